@@ -15,7 +15,6 @@ CREATE TABLE `attachments` (
 	`size_bytes` integer NOT NULL,
 	`download_count` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`issue_id`) REFERENCES `issues`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`entry_id`) REFERENCES `timeline_entries`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`uploader_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE set null
@@ -99,7 +98,6 @@ CREATE TABLE `issues` (
 	`pin_order` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`poster_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE set null,
 	FOREIGN KEY (`milestone_id`) REFERENCES `milestones`(`id`) ON UPDATE no action ON DELETE set null
 );
@@ -139,7 +137,6 @@ CREATE TABLE `labels` (
 	`closed_issue_count` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`org_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "labels_owner" CHECK(("labels"."repo_id" is null) <> ("labels"."org_id" is null))
 );
@@ -158,8 +155,7 @@ CREATE TABLE `milestones` (
 	`open_issue_count` integer DEFAULT 0 NOT NULL,
 	`closed_issue_count` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade
+	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `milestones_by_deadline` ON `milestones` (`repo_id`,`is_closed`,`deadline_at`,`id`);--> statement-breakpoint
@@ -190,7 +186,6 @@ CREATE TABLE `notifications` (
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`issue_id`) REFERENCES `issues`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "notifications_status" CHECK("notifications"."status" in ('unread', 'read', 'pinned'))
 );
@@ -305,7 +300,6 @@ CREATE TABLE `tracked_times` (
 	`seconds` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`booked_at` integer DEFAULT 0 NOT NULL,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`issue_id`) REFERENCES `issues`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
 );
@@ -330,6 +324,10 @@ ALTER TABLE `mails` ADD `event_id` integer;--> statement-breakpoint
 ALTER TABLE `mails` ADD `reason` text;--> statement-breakpoint
 CREATE INDEX `mails_issue` ON `mails` (`issue_id`) WHERE "mails"."issue_id" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `mails_event` ON `mails` (`event_id`,`user_id`) WHERE "mails"."event_id" is not null;--> statement-breakpoint
+CREATE TABLE `repository_remains` (
+	`repo_id` integer PRIMARY KEY NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE `repositories` ADD `last_issue_number` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `repositories` ADD `closed_issue_count` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `repositories` ADD `closed_pull_count` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
