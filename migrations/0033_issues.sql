@@ -196,6 +196,10 @@ CREATE INDEX `notifications_repo` ON `notifications` (`user_id`,`repo_id`,`statu
 CREATE INDEX `notifications_read` ON `notifications` (`updated_at`) WHERE "notifications"."status" = 'read';--> statement-breakpoint
 CREATE INDEX `notifications_of_issue` ON `notifications` (`issue_id`);--> statement-breakpoint
 CREATE INDEX `notifications_of_repo` ON `notifications` (`repo_id`);--> statement-breakpoint
+CREATE TABLE `repository_remains` (
+	`repo_id` integer PRIMARY KEY NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `comment_counts` (
 	`repo_id` integer PRIMARY KEY NOT NULL,
 	`of_issues` integer DEFAULT 0 NOT NULL,
@@ -324,10 +328,6 @@ ALTER TABLE `mails` ADD `event_id` integer;--> statement-breakpoint
 ALTER TABLE `mails` ADD `reason` text;--> statement-breakpoint
 CREATE INDEX `mails_issue` ON `mails` (`issue_id`) WHERE "mails"."issue_id" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `mails_event` ON `mails` (`event_id`,`user_id`) WHERE "mails"."event_id" is not null;--> statement-breakpoint
-CREATE TABLE `repository_remains` (
-	`repo_id` integer PRIMARY KEY NOT NULL
-);
---> statement-breakpoint
 ALTER TABLE `repositories` ADD `last_issue_number` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `repositories` ADD `closed_issue_count` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `repositories` ADD `closed_pull_count` integer DEFAULT 0 NOT NULL;--> statement-breakpoint

@@ -2,6 +2,7 @@ import { dependencies } from "./dependencies.ts";
 import { comments } from "./comments.ts";
 import { contentHistory } from "./content-history.ts";
 import { issues } from "./issues.ts";
+import { issueLists } from "./lists.ts";
 import { milestones } from "./milestones.ts";
 import { issueTemplates } from "./templates.ts";
 
@@ -10,16 +11,16 @@ export const issueRoutes = [dependencies, issueTemplates, issues];
 export const issueRoutes = [issueTemplates, issues, milestones];
 import { issueSubscriptions } from "./subscriptions.ts";
 import { issueTemplates } from "./templates.ts";
-
-/** The routes of issues. When two paths match a request, the one listed first handles it. */
-export const issueRoutes = [issueTemplates, issues, issueSubscriptions];
-import { issueLists } from "./lists.ts";
-import { issueTemplates } from "./templates.ts";
-
-/** The routes of issues. When two paths match a request, the one listed first handles it. */
-export const issueRoutes = [issueTemplates, issueLists, issues];
 import { timeline } from "./timeline.ts";
-import { issueTemplates } from "./templates.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
-export const issueRoutes = [issueTemplates, comments, contentHistory, timeline, issues];
+export const issueRoutes = [
+  issueTemplates,
+  issueLists,
+  comments,
+  contentHistory,
+  timeline,
+  issues,
+  milestones,
+  issueSubscriptions,
+];

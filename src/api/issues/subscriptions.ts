@@ -5,7 +5,8 @@ import {
   findSubscription,
   listSubscribers,
 } from "../../domain/notifications/issue-subscriptions.ts";
-import { toIssueWatchInfo, WatchInfo } from "../../shapes/repos/watch-info.ts";
+import { toIssueWatchInfo } from "../../shapes/issues/issue-watch-info.ts";
+import { WatchInfo } from "../../shapes/repos/watch-info.ts";
 import { toUser, User } from "../../shapes/users/user.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

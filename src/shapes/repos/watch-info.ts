@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
 import { formatTime } from "../../lib/time.ts";
-import { issueApiUrlOf, type IssueNames } from "../issues/issue.ts";
 import { Time } from "../json.ts";
 import type { RepositoryContext } from "./repository.ts";
 import type { Viewer } from "../viewer.ts";
@@ -30,17 +29,3 @@ export function toWatchInfo(repo: RepositoryContext, viewer: Viewer): z.infer<ty
     repository_url: repositoryUrl,
   };
 }
-
-/** Formats whether a user is told of an issue. `created_at` is that of the issue, as in Gitea. */
-export const toIssueWatchInfo = (
-  issue: IssueNames & { readonly row: { readonly createdAt: number } },
-  isSubscribed: boolean,
-  viewer: Viewer,
-): z.infer<typeof WatchInfo> => ({
-  subscribed: isSubscribed,
-  ignored: !isSubscribed,
-  reason: null,
-  created_at: formatTime(issue.row.createdAt),
-  url: `${issueApiUrlOf(issue, viewer)}/subscriptions`,
-  repository_url: apiUrlOf(issue.repo, viewer),
-});
