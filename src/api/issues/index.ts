@@ -1,14 +1,9 @@
-import { dependencies } from "./dependencies.ts";
 import { comments } from "./comments.ts";
 import { contentHistory } from "./content-history.ts";
+import { dependencies } from "./dependencies.ts";
 import { issues } from "./issues.ts";
 import { issueLists } from "./lists.ts";
 import { milestones } from "./milestones.ts";
-import { issueTemplates } from "./templates.ts";
-
-/** The routes of issues. When two paths match a request, the one listed first handles it. */
-export const issueRoutes = [dependencies, issueTemplates, issues];
-export const issueRoutes = [issueTemplates, issues, milestones];
 import { issueSubscriptions } from "./subscriptions.ts";
 import { issueTemplates } from "./templates.ts";
 import { timeline } from "./timeline.ts";
@@ -20,6 +15,7 @@ export const issueRoutes = [
   comments,
   contentHistory,
   timeline,
+  dependencies,
   issues,
   milestones,
   issueSubscriptions,

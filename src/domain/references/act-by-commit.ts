@@ -51,8 +51,7 @@ export async function actByCommit(ctx: Ctx, act: CommitAct): Promise<void> {
   if (!found) return;
   try {
     const issue = toIssueContext(referred.repo, found);
-    const cause = { commitOid: commit.oid, commitRepoId: act.repo.row.id };
-    await changeState(ctx, issue, isClosed, cause);
+    await changeState(ctx, issue, isClosed, { commitOid: commit.oid });
   } catch (error) {
     if (!isDoneBefore(error) && !isRefused(error)) throw error;
   }
@@ -65,7 +64,7 @@ const isDoneBefore = (error: unknown): boolean =>
 const isRefused = (error: unknown): boolean => error instanceof Failure;
 
 /** Books the time that the commit states, where the repository tracks time and the caller may book some. */
-async function bookTime(ctx: Ctx, { repo, commit, reference, referred }: CommitAct): Promise<void> {
+async function bookTime(ctx: Ctx, { commit, reference, referred }: CommitAct): Promise<void> {
   const { db, actor, now } = ctx;
   const { id: issueId, repoId } = referred.row;
   const { enableTimeTracker, allowOnlyContributorsToTrackTime } = referred.repo.row.issueSettings;
@@ -87,7 +86,6 @@ async function bookTime(ctx: Ctx, { repo, commit, reference, referred }: CommitA
         body: `|${seconds}`,
         timeId: sql`last_insert_rowid()`,
         commitOid: commit.oid,
-        commitRepoId: repo.row.id,
       }),
     ]);
   } catch (error) {
