@@ -70,11 +70,16 @@ GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_i
 GET POST DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
+GET POST /repos/{owner}/{repo}/issues/{index}/comments
+DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
 POST /repos/{owner}/{repo}/issues/{index}/deadline
 GET POST /repos/{owner}/{repo}/issues/{index}/comments
 DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
+PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
+POST DELETE /repos/{owner}/{repo}/issues/{index}/pin
+PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/reactions
 GET /repos/{owner}/{repo}/issues/{index}/subscriptions
 GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check

@@ -1,5 +1,6 @@
 import { comments } from "./comments.ts";
 import { contentHistory } from "./content-history.ts";
+import { dependencies } from "./dependencies.ts";
 import { issues } from "./issues.ts";
 import { issueLists } from "./lists.ts";
 import { milestones } from "./milestones.ts";
@@ -20,6 +21,7 @@ export const issueRoutes = [
   comments,
   contentHistory,
   timeline,
+  dependencies,
   issues,
   milestones,
   times,
