@@ -69,7 +69,6 @@ GET /repos/{owner}/{repo}/issues/comments
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
-GET POST DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions
 GET /repos/{owner}/{repo}/issues/pinned
 DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
@@ -80,7 +79,6 @@ GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
 POST DELETE /repos/{owner}/{repo}/issues/{index}/pin
 PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/reactions
 DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop

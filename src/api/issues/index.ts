@@ -1,8 +1,9 @@
 import { comments } from "./comments.ts";
 import { contentHistory } from "./content-history.ts";
 import { issues } from "./issues.ts";
+import { reactions } from "./reactions.ts";
 import { timeline } from "./timeline.ts";
 import { issueTemplates } from "./templates.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
-export const issueRoutes = [issueTemplates, comments, contentHistory, timeline, issues];
+export const issueRoutes = [issueTemplates, comments, contentHistory, timeline, reactions, issues];
