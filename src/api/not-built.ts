@@ -15,9 +15,6 @@ POST /admin/actions/runners/registration-token
 GET DELETE /admin/actions/runners/{runner_id}
 GET /admin/actions/runs
 GET /admin/runners/registration-token
-GET PUT /notifications
-GET /notifications/new
-GET PATCH /notifications/threads/{id}
 GET /orgs/{org}/actions/jobs
 GET /orgs/{org}/actions/runners
 GET POST /orgs/{org}/actions/runners/registration-token
@@ -65,6 +62,7 @@ GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 GET POST /repos/{owner}/{repo}/issues
 GET /repos/{owner}/{repo}/issues
+POST /repos/{owner}/{repo}/issues
 GET /repos/{owner}/{repo}/issues/comments
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
@@ -82,16 +80,18 @@ PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}
 DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop
+GET /repos/{owner}/{repo}/issues/{index}/timeline
 GET /repos/{owner}/{repo}/issues/{index}/subscriptions
 GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
+GET POST /repos/{owner}/{repo}/labels
+GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
 GET POST /repos/{owner}/{repo}/milestones
 GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
 GET /repos/{owner}/{repo}/new_pin_allowed
-GET PUT /repos/{owner}/{repo}/notifications
 GET POST /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/pinned
 GET /repos/{owner}/{repo}/pulls/{base}/{head}

@@ -20,7 +20,7 @@ export interface UpdatedRange {
 const SECOND_MS = 1000;
 
 /** Clients know times to the second only, so both ends include their whole second. */
-export const isUpdatedIn = ({ since, before }: UpdatedRange): SQL | undefined =>
+export const isEntryUpdatedIn = ({ since, before }: UpdatedRange): SQL | undefined =>
   and(
     since === undefined
       ? undefined
@@ -50,7 +50,7 @@ export async function listIssueComments(
     from ${issues}
     where ${isNumbered(repo.row.id, number)}
   )`;
-  const isListed = and(eq(timelineEntries.issueId, issueId), isComment, isUpdatedIn(range));
+  const isListed = and(eq(timelineEntries.issueId, issueId), isComment, isEntryUpdatedIn(range));
   const total = isUnbounded(range)
     ? sql<number>`${issues.commentCount}`
     : sql<number>`(
@@ -92,7 +92,7 @@ export async function listRepositoryComments(
   const isListed = and(
     eq(timelineEntries.repoId, repo.row.id),
     isComment,
-    isUpdatedIn(range),
+    isEntryUpdatedIn(range),
     seesIssues && seesPulls ? undefined : eq(issues.isPull, seesPulls),
   );
   const { ofIssues, ofPulls } = commentCounts;

@@ -21,7 +21,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issues/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { isUpdatedIn, type UpdatedRange } from "./list-comments.ts";
+import { isEntryUpdatedIn, type UpdatedRange } from "./list-comments.ts";
 import { selectComments, toCommentContext } from "./select-comments.ts";
 import { isEntryVisible } from "./visible-entries.ts";
 
@@ -49,7 +49,7 @@ export async function listTimeline(
   )`;
   const isListed = and(
     eq(timelineEntries.issueId, issueId),
-    isUpdatedIn(range),
+    isEntryUpdatedIn(range),
     isEntryVisible(ctx, repo),
   );
   const total = sql<number>`(

@@ -363,14 +363,14 @@ function insertDeliveries(
   ] as const;
 }
 
-/** Marks events as dispatched. */
+/** Marks events as dispatched, and removes the payloads of what was deleted, which no one may read any more. */
 const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
   db
     .update(events)
     .set({
       dispatchAt: null,
       payload: sql`case
-        when ${events.type} = 'repository.deleted'
+        when ${events.type} in ('repository.deleted', 'issue.deleted', 'comment.deleted')
           then json_remove(${events.payload}, '$.lastPayload')
         else ${events.payload}
       end`,
