@@ -68,6 +68,8 @@ GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions
+GET /repos/{owner}/{repo}/issues/pinned
+DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 GET POST /repos/{owner}/{repo}/issues/{index}/comments

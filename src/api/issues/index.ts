@@ -2,6 +2,8 @@ import { comments } from "./comments.ts";
 import { contentHistory } from "./content-history.ts";
 import { dependencies } from "./dependencies.ts";
 import { issues } from "./issues.ts";
+import { reactions } from "./reactions.ts";
+import { timeline } from "./timeline.ts";
 import { issueLists } from "./lists.ts";
 import { milestones } from "./milestones.ts";
 import { stopwatches } from "./stopwatches.ts";
@@ -15,6 +17,7 @@ import { timeline } from "./timeline.ts";
 import { times } from "./times.ts";
 
 /** The routes of issues. When two paths match a request, the one listed first handles it. */
+export const issueRoutes = [issueTemplates, comments, contentHistory, timeline, reactions, issues];
 export const issueRoutes = [
   issueTemplates,
   issueLists,
