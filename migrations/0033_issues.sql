@@ -15,7 +15,6 @@ CREATE TABLE `attachments` (
 	`size_bytes` integer NOT NULL,
 	`download_count` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`issue_id`) REFERENCES `issues`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`entry_id`) REFERENCES `timeline_entries`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`uploader_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE set null
@@ -99,7 +98,6 @@ CREATE TABLE `issues` (
 	`pin_order` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`poster_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE set null,
 	FOREIGN KEY (`milestone_id`) REFERENCES `milestones`(`id`) ON UPDATE no action ON DELETE set null
 );
@@ -139,7 +137,6 @@ CREATE TABLE `labels` (
 	`closed_issue_count` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`org_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "labels_owner" CHECK(("labels"."repo_id" is null) <> ("labels"."org_id" is null))
 );
@@ -158,8 +155,7 @@ CREATE TABLE `milestones` (
 	`open_issue_count` integer DEFAULT 0 NOT NULL,
 	`closed_issue_count` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade
+	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `milestones_by_deadline` ON `milestones` (`repo_id`,`is_closed`,`deadline_at`,`id`);--> statement-breakpoint
@@ -190,7 +186,6 @@ CREATE TABLE `notifications` (
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`issue_id`) REFERENCES `issues`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "notifications_status" CHECK("notifications"."status" in ('unread', 'read', 'pinned'))
 );
@@ -201,6 +196,10 @@ CREATE INDEX `notifications_repo` ON `notifications` (`user_id`,`repo_id`,`statu
 CREATE INDEX `notifications_read` ON `notifications` (`updated_at`) WHERE "notifications"."status" = 'read';--> statement-breakpoint
 CREATE INDEX `notifications_of_issue` ON `notifications` (`issue_id`);--> statement-breakpoint
 CREATE INDEX `notifications_of_repo` ON `notifications` (`repo_id`);--> statement-breakpoint
+CREATE TABLE `repository_remains` (
+	`repo_id` integer PRIMARY KEY NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `comment_counts` (
 	`repo_id` integer PRIMARY KEY NOT NULL,
 	`of_issues` integer DEFAULT 0 NOT NULL,
@@ -305,7 +304,6 @@ CREATE TABLE `tracked_times` (
 	`seconds` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`booked_at` integer DEFAULT 0 NOT NULL,
-	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`issue_id`) REFERENCES `issues`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
 );

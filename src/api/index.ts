@@ -15,6 +15,7 @@ import { labelRoutes } from "./labels/index.ts";
 import { metaRoutes } from "./meta/index.ts";
 import { MountedRouter } from "./mounted-router.ts";
 import { isNotBuilt } from "./not-built.ts";
+import { notificationRoutes } from "./notifications/index.ts";
 import { organizationRoutes } from "./orgs/index.ts";
 import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
@@ -30,6 +31,7 @@ const ROUTES = [
   ...gitRoutes,
   ...contentRoutes,
   ...issueRoutes,
+  ...notificationRoutes,
   ...labelRoutes,
   ...selfRoutes,
   ...userRoutes,

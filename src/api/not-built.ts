@@ -15,9 +15,6 @@ POST /admin/actions/runners/registration-token
 GET DELETE /admin/actions/runners/{runner_id}
 GET /admin/actions/runs
 GET /admin/runners/registration-token
-GET PUT /notifications
-GET /notifications/new
-GET PATCH /notifications/threads/{id}
 GET /orgs/{org}/actions/jobs
 GET /orgs/{org}/actions/runners
 GET POST /orgs/{org}/actions/runners/registration-token
@@ -63,7 +60,9 @@ POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
+GET POST /repos/{owner}/{repo}/issues
 GET /repos/{owner}/{repo}/issues
+POST /repos/{owner}/{repo}/issues
 GET /repos/{owner}/{repo}/issues/comments
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
@@ -74,8 +73,6 @@ DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
-GET POST /repos/{owner}/{repo}/issues/{index}/comments
-DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
 POST /repos/{owner}/{repo}/issues/{index}/deadline
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
@@ -85,17 +82,18 @@ GET POST DELETE /repos/{owner}/{repo}/issues/{index}/reactions
 DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop
+GET /repos/{owner}/{repo}/issues/{index}/timeline
 GET /repos/{owner}/{repo}/issues/{index}/subscriptions
 GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
-GET /repos/{owner}/{repo}/issues/{index}/timeline
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
+GET POST /repos/{owner}/{repo}/labels
+GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
 GET POST /repos/{owner}/{repo}/milestones
 GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
 GET /repos/{owner}/{repo}/new_pin_allowed
-GET PUT /repos/{owner}/{repo}/notifications
 GET POST /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/pinned
 GET /repos/{owner}/{repo}/pulls/{base}/{head}

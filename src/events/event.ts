@@ -2,6 +2,7 @@ import type { AccountEvent } from "./kinds/account-event.ts";
 import type { CodeEvent } from "./kinds/code-event.ts";
 import type { IssueEvent } from "./kinds/issue-event.ts";
 import type { LabelEvent } from "./kinds/label-event.ts";
+import type { MilestoneEvent } from "./kinds/milestone-event.ts";
 import type { OauthEvent } from "./kinds/oauth-event.ts";
 import type { OrganizationEvent } from "./kinds/organization-event.ts";
 import type { RepositoryEvent } from "./kinds/repository-event.ts";
@@ -17,6 +18,7 @@ export type Event =
   | CodeEvent
   | IssueEvent
   | LabelEvent
+  | MilestoneEvent
   | OauthEvent
   | OrganizationEvent
   | RepositoryEvent

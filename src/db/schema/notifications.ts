@@ -21,9 +21,8 @@ export const notifications = sqliteTable(
     userId: integer()
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** No foreign key, see `repositoryRemains`. */
+    repoId: integer().notNull(),
     subject: text().$type<"issue" | "pull" | "commit" | "repository">().notNull(),
     /** The issue or pull request; null for other subjects. */
     issueId: integer().references(() => issues.id, { onDelete: "cascade" }),

@@ -2,16 +2,14 @@ import { index, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlite-core
 
 import { users } from "./accounts.ts";
 import { issues } from "./issues.ts";
-import { repositories } from "./repositories.ts";
 
 /** Time that users booked on issues. */
 export const trackedTimes = sqliteTable(
   "tracked_times",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** No foreign key, see `repositoryRemains`. */
+    repoId: integer().notNull(),
     issueId: integer()
       .notNull()
       .references(() => issues.id, { onDelete: "cascade" }),

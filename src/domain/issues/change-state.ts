@@ -15,12 +15,15 @@ import { insertEntryIfChanged } from "./insert-entry.ts";
 interface StateCause {
   /** The commit whose message did it; "" for none. */
   readonly commitOid?: Oid | "";
+  /** The repository to which it was pushed. */
+  readonly commitRepoId?: number | null;
 }
 
 /**
  * Closes or reopens an issue or pull request. Idempotent: without a change nothing is told.
  *
- * @throws Failure `precondition` for closing one with open blockers, `not_found` if it was deleted meanwhile.
+ * @throws Failure `precondition` for closing one with open blockers, `not_found` if it was deleted meanwhile. A violation
+ * of `UNIQUE` if the commit did the same to it before.
  */
 export async function changeState(
   ctx: Ctx,
@@ -48,9 +51,10 @@ export function stateStatements(
   ctx: Ctx,
   issue: IssueContext,
   isClosed: boolean,
-  { commitOid = "" }: StateCause = {},
+  { commitOid = "", commitRepoId = null }: StateCause = {},
 ) {
   const { id: issueId, repoId } = issue.row;
+  const kind = isClosed ? "close" : "reopen";
   const isBlocked = issue.repo.row.issueSettings.enableIssueDependencies
     ? hasOpenBlockers(sql`${issueId}`)
     : sql`false`;
@@ -63,7 +67,7 @@ export function stateStatements(
         updatedAt: ctx.now,
       })
       .where(and(eq(issues.id, issueId), ne(issues.isClosed, isClosed))),
-    insertEntryIfChanged(ctx, { kind: isClosed ? "close" : "reopen", repoId, issueId }),
+    insertEntryIfChanged(ctx, { kind, repoId, issueId, commitOid, commitRepoId }),
     recordIfChanged(ctx, {
       type: isClosed ? "issue.closed" : "issue.reopened",
       ...eventSubject(issue),

@@ -109,10 +109,7 @@ function insertIssue({ db, actor, now }: Ctx, repo: RepositoryContext, wanted: N
     db,
     issues,
     {
-      // Null, and refused by the column, if the repository was deleted meanwhile.
-      repoId: sql`(
-        select ${repositories.id} from ${repositories} where ${repositories.id} = ${repoId}
-      )`,
+      repoId,
       number: lastNumber(repo),
       posterId: actor.user?.id ?? null,
       title: unlessBlocked(isBlocked, toIssueTitle(wanted.title)),
@@ -162,7 +159,8 @@ function toldStatements(
 }
 
 function asRefusal(error: unknown): unknown {
-  if (isViolation(error, "NOT NULL", "issues.repo_id")) return notFound();
+  // The repository, or the caller's account, was deleted meanwhile.
+  if (isViolation(error, "FOREIGN KEY")) return notFound();
   if (isViolation(error, "NOT NULL", "issues.body")) return invalid("the milestone is closed");
   return asBlocked(error, "issues.title");
 }

@@ -10,6 +10,7 @@ import { ACCOUNT_PAYLOADS } from "./payloads/account-payloads.ts";
 import { CODE_PAYLOADS } from "./payloads/code-payloads.ts";
 import { ISSUE_PAYLOADS } from "./payloads/issue-payloads.ts";
 import { LABEL_PAYLOADS } from "./payloads/label-payloads.ts";
+import { MILESTONE_PAYLOADS } from "./payloads/milestone-payloads.ts";
 import { OAUTH_PAYLOADS } from "./payloads/oauth-payloads.ts";
 import { ORGANIZATION_PAYLOADS } from "./payloads/organization-payloads.ts";
 import { REPOSITORY_PAYLOADS } from "./payloads/repository-payloads.ts";
@@ -26,6 +27,7 @@ export const EVENT_PAYLOADS = {
   ...CODE_PAYLOADS,
   ...ISSUE_PAYLOADS,
   ...LABEL_PAYLOADS,
+  ...MILESTONE_PAYLOADS,
   ...WEBHOOK_PAYLOADS,
   ...SOCIAL_PAYLOADS,
   ...ACCOUNT_PAYLOADS,

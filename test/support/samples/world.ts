@@ -24,6 +24,7 @@ import { only } from "../../../src/lib/only.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
+import { makeNotification } from "../notifications.ts";
 import { attachLabel, makeComment, makeIssue, makeLabel, makeMilestone } from "../issues.ts";
 import { makeApplication } from "../oauth.ts";
 import { storeSampleCode, storeSampleNote, storeSampleUpstream } from "./sample-code.ts";
@@ -99,6 +100,10 @@ export class World {
   /** An open issue of the repository, and what belongs to it. */
   readonly issue = makeOnce(async () => makeIssue(await this.repo()));
   readonly comment = makeOnce(async () => makeComment(await this.issue()));
+  readonly commentPath = makeOnce(async () => {
+    const [{ owner, name }, { id }] = [await this.repo(), await this.comment()];
+    return { owner, repo: name, id };
+  });
   readonly label = makeOnce(async () => makeLabel({ repo: await this.repo() }));
   readonly orgLabel = makeOnce(async () => makeLabel({ org: await this.org() }));
   /** Attaches the label to the issue. */
@@ -107,6 +112,10 @@ export class World {
     await attachLabel(issue, label);
   });
   readonly milestone = makeOnce(async () => makeMilestone(await this.repo()));
+  /** An unread notification of the user about the issue. */
+  readonly notification = makeOnce(async () =>
+    makeNotification(await this.user(), await this.issue()),
+  );
   readonly issuePath = makeOnce(async () => {
     const [{ owner, name }, { number }] = [await this.repo(), await this.issue()];
     return { owner, repo: name, index: number };

@@ -1,0 +1,196 @@
+import { sql, type SQL } from "drizzle-orm";
+
+import { modeOf } from "../../../auth/access/permission.ts";
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
+import { isAccountVisible } from "../../../auth/access/accounts.ts";
+import type { Ctx } from "../../../context.ts";
+import { allOf } from "../../../db/db.ts";
+import { ACCESS, issues, type Repository, users } from "../../../db/schema/index.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { Listed, Slice } from "../../slice.ts";
+import { selectIssues, toIssueContext, unitOf } from "../find-issue.ts";
+import { keyOf, listOf } from "./conditions.ts";
+import type { IssueFilter } from "./issue-query.ts";
+import { conditionsOf, labelNamesOf, namedTables } from "./named-filters.ts";
+import { type ListOrder, orderOf, termsOf } from "./orders.ts";
+import { choiceTable, countOf, kindsAndStates, pageIds, sourcesOf } from "./sources.ts";
+import { hasText, matchingIssueIds, scopeOf } from "./text-match.ts";
+
+/** Issues beyond the page that a total counts at most, where no counter is stored. */
+const TOTAL_MAX = 10_000;
+/** Issues that a search by words finds at most. */
+const FOUND_MAX = 1000;
+
+/** What a list is filtered by, with the users that must exist. */
+interface ListQuery {
+  /** Undefined if nothing can match. */
+  readonly filter: IssueFilter | undefined;
+  /** Users of whom one that is not visible to the caller fails the list. */
+  readonly requiredPeople: IssueFilter["people"];
+}
+
+/**
+ * Lists the issues and pull requests of a repository that the caller may see.
+ *
+ * Rows read do not grow with the repository: a page comes from the smallest index that gives its order, or is sorted
+ * from few issues. Totals come from counters where the filter has one. Words find a bounded number of issues, see
+ * `matchingIssueIds`.
+ *
+ * @throws Failure `not_found` for the name of a user that does not exist.
+ */
+export async function listIssues(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  { filter, requiredPeople }: ListQuery,
+  slice: Slice,
+): Promise<Listed<IssueContext>> {
+  const people = [...(filter?.people ?? []), ...requiredPeople];
+  const visible = filter && visibleOf(repo, { ...filter, people });
+  const order = orderOf(filter?.sort ?? "newest");
+  const { ids, total } = visible ? statementsOf(repo, visible, order, slice) : NOTHING;
+  const names = [...new Set(requiredPeople.map(({ name }) => name.toLowerCase()))];
+  const [rows, [counted], known] = await ctx.db.batch([
+    selectIssues(ctx.db)
+      .where(sql`${issues.id} in (${ids})`)
+      .orderBy(...termsOf(order)),
+    ctx.db.select({ total: sql<number>`${total}`.as("total") }).from(sql`(select 1)`),
+    ctx.db
+      .select({ name: users.lowerName })
+      .from(users)
+      .where(allOf(sql`${users.lowerName} in ${listOf(names)}`, isAccountVisible(ctx.actor))),
+  ]);
+  const missing = names.find((name) => !known.some((each) => each.name === name));
+  if (missing !== undefined) throw notFound("user does not exist");
+  return {
+    items: rows.map((row) => toIssueContext(repo, row)),
+    total: counted?.total ?? 0,
+  };
+}
+
+const NOTHING = { ids: sql`select id from ${issues} where 0`, total: sql`0` };
+
+/** The filter without the kinds whose unit is off or not the caller's; undefined if nothing is left. */
+function visibleOf(repo: RepositoryContext, filter: IssueFilter): IssueFilter | undefined {
+  const [first, ...more] = [false, true].filter((isPull) => {
+    const unit = unitOf({ isPull });
+    const isSeen = isUnitOn(repo.row, unit) && modeOf(repo, unit) >= ACCESS.read;
+    return isSeen && (filter.isPull ?? isPull) === isPull;
+  });
+  if (first === undefined) return undefined;
+  return { ...filter, isPull: more.length > 0 ? undefined : first };
+}
+
+interface Statements {
+  /** Selects the ids of the page. */
+  readonly ids: SQL;
+  readonly total: SQL;
+}
+
+function statementsOf(
+  repo: RepositoryContext,
+  filter: IssueFilter,
+  order: ListOrder,
+  slice: Slice,
+): Statements {
+  const { id: repoId, ownerId } = repo.row;
+  const tables = namedTables(filter, { repoId, ownerId });
+  if (hasText(filter)) return textStatements(repoId, filter, order, slice, tables);
+  const sources = sourcesOf(filter, repoId, order);
+  const head = sql`with ${sql.join([...tables, choiceTable(sources)], sql`, `)}`;
+  const counted = countOf(sources, filter, order, TOTAL_MAX + slice.offset + slice.size);
+  const counters = countersOf(repo, filter);
+  return {
+    ids: sql`${head} ${pageIds(sources, filter, order, slice)}`,
+    // `coalesce` counts only where no counter is stored.
+    total: sql`(${head} select coalesce(${sql.join([...counters, counted], sql`, `)}, 0))`,
+  };
+}
+
+/** The stored counters that answer a total, if they have a value. */
+function countersOf({ row }: RepositoryContext, filter: IssueFilter): SQL[] {
+  const keys = [...conditionsOf(filter).keys()];
+  const [key = "", ...more] = keys;
+  const [name, ...names] = labelNamesOf(filter);
+  const [title] = filter.requiredMilestones;
+  const isOnly = filter.isPull === undefined && more.length === 0;
+  const list: SQL[] = [];
+  if (isOnly && name !== undefined && names.length === 0) {
+    if (key === keyOf.labels || key === keyOf.requiredLabel(name)) {
+      // An organization's label counts the issues of all repositories.
+      const count = sumOf(filter, sql`open_count`, sql`closed_count`);
+      list.push(sql`(
+        select max(${count}) from wanted having count(*) = 1 and max(repo_id) is not null
+      )`);
+    }
+  }
+  if (isOnly && (key === keyOf.milestones || key === keyOf.requiredMilestone(title ?? ""))) {
+    const count = sumOf(filter, sql`open_issue_count`, sql`closed_issue_count`);
+    list.push(sql`(
+      select sum(${count}) from milestones where id in (select id from wanted_milestones)
+    )`);
+  }
+  const isAll: Readonly<Record<string, SQL>> = {
+    [keyOf.labels]: sql`not exists (select 1 from wanted)`,
+    [keyOf.milestones]: sql`not exists (select 1 from wanted_milestones)`,
+  };
+  if (keys.every((each) => each in isAll)) {
+    const isUnfiltered = allOf(...keys.map((each) => isAll[each]));
+    list.push(sql`case when ${isUnfiltered} then ${totalOf(row, filter)} end`);
+  }
+  return list;
+}
+
+const sumOf = ({ isClosed }: IssueFilter, open: SQL, closed: SQL): SQL => {
+  if (isClosed === undefined) return sql`${open} + ${closed}`;
+  return isClosed ? closed : open;
+};
+
+/** The number of issues and pull requests of a repository, by its counters. */
+function totalOf(row: Repository, { isPull, isClosed }: IssueFilter): number {
+  const counts = [
+    { isPull: false, isClosed: false, count: row.openIssueCount },
+    { isPull: false, isClosed: true, count: row.closedIssueCount },
+    { isPull: true, isClosed: false, count: row.openPullCount },
+    { isPull: true, isClosed: true, count: row.closedPullCount },
+  ];
+  return counts
+    .filter((each) => (isPull ?? each.isPull) === each.isPull)
+    .filter((each) => (isClosed ?? each.isClosed) === each.isClosed)
+    .reduce((sum, { count }) => sum + count, 0);
+}
+
+/** The statements for a filter with words: the newest issues that have them, or the oldest, in the order of the list. */
+function textStatements(
+  repoId: number,
+  filter: IssueFilter,
+  order: ListOrder,
+  { size, offset }: Slice,
+  tables: readonly SQL[],
+): Statements {
+  const isOldest = order.isByAge && !order.isDescending;
+  const head = tables.length > 0 ? sql`with ${sql.join([...tables], sql`, `)}` : sql``;
+  const matching = matchingIssueIds(filter, { scope: scopeOf(repoId), isOldest });
+  const columns = { isPull: sql`${issues.isPull}`, isClosed: sql`${issues.isClosed}` };
+  // The documents come in the order of issues, and the outer loop keeps it.
+  const found = sql`
+    select ${issues.id}
+    from (${matching}) matching
+    cross join ${issues} on ${issues.id} = matching.id
+    where ${allOf(
+      sql`${issues.repoId} = ${repoId}`,
+      kindsAndStates(columns, filter),
+      ...conditionsOf(filter).values(),
+    )}
+    limit ${FOUND_MAX}`;
+  return {
+    ids: sql`${head}
+      select ${issues.id}
+      from ${issues}
+      where ${issues.id} in (${found})
+      order by ${sql.join(termsOf(order), sql`, `)}
+      limit ${size} offset ${offset}`,
+    total: sql`(${head} select count(*) from (${found}))`,
+  };
+}

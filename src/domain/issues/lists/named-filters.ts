@@ -1,0 +1,117 @@
+import { type SQL, sql } from "drizzle-orm";
+
+import { issueLabels, issues, labels } from "../../../db/schema/index.ts";
+import { commonConditions, type Conditions, keyOf, listOf } from "./conditions.ts";
+import type { IssueFilter } from "./issue-query.ts";
+
+// Labels and milestones that a list names. They are found in the statement of the list, which saves a round trip: the
+// common table expressions `wanted` and `wanted_milestones`, and conditions and sizes that read them.
+
+type NamedFilter = Pick<
+  IssueFilter,
+  "labels" | "requiredLabels" | "milestones" | "requiredMilestones"
+>;
+
+/** Where names are looked up: a repository, with the organization whose labels it has. */
+interface NameScope {
+  readonly repoId: number;
+  readonly ownerId: number;
+}
+
+export const labelNamesOf = ({ labels: names, requiredLabels }: NamedFilter): string[] => [
+  ...new Set([...names, ...requiredLabels]),
+];
+
+/** Titles of milestones; a required one decides alone where to look. */
+const milestoneTitlesOf = ({ milestones, requiredMilestones }: NamedFilter): readonly string[] =>
+  requiredMilestones.length > 0 ? requiredMilestones.slice(0, 1) : milestones;
+
+export const hasMilestones = (filter: NamedFilter): boolean => milestoneTitlesOf(filter).length > 0;
+
+/** The common table expressions of a filter, in their order. */
+export function namedTables(filter: NamedFilter, { repoId, ownerId }: NameScope): SQL[] {
+  const tables: SQL[] = [];
+  const names = labelNamesOf(filter);
+  if (names.length > 0) {
+    const columns = sql.raw(
+      "id, name, repo_id, open_issue_count as open_count, closed_issue_count as closed_count",
+    );
+    tables.push(sql`wanted as materialized (
+      select ${columns} from labels where repo_id = ${repoId} and name in ${listOf(names)}
+      union all
+      select ${columns} from labels where org_id = ${ownerId} and name in ${listOf(names)}
+    )`);
+    // The label with the fewest issues, of a name that no other label has.
+    tables.push(sql`rarest as materialized (
+      select min(id) as id, sum(open_count + closed_count) as size
+      from wanted
+      group by name
+      having count(*) = 1
+      order by size
+      limit 1
+    )`);
+  }
+  const titles = milestoneTitlesOf(filter);
+  if (titles.length > 0) {
+    const ids = titles.filter((title) => /^\d{1,15}$/.test(title));
+    const byId = sql`
+      union
+      select id from milestones m
+      where m.repo_id = ${repoId} and m.id in ${listOf(ids.map(Number))} and not exists (
+        select 1 from milestones named where named.repo_id = ${repoId} and named.title = m.id || ''
+      )`;
+    tables.push(sql`wanted_milestones as materialized (
+      select id from milestones where repo_id = ${repoId} and title in ${listOf(titles)}
+      ${ids.length > 0 && filter.requiredMilestones.length === 0 ? byId : sql``}
+    )`);
+  }
+  return tables;
+}
+
+/** The conditions of a filter on the issues of one repository. */
+export function conditionsOf(filter: IssueFilter): Conditions {
+  const conditions = commonConditions(filter);
+  if (filter.labels.length > 0) conditions.set(keyOf.labels, hasKnownLabels(filter.labels));
+  if (filter.milestones.length > 0 && filter.requiredMilestones.length === 0) {
+    conditions.set(keyOf.milestones, hasKnownMilestone);
+  }
+  return conditions;
+}
+
+/** The condition that an issue has a label of each name that exists; true if none does. */
+const hasKnownLabels = (names: readonly string[]): SQL => sql`(
+  select count(distinct ${labels.name})
+  from ${issueLabels} join ${labels} on ${labels.id} = ${issueLabels.labelId}
+  where ${issueLabels.issueId} = ${issues.id}
+    and ${issueLabels.labelId} in (select id from wanted)
+    and ${labels.name} in ${listOf(names)}
+) = (select count(distinct name) from wanted where name in ${listOf(names)})`;
+
+/** The condition that an issue has one of the milestones that exist; true if none does. */
+const hasKnownMilestone: SQL = sql`(
+  not exists (select 1 from wanted_milestones)
+  or ${issues.milestoneId} in (select id from wanted_milestones)
+)`;
+
+/** Zero if a required label or milestone does not exist, so that nothing has it; null otherwise. */
+export function impossibleSize({ requiredLabels, requiredMilestones }: NamedFilter): SQL {
+  const names = [...new Set(requiredLabels)];
+  const conditions = [
+    ...(names.length > 0
+      ? [
+          sql`(
+            select count(distinct name) from wanted where name in ${listOf(names)}
+          ) < ${names.length}`,
+        ]
+      : []),
+    ...(requiredMilestones.length > 0 ? [sql`not exists (select 1 from wanted_milestones)`] : []),
+  ];
+  if (conditions.length === 0) return sql`null`;
+  return sql`case when ${sql.join(conditions, sql` or `)} then 0 end`;
+}
+
+/** The number of issues in the wanted milestones; null for none. */
+export const milestonesSize: SQL = sql`(
+  select sum(open_issue_count + closed_issue_count) from milestones
+  where id in (select id from wanted_milestones)
+)`;

@@ -1,0 +1,290 @@
+import { type SQL, sql } from "drizzle-orm";
+
+import { allOf } from "../../../db/db.ts";
+import { issueAssignees, issueLabels, issueMentions, issues } from "../../../db/schema/index.ts";
+import { type Conditions, isUpdatedIn, keyOf, userIdOf } from "./conditions.ts";
+import type { IssueFilter, PersonFilter } from "./issue-query.ts";
+import {
+  conditionsOf,
+  hasMilestones,
+  impossibleSize,
+  labelNamesOf,
+  milestonesSize,
+} from "./named-filters.ts";
+import type { ListOrder } from "./orders.ts";
+
+/** Issues of a filter beyond which a list walks the index of its order rather than sort them. */
+const SORTED_MAX = 2000;
+
+/** What a source counts as that is taken where no other one is small enough. */
+const WALK_SIZE = 1_000_000_000_000_000;
+
+/**
+ * Where a list of a repository gets its issues from: an index of a label, of a user, or of the order itself. One of
+ * several is chosen by the statement, from the sizes; the others find nothing, since their index is asked for null.
+ */
+interface Source {
+  readonly name: string;
+  /** How many issues it has, as far as that is known, or null if it can't be chosen. */
+  readonly size: SQL;
+  /** Whether the index gives the order of the list. */
+  readonly isOrdered: boolean;
+  /** The tables, without `issues` if nothing of it is needed. */
+  readonly from: SQL;
+  /** The equality that the index is asked for, for a value that is null unless the source is chosen. */
+  readonly seek: (ifChosen: (value: SQL) => SQL) => SQL;
+  readonly columns: { readonly [K in "id" | "age" | "isPull" | "isClosed"]: SQL };
+  /** What the index does not decide. */
+  readonly conditions: readonly SQL[];
+}
+
+const OF_ISSUES = {
+  id: sql`${issues.id}`,
+  age: sql`${issues.number}`,
+  isPull: sql`${issues.isPull}`,
+  isClosed: sql`${issues.isClosed}`,
+};
+
+const USER_TABLES = { assignee: issueAssignees, mentioned: issueMentions } as const;
+
+/** All sources of a filtered list; the last one is the walk through the order of the whole repository. */
+export function sourcesOf(filter: IssueFilter, repoId: number, order: ListOrder): Source[] {
+  const all = conditionsOf(filter);
+  const names = labelNamesOf(filter);
+  const [title, ...titles] = filter.requiredMilestones;
+  const sources: Source[] = [];
+  if (filter.requiredLabels.length > 0 || title !== undefined) {
+    // Chosen before all others, and never has an issue.
+    const seek = () => sql`${issues.id} is null`;
+    const size = impossibleSize(filter);
+    sources.push({ name: "none", size, isOrdered: true, ...fromIssues(seek, []) });
+  }
+  if (names.length > 0) {
+    const [name = ""] = names;
+    const implied = names.length === 1 ? [keyOf.labels, keyOf.requiredLabel(name)] : [];
+    sources.push(labelSource(repoId, order, without(all, ...implied)));
+  }
+  if (title !== undefined && titles.length === 0) {
+    const rest = without(all, keyOf.requiredMilestone(title));
+    sources.push(...milestoneSources(repoId, order, rest));
+  } else if (hasMilestones(filter)) {
+    sources.push(...milestoneSources(repoId, order, without(all, keyOf.milestones)));
+  }
+  for (const [at, person] of filter.people.entries()) {
+    const rest = without(all, keyOf.person(at));
+    sources.push(personSource(at, person, { repoId, order, isOnly: all.size === 1 }, rest));
+  }
+  const range = isUpdatedIn(filter);
+  if (range.length > 0 && order.key !== issues.updatedAt) {
+    sources.push(updatedSource(repoId, filter, range, [...all.values()]));
+  }
+  const seek = (ifChosen: (value: SQL) => SQL) =>
+    sql`${issues.repoId} = ${ifChosen(sql`${repoId}`)}`;
+  const size = sql.raw(String(WALK_SIZE));
+  sources.push({ name: "walk", size, isOrdered: true, ...fromIssues(seek, [...all.values()]) });
+  return sources;
+}
+
+/** The conditions that remain where an index implies some. */
+const without = (all: Conditions, ...implied: readonly string[]): SQL[] =>
+  [...all].flatMap(([key, condition]) => (implied.includes(key) ? [] : [condition]));
+
+const fromIssues = (seek: Source["seek"], conditions: readonly SQL[]) => ({
+  from: sql`${issues}`,
+  seek,
+  columns: OF_ISSUES,
+  conditions,
+});
+
+function labelSource(repoId: number, order: ListOrder, conditions: readonly SQL[]): Source {
+  return {
+    name: "label",
+    size: sql`(select size from rarest)`,
+    isOrdered: order.isByAge,
+    from: withIssues(sql`${issueLabels}`, sql`${issueLabels.issueId}`, order, conditions),
+    seek: (ifChosen) =>
+      sql`${issueLabels.labelId} = ${ifChosen(sql`(select id from rarest)`)}
+        and ${issueLabels.repoId} = ${repoId}`,
+    columns: {
+      id: sql`${issueLabels.issueId}`,
+      age: sql`${issueLabels.issueId}`,
+      isPull: sql`${issueLabels.isPull}`,
+      isClosed: sql`${issueLabels.isClosed}`,
+    },
+    conditions,
+  };
+}
+
+/** One milestone has an index in the order of numbers; of several the issues are sorted. */
+function milestoneSources(repoId: number, order: ListOrder, conditions: readonly SQL[]): Source[] {
+  const inRepo = [sql`${issues.repoId} = ${repoId}`, ...conditions];
+  const one = sql`(select min(id) from wanted_milestones having count(*) = 1)`;
+  const several = sql`(
+    select ${milestonesSize} where (select count(*) from wanted_milestones) > 1
+  )`;
+  const ofOne = sql`(select ${milestonesSize} where ${one} is not null)`;
+  const some = (ifChosen: (value: SQL) => SQL) =>
+    sql`${issues.milestoneId} in (
+      select id from wanted_milestones where id = ${ifChosen(sql`id`)}
+    )`;
+  const seek = (ifChosen: (value: SQL) => SQL) => sql`${issues.milestoneId} = ${ifChosen(one)}`;
+  return [
+    { name: "milestone", size: ofOne, isOrdered: order.isByAge, ...fromIssues(seek, inRepo) },
+    { name: "milestones", size: several, isOrdered: false, ...fromIssues(some, inRepo) },
+  ];
+}
+
+function personSource(
+  at: number,
+  { role, name }: PersonFilter,
+  { repoId, order, isOnly }: { repoId: number; order: ListOrder; isOnly: boolean },
+  conditions: readonly SQL[],
+): Source {
+  const userId = userIdOf(name);
+  const common = { name: `person${at}`, isOrdered: order.isByAge };
+  // The only source is chosen whatever its size.
+  const bounded = (rows: SQL) =>
+    isOnly && order.isByAge
+      ? sql`1`
+      : sql`(
+          select count(*) from (select 1 from ${rows} limit ${sql.raw(String(SORTED_MAX + 1))})
+        )`;
+  if (role === "poster") {
+    const isOf = (id: SQL) => sql`${issues.posterId} = ${id} and ${issues.repoId} = ${repoId}`;
+    const size = bounded(sql`${issues} where ${isOf(userId)}`);
+    return { ...common, size, ...fromIssues((ifChosen) => isOf(ifChosen(userId)), conditions) };
+  }
+  const table = USER_TABLES[role];
+  const isOf = (id: SQL) => sql`${table.userId} = ${id} and ${table.repoId} = ${repoId}`;
+  return {
+    ...common,
+    size: bounded(sql`${table} where ${isOf(userId)}`),
+    from: withIssues(sql`${table}`, sql`${table.issueId}`, order, conditions),
+    seek: (ifChosen) => isOf(ifChosen(userId)),
+    columns: {
+      id: sql`${table.issueId}`,
+      age: sql`${table.issueId}`,
+      isPull: sql`${table.isPull}`,
+      isClosed: sql`${table.isClosed}`,
+    },
+    conditions,
+  };
+}
+
+function updatedSource(
+  repoId: number,
+  filter: IssueFilter,
+  range: readonly SQL[],
+  conditions: readonly SQL[],
+): Source {
+  const inRange = (id: SQL) =>
+    sql`${issues.repoId} = ${id} and ${kindsAndStates(OF_ISSUES, filter)} and ${allOf(...range)}`;
+  const size = sql`(
+    select count(*) from (
+      select 1 from ${issues} where ${inRange(sql`${repoId}`)}
+      limit ${sql.raw(String(SORTED_MAX + 1))}
+    )
+  )`;
+  const seek = (ifChosen: (value: SQL) => SQL) =>
+    sql`${issues.repoId} = ${ifChosen(sql`${repoId}`)}`;
+  return { name: "updated", size, isOrdered: false, ...fromIssues(seek, conditions) };
+}
+
+/** A table of ids, with the issues only if something of them is needed. */
+const withIssues = (table: SQL, id: SQL, order: ListOrder, conditions: readonly SQL[]): SQL =>
+  order.isByAge && conditions.length === 0
+    ? table
+    : sql`${table} cross join ${issues} on ${issues.id} = ${id}`;
+
+type States = Pick<IssueFilter, "isPull" | "isClosed">;
+
+const flags = (wanted: boolean | undefined): readonly boolean[] =>
+  wanted === undefined ? [false, true] : [wanted];
+
+const bits = (wanted: boolean | undefined): SQL =>
+  sql.raw(`(${flags(wanted).map(Number).join(", ")})`);
+
+export const kindsAndStates = (
+  columns: Pick<Source["columns"], "isPull" | "isClosed">,
+  { isPull, isClosed }: States,
+): SQL => sql`${columns.isPull} in ${bits(isPull)} and ${columns.isClosed} in ${bits(isClosed)}`;
+
+/**
+ * The common table expression `choice`: the name of the source with the fewest issues, of those that give the order or
+ * have few enough to be sorted.
+ */
+export function choiceTable(sources: readonly Source[]): SQL {
+  const pairs = sources.map(({ name, size, isOrdered }) => {
+    const usable = isOrdered
+      ? size
+      : sql`(select sized.n from (select ${size} as n) sized where sized.n <= ${SORTED_MAX})`;
+    return sql`json_array(${name}, ${usable})`;
+  });
+  return sql`choice as materialized (
+    select value ->> 0 as name
+    from json_each(json_array(${sql.join(pairs, sql`, `)}))
+    where value ->> 1 is not null
+    order by value ->> 1
+    limit 1
+  )`;
+}
+
+/** Selects `id` and the key `k` of a source's issues: one select for each kind and state if the index gives the order. */
+function armsOf(source: Source, states: States, order: ListOrder): SQL[] {
+  const { columns, from, seek, conditions } = source;
+  const ifChosen = (value: SQL) =>
+    sql`iif((select name from choice) = ${source.name}, ${value}, null)`;
+  const key = order.isByAge ? columns.age : sql`${order.key}`;
+  const arm = (isOfStates: SQL) => sql`
+    select ${columns.id} as id, ${key} as k
+    from ${from}
+    where ${allOf(seek(ifChosen), isOfStates, ...conditions)}`;
+  if (!source.isOrdered) return [arm(kindsAndStates(columns, states))];
+  return flags(states.isPull).flatMap((isPull) =>
+    flags(states.isClosed).map((isClosed) => arm(kindsAndStates(columns, { isPull, isClosed }))),
+  );
+}
+
+/** Terms of a compound select in D1, at most. */
+const TERMS_MAX = 5;
+
+/** All rows of some selects, of which there may be more than D1 allows in a compound select. */
+function unionAll(parts: readonly SQL[]): SQL {
+  if (parts.length <= TERMS_MAX) return sql.join([...parts], sql` union all `);
+  const [first, rest] = [parts.slice(0, TERMS_MAX - 1), parts.slice(TERMS_MAX - 1)];
+  return sql`${sql.join(first, sql` union all `)} union all select * from (${unionAll(rest)})`;
+}
+
+interface Slice {
+  readonly size: number;
+  readonly offset: number;
+}
+
+/** Selects the ids of a page: the chosen source's, in the order of the list. */
+export const pageIds = (
+  sources: readonly Source[],
+  states: States,
+  order: ListOrder,
+  { size, offset }: Slice,
+): SQL =>
+  unionAll(
+    sources.map((source) => {
+      const direction = sql.raw(order.isDescending ? "desc" : "asc");
+      return sql`select id from (
+        ${unionAll(armsOf(source, states, order))}
+        order by k ${order.direction}, id ${direction}
+        limit ${size} offset ${offset}
+      )`;
+    }),
+  );
+
+/** Counts the issues of the chosen source, up to a limit. */
+export const countOf = (
+  sources: readonly Source[],
+  states: States,
+  order: ListOrder,
+  max: number,
+): SQL => {
+  const arms = sources.flatMap((source) => armsOf(source, states, order));
+  return sql`(select count(*) from (select id from (${unionAll(arms)}) limit ${max}))`;
+};
