@@ -62,7 +62,6 @@ GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
-GET POST DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
@@ -100,8 +99,6 @@ GET POST /repos/{owner}/{repo}/releases/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
 GET POST /repos/{owner}/{repo}/tag_protections
 GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
-GET /repos/{owner}/{repo}/times
-GET /repos/{owner}/{repo}/times/{user}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages
@@ -114,8 +111,6 @@ GET /user/actions/runs
 PUT DELETE /user/actions/secrets/{secretname}
 GET /user/actions/variables
 GET PUT POST DELETE /user/actions/variables/{variablename}
-GET /user/stopwatches
-GET /user/times
 `;
 
 /** Each operation of the list, as method and path. */

@@ -27,7 +27,15 @@ import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
 import { makeNotification } from "../notifications.ts";
-import { attachLabel, makeComment, makeIssue, makeLabel, makeMilestone } from "../issues.ts";
+import {
+  attachLabel,
+  makeComment,
+  makeIssue,
+  makeLabel,
+  makeMilestone,
+  makeStopwatch,
+  makeTime,
+} from "../issues.ts";
 import { makeApplication } from "../oauth.ts";
 import { storeSampleCode, storeSampleNote, storeSampleUpstream } from "./sample-code.ts";
 
@@ -114,6 +122,8 @@ export class World {
     await attachLabel(issue, label);
   });
   readonly milestone = makeOnce(async () => makeMilestone(await this.repo()));
+  readonly time = makeOnce(async () => makeTime(await this.issue(), await this.user()));
+  readonly stopwatch = makeOnce(async () => makeStopwatch(await this.issue(), await this.user()));
   /** An unread notification of the user about the issue. */
   readonly notification = makeOnce(async () =>
     makeNotification(await this.user(), await this.issue()),
