@@ -181,6 +181,8 @@ function asRefusal(error: unknown): unknown {
   if (isViolation(error, "NOT NULL", "issues.content_version")) {
     return malformed("the body was edited meanwhile: content_version is not the current one");
   }
+  // The issue, or an account that it is assigned to, was deleted meanwhile.
+  if (isViolation(error, "FOREIGN KEY")) return notFound("issue does not exist");
   const refusals = [asOpenBlockers, asUnassignable, asWrongMilestone];
   const refused = refusals.map((as) => as(error)).find((refusal) => refusal !== error);
   return refused ?? asBlocked(error, "issues.number");
