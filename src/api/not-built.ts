@@ -74,7 +74,6 @@ GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
 POST /repos/{owner}/{repo}/mirror-sync
 GET POST /repos/{owner}/{repo}/pulls
-GET /repos/{owner}/{repo}/pulls/pinned
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
 GET PATCH /repos/{owner}/{repo}/pulls/{index}
 GET /repos/{owner}/{repo}/pulls/{index}.{diffType}
