@@ -23,6 +23,7 @@ export const issueRoutes = [
   contentHistory,
   reactions,
   timeline,
+  pins,
   dependencies,
   issues,
   locks,
