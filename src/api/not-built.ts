@@ -72,8 +72,12 @@ GET /repos/{owner}/{repo}/issues/pinned
 DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
+GET POST /repos/{owner}/{repo}/issues/{index}/comments
+DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
 POST /repos/{owner}/{repo}/issues/{index}/deadline
+GET POST /repos/{owner}/{repo}/issues/{index}/comments
+DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
 POST DELETE /repos/{owner}/{repo}/issues/{index}/pin
@@ -98,6 +102,7 @@ GET POST /repos/{owner}/{repo}/milestones
 GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
 GET /repos/{owner}/{repo}/new_pin_allowed
+GET PUT /repos/{owner}/{repo}/notifications
 GET POST /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/pinned
 GET /repos/{owner}/{repo}/pulls/{base}/{head}

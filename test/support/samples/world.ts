@@ -6,6 +6,7 @@ import {
   emailAddresses,
   follows,
   gpgKeys,
+  issues,
   organizationMembers,
   publicKeys,
   repositories,
@@ -17,6 +18,7 @@ import {
   users,
   watches,
   type Hook,
+  type Issue,
   type Repository,
   type User,
 } from "../../../src/db/schema/index.ts";
@@ -130,6 +132,9 @@ export class World {
     const [{ owner, name }, { number }] = [await this.repo(), await this.issue()];
     return { owner, repo: name, index: number };
   });
+
+  readonly lock = makeOnce(async () => this.changeIssue({ isLocked: true }));
+  readonly pin = makeOnce(async () => this.changeIssue({ pinOrder: 1 }));
 
   /** Branches `main`, `some/branch` and `settings`, and an annotated tag `some/tag`. */
   readonly code = makeOnce(async () => storeSampleCode(await this.repo(), this.fields.text));
@@ -295,6 +300,13 @@ export class World {
     const [user, repo] = [await this.user(), await this.repo()];
     const visibility = repo.isPrivate ? ("private" as const) : user.visibility;
     return { userId: user.id, repoId: repo.id, visibility, createdAt: 1000 };
+  }
+
+  private async changeIssue(fields: Partial<Issue>) {
+    await db
+      .update(issues)
+      .set(fields)
+      .where(eq(issues.id, (await this.issue()).id));
   }
 
   private async blockedBy({ id: blockerId }: User) {
