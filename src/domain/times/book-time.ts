@@ -26,8 +26,8 @@ export interface NewTime {
   readonly seconds: number;
   /** When the work was done. */
   readonly doneAt: number;
-  /** The commit whose message books it, and the repository to which it was pushed. */
-  readonly commit?: { readonly oid: Oid; readonly repoId: number } | undefined;
+  /** The commit that booked it, which books time on an issue at most once; "" for none. */
+  readonly commitOid?: Oid | "";
 }
 
 /**
@@ -35,13 +35,13 @@ export interface NewTime {
  *
  * The booking is refused if its user can't read the issue at that time, or if a block forbids it.
  *
- * @throws Failure `invalid`, `forbidden` for a block, `not_found` if the issue was deleted meanwhile. A violation of
- * `UNIQUE` if the commit booked time on it before.
+ * @throws Failure `invalid`, `forbidden` for a block, `not_found` if the issue was deleted meanwhile. A violation of `UNIQUE`
+ * if the commit booked time on it before.
  */
 export async function bookTime(
   ctx: Ctx,
   issue: IssueContext,
-  { user, seconds, doneAt, commit }: NewTime,
+  { user, seconds, doneAt, commitOid = "" }: NewTime,
 ): Promise<TrackedTimeContext> {
   const { db, actor, now } = ctx;
   const { row, repo } = issue;
@@ -70,7 +70,7 @@ export async function bookTime(
         posterId: user.id,
         body: formatDuration(seconds),
         timeId: sql`last_insert_rowid()`,
-        ...(commit && { commitOid: commit.oid, commitRepoId: commit.repoId }),
+        commitOid,
       }),
       recordIfChanged(ctx, {
         type: "issue.time_added",
