@@ -2,7 +2,7 @@ import type { Ctx } from "../context.ts";
 import { runConsequences } from "../domain/consequences/run-consequences.ts";
 import { runScheduledTasks } from "../domain/cron/run-tasks.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
-import { sendDueMails } from "../domain/mail/send-due-mails.ts";
+import { sendDueMails } from "../domain/outbox/send-due-mails.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
 import { maintainRepository } from "../domain/git/maintain-repository.ts";

@@ -6,7 +6,7 @@ import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
 import { maintainDeleted } from "../git/maintain-deleted.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
-import { sendAllDueMails } from "../mail/send-due-mails.ts";
+import { sendAllDueMails } from "../outbox/send-due-mails.ts";
 import { sweepNotifications } from "../notifications/sweep-notifications.ts";
 import { purgeGrants } from "../oauth/purge-grants.ts";
 import { purgeSignIns } from "../sessions/purge-sign-ins.ts";

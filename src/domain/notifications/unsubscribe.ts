@@ -3,7 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { issues, issueSubscriptions, users } from "../../db/schema/index.ts";
-import { readUnsubscribeCode } from "../mail/unsubscribe-code.ts";
+import { readUnsubscribeCode } from "./unsubscribe-code.ts";
 
 /**
  * Unsubscribes the reader of a mail from its issue. Idempotent.

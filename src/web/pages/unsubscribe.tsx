@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { readUnsubscribeCode } from "../../domain/mail/unsubscribe-code.ts";
+import { readUnsubscribeCode } from "../../domain/notifications/unsubscribe-code.ts";
 import { unsubscribe } from "../../domain/notifications/unsubscribe.ts";
 import type { WebEnv } from "../env.ts";
 import { renderMessage } from "./message.tsx";

@@ -13,7 +13,7 @@ import {
   type User,
 } from "../../../src/db/schema/index.ts";
 import { queueMail } from "../../../src/domain/mail/queue-mail.ts";
-import { sendAllDueMails, sendDueMails } from "../../../src/domain/mail/send-due-mails.ts";
+import { sendAllDueMails, sendDueMails } from "../../../src/domain/outbox/send-due-mails.ts";
 import { notify } from "../../../src/domain/notifications/notify.ts";
 import type { RecordedEvent } from "../../../src/events/consequence.ts";
 import { only } from "../../../src/lib/only.ts";

@@ -11,7 +11,7 @@ import {
   events,
   issues,
   issueSubscriptions,
-  mails,
+  type mails,
   repositories,
   timelineEntries,
   users,
@@ -183,7 +183,9 @@ async function findTold(
           and(
             eq(timelineEntries.issueId, issueId),
             sql`${timelineEntries.id} = (
-              select ${events.payload} ->> 'commentId' from ${events} where ${events.id} = ${eventId}
+              select ${events.payload} ->> 'commentId'
+              from ${events}
+              where ${events.id} = ${eventId}
             )`,
           ),
         ),

@@ -7,7 +7,7 @@ import { mails } from "../../db/schema/index.ts";
 import { log } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
 import type { Mail } from "../../outgoing/mailer.ts";
-import { isMailOn, MAIL_PURPOSE } from "./queue-mail.ts";
+import { isMailOn, MAIL_PURPOSE } from "../mail/queue-mail.ts";
 
 const MINUTE_MS = 60_000;
 /** Mails that are leased and sent at once. */
@@ -86,7 +86,7 @@ async function writeMail(ctx: Ctx, mail: QueuedMailRow): Promise<Omit<Mail, "fro
   const { id, address, sealedContent, issueId, eventId } = mail;
   if (issueId !== null && eventId !== null) {
     // Loaded on first use: the renderer is heavy, and most mails need none.
-    const { writeNotificationMail } = await import("./notification-mail.ts");
+    const { writeNotificationMail } = await import("../notifications/notification-mail.ts");
     return writeNotificationMail(ctx, { ...mail, issueId, eventId });
   }
   const unsealed = await unseal(ctx.config.sealingKeys, sealedContent, MAIL_PURPOSE);
