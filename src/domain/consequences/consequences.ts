@@ -1,6 +1,7 @@
 import type { Consequence } from "../../events/consequence.ts";
 import { notify } from "../notifications/notify.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
+import { referByText } from "../references/refer-by-text.ts";
 
 /** Everything that follows from recorded events. Each event's consequences are drawn in this order. */
-export const CONSEQUENCES: readonly Consequence[] = [referByCommits, notify];
+export const CONSEQUENCES: readonly Consequence[] = [referByCommits, referByText, notify];
