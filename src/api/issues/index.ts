@@ -21,6 +21,7 @@ export const issueRoutes = [
   pins,
   comments,
   contentHistory,
+  reactions,
   timeline,
   reactions,
   dependencies,
