@@ -23,7 +23,6 @@ export const issueRoutes = [
   contentHistory,
   reactions,
   timeline,
-  reactions,
   dependencies,
   issues,
   locks,
