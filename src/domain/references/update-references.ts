@@ -47,7 +47,7 @@ export async function updateReferences(
     const before = wanted.get(issueId);
     if (!before || before.action === "none") wanted.set(issueId, { repoId, issueId, action });
   }
-  const stale = (await listTold(ctx, text)).filter(({ id: _, ...told }) => {
+  const stale = (await listTold(ctx, text)).filter((told) => {
     const now = wanted.get(told.issueId);
     return now ? now.action !== told.action : !isNamed(text, references, told);
   });
