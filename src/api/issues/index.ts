@@ -9,6 +9,7 @@ import { milestones } from "./milestones.ts";
 import { pins } from "./pins.ts";
 import { reactions } from "./reactions.ts";
 import { stopwatches } from "./stopwatches.ts";
+import { reactions } from "./reactions.ts";
 import { issueSubscriptions } from "./subscriptions.ts";
 import { issueTemplates } from "./templates.ts";
 import { timeline } from "./timeline.ts";
@@ -25,6 +26,7 @@ export const issueRoutes = [
   timeline,
   pins,
   dependencies,
+  reactions,
   issues,
   locks,
   deadlines,
