@@ -79,6 +79,7 @@ const REFUSALS = {
   404: { description: "Not found, or not visible to the caller" },
   405: refusal("Exists, but not for a thing of this kind"),
   409: refusal("The request conflicts with the current state"),
+  412: refusal("Something else must happen first, or the state does not exist"),
   413: refusal("The request or the result is too large"),
   422: refusal("The input is invalid"),
   423: refusal("The repository is archived"),

@@ -8,6 +8,7 @@ import { wordValidation } from "./field-rules.ts";
 import { readJsonBody } from "./json-body.ts";
 import type { Guard } from "./guards/guard.ts";
 import { MountedRouter } from "./mounted-router.ts";
+import { isList } from "./query-words.ts";
 
 wordValidation();
 
@@ -81,7 +82,9 @@ type Route = Pick<RouteConfig, "path" | "request">;
 function toRouting({ path, request: described }: Route): Route {
   const request = described && {
     ...described,
-    ...(described.query && { query: z.preprocess(takeFirst as never, described.query) as never }),
+    ...(described.query && {
+      query: z.preprocess(takeFirst(described.query) as never, described.query) as never,
+    }),
   };
   const [, name = "", suffix = ""] = SUFFIXED.exec(path) ?? [];
   const params = request?.params as z.ZodObject<Record<string, z.ZodEnum>> | undefined;
@@ -107,9 +110,17 @@ function toRouting({ path, request: described }: Route): Route {
   };
 }
 
-/** The first value of each parameter of a query. No parameter is a list; one that is sent twice is a client's slip. */
-const takeFirst = (query: Record<string, string | string[]>): Record<string, string | undefined> =>
-  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value].flat()[0]]));
+/** The first value of each parameter of a query that is no list: one that is sent twice is a client's slip. */
+const takeFirst =
+  (schema: z.ZodType) =>
+  (query: Record<string, string | string[]>): Record<string, string | string[] | undefined> => {
+    const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
+    const entries = Object.entries(query).map(([name, value]) => [
+      name,
+      isList(shape[name]) ? value : [value].flat()[0],
+    ]);
+    return Object.fromEntries(entries) as Record<string, string | string[] | undefined>;
+  };
 
 /** The first validation error of an input. */
 function refuse(target: string, { issues }: z.ZodError): Error {

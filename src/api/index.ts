@@ -11,9 +11,11 @@ import { renderFailure } from "./failure-renderer.ts";
 import { gitRoutes } from "./git/index.ts";
 import { hookRoutes } from "./hooks/index.ts";
 import { issueRoutes, issueSearchRoutes } from "./issues/index.ts";
+import { labelRoutes } from "./labels/index.ts";
 import { metaRoutes } from "./meta/index.ts";
 import { MountedRouter } from "./mounted-router.ts";
 import { isNotBuilt } from "./not-built.ts";
+import { notificationRoutes } from "./notifications/index.ts";
 import { organizationRoutes } from "./orgs/index.ts";
 import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
@@ -30,6 +32,8 @@ const ROUTES = [
   ...gitRoutes,
   ...contentRoutes,
   ...issueRoutes,
+  ...notificationRoutes,
+  ...labelRoutes,
   ...selfRoutes,
   ...userRoutes,
   ...organizationRoutes,

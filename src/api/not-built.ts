@@ -14,9 +14,6 @@ POST /admin/actions/runners/registration-token
 GET DELETE /admin/actions/runners/{runner_id}
 GET /admin/actions/runs
 GET /admin/runners/registration-token
-GET PUT /notifications
-GET /notifications/new
-GET PATCH /notifications/threads/{id}
 GET /orgs/{org}/actions/jobs
 GET /orgs/{org}/actions/runners
 GET POST /orgs/{org}/actions/runners/registration-token
@@ -26,8 +23,6 @@ GET /orgs/{org}/actions/secrets
 PUT DELETE /orgs/{org}/actions/secrets/{secretname}
 GET /orgs/{org}/actions/variables
 GET PUT POST DELETE /orgs/{org}/actions/variables/{variablename}
-GET POST /orgs/{org}/labels
-GET DELETE PATCH /orgs/{org}/labels/{id}
 GET /packages/{owner}
 GET /packages/{owner}/{type}/{name}
 GET /packages/{owner}/{type}/{name}/-/latest
@@ -64,43 +59,11 @@ POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
-POST /repos/{owner}/{repo}/issues
-GET /repos/{owner}/{repo}/issues/comments
-GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
-GET POST DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions
-GET /repos/{owner}/{repo}/issues/pinned
-DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
-GET POST /repos/{owner}/{repo}/issues/{index}/comments
-DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
-POST /repos/{owner}/{repo}/issues/{index}/deadline
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
-GET PUT POST DELETE /repos/{owner}/{repo}/issues/{index}/labels
-DELETE /repos/{owner}/{repo}/issues/{index}/labels/{id}
-PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
-POST DELETE /repos/{owner}/{repo}/issues/{index}/pin
-PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/reactions
-DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete
-POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start
-POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop
-GET /repos/{owner}/{repo}/issues/{index}/subscriptions
-GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check
-PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
-GET /repos/{owner}/{repo}/issues/{index}/timeline
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
-DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
-GET POST /repos/{owner}/{repo}/labels
-GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
-GET POST /repos/{owner}/{repo}/milestones
-GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
-GET /repos/{owner}/{repo}/new_pin_allowed
-GET PUT /repos/{owner}/{repo}/notifications
 GET POST /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/pinned
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
@@ -127,8 +90,6 @@ GET POST /repos/{owner}/{repo}/releases/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
 GET POST /repos/{owner}/{repo}/tag_protections
 GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
-GET /repos/{owner}/{repo}/times
-GET /repos/{owner}/{repo}/times/{user}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages
@@ -141,8 +102,6 @@ GET /user/actions/runs
 PUT DELETE /user/actions/secrets/{secretname}
 GET /user/actions/variables
 GET PUT POST DELETE /user/actions/variables/{variablename}
-GET /user/stopwatches
-GET /user/times
 `;
 
 /** Each operation of the list, as method and path. */

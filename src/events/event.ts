@@ -1,10 +1,13 @@
 import type { AccountEvent } from "./kinds/account-event.ts";
 import type { CodeEvent } from "./kinds/code-event.ts";
 import type { IssueEvent } from "./kinds/issue-event.ts";
+import type { LabelEvent } from "./kinds/label-event.ts";
+import type { MilestoneEvent } from "./kinds/milestone-event.ts";
 import type { OauthEvent } from "./kinds/oauth-event.ts";
 import type { OrganizationEvent } from "./kinds/organization-event.ts";
 import type { RepositoryEvent } from "./kinds/repository-event.ts";
 import type { SocialEvent } from "./kinds/social-event.ts";
+import type { TimeEvent } from "./kinds/time-event.ts";
 import type { WebhookChangeEvent } from "./kinds/webhook-change-event.ts";
 
 /**
@@ -15,8 +18,11 @@ export type Event =
   | AccountEvent
   | CodeEvent
   | IssueEvent
+  | LabelEvent
+  | MilestoneEvent
   | OauthEvent
   | OrganizationEvent
   | RepositoryEvent
   | SocialEvent
+  | TimeEvent
   | WebhookChangeEvent;

@@ -8,10 +8,11 @@ import { jsonOf } from "../db/json-of.ts";
 import { events, repositories, type Repository } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/events/event.ts";
 import type { Event } from "./event.ts";
+import { hasConsequences } from "./consequence.ts";
 import { hasWebhookEvents } from "./webhooks/payloads/webhook-event.ts";
 
 /** Ids of rows that the same batch inserts are known as SQL only. */
-type OrSql<T> = { [K in keyof T]: T[K] extends number ? number | SQL : T[K] };
+type OrSql<T> = { [K in keyof T]: T[K] extends number | readonly number[] ? T[K] | SQL : T[K] };
 type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) : never;
 
 /**
@@ -20,7 +21,17 @@ type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) :
  */
 export function record(ctx: Ctx, event: Recordable) {
   ctx.eventQueues.noteRecorded();
-  return insertEvent(originOf(ctx), event, sql`1`);
+  return insertEvent(originOf(ctx), event, sql`where true`);
+}
+
+/**
+ * Like `record`, for each row of a select, whose columns the event may contain.
+ *
+ * @param from The clauses after the selected columns: `from … where …`.
+ */
+export function recordEach(ctx: Ctx, event: Recordable, from: SQL) {
+  ctx.eventQueues.noteRecorded();
+  return insertEvent(originOf(ctx), event, from);
 }
 
 /** The actor of an event, and when and where it was recorded. */
@@ -61,7 +72,9 @@ function insertEvents(
 ) {
   const rows = all.map((event) => {
     const { type, ownerId, repoId, ...payload } = { repoId: null, ...event };
-    return { type, ownerId, repoId, payload, dispatchAt: hasWebhookEvents(type) ? now : null };
+    const dispatchAt = hasWebhookEvents(type) ? now : null;
+    const consequencesAt = hasConsequences(type) ? now : null;
+    return { type, ownerId, repoId, payload, dispatchAt, consequencesAt };
   });
   const columns = {
     type: sql`value ->> 'type'`,
@@ -72,7 +85,10 @@ function insertEvents(
     payload: sql`value ->> 'payload'`,
     createdAt: now,
     dispatchAt: sql`value ->> 'dispatchAt'`,
-    rootUrl: sql`iif(value ->> 'dispatchAt' is null, '', ${rootUrl})`,
+    consequencesAt: sql`value ->> 'consequencesAt'`,
+    rootUrl: sql`iif(
+      coalesce(value ->> 'dispatchAt', value ->> 'consequencesAt') is null, '', ${rootUrl}
+    )`,
   };
   const from = sql`from json_each(${JSON.stringify(rows)}) where ${condition} order by key`;
   return insertSelect(db, events, columns, from).onConflictDoNothing();
@@ -88,7 +104,7 @@ function insertEvents(
 export function recordIfChanged(ctx: Ctx, event: Recordable, then?: RecordedVisibility) {
   ctx.eventQueues.noteRecorded();
   const origin = { ...originOf(ctx), ...(then && { visibility: then }) };
-  return insertEvent(origin, event, sql`changes() > 0`);
+  return insertEvent(origin, event, sql`where changes() > 0`);
 }
 
 /** Like `recordIfChanged`, for several events of one change. */
@@ -101,7 +117,7 @@ export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
 function insertEvent(
   { db, actorId, now, rootUrl, visibility }: EventOrigin,
   event: Recordable,
-  condition: SQL,
+  from: SQL,
 ) {
   const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
   const columns = {
@@ -113,9 +129,10 @@ function insertEvent(
     payload: jsonOf(fields),
     createdAt: now,
     dispatchAt: hasWebhookEvents(type) ? now : null,
+    consequencesAt: hasConsequences(type) ? now : null,
     rootUrl,
   };
-  return insertSelect(db, events, columns, sql`where ${condition}`).onConflictDoNothing();
+  return insertSelect(db, events, columns, from).onConflictDoNothing();
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Ctx } from "../context.ts";
+import { runConsequences } from "../domain/consequences/run-consequences.ts";
 import { runScheduledTasks } from "../domain/cron/run-tasks.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
@@ -25,10 +26,11 @@ export async function handleBatch(
 ): Promise<void> {
   const dispatches = messages.filter(({ body }) => "kind" in body && body.kind === "dispatch");
   const deliveries = messages.filter((message) => "hookId" in message.body);
-  // One dispatch handles all pending events.
+  // One dispatch handles all pending events. What their consequences record is dispatched by another message.
   if (dispatches.length > 0) {
     await handle(dispatches, async () => {
       await dispatchEvents(openCtx());
+      await runConsequences(openCtx());
       await forwardEvents(openCtx());
     });
   }

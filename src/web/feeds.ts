@@ -22,6 +22,8 @@ import { enterRepositoryPath } from "./enter-repository-path.ts";
 import type { WebEnv } from "./env.ts";
 import { type FeedDocument, formatAtom, formatRss } from "./feed-document.ts";
 import { renderFailure } from "./render-failure.ts";
+import { commentHtmlUrlOf } from "../shapes/issues/comment.ts";
+import { issueHtmlUrlOf } from "../shapes/issues/issue.ts";
 import { accountUrlOf, htmlUrlOf } from "../shapes/urls.ts";
 
 /** RSS and Atom feeds of the activities of an account or a repository. */
@@ -97,22 +99,43 @@ function toItem(
 ): FeedDocument["items"][number] {
   const { event, actor, repo } = entry;
   const { opType, update } = findOperation(entry);
-  const ref = update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? "";
   const repoName = `${repo.owner.name}/${repo.row.name}`;
-  const repoUrl = htmlUrlOf(repo, { rootUrl });
-  const compared = update && comparedRange(update, repo.row.defaultBranch);
+  const object = entry.issue
+    ? `${repoName}#${entry.issue.row.number}`
+    : (update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? "");
+  const isWhole = entry.issue !== undefined;
   return {
     // Stays the same after a rename.
     id: `tag:${authority},2025:activity:${activityId(entry)}`,
-    title: `${actor.name} ${DEEDS[opType](ref)} ${repoName}`,
-    text: (update?.commits ?? []).map(({ oid, message }) => `${oid}\n${message}`).join("\n"),
-    url: compared === undefined ? repoUrl : `${repoUrl}/compare/${compared}`,
+    title: `${actor.name} ${DEEDS[opType](object)}${isWhole ? "" : ` ${repoName}`}`,
+    text: textOf(entry, update),
+    url: urlOf(entry, update, rootUrl),
     authorName: actor.fullName || actor.name,
     at: event.createdAt,
   };
 }
 
-const DEEDS: Readonly<Record<OpType, (ref: string) => string>> = {
+type Update = ReturnType<typeof findOperation>["update"];
+
+/** Characters of a comment in a feed. */
+const TEXT_CHARS_MAX = 10_000;
+
+/** The messages of pushed commits, the text of a comment, or the title of an issue. */
+function textOf({ issue, comment }: ActivityEntry, update: Update): string {
+  if (issue) return comment?.row.body.slice(0, TEXT_CHARS_MAX) ?? issue.row.title;
+  return (update?.commits ?? []).map(({ oid, message }) => `${oid}\n${message}`).join("\n");
+}
+
+function urlOf({ repo, issue, comment }: ActivityEntry, update: Update, rootUrl: string): string {
+  if (comment) return commentHtmlUrlOf(comment.issue, comment.row.id, { rootUrl });
+  if (issue) return issueHtmlUrlOf(issue, { rootUrl });
+  const repoUrl = htmlUrlOf(repo, { rootUrl });
+  const compared = update && comparedRange(update, repo.row.defaultBranch);
+  return compared === undefined ? repoUrl : `${repoUrl}/compare/${compared}`;
+}
+
+/** @param object The ref of a push, or the issue. */
+const DEEDS: Readonly<Record<OpType, (object: string) => string>> = {
   create_repo: () => "created repository",
   rename_repo: () => "renamed repository",
   star_repo: () => "starred",
@@ -122,4 +145,12 @@ const DEEDS: Readonly<Record<OpType, (ref: string) => string>> = {
   push_tag: (ref) => `pushed tag ${ref} to`,
   delete_tag: (ref) => `deleted tag ${ref} from`,
   delete_branch: (ref) => `deleted branch ${ref} from`,
+  create_issue: (issue) => `opened issue ${issue}`,
+  close_issue: (issue) => `closed issue ${issue}`,
+  reopen_issue: (issue) => `reopened issue ${issue}`,
+  comment_issue: (issue) => `commented on issue ${issue}`,
+  create_pull_request: (pull) => `created pull request ${pull}`,
+  close_pull_request: (pull) => `closed pull request ${pull}`,
+  reopen_pull_request: (pull) => `reopened pull request ${pull}`,
+  comment_pull: (pull) => `commented on pull request ${pull}`,
 };

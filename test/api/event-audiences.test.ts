@@ -7,11 +7,11 @@ import { db } from "../support/db.ts";
 import { make, type TestUser } from "../support/make.ts";
 
 /**
- * The callers that an event is listed for, each group a subset of the one before: callers that see the
- * event's repository or owner; callers that may read its code; members of the organization; its
- * administrators; nobody while the repository exists.
+ * The callers that an event is listed for: callers that see the event's repository or owner; callers that may
+ * read its code, its issues; members of the organization; its administrators; nobody while the repository
+ * exists.
  */
-type Audience = "everybody" | "readers" | "members" | "administrators" | "nobody";
+type Audience = "everybody" | "code" | "issues" | "members" | "administrators" | "nobody";
 
 /** Events of a repository. */
 const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
@@ -29,10 +29,13 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "collaborator.edited": "administrators",
   "collaborator.removed": "administrators",
   "repository.deleted": "everybody",
-  "repository.pushed": "readers",
-  "commit_status.created": "readers",
-  "lfs_lock.created": "readers",
-  "lfs_lock.deleted": "readers",
+  "repository.pushed": "code",
+  "commit_status.created": "code",
+  "label.created": "everybody",
+  "label.edited": "everybody",
+  "label.deleted": "everybody",
+  "lfs_lock.created": "code",
+  "lfs_lock.deleted": "code",
   "star.created": "everybody",
   "star.deleted": "everybody",
   "watch.created": "everybody",
@@ -45,11 +48,33 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "hook.redelivered": "administrators",
   "public_key.added": "administrators",
   "public_key.removed": "administrators",
+  "issue.opened": "issues",
+  "issue.closed": "issues",
+  "issue.reopened": "issues",
+  "issue.edited": "issues",
+  "issue.deleted": "issues",
+  "issue.assigned": "issues",
+  "issue.unassigned": "issues",
+  "issue.labeled": "issues",
+  "issue.labels_cleared": "issues",
+  "issue.milestoned": "issues",
+  "issue.demilestoned": "issues",
+  "issue.locked": "issues",
+  "issue.unlocked": "issues",
+  "issue.pinned": "issues",
+  "issue.unpinned": "issues",
+  "issue.deadline_changed": "issues",
+  "comment.created": "issues",
+  "comment.edited": "issues",
+  "comment.deleted": "issues",
 };
 
 /** Events of an organization. */
 const IN_ORGANIZATIONS: Partial<Record<EventKind, Audience>> = {
   "organization.created": "everybody",
+  "label.created": "members",
+  "label.edited": "members",
+  "label.deleted": "members",
   "organization.deleted": "members",
   "organization.edited": "members",
   "organization.renamed": "members",
@@ -128,10 +153,30 @@ const PAYLOAD = {
   isPublic: true,
   fingerprint: "SHA256:x",
   keyId: "K",
+  labelId: 1,
+  issueId: 1,
+  isPull: false,
+  commentId: 1,
+  milestoneId: 1,
+  added: [1],
+  removed: [2],
+  deadlineAt: 1000,
+  lastPayload: { issue: { body: "a former text" } },
+};
+
+/** Fields that have another form in the payloads of some kinds. */
+const OTHER_PAYLOADS: Partial<Record<string, object>> = {
+  "issue.edited": { from: { title: "a former title", body: "a former text" } },
+  "comment.edited": { from: "a former text" },
 };
 
 /** Records one event of each given kind. */
-async function record(ownerId: number, repoId: number | null, kinds: readonly string[]) {
+async function record(
+  ownerId: number,
+  repoId: number | null,
+  kinds: readonly string[],
+  fields: object = {},
+) {
   for (const type of kinds) {
     await db.insert(events).values({
       type,
@@ -140,29 +185,56 @@ async function record(ownerId: number, repoId: number | null, kinds: readonly st
       repoId,
       visibility: "public",
       isPrivate: false,
-      payload: { ...PAYLOAD, pushId: crypto.randomUUID(), part: 0 },
+      payload: {
+        ...PAYLOAD,
+        pushId: crypto.randomUUID(),
+        part: 0,
+        ...OTHER_PAYLOADS[type],
+        ...fields,
+      },
       createdAt: 1000,
     });
   }
 }
 
-/** The kinds that a stream lists for a caller, "none" if it responds with 404. */
-async function listed(path: string, as?: TestUser, token = as?.token): Promise<string[] | "none"> {
-  const { status, body } = await call(
-    "GET",
-    `${path}?limit=50`,
-    token === undefined ? {} : { token },
-  );
-  if (status === 404) return "none";
-  expect(status).toBe(200);
-  return (body as { events: { type: string }[] }).events.map(({ type }) => type);
+interface ListedEvent {
+  type: EventKind;
+  payload: Record<string, unknown>;
+}
+
+/** The events that a stream lists for a caller, "none" if it responds with 404. */
+async function listedEvents(
+  path: string,
+  as?: TestUser,
+  token = as?.token,
+): Promise<ListedEvent[] | "none"> {
+  const found: ListedEvent[] = [];
+  for (let after = 0; ;) {
+    const { status, body } = await call(
+      "GET",
+      `${path}?limit=50&after=${after}`,
+      token === undefined ? {} : { token },
+    );
+    if (status === 404) return "none";
+    expect(status).toBe(200);
+    const page = body as { events: ListedEvent[]; next: number };
+    found.push(...page.events);
+    if (page.next === after) return found;
+    after = page.next;
+  }
+}
+
+/** Their kinds. */
+async function listed(...asked: Parameters<typeof listedEvents>): Promise<string[] | "none"> {
+  const found = await listedEvents(...asked);
+  return found === "none" ? found : found.map(({ type }) => type);
 }
 
 const ofAudiences = (table: Partial<Record<string, Audience>>, ...audiences: Audience[]) =>
   Object.keys(table).filter((kind) => audiences.includes(table[kind] ?? "nobody"));
 
 const EVERYBODY = ofAudiences(IN_REPOSITORIES, "everybody");
-const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "readers");
+const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues");
 const ALL = Object.keys(IN_REPOSITORIES);
 
 /** Makes an organization with a member who reads; `makeStream` adds a repository with events of all kinds. */
@@ -170,9 +242,13 @@ async function makeScene() {
   const [owner, member, stranger] = [await make.user(), await make.user(), await make.user()];
   const org = await make.org([owner]);
   await make.member(org, await make.team(org), member);
-  const makeStream = async (fields: Parameters<typeof make.repo>[1]) => {
+  const makeStream = async (
+    fields: Parameters<typeof make.repo>[1],
+    payload: object = {},
+    kinds: readonly string[] = ALL,
+  ) => {
     const repo = await make.repo(org, fields);
-    await record(org.id, repo.id, ALL);
+    await record(org.id, repo.id, kinds, payload);
     return `/repos/${org.name}/${repo.name}/events`;
   };
   return { owner, member, stranger, org, makeStream };
@@ -197,7 +273,64 @@ describe("each kind of event", () => {
     expect(await listed(privateStream, owner)).toEqual(ALL);
 
     const streamWithoutCode = await makeStream({ hasCode: false });
-    expect(await listed(streamWithoutCode, stranger)).toEqual(EVERYBODY);
+    const withoutCode = ofAudiences(IN_REPOSITORIES, "everybody", "issues");
+    expect(await listed(streamWithoutCode, stranger)).toEqual(withoutCode);
+    const streamWithoutIssues = await makeStream({ hasIssues: false });
+    const withoutIssues = ofAudiences(IN_REPOSITORIES, "everybody", "code");
+    expect(await listed(streamWithoutIssues, stranger)).toEqual(withoutIssues);
+    const streamWithoutEither = await makeStream({ hasIssues: false, hasCode: false });
+    expect(await listed(streamWithoutEither, stranger)).toEqual(EVERYBODY);
+    expect(await listed(streamWithoutEither, owner)).toEqual(ALL);
+  });
+
+  it("is listed for readers of pull requests if it is about one", async () => {
+    const { stranger, makeStream } = await makeScene();
+    const kinds = ofAudiences(IN_REPOSITORIES, "issues");
+    const about = { isPull: true };
+    const withoutPulls = await makeStream({ hasPullRequests: false }, about, kinds);
+    expect(await listed(withoutPulls, stranger)).toEqual([]);
+    const withoutIssues = await makeStream({ hasIssues: false }, about, kinds);
+    expect(await listed(withoutIssues, stranger)).toEqual(kinds);
+  });
+
+  // SECURITY: a team may read the code and not the issues, or the other way around.
+  it("is listed for the members of a team by the units that it grants", async () => {
+    const { org, makeStream } = await makeScene();
+    const [coder, tracker] = [await make.user(), await make.user()];
+    await make.member(org, await make.team(org, { units: { code: 1 } }), coder);
+    await make.member(org, await make.team(org, { units: { issues: 1 } }), tracker);
+    const stream = await makeStream({ isPrivate: true });
+    expect(await listed(stream, coder)).toEqual(ofAudiences(IN_REPOSITORIES, "everybody", "code"));
+    expect(await listed(stream, tracker)).toEqual(
+      ofAudiences(IN_REPOSITORIES, "everybody", "issues"),
+    );
+  });
+
+  it("is listed of public repositories only for a token without a scope for issues", async () => {
+    const { owner, makeStream } = await makeScene();
+    const token = await make.token(owner, { scopes: "read:repository" });
+    const others = ALL.filter((kind) => IN_REPOSITORIES[kind as EventKind] !== "issues");
+    expect(await listed(await makeStream({ isPrivate: true }), undefined, token)).toEqual(others);
+    expect(await listed(await makeStream({}), undefined, token)).toEqual(ALL);
+    const both = await make.token(owner, { scopes: "read:repository,read:issue" });
+    expect(await listed(await makeStream({ isPrivate: true }), undefined, both)).toEqual(ALL);
+  });
+
+  it("has a payload with the fields of its kind, and no text that was removed", async () => {
+    const { owner, makeStream } = await makeScene();
+    const found = await listedEvents(await makeStream({}), owner);
+    expect(JSON.stringify(found)).not.toContain("a former text");
+    const issueKinds = ofAudiences(IN_REPOSITORIES, "issues");
+    const payloads = Object.fromEntries(
+      found === "none" ? [] : found.map(({ type, payload }) => [type, payload]),
+    );
+    for (const kind of issueKinds) {
+      expect(payloads[kind]).toMatchObject({ issue_id: 1, number: 1, is_pull: false });
+    }
+    expect(payloads["issue.edited"]).toMatchObject({ from: { title: "a former title" } });
+    expect(payloads["issue.labeled"]).toMatchObject({ added: [1], removed: [2] });
+    expect(payloads["issue.closed"]).toMatchObject({ commit_oid: "1".repeat(40) });
+    expect(payloads["comment.created"]).toMatchObject({ comment_id: 1 });
   });
 
   it("is listed in an organization's stream for its audience", async () => {

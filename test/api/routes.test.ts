@@ -73,6 +73,7 @@ const CATEGORIES: readonly (readonly [RegExp, string])[] = [
   [/^\/user\/events$/, "user repository"],
   [/^\/orgs\/\{org\}\/events$/, "organization repository"],
 
+  [/^\/repos\/\{owner\}\/\{repo\}\/milestones(?:\/|$)/, "issue"],
   [/^\/admin\//, "admin"],
   [/^\/users\/\{username\}\/repos$/, "user repository"],
   [/^\/users\/\{username\}\/orgs/, "user organization"],
@@ -81,6 +82,7 @@ const CATEGORIES: readonly (readonly [RegExp, string])[] = [
   [/^\/users?(?:\/|$)/, "user"],
   [/^\/org\/\{org\}\/repos$/, "organization repository"],
   [/^\/(?:orgs|teams)(?:\/|$)/, "organization"],
+  [/^\/repos\/\{owner\}\/\{repo\}\/issues(?:\/|$)/, "issue"],
   [/^\/(?:repos|repositories|topics)\//, "repository"],
 ];
 

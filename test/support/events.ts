@@ -3,10 +3,13 @@ import { asc, eq, getTableColumns } from "drizzle-orm";
 import { events, type User } from "../../src/db/schema/index.ts";
 import { db } from "./db.ts";
 
-// The columns for dispatch are left out: a queue consumer updates them concurrently.
+// The columns of queue consumers are left out: they are updated concurrently.
 const {
   dispatchAt: _dispatchAt,
   dispatchAttempts: _dispatchAttempts,
+  consequencesAt: _consequencesAt,
+  consequenceAttempts: _consequenceAttempts,
+  consequenceProgress: _consequenceProgress,
   ...columns
 } = getTableColumns(events);
 

@@ -1,16 +1,20 @@
 import { sql } from "drizzle-orm";
 
 import {
+  issueLabels,
   issues,
   labels,
   milestones,
   repositories,
+  stopwatches,
   timelineEntries,
+  trackedTimes,
   type Issue,
   type Label,
   type Milestone,
   type Repository,
   type TimelineEntry,
+  type TrackedTime,
   type User,
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
@@ -62,6 +66,13 @@ export async function makeLabel(
   return only(await db.insert(labels).values(values).returning());
 }
 
+/** Attaches labels to an issue, without entries of its timeline. */
+export async function attachLabel(issue: Issue, ...attached: Label[]): Promise<void> {
+  const { id: issueId, repoId, isPull, isClosed } = issue;
+  const rows = attached.map(({ id }) => ({ issueId, repoId, isPull, isClosed, labelId: id }));
+  await db.insert(issueLabels).values(rows);
+}
+
 export async function makeMilestone(
   repo: Repository,
   fields: Partial<Milestone> = {},
@@ -73,4 +84,28 @@ export async function makeMilestone(
       .values({ ...row, ...fields })
       .returning(),
   );
+}
+
+/** Stores an hour that a user spent on an issue. */
+export async function makeTime(
+  { id: issueId, repoId }: Issue,
+  { id: userId }: Pick<User, "id">,
+  fields: Partial<TrackedTime> = {},
+): Promise<TrackedTime> {
+  const row = { issueId, repoId, userId, seconds: 3600, createdAt: 1000, bookedAt: 1000 };
+  return only(
+    await db
+      .insert(trackedTimes)
+      .values({ ...row, ...fields })
+      .returning(),
+  );
+}
+
+/** Stores a running stopwatch of a user. */
+export async function makeStopwatch(
+  { id: issueId }: Issue,
+  { id: userId }: Pick<User, "id">,
+  createdAt = 1000,
+): Promise<void> {
+  await db.insert(stopwatches).values({ issueId, userId, createdAt });
 }

@@ -1,8 +1,13 @@
+import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+
+import { repositories } from "../../src/db/schema/index.ts";
 
 import { formatAtom, formatRss } from "../../src/web/feed-document.ts";
 import { pushOf, tell } from "../support/activities.ts";
 import { call, visit } from "../support/call.ts";
+import { db } from "../support/db.ts";
+import { makeComment, makeIssue } from "../support/issues.ts";
 import { make } from "../support/make.ts";
 
 async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
@@ -24,6 +29,28 @@ describe.each([".rss", ".atom"])("feeds: %s", (ending) => {
       expect(answer.body).toContain(`${owner.name} pushed to main at ${owner.name}/${repo.name}`);
       expect(answer.body).toContain("A &amp; &lt;B&gt; &quot;C&quot;");
     }
+  });
+
+  it("list issues and comments with links to them", async () => {
+    const { owner, repo, path } = await makePushed();
+    const issue = await makeIssue(repo, { title: "It rains <in>" });
+    const comment = await makeComment(issue, { body: "Same & more" });
+    const about = { issueId: issue.id, number: issue.number, isPull: false };
+    await tell(repo, owner, "issue.opened", about);
+    await tell(repo, owner, "comment.created", { ...about, commentId: comment.id });
+    const { body } = await visit("GET", path + ending);
+    const name = `${owner.name}/${repo.name}`;
+    const page = `https://forge.example/${name}/issues/1`;
+    expect(body).toContain(`>${owner.name} opened issue ${name}#1<`);
+    expect(body).toContain(`>${owner.name} commented on issue ${name}#1<`);
+    expect(body).toContain(page);
+    expect(body).toContain(`${page}#issuecomment-${comment.id}`);
+    expect(body).toContain(
+      ending === ".rss" ? "It rains &amp;lt;in&amp;gt;" : "It rains &lt;in&gt;",
+    );
+    expect(body).toContain(ending === ".rss" ? "Same &amp;amp; more" : "Same &amp; more");
+    await db.update(repositories).set({ hasIssues: false }).where(eq(repositories.id, repo.id));
+    expect((await visit("GET", path + ending)).body).not.toContain("issue");
   });
 
   // SECURITY: feed readers usually send no credential.

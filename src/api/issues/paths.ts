@@ -4,3 +4,9 @@ import { RepoPath } from "../repos/paths.ts";
 export const IssuePath = RepoPath.extend({
   index: PathId.openapi({ description: "Number of the issue or pull request" }),
 });
+
+export const CommentPath = RepoPath.extend({
+  id: PathId.openapi({ description: "Id of the comment" }),
+});
+
+export const IssueCommentPath = IssuePath.extend(CommentPath.shape);

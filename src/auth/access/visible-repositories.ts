@@ -31,24 +31,37 @@ export interface EarlierVisibility {
   readonly isPrivate: SQL | Column;
 }
 
+/** A unit that some rows of a query require. */
+export interface UnitNeed {
+  readonly unit: Unit;
+  /** The condition for these rows. */
+  readonly isNeeded: SQL;
+}
+
 /**
- * The condition that a repository is visible to the caller and, where `isNeeded` holds, that the caller may
- * read a unit of it.
+ * The condition that a repository is visible to the caller and that the caller may read the unit that the row requires,
+ * if it requires one.
  *
+ * @param needs   The first whose condition holds counts.
  * @param earlier The caller must also see the repository as it was then, with the grants of now.
  */
 export function isRepositoryVisibleWith(
   actor: Actor,
-  { unit, isNeeded, earlier }: { unit: Unit; isNeeded: SQL; earlier?: EarlierVisibility },
+  needs: readonly UnitNeed[],
+  earlier?: EarlierVisibility,
 ): SQL {
-  // One `case` expression, so that the caller's teams are searched once for both requirements.
-  const ofUnit = teamGrants({ unit, mode: "read" });
-  const isEnough = sql`case when ${isNeeded} then ${ofUnit} else ${teamGrants(TO_SEE)} end`;
+  // One `case` expression, so that the caller's teams are searched once for all requirements.
+  const isEnough = caseOf(needs, (unit) => teamGrants({ unit, mode: "read" }), teamGrants(TO_SEE));
   return allOf(
     isWithinReachSql(actor),
-    anyOf(isUnitOnSql(unit), sql`not ${isNeeded}`, canEnable(actor)),
+    anyOf(caseOf(needs, isUnitOnSql, sql`1`), canEnable(actor)),
     isPermitted(actor, TO_SEE, isEnough, earlier),
   );
+}
+
+function caseOf(needs: readonly UnitNeed[], ofUnit: (unit: Unit) => SQL, otherwise: SQL): SQL {
+  const cases = needs.map(({ unit, isNeeded }) => sql`when ${isNeeded} then ${ofUnit(unit)}`);
+  return sql`case ${sql.join(cases, sql` `)} else ${otherwise} end`;
 }
 
 /** The condition that the caller administers the repository, and so can enable its units. */

@@ -12,6 +12,13 @@ import {
 /** Who may see an account: everybody, signed-in users, or only the account itself and its members. */
 export type Visibility = "public" | "limited" | "private";
 
+/**
+ * Which notifications a user also receives by mail: all, those in which they are named, none, or all and those of what
+ * they did themselves.
+ */
+export const EMAIL_NOTIFICATIONS = ["enabled", "onmention", "disabled", "andyourown"] as const;
+export type EmailNotifications = (typeof EMAIL_NOTIFICATIONS)[number];
+
 /** Users and organizations share one namespace, so they share one table. */
 export const users = sqliteTable(
   "users",
@@ -33,6 +40,7 @@ export const users = sqliteTable(
     theme: text().notNull().default(""),
     diffViewStyle: text().notNull().default("unified"),
     isActivityHidden: integer({ mode: "boolean" }).notNull().default(false),
+    emailNotifications: text().$type<EmailNotifications>().notNull().default("enabled"),
     visibility: text().$type<Visibility>().notNull().default("public"),
     isAdmin: integer({ mode: "boolean" }).notNull().default(false),
     isActive: integer({ mode: "boolean" }).notNull().default(true),

@@ -3,7 +3,6 @@ import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqli
 
 import { users } from "./accounts.ts";
 import { issues } from "./issues.ts";
-import { repositories } from "./repositories.ts";
 import { timelineEntries } from "./timeline.ts";
 
 /** Files of issues and comments. The object storage holds their bytes under the uuid. */
@@ -12,9 +11,8 @@ export const attachments = sqliteTable(
   {
     id: integer().primaryKey({ autoIncrement: true }),
     uuid: text().notNull(),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** No foreign key, see `repositoryRemains`. */
+    repoId: integer().notNull(),
     issueId: integer().references(() => issues.id, { onDelete: "cascade" }),
     /** The comment; null for a file of the issue itself. */
     entryId: integer().references(() => timelineEntries.id, { onDelete: "cascade" }),
@@ -36,3 +34,14 @@ export const attachments = sqliteTable(
   ],
 );
 export type Attachment = typeof attachments.$inferSelect;
+
+/** Files in the object storage without an attachment: of uploads that did not end, and of deleted attachments. */
+export const attachmentLooseFiles = sqliteTable(
+  "attachment_loose_files",
+  {
+    uuid: text().primaryKey(),
+    /** From this time on no attachment may refer to the file, and it is due for removal; in milliseconds. */
+    expiresAt: integer().notNull(),
+  },
+  (table) => [index("attachment_loose_files_expiry").on(table.expiresAt)],
+);

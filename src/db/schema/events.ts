@@ -8,7 +8,7 @@ import type { Visibility } from "./accounts.ts";
  * frequent events that no feed shows, like commit statuses, do not slow the feeds down.
  */
 export const ACTIVITY_KINDS = sql.raw(
-  "('repository.created', 'repository.forked', 'repository.renamed', 'repository.transferred', 'repository.pushed', 'star.created', 'watch.created')",
+  "('repository.created', 'repository.forked', 'repository.renamed', 'repository.transferred', 'repository.pushed', 'star.created', 'watch.created', 'issue.opened', 'issue.closed', 'issue.reopened', 'comment.created')",
 );
 
 /** Events, in the order in which they happened. A row outlives its subject, so it has no foreign keys. */
@@ -35,6 +35,12 @@ export const events = sqliteTable(
     dispatchAt: integer(),
     /** Attempts to dispatch it. */
     dispatchAttempts: integer().notNull().default(0),
+    /** When the event's consequences are due; null if they are drawn, or if it has none. */
+    consequencesAt: integer(),
+    /** Attempts to draw its consequences since they last advanced. */
+    consequenceAttempts: integer().notNull().default(0),
+    /** How far its consequences are drawn, by consequence; null before the first one. */
+    consequenceProgress: text({ mode: "json" }).$type<ConsequenceProgress>(),
     /** Public URL of the service, for the URLs in payloads; "" if the configuration has one. */
     rootUrl: text().notNull().default(""),
   },
@@ -46,6 +52,12 @@ export const events = sqliteTable(
     index("events_undispatched_repo")
       .on(table.repoId, table.id, table.dispatchAt)
       .where(sql`${table.dispatchAt} is not null`),
+    index("events_consequences")
+      .on(table.id, table.consequencesAt)
+      .where(sql`${table.consequencesAt} is not null`),
+    index("events_consequences_repo")
+      .on(table.repoId, table.id, table.consequencesAt)
+      .where(sql`${table.consequencesAt} is not null`),
     index("events_owner").on(table.ownerId, table.id),
     // One index for each feed, latest first.
     index("events_activity_actor")
@@ -65,6 +77,9 @@ export const events = sqliteTable(
   ],
 );
 export type EventRow = typeof events.$inferSelect;
+
+/** The consequences of an event that were begun, by name: the state to continue with, or null for those that are drawn. */
+export type ConsequenceProgress = Record<string, unknown>;
 
 /** Positions of the consumers that read all events in order. */
 export const eventCursors = sqliteTable("event_cursors", {

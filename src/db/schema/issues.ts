@@ -10,7 +10,6 @@ import {
 
 import { users } from "./accounts.ts";
 import { milestones } from "./milestones.ts";
-import { repositories } from "./repositories.ts";
 
 /**
  * Issues and pull requests, which share one number sequence per repository.
@@ -21,9 +20,8 @@ export const issues = sqliteTable(
   "issues",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** No foreign key: rows of a deleted repository are removed in steps, see `repositoryRemains`. */
+    repoId: integer().notNull(),
     /** The `lastIssueNumber` of its repository when it was inserted; never reused. */
     number: integer().notNull(),
     isPull: integer({ mode: "boolean" }).notNull().default(false),

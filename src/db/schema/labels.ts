@@ -3,14 +3,14 @@ import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-or
 
 import { users } from "./accounts.ts";
 import { issues } from "./issues.ts";
-import { repositories } from "./repositories.ts";
 
 /** Labels of a repository, or of an organization for all its repositories. */
 export const labels = sqliteTable(
   "labels",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    repoId: integer().references(() => repositories.id, { onDelete: "cascade" }),
+    /** No foreign key, see `repositoryRemains`. */
+    repoId: integer(),
     orgId: integer().references(() => users.id, { onDelete: "cascade" }),
     name: text().notNull(),
     /** Six lower-case hex digits. */

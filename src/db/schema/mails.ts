@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 import { users } from "./accounts.ts";
+import { issues } from "./issues.ts";
 
 /** The outbox: mails that wait to be sent. A mail is deleted once the platform has accepted it. */
 export const mails = sqliteTable(
@@ -10,16 +11,35 @@ export const mails = sqliteTable(
     id: integer().primaryKey({ autoIncrement: true }),
     /** The account that the mail is for; null where the address belongs to none. */
     userId: integer().references(() => users.id, { onDelete: "cascade" }),
+    /** "" for a notification: it goes to the primary address that the user has when it is sent. */
     address: text().notNull(),
-    /** Subject and text as sealed JSON: a mail may contain a link that signs its reader in. */
+    /**
+     * Subject and text as sealed JSON: a mail may contain a link that signs its reader in. "" for a notification, which
+     * is written when it is sent, of what its reader may see then.
+     */
     sealedContent: text().notNull(),
+    /** The issue or pull request that a notification is about, the event that it tells of, and why it is sent. */
+    issueId: integer().references(() => issues.id, { onDelete: "cascade" }),
+    eventId: integer(),
+    reason: text().$type<MailReason>(),
     attempts: integer().notNull().default(0),
     /** When it is sent, or sent again. */
     dueAt: integer().notNull(),
     createdAt: integer().notNull(),
   },
-  (table) => [index("mails_due").on(table.dueAt), index("mails_user").on(table.userId)],
+  (table) => [
+    index("mails_due").on(table.dueAt),
+    index("mails_user").on(table.userId),
+    index("mails_issue")
+      .on(table.issueId)
+      .where(sql`${table.issueId} is not null`),
+    uniqueIndex("mails_event")
+      .on(table.eventId, table.userId)
+      .where(sql`${table.eventId} is not null`),
+  ],
 );
+/** Why a user receives a notification. */
+export type MailReason = "assign" | "mention" | "subscribed";
 
 /** Single-use codes in links that were mailed; a code is deleted when it is used. */
 export const mailedCodes = sqliteTable(

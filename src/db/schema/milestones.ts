@@ -1,14 +1,11 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-import { repositories } from "./repositories.ts";
-
 export const milestones = sqliteTable(
   "milestones",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** No foreign key, see `repositoryRemains`. */
+    repoId: integer().notNull(),
     title: text().notNull(),
     description: text().notNull().default(""),
     isClosed: integer({ mode: "boolean" }).notNull().default(false),

@@ -248,6 +248,17 @@ export const repositoryTransfers = sqliteTable(
 );
 export type RepositoryTransfer = typeof repositoryTransfers.$inferSelect;
 
+/**
+ * Deleted repositories whose issues, labels, milestones and notifications are not all removed yet.
+ *
+ * A repository may have millions of such rows, more than one statement of D1 deletes: they have no foreign key to it and
+ * go in steps. Until then no query finds them, since all join the repository. Triggers insert the row when a repository is
+ * deleted, and refuse new rows without a repository.
+ */
+export const repositoryRemains = sqliteTable("repository_remains", {
+  repoId: integer().primaryKey(),
+});
+
 /** A table of stars or watches: at most one row for each user and repository. */
 function toggleTable<Name extends string>(name: Name) {
   return sqliteTable(

@@ -51,9 +51,8 @@ export const timelineEntries = sqliteTable(
   "timeline_entries",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** Copied from its issue, which goes with the repository. */
+    repoId: integer().notNull(),
     issueId: integer()
       .notNull()
       .references(() => issues.id, { onDelete: "cascade" }),
@@ -84,8 +83,9 @@ export const timelineEntries = sqliteTable(
     }),
     /** What a reference does to this issue once it takes effect. */
     refAction: text().$type<RefAction>().notNull().default("none"),
-    /** The commit with a reference to this issue, and the repository to which it was pushed. */
+    /** The commit with a reference to this issue; also where it closed or reopened the issue, or booked time on it. */
     commitOid: text().notNull().default(""),
+    /** The repository to which a commit with a reference was pushed. */
     commitRepoId: integer(),
     /** The booked time that the entry tells of. */
     timeId: integer(),
@@ -100,9 +100,17 @@ export const timelineEntries = sqliteTable(
     index("timeline_entries_updated")
       .on(table.repoId, table.updatedAt)
       .where(sql`${table.kind} = 'comment'`),
+    // The last comment of an issue.
+    index("timeline_entries_issue_comments")
+      .on(table.issueId, table.id)
+      .where(sql`${table.kind} = 'comment'`),
+    // Who commented on an issue.
+    index("timeline_entries_commenters")
+      .on(table.issueId, table.posterId)
+      .where(sql`${table.kind} = 'comment'`),
     index("timeline_entries_poster").on(table.posterId, table.issueId),
     index("timeline_entries_label")
-      .on(table.labelId)
+      .on(table.labelId, table.repoId)
       .where(sql`${table.labelId} is not null`),
     index("timeline_entries_milestone")
       .on(table.milestoneId)
@@ -119,14 +127,23 @@ export const timelineEntries = sqliteTable(
     index("timeline_entries_other_entry")
       .on(table.otherEntryId)
       .where(sql`${table.otherEntryId} is not null`),
-    // A commit is told once, however often the push is.
+    // What a commit does to an issue is done and told once, however often its push is told.
     uniqueIndex("timeline_entries_commit")
-      .on(table.issueId, table.commitOid)
-      .where(sql`${table.kind} = 'commit_ref'`),
+      .on(table.issueId, table.commitOid, table.kind)
+      .where(sql`${table.commitOid} <> ''`),
   ],
 );
 export type TimelineEntry = typeof timelineEntries.$inferSelect;
 export type RefAction = "none" | "closes" | "reopens" | "neutered";
+
+/** The numbers of comments in a repository, for the total of their list. Maintained by triggers. */
+export const commentCounts = sqliteTable("comment_counts", {
+  repoId: integer()
+    .primaryKey()
+    .references(() => repositories.id, { onDelete: "cascade" }),
+  ofIssues: integer().notNull().default(0),
+  ofPulls: integer().notNull().default(0),
+});
 
 /** Former texts of an issue's body or of a comment; the first one is the original. */
 export const contentVersions = sqliteTable(

@@ -2,16 +2,14 @@ import { index, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlite-core
 
 import { users } from "./accounts.ts";
 import { issues } from "./issues.ts";
-import { repositories } from "./repositories.ts";
 
 /** Time that users booked on issues. */
 export const trackedTimes = sqliteTable(
   "tracked_times",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    repoId: integer()
-      .notNull()
-      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** No foreign key, see `repositoryRemains`. */
+    repoId: integer().notNull(),
     issueId: integer()
       .notNull()
       .references(() => issues.id, { onDelete: "cascade" }),
@@ -19,7 +17,10 @@ export const trackedTimes = sqliteTable(
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
     seconds: integer().notNull(),
+    /** When the work was done, as its booking says. */
     createdAt: integer().notNull(),
+    /** When it was booked, by which lists are filtered: a report finds what was booked for an earlier day later. */
+    bookedAt: integer().notNull().default(0),
   },
   (table) => [
     index("tracked_times_issue").on(table.issueId, table.id),

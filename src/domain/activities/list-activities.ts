@@ -3,7 +3,6 @@ import { desc, eq, sql, type SQL } from "drizzle-orm";
 import type { Actor } from "../../auth/actor.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import { isReachedByTeam, organizationOfTeam } from "../../auth/access/granted-repositories.ts";
-import { isRepositoryVisibleWith } from "../../auth/access/visible-repositories.ts";
 import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf } from "../../db/db.ts";
@@ -17,9 +16,11 @@ import {
   type User,
 } from "../../db/schema/index.ts";
 import type { ActivityEntry } from "../../shapes/events/activity.ts";
+import { isEventPublic, isEventVisible } from "../events/event-visibility.ts";
 import { isActorShown } from "../events/is-actor-shown.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
+import { isSubjectPresent, subjectColumns, toActivitySubject } from "./activity-subject.ts";
 
 /** Selects the entries of a feed. */
 export interface FeedQuery {
@@ -196,19 +197,12 @@ const seesWholeFeed = (actor: Actor, { id }: User): boolean =>
 /** Stars and watches appear in the feed of their actor only. */
 const isNoStarOrWatch = sql`${events.type} not in ('star.created', 'watch.created')`;
 
-/**
- * The condition for an event of a repository that the caller may currently see.
- *
- * SECURITY: access is checked when the event is read: a caller that lost access no longer sees earlier
- * events. The visibility that the repository had when the event was recorded counts as well.
- */
+/** The condition for an event of a repository that the caller may currently see. */
 function isRepositoryShown({ actor }: Ctx): SQL {
-  const isPushed = sql`${events.type} = 'repository.pushed'`;
-  const isPublic = sql`'public' = ${repositories.visibility} and 'public' = ${events.visibility}`;
   const isShown = allOf(
     // A token without a repository scope sees public repositories only.
-    hasScope(actor.scopes, "read:repository") ? undefined : isPublic,
-    isRepositoryVisibleWith(actor, { unit: "code", isNeeded: isPushed, earlier: events }),
+    hasScope(actor.scopes, "read:repository") ? undefined : isEventPublic,
+    isEventVisible(actor),
   );
   return sql`exists (
     select 1 from ${repositories} where ${repositories.id} = ${events.repoId} and ${isShown}
@@ -241,6 +235,7 @@ function walk(
   const isShown = allOf(
     extraCondition,
     isRepositoryShown(ctx),
+    isSubjectPresent,
     sql`exists (
       select 1 from ${users} where ${users.id} = ${events.actorId} and ${isActorShown(ctx.actor)}
     )`,
@@ -297,6 +292,7 @@ async function listFeed(
         event: columnsOf(events, "e"),
         actor: columnsOf(users, "u"),
         position: sql<number>`page.position`.as("entry_position"),
+        ...subjectColumns,
       })
       .from(events)
       .innerJoin(page, sql`page.id = ${events.id}`)
@@ -316,7 +312,9 @@ async function listFeed(
   );
   const items = rows.flatMap((row) => {
     const repo = repositoriesById.get(row.event.repoId ?? 0);
-    return repo ? [{ ...row, repo }] : [];
+    const { issue, comments, posters, files, ...entry } = row;
+    const subject = repo && toActivitySubject(repo, { issue, comments, posters, files });
+    return repo ? [{ ...entry, repo, ...subject }] : [];
   });
   return { items, total: counted?.total ?? 0 };
 }

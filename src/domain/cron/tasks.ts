@@ -1,5 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { continueDeletions } from "../deletions/delete-user.ts";
+import { continueRemovals } from "../repos/remove-remains.ts";
 import { sweepAudit } from "../audit/sweep-audit.ts";
 import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
@@ -30,6 +31,7 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "forward_events", schedule: EVERY_MINUTE, run: forwardEvents },
   { name: "send_mails", schedule: EVERY_MINUTE, run: sendDueMails },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
+  { name: "delete_repository_rows", schedule: EVERY_MINUTE, run: continueRemovals },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
   { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, run: removeLooseFiles },
   { name: "delete_unused_avatars", schedule: EVERY_TEN_MINUTES, run: removeUnusedImages },

@@ -26,6 +26,7 @@ import { log } from "../../lib/log.ts";
 import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
 import { deleteHook } from "../webhooks/hooks/delete-hook.ts";
+import { releaseSomePosts } from "./release-posts.ts";
 import { closeAccount, startDeletion } from "./start-deletion.ts";
 
 /** How long a worker has for its steps before another one takes over, in milliseconds. */
@@ -179,6 +180,7 @@ async function deleteSomeRows({ db }: Ctx, { id }: User): Promise<boolean> {
     db.delete(follows).where(some(eq(follows.followerId, id), sql`${follows}`)),
     db.delete(follows).where(some(eq(follows.followedId, id), sql`${follows}`)),
     ...deleteSomeGrants(db, id, ROWS_AT_ONCE),
+    ...releaseSomePosts(db, id, ROWS_AT_ONCE),
   ]);
   return results.some(({ meta }) => meta.changes >= ROWS_AT_ONCE);
 }

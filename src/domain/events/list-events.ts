@@ -1,7 +1,6 @@
 import { asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { boundTokenId, seesPublicOnly } from "../../auth/actor.ts";
-import { isRepositoryVisibleWith } from "../../auth/access/visible-repositories.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, flagColumn } from "../../db/db.ts";
@@ -9,6 +8,7 @@ import { events, repositories, users, type User } from "../../db/schema/index.ts
 import type { EventEntry } from "../../shapes/events/event.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Membership } from "../accounts/find-account.ts";
+import { isEventVisible } from "./event-visibility.ts";
 import { isActorShown } from "./is-actor-shown.ts";
 
 /** The requested part of a stream. */
@@ -85,24 +85,16 @@ const isAdministrative = sql`(
   )
   or ${events.type} like 'hook.%' or ${events.type} like 'collaborator.%'
 )`;
-const isCodeEvent = sql`${events.type} in (
-  'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'
-)`;
 /** Of a deleted repository, only the deletion is listed. */
 const isDeletionListed = sql`(
   ${repositories.id} is null and ${events.type} = 'repository.deleted'
 )`;
 
-/**
- * The condition for an event of a repository that the caller may currently see.
- *
- * SECURITY: access is checked when the event is read, and besides the repository's present visibility the one when
- * the event was recorded must let the caller see it.
- */
+/** The condition for an event of a repository that the caller may currently see. */
 const isRepositoryEventListed = (ctx: Ctx, administers: boolean): SQL =>
   allOf(
     sql`${repositories.id} is not null`,
-    isRepositoryVisibleWith(ctx.actor, { unit: "code", isNeeded: isCodeEvent, earlier: events }),
+    isEventVisible(ctx.actor),
     administers ? undefined : sql`not ${isAdministrative}`,
   );
 

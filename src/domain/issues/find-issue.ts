@@ -92,7 +92,7 @@ export const isIssueVisible = (repo: RepositoryContext, issue: Pick<Issue, "isPu
   modeOf(repo, unitOf(issue)) >= ACCESS.read;
 
 /** Whether the caller may write to the unit of an issue or pull request. */
-export const isIssueWritable = ({ repo, row }: IssueContext): boolean =>
+export const isIssueWritable = ({ repo, row }: Pick<IssueContext, "repo" | "row">): boolean =>
   modeOf(repo, unitOf(row)) >= ACCESS.write;
 
 /**

@@ -2,6 +2,8 @@ import { z } from "@hono/zod-openapi";
 
 import type { EventRow, User as UserRow } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
+import { Comment, type CommentContext, toComment } from "../issues/comment.ts";
+import type { IssueContext } from "../issues/issue.ts";
 import { Int64, Time } from "../json.ts";
 import { encodePath } from "../urls.ts";
 import { Repository, type RepositoryContext, toRepository } from "../repos/repository.ts";
@@ -19,6 +21,14 @@ const OP_TYPES = [
   "push_tag",
   "delete_tag",
   "delete_branch",
+  "create_issue",
+  "close_issue",
+  "reopen_issue",
+  "comment_issue",
+  "create_pull_request",
+  "close_pull_request",
+  "reopen_pull_request",
+  "comment_pull",
 ] as const;
 export type OpType = (typeof OP_TYPES)[number];
 
@@ -31,13 +41,17 @@ export const Activity = z
     act_user: User,
     repo_id: Int64,
     repo: Repository,
-    comment_id: Int64,
-    comment: z.null(),
+    comment_id: Int64.openapi({ description: "0 if it is no comment" }),
+    comment: Comment.nullable(),
     ref_name: z
       .string()
       .openapi({ description: "The full name of a branch or tag, such as `refs/heads/main`" }),
     is_private: z.boolean(),
-    content: z.string(),
+    content: z.string().openapi({
+      description:
+        "Of an issue or pull request: its number and title; of a comment: the number and its beginning; of pushed commits: JSON",
+      example: "12|The title of the issue",
+    }),
     created: Time,
   })
   .openapi("Activity");
@@ -75,6 +89,9 @@ export interface ActivityEntry {
   readonly position: number;
   readonly actor: UserRow;
   readonly repo: RepositoryContext;
+  /** The issue or pull request, or that of the comment. */
+  readonly issue?: Pick<IssueContext, "repo" | "row"> | undefined;
+  readonly comment?: CommentContext | undefined;
 }
 
 /** Number of activity ids reserved per event: a push event has at most this many ref updates. */
@@ -85,13 +102,14 @@ export const activityId = ({ event, position }: ActivityEntry): number =>
   event.id * IDS_PER_EVENT + position;
 
 /** Returns the kind of an activity, and the ref update for a push. */
-export function findOperation({ event, position }: ActivityEntry): {
+export function findOperation({ event, position, issue }: ActivityEntry): {
   opType: OpType;
   update: StoredUpdate | undefined;
 } {
   const updates = event.payload["updates"] as readonly StoredUpdate[] | undefined;
   const update = updates?.[position];
-  return { opType: update ? opTypeOfUpdate(update) : opTypeOf(event.type), update };
+  if (update) return { opType: opTypeOfUpdate(update), update };
+  return { opType: opTypeOf(event.type, issue?.row.isPull ?? false), update };
 }
 
 function opTypeOfUpdate({ ref, after }: StoredUpdate): OpType {
@@ -100,7 +118,7 @@ function opTypeOfUpdate({ ref, after }: StoredUpdate): OpType {
   return isTag ? "push_tag" : "commit_repo";
 }
 
-function opTypeOf(type: string): OpType {
+function opTypeOf(type: string, isPull: boolean): OpType {
   switch (type) {
     case "repository.renamed":
       return "rename_repo";
@@ -110,6 +128,14 @@ function opTypeOf(type: string): OpType {
       return "star_repo";
     case "watch.created":
       return "watch_repo";
+    case "issue.opened":
+      return isPull ? "create_pull_request" : "create_issue";
+    case "issue.closed":
+      return isPull ? "close_pull_request" : "close_issue";
+    case "issue.reopened":
+      return isPull ? "reopen_pull_request" : "reopen_issue";
+    case "comment.created":
+      return isPull ? "comment_pull" : "comment_issue";
     default:
       return "create_repo";
   }
@@ -125,7 +151,7 @@ export function toActivity(
   viewer: Viewer,
   userId: number = entry.actor.id,
 ): z.infer<typeof Activity> {
-  const { event, actor, repo } = entry;
+  const { event, actor, repo, comment } = entry;
   const { opType, update } = findOperation(entry);
   return {
     id: activityId(entry),
@@ -135,8 +161,8 @@ export function toActivity(
     act_user: toUser(actor, viewer),
     repo_id: repo.row.id,
     repo: toRepository(repo, viewer),
-    comment_id: 0,
-    comment: null,
+    comment_id: comment?.row.id ?? 0,
+    comment: comment ? toComment(comment, viewer) : null,
     ref_name: update?.ref ?? "",
     is_private: [repo.row.visibility, event.visibility].includes("private"),
     content: formatContent(entry, opType, update),
@@ -145,11 +171,12 @@ export function toActivity(
 }
 
 function formatContent(
-  { event, repo: { row, owner } }: ActivityEntry,
+  { event, repo: { row, owner }, issue, comment }: ActivityEntry,
   opType: OpType,
   update: StoredUpdate | undefined,
 ): string {
   if (opType === "rename_repo" || opType === "transfer_repo") return String(event.payload["from"]);
+  if (issue) return `${issue.row.number}|${comment ? excerptOf(comment) : issue.row.title}`;
   if (opType !== "commit_repo" || !update) return "";
   const { commits = [], commitCount = 0 } = update;
   const head = commits[0] ?? update.head;
@@ -160,6 +187,18 @@ function formatContent(
     CompareURL: range === undefined ? "" : `${owner.name}/${row.name}/compare/${range}`,
     Len: commitCount,
   });
+}
+
+/** Characters of a comment that its activity repeats. */
+const EXCERPT_CHARS_MAX = 200;
+
+/** The beginning of a comment: whole words, where it has spaces. */
+function excerptOf({ row: { body } }: CommentContext): string {
+  if (body.length <= EXCERPT_CHARS_MAX) return body;
+  const start = body.slice(0, EXCERPT_CHARS_MAX);
+  const end = start.search(/\s\S*$/);
+  const words = end > 0 ? start.slice(0, end) : start.replace(/[\ud800-\udbff]$/, "");
+  return `${words}…`;
 }
 
 /**

@@ -9,10 +9,13 @@ import type { Viewer } from "../viewer.ts";
 import { ACCOUNT_PAYLOADS } from "./payloads/account-payloads.ts";
 import { CODE_PAYLOADS } from "./payloads/code-payloads.ts";
 import { ISSUE_PAYLOADS } from "./payloads/issue-payloads.ts";
+import { LABEL_PAYLOADS } from "./payloads/label-payloads.ts";
+import { MILESTONE_PAYLOADS } from "./payloads/milestone-payloads.ts";
 import { OAUTH_PAYLOADS } from "./payloads/oauth-payloads.ts";
 import { ORGANIZATION_PAYLOADS } from "./payloads/organization-payloads.ts";
 import { REPOSITORY_PAYLOADS } from "./payloads/repository-payloads.ts";
 import { SOCIAL_PAYLOADS } from "./payloads/social-payloads.ts";
+import { TIME_PAYLOADS } from "./payloads/time-payloads.ts";
 import { WEBHOOK_PAYLOADS } from "./payloads/webhook-payloads.ts";
 
 /**
@@ -24,6 +27,9 @@ export const EVENT_PAYLOADS = {
   ...REPOSITORY_PAYLOADS,
   ...CODE_PAYLOADS,
   ...ISSUE_PAYLOADS,
+  ...LABEL_PAYLOADS,
+  ...MILESTONE_PAYLOADS,
+  ...TIME_PAYLOADS,
   ...WEBHOOK_PAYLOADS,
   ...SOCIAL_PAYLOADS,
   ...ACCOUNT_PAYLOADS,

@@ -7,6 +7,7 @@ import type {
 } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Int64, Time } from "../json.ts";
+import type { Root } from "../urls.ts";
 import { toGhost, toUser, User } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 import { Attachment, toAttachment } from "./attachment.ts";
@@ -40,8 +41,8 @@ export interface CommentContext {
 }
 
 /** The URL of a comment on the web page of its issue or pull request. */
-export const commentHtmlUrlOf = (issue: IssueNames, id: number, viewer: Viewer): string =>
-  `${issueHtmlUrlOf(issue, viewer)}#issuecomment-${id}`;
+export const commentHtmlUrlOf = (issue: IssueNames, id: number, root: Root): string =>
+  `${issueHtmlUrlOf(issue, root)}#issuecomment-${id}`;
 
 /** Formats a comment for `viewer`. */
 export function toComment(comment: CommentContext, viewer: Viewer): Comment {

@@ -10,7 +10,7 @@ import type {
 import { formatTime, formatTimeOrNull } from "../../lib/time.ts";
 import { Int64, Time, TimeOrNull } from "../json.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
-import { apiUrlOf, htmlUrlOf } from "../urls.ts";
+import { apiUrlOf, htmlUrlOf, type Root } from "../urls.ts";
 import { toGhost, toUser, User } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 import { Attachment, toAttachment } from "./attachment.ts";
@@ -87,12 +87,12 @@ export type IssueNames = Pick<IssueContext, "repo"> & {
 };
 
 /** The API URL of an issue or pull request, which is below `issues` for both. */
-export const issueApiUrlOf = ({ repo, row }: IssueNames, viewer: Viewer): string =>
-  `${apiUrlOf(repo, viewer)}/issues/${row.number}`;
+export const issueApiUrlOf = ({ repo, row }: IssueNames, root: Root): string =>
+  `${apiUrlOf(repo, root)}/issues/${row.number}`;
 
 /** The URL of the web page of an issue or pull request. */
-export const issueHtmlUrlOf = ({ repo, row }: IssueNames, viewer: Viewer): string =>
-  `${htmlUrlOf(repo, viewer)}/${row.isPull ? "pulls" : "issues"}/${row.number}`;
+export const issueHtmlUrlOf = ({ repo, row }: IssueNames, root: Root): string =>
+  `${htmlUrlOf(repo, root)}/${row.isPull ? "pulls" : "issues"}/${row.number}`;
 
 /** Formats an issue or pull request for `viewer`. */
 export function toIssue(issue: IssueContext, viewer: Viewer): Issue {

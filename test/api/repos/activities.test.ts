@@ -1,10 +1,15 @@
+import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+
+import { issues, repositories, timelineEntries, type Issue } from "../../../src/db/schema/index.ts";
+import { db } from "../../support/db.ts";
 
 import { pushOf, tell } from "../../support/activities.ts";
 import { call } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
 import { readAll } from "../../support/list.ts";
-import { make } from "../../support/make.ts";
+import { makeComment, makeIssue } from "../../support/issues.ts";
+import { make, type TestUser } from "../../support/make.ts";
 import { makeEmptyPack, push } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -51,6 +56,101 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     });
     expect(answer.body[4]).toMatchObject({ content: "before", ref_name: "" });
     expect(new Set(answer.body.map(({ id }: { id: number }) => id)).size).toBe(6);
+  });
+
+  it("lists issues with their number and title, and comments with their beginning", async () => {
+    const { owner, repo, path } = await scene();
+    const friend = await make.user();
+    const issue = await makeIssue(repo, { title: "It rains | again" });
+    const pull = await makeIssue(repo, { isPull: true, title: "Mend the roof" });
+    const body = `${"word ".repeat(60)}end`;
+    const comment = await makeComment(issue, { posterId: friend.id, body });
+    const reply = await makeComment(pull, { body: "Thank you" });
+    const of = ({ id: issueId, number, isPull }: Issue) => ({ issueId, number, isPull });
+    await tell(repo, owner, "issue.opened", of(issue));
+    await tell(repo, friend, "comment.created", { ...of(issue), commentId: comment.id });
+    await tell(repo, owner, "issue.closed", { ...of(issue), commitOid: "" });
+    await tell(repo, owner, "issue.reopened", { ...of(issue), commitOid: "" });
+    await tell(repo, owner, "issue.edited", { ...of(issue), from: {} });
+    await tell(repo, owner, "issue.opened", of(pull));
+    await tell(repo, owner, "comment.created", { ...of(pull), commentId: reply.id });
+    await tell(repo, owner, "issue.closed", { ...of(pull), commitOid: "" });
+    await tell(repo, owner, "issue.reopened", { ...of(pull), commitOid: "" });
+
+    const { answer, line } = await logged(() => call("GET", path));
+    expect(answer.headers.get("X-Total-Count")).toBe("8");
+    expect(line.d1Rounds).toBeLessThanOrEqual(2);
+    const shown = answer.body.map((each: { op_type: string; content: string }) => [
+      each.op_type,
+      each.content,
+    ]);
+    expect(shown).toEqual([
+      ["reopen_pull_request", "2|Mend the roof"],
+      ["close_pull_request", "2|Mend the roof"],
+      ["comment_pull", "2|Thank you"],
+      ["create_pull_request", "2|Mend the roof"],
+      ["reopen_issue", "1|It rains | again"],
+      ["close_issue", "1|It rains | again"],
+      ["comment_issue", `1|${"word ".repeat(39)}word…`],
+      ["create_issue", "1|It rains | again"],
+    ]);
+    const page = `https://forge.example/${owner.name}/${repo.name}/issues/1`;
+    expect(answer.body[6]).toMatchObject({
+      act_user: { login: friend.name },
+      comment_id: comment.id,
+      comment: {
+        id: comment.id,
+        body,
+        user: { login: friend.name },
+        issue_url: page,
+        html_url: `${page}#issuecomment-${comment.id}`,
+      },
+      ref_name: "",
+    });
+    expect(answer.body[7]).toMatchObject({ comment_id: 0, comment: null });
+  });
+
+  it("lists nothing of deleted issues and comments", async () => {
+    const { owner, repo, path } = await scene();
+    const [issue, other] = [await makeIssue(repo), await makeIssue(repo)];
+    const comment = await makeComment(issue);
+    const of = ({ id: issueId, number }: Issue) => ({ issueId, number, isPull: false });
+    await tell(repo, owner, "issue.opened", of(issue));
+    await tell(repo, owner, "comment.created", { ...of(issue), commentId: comment.id });
+    await tell(repo, owner, "issue.opened", of(other));
+    const shown = async () => deedsIn((await call("GET", path)).body);
+    expect(await shown()).toEqual(["create_issue", "comment_issue", "create_issue"]);
+    await db.delete(timelineEntries).where(eq(timelineEntries.id, comment.id));
+    expect(await shown()).toEqual(["create_issue", "create_issue"]);
+    await db.delete(issues).where(eq(issues.id, issue.id));
+    expect(await shown()).toEqual(["create_issue"]);
+  });
+
+  // SECURITY: titles and comments belong to the unit of the issues.
+  it("lists issues for those who may read the issues, and pull requests likewise", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+    const [coder, tracker] = [await make.user(), await make.user()];
+    await make.member(org, await make.team(org, { units: { code: 1 } }), coder);
+    await make.member(org, await make.team(org, { units: { issues: 1 } }), tracker);
+    const repo = await make.repo(org, { isPrivate: true });
+    const path = `/repos/${org.name}/${repo.name}/activities/feeds`;
+    const issue = await makeIssue(repo);
+    const pull = await makeIssue(repo, { isPull: true });
+    const of = ({ id: issueId, number, isPull }: Issue) => ({ issueId, number, isPull });
+    await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
+    await tell(repo, owner, "issue.opened", of(issue));
+    await tell(repo, owner, "issue.opened", of(pull));
+    const shown = async (as: TestUser) => deedsIn((await call("GET", path, { as })).body);
+    expect(await shown(owner)).toEqual(["create_pull_request", "create_issue", "commit_repo"]);
+    expect(await shown(coder)).toEqual(["commit_repo"]);
+    expect(await shown(tracker)).toEqual(["create_issue"]);
+    const narrow = await make.token(owner, { scopes: "read:repository" });
+    const { body } = await call("GET", path, { token: narrow });
+    expect(deedsIn(body)).toEqual(["commit_repo"]);
+    await db.update(repositories).set({ hasIssues: false }).where(eq(repositories.id, repo.id));
+    expect(await shown(tracker)).toEqual([]);
+    expect(await shown(owner)).toContain("create_issue");
   });
 
   it("lists the commits of a real push", async () => {

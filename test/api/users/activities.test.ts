@@ -1,7 +1,7 @@
 import { eq, sql, type SQL } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { collaborations, users, watches } from "../../../src/db/schema/index.ts";
+import { collaborations, repositories, users, watches } from "../../../src/db/schema/index.ts";
 import { countContributions } from "../../../src/domain/activities/list-activities.ts";
 import { only } from "../../../src/lib/only.ts";
 import { pushOf, tell } from "../../support/activities.ts";
@@ -194,5 +194,28 @@ describe("GET /users/{username}/heatmap", () => {
         { timestamp: at / 1000, contributions: 2 },
       ],
     ]);
+  });
+
+  it("counts issues and comments for readers of the issues", async () => {
+    const user = await make.user();
+    const repo = await make.repo(user);
+    const issue = { issueId: 1, number: 1, isPull: false };
+    for (const type of ["issue.opened", "issue.closed", "issue.reopened", "comment.created"]) {
+      await tell(repo, user, type, { ...issue, commentId: 1 });
+    }
+    // Not activities.
+    for (const type of ["issue.labeled", "issue.edited", "comment.edited"]) {
+      await tell(repo, user, type, issue);
+    }
+    const count = async () => {
+      const { body } = await call("GET", `/users/${user.name}/heatmap`);
+      return (body as { contributions: number }[]).reduce(
+        (sum, each) => sum + each.contributions,
+        0,
+      );
+    };
+    expect(await count()).toBe(4);
+    await db.update(repositories).set({ hasIssues: false }).where(eq(repositories.id, repo.id));
+    expect(await count()).toBe(0);
   });
 });

@@ -199,12 +199,15 @@ describe("lists that require a unit for some of their rows only", () => {
     async () => {
       const mismatches: string[] = [];
       for (const caller of callers) {
-        const conditions = [sql`1`, sql`0`].map((isNeeded) =>
-          isRepositoryVisibleWith(caller.actor, { unit: "code", isNeeded }),
+        const conditions = (["code", "issues", "repository"] as const).map((needed) =>
+          isRepositoryVisibleWith(caller.actor, [
+            { unit: "code", isNeeded: sql`${needed} = 'code'` },
+            { unit: "issues", isNeeded: sql`${needed} = 'issues'` },
+          ]),
         );
         const found = await evaluateRows(repositories, targetIds(), conditions);
         for (const target of world.targets) {
-          const wanted = (["code", "repository"] as const).map(
+          const wanted = (["code", "issues", "repository"] as const).map(
             (column) => expected(caller, target, column) !== "none",
           );
           const got = found.get(target.repo.id);

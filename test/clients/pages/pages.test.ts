@@ -84,6 +84,20 @@ async function signIn(page: Page, name: string, password = PASSWORD): Promise<vo
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
+/** Calls the API as the first administrator. */
+async function callAsRoot(method: string, path: string, json: object): Promise<unknown> {
+  const answer = await fetch(`${service.url}/api/v1${path}`, {
+    method,
+    headers: {
+      Authorization: `Basic ${btoa(`root:${PASSWORD}`)}`,
+      "Content-Type": "application/json",
+    },
+    body: JSON.stringify(json),
+  });
+  expect(answer.status).toBe(201);
+  return answer.json();
+}
+
 /** Registers by the pages and the mail, in a browser of its own. */
 async function register(context: BrowserContext, name: string): Promise<Page> {
   const page = await context.newPage();
@@ -196,6 +210,101 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await signIn(page, "carol");
     await page.getByRole("button", { name: "Use a security key" }).click();
     await expect.poll(() => page.getByRole("alert").textContent()).toContain("did not answer");
+    await context.close();
+  });
+
+  it("ask for a new password where an administrator set the first one", async () => {
+    await callAsRoot("POST", "/admin/users", {
+      username: "dave",
+      email: "dave@example.com",
+      password: PASSWORD,
+      must_change_password: true,
+    });
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await signIn(page, "dave");
+    await page.getByRole("heading", { name: "Change your password" }).waitFor();
+    await shoot(page, "due-password");
+    // Until then, nothing else is open.
+    await page.goto(`${root}/user/settings/account`);
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+
+    await signIn(page, "dave");
+    await page.getByLabel("New password", { exact: true }).fill(PASSWORD);
+    await page.getByLabel("New password again").fill(PASSWORD);
+    await page.getByRole("button", { name: "Change password" }).click();
+    expect(await page.getByRole("alert").count()).toBe(1);
+    await page.getByLabel("New password", { exact: true }).fill("another horse");
+    await page.getByLabel("New password again").fill("another horse");
+    await page.getByRole("button", { name: "Change password" }).click();
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await context.close();
+  });
+
+  it("let a person decide what an application may do", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const { page } = await openTab(context);
+    const client = (await callAsRoot("POST", "/user/applications/oauth2", {
+      name: "Planner",
+      redirect_uris: ["https://planner.example/back"],
+      confidential_client: true,
+    })) as { client_id: string; client_secret: string };
+    // The address of the application, which is nowhere.
+    await page.route("https://planner.example/**", (route) =>
+      route.fulfill({ contentType: "text/plain", body: "back at the application" }),
+    );
+    const query = new URLSearchParams({
+      client_id: client.client_id,
+      redirect_uri: "https://planner.example/back",
+      response_type: "code",
+      scope: "read:user",
+      state: "of the application",
+    });
+    const ask = async () => {
+      await page.goto(`${root}/login/oauth/authorize?${query}`);
+      const heading = page.getByRole("heading", { name: "Grant access to Planner?" });
+      return heading.waitFor();
+    };
+    await page.goto(`${root}/login/oauth/authorize?${query}`);
+    await page.getByLabel("User name or e-mail address").fill("root");
+    await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await ask();
+    await shoot(page, "consent");
+    expect({
+      lowContrast: await findLowContrast(page),
+      overflow: await findOverflow(page),
+      nameless: await findNameless(page),
+    }).toEqual({ lowContrast: [], overflow: 0, nameless: [] });
+
+    await page.locator('button[name="granted"][value="false"]').click();
+    await page.getByText("back at the application").waitFor();
+    const refused = new URL(page.url()).searchParams;
+    expect(Object.fromEntries(refused)).toMatchObject({
+      error: "access_denied",
+      state: "of the application",
+    });
+
+    await ask();
+    await page.locator('button[name="granted"][value="true"]').click();
+    await page.getByText("back at the application").waitFor();
+    const granted = new URL(page.url()).searchParams;
+    expect(granted.get("state")).toBe("of the application");
+    const tokens = await fetch(`${service.url}/login/oauth/access_token`, {
+      method: "POST",
+      body: new URLSearchParams({
+        client_id: client.client_id,
+        client_secret: client.client_secret,
+        grant_type: "authorization_code",
+        code: granted.get("code") ?? "",
+        redirect_uri: "https://planner.example/back",
+      }),
+    });
+    const { access_token: token } = (await tokens.json()) as { access_token: string };
+    const whom = await fetch(`${service.url}/api/v1/user`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    expect(await whom.json()).toMatchObject({ login: "root" });
     await context.close();
   });
 

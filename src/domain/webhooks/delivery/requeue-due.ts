@@ -7,15 +7,20 @@ import { events, hookDeliveries, hooks } from "../../../db/schema/index.ts";
 const HOOKS_MAX = 1000;
 
 /**
- * Queues messages again for events and deliveries that are overdue, because their first messages were lost
+ * Queues messages again for events, their consequences and deliveries that are overdue, because their first messages were lost
  * or their consumer was interrupted.
  */
 export async function requeueDue({ db, now, config, eventQueues }: Ctx): Promise<void> {
-  const [undispatched, due] = await db.batch([
+  const [undispatched, pending, due] = await db.batch([
     db
       .select({ id: events.id })
       .from(events)
       .where(and(sql`${events.dispatchAt} is not null`, lte(events.dispatchAt, now)))
+      .limit(1),
+    db
+      .select({ id: events.id })
+      .from(events)
+      .where(and(sql`${events.consequencesAt} is not null`, lte(events.consequencesAt, now)))
       .limit(1),
     db
       .selectDistinct({ hookId: hookDeliveries.hookId })
@@ -31,7 +36,7 @@ export async function requeueDue({ db, now, config, eventQueues }: Ctx): Promise
       .orderBy(asc(hookDeliveries.hookId))
       .limit(HOOKS_MAX),
   ]);
-  if (undispatched.length > 0) await eventQueues.dispatchSoon();
+  if (undispatched.length + pending.length > 0) await eventQueues.dispatchSoon();
   if (due.length > 0 && !config.areWebhooksDisabled)
     await eventQueues.deliverSoon(due.map(({ hookId }) => hookId));
 }

@@ -19,6 +19,7 @@ import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
 import { encodeUtf8 } from "../../../git/byte-text.ts";
 import { log, logBug } from "../../../lib/log.ts";
 import { settled } from "../../../lib/settled.ts";
+import { WorkBudget } from "../../../lib/work-budget.ts";
 import { findHooks, type FoundHook, type HookTrigger } from "../hooks/find-hooks.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
@@ -64,34 +65,10 @@ const FALLBACK_PUBLIC_URL = "http://localhost";
  * with subscribers takes two more, and one for each push or status in it.
  */
 export async function dispatchEvents(ctx: Ctx): Promise<void> {
-  const budget = new WorkBudget(ctx.now);
+  const budget = new WorkBudget(ctx.now, { ms: WORK_MS, statements: STATEMENTS_MAX });
   let leased = await ctx.db.batch([acquireLease(ctx, budget)]).then(([rows]) => rows);
   while (leased.length > 0) leased = await dispatchLeased(ctx, budget, inOrder(leased));
   if (budget.isExhausted) await ctx.eventQueues.dispatchSoon();
-}
-
-/** The work that one call may do. */
-class WorkBudget {
-  readonly #now: number;
-  readonly #startedAt = Date.now();
-  #statements = 0;
-
-  constructor(now: number) {
-    this.#now = now;
-  }
-
-  /** In milliseconds. */
-  get now(): number {
-    return this.#now + Date.now() - this.#startedAt;
-  }
-
-  get isExhausted(): boolean {
-    return this.#statements >= STATEMENTS_MAX || Date.now() - this.#startedAt >= WORK_MS;
-  }
-
-  consume(statements: number): void {
-    this.#statements += statements;
-  }
 }
 
 /** Leases due events, but none behind an event of its repository that is not due yet. */
@@ -386,14 +363,14 @@ function insertDeliveries(
   ] as const;
 }
 
-/** Marks events as dispatched. */
+/** Marks events as dispatched, and removes the payloads of what was deleted, which no one may read any more. */
 const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
   db
     .update(events)
     .set({
       dispatchAt: null,
       payload: sql`case
-        when ${events.type} = 'repository.deleted'
+        when ${events.type} in ('repository.deleted', 'issue.deleted', 'comment.deleted')
           then json_remove(${events.payload}, '$.lastPayload')
         else ${events.payload}
       end`,

@@ -10,6 +10,7 @@ import {
   repositories,
   users,
   type CommitStatus,
+  type Unit,
   type User,
   type Visibility,
 } from "../../../db/schema/index.ts";
@@ -28,6 +29,11 @@ import { NO_NODE } from "../../../git/walk/commit-graph.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { type RepositorySnapshot, openSnapshot } from "../../git/open-snapshot.ts";
+import {
+  type IssueSubject,
+  readIssueSubject,
+  toIssueOrCommentPayload,
+} from "./read-issue-payload.ts";
 import { findNode, PUSHED_PARTS, readPushed } from "./read-pushed.ts";
 
 /** The data that the payloads of one event are built from. */
@@ -38,6 +44,8 @@ export interface PayloadSource {
   /** The actor of the event; undefined if there is none, or if the account was deleted. */
   readonly sender: User | undefined;
   readonly status: CommitStatus | undefined;
+  /** The issue of an event about one that exists. */
+  readonly issue: IssueSubject | undefined;
   /** Opens the snapshot of a repository, once. */
   readonly open: (repo: RepositoryContext) => Promise<RepositorySnapshot>;
 }
@@ -62,7 +70,9 @@ export async function openPayloadSource(
   const repoIds = webhookEvents.flatMap((each) =>
     each.event === "fork" ? [each.repoId, each.forkId] : [each.repoId],
   );
-  const [found, [sender], [status]] = await db.batch([
+  const issueChange = webhookEvents.find((each) => "issueId" in each);
+  const readingIssue = issueChange && readIssueSubject(db, issueChange);
+  const readingRest = db.batch([
     db
       .select({ repo: columnsOf(repositories, "r"), owner: columnsOf(users, "o") })
       .from(repositories)
@@ -80,11 +90,13 @@ export async function openPayloadSource(
         ),
       ),
   ]);
+  const [[found, [sender], [status]], issue] = await Promise.all([readingRest, readingIssue]);
   let snapshot: Promise<RepositorySnapshot> | undefined;
   return {
     ctx,
     sender,
     status,
+    issue,
     find: (repoId) => {
       const row = found.find(({ repo }) => repo.id === repoId);
       // Hooks are set up by administrators of the repository.
@@ -110,7 +122,8 @@ export async function readPayload(
   }
   const { ctx, sender } = source;
   const repo = source.find(webhookEvent.repoId);
-  if (!repo || (needsCode(webhookEvent) && !isUnitOn(repo.row, "code"))) return undefined;
+  const unit = unitOf(webhookEvent);
+  if (!repo || (unit && !isUnitOn(repo.row, unit))) return undefined;
   const context: PayloadContext = { repo, sender, viewer: openReceiver(ctx) };
   switch (webhookEvent.event) {
     case "repository":
@@ -136,13 +149,23 @@ export async function readPayload(
       const [commit] = await readCommits(ctx, snapshot, [node], PUSHED_PARTS);
       return commit && { event: "status", body: toStatusPayload(context, source.status, commit) };
     }
+    case "issues":
+    case "issue_assign":
+    case "issue_label":
+    case "issue_milestone":
+    case "issue_comment":
+      if (webhookEvent.action === "deleted") return webhookEvent;
+      return source.issue && toIssueOrCommentPayload(context, webhookEvent, source.issue);
     default:
       return webhookEvent satisfies never;
   }
 }
 
-/** Whether the payload discloses code; names of branches do, too. */
-const needsCode = ({ event }: WebhookEvent): boolean => event !== "repository" && event !== "fork";
+/** The unit that the payload discloses content of; names of branches are code, too. */
+function unitOf({ event }: WebhookEvent): Unit | undefined {
+  if (event === "repository" || event === "fork") return undefined;
+  return event.startsWith("issue") ? "issues" : "code";
+}
 
 const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 

@@ -10,27 +10,22 @@ import type { CreatePayload, DeletePayload } from "../payloads/ref-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 import type { ForkPayload } from "../payloads/repository-payload.ts";
 import type { StatusPayload } from "../payloads/status-payload.ts";
-
-/** Unescaped text, or a link. The notation of each chat escapes it. */
-export type Piece = string | { readonly text: string; readonly url: string };
+import { ofComment, ofIssue } from "./issue-message.ts";
+import {
+  GREEN,
+  linkTo,
+  type ChatParts,
+  type Piece,
+  RED,
+  shorten,
+  YELLOW,
+} from "./message-parts.ts";
 
 /** A chat message, before it is formatted for a kind of chat. */
-export interface Message {
-  /** One line, without the sender. */
-  readonly title: readonly Piece[];
-  /** The page of the message's subject. */
-  readonly url: string;
-  /** Red, green and blue as one number. */
-  readonly color: number;
+export interface Message extends Required<ChatParts> {
   readonly sender: User;
   readonly repository: Repository;
-  /** Details, one per line. */
-  readonly details: readonly (readonly Piece[])[];
 }
-
-const GREEN = 0x1a7f37;
-const YELLOW = 0xd4a72c;
-const RED = 0xcf222e;
 
 /** Six hex digits. */
 export const formatColor = (color: number): string => color.toString(16).padStart(6, "0");
@@ -47,14 +42,11 @@ const STATE_COLORS: Record<CommitState, number> = {
 /** Converts a payload to a message; undefined for a push without commits, of which chats are not notified. */
 export function toMessage(payload: Payload): Message | undefined {
   const { repository, sender } = payload.body;
-  const news = toMessageParts(payload);
+  const news = toParts(payload);
   return news && { url: repository.html_url, details: [], repository, sender, ...news };
 }
 
-/** The parts of a message by event. By default the URL is the repository's, and there are no details. */
-type MessageParts = Pick<Message, "title" | "color"> & Partial<Pick<Message, "url" | "details">>;
-
-function toMessageParts(payload: Payload): MessageParts | undefined {
+function toParts(payload: Payload): ChatParts | undefined {
   switch (payload.event) {
     case "repository":
       return ofRepository(payload.body);
@@ -68,29 +60,36 @@ function toMessageParts(payload: Payload): MessageParts | undefined {
       return payload.body.commits.length === 0 ? undefined : ofPush(payload.body);
     case "status":
       return ofStatus(payload.body);
+    case "issues":
+    case "issue_assign":
+    case "issue_label":
+    case "issue_milestone":
+      return ofIssue(payload.body);
+    case "issue_comment":
+      return ofComment(payload.body);
     default:
       return payload satisfies never;
   }
 }
 
 /** The title of a deleted repository does not link to it. */
-const ofRepository = ({ action, repository }: RepositoryPayload): MessageParts =>
+const ofRepository = ({ action, repository }: RepositoryPayload): ChatParts =>
   action === "created"
     ? { color: GREEN, title: ["[", linkTo(repository), "] Repository created"] }
     : { color: RED, title: [`[${shorten(repository.full_name)}] Repository deleted`] };
 
-const ofFork = ({ forkee, repository }: ForkPayload): MessageParts => ({
+const ofFork = ({ forkee, repository }: ForkPayload): ChatParts => ({
   color: GREEN,
   title: [linkTo(forkee), " is forked to ", linkTo(repository)],
 });
 
-function ofCreate({ ref, ref_type: kind, repository }: CreatePayload): MessageParts {
+function ofCreate({ ref, ref_type: kind, repository }: CreatePayload): ChatParts {
   const url = refUrl(repository, kind, ref);
   const title = ["[", linkTo(repository), `] ${kind} `, { text: shorten(ref), url }, " created"];
   return { color: GREEN, title, url };
 }
 
-const ofDelete = ({ ref, ref_type: kind, repository }: DeletePayload): MessageParts => ({
+const ofDelete = ({ ref, ref_type: kind, repository }: DeletePayload): ChatParts => ({
   color: RED,
   title: ["[", linkTo(repository), `] ${kind} ${shorten(ref)} deleted`],
 });
@@ -101,7 +100,7 @@ function ofPush({
   commits,
   total_commits: total,
   compare_url: compareUrl,
-}: PushPayload): MessageParts {
+}: PushPayload): ChatParts {
   const [only] = commits;
   const url = total === 1 && only ? only.url : compareUrl;
   const branch: Piece = {
@@ -113,7 +112,7 @@ function ofPush({
   return { color: GREEN, title, url, details: commits.map(ofCommit) };
 }
 
-function ofStatus(payload: StatusPayload): MessageParts {
+function ofStatus(payload: StatusPayload): ChatParts {
   const { sha, context, state, target_url: target, repository, commit } = payload;
   const description = shorten(payload.description);
   const check = ` ${shorten(context)}: ${state}`;
@@ -128,11 +127,6 @@ function ofStatus(payload: StatusPayload): MessageParts {
   };
 }
 
-const linkTo = ({ full_name: name, html_url: url }: Repository): Piece => ({
-  text: shorten(name),
-  url,
-});
-
 const ofCommit = ({ id, url, message, author }: PushedCommit): Piece[] => [
   { text: id.slice(0, 7), url },
   ` ${shorten(message.split("\n", 1)[0] ?? "")} - ${shorten(author.name)}`,
@@ -141,19 +135,7 @@ const ofCommit = ({ id, url, message, author }: PushedCommit): Piece[] => [
 const refUrl = (repository: Repository, kind: "branch" | "tag", name: string): string =>
   `${repository.html_url}/src/${kind}/${encodePath(name)}`;
 
-/** Characters of one text: messages are read at a glance, and every chat has a limit. */
-const TEXT_CHARS_MAX = 120;
 const URL_CHARS_MAX = 2000;
-
-/** One line of bounded length, without control characters and bidirectional overrides. */
-function shorten(text: string): string {
-  const line = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, " ").trim();
-  if (line.length <= TEXT_CHARS_MAX) return line.toWellFormed();
-  return `${line
-    .slice(0, TEXT_CHARS_MAX - 1)
-    .replace(/[\ud800-\udbff]$/, "")
-    .toWellFormed()}…`;
-}
 
 /**
  * SECURITY: the target URL comes from the client that reported the status, and a link with a different

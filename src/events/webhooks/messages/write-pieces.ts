@@ -1,4 +1,5 @@
-import type { Message, Piece } from "./message.ts";
+import type { Message } from "./message.ts";
+import type { Piece } from "./message-parts.ts";
 
 /** How a chat writes text and links, with all markup escaped. */
 export interface Notation {

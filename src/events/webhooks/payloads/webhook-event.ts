@@ -2,6 +2,12 @@ import type { Oid } from "../../../git/oid.ts";
 import type { Event } from "../../event.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 
+import {
+  isIssueEvent,
+  type IssueWebhookEvent,
+  listIssueWebhookEvents,
+} from "./issue-webhook-event.ts";
+
 /** An updated ref; `before` is null for a new ref, `after` for a deleted one. */
 export interface RefChange {
   /** Full name. */
@@ -30,7 +36,8 @@ export type WebhookEvent =
       readonly repoId: number;
       readonly commitOid: Oid;
       readonly number: number;
-    };
+    }
+  | IssueWebhookEvent;
 
 /**
  * Lists the webhook events of an event, in order; most events have none. The event's id and the index in
@@ -56,7 +63,7 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
       return [{ event: "status", repoId, commitOid, number }];
     }
     default:
-      return [];
+      return isIssueEvent(event) ? listIssueWebhookEvents(event) : [];
   }
 }
 
@@ -67,6 +74,20 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "repository.forked",
   "repository.pushed",
   "commit_status.created",
+  "issue.opened",
+  "issue.closed",
+  "issue.reopened",
+  "issue.edited",
+  "issue.deleted",
+  "issue.assigned",
+  "issue.unassigned",
+  "issue.labeled",
+  "issue.labels_cleared",
+  "issue.milestoned",
+  "issue.demilestoned",
+  "comment.created",
+  "comment.edited",
+  "comment.deleted",
 ] as const);
 
 export const hasWebhookEvents = (type: Event["type"]): boolean =>

@@ -17,6 +17,11 @@ import {
 } from "../../../../src/events/webhooks/payloads/repository-payload.ts";
 import { toStatusPayload } from "../../../../src/events/webhooks/payloads/status-payload.ts";
 import type { CommitStatus } from "../../../../src/db/schema/index.ts";
+import {
+  toCommentPayload,
+  toIssuePayload,
+} from "../../../../src/events/webhooks/payloads/issue-payload.ts";
+import { commentOn, issueIn } from "../../../support/issue-contexts.ts";
 import { makeCommit, makeOccasion, oidOf } from "../../../support/payload-contexts.ts";
 
 const CHATS = HOOK_TYPES.filter((type) => type !== "gitea" && type !== "gogs");
@@ -59,7 +64,71 @@ const status = (fields: Partial<CommitStatus>): CommitStatus => ({
   ...fields,
 });
 
+const ISSUE_ACTIONS = [
+  "opened",
+  "closed",
+  "reopened",
+  "edited",
+  "deleted",
+  "assigned",
+  "unassigned",
+  "label_updated",
+  "label_cleared",
+  "milestoned",
+  "demilestoned",
+] as const;
+const COMMENT_ACTIONS = ["created", "edited", "deleted"] as const;
+
 describe("chat messages", () => {
+  it("tell of an issue by its title and the first line of its text", async () => {
+    const context = await makeOccasion();
+    const issue = issueIn(context, { title: HOSTILE, body: `\r\n \n${HOSTILE}\nMore` });
+    const body = toIssuePayload(context, "opened", issue);
+    const slack = read("slack", { event: "issues", body });
+    const { full_name: name, html_url: html } = body.repository;
+    const { login, html_url: profile } = body.sender;
+    const escaped = `&lt;!channel&gt; &lt;at user_id="all"&gt; [a](https://evil.example) @everyone *b* \`c\` &amp; "d"`;
+    expect(slack.text).toBe(
+      `[<${html}|${name}>] Issue opened: <${html}/issues/2|#2 ${escaped}> by <${profile}|${login}>`,
+    );
+    expect(slack.attachments[0].text).toBe(escaped);
+    const feishu = read("feishu", { event: "issues", body });
+    expect(feishu.content.text).not.toContain("<at");
+    expect(read("discord", { event: "issues", body }).allowed_mentions).toEqual({ parse: [] });
+    expect(read("telegram", { event: "issues", body }).text).not.toContain("<!channel");
+  });
+
+  it.each([
+    ["assigned", (login: string) => `Assignees: ${login}`],
+    ["label_updated", () => "Labels: roof"],
+    ["milestoned", () => "Milestone: spring"],
+    ["closed", () => `Commit ${oidOf(2).slice(0, 10)}`],
+    ["unassigned", () => undefined],
+  ] as const)("tell what an issue has after it was %s", async (action, detail) => {
+    const context = await makeOccasion();
+    const commitOid = action === "closed" ? oidOf(2) : "";
+    const body = toIssuePayload(context, action, issueIn(context), { commitOid });
+    const { attachments } = read("slack", { event: "issues", body });
+    expect(attachments?.[0]?.text || undefined).toBe(detail(body.sender.login));
+  });
+
+  it("link to a comment, and to nothing that was deleted", async () => {
+    const context = await makeOccasion();
+    const issue = issueIn(context);
+    const urlOf = (payload: Payload) => read("discord", payload).embeds[0].url;
+    const ofComment = (action: (typeof COMMENT_ACTIONS)[number]) =>
+      urlOf({
+        event: "issue_comment",
+        body: toCommentPayload(context, action, issue, commentOn(issue)),
+      });
+    const deleted = toIssuePayload(context, "deleted", issue);
+    const page = deleted.issue.html_url;
+    expect(ofComment("created")).toBe(`${page}#issuecomment-6`);
+    expect(ofComment("deleted")).toBe(page);
+    expect(urlOf({ event: "issues", body: deleted })).toBe(deleted.repository.html_url);
+    expect(JSON.stringify(read("slack", { event: "issues", body: deleted }))).not.toContain(page);
+  });
+
   it("escapes markup in a push for each chat", async () => {
     const push = await makePush();
     const { full_name: name, html_url: html } = push.body.repository;
@@ -120,6 +189,14 @@ describe("chat messages", () => {
       { event: "create", body: toCreatePayload(context, created) },
       { event: "delete", body: toDeletePayload(context, { ...created, ref: "refs/tags/v1" }) },
       { event: "status", body: toStatusPayload(context, status({}), makeCommit(2)) },
+      ...ISSUE_ACTIONS.map((action): Payload => {
+        return { event: "issues", body: toIssuePayload(context, action, issueIn(context)) };
+      }),
+      ...COMMENT_ACTIONS.map((action): Payload => {
+        const issue = issueIn(context);
+        const body = toCommentPayload(context, action, issue, commentOn(issue));
+        return { event: "issue_comment", body };
+      }),
     ];
     const name = context.repo.row.name;
     for (const payload of payloads) {
@@ -137,6 +214,22 @@ describe("chat messages", () => {
       `[${full}] branch a b created`,
       `[${full}] tag v1 deleted`,
       `[${full}] 0000000 ci: failure`,
+      ...[
+        "Issue opened: #2 It rains",
+        "Issue closed: #2 It rains",
+        "Issue reopened: #2 It rains",
+        "Issue edited: #2 It rains",
+        "Issue deleted: #2 It rains",
+        "Issue assigned: #2 It rains",
+        "Issue unassigned: #2 It rains",
+        "Issue labels updated: #2 It rains",
+        "Issue labels cleared: #2 It rains",
+        "Issue milestone set: #2 It rains",
+        "Issue milestone removed: #2 It rains",
+        "Comment created on issue #2 It rains",
+        "Comment edited on issue #2 It rains",
+        "Comment deleted on issue #2 It rains",
+      ].map((text) => `[${full}] ${text}`),
     ]);
   });
 

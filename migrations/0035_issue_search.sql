@@ -39,24 +39,3 @@ END;
 CREATE TRIGGER `comments_search_delete` AFTER DELETE ON `timeline_entries` WHEN old.`kind` = 'comment' BEGIN
 	DELETE FROM `issues_search` WHERE `rowid` = old.`issue_id` << 32 | old.`id`;
 END;
---> statement-breakpoint
-
--- Assignees and mentions have copies of what lists filter by, as labels do. Who inserts them names the issue only.
-
-CREATE TRIGGER `issue_assignees_insert` AFTER INSERT ON `issue_assignees` BEGIN
-	UPDATE `issue_assignees` SET (`is_pull`, `is_closed`) = (
-		SELECT `is_pull`, `is_closed` FROM `issues` WHERE `id` = new.`issue_id`
-	) WHERE `issue_id` = new.`issue_id` AND `user_id` = new.`user_id`;
-END;
---> statement-breakpoint
-CREATE TRIGGER `issue_mentions_insert` AFTER INSERT ON `issue_mentions` BEGIN
-	UPDATE `issue_mentions` SET (`is_pull`, `is_closed`) = (
-		SELECT `is_pull`, `is_closed` FROM `issues` WHERE `id` = new.`issue_id`
-	) WHERE `issue_id` = new.`issue_id` AND `user_id` = new.`user_id`;
-END;
---> statement-breakpoint
-CREATE TRIGGER `issues_state_of_users` AFTER UPDATE OF `is_closed` ON `issues`
-WHEN new.`is_closed` <> old.`is_closed` BEGIN
-	UPDATE `issue_assignees` SET `is_closed` = new.`is_closed` WHERE `issue_id` = new.`id`;
-	UPDATE `issue_mentions` SET `is_closed` = new.`is_closed` WHERE `issue_id` = new.`id`;
-END;

@@ -1,0 +1,41 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { listTimeline } from "../../domain/comments/list-timeline.ts";
+import { TimelineComment, toTimelineComment } from "../../shapes/issues/timeline-comment.ts";
+import { page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { pageOf, Paging } from "../paging.ts";
+import { IssuePath } from "./paths.ts";
+import { TimeRange } from "./time-range.ts";
+
+export const timeline = endpoints();
+
+timeline.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/issues/{index}/timeline",
+    operationId: "issueGetCommentsAndTimeline",
+    tags: ["issue"],
+    summary: "List the comments and events of an issue or pull request",
+    middleware: [inRepo("read:issue")] as const,
+    request: { params: IssuePath, query: Paging.extend(TimeRange.shape) },
+    responses: {
+      200: page(
+        z.array(TimelineComment),
+        "The entries, oldest first, except those that refer to what the caller may not see",
+      ),
+      ...refusals(401, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const query = c.req.valid("query");
+    const { index } = c.req.valid("param");
+    const list = await pageOf(c, query, (slice) => listTimeline(ctx, repo, index, query, slice));
+    return c.json(
+      list.map((each) => toTimelineComment(each, viewer)),
+      200,
+    );
+  },
+);

@@ -1,0 +1,18 @@
+import type { MiddlewareHandler } from "hono";
+
+import { requireLabelRead, requireLabelWrite } from "../../domain/labels/label-owner.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+
+type InRepository = MiddlewareHandler<{ Variables: { repo: RepositoryContext } }>;
+
+/** Follows the guard of a repository: admits callers who may see its labels. */
+export const readsLabels: InRepository = async (c, next) => {
+  requireLabelRead(c.var.repo);
+  await next();
+};
+
+/** The same for callers who may change them. */
+export const writesLabels: InRepository = async (c, next) => {
+  requireLabelWrite(c.var.repo);
+  await next();
+};

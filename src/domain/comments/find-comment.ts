@@ -1,0 +1,57 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { issues, timelineEntries } from "../../db/schema/index.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { CommentContext } from "../../shapes/issues/comment.ts";
+import type { IssueContext } from "../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isIssueVisible, selectIssues, toIssueContext } from "../issues/find-issue.ts";
+import { isComment, selectComments, toCommentContext } from "./select-comments.ts";
+
+/** The condition for a comment of a repository by its id. */
+export const isCommentOf = (repo: RepositoryContext, id: number) =>
+  and(eq(timelineEntries.id, id), eq(timelineEntries.repoId, repo.row.id), isComment);
+
+/**
+ * Finds a comment of a repository.
+ *
+ * @throws Failure `not_found` also for other entries of timelines, and where the caller may not see its issue.
+ */
+export async function findComment(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  id: number,
+): Promise<CommentContext> {
+  const [row] = await selectComments(ctx.db).where(isCommentOf(repo, id));
+  if (!row || !isIssueVisible(repo, row)) throw noComment();
+  return toCommentContext(repo, row);
+}
+
+/**
+ * Like `findComment`, with its issue or pull request.
+ *
+ * @param number The number of the issue, where the path names it.
+ */
+export async function findCommentAndIssue(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  id: number,
+  number?: number,
+): Promise<{ comment: CommentContext; issue: IssueContext }> {
+  const { db } = ctx;
+  const issueId = sql`(
+    select ${timelineEntries.issueId}
+    from ${timelineEntries}
+    where ${isCommentOf(repo, id)}
+  )`;
+  const [[row], [found]] = await db.batch([
+    selectComments(db).where(isCommentOf(repo, id)),
+    selectIssues(db).where(eq(issues.id, issueId)),
+  ]);
+  if (!row || !found || !isIssueVisible(repo, row)) throw noComment();
+  if (number !== undefined && row.number !== number) throw noComment();
+  return { comment: toCommentContext(repo, row), issue: toIssueContext(repo, found) };
+}
+
+const noComment = () => notFound("comment does not exist");

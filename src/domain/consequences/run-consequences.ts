@@ -1,0 +1,272 @@
+import { inArray, type SQL, sql } from "drizzle-orm";
+
+import { ANONYMOUS, type Actor } from "../../auth/actor.ts";
+import { ALL_SCOPES } from "../../auth/scope.ts";
+import type { Ctx } from "../../context.ts";
+import {
+  type ConsequenceProgress,
+  events,
+  type EventRow,
+  users,
+  type User,
+} from "../../db/schema/index.ts";
+import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
+import { log, logBug } from "../../lib/log.ts";
+import { settled } from "../../lib/settled.ts";
+import { WorkBudget } from "../../lib/work-budget.ts";
+import { CONSEQUENCES } from "./consequences.ts";
+
+/** Events leased at once. */
+const LEASED_MAX = 50;
+/** Duration of a lease, in milliseconds, which each step renews. No step starts after `WORK_MS`. */
+export const CONSEQUENCE_LEASE_MS = 120 * 1000;
+/** Repositories handled concurrently: each may take much memory. */
+const REPOSITORIES_AT_ONCE = 4;
+
+/** Work budget of one call. */
+const WORK_MS = 20 * 1000;
+const STATEMENTS_MAX = 500;
+
+/** Attempts at one step. */
+export const CONSEQUENCE_ATTEMPTS_MAX = 8;
+/** The delay after the first failure and the longest delay, in milliseconds; it quadruples with each failure. */
+const DELAY_MS = 30 * 1000;
+const DELAY_MS_MAX = 60 * 60 * 1000;
+
+/**
+ * Draws the consequences of recorded events.
+ *
+ * Events of one repository are handled in order, across concurrent calls; repositories take turns, step by step. An
+ * event that fails blocks only its own repository, for some hours at most, and only the consequence that failed is
+ * repeated. Safe to call at any time and concurrently: a lease gives each event to one call at a time, and the state
+ * after each step is stored, so that a call that ends anywhere is continued by another.
+ *
+ * Events that are recorded meanwhile are dispatched afterwards.
+ *
+ * Cost: one round trip if nothing is pending; two for up to fifty events, and one for each step.
+ */
+export async function runConsequences(
+  ctx: Ctx,
+  consequences: readonly Consequence[] = CONSEQUENCES,
+): Promise<void> {
+  const budget = new WorkBudget(ctx.now, { ms: WORK_MS, statements: STATEMENTS_MAX });
+  let leased = await acquireLease(ctx, budget);
+  while (leased.length > 0) {
+    await runLeased(ctx, budget, leased, consequences);
+    leased = budget.isExhausted ? [] : await acquireLease(ctx, budget);
+  }
+  if (budget.isExhausted) ctx.eventQueues.noteRecorded();
+  await ctx.eventQueues.dispatchRecorded();
+}
+
+/** Leases due events, but none behind an event of its repository that is not due yet. */
+async function acquireLease({ db }: Ctx, budget: WorkBudget): Promise<EventRow[]> {
+  const { now } = budget;
+  budget.consume(1);
+  const isDue = sql`e.consequences_at is not null and e.consequences_at <= ${now}`;
+  const isBehind = sql`exists (
+    select 1
+    from ${events} x
+    where x.repo_id = e.repo_id
+      and x.id < e.id
+      and x.consequences_at is not null
+      and x.consequences_at > ${now}
+  )`;
+  const rows = await db
+    .update(events)
+    .set({
+      consequencesAt: now + CONSEQUENCE_LEASE_MS,
+      consequenceAttempts: sql`${events.consequenceAttempts} + 1`,
+    })
+    .where(
+      sql`${events.id} in (
+        select e.id
+        from ${events} e
+        where ${isDue} and not ${isBehind}
+        order by e.id
+        limit ${LEASED_MAX}
+      )`,
+    )
+    .returning();
+  return rows.toSorted((a, b) => a.id - b.id);
+}
+
+/** A leased event. */
+interface Work {
+  /** With the time until which it is leased, and how far its consequences are drawn. */
+  readonly row: EventRow;
+  readonly recorded: RecordedEvent;
+  readonly actor: Actor;
+  /** The consequences that failed in this call. */
+  readonly failed: ReadonlySet<string>;
+}
+
+/** Handles leased events, and releases those that are left when the budget is exhausted. */
+async function runLeased(
+  ctx: Ctx,
+  budget: WorkBudget,
+  rows: readonly EventRow[],
+  consequences: readonly Consequence[],
+): Promise<void> {
+  const actors = await findActors(ctx, budget, rows);
+  const works = rows.map((row): Work => {
+    const actor = actors.get(row.actorId) ?? ANONYMOUS;
+    return { row, recorded: toRecorded(row), actor, failed: new Set() };
+  });
+  const queue = shuffle([...Map.groupBy(works, ({ row }) => row.repoId).values()]);
+  const released: Work[] = [];
+  const work = async (): Promise<void> => {
+    while (!budget.isExhausted) {
+      const [first, ...behind] = queue.shift() ?? [];
+      if (!first) return;
+      const rest = await runStep(ctx, budget, first, consequences);
+      if (rest === "failed") released.push(...behind);
+      else if (rest) queue.push([rest, ...behind]);
+      else if (behind.length > 0) queue.push(behind);
+    }
+  };
+  await settled(Array.from({ length: REPOSITORIES_AT_ONCE }, work));
+  released.push(...queue.flat());
+  if (released.length > 0) await release(ctx, budget, released);
+}
+
+/** Shuffles repositories: if one ends the process, others may come before it the next time. */
+function shuffle<T>(list: readonly T[]): T[] {
+  return list
+    .map((item) => ({ item, key: Math.random() }))
+    .toSorted((a, b) => a.key - b.key)
+    .map(({ item }) => item);
+}
+
+/** Reads the accounts that caused events. */
+async function findActors(
+  { db }: Ctx,
+  budget: WorkBudget,
+  rows: readonly EventRow[],
+): Promise<Map<number, Actor>> {
+  budget.consume(1);
+  const ids = [...new Set(rows.map(({ actorId }) => actorId))];
+  const found = await db.select().from(users).where(inArray(users.id, ids));
+  return new Map(found.map((user) => [user.id, toActor(user)]));
+}
+
+/** An account that may not sign in any more acts no more. */
+const toActor = (user: User): Actor =>
+  user.kind !== "user" || !user.isActive || user.isLoginProhibited
+    ? ANONYMOUS
+    : { ...ANONYMOUS, user, isSiteAdmin: user.isAdmin, credential: "system", scopes: ALL_SCOPES };
+
+const toRecorded = ({ id, type, actorId, ownerId, repoId, payload, createdAt }: EventRow) =>
+  ({
+    id,
+    actorId,
+    createdAt,
+    event: { ...payload, type, ownerId, repoId },
+  }) as unknown as RecordedEvent;
+
+/**
+ * Does one step of an event.
+ *
+ * @returns The event if it continues; "failed" if it was postponed; undefined if this call is done with it.
+ */
+async function runStep(
+  ctx: Ctx,
+  budget: WorkBudget,
+  work: Work,
+  consequences: readonly Consequence[],
+): Promise<Work | "failed" | undefined> {
+  const { row, recorded } = work;
+  if (row.consequenceAttempts > CONSEQUENCE_ATTEMPTS_MAX) return giveUp(ctx, budget, work);
+  const progress = { ...row.consequenceProgress };
+  const failed = new Set(work.failed);
+  const concerned = consequences.filter(({ kinds }) => kinds.includes(recorded.event.type));
+  const next = concerned.find(({ name }) => progress[name] !== null && !failed.has(name));
+  if (next) {
+    try {
+      const state = await next.handle(actingAs(ctx, work), recorded, budget, progress[next.name]);
+      progress[next.name] = state ?? null;
+    } catch (error) {
+      logBug(`event-${row.id}-${next.name}`, error);
+      failed.add(next.name);
+    }
+  }
+  const open = concerned.filter(({ name }) => progress[name] !== null);
+  if (open.length === 0) {
+    await update(ctx, budget, work, { consequencesAt: null, consequenceProgress: null });
+    return undefined;
+  }
+  if (open.every(({ name }) => failed.has(name))) {
+    return postpone(ctx, budget, work, progress);
+  }
+  const stored = await update(ctx, budget, work, {
+    consequencesAt: budget.now + CONSEQUENCE_LEASE_MS,
+    consequenceAttempts: failed.size > 0 ? row.consequenceAttempts : 1,
+    consequenceProgress: progress,
+  });
+  return stored && { ...work, row: stored, failed };
+}
+
+const actingAs = (ctx: Ctx, { row, actor }: Work): Ctx => ({
+  ...ctx,
+  actor,
+  publicUrl: ctx.config.publicUrl || row.rootUrl,
+  rootUrl: ctx.config.publicUrl || row.rootUrl,
+});
+
+/** Postpones an event that failed, and with it the later events of its repository, or gives it up. */
+async function postpone(
+  ctx: Ctx,
+  budget: WorkBudget,
+  work: Work,
+  progress: ConsequenceProgress,
+): Promise<"failed" | undefined> {
+  const { consequenceAttempts: attempts } = work.row;
+  if (attempts >= CONSEQUENCE_ATTEMPTS_MAX) return giveUp(ctx, budget, work);
+  const delayMs = Math.min(DELAY_MS * 4 ** (attempts - 1), DELAY_MS_MAX);
+  const consequencesAt = budget.now + delayMs;
+  await update(ctx, budget, work, { consequencesAt, consequenceProgress: progress });
+  return "failed";
+}
+
+async function giveUp(ctx: Ctx, budget: WorkBudget, work: Work): Promise<undefined> {
+  const { id, consequenceAttempts: attempts } = work.row;
+  log("consequences:given-up", { eventId: id, attempts });
+  await update(ctx, budget, work, { consequencesAt: null });
+}
+
+/** Updates an event, unless another call has leased it since. */
+async function update(
+  { db }: Ctx,
+  budget: WorkBudget,
+  { row }: Work,
+  values: Partial<EventRow>,
+): Promise<EventRow | undefined> {
+  budget.consume(1);
+  const [updated] = await db
+    .update(events)
+    .set(values)
+    .where(areStillLeased([row]))
+    .returning();
+  if (!updated) log("consequences:lease-lost", { eventId: row.id });
+  return updated;
+}
+
+/** Releases the leases of events that were not started, or that continue later. */
+async function release({ db }: Ctx, budget: WorkBudget, works: readonly Work[]): Promise<void> {
+  budget.consume(1);
+  await db
+    .update(events)
+    .set({
+      consequencesAt: budget.now,
+      consequenceAttempts: sql`${events.consequenceAttempts} - 1`,
+    })
+    .where(areStillLeased(works.map(({ row }) => row)));
+}
+
+/** The condition for those of the given events that no other call has leased since. */
+const areStillLeased = (
+  rows: readonly EventRow[],
+): SQL => sql`(${events.id}, ${events.consequencesAt}) in (
+  select value ->> 'id', value ->> 'at'
+  from json_each(${JSON.stringify(rows.map(({ id, consequencesAt: at }) => ({ id, at })))})
+)`;

@@ -1,0 +1,41 @@
+import { sql, type SQL } from "drizzle-orm";
+
+import { isRepositoryVisibleWith, type UnitNeed } from "../../auth/access/visible-repositories.ts";
+import type { Actor } from "../../auth/actor.ts";
+import { hasScope } from "../../auth/scope.ts";
+import { allOf } from "../../db/db.ts";
+import { events, repositories } from "../../db/schema/index.ts";
+
+const isOfCode = sql`${events.type} in (
+  'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'
+)`;
+const isOfIssueOrPull = sql`(${events.type} glob 'issue.*' or ${events.type} glob 'comment.*')`;
+const isOfPull = sql`(${isOfIssueOrPull} and ${events.payload} ->> '$.isPull' = 1)`;
+
+/** The unit that events tell of; other events tell of the repository itself. */
+const UNITS_OF_EVENTS: readonly UnitNeed[] = [
+  { unit: "code", isNeeded: isOfCode },
+  { unit: "pulls", isNeeded: isOfPull },
+  { unit: "issues", isNeeded: isOfIssueOrPull },
+];
+
+/** The condition that the repository of an event is public, and was when the event was recorded. */
+export const isEventPublic = sql`(
+  'public' = ${repositories.visibility} and 'public' = ${events.visibility}
+)`;
+
+/**
+ * The condition for an event of a repository that the caller may currently see, on the rows of `events` joined with
+ * `repositories`.
+ *
+ * SECURITY: access is checked when the event is read: a caller that lost access to the repository or to the event's unit
+ * no longer sees earlier events. The visibility that the repository had when the event was recorded counts as well. A
+ * token without a scope for issues sees issues of public repositories only.
+ */
+export const isEventVisible = (actor: Actor): SQL =>
+  allOf(
+    hasScope(actor.scopes, "read:issue")
+      ? undefined
+      : sql`(not ${isOfIssueOrPull} or ${isEventPublic})`,
+    isRepositoryVisibleWith(actor, UNITS_OF_EVENTS, events),
+  );

@@ -1,0 +1,91 @@
+import { and, eq, ne, type SQL, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
+import { issues } from "../../db/schema/index.ts";
+import { recordIfChanged } from "../../events/record.ts";
+import type { Oid } from "../../git/oid.ts";
+import { notFound, precondition } from "../../lib/failure.ts";
+import type { IssueContext } from "../../shapes/issues/issue.ts";
+import { eventSubject } from "./event-subject.ts";
+import { selectIssues, toIssueContext } from "./find-issue.ts";
+import { insertEntryIfChanged } from "./insert-entry.ts";
+
+/** What caused a change of state. */
+interface StateCause {
+  /** The commit whose message did it; "" for none. */
+  readonly commitOid?: Oid | "";
+}
+
+/**
+ * Closes or reopens an issue or pull request. Idempotent: without a change nothing is told.
+ *
+ * @throws Failure `precondition` for closing one with open blockers, `not_found` if it was deleted meanwhile. A violation
+ * of `UNIQUE` if the commit did the same to it before.
+ */
+export async function changeState(
+  ctx: Ctx,
+  issue: IssueContext,
+  isClosed: boolean,
+  cause: StateCause = {},
+): Promise<IssueContext> {
+  try {
+    const [, , , [row]] = await ctx.db.batch([
+      ...stateStatements(ctx, issue, isClosed, cause),
+      selectIssues(ctx.db).where(eq(issues.id, issue.row.id)),
+    ]);
+    if (!row) throw notFound("issue does not exist");
+    return toIssueContext(issue.repo, row);
+  } catch (error) {
+    throw asOpenBlockers(error);
+  }
+}
+
+/**
+ * The statements that close or reopen an issue or pull request, with the entry of the timeline and the event. Where it
+ * has that state already they write nothing. A failed batch is judged by `asOpenBlockers`.
+ */
+export function stateStatements(
+  ctx: Ctx,
+  issue: IssueContext,
+  isClosed: boolean,
+  { commitOid = "" }: StateCause = {},
+) {
+  const { id: issueId, repoId } = issue.row;
+  const kind = isClosed ? "close" : "reopen";
+  const isBlocked = issue.repo.row.issueSettings.enableIssueDependencies
+    ? hasOpenBlockers(sql`${issueId}`)
+    : sql`false`;
+  return [
+    ctx.db
+      .update(issues)
+      .set({
+        isClosed: isClosed ? onlyWhile(sql`not ${isBlocked}`, sql<boolean>`1`) : false,
+        closedAt: isClosed ? ctx.now : null,
+        updatedAt: ctx.now,
+      })
+      .where(and(eq(issues.id, issueId), ne(issues.isClosed, isClosed))),
+    insertEntryIfChanged(ctx, { kind, repoId, issueId, commitOid }),
+    recordIfChanged(ctx, {
+      type: isClosed ? "issue.closed" : "issue.reopened",
+      ...eventSubject(issue),
+      commitOid,
+    }),
+  ] as const;
+}
+
+/** The condition that an issue or pull request must wait for others. */
+export const hasOpenBlockers = (issueId: SQL): SQL => sql`exists (
+  select 1
+  from issue_dependencies dependency
+  join issues blocker on blocker.id = dependency.blocker_id
+  -- An issue of a deleted repository blocks nothing.
+  join repositories on repositories.id = blocker.repo_id
+  where dependency.issue_id = ${issueId} and not blocker.is_closed
+)`;
+
+/** What a failed batch with `stateStatements` means for the caller. */
+export const asOpenBlockers = (error: unknown): unknown =>
+  isViolation(error, "NOT NULL", "issues.is_closed")
+    ? precondition("cannot close this issue or pull request because it still has open dependencies")
+    : error;

@@ -1,0 +1,177 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
+
+import { asBlocked, isBlockedBy, unlessBlocked } from "../../auth/access/blocks.ts";
+import { isUnitOn } from "../../auth/access/unit-switches.ts";
+import type { Ctx } from "../../context.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
+import { issues, milestones, repositories, type User } from "../../db/schema/index.ts";
+import { record, recordIfChanged } from "../../events/record.ts";
+import { forbidden, invalid, notFound } from "../../lib/failure.ts";
+import type { IssueContext } from "../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
+import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
+import { findAssignees } from "./find-assignees.ts";
+import { type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
+import { insertEntries, insertEntry } from "./insert-entry.ts";
+import { toIssueTitle } from "./issue-title.ts";
+import { mayWriteIssues, requireNotArchived } from "./require-issue-access.ts";
+
+/** The input for a new issue. */
+export interface NewIssue {
+  readonly title: string;
+  readonly body?: string | undefined;
+  readonly ref?: string | undefined;
+  readonly isClosed?: boolean | undefined;
+  /** These are honoured for callers who may write to the issues only; others may not set them, and they are ignored. */
+  readonly assignees?: readonly string[] | undefined;
+  readonly labelIds?: readonly number[] | undefined;
+  readonly milestoneId?: number | undefined;
+  readonly deadlineAt?: number | undefined;
+}
+
+/**
+ * Opens an issue of a repository that the caller may read.
+ *
+ * Its number is the repository's next one. It is taken in the batch that inserts the issue: a failed creation uses none,
+ * and none is used twice. Unknown labels and an unknown or foreign milestone are ignored, as in Gitea.
+ *
+ * @throws Failure `locked` in an archived repository; `forbidden` while the unit is off, and for callers whom the owner
+ * blocks; `invalid` for a closed milestone, and as `findAssignees`; `not_found` if the repository was deleted meanwhile.
+ */
+export async function createIssue(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  wanted: NewIssue,
+): Promise<IssueContext> {
+  requireNotArchived(repo);
+  if (!isUnitOn(repo.row, "issues")) throw forbidden("the repository's issues unit is disabled");
+  const honoured = mayWriteIssues(repo) ? wanted : pickForAll(wanted);
+  const assignees = await findNewAssignees(ctx, repo, honoured.assignees ?? []);
+  try {
+    const results = await ctx.db.batch([
+      takeNumber(ctx, repo),
+      insertIssue(ctx, repo, honoured),
+      ...toldStatements(ctx, repo, honoured, assignees),
+      selectIssues(ctx.db).where(
+        and(eq(issues.repoId, repo.row.id), eq(issues.number, lastNumber(repo))),
+      ),
+    ]);
+    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+    if (!row) throw notFound();
+    return toIssueContext(repo, row);
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
+
+const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
+  title,
+  body,
+  ref,
+  isClosed,
+});
+
+const findNewAssignees = (ctx: Ctx, repo: RepositoryContext, names: readonly string[]) =>
+  findAssignees(ctx, repo, { isPull: false, posterId: ctx.actor.user?.id ?? null }, names);
+
+const takeNumber = ({ db }: Ctx, { row }: RepositoryContext) =>
+  db
+    .update(repositories)
+    .set({ lastIssueNumber: sql`${repositories.lastIssueNumber} + 1` })
+    .where(eq(repositories.id, row.id));
+
+/** The number of the new issue, in later statements of the batch. */
+const lastNumber = ({ row }: RepositoryContext) => sql<number>`(
+  select ${repositories.lastIssueNumber}
+  from ${repositories}
+  where ${repositories.id} = ${row.id}
+)`;
+
+/** Its id. */
+const newId = (repo: RepositoryContext) => sql<number>`(
+  select ${issues.id}
+  from ${issues}
+  where ${issues.repoId} = ${repo.row.id} and ${issues.number} = ${lastNumber(repo)}
+)`;
+
+function insertIssue({ db, actor, now }: Ctx, repo: RepositoryContext, wanted: NewIssue) {
+  const repoId = repo.row.id;
+  const { isClosed = false, milestoneId = 0 } = wanted;
+  const ofRepository = sql`
+    from ${milestones}
+    where ${milestones.id} = ${milestoneId} and ${milestones.repoId} = ${repoId}`;
+  const isBlocked = isBlockedBy(sql`${actor.user?.id ?? 0}`, sql`${repo.row.ownerId}`);
+  const isMilestoneOpen = sql`not exists (select 1 ${ofRepository} and ${milestones.isClosed})`;
+  return insertSelect(
+    db,
+    issues,
+    {
+      repoId,
+      number: lastNumber(repo),
+      posterId: actor.user?.id ?? null,
+      title: unlessBlocked(isBlocked, toIssueTitle(wanted.title)),
+      body: onlyWhile(isMilestoneOpen, wanted.body ?? ""),
+      ref: wanted.ref ?? "",
+      isClosed,
+      closedAt: isClosed ? now : null,
+      milestoneId: sql`(select ${milestones.id} ${ofRepository})`,
+      deadlineAt: wanted.deadlineAt ?? null,
+      createdAt: now,
+      updatedAt: now,
+    },
+    sql`where true`,
+  );
+}
+
+/** The statements that tell of a new issue, and those that give it assignees and labels. */
+function toldStatements(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  wanted: NewIssue,
+  assignees: readonly User[],
+): BatchItem<"sqlite">[] {
+  const { id: repoId, ownerId } = repo.row;
+  const issueId = newId(repo);
+  const subject = { repoId, ownerId, issueId, number: lastNumber(repo), isPull: false };
+  const { labelIds = [], milestoneId = 0, isClosed = false } = wanted;
+  const statements: BatchItem<"sqlite">[] = [record(ctx, { type: "issue.opened", ...subject })];
+  if (assignees.length > 0) {
+    const posterId = ctx.actor.user?.id ?? null;
+    const row = { id: issueId, number: subject.number, isPull: false, posterId };
+    statements.push(...assigneeStatements(ctx, { repo, row }, assignees));
+  }
+  if (labelIds.length > 0) {
+    statements.push(...labelStatements(ctx, subject, { kind: "add", wanted: { ids: labelIds } }));
+  }
+  if (milestoneId > 0) {
+    const given = sql`(
+      select ${issues.milestoneId} from ${issues} where ${issues.id} = ${issueId}
+    )`;
+    statements.push(
+      insertEntries(
+        ctx,
+        { kind: "milestone", repoId, issueId, milestoneId: issues.milestoneId },
+        sql`from ${issues} where ${issues.id} = ${issueId} and ${issues.milestoneId} is not null`,
+      ),
+      recordIfChanged(ctx, { type: "issue.milestoned", ...subject, milestoneId: given }),
+    );
+  }
+  if (isClosed) {
+    statements.push(
+      insertEntry(ctx, { kind: "close", repoId, issueId }),
+      record(ctx, { type: "issue.closed", ...subject, commitOid: "" }),
+    );
+  }
+  return statements;
+}
+
+function asRefusal(error: unknown): unknown {
+  // The repository, or the caller's account, was deleted meanwhile.
+  if (isViolation(error, "FOREIGN KEY")) return notFound();
+  if (isViolation(error, "NOT NULL", "issues.body")) return invalid("the milestone is closed");
+  if (isTooManyLabels(error)) return tooManyLabels();
+  return asBlocked(asUnassignable(error), "issues.title");
+}

@@ -1,0 +1,41 @@
+import { and, asc, count, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { milestones, type Milestone, type Repository } from "../../db/schema/index.ts";
+import type { Listed, Slice } from "../slice.ts";
+
+/** The filter of a list of milestones. */
+export interface MilestoneFilter {
+  /** Both, if undefined. */
+  readonly isClosed: boolean | undefined;
+  /** A part of the title, in any case; "" for all. */
+  readonly name: string;
+}
+
+/** Lists milestones of a repository: those without a due date, then those with the nearest, each by title. */
+export async function listMilestones(
+  { db }: Ctx,
+  repo: Repository,
+  { isClosed, name }: MilestoneFilter,
+  { size, offset }: Slice,
+): Promise<Listed<Milestone>> {
+  const isListed = and(
+    eq(milestones.repoId, repo.id),
+    isClosed === undefined ? undefined : eq(milestones.isClosed, isClosed),
+    name === "" ? undefined : sql`instr(lower(${milestones.title}), lower(${name})) > 0`,
+  );
+  const [items, [counted]] = await db.batch([
+    db
+      .select()
+      .from(milestones)
+      .where(isListed)
+      .orderBy(asc(milestones.deadlineAt), asc(milestones.title), asc(milestones.id))
+      .limit(size)
+      .offset(offset),
+    db
+      .select({ total: count().as("total") })
+      .from(milestones)
+      .where(isListed),
+  ]);
+  return { items, total: counted?.total ?? 0 };
+}

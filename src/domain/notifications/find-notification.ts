@@ -1,0 +1,31 @@
+import { sql } from "drizzle-orm";
+
+import { isAllowed } from "../../auth/access/permission.ts";
+import type { Ctx } from "../../context.ts";
+import { notifications } from "../../db/schema/index.ts";
+import { forbidden, notFound } from "../../lib/failure.ts";
+import type { NotificationContext } from "../../shapes/issues/notification-thread.ts";
+import { REQUIREMENT_OF } from "./notification-filter.ts";
+import { selectNotifications, toNotificationContexts } from "./select-notifications.ts";
+
+/**
+ * Finds a notification of the caller, or anybody's for an administrator of the site.
+ *
+ * @throws Failure `forbidden` for one of somebody else, `not_found` also where the caller may not see any more what it
+ * is about.
+ */
+export async function findNotification(ctx: Ctx, id: number): Promise<NotificationContext> {
+  const one = sql`(
+    select ${notifications.id} as id, ${notifications.repoId} as repo_id
+    from ${notifications}
+    where ${notifications.id} = ${id}
+  )`;
+  const [found] = toNotificationContexts(ctx, await ctx.db.batch(selectNotifications(ctx, one)));
+  if (!found) throw notFound();
+  if (found.row.userId !== ctx.actor.user?.id && !ctx.actor.isSiteAdmin) {
+    throw forbidden(`only user itself and admin are allowed to read/change this thread ${id}`);
+  }
+  // SECURITY: the thread outlives its reader's access to the repository.
+  if (!isAllowed(found.repo, REQUIREMENT_OF[found.row.subject])) throw notFound();
+  return found;
+}

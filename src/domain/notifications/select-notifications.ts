@@ -1,0 +1,61 @@
+import { desc, eq, sql, type SQL } from "drizzle-orm";
+
+import { callerSql } from "../../auth/caller-sql.ts";
+import type { Ctx } from "../../context.ts";
+import { columnsOf } from "../../db/db.ts";
+import { issues, notifications, repositories, timelineEntries } from "../../db/schema/index.ts";
+import type { NotificationContext } from "../../shapes/issues/notification-thread.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+
+/**
+ * The statements that select notifications, last updated first, and their repositories. Two, since one row of both
+ * would have more columns than D1 returns, and so that a repository is read once for a page.
+ *
+ * @param page A parenthesized query for the `id` and `repo_id` of the notifications.
+ */
+export const selectNotifications = ({ db, actor }: Ctx, page: SQL) =>
+  [
+    db
+      .select({
+        row: columnsOf(notifications, "n"),
+        issue: {
+          number: sql<number | null>`${issues.number}`.as("i_number"),
+          title: sql<string>`${issues.title}`.as("i_title"),
+          isPull: sql<boolean>`${issues.isPull}`.mapWith(issues.isPull).as("i_is_pull"),
+          isClosed: sql<boolean>`${issues.isClosed}`.mapWith(issues.isClosed).as("i_is_closed"),
+        },
+        lastCommentId: sql<number | null>`(
+          select max(${timelineEntries.id})
+          from ${timelineEntries}
+          where ${timelineEntries.issueId} = ${notifications.issueId}
+            and ${timelineEntries.kind} = 'comment'
+        )`.as("last_comment_id"),
+      })
+      .from(notifications)
+      .leftJoin(issues, eq(issues.id, notifications.issueId))
+      .where(sql`${notifications.id} in (select id from ${page})`)
+      .orderBy(desc(notifications.updatedAt), desc(notifications.id)),
+    selectRepositories(db, callerSql(actor)).where(
+      sql`${repositories.id} in (select repo_id from ${page})`,
+    ),
+  ] as const;
+
+type Statements = ReturnType<typeof selectNotifications>;
+type Rows = readonly [Awaited<Statements[0]>, Awaited<Statements[1]>];
+
+/** What the rows of `selectNotifications` are. */
+export function toNotificationContexts(
+  { actor }: Ctx,
+  [rows, repositoryRows]: Rows,
+): NotificationContext[] {
+  const repos = new Map<number, RepositoryContext>();
+  for (const row of repositoryRows) repos.set(row.repo.id, toRepositoryContext(actor, row));
+  return rows.flatMap(({ row, issue, lastCommentId }) => {
+    const repo = repos.get(row.repoId);
+    if (!repo) return [];
+    // The left join returns columns of nulls for a subject that is no issue.
+    const found = issue?.number == null ? undefined : { ...issue, number: issue.number };
+    return [{ row, repo, issue: found, lastCommentId }];
+  });
+}

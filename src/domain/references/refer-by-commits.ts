@@ -1,0 +1,145 @@
+import { eq, sql } from "drizzle-orm";
+
+import { callerSql } from "../../auth/caller-sql.ts";
+import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
+import { repositories, timelineEntries } from "../../db/schema/index.ts";
+import type { Consequence } from "../../events/consequence.ts";
+import type { StoredUpdate } from "../../shapes/events/activity.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { actByCommit, type CommitAct, isActed } from "./act-by-commit.ts";
+import { commitLink } from "./commit-link.ts";
+import type { ReferredIssue } from "./find-references.ts";
+import { findReferred } from "./find-referred.ts";
+import { readCommitReferences, type ReferringCommit } from "./read-commit-references.ts";
+
+/** Where a push is continued. */
+interface PushState {
+  /** The index among the push's updates of branches. */
+  readonly update: number;
+  /** The index of the commit among those that the update added, and of the reference among the commit's. */
+  readonly commit: number;
+  readonly reference: number;
+}
+
+const START: PushState = { update: 0, commit: 0, reference: 0 };
+
+/**
+ * Tells issues of the commits that refer to them, and closes, reopens and books time on issues as commits of the right
+ * branch say. All of it is done by who pushed, whoever wrote the commit.
+ *
+ * Idempotent: a commit does each of these at most once to an issue (`timeline_entries_commit`). In one step an issue is
+ * changed at most once, so that a repeated step changes nothing back.
+ */
+export const referByCommits: Consequence = {
+  name: "commit-references",
+  kinds: ["repository.pushed"],
+  async handle(ctx, { event }, budget, state) {
+    if (event.type !== "repository.pushed" || ctx.actor.user === undefined) return undefined;
+    const at = (state as PushState | undefined) ?? START;
+    const update = event.updates.filter(isOfBranch)[at.update];
+    if (!update) return undefined;
+    budget.consume(5);
+    const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
+      eq(repositories.id, event.repoId),
+    );
+    if (!row) return undefined;
+    const repo = toRepositoryContext(ctx.actor, row);
+    const { commits, next } = await readCommitReferences(ctx, repo.row, update, at.commit);
+    const stoppedAt = await apply(ctx, repo, update.ref, listReferences(commits, at));
+    if (stoppedAt) return { update: at.update, ...stoppedAt };
+    return next === undefined
+      ? { ...START, update: at.update + 1 }
+      : { update: at.update, commit: next, reference: 0 };
+  },
+};
+
+const isOfBranch = ({ ref, after }: StoredUpdate): boolean =>
+  ref.startsWith("refs/heads/") && after !== null;
+
+/** A reference with its place. */
+interface Place {
+  readonly commit: ReferringCommit;
+  readonly reference: number;
+  readonly issue: ReferredIssue;
+}
+
+const listReferences = (commits: readonly ReferringCommit[], { commit, reference }: PushState) =>
+  commits.flatMap((each) =>
+    each.issues.flatMap((issue, index): Place[] =>
+      each.index === commit && index < reference ? [] : [{ commit: each, reference: index, issue }],
+    ),
+  );
+
+/** @returns The place at which the next step continues; undefined if everything was applied. */
+async function apply(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  branch: string,
+  places: readonly Place[],
+): Promise<{ commit: number; reference: number } | undefined> {
+  const find = await findReferred(
+    ctx,
+    repo,
+    places.map(({ issue }) => issue),
+  );
+  const changed = new Set<number>();
+  let told: CommitAct[] = [];
+  const tell = async (): Promise<void> => {
+    if (told.length > 0) await insertReferences(ctx, repo, told);
+    told = [];
+  };
+  for (const { commit, reference, issue } of places) {
+    const referred = find(issue);
+    if (!referred) continue;
+    const act: CommitAct = { repo, branch, commit, reference: issue, referred };
+    const isActing = isActed(ctx, act);
+    if (isActing && changed.has(referred.row.id)) {
+      await tell();
+      return { commit: commit.index, reference };
+    }
+    told.push(act);
+    if (!isActing) continue;
+    // In the order in which readers see it: what the commit says, then what it does.
+    await tell();
+    await actByCommit(ctx, act);
+    changed.add(referred.row.id);
+  }
+  await tell();
+  return undefined;
+}
+
+/** Inserts the entries of the timelines, unless they were inserted before. */
+async function insertReferences(
+  { db, actor, now }: Ctx,
+  repo: RepositoryContext,
+  acts: readonly CommitAct[],
+): Promise<void> {
+  const rows = acts.map(({ commit, referred }) => ({
+    repoId: referred.row.repoId,
+    issueId: referred.row.id,
+    commitOid: commit.oid,
+    body: commitLink(repo, commit),
+  }));
+  await insertSelect(
+    db,
+    timelineEntries,
+    {
+      repoId: sql`value ->> 'repoId'`,
+      issueId: sql`value ->> 'issueId'`,
+      kind: "commit_ref",
+      posterId: actor.user?.id ?? null,
+      body: sql`value ->> 'body'`,
+      commitOid: sql`value ->> 'commitOid'`,
+      commitRepoId: repo.row.id,
+      createdAt: now,
+      updatedAt: now,
+    },
+    // Some issues may have been deleted meanwhile.
+    sql`
+      from json_each(${JSON.stringify(rows)})
+      where exists (select 1 from issues where id = value ->> 'issueId')
+      order by key`,
+  ).onConflictDoNothing();
+}

@@ -1,0 +1,51 @@
+import type { Ctx } from "../context.ts";
+import type { WorkBudget } from "../lib/work-budget.ts";
+import type { Event } from "./event.ts";
+
+/** Kinds of events from which something may follow. */
+const KINDS_WITH_CONSEQUENCES = [
+  "repository.pushed",
+  "repository.transferred",
+  "issue.opened",
+  "issue.edited",
+  "issue.closed",
+  "issue.reopened",
+  "issue.assigned",
+  "comment.created",
+  "comment.edited",
+] as const satisfies readonly Event["type"][];
+export type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
+
+const KINDS: ReadonlySet<Event["type"]> = new Set(KINDS_WITH_CONSEQUENCES);
+
+export const hasConsequences = (type: Event["type"]): boolean => KINDS.has(type);
+
+/** An event that was recorded, as its consequences receive it. */
+export interface RecordedEvent {
+  /** Increases with time, and identifies the event permanently. */
+  readonly id: number;
+  /** 0 for none. */
+  readonly actorId: number;
+  /** When it was recorded, in milliseconds. */
+  readonly createdAt: number;
+  readonly event: Extract<Event, { type: ConsequenceKind }>;
+}
+
+/** Something that follows from events of some kinds, and that their requests do not wait for. */
+export interface Consequence {
+  /** Permanent: stored with events whose consequences are being drawn. */
+  readonly name: string;
+  readonly kinds: readonly ConsequenceKind[];
+  /**
+   * Does a step of the work, of a few seconds at most.
+   *
+   * A step may be repeated, also concurrently, and after it took effect in whole or in part: it must write nothing
+   * twice. If it throws, it is repeated later from the same state.
+   *
+   * @param ctx The actor is the event's actor with their present permissions; anonymous if the account is gone.
+   * @param budget For statements beyond a few, which the step should count.
+   * @param state Undefined in the first step, then what the previous step returned.
+   * @returns The state for the next step, as JSON; undefined if the work is done.
+   */
+  handle(ctx: Ctx, event: RecordedEvent, budget: WorkBudget, state: unknown): Promise<unknown>;
+}

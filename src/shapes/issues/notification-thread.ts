@@ -1,0 +1,108 @@
+import { z } from "@hono/zod-openapi";
+
+import type { Issue as IssueRow, Notification } from "../../db/schema/index.ts";
+import { formatTime } from "../../lib/time.ts";
+import { Int64, Time } from "../json.ts";
+import { Repository, toRepository, type RepositoryContext } from "../repos/repository.ts";
+import { apiRootOf, apiUrlOf, htmlUrlOf } from "../urls.ts";
+import type { Viewer } from "../viewer.ts";
+import { commentHtmlUrlOf } from "./comment.ts";
+import { issueApiUrlOf, issueHtmlUrlOf } from "./issue.ts";
+import { State, stateOf } from "./state.ts";
+
+const NotificationSubject = z
+  .object({
+    title: z.string(),
+    url: z.string(),
+    html_url: z.string(),
+    latest_comment_url: z.string().openapi({ description: "Empty without a comment" }),
+    latest_comment_html_url: z.string(),
+    type: z.enum(["Issue", "Pull", "Commit", "Repository"]),
+    state: z
+      .union([State, z.literal("")])
+      .openapi({ type: "string", enum: ["open", "closed", ""] }),
+  })
+  .openapi("NotificationSubject");
+
+export const NotificationThread = z
+  .object({
+    id: Int64,
+    repository: Repository,
+    subject: NotificationSubject,
+    unread: z.boolean(),
+    pinned: z.boolean(),
+    updated_at: Time,
+    url: z.string().openapi({ format: "uri" }),
+  })
+  .openapi("NotificationThread");
+export type NotificationThread = z.infer<typeof NotificationThread>;
+
+export const NotificationCount = z.object({ new: Int64 }).openapi("NotificationCount");
+
+/** A notification as queries return it. */
+export interface NotificationContext {
+  readonly row: Notification;
+  readonly repo: RepositoryContext;
+  /** Undefined for other subjects. */
+  readonly issue: Pick<IssueRow, "number" | "title" | "isPull" | "isClosed"> | undefined;
+  /** The last comment of the issue; null without one. */
+  readonly lastCommentId: number | null;
+}
+
+/** Formats a notification for its reader. */
+export function toNotificationThread(
+  notification: NotificationContext,
+  viewer: Viewer,
+): NotificationThread {
+  const { row, repo } = notification;
+  return {
+    id: row.id,
+    repository: toRepository(repo, viewer),
+    subject: toSubject(notification, viewer),
+    unread: row.status === "unread",
+    pinned: row.status === "pinned",
+    updated_at: formatTime(row.updatedAt),
+    url: `${apiRootOf(viewer)}/notifications/threads/${row.id}`,
+  };
+}
+
+function toSubject(
+  { row, repo, issue, lastCommentId }: NotificationContext,
+  viewer: Viewer,
+): NotificationThread["subject"] {
+  const htmlUrl = htmlUrlOf(repo, viewer);
+  const none = { latest_comment_url: "", latest_comment_html_url: "", state: "" as const };
+  if (issue) {
+    const names = { repo, row: issue };
+    return {
+      type: issue.isPull ? "Pull" : "Issue",
+      title: issue.title,
+      url: issueApiUrlOf(names, viewer),
+      html_url: issueHtmlUrlOf(names, viewer),
+      ...(lastCommentId === null
+        ? none
+        : {
+            latest_comment_url: `${apiUrlOf(repo, viewer)}/issues/comments/${lastCommentId}`,
+            latest_comment_html_url: commentHtmlUrlOf(names, lastCommentId, viewer),
+          }),
+      state: stateOf(issue),
+    };
+  }
+  if (row.subject === "commit") {
+    const { commitOid } = row;
+    return {
+      ...none,
+      type: "Commit",
+      title: commitOid,
+      url: `${apiUrlOf(repo, viewer)}/git/commits/${commitOid}`,
+      html_url: `${htmlUrl}/commit/${commitOid}`,
+    };
+  }
+  return {
+    ...none,
+    type: "Repository",
+    title: `${repo.owner.name}/${repo.row.name}`,
+    url: apiUrlOf(repo, viewer),
+    html_url: htmlUrl,
+  };
+}
