@@ -3,8 +3,9 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { createIssue } from "../../domain/issues/create-issue.ts";
 import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
+import { warnOfBlankIssue } from "../../domain/issues/warn-of-blank-issue.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
-import { json, refusals } from "../answers.ts";
+import { HEADERS, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
@@ -45,13 +46,14 @@ issues.openapi(
       body: { required: true, ...json(CreateIssue, "The issue") },
     },
     responses: {
-      201: json(Issue, "The new issue"),
+      201: { ...json(Issue, "The new issue"), headers: HEADERS.blankIssue },
       ...refusals(401, 403, 404, 413, 422, 423),
     },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const wanted = c.req.valid("json");
+    const warning = warnOfBlankIssue(ctx, repo);
     const issue = await createIssue(ctx, repo, {
       title: wanted.title,
       body: wanted.body,
@@ -62,6 +64,8 @@ issues.openapi(
       milestoneId: wanted.milestone,
       deadlineAt: wanted.due_date === undefined ? undefined : parseDueDate(wanted.due_date),
     });
+    const text = await warning;
+    if (text !== undefined) c.header("X-Gitea-Warning", text);
     return c.json(toIssue(issue, viewer), 201);
   },
 );
