@@ -205,6 +205,8 @@ const Variables = z.object({
   WEBHOOKS_MAX: count(100, 1, 1000),
   /** Retention of webhook deliveries, with their requests and responses, in days. */
   WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
+  /** Whether issues may depend on issues of other repositories. */
+  ALLOW_CROSS_REPOSITORY_DEPENDENCIES: flag(true),
   /** Whether changes, sign-ins and failed sign-ins are recorded in the audit log. */
   AUDIT_ENABLED: flag(true),
   /** Retention of the audit log, in days. */
@@ -325,6 +327,7 @@ export interface Config {
   areWebhooksDisabled: boolean;
   hookCountMax: number;
   deliveryDays: number;
+  areForeignDependenciesAllowed: boolean;
   isAuditOn: boolean;
   auditDays: number;
   logsD1Rows: boolean;
@@ -389,6 +392,7 @@ export function parseConfig(env: object): Config {
     areWebhooksDisabled: variables.DISABLE_WEBHOOKS,
     hookCountMax: variables.WEBHOOKS_MAX,
     deliveryDays: variables.WEBHOOK_DELIVERY_DAYS,
+    areForeignDependenciesAllowed: variables.ALLOW_CROSS_REPOSITORY_DEPENDENCIES,
     isAuditOn: variables.AUDIT_ENABLED,
     auditDays: variables.AUDIT_DAYS,
     logsD1Rows: variables.LOG_D1_ROWS,

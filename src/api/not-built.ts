@@ -72,13 +72,21 @@ GET /repos/{owner}/{repo}/issues/pinned
 DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
+GET POST /repos/{owner}/{repo}/issues/{index}/comments
+DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
 POST /repos/{owner}/{repo}/issues/{index}/deadline
+GET POST /repos/{owner}/{repo}/issues/{index}/comments
+DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
 PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
 POST DELETE /repos/{owner}/{repo}/issues/{index}/pin
 PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/reactions
+GET /repos/{owner}/{repo}/issues/{index}/subscriptions
+GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check
+PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
+GET /repos/{owner}/{repo}/issues/{index}/timeline
 DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop
@@ -94,6 +102,7 @@ GET POST /repos/{owner}/{repo}/milestones
 GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
 GET /repos/{owner}/{repo}/new_pin_allowed
+GET PUT /repos/{owner}/{repo}/notifications
 GET POST /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/pinned
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
@@ -120,8 +129,6 @@ GET POST /repos/{owner}/{repo}/releases/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
 GET POST /repos/{owner}/{repo}/tag_protections
 GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
-GET /repos/{owner}/{repo}/times
-GET /repos/{owner}/{repo}/times/{user}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages
@@ -134,8 +141,6 @@ GET /user/actions/runs
 PUT DELETE /user/actions/secrets/{secretname}
 GET /user/actions/variables
 GET PUT POST DELETE /user/actions/variables/{variablename}
-GET /user/stopwatches
-GET /user/times
 `;
 
 /** Each operation of the list, as method and path. */

@@ -31,6 +31,9 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "repository.deleted": "everybody",
   "repository.pushed": "code",
   "commit_status.created": "code",
+  "label.created": "everybody",
+  "label.edited": "everybody",
+  "label.deleted": "everybody",
   "lfs_lock.created": "code",
   "lfs_lock.deleted": "code",
   "star.created": "everybody",
@@ -69,6 +72,9 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
 /** Events of an organization. */
 const IN_ORGANIZATIONS: Partial<Record<EventKind, Audience>> = {
   "organization.created": "everybody",
+  "label.created": "members",
+  "label.edited": "members",
+  "label.deleted": "members",
   "organization.deleted": "members",
   "organization.edited": "members",
   "organization.renamed": "members",
@@ -147,6 +153,7 @@ const PAYLOAD = {
   isPublic: true,
   fingerprint: "SHA256:x",
   keyId: "K",
+  labelId: 1,
   issueId: 1,
   isPull: false,
   commentId: 1,

@@ -6,12 +6,15 @@ import {
   labels,
   milestones,
   repositories,
+  stopwatches,
   timelineEntries,
+  trackedTimes,
   type Issue,
   type Label,
   type Milestone,
   type Repository,
   type TimelineEntry,
+  type TrackedTime,
   type User,
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
@@ -81,4 +84,28 @@ export async function makeMilestone(
       .values({ ...row, ...fields })
       .returning(),
   );
+}
+
+/** Stores an hour that a user spent on an issue. */
+export async function makeTime(
+  { id: issueId, repoId }: Issue,
+  { id: userId }: Pick<User, "id">,
+  fields: Partial<TrackedTime> = {},
+): Promise<TrackedTime> {
+  const row = { issueId, repoId, userId, seconds: 3600, createdAt: 1000, bookedAt: 1000 };
+  return only(
+    await db
+      .insert(trackedTimes)
+      .values({ ...row, ...fields })
+      .returning(),
+  );
+}
+
+/** Stores a running stopwatch of a user. */
+export async function makeStopwatch(
+  { id: issueId }: Issue,
+  { id: userId }: Pick<User, "id">,
+  createdAt = 1000,
+): Promise<void> {
+  await db.insert(stopwatches).values({ issueId, userId, createdAt });
 }

@@ -6,7 +6,6 @@ import { editComment } from "../../domain/comments/edit-comment.ts";
 import { findComment, findCommentAndIssue } from "../../domain/comments/find-comment.ts";
 import { listIssueComments, listRepositoryComments } from "../../domain/comments/list-comments.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
-import { requireNotArchived } from "../../domain/issues/require-issue-access.ts";
 import { Comment, toComment } from "../../shapes/issues/comment.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -84,7 +83,6 @@ comments.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    requireNotArchived(repo);
     const found = await findCommentAndIssue(ctx, repo, c.req.valid("param").id);
     const edited = await editComment(ctx, found, c.req.valid("json").body);
     return c.json(toComment(edited, viewer), 200);
@@ -159,7 +157,6 @@ comments.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    requireNotArchived(repo);
     const issue = await findIssue(ctx, repo, c.req.valid("param").index);
     const comment = await createComment(ctx, issue, c.req.valid("json").body);
     return c.json(toComment(comment, viewer), 201);
@@ -186,7 +183,6 @@ comments.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    requireNotArchived(repo);
     const { index, id } = c.req.valid("param");
     const found = await findCommentAndIssue(ctx, repo, id, index);
     const edited = await editComment(ctx, found, c.req.valid("json").body);

@@ -9,6 +9,7 @@ import { forbidden } from "../../lib/failure.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { eventSubject } from "../issues/event-subject.ts";
+import { requireNotArchived } from "../issues/require-issue-access.ts";
 import { isKeptOut, isParticipationAllowed, requireParticipation } from "./participation.ts";
 import { selectComments, toCommentContext } from "./select-comments.ts";
 
@@ -20,13 +21,14 @@ const LOCKED = "You cannot comment on a locked issue.";
  * Cost: one batch. The lock and blocks are judged when it runs.
  *
  * @throws Failure `forbidden` if the issue is locked and the caller may only read it, if its unit is disabled, and where a
- * block separates the caller from its poster or from the owner of the repository.
+ * block separates the caller from its poster or from the owner of the repository; `locked` in an archived repository.
  */
 export async function createComment(
   ctx: Ctx,
   issue: IssueContext,
   body: string,
 ): Promise<CommentContext> {
+  requireNotArchived(issue.repo);
   requireParticipation(issue, LOCKED);
   const { db, now, actor } = ctx;
   const { repo, row } = issue;

@@ -10,6 +10,7 @@ import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { isIssueWritable } from "../issues/find-issue.ts";
 import { insertOriginal, insertVersionIfChanged } from "../issues/insert-version.ts";
+import { requireNotArchived } from "../issues/require-issue-access.ts";
 import { isCommentOf } from "./find-comment.ts";
 import { isKeptOut, requireUnitOn } from "./participation.ts";
 import { selectComments, toCommentContext } from "./select-comments.ts";
@@ -33,7 +34,7 @@ export function requireOwnComment({ actor }: Ctx, { comment, issue }: CommentOfI
  * Changes the text of a comment, and keeps the former one in its history. The same text again changes nothing.
  *
  * @throws Failure `forbidden` for others than the poster and writers, and where a block keeps the caller out; `conflict`
- * if somebody else has changed the text since it was read.
+ * if somebody else has changed the text since it was read; `locked` in an archived repository.
  */
 export async function editComment(
   ctx: Ctx,
@@ -41,6 +42,7 @@ export async function editComment(
   body: string,
 ): Promise<CommentContext> {
   requireOwnComment(ctx, { comment, issue });
+  requireNotArchived(issue.repo);
   const { row } = comment;
   if (row.body === body) return comment;
   const { db, now } = ctx;

@@ -15,8 +15,6 @@ import { insertEntryIfChanged } from "./insert-entry.ts";
 interface StateCause {
   /** The commit whose message did it; "" for none. */
   readonly commitOid?: Oid | "";
-  /** The repository to which it was pushed. */
-  readonly commitRepoId?: number | null;
 }
 
 /**
@@ -51,7 +49,7 @@ export function stateStatements(
   ctx: Ctx,
   issue: IssueContext,
   isClosed: boolean,
-  { commitOid = "", commitRepoId = null }: StateCause = {},
+  { commitOid = "" }: StateCause = {},
 ) {
   const { id: issueId, repoId } = issue.row;
   const kind = isClosed ? "close" : "reopen";
@@ -67,7 +65,7 @@ export function stateStatements(
         updatedAt: ctx.now,
       })
       .where(and(eq(issues.id, issueId), ne(issues.isClosed, isClosed))),
-    insertEntryIfChanged(ctx, { kind, repoId, issueId, commitOid, commitRepoId }),
+    insertEntryIfChanged(ctx, { kind, repoId, issueId, commitOid }),
     recordIfChanged(ctx, {
       type: isClosed ? "issue.closed" : "issue.reopened",
       ...eventSubject(issue),
@@ -81,6 +79,8 @@ export const hasOpenBlockers = (issueId: SQL): SQL => sql`exists (
   select 1
   from issue_dependencies dependency
   join issues blocker on blocker.id = dependency.blocker_id
+  -- An issue of a deleted repository blocks nothing.
+  join repositories on repositories.id = blocker.repo_id
   where dependency.issue_id = ${issueId} and not blocker.is_closed
 )`;
 

@@ -12,7 +12,7 @@ import {
   type LabelChange,
   labelStatements,
   tooManyLabels,
-} from "./assign-labels.ts";
+} from "../issues/assign-labels.ts";
 import { requireLabeling } from "./require-labeling.ts";
 
 /**

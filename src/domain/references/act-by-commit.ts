@@ -34,8 +34,8 @@ export interface CommitAct {
 export function isActed(ctx: Ctx, { repo, branch, reference, referred }: CommitAct): boolean {
   const { row } = referred;
   if (reference.action === "none" || row.isPull) return false;
-  const isOfIssue = row.ref.startsWith("refs/heads/");
-  const wanted = isOfIssue ? row.ref : `refs/heads/${repo.row.defaultBranch}`;
+  const named = row.ref.startsWith("refs/tags/") ? "" : row.ref.replace(/^refs\/heads\//, "");
+  const wanted = `refs/heads/${named || repo.row.defaultBranch}`;
   return branch === wanted && mayEditIssue(ctx, referred);
 }
 
@@ -51,8 +51,7 @@ export async function actByCommit(ctx: Ctx, act: CommitAct): Promise<void> {
   if (!found) return;
   try {
     const issue = toIssueContext(referred.repo, found);
-    const cause = { commitOid: commit.oid, commitRepoId: act.repo.row.id };
-    await changeState(ctx, issue, isClosed, cause);
+    await changeState(ctx, issue, isClosed, { commitOid: commit.oid });
   } catch (error) {
     if (!isDoneBefore(error) && !isRefused(error)) throw error;
   }
@@ -65,7 +64,7 @@ const isDoneBefore = (error: unknown): boolean =>
 const isRefused = (error: unknown): boolean => error instanceof Failure;
 
 /** Books the time that the commit states, where the repository tracks time and the caller may book some. */
-async function bookTime(ctx: Ctx, { repo, commit, reference, referred }: CommitAct): Promise<void> {
+async function bookTime(ctx: Ctx, { commit, reference, referred }: CommitAct): Promise<void> {
   const { db, actor, now } = ctx;
   const { id: issueId, repoId } = referred.row;
   const { enableTimeTracker, allowOnlyContributorsToTrackTime } = referred.repo.row.issueSettings;
@@ -77,7 +76,7 @@ async function bookTime(ctx: Ctx, { repo, commit, reference, referred }: CommitA
       insertSelect(
         db,
         trackedTimes,
-        { repoId, issueId, userId: actor.user.id, seconds, createdAt: now },
+        { repoId, issueId, userId: actor.user.id, seconds, createdAt: now, bookedAt: now },
         sql`where true`,
       ),
       insertEntry(ctx, {
@@ -87,7 +86,6 @@ async function bookTime(ctx: Ctx, { repo, commit, reference, referred }: CommitA
         body: `|${seconds}`,
         timeId: sql`last_insert_rowid()`,
         commitOid: commit.oid,
-        commitRepoId: repo.row.id,
       }),
     ]);
   } catch (error) {

@@ -106,7 +106,7 @@ describe("removal of what a deleted repository leaves", () => {
       }),
     ).toMatchObject({ status: 201, body: { state: "closed" } });
 
-    const ctx = systemCtx();
+    const ctx = systemCtx({}, 1000);
     const before = await leftOf(repo);
     expect(await removeRemains(ctx, repo.id, 3, { issues: 10, rows: 100 })).toBe(0);
     const after = await leftOf(repo);
@@ -129,7 +129,7 @@ describe("removal of what a deleted repository leaves", () => {
     expect(await leftOf(repo)).toBe(0);
 
     await db.insert(repositoryRemains).values({ repoId: kept.id });
-    await removeRemains(systemCtx(), kept.id, 2);
+    await removeRemains(systemCtx({}, 1000), kept.id, 2);
     expect(await leftOf(kept)).toBe(5);
     await db.delete(repositoryRemains).where(eq(repositoryRemains.repoId, kept.id));
   });

@@ -1,0 +1,89 @@
+import { eq, sql } from "drizzle-orm";
+
+import { asBlocked, isBlockBetween, unlessBlocked } from "../../auth/access/blocks.ts";
+import { reaches } from "../../auth/access/people.ts";
+import type { Ctx } from "../../context.ts";
+import { anyOf, isViolation, onlyWhile } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
+import { issues, trackedTimes, type User } from "../../db/schema/index.ts";
+import { recordIfChanged } from "../../events/record.ts";
+import { formatDuration } from "../../lib/duration.ts";
+import { invalid, notFound } from "../../lib/failure.ts";
+import type { IssueContext } from "../../shapes/issues/issue.ts";
+import type { TrackedTimeContext } from "../../shapes/issues/tracked-time.ts";
+import { eventSubject } from "../issues/event-subject.ts";
+import { unitOf } from "../issues/find-issue.ts";
+import { insertEntryIfChanged } from "../issues/insert-entry.ts";
+import { isBlockedFromIssue } from "./time-access.ts";
+
+/** Time to be booked. */
+export interface NewTime {
+  /** Whose time it is. */
+  readonly user: User;
+  /** Positive. */
+  readonly seconds: number;
+  /** When the work was done. */
+  readonly doneAt: number;
+}
+
+/**
+ * Books time on an issue or pull request.
+ *
+ * The booking is refused if its user can't read the issue at that time, or if a block forbids it.
+ *
+ * @throws Failure `invalid`, `forbidden` for a block, `not_found` if the issue was deleted meanwhile.
+ */
+export async function bookTime(
+  ctx: Ctx,
+  issue: IssueContext,
+  { user, seconds, doneAt }: NewTime,
+): Promise<TrackedTimeContext> {
+  const { db, actor, now } = ctx;
+  const { row, repo } = issue;
+  const [userId, doerId] = [sql`${user.id}`, sql`${actor.user?.id ?? null}`];
+  const isForbidden = anyOf(isBlockedFromIssue(doerId, issue), isBlockBetween(userId, doerId));
+  const mayRead = reaches(userId, repo.row, { unit: unitOf(row), mode: "read" });
+  try {
+    const [[time]] = await db.batch([
+      insertSelect(
+        db,
+        trackedTimes,
+        {
+          repoId: onlyWhile(mayRead, row.repoId),
+          issueId: sql`${issues.id}`,
+          userId: unlessBlocked(isForbidden, user.id),
+          seconds,
+          createdAt: doneAt,
+          bookedAt: now,
+        },
+        sql`from ${issues} where ${eq(issues.id, row.id)}`,
+      ).returning(),
+      insertEntryIfChanged(ctx, {
+        kind: "add_time_manual",
+        repoId: row.repoId,
+        issueId: row.id,
+        posterId: user.id,
+        body: formatDuration(seconds),
+        timeId: sql`last_insert_rowid()`,
+      }),
+      recordIfChanged(ctx, {
+        type: "issue.time_added",
+        ...eventSubject(issue),
+        userId: user.id,
+        timeId: lastTimeId,
+      }),
+    ]);
+    if (!time) throw notFound("issue does not exist");
+    return { row: time, user, issue };
+  } catch (error) {
+    if (isViolation(error, "NOT NULL", "tracked_times.repo_id")) {
+      throw invalid(`${user.name} can't read this issue`);
+    }
+    throw asBlocked(error, "tracked_times.user_id");
+  }
+}
+
+/** The id of the booked time that the entry tells of which the batch inserted last. */
+export const lastTimeId = sql<number>`(
+  select time_id from timeline_entries where id = last_insert_rowid()
+)`;
