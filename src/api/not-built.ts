@@ -60,49 +60,11 @@ POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
-GET POST /repos/{owner}/{repo}/issues
-GET /repos/{owner}/{repo}/issues
-POST /repos/{owner}/{repo}/issues
-GET /repos/{owner}/{repo}/issues/comments
-GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
-GET POST DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions
-GET /repos/{owner}/{repo}/issues/pinned
-DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
-GET POST /repos/{owner}/{repo}/issues/{index}/comments
-DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
-POST /repos/{owner}/{repo}/issues/{index}/deadline
-GET POST /repos/{owner}/{repo}/issues/{index}/comments
-DELETE PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
-PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
-POST DELETE /repos/{owner}/{repo}/issues/{index}/pin
-PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/reactions
-GET /repos/{owner}/{repo}/issues/{index}/subscriptions
-GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check
-PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
-GET /repos/{owner}/{repo}/issues/{index}/timeline
-DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete
-POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start
-POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop
-GET /repos/{owner}/{repo}/issues/{index}/timeline
-GET /repos/{owner}/{repo}/issues/{index}/subscriptions
-GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check
-PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
-DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
-GET POST /repos/{owner}/{repo}/labels
-GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
-GET POST /repos/{owner}/{repo}/milestones
-GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
-GET /repos/{owner}/{repo}/new_pin_allowed
-GET PUT /repos/{owner}/{repo}/notifications
 GET POST /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/pinned
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
