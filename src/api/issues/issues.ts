@@ -15,8 +15,9 @@ import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { RepoPath } from "../repos/paths.ts";
-import { dueDate, parseDueDate, parseDueDay } from "./due-date.ts";
+import { dueDate } from "./due-date.ts";
 import { IssuePath } from "./paths.ts";
+import { endOfDay, readSentTime } from "./sent-time.ts";
 
 /** Of a title as it is sent: a longer one than `toIssueTitle` keeps is cut. */
 const TITLE_MAX = 4096;
@@ -90,7 +91,8 @@ issues.openapi(
       assignees: [wanted.assignee ?? "", ...(wanted.assignees ?? [])],
       labelIds: wanted.labels,
       milestoneId: wanted.milestone,
-      deadlineAt: wanted.due_date === undefined ? undefined : parseDueDate(wanted.due_date),
+      deadlineAt:
+        wanted.due_date === undefined ? undefined : readSentTime("due_date", wanted.due_date),
     });
     const text = await warning;
     if (text !== undefined) c.header("X-Gitea-Warning", text);
@@ -159,7 +161,8 @@ const toNames = (wanted: z.infer<typeof EditIssue>): readonly string[] | undefin
 
 function toDeadline(wanted: z.infer<typeof EditIssue>): number | null | undefined {
   if (wanted.unset_due_date) return null;
-  return wanted.due_date === undefined ? undefined : parseDueDay(wanted.due_date);
+  const { due_date: date } = wanted;
+  return date === undefined ? undefined : readSentTime("due_date", endOfDay(date));
 }
 
 issues.openapi(
