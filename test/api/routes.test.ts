@@ -73,7 +73,7 @@ const CATEGORIES: readonly (readonly [RegExp, string])[] = [
   [/^\/user\/events$/, "user repository"],
   [/^\/orgs\/\{org\}\/events$/, "organization repository"],
 
-  [/^\/repos\/\{owner\}\/\{repo\}\/milestones(?:\/|$)/, "issue"],
+  [/^\/repos\/\{owner\}\/\{repo\}\/(?:milestones|labels)(?:\/|$)/, "issue"],
   [/^\/admin\//, "admin"],
   [/^\/users\/\{username\}\/repos$/, "user repository"],
   [/^\/users\/\{username\}\/orgs/, "user organization"],
