@@ -84,7 +84,7 @@ export function stateStatements(
 }
 
 /** The condition that an issue or pull request must wait for others. */
-export const hasOpenBlockers = (issueId: SQL): SQL => sql`exists (
+const hasOpenBlockers = (issueId: SQL): SQL => sql`exists (
   select 1
   from issue_dependencies dependency
   join issues blocker on blocker.id = dependency.blocker_id
