@@ -14,12 +14,13 @@ export const dueDate = () =>
 /**
  * The time of a due date, in milliseconds.
  *
+ * @param field The name of the field, for the refusal.
  * @throws Failure `invalid` for a date that no answer could show.
  */
-export function parseDueDate(text: string): number {
+export function parseDueDate(text: string, field = "due_date"): number {
   const time = Date.parse(text);
   if (!(time >= FIRST && time <= LAST)) {
-    throw invalidField("due_date", "must be between the years 1970 and 9999");
+    throw invalidField(field, "must be between the years 1970 and 9999");
   }
   return time;
 }
@@ -29,8 +30,8 @@ export const endOfDay = (time: number, offsetMs = 0): number =>
   Math.floor((time + offsetMs) / DAY_MS) * DAY_MS + DAY_MS - 1000 - offsetMs;
 
 /** The last second of the day that a due date names, in its own offset from UTC. @throws Failure as `parseDueDate`. */
-export function parseDueDay(text: string): number {
+export function parseDueDay(text: string, field?: string): number {
   const { zone } = parseZonedTime(text);
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
-  return endOfDay(parseDueDate(text), (zone.startsWith("-") ? -1 : 1) * minutes * 60 * 1000);
+  return endOfDay(parseDueDate(text, field), (zone.startsWith("-") ? -1 : 1) * minutes * 60 * 1000);
 }

@@ -8,7 +8,6 @@ import { issueSearch } from "./search.ts";
 import { locks } from "./locks.ts";
 import { milestones } from "./milestones.ts";
 import { pins } from "./pins.ts";
-import { reactions } from "./reactions.ts";
 import { stopwatches } from "./stopwatches.ts";
 import { reactions } from "./reactions.ts";
 import { issueSubscriptions } from "./subscriptions.ts";
@@ -25,9 +24,7 @@ export const issueRoutes = [
   contentHistory,
   reactions,
   timeline,
-  pins,
   dependencies,
-  reactions,
   issues,
   locks,
   deadlines,
