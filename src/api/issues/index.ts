@@ -9,7 +9,6 @@ import { locks } from "./locks.ts";
 import { milestones } from "./milestones.ts";
 import { pins } from "./pins.ts";
 import { stopwatches } from "./stopwatches.ts";
-import { reactions } from "./reactions.ts";
 import { issueSubscriptions } from "./subscriptions.ts";
 import { issueTemplates } from "./templates.ts";
 import { timeline } from "./timeline.ts";
