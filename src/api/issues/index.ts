@@ -8,6 +8,7 @@ import { issueSearch } from "./search.ts";
 import { locks } from "./locks.ts";
 import { milestones } from "./milestones.ts";
 import { pins } from "./pins.ts";
+import { reactions } from "./reactions.ts";
 import { stopwatches } from "./stopwatches.ts";
 import { issueSubscriptions } from "./subscriptions.ts";
 import { issueTemplates } from "./templates.ts";
