@@ -173,7 +173,9 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
   headers.set("X-Frame-Options", "SAMEORIGIN");
   const { incomplete } = base.git.usage;
   if (incomplete.size > 0) {
-    headers.set("X-Gitea-Warning", `too much work, incomplete: ${[...incomplete].join(", ")}`);
+    const warning = `too much work, incomplete: ${[...incomplete].join(", ")}`;
+    const other = headers.get("X-Gitea-Warning");
+    headers.set("X-Gitea-Warning", other === null ? warning : `${warning}; ${other}`);
   }
   if (!headers.has("Cache-Control")) {
     headers.set("Cache-Control", "max-age=0, private, must-revalidate, no-transform");
