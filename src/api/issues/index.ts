@@ -4,11 +4,13 @@ import { deadlines } from "./deadlines.ts";
 import { dependencies } from "./dependencies.ts";
 import { issues } from "./issues.ts";
 import { issueLists } from "./lists.ts";
+import { issueSearch } from "./search.ts";
 import { locks } from "./locks.ts";
 import { milestones } from "./milestones.ts";
 import { pins } from "./pins.ts";
 import { reactions } from "./reactions.ts";
 import { stopwatches } from "./stopwatches.ts";
+import { reactions } from "./reactions.ts";
 import { issueSubscriptions } from "./subscriptions.ts";
 import { issueTemplates } from "./templates.ts";
 import { timeline } from "./timeline.ts";
@@ -23,7 +25,9 @@ export const issueRoutes = [
   contentHistory,
   reactions,
   timeline,
+  pins,
   dependencies,
+  reactions,
   issues,
   locks,
   deadlines,
@@ -32,3 +36,6 @@ export const issueRoutes = [
   stopwatches,
   issueSubscriptions,
 ];
+
+/** Routes whose paths look like a repository's: they come before those of repositories. */
+export const issueSearchRoutes = [issueSearch];

@@ -15,7 +15,8 @@ import type { TrackedTimeContext } from "../../shapes/issues/tracked-time.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { unitOf } from "../issues/find-issue.ts";
 import { insertEntryIfChanged } from "../issues/insert-entry.ts";
-import { isBlockedFromIssue } from "./time-access.ts";
+import { isBlockedFromIssue } from "../issues/is-blocked-from-issue.ts";
+import { lastTimeId } from "../issues/last-time-id.ts";
 
 /** Time to be booked. */
 export interface NewTime {
@@ -87,8 +88,3 @@ export async function bookTime(
     throw asBlocked(error, "tracked_times.user_id");
   }
 }
-
-/** The id of the booked time that the entry tells of which the batch inserted last. */
-export const lastTimeId = sql<number>`(
-  select time_id from timeline_entries where id = last_insert_rowid()
-)`;
