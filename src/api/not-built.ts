@@ -65,12 +65,8 @@ GET /repos/{owner}/{repo}/issues
 POST /repos/{owner}/{repo}/issues
 GET /repos/{owner}/{repo}/issues/comments
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
-GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
-GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
 GET /repos/{owner}/{repo}/issues/pinned
 DELETE PATCH /repos/{owner}/{repo}/issues/{index}
-GET POST /repos/{owner}/{repo}/issues/{index}/assets
-GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
 POST /repos/{owner}/{repo}/issues/{index}/deadline
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies

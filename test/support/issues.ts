@@ -1,12 +1,14 @@
 import { sql } from "drizzle-orm";
 
 import {
+  attachments,
   issueLabels,
   issues,
   labels,
   milestones,
   repositories,
   timelineEntries,
+  type Attachment,
   type Issue,
   type Label,
   type Milestone,
@@ -81,4 +83,14 @@ export async function makeMilestone(
       .values({ ...row, ...fields })
       .returning(),
   );
+}
+
+/** Stores the row of a file of an issue, or of one of its comments, without its bytes. */
+export async function makeAttachment(
+  { id: issueId, repoId }: Issue,
+  fields: Partial<Attachment> = {},
+): Promise<Attachment> {
+  const row = { issueId, repoId, name: "a.txt", sizeBytes: 5, createdAt: 1000 };
+  const values = { uuid: crypto.randomUUID(), ...row, ...fields };
+  return only(await db.insert(attachments).values(values).returning());
 }

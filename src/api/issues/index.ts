@@ -1,3 +1,4 @@
+import { attachments } from "./attachments.ts";
 import { comments } from "./comments.ts";
 import { contentHistory } from "./content-history.ts";
 import { issues } from "./issues.ts";
@@ -16,6 +17,7 @@ export const issueRoutes = [
   contentHistory,
   timeline,
   reactions,
+  attachments,
   issues,
   milestones,
   issueSubscriptions,
