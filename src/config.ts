@@ -237,6 +237,8 @@ const Variables = z.object({
   WEBHOOKS_MAX: count(100, 1, 1000),
   /** Retention of webhook deliveries, with their requests and responses, in days. */
   WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
+  /** Whether issues may depend on issues of other repositories. */
+  ALLOW_CROSS_REPOSITORY_DEPENDENCIES: flag(true),
   /** Whether changes, sign-ins and failed sign-ins are recorded in the audit log. */
   AUDIT_ENABLED: flag(true),
   /** Retention of the audit log, in days. */
@@ -270,6 +272,8 @@ const Variables = z.object({
     .default(""),
   /** The sender of mails; "" sends none. Mails that wait are sealed, so SEALING_KEYS must be set too. */
   MAIL_FROM: text("an e-mail address, or empty", /^([^\s<>@]+@[^\s<>@]+)?$/, ""),
+  /** Days after which notifications that were read are deleted; 0 keeps them. */
+  NOTIFICATION_DAYS: count(180, 0, 36_500),
   /** Whether nobody can register. Otherwise who confirms an address gets an account, for which mail must be on. */
   DISABLE_REGISTRATION: flag(true),
   /**
@@ -362,9 +366,12 @@ export interface Config {
   areWebhooksDisabled: boolean;
   hookCountMax: number;
   deliveryDays: number;
+  areForeignDependenciesAllowed: boolean;
   isAuditOn: boolean;
   auditDays: number;
   logsD1Rows: boolean;
+  /** Days after which notifications that were read are deleted; 0 keeps them. */
+  notificationDays: number;
   /** "" sends no mail. */
   mailFrom: string;
   isRegistrationAllowed: boolean;
@@ -430,9 +437,11 @@ export function parseConfig(env: object): Config {
     areWebhooksDisabled: variables.DISABLE_WEBHOOKS,
     hookCountMax: variables.WEBHOOKS_MAX,
     deliveryDays: variables.WEBHOOK_DELIVERY_DAYS,
+    areForeignDependenciesAllowed: variables.ALLOW_CROSS_REPOSITORY_DEPENDENCIES,
     isAuditOn: variables.AUDIT_ENABLED,
     auditDays: variables.AUDIT_DAYS,
     logsD1Rows: variables.LOG_D1_ROWS,
+    notificationDays: variables.NOTIFICATION_DAYS,
     mailFrom: variables.MAIL_FROM,
     isRegistrationAllowed: !variables.DISABLE_REGISTRATION,
     signing: toSigning(variables),

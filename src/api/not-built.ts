@@ -3,8 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 /**
  * Operations of Gitea's API, version 1.25, that do not exist here yet: methods and path, one path a line.
  *
- * Two are left out, since an operation that exists takes a word of their paths for a name: `/repos/issues/search` and
- * `/repos/{owner}/{repo}/hooks/git`.
+ * One is left out, since an operation that exists takes a word of its path for an id: `/repos/{owner}/{repo}/hooks/git`.
  */
 const LIST = `
 GET /activitypub/user-id/{id}
@@ -67,29 +66,20 @@ GET /repos/{owner}/{repo}/issues/comments
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
 GET /repos/{owner}/{repo}/issues/pinned
 DELETE PATCH /repos/{owner}/{repo}/issues/{index}
+GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
+GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
+GET POST /repos/{owner}/{repo}/issues/{index}/assets
+GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
-POST /repos/{owner}/{repo}/issues/{index}/deadline
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
-PUT DELETE /repos/{owner}/{repo}/issues/{index}/lock
-POST DELETE /repos/{owner}/{repo}/issues/{index}/pin
-PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}
+GET POST DELETE /repos/{owner}/{repo}/issues/{index}/reactions
 DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start
 POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop
-GET /repos/{owner}/{repo}/issues/{index}/timeline
-GET /repos/{owner}/{repo}/issues/{index}/subscriptions
-GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check
-PUT DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}
 GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
 DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
-GET POST /repos/{owner}/{repo}/labels
-GET DELETE PATCH /repos/{owner}/{repo}/labels/{id}
-GET POST /repos/{owner}/{repo}/milestones
-GET DELETE PATCH /repos/{owner}/{repo}/milestones/{id}
 POST /repos/{owner}/{repo}/mirror-sync
-GET /repos/{owner}/{repo}/new_pin_allowed
 GET POST /repos/{owner}/{repo}/pulls
-GET /repos/{owner}/{repo}/pulls/pinned
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
 GET PATCH /repos/{owner}/{repo}/pulls/{index}
 GET /repos/{owner}/{repo}/pulls/{index}.{diffType}
@@ -114,8 +104,6 @@ GET POST /repos/{owner}/{repo}/releases/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
 GET POST /repos/{owner}/{repo}/tag_protections
 GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
-GET /repos/{owner}/{repo}/times
-GET /repos/{owner}/{repo}/times/{user}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages
@@ -128,8 +116,6 @@ GET /user/actions/runs
 PUT DELETE /user/actions/secrets/{secretname}
 GET /user/actions/variables
 GET PUT POST DELETE /user/actions/variables/{variablename}
-GET /user/stopwatches
-GET /user/times
 `;
 
 /** Each operation of the list, as method and path. */

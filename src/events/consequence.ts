@@ -5,6 +5,7 @@ import type { Event } from "./event.ts";
 /** Kinds of events from which something may follow. */
 const KINDS_WITH_CONSEQUENCES = [
   "repository.pushed",
+  "repository.transferred",
   "issue.opened",
   "issue.edited",
   "issue.closed",

@@ -7,6 +7,7 @@ import type { OauthEvent } from "./kinds/oauth-event.ts";
 import type { OrganizationEvent } from "./kinds/organization-event.ts";
 import type { RepositoryEvent } from "./kinds/repository-event.ts";
 import type { SocialEvent } from "./kinds/social-event.ts";
+import type { TimeEvent } from "./kinds/time-event.ts";
 import type { WebhookChangeEvent } from "./kinds/webhook-change-event.ts";
 
 /**
@@ -23,4 +24,5 @@ export type Event =
   | OrganizationEvent
   | RepositoryEvent
   | SocialEvent
+  | TimeEvent
   | WebhookChangeEvent;

@@ -15,20 +15,14 @@ import { math } from "./math.ts";
 import { mentions } from "./mentions.ts";
 import { cleanRawHtml } from "./raw-html.ts";
 import { knownReferences } from "./reference-tokens.ts";
-import { type KnownReferences, ReferenceList } from "./references.ts";
+import { NOTHING_KNOWN, ReferenceList } from "./references.ts";
 import type { RenderBudget } from "./render-budget.ts";
 import { sanitize } from "./sanitize.ts";
 import { tables } from "./tables.ts";
 import { findBoxes, taskLists } from "./task-lists.ts";
 import { applyTextRules, type TextRule } from "./text-rules.ts";
+import { trackerReferences } from "./tracker-references.ts";
 import { wikiLinks } from "./wiki-links.ts";
-
-const NOTHING_KNOWN: KnownReferences = {
-  users: new Set(),
-  teams: new Set(),
-  issues: new Map(),
-  commits: new Map(),
-};
 
 /**
  * Renders Markdown as sanitized HTML: parses it into tokens, rewrites them, looks up references, renders, and
@@ -62,9 +56,15 @@ export async function renderMarkdown(
 
   const found = new ReferenceList();
   const cleaned = markImagesInLinks(cleanRawHtml(parsed, options));
-  const tokens = applyTextRules(cleaned, chooseTextRules(found, options), budget);
-  const references = found.found();
-  const known = references && (await options.resolve?.(references));
+  const rules = await chooseTextRules(found, options);
+  const tokens = applyTextRules(cleaned, rules, budget);
+  const mayReferToTracker = options.repo !== undefined && options.mode !== "markdown";
+  const isResolved = !found.isEmpty || (mayReferToTracker && !options.tracker && body !== "");
+  const known = isResolved ? await options.resolve?.(found.found()) : undefined;
+  // What names an issue is known only now.
+  if (known?.tracker && !options.tracker) {
+    return renderMarkdown(source, { ...options, tracker: known.tracker }, budget);
+  }
 
   marked.use(
     alerts,
@@ -88,11 +88,15 @@ function formatSuffix(options: MarkupOptions): string {
   return options.footnoteSuffix ?? (options.mode === "comment" ? "preview" : "");
 }
 
-function chooseTextRules(found: ReferenceList, options: MarkupOptions): TextRule[] {
-  const { mode, repo, resolve, rootUrl } = options;
+async function chooseTextRules(found: ReferenceList, options: MarkupOptions): Promise<TextRule[]> {
+  const { mode, repo, resolve, rootUrl, tracker } = options;
   if (mode === "markdown" || !resolve) return [emoji];
   const rules = [emoji, mentions(found, options)];
-  if (repo)
-    rules.push(issueReferences(found, rootUrl, repo), commitReferences(found, rootUrl, repo));
-  return rules;
+  if (!repo) return rules;
+  return [
+    ...rules,
+    ...(tracker ? await trackerReferences(tracker, repo) : []),
+    issueReferences(found, rootUrl, repo),
+    commitReferences(found, rootUrl, repo),
+  ];
 }

@@ -1,4 +1,4 @@
-import type { KnownReferences, References } from "./references.ts";
+import type { KnownReferences, References, Tracker } from "./references.ts";
 
 /** Rendering modes, by their API names. "markdown" is a plain document outside of any repository. */
 const MARKUP_MODES = ["markdown", "gfm", "comment", "wiki", "file"] as const;
@@ -43,9 +43,11 @@ export interface MarkupOptions {
    * `fn:user-content-1-2001`. The default is `preview` for comments, and empty otherwise.
    */
   footnoteSuffix?: string;
+  /** The tracker that replaces the issues of `repo`. */
+  tracker?: Tracker;
   /**
-   * Returns the references of the text that exist. Called at most once, and only if the text contains
-   * references. Without it, references stay text.
+   * Returns the references of the text that exist. Called only if the text contains references or may refer to the
+   * issues of a tracker: once, and a second time if it returns a tracker. Without it, references stay text.
    */
   resolve?: (found: References) => Promise<KnownReferences>;
 }

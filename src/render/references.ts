@@ -39,7 +39,27 @@ export interface KnownReferences {
   issues: ReadonlyMap<IssueReference, "issues" | "pulls">;
   /** The full object id of each commit. */
   commits: ReadonlyMap<CommitReference, string>;
+  /** The tracker that replaces the issues of the text's repository; undefined if it has its own. */
+  tracker?: Tracker | undefined;
 }
+
+/** An issue tracker elsewhere. */
+export interface Tracker {
+  /** The URL of an issue, with `{user}` and `{repo}` for the repository and `{index}` for the issue. */
+  format: string;
+  /** How texts name its issues: `#12`, `ABC-12`, or what matches the pattern. */
+  style: "numeric" | "alphanumeric" | "regexp";
+  /** In the syntax of RE2; its first group is the index. */
+  regexpPattern: string;
+}
+
+/** Nothing exists, or nothing may be seen. */
+export const NOTHING_KNOWN: KnownReferences = {
+  users: new Set(),
+  teams: new Set(),
+  issues: new Map(),
+  commits: new Map(),
+};
 
 /**
  * Maximum number of references of one kind that are looked up per text. Later ones stay text, so that a text
@@ -70,10 +90,12 @@ export class ReferenceList {
     return addOnce(this.#commits, `${commit.owner}/${commit.name}@${commit.prefix}`, commit);
   }
 
-  /** @returns Undefined if the text contains no references. */
-  found(): References | undefined {
+  get isEmpty(): boolean {
     const all = [this.#users, this.#teams, this.#issues, this.#commits];
-    if (all.every((kind) => kind.size === 0)) return undefined;
+    return all.every((kind) => kind.size === 0);
+  }
+
+  found(): References {
     return {
       users: [...this.#users.values()],
       teams: [...this.#teams.values()],

@@ -19,7 +19,7 @@ const NESTING_MAX = 200;
  * list only restricts the output of renderers.
  */
 const GENERATED_CLASSES: Record<string, (string | RegExp)[]> = {
-  a: ["commit", "compare", "ref-issue"],
+  a: ["commit", "compare", "ref-issue", "ref-external-issue"],
   blockquote: [/^attention-(?:header|note|tip|important|warning|caution)$/],
   code: ["chroma", "display", "nohighlight", /^language-[\w+#.-]{1,40}$/],
   details: ["frontmatter-content"],

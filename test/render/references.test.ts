@@ -1,4 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
+
+import { StepBudget } from "../../src/lib/step-budget.ts";
+import type { References, Tracker } from "../../src/render/references.ts";
+import { RENDER_STEPS_MAX } from "../../src/render/render-budget.ts";
 import { knowAll, render, renderComment, REPO_URL, ROOT_URL } from "./render-text.ts";
 
 describe("references", () => {
@@ -53,9 +57,10 @@ describe("references", () => {
     expect(resolve).toHaveBeenCalledTimes(1);
   });
 
-  it("are looked up in one call, each once, and only if there are any", async () => {
+  it("are looked up in one call, each once", async () => {
     const resolve = vi.fn<typeof knowAll>(knowAll);
-    await render("plain text", { resolve });
+    const { repo: _repo, ...outside } = { repo: undefined, resolve };
+    await render("plain text", { ...outside, mode: "markdown" });
     expect(resolve).not.toHaveBeenCalled();
 
     await render("@ada @ada #1 #1 !1 o/r#1 @o/t abcdef1 abcdef1", { resolve });
@@ -79,6 +84,79 @@ describe("references", () => {
     const resolve = vi.fn<typeof knowAll>(knowAll);
     await render("@ada #12", { resolve, mode: "markdown" });
     expect(resolve).not.toHaveBeenCalled();
+  });
+});
+
+describe("references to an external tracker", () => {
+  const tracker = (style: Tracker["style"], regexpPattern = ""): Tracker => ({
+    format: "https://tracker.example/{user}/{repo}?issue={index}",
+    style,
+    regexpPattern,
+  });
+  /** As the caller who knows the tracker beforehand, and as the one who learns of it by the lookup. */
+  const renderBoth = async (source: string, known: Tracker) => {
+    const early = await render(source, { resolve: knowAll, tracker: known });
+    const resolve = async (found: References) => ({ ...(await knowAll(found)), tracker: known });
+    expect(await render(source, { resolve })).toBe(early);
+    return early;
+  };
+  const linkTo = (index: string, text: string) =>
+    `<a href="https://tracker.example/ada/engine?issue=${index}" class="ref-issue ref-external-issue" rel="nofollow">${text}</a>`;
+
+  it.each([
+    [tracker("numeric"), "see #12, (#13)", `see ${linkTo("12", "#12")}, (${linkTo("13", "#13")})`],
+    [tracker("alphanumeric"), "see AB-12.", `see ${linkTo("AB-12", "AB-12")}.`],
+    [tracker("regexp", "\\[\\w+/(\\d+)\\]"), "[x/7]", linkTo("7", "[x/7]")],
+    [
+      tracker("regexp", "(?i)bug:(.+)!"),
+      "😀é BUG:a/b&c!",
+      `😀é ${linkTo("a%2Fb%26c", "BUG:a/b&amp;c!")}`,
+    ],
+    [
+      tracker("regexp", "x(\\d)y|z()"),
+      "one x1y\ntwo x2y",
+      `one ${linkTo("1", "x1y")}\ntwo ${linkTo("2", "x2y")}`,
+    ],
+  ])("become links by its style: %j %j", async (known, source, html) => {
+    expect(await renderBoth(source, known)).toBe(`<p>${html}</p>\n`);
+  });
+
+  // Pull requests are here, and so are the issues of other repositories.
+  it("leave those to pull requests and other repositories", async () => {
+    const html = await renderBoth("#12 !13 o/r#12 abcdef1 @ada", tracker("numeric"));
+    expect(html).toContain(linkTo("12", "#12"));
+    expect(html).toContain(`href="${REPO_URL}/pulls/13" class="ref-issue"`);
+    expect(html).toContain(`href="${ROOT_URL}/o/r/issues/12" class="ref-issue"`);
+    expect(html).toContain('class="commit"');
+    expect(html).toContain(">@ada</a>");
+  });
+
+  it.each(["`#12`", "[#12](x)", "a#12 #12a", "    #12\n"])("are ignored in %j", async (source) => {
+    expect(await renderBoth(source, tracker("numeric"))).not.toContain("external");
+  });
+
+  it.each([
+    ["no pattern", tracker("regexp", "(")],
+    ["a pattern without a group", tracker("regexp", "#\\d+")],
+    ["a pattern of too many states", tracker("regexp", "(a{1000}b{1000})")],
+    ["an empty match", tracker("regexp", "()")],
+    ["a format that is a script", { ...tracker("numeric"), format: "javascript:alert({index})" }],
+    ["a format that is no URL", { ...tracker("numeric"), format: "{index}" }],
+  ])("stay text with %s", async (_, known) => {
+    const html = await renderBoth("see #12 aab", known);
+    expect(html).not.toMatch(/external|script|tracker/);
+  });
+
+  // SECURITY: a platform pattern like this would take the lifetime of the universe.
+  it("take no exponential time, and a bounded time in all", async () => {
+    const long = `${"x".repeat(40)}!`;
+    expect(await renderBoth(long, tracker("regexp", "(x+)+$"))).toBe(`<p>${long}</p>\n`);
+    const budget = new StepBudget(RENDER_STEPS_MAX);
+    const line = `${"x".repeat(1990)}\n`;
+    const options = { tracker: tracker("regexp", "(x*y|x)"), resolve: knowAll };
+    const html = await render(line.repeat(200), options, budget);
+    expect(html).toContain("Shown as plain text");
+    expect(budget.isExhausted).toBe(true);
   });
 });
 

@@ -7,13 +7,16 @@ import {
   labels,
   milestones,
   repositories,
+  stopwatches,
   timelineEntries,
   type Attachment,
+  trackedTimes,
   type Issue,
   type Label,
   type Milestone,
   type Repository,
   type TimelineEntry,
+  type TrackedTime,
   type User,
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
@@ -93,4 +96,28 @@ export async function makeAttachment(
   const row = { issueId, repoId, name: "a.txt", sizeBytes: 5, createdAt: 1000 };
   const values = { uuid: crypto.randomUUID(), ...row, ...fields };
   return only(await db.insert(attachments).values(values).returning());
+}
+
+/** Stores an hour that a user spent on an issue. */
+export async function makeTime(
+  { id: issueId, repoId }: Issue,
+  { id: userId }: Pick<User, "id">,
+  fields: Partial<TrackedTime> = {},
+): Promise<TrackedTime> {
+  const row = { issueId, repoId, userId, seconds: 3600, createdAt: 1000, bookedAt: 1000 };
+  return only(
+    await db
+      .insert(trackedTimes)
+      .values({ ...row, ...fields })
+      .returning(),
+  );
+}
+
+/** Stores a running stopwatch of a user. */
+export async function makeStopwatch(
+  { id: issueId }: Issue,
+  { id: userId }: Pick<User, "id">,
+  createdAt = 1000,
+): Promise<void> {
+  await db.insert(stopwatches).values({ issueId, userId, createdAt });
 }

@@ -34,5 +34,8 @@ export async function makeSubscription(
   { id: issueId }: Issue,
   isSubscribed = true,
 ): Promise<void> {
-  await db.insert(issueSubscriptions).values({ issueId, userId, isSubscribed, updatedAt: 1000 });
+  await db
+    .insert(issueSubscriptions)
+    .values({ issueId, userId, isSubscribed, updatedAt: 1000 })
+    .onConflictDoNothing();
 }

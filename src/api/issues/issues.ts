@@ -1,34 +1,63 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
+import { ISSUE_LABELS_MAX } from "../../domain/issues/assign-labels.ts";
 import { createIssue } from "../../domain/issues/create-issue.ts";
+import { deleteIssue } from "../../domain/issues/delete-issue.ts";
+import { editIssue } from "../../domain/issues/edit-issue.ts";
 import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
+import { requireIssueWrite } from "../../domain/issues/require-issue-access.ts";
+import { warnOfBlankIssue } from "../../domain/issues/warn-of-blank-issue.ts";
+import { precondition } from "../../lib/failure.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
-import { json, refusals } from "../answers.ts";
+import { empty, HEADERS, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { RepoPath } from "../repos/paths.ts";
-import { dueDate, parseDueDate } from "./due-date.ts";
+import { dueDate, parseDueDate, parseDueDay } from "./due-date.ts";
 import { IssuePath } from "./paths.ts";
 
 /** Of a title as it is sent: a longer one than `toIssueTitle` keeps is cut. */
 const TITLE_MAX = 4096;
 const BODY_MAX = 262_144;
 const REF_MAX = 255;
-const LABELS_MAX = 100;
+
+const assignees = () => z.array(z.string().max(255)).max(ASSIGNEES_MAX).optional();
+const assignee = () =>
+  optionalText(255).openapi({ description: "One of the assignees", deprecated: true });
 
 const CreateIssue = body({
   title: requiredText(TITLE_MAX),
   body: optionalText(BODY_MAX),
   ref: optionalText(REF_MAX).openapi({ description: "The branch or tag that it is about" }),
   closed: optionalFlag(),
-  assignee: optionalText(255).openapi({ description: "One of the assignees", deprecated: true }),
-  assignees: z.array(z.string().max(255)).max(ASSIGNEES_MAX).optional(),
-  labels: z.array(z.int()).max(LABELS_MAX).optional().openapi({ description: "Ids of labels" }),
+  assignee: assignee(),
+  assignees: assignees(),
+  labels: z
+    .array(z.int())
+    .max(ISSUE_LABELS_MAX)
+    .optional()
+    .openapi({ description: "Ids of labels" }),
   milestone: z.int().optional().openapi({ description: "Id of the milestone" }),
   due_date: dueDate(),
 }).openapi("CreateIssueOption");
+
+const EditIssue = body({
+  title: optionalText(TITLE_MAX).openapi({ description: "Left as it is if empty" }),
+  body: optionalText(BODY_MAX),
+  ref: optionalText(REF_MAX).openapi({ description: "The branch or tag that it is about" }),
+  state: optionalText(50).openapi({ description: "`open` or `closed`" }),
+  assignee: assignee(),
+  assignees: assignees(),
+  milestone: z.int().optional().openapi({ description: "Id of the milestone; 0 for none" }),
+  due_date: dueDate().openapi({ description: "It is due at the end of that day" }),
+  unset_due_date: optionalFlag(),
+  content_version: z.int().optional().openapi({
+    description:
+      "The version of the body that the edit is based on; 400 if it is not the current one",
+  }),
+}).openapi("EditIssueOption");
 
 export const issues = endpoints();
 
@@ -45,13 +74,14 @@ issues.openapi(
       body: { required: true, ...json(CreateIssue, "The issue") },
     },
     responses: {
-      201: json(Issue, "The new issue"),
+      201: { ...json(Issue, "The new issue"), headers: HEADERS.blankIssue },
       ...refusals(401, 403, 404, 413, 422, 423),
     },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const wanted = c.req.valid("json");
+    const warning = warnOfBlankIssue(ctx, repo);
     const issue = await createIssue(ctx, repo, {
       title: wanted.title,
       body: wanted.body,
@@ -62,6 +92,8 @@ issues.openapi(
       milestoneId: wanted.milestone,
       deadlineAt: wanted.due_date === undefined ? undefined : parseDueDate(wanted.due_date),
     });
+    const text = await warning;
+    if (text !== undefined) c.header("X-Gitea-Warning", text);
     return c.json(toIssue(issue, viewer), 201);
   },
 );
@@ -80,5 +112,72 @@ issues.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     return c.json(toIssue(await findIssue(ctx, repo, c.req.valid("param").index), viewer), 200);
+  },
+);
+
+issues.openapi(
+  createRoute({
+    method: "patch",
+    path: "/repos/{owner}/{repo}/issues/{index}",
+    operationId: "issueEditIssue",
+    tags: ["issue"],
+    summary: "Edit an issue or pull request",
+    middleware: [signedInRepo("write:issue")] as const,
+    request: { params: IssuePath, body: { required: true, ...json(EditIssue, "What changes") } },
+    responses: {
+      201: json(Issue, "The issue"),
+      ...refusals(400, 401, 403, 404, 412, 413, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const wanted = c.req.valid("json");
+    const edited = await editIssue(ctx, repo, c.req.valid("param").index, {
+      title: wanted.title,
+      body: wanted.body,
+      ref: wanted.ref,
+      isClosed: wanted.state === undefined ? undefined : isClosedState(wanted.state),
+      contentVersion: wanted.content_version,
+      assignees: toNames(wanted),
+      milestoneId: wanted.milestone,
+      deadlineAt: toDeadline(wanted),
+    });
+    return c.json(toIssue(edited, viewer), 201);
+  },
+);
+
+function isClosedState(state: string): boolean {
+  if (state !== "open" && state !== "closed") throw precondition(`unknown state: ${state}`);
+  return state === "closed";
+}
+
+/** Either field replaces all assignees; an empty name stands for nobody. */
+const toNames = (wanted: z.infer<typeof EditIssue>): readonly string[] | undefined =>
+  wanted.assignee === undefined && wanted.assignees === undefined
+    ? undefined
+    : [wanted.assignee ?? "", ...(wanted.assignees ?? [])];
+
+function toDeadline(wanted: z.infer<typeof EditIssue>): number | null | undefined {
+  if (wanted.unset_due_date) return null;
+  return wanted.due_date === undefined ? undefined : parseDueDay(wanted.due_date);
+}
+
+issues.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}/issues/{index}",
+    operationId: "issueDelete",
+    tags: ["issue"],
+    summary: "Delete an issue or pull request",
+    middleware: [signedInRepo("write:issue", { mode: "admin" })] as const,
+    request: { params: IssuePath },
+    responses: { 204: empty("Deleted"), ...refusals(401, 403, 404, 423) },
+  }),
+  async (c) => {
+    const { ctx, repo } = c.var;
+    const issue = await findIssue(ctx, repo, c.req.valid("param").index);
+    requireIssueWrite(issue);
+    await deleteIssue(ctx, issue);
+    return c.body(null, 204);
   },
 );

@@ -1,16 +1,11 @@
 import { z } from "@hono/zod-openapi";
 
 import type { MilestoneFields } from "../../domain/milestones/create-milestone.ts";
-import { invalidField } from "../../lib/failure.ts";
 import { body, optionalText } from "../json-body.ts";
+import { endOfDay, readSentTime } from "./sent-time.ts";
 
 const TITLE_MAX = 255;
 const DESCRIPTION_MAX = 65_536;
-
-const FIRST = Date.UTC(1970, 0);
-const LAST = Date.UTC(9999, 11, 31);
-/** The time that clients in Go send for none. */
-const ZERO = Date.parse("0001-01-01T00:00:00Z");
 
 const fields = {
   title: optionalText(TITLE_MAX),
@@ -35,7 +30,7 @@ export const toNewMilestone = (sent: z.infer<typeof CreateMilestone>): Milestone
   title: sent.title?.trim() ?? "",
   description: sent.description ?? "",
   isClosed: readState(sent.state) ?? false,
-  deadlineAt: sent.due_on === undefined ? null : readTime(sent.due_on),
+  deadlineAt: sent.due_on === undefined ? null : readSentTime("due_on", sent.due_on),
 });
 
 /** @throws Failure as `toNewMilestone`. */
@@ -43,16 +38,5 @@ export const toMilestoneEdit = (sent: z.infer<typeof EditMilestone>) => ({
   title: sent.title?.trim() || undefined,
   description: sent.description,
   isClosed: readState(sent.state),
-  deadlineAt: sent.due_on === undefined ? undefined : readTime(sent.due_on, endOfDay),
+  deadlineAt: sent.due_on === undefined ? undefined : readSentTime("due_on", endOfDay(sent.due_on)),
 });
-
-/** Null for the time that means none. */
-function readTime(text: string, at: (text: string) => string = String): number | null {
-  if (Date.parse(text) === ZERO) return null;
-  const time = Date.parse(at(text));
-  if (time >= FIRST && time <= LAST) return time;
-  throw invalidField("due_on", "must be between the years 1970 and 9999");
-}
-
-/** The last second of the day, in the time's own zone. */
-const endOfDay = (text: string): string => text.replace(/T.*?(?=Z|[+-]\d\d:?\d\d$)/i, "T23:59:59");

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
-import { ISSUE_LABELS_MAX, type WantedLabels } from "../../domain/labels/assign-labels.ts";
+import { ISSUE_LABELS_MAX, type WantedLabels } from "../../domain/issues/assign-labels.ts";
 import { changeLabels, removeLabel } from "../../domain/labels/change-labels.ts";
 import { requireLabeling } from "../../domain/labels/require-labeling.ts";
 import { malformed } from "../../lib/failure.ts";

@@ -140,10 +140,11 @@ async function render(ctx: Ctx, sent: Sent): Promise<string> {
   // Loaded on first use: most requests render nothing.
   const { renderMarkup } = await import("../../render/markup.ts");
   const { RENDER_STEPS_MAX } = await import("../../render/render-budget.ts");
+  const context = parseContext(sent.Context, options);
   const complete = {
     ...options,
-    ...parseContext(sent.Context, options),
-    resolve: (found: References) => resolveReferences(ctx, found),
+    ...context,
+    resolve: (found: References) => resolveReferences(ctx, context.repo, found),
   };
   return renderMarkup(sent.Text, complete, ctx.git.openBudget(RENDER_STEPS_MAX));
 }

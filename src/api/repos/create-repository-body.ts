@@ -31,5 +31,5 @@ export const CreateRepository = body({
   issue_labels: z
     .enum(["", ...LABEL_TEMPLATES])
     .optional()
-    .openapi({ description: "The template of the first labels; labels do not exist yet" }),
+    .openapi({ description: "The template of the first labels" }),
 }).openapi("CreateRepoOption");

@@ -26,7 +26,7 @@ const GenerateRepository = body({
   }),
   avatar: optionalFlag(),
   git_hooks: optionalFlag().openapi({ description: "Accepted: there are no git hooks to copy" }),
-  labels: optionalFlag().openapi({ description: "Accepted: there are no labels to copy yet" }),
+  labels: optionalFlag().openapi({ description: "Copy the labels of the template" }),
   protected_branch: optionalFlag().openapi({
     description: "Accepted: there are no branch protections to copy yet",
   }),
@@ -87,6 +87,7 @@ generate.openapi(
       hasTopics: sent.topics ?? false,
       hasWebhooks: sent.webhooks ?? false,
       hasAvatar: sent.avatar ?? false,
+      hasLabels: sent.labels ?? false,
     });
     return c.json(toRepository(repo, viewer), 201);
   },

@@ -19,10 +19,14 @@ import { offeredRepositoryIds } from "./transfers.ts";
  */
 export function grantedRepositoryIds({ user, isSiteAdmin }: Actor): SQL {
   if (!user || isSiteAdmin) return sql`select id from ${repositories} where 0`;
+  // Of an organization's repositories that are not private, a member needs the grant only for those of a private
+  // organization, and a restricted member for all. The index `repositories_internal` has nothing else.
+  const needsGrant = user.isRestricted ? sql`1` : sql`r.visibility = 'private'`;
   return sql`
     select id from (${reachableRepositoryIds(user.id)})
     union all select r.id from ${organizationMembers}
-    join ${repositories} r on r.owner_id = ${organizationMembers.orgId} and not r.is_private
+    join ${repositories} r
+      on r.owner_id = ${organizationMembers.orgId} and not r.is_private and ${needsGrant}
     where ${organizationMembers.userId} = ${user.id}`;
 }
 
@@ -54,7 +58,7 @@ export const collaboratedRepositoryIds = (userId: number): SQL => sql`
   where ${collaborations.userId} = ${userId}`;
 
 /** Selects the ids of the repositories that a team reaches. */
-export const teamRepositoryIds = (teamId: number): SQL => sql`
+export const teamRepositoryIds = (teamId: number | SQL): SQL => sql`
   select ${teamRepositories.repoId} from ${teamRepositories}
   where ${teamRepositories.teamId} = ${teamId}
   union select r.id from ${teams} join ${repositories} r on r.owner_id = ${teams.orgId}

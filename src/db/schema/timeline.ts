@@ -83,11 +83,9 @@ export const timelineEntries = sqliteTable(
     }),
     /** What a reference does to this issue once it takes effect. */
     refAction: text().$type<RefAction>().notNull().default("none"),
-    /**
-     * The commit with a reference to this issue, and the repository to which it was pushed; also where the commit
-     * closed or reopened the issue, or booked time on it.
-     */
+    /** The commit with a reference to this issue; also where it closed or reopened the issue, or booked time on it. */
     commitOid: text().notNull().default(""),
+    /** The repository to which a commit with a reference was pushed. */
     commitRepoId: integer(),
     /** The booked time that the entry tells of. */
     timeId: integer(),

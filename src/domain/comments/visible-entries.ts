@@ -18,7 +18,7 @@ export const isEntryVisible = ({ actor }: Ctx, repo: RepositoryContext): SQL => 
   const reads = (unit: "issues" | "pulls" | "code") => ({ unit, mode: "read" as const });
   const here = (unit: "issues" | "pulls" | "code") => sql`${isAllowed(repo, reads(unit))}`;
   const there = (unit: "issues" | "pulls" | "code") => isRepositoryAllowed(actor, reads(unit));
-  const { otherIssueId, otherEntryId, commitOid, commitRepoId } = timelineEntries;
+  const { otherIssueId, otherEntryId, kind, commitRepoId } = timelineEntries;
   // An alias of its own: `issues` may be part of the enclosing query.
   const issueOfEntry = sql`(
     select named.issue_id
@@ -46,6 +46,6 @@ export const isEntryVisible = ({ actor }: Ctx, repo: RepositoryContext): SQL => 
     ) end`;
   return sql`(
     (coalesce(${otherIssueId}, ${otherEntryId}) is null or ${isIssueSeen})
-    and (${commitOid} = '' or ${isCommitSeen})
+    and (${kind} <> 'commit_ref' or ${isCommitSeen})
   )`;
 };

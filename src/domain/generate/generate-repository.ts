@@ -20,6 +20,8 @@ import { branchRef } from "../branches/find-branch.ts";
 import { commitChange } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { findRef, openSnapshot } from "../git/open-snapshot.ts";
+import { copyLabels } from "../labels/copy-labels.ts";
+import { isLabelReader } from "../labels/label-owner.ts";
 import { refuseNarrowToken } from "../repos/create-repository.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
 import { type CreationContext, insertRepository } from "../repos/insert-repository.ts";
@@ -41,6 +43,7 @@ export interface GenerateOptions {
   readonly hasTopics: boolean;
   readonly hasWebhooks: boolean;
   readonly hasAvatar: boolean;
+  readonly hasLabels: boolean;
 }
 
 /**
@@ -54,7 +57,7 @@ export interface GenerateOptions {
  *
  * @param template A repository whose code the caller may read.
  * @throws Failure `invalid` if it is no template, for invalid names, and if its files can't be written; `forbidden` for
- * webhooks of another's template, for a token that is too narrow, and above the maximum number of repositories;
+ * webhooks of another's template and for labels that the caller may not see, for a token that is too narrow, and above the maximum number of repositories;
  * `conflict` for a name that is taken; `too_large` for a template that is too large to copy.
  */
 export async function generateRepository(
@@ -70,6 +73,9 @@ export async function generateRepository(
   checkBranchName(defaultBranch, "default_branch");
   refuseNarrowToken(ctx, wanted.isPrivate || creation.owner.visibility !== "public");
   if (wanted.hasWebhooks) requireHookAccess(ctx, template);
+  if (wanted.hasLabels && !isLabelReader(template)) {
+    throw forbidden("you may not see the labels of the template");
+  }
 
   const content = wanted.hasContent
     ? await readTemplate(ctx, template, creation, wanted)
@@ -178,7 +184,7 @@ function copyStatements(
   ctx: Ctx,
   templateId: number,
   repoId: SQL<number>,
-  { hasTopics, hasWebhooks, hasAvatar }: GenerateOptions,
+  { hasTopics, hasWebhooks, hasAvatar, hasLabels }: GenerateOptions,
 ) {
   const { db, now } = ctx;
   const ofTemplate = (column: SQL): SQL => sql`(
@@ -244,6 +250,7 @@ function copyStatements(
     ...(hasTopics ? topics : []),
     ...(hasAvatar ? [avatar] : []),
     ...(hasWebhooks ? [webhooks] : []),
+    ...(hasLabels ? [copyLabels(ctx, templateId, repoId)] : []),
   ];
 }
 

@@ -70,12 +70,43 @@ function findHead(snapshot: RepositorySnapshot): Revision | undefined {
 }
 
 function findCommit(snapshot: RepositorySnapshot, text: string): Revision | undefined {
-  if (!/^[0-9a-f]+$/i.test(text) || text.length < PREFIX_DIGITS_MIN || text.length > OID_DIGITS) {
-    return undefined;
+  const found = findCommitsByIds(snapshot, [text]).get(text);
+  return found && { kind: "commit", name: found.commitOid, ...found };
+}
+
+/**
+ * Finds the commits with the given ids, each whole or abbreviated, among those that are reachable from a ref.
+ *
+ * Cost: a walk over the commits in memory, once if anything matches.
+ */
+export function findCommitsByIds(
+  snapshot: RepositorySnapshot,
+  ids: readonly string[],
+): Map<string, { readonly commitOid: Oid; readonly node: Node }> {
+  const { graph } = snapshot.repository;
+  const commits = new Map<string, { commitOid: Oid; node: Node }>();
+  let reachable: Uint8Array | undefined;
+  for (const id of ids) {
+    const found = findStoredCommits(snapshot, id);
+    if (found.size === 0) continue;
+    const reached = (reachable ??= findReachableCommits(snapshot));
+    const nodes = [...found].filter((each) => reached[each] === 1);
+    const [node] = nodes;
+    // An ambiguous id is nobody's.
+    if (node === undefined || nodes.length > 1) continue;
+    commits.set(id, { commitOid: graph.oid(node), node });
   }
-  const prefix = text.toLowerCase();
-  const { catalog, graph } = snapshot.repository;
+  return commits;
+}
+
+/** The stored commits with an id, reachable or not. */
+function findStoredCommits({ repository }: RepositorySnapshot, id: string): Set<Node> {
   const found = new Set<Node>();
+  if (!/^[0-9a-f]+$/i.test(id) || id.length < PREFIX_DIGITS_MIN || id.length > OID_DIGITS) {
+    return found;
+  }
+  const prefix = id.toLowerCase();
+  const { catalog, graph } = repository;
   for (const { idx } of catalog.packs) {
     const { start, end } = idx.findPrefix(prefix);
     for (let position = start; position < end; position++) {
@@ -83,13 +114,7 @@ function findCommit(snapshot: RepositorySnapshot, text: string): Revision | unde
       if (location && catalog.kind(location) === COMMIT) found.add(graph.nodeAt(location));
     }
   }
-  if (found.size === 0) return undefined;
-  const reachable = findReachableCommits(snapshot);
-  const nodes = [...found].filter((node) => reachable[node] === 1);
-  const [node] = nodes;
-  if (node === undefined || nodes.length > 1) return undefined;
-  const commitOid = graph.oid(node);
-  return { kind: "commit", name: commitOid, commitOid, node };
+  return found;
 }
 
 function toRevision(

@@ -8,15 +8,14 @@ import type { Oid } from "../../git/oid.ts";
 import { notFound, precondition } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { eventSubject } from "./event-subject.ts";
-import { selectIssues, toIssueContext } from "./find-issue.ts";
+import { type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
+import { stopStatements } from "./stop-stopwatch.ts";
 
 /** What caused a change of state. */
 interface StateCause {
   /** The commit whose message did it; "" for none. */
   readonly commitOid?: Oid | "";
-  /** The repository to which it was pushed. */
-  readonly commitRepoId?: number | null;
 }
 
 /**
@@ -32,10 +31,11 @@ export async function changeState(
   cause: StateCause = {},
 ): Promise<IssueContext> {
   try {
-    const [, , , [row]] = await ctx.db.batch([
+    const results = await ctx.db.batch([
       ...stateStatements(ctx, issue, isClosed, cause),
       selectIssues(ctx.db).where(eq(issues.id, issue.row.id)),
     ]);
+    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
     if (!row) throw notFound("issue does not exist");
     return toIssueContext(issue.repo, row);
   } catch (error) {
@@ -45,20 +45,21 @@ export async function changeState(
 
 /**
  * The statements that close or reopen an issue or pull request, with the entry of the timeline and the event. Where it
- * has that state already they write nothing. A failed batch is judged by `asOpenBlockers`.
+ * has that state already they write nothing. The caller's stopwatch on an issue that is closed stops. A failed batch is
+ * judged by `asOpenBlockers`.
  */
 export function stateStatements(
   ctx: Ctx,
   issue: IssueContext,
   isClosed: boolean,
-  { commitOid = "", commitRepoId = null }: StateCause = {},
+  { commitOid = "" }: StateCause = {},
 ) {
   const { id: issueId, repoId } = issue.row;
   const kind = isClosed ? "close" : "reopen";
   const isBlocked = issue.repo.row.issueSettings.enableIssueDependencies
     ? hasOpenBlockers(sql`${issueId}`)
     : sql`false`;
-  return [
+  const change = [
     ctx.db
       .update(issues)
       .set({
@@ -67,20 +68,28 @@ export function stateStatements(
         updatedAt: ctx.now,
       })
       .where(and(eq(issues.id, issueId), ne(issues.isClosed, isClosed))),
-    insertEntryIfChanged(ctx, { kind, repoId, issueId, commitOid, commitRepoId }),
+    insertEntryIfChanged(ctx, { kind, repoId, issueId, commitOid }),
     recordIfChanged(ctx, {
       type: isClosed ? "issue.closed" : "issue.reopened",
       ...eventSubject(issue),
       commitOid,
     }),
   ] as const;
+  const { user } = ctx.actor;
+  if (!isClosed || !user) return change;
+  const isOpen = sql`exists (
+    select 1 from ${issues} where ${issues.id} = ${issueId} and not ${issues.isClosed}
+  )`;
+  return [...stopStatements(ctx, issue, user, isOpen), ...change] as const;
 }
 
 /** The condition that an issue or pull request must wait for others. */
-export const hasOpenBlockers = (issueId: SQL): SQL => sql`exists (
+const hasOpenBlockers = (issueId: SQL): SQL => sql`exists (
   select 1
   from issue_dependencies dependency
   join issues blocker on blocker.id = dependency.blocker_id
+  -- An issue of a deleted repository blocks nothing.
+  join repositories on repositories.id = blocker.repo_id
   where dependency.issue_id = ${issueId} and not blocker.is_closed
 )`;
 

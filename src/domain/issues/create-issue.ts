@@ -11,11 +11,11 @@ import { record, recordIfChanged } from "../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { findAssignees } from "./find-assignees.ts";
+import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
+import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
+import { findPossibleAssignees, toAssignees } from "./find-assignees.ts";
 import { type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
-import { initialAssigneeStatements } from "./initial-assignees.ts";
-import { initialLabelStatements } from "./initial-labels.ts";
-import { insertEntry, insertEntryWhere } from "./insert-entry.ts";
+import { insertEntries, insertEntry } from "./insert-entry.ts";
 import { toIssueTitle } from "./issue-title.ts";
 import { mayWriteIssues, requireNotArchived } from "./require-issue-access.ts";
 
@@ -39,7 +39,7 @@ export interface NewIssue {
  * and none is used twice. Unknown labels and an unknown or foreign milestone are ignored, as in Gitea.
  *
  * @throws Failure `locked` in an archived repository; `forbidden` while the unit is off, and for callers whom the owner
- * blocks; `invalid` for a closed milestone, and as `findAssignees`; `not_found` if the repository was deleted meanwhile.
+ * blocks; `invalid` for a closed milestone, and as `toAssignees`; `not_found` if the repository was deleted meanwhile.
  */
 export async function createIssue(
   ctx: Ctx,
@@ -74,8 +74,14 @@ const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
   isClosed,
 });
 
-const findNewAssignees = (ctx: Ctx, repo: RepositoryContext, names: readonly string[]) =>
-  findAssignees(ctx, repo, { isPull: false, posterId: ctx.actor.user?.id ?? null }, names);
+async function findNewAssignees(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  names: readonly string[],
+): Promise<User[]> {
+  const posterId = sql`${ctx.actor.user?.id ?? 0}`;
+  return toAssignees("issues", names, await findPossibleAssignees(ctx, repo, posterId, names));
+}
 
 const takeNumber = ({ db }: Ctx, { row }: RepositoryContext) =>
   db
@@ -138,14 +144,24 @@ function toldStatements(
   const subject = { repoId, ownerId, issueId, number: lastNumber(repo), isPull: false };
   const { labelIds = [], milestoneId = 0, isClosed = false } = wanted;
   const statements: BatchItem<"sqlite">[] = [record(ctx, { type: "issue.opened", ...subject })];
-  if (assignees.length > 0) statements.push(...initialAssigneeStatements(ctx, subject, assignees));
-  if (labelIds.length > 0) statements.push(...initialLabelStatements(ctx, subject, labelIds));
+  if (assignees.length > 0) {
+    const posterId = ctx.actor.user?.id ?? null;
+    const row = { id: issueId, number: subject.number, isPull: false, posterId };
+    statements.push(...assigneeStatements(ctx, { repo, row }, assignees));
+  }
+  if (labelIds.length > 0) {
+    statements.push(...labelStatements(ctx, subject, { kind: "add", wanted: { ids: labelIds } }));
+  }
   if (milestoneId > 0) {
     const given = sql`(
       select ${issues.milestoneId} from ${issues} where ${issues.id} = ${issueId}
     )`;
     statements.push(
-      insertEntryWhere(ctx, { kind: "milestone", repoId, issueId, milestoneId: given }, given),
+      insertEntries(
+        ctx,
+        { kind: "milestone", repoId, issueId, milestoneId: issues.milestoneId },
+        sql`from ${issues} where ${issues.id} = ${issueId} and ${issues.milestoneId} is not null`,
+      ),
       recordIfChanged(ctx, { type: "issue.milestoned", ...subject, milestoneId: given }),
     );
   }
@@ -162,5 +178,6 @@ function asRefusal(error: unknown): unknown {
   // The repository, or the caller's account, was deleted meanwhile.
   if (isViolation(error, "FOREIGN KEY")) return notFound();
   if (isViolation(error, "NOT NULL", "issues.body")) return invalid("the milestone is closed");
-  return asBlocked(error, "issues.title");
+  if (isTooManyLabels(error)) return tooManyLabels();
+  return asBlocked(asUnassignable(error), "issues.title");
 }

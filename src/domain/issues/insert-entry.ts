@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { type Column, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
@@ -6,9 +6,12 @@ import { timelineEntries, type TimelineKind } from "../../db/schema/index.ts";
 
 /** A new entry of a timeline. Ids of rows that the same batch inserts are known as SQL only. */
 type NewEntry = {
-  [K in keyof typeof timelineEntries.$inferInsert]?: (typeof timelineEntries.$inferInsert)[K] | SQL;
+  [K in keyof typeof timelineEntries.$inferInsert]?:
+    | (typeof timelineEntries.$inferInsert)[K]
+    | SQL
+    | Column;
 } & {
-  readonly kind: TimelineKind;
+  readonly kind: TimelineKind | SQL;
   readonly repoId: number | SQL;
   readonly issueId: number | SQL;
 };
@@ -20,10 +23,6 @@ export const insertEntry = (ctx: Ctx, entry: NewEntry) =>
 /** Like `insertEntry`, if the previous statement of the batch changed a row. */
 export const insertEntryIfChanged = (ctx: Ctx, entry: NewEntry) =>
   insertSelect(ctx.db, timelineEntries, toRow(ctx, entry), sql`where changes() > 0`);
-
-/** Like `insertEntry`, if a condition holds. */
-export const insertEntryWhere = (ctx: Ctx, entry: NewEntry, condition: SQL) =>
-  insertSelect(ctx.db, timelineEntries, toRow(ctx, entry), sql`where ${condition}`);
 
 /** The statement that adds an entry for each row of a select, whose columns the entry may contain: `from … where …`. */
 export const insertEntries = (ctx: Ctx, entry: NewEntry, from: SQL) =>

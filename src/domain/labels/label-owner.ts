@@ -32,9 +32,12 @@ export const labelEventOwner = (owner: LabelOwner) =>
 const labelMode = (repo: RepositoryContext): Access =>
   Math.max(modeOf(repo, "issues"), modeOf(repo, "pulls")) as Access;
 
-/** @throws Failure `not_found` unless the caller may see the issues or the pull requests of a repository. */
+/** Whether the caller may see the issues or the pull requests of a repository, and with them its labels. */
+export const isLabelReader = (repo: RepositoryContext): boolean => labelMode(repo) >= ACCESS.read;
+
+/** @throws Failure `not_found` unless the caller may see the labels of a repository. */
 export function requireLabelRead(repo: RepositoryContext): void {
-  if (labelMode(repo) < ACCESS.read) throw notFound();
+  if (!isLabelReader(repo)) throw notFound();
 }
 
 /**

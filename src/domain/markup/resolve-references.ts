@@ -1,39 +1,182 @@
 import { and, sql } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { isAllowed } from "../../auth/access/permission.ts";
 import { selectTeamNames } from "../../auth/access/teams.ts";
+import { isRepositoryVisibleWith } from "../../auth/access/visible-repositories.ts";
 import { seesPublicOnly } from "../../auth/actor.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
+import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
-import { users } from "../../db/schema/index.ts";
-import type { KnownReferences, References, TeamReference } from "../../render/references.ts";
+import { allOf } from "../../db/db.ts";
+import { issues, repositories, users } from "../../db/schema/index.ts";
+import type { RepoName } from "../../render/markup-options.ts";
+import type {
+  CommitReference,
+  IssueReference,
+  KnownReferences,
+  References,
+  TeamReference,
+} from "../../render/references.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { findCommitsByIds } from "../git/find-revision.ts";
+import { openSnapshot } from "../git/open-snapshot.ts";
+import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { toTracker } from "./to-tracker.ts";
+
+/** Repositories besides the text's own whose commits are looked up; ids of others stay text. */
+const OTHER_REPOSITORIES_MAX = 3;
 
 /**
- * Resolves the references in a text to accounts and teams visible to the caller, in one round trip.
+ * Resolves the references in a text to what is visible to the caller: accounts, teams, issues, pull requests and commits.
  *
- * Teams are visible to the members of their organization, but not to tokens limited to public resources. Issues
- * and commits are not resolved yet.
+ * SECURITY: what the caller may not see stays text, as if it did not exist. Teams are visible to the members of their
+ * organization, but not to tokens limited to public resources.
+ *
+ * Cost: one round trip; for a text with possible ids of commits also one snapshot for each of four repositories at most.
+ *
+ * @param home The repository of the text.
  */
-export async function resolveReferences(ctx: Ctx, found: References): Promise<KnownReferences> {
+export async function resolveReferences(
+  ctx: Ctx,
+  home: RepoName | undefined,
+  found: References,
+): Promise<KnownReferences> {
   const names = [...found.users, ...found.teams.map(({ org }) => org)];
   const isNamed = sql`${users.lowerName} in (
     select lower(value) from json_each(${JSON.stringify(names)})
   )`;
   const userId = (seesPublicOnly(ctx.actor) ? undefined : ctx.actor.user?.id) ?? null;
-  const [accounts, memberTeams] = await ctx.db.batch([
+  const [accounts, memberTeams, knownIssues, repositoryRows] = await ctx.db.batch([
     ctx.db
       .select({ lowerName: users.lowerName })
       .from(users)
       .where(and(isNamed, isAccountVisible(ctx.actor))),
     selectTeamNames(ctx.db, isNamed, userId),
+    selectIssuesNamed(ctx, home, found.issues),
+    selectRepositoriesNamed(ctx, home, found.commits),
   ]);
   const known = new Set(accounts.map(({ lowerName }) => lowerName));
   const knownTeams = new Set(memberTeams.map(({ org, team }) => `${org}/${team}`));
   const isKnownTeam = ({ org, team }: TeamReference) =>
     knownTeams.has(`${org}/${team}`.toLowerCase());
+  const repos = new Map(
+    repositoryRows.map((row) => [
+      nameOf({ owner: row.owner.name, name: row.repo.name }),
+      toRepositoryContext(ctx.actor, row),
+    ]),
+  );
   return {
     users: new Set(found.users.filter((name) => known.has(name.toLowerCase()))),
     teams: new Set(found.teams.filter(isKnownTeam)),
-    issues: new Map(),
-    commits: new Map(),
+    issues: new Map(
+      knownIssues.flatMap(({ at, isPull }) => {
+        const reference = found.issues[at];
+        return reference ? [[reference, isPull ? "pulls" : "issues"] as const] : [];
+      }),
+    ),
+    commits: await findCommits(ctx, home, repos, found.commits),
+    tracker: home && toTracker(repos.get(nameOf(home))),
   };
 }
+
+/** In lower case, as a key. */
+const nameOf = ({ owner, name }: RepoName): string => `${owner}/${name}`.toLowerCase();
+
+/** The repository that a reference names, or the text's own. */
+const repoOf = (
+  { owner, name }: IssueReference | CommitReference,
+  home: RepoName | undefined,
+): RepoName | undefined => (owner === undefined || name === undefined ? home : { owner, name });
+
+/** Selects the issues that the caller may see, with the position of their reference. */
+function selectIssuesNamed(
+  { db, actor }: Ctx,
+  home: RepoName | undefined,
+  references: readonly IssueReference[],
+) {
+  const wanted = references.flatMap((each, at) => {
+    const repo = repoOf(each, home);
+    return repo ? [[at, repo.owner.toLowerCase(), repo.name.toLowerCase(), each.index]] : [];
+  });
+  const isVisible = allOf(
+    // A token without a scope for issues sees those of public repositories only.
+    hasScope(actor.scopes, "read:issue") ? undefined : sql`'public' = ${repositories.visibility}`,
+    isRepositoryVisibleWith(actor, [
+      { unit: "pulls", isNeeded: sql`${issues.isPull}` },
+      { unit: "issues", isNeeded: sql`1` },
+    ]),
+  );
+  return db
+    .select({
+      at: sql<number>`wanted.value ->> 0`.as("wanted_at"),
+      isPull: sql`${issues.isPull}`.mapWith(issues.isPull).as("is_pull"),
+    })
+    .from(sql`json_each(${JSON.stringify(wanted)}) wanted`)
+    .innerJoin(users, sql`${users.lowerName} = wanted.value ->> 1`)
+    .innerJoin(
+      repositories,
+      sql`${repositories.ownerId} = ${users.id} and ${repositories.lowerName} = wanted.value ->> 2`,
+    )
+    .innerJoin(
+      issues,
+      sql`${issues.repoId} = ${repositories.id} and ${issues.number} = wanted.value ->> 3`,
+    )
+    .where(isVisible);
+}
+
+/** Selects the text's own repository, for its tracker, and those of its commits, visible to the caller or not. */
+function selectRepositoriesNamed(
+  { db, actor }: Ctx,
+  home: RepoName | undefined,
+  references: readonly CommitReference[],
+) {
+  const others = new Map<string, RepoName>();
+  for (const each of references) {
+    const repo = repoOf(each, home);
+    if (repo && others.size < OTHER_REPOSITORIES_MAX) others.set(nameOf(repo), repo);
+  }
+  const wanted = new Map([...others, ...(home ? [[nameOf(home), home] as const] : [])]);
+  const list = [...wanted.values()].map(({ owner, name }) => [
+    owner.toLowerCase(),
+    name.toLowerCase(),
+  ]);
+  return selectRepositories(db, callerSql(actor)).where(
+    sql`(${users.lowerName}, ${repositories.lowerName}) in (
+      select value ->> 0, value ->> 1 from json_each(${JSON.stringify(list)})
+    )`,
+  );
+}
+
+/** Finds commits in the repositories whose code the caller may read. */
+async function findCommits(
+  ctx: Ctx,
+  home: RepoName | undefined,
+  repos: ReadonlyMap<string, RepositoryContext>,
+  references: readonly CommitReference[],
+): Promise<Map<CommitReference, string>> {
+  const byRepo = Map.groupBy(references, (each) => {
+    const repo = repoOf(each, home);
+    return repo && repos.get(nameOf(repo));
+  });
+  const ofEach = await Promise.all(
+    [...byRepo].map(async ([repo, ofRepo]) => {
+      if (!repo || !isCodeShown(ctx, repo)) return [];
+      const snapshot = await openSnapshot(ctx, repo);
+      const commits = findCommitsByIds(
+        snapshot,
+        ofRepo.map(({ prefix }) => prefix),
+      );
+      return ofRepo.flatMap((each) => {
+        const commit = commits.get(each.prefix);
+        return commit ? [[each, commit.commitOid] as const] : [];
+      });
+    }),
+  );
+  return new Map(ofEach.flat());
+}
+
+const isCodeShown = ({ actor }: Ctx, repo: RepositoryContext): boolean =>
+  !repo.row.isEmpty &&
+  (repo.row.visibility === "public" || hasScope(actor.scopes, "read:repository")) &&
+  isAllowed(repo, { unit: "code", mode: "read" });

@@ -3,6 +3,8 @@ import { record } from "../../events/record.ts";
 import { refuseBound } from "../../auth/actor.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { insertTemplateLabels } from "../labels/insert-template-labels.ts";
+import type { LabelTemplateName } from "../templates/label-templates.ts";
 import { writeFirstCommit } from "../git/write-first-commit.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { deleteRepository } from "./delete-repository.ts";
@@ -20,6 +22,8 @@ export interface NewRepository extends FirstContent {
   trust_model?: string | undefined;
   /** Whether to create a first commit; without it the options for its content are ignored. */
   auto_init?: boolean | undefined;
+  /** The template of its first labels; "" for none. */
+  issue_labels?: LabelTemplateName | "" | undefined;
 }
 
 /**
@@ -58,8 +62,14 @@ export async function createRepository(
     defaultBranch,
     trustModel: wanted.trust_model || "default",
   };
-  const repo = await insertRepository(ctx, creation, columns, (repoId) =>
-    record(ctx, { type: "repository.created", repoId, ownerId: owner.id, name: wanted.name }),
+  const { issue_labels: labelTemplate = "" } = wanted;
+  const repo = await insertRepository(
+    ctx,
+    creation,
+    columns,
+    (repoId) =>
+      record(ctx, { type: "repository.created", repoId, ownerId: owner.id, name: wanted.name }),
+    (repoId) => (labelTemplate === "" ? [] : [insertTemplateLabels(ctx, repoId, labelTemplate)]),
   );
   if (!files) return repo;
   try {

@@ -10,9 +10,10 @@ export interface TemplateLabel {
 
 /** The names of the templates for a repository's first labels, in order. */
 export const LABEL_TEMPLATES = ["Advanced", "Default"] as const;
+export type LabelTemplateName = (typeof LABEL_TEMPLATES)[number];
 
 /** The labels of each template, in order. @see Gitea's options/label. */
-const LABELS: Readonly<Record<(typeof LABEL_TEMPLATES)[number], readonly TemplateLabel[]>> = {
+const LABELS: Readonly<Record<LabelTemplateName, readonly TemplateLabel[]>> = {
   Advanced: [
     {
       name: "Kind/Bug",
@@ -134,3 +135,6 @@ export function findLabelTemplate(name: string): readonly TemplateLabel[] | unde
   const known = LABEL_TEMPLATES.find((each) => each === name);
   return known && LABELS[known];
 }
+
+/** The labels of a template. */
+export const templateLabels = (name: LabelTemplateName): readonly TemplateLabel[] => LABELS[name];

@@ -36,6 +36,11 @@ export type IssueEvent =
       /** The milestone that it has now, or had until now. */
       milestoneId: number;
     })
+  | (OfIssue & {
+      type: "issue.dependency_added" | "issue.dependency_removed";
+      /** The issue that the other one waits for. */
+      blockerId: number;
+    })
   | (OfIssue & { type: "issue.locked" | "issue.unlocked" | "issue.pinned" | "issue.unpinned" })
   | (OfIssue & { type: "issue.deadline_changed"; deadlineAt: number | null })
   | (OfIssue & { type: "comment.created"; commentId: number })

@@ -13,6 +13,8 @@ export type RepositoryEvent =
       repoId: number;
       /** The new owner. */
       ownerId: number;
+      /** Who had it before. Undefined in events that are older than the field. */
+      formerOwnerId?: number;
       /** Full names. */
       from: string;
       to: string;

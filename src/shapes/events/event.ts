@@ -15,6 +15,7 @@ import { OAUTH_PAYLOADS } from "./payloads/oauth-payloads.ts";
 import { ORGANIZATION_PAYLOADS } from "./payloads/organization-payloads.ts";
 import { REPOSITORY_PAYLOADS } from "./payloads/repository-payloads.ts";
 import { SOCIAL_PAYLOADS } from "./payloads/social-payloads.ts";
+import { TIME_PAYLOADS } from "./payloads/time-payloads.ts";
 import { WEBHOOK_PAYLOADS } from "./payloads/webhook-payloads.ts";
 
 /**
@@ -28,6 +29,7 @@ export const EVENT_PAYLOADS = {
   ...ISSUE_PAYLOADS,
   ...LABEL_PAYLOADS,
   ...MILESTONE_PAYLOADS,
+  ...TIME_PAYLOADS,
   ...WEBHOOK_PAYLOADS,
   ...SOCIAL_PAYLOADS,
   ...ACCOUNT_PAYLOADS,

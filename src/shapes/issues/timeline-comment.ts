@@ -107,7 +107,8 @@ export function toTimelineComment(entry: TimelineContext, viewer: Viewer): Timel
     ref_issue: isDependency ? null : other,
     ref_comment: otherComment ? toComment(otherComment, viewer) : null,
     ref_action: row.refAction,
-    ref_commit_sha: row.commitOid,
+    // As in Gitea: not for what the commit did.
+    ref_commit_sha: row.kind === "commit_ref" ? row.commitOid : "",
     review_id: 0,
     label: label ? toLabel(label, issue.repo, viewer) : null,
     assignee: assignee ? toUser(assignee, viewer) : null,

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { hooks, repositories } from "../../../src/db/schema/index.ts";
+import { hooks, labels, repositories } from "../../../src/db/schema/index.ts";
 import { MODE_EXECUTABLE, MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
@@ -10,6 +10,7 @@ import { makeFiles, type TestFile } from "../../support/files.ts";
 import { placeOf } from "../../support/git.ts";
 import { makeHook } from "../../support/hooks.ts";
 import { pngOf } from "../../support/images.ts";
+import { attachLabel, makeIssue, makeLabel } from "../../support/issues.ts";
 import {
   fetchObject,
   largeFilesOf,
@@ -264,14 +265,43 @@ describe("POST /repos/{template_owner}/{template_repo}/generate", () => {
     const { template } = await makeTemplate();
     const user = await make.user();
     const none = { git_content: false };
-    for (const item of ["labels", "git_hooks", "protected_branch"]) {
+    for (const item of ["git_hooks", "protected_branch"]) {
       expect((await generate(user, template, { ...none, [item]: true })).status).toBe(201);
     }
     expect(await generate(user, template, none)).toMatchObject({
       status: 422,
       body: { message: "must select at least one template item" },
     });
-    expect(await named(user.id)).toHaveLength(3);
+    expect(await named(user.id)).toHaveLength(2);
+  });
+
+  it("copies the labels, if asked, without their issues", async () => {
+    const { template } = await makeTemplate();
+    const old = { name: "kind/old", isExclusive: true, archivedAt: 1000, description: "gone" };
+    const label = await makeLabel({ repo: template }, old);
+    await makeLabel({ repo: template }, { name: "bug" });
+    await attachLabel(await makeIssue(template), label);
+    const user = await make.user();
+    const labelsOf = ({ body }: { body: { id: number } }) =>
+      db.select().from(labels).where(eq(labels.repoId, body.id)).orderBy(labels.id);
+    const made = await generate(user, template, { git_content: false, labels: true });
+    const counts = { openIssueCount: 0, closedIssueCount: 0 };
+    expect(await labelsOf(made)).toMatchObject([
+      { ...old, color: "ee0701", ...counts },
+      { name: "bug", isExclusive: false, archivedAt: null, ...counts },
+    ]);
+    expect(await labelsOf(await generate(user, template))).toEqual([]);
+  });
+
+  // SECURITY: the labels of a unit that is hidden from the caller.
+  it("refuses labels that the caller may not see", async () => {
+    const fields = { hasIssues: false, hasPullRequests: false };
+    const { template, owner } = await makeTemplate({ file: "a" }, fields);
+    await makeLabel({ repo: template }, { name: "bug" });
+    const user = await make.user();
+    expect((await generate(user, template, { labels: true })).status).toBe(403);
+    expect(await named(user.id)).toEqual([]);
+    expect((await generate(owner, template, { labels: true })).status).toBe(201);
   });
 
   it("takes the branch of the template, or the one that is asked for", async () => {

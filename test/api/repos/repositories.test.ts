@@ -2,6 +2,7 @@ import { count, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import {
+  labels,
   accessTokenRepositories,
   collaborations,
   publicKeys,
@@ -264,7 +265,7 @@ describe("POST /user/repos", () => {
     });
   });
 
-  it("accepts a template of issue labels, and refuses an unknown one", async () => {
+  it("creates the labels of a template, and refuses an unknown one", async () => {
     const owner = await make.user();
     const create = (issue_labels: string) => {
       const json = { name: freshName("repo"), auto_init: true, issue_labels };
@@ -273,7 +274,20 @@ describe("POST /user/repos", () => {
     expect((await create("None")).status).toBe(422);
     expect(await namesOf(owner)).toEqual([]);
     expect(await eventsBy(owner)).toEqual([]);
-    for (const name of ["Default", "Advanced", ""]) expect((await create(name)).status).toBe(201);
+    for (const name of ["Default", "Advanced", ""]) {
+      const { status, body } = await create(name);
+      expect(status).toBe(201);
+      const wanted = name === "" ? [] : (await call("GET", `/label/templates/${name}`)).body;
+      const isOfRepo = eq(labels.repoId, body.id);
+      const rows = await db.select().from(labels).where(isOfRepo).orderBy(labels.id);
+      const fields = rows.map(({ name: label, isExclusive, color, description }) => ({
+        name: label,
+        exclusive: isExclusive,
+        color,
+        description,
+      }));
+      expect(fields).toEqual(wanted);
+    }
   });
 
   it.each(["main", "feature/x", "v1.0", "a-b_c", "żółw", "@a", "a@", "x".repeat(100)])(

@@ -132,3 +132,14 @@ describe.each(ROLES)("%s of a larger organization", (role) => {
     expect(after).toBe(before);
   });
 });
+
+// The index of the grants skips private repositories, and those that the caller sees without a grant.
+describe.each(ROLES.slice(2))("%s of a larger organization", (role) => {
+  it("reads no more rows for a search of repositories", async () => {
+    const path = `/api/v1/repos/search?q=${freshName("nothing")}`;
+    const before = await rowsRead(small, role, "GET", path);
+    expect(before).toBeGreaterThan(0);
+    // The full-text index reads a row more or less as it is merged.
+    expect(await rowsRead(large, role, "GET", path)).toBeLessThan(before + 10);
+  });
+});

@@ -224,7 +224,7 @@ describe("commits on other branches", () => {
     const { owner, repo, base } = await makeWorld();
     const [ofSide, ofMain] = [
       await makeIssue(repo, { ref: "refs/heads/side" }),
-      await makeIssue(repo, { ref: MAIN }),
+      await makeIssue(repo, { ref: "main" }),
     ];
     const message = `fixes #${ofSide.number}, fixes #${ofMain.number}\n`;
     await pushMessages(owner, repo, base, [message], "refs/heads/side", null);
@@ -232,10 +232,13 @@ describe("commits on other branches", () => {
     expect([await isClosed(ofSide), await isClosed(ofMain)]).toEqual([true, false]);
 
     const other = await makeWorld();
-    const named = await makeIssue(other.repo, { ref: "refs/heads/side" });
-    await pushMessages(other.owner, other.repo, other.base, [`fixes #${named.number}\n`]);
+    const named = await makeIssue(other.repo, { ref: "side" });
+    const tagged = await makeIssue(other.repo, { ref: "refs/tags/v1" });
+    await pushMessages(other.owner, other.repo, other.base, [
+      `fixes #${named.number}, fixes #${tagged.number}\n`,
+    ]);
     await drawConsequences();
-    expect(await isClosed(named)).toBe(false);
+    expect([await isClosed(named), await isClosed(tagged)]).toEqual([false, true]);
   });
 
   it("do nothing again when the branch is moved away by force and back", async () => {

@@ -14,7 +14,6 @@ import {
   reactions,
   repositories,
   repositoryRemains,
-  timelineEntries,
   trackedTimes,
 } from "../../../src/db/schema/index.ts";
 import { continueRemovals, removeRemains } from "../../../src/domain/repos/remove-remains.ts";
@@ -106,7 +105,7 @@ describe("removal of what a deleted repository leaves", () => {
       }),
     ).toMatchObject({ status: 201, body: { state: "closed" } });
 
-    const ctx = systemCtx();
+    const ctx = systemCtx({}, 1000);
     const before = await leftOf(repo);
     expect(await removeRemains(ctx, repo.id, 3, { issues: 10, rows: 100 })).toBe(0);
     const after = await leftOf(repo);
@@ -129,7 +128,7 @@ describe("removal of what a deleted repository leaves", () => {
     expect(await leftOf(repo)).toBe(0);
 
     await db.insert(repositoryRemains).values({ repoId: kept.id });
-    await removeRemains(systemCtx(), kept.id, 2);
+    await removeRemains(systemCtx({}, 1000), kept.id, 2);
     expect(await leftOf(kept)).toBe(5);
     await db.delete(repositoryRemains).where(eq(repositoryRemains.repoId, kept.id));
   });
@@ -141,9 +140,9 @@ describe("removal of what a deleted repository leaves", () => {
       db
         .insert(issues)
         .values({ repoId: repo.id, number: 1, title: "late", createdAt: 1, updatedAt: 1 }),
-    ).rejects.toThrow();
-    await expect(makeLabel({ repo })).rejects.toThrow();
-    await expect(makeMilestone(repo)).rejects.toThrow();
+    ).rejects.toThrow("Failed query");
+    await expect(makeLabel({ repo })).rejects.toThrow("Failed query");
+    await expect(makeMilestone(repo)).rejects.toThrow("Failed query");
     const found = await db.select().from(labels).where(eq(labels.repoId, repo.id));
     const titled = await db.select().from(milestones).where(eq(milestones.repoId, repo.id));
     expect([...found, ...titled]).toEqual([]);

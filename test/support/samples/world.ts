@@ -6,6 +6,7 @@ import {
   emailAddresses,
   follows,
   gpgKeys,
+  issues,
   organizationMembers,
   publicKeys,
   repositories,
@@ -17,6 +18,7 @@ import {
   users,
   watches,
   type Hook,
+  type Issue,
   type Repository,
   type User,
 } from "../../../src/db/schema/index.ts";
@@ -25,7 +27,15 @@ import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
 import { makeNotification } from "../notifications.ts";
-import { attachLabel, makeComment, makeIssue, makeLabel, makeMilestone } from "../issues.ts";
+import {
+  attachLabel,
+  makeComment,
+  makeIssue,
+  makeLabel,
+  makeMilestone,
+  makeStopwatch,
+  makeTime,
+} from "../issues.ts";
 import { makeApplication } from "../oauth.ts";
 import { storeSampleCode, storeSampleNote, storeSampleUpstream } from "./sample-code.ts";
 
@@ -112,6 +122,8 @@ export class World {
     await attachLabel(issue, label);
   });
   readonly milestone = makeOnce(async () => makeMilestone(await this.repo()));
+  readonly time = makeOnce(async () => makeTime(await this.issue(), await this.user()));
+  readonly stopwatch = makeOnce(async () => makeStopwatch(await this.issue(), await this.user()));
   /** An unread notification of the user about the issue. */
   readonly notification = makeOnce(async () =>
     makeNotification(await this.user(), await this.issue()),
@@ -120,6 +132,9 @@ export class World {
     const [{ owner, name }, { number }] = [await this.repo(), await this.issue()];
     return { owner, repo: name, index: number };
   });
+
+  readonly lock = makeOnce(async () => this.changeIssue({ isLocked: true }));
+  readonly pin = makeOnce(async () => this.changeIssue({ pinOrder: 1 }));
 
   /** Branches `main`, `some/branch` and `settings`, and an annotated tag `some/tag`. */
   readonly code = makeOnce(async () => storeSampleCode(await this.repo(), this.fields.text));
@@ -285,6 +300,13 @@ export class World {
     const [user, repo] = [await this.user(), await this.repo()];
     const visibility = repo.isPrivate ? ("private" as const) : user.visibility;
     return { userId: user.id, repoId: repo.id, visibility, createdAt: 1000 };
+  }
+
+  private async changeIssue(fields: Partial<Issue>) {
+    await db
+      .update(issues)
+      .set(fields)
+      .where(eq(issues.id, (await this.issue()).id));
   }
 
   private async blockedBy({ id: blockerId }: User) {

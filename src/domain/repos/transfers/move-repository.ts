@@ -26,6 +26,7 @@ import { conflict, invalid, notFound, type Failure } from "../../../lib/failure.
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext, type RepositoryRow } from "../find-repository.ts";
 import { recordAuditIfChanged } from "../../audit/record-audit.ts";
+import { detachLabels } from "../../labels/detach-labels.ts";
 import { deleteOutsiderToggles } from "../outsider-toggles.ts";
 import { limitReached, withinLimit } from "../repository-limit.ts";
 
@@ -40,7 +41,8 @@ export interface Move {
 
 /**
  * Gives a repository to a new owner, in one batch: its row, the redirect from its old name, teams and collaborators,
- * stars and watches of users who may not see it any more, and the event.
+ * stars and watches of users who may not see it any more, labels of the organization that it leaves on its issues, and
+ * the event. Many such labels go with the consequences of the event.
  *
  * Where new repositories are watched automatically, who transferred it and the new owner's teams watch it.
  *
@@ -76,7 +78,12 @@ export async function moveRepository(
     .where(isThis);
   const currentName = sql`(select lower_name from ${repositories} where ${isThis})`;
   const names = { from: `${owner.name}/${row.name}`, to: `${newOwner.name}/${row.name}` };
-  const event = { type: "repository.transferred", repoId: row.id, ...names } as const;
+  const event = {
+    type: "repository.transferred",
+    repoId: row.id,
+    formerOwnerId: owner.id,
+    ...names,
+  } as const;
   const entry = { kind: "repository.transferred", repoId: row.id, details: names } as const;
   try {
     const results = await db.batch([
@@ -120,6 +127,7 @@ export async function moveRepository(
         isOn: sql`${ctx.config.isAutoWatchOn}`,
       }),
       ...deleteStrandedToggles(ctx, row, newOwner),
+      ...(owner.kind === "organization" ? detachLabels(ctx, row.id, owner.id) : []),
       selectRepositories(db, callerSql(actor)).where(isThis),
     ]);
     const [moved] = results.at(-1) as RepositoryRow[];

@@ -31,6 +31,8 @@ export const ISSUE_PAYLOADS = {
   "issue.labels_cleared": OfIssue,
   "issue.milestoned": MilestoneChange,
   "issue.demilestoned": MilestoneChange,
+  "issue.dependency_added": OfIssue.extend({ blocker_id: Int64 }),
+  "issue.dependency_removed": OfIssue.extend({ blocker_id: Int64 }),
   "issue.locked": OfIssue,
   "issue.unlocked": OfIssue,
   "issue.pinned": OfIssue,

@@ -1,0 +1,163 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
+import {
+  issues,
+  mails,
+  notifications,
+  repositories,
+  timelineEntries,
+  users,
+} from "../../db/schema/index.ts";
+import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
+import type { Event } from "../../events/event.ts";
+import { isMailOn } from "../mail/queue-mail.ts";
+import { findReferences } from "../references/find-references.ts";
+import { isTold, REASON, selectConcerned, type Audience } from "./recipients.ts";
+
+/** Users of the audience whom one step tells. */
+const TOLD_AT_ONCE = 500;
+
+const NOBODY = { users: [], teams: [] };
+
+/** Tells users of what happened to an issue, by notifications and, if they want, by mail. */
+export const notify: Consequence = {
+  name: "notifications",
+  kinds: ["issue.opened", "issue.closed", "issue.reopened", "issue.assigned", "comment.created"],
+  async handle(ctx, recorded, budget, state) {
+    const audience = await findAudience(ctx, recorded);
+    if (!audience) return undefined;
+    budget.consume(2);
+    return tell(ctx, recorded, audience, typeof state === "number" ? state : 0);
+  },
+};
+
+/** Whom an event concerns; undefined if the issue or the comment is gone. */
+async function findAudience(ctx: Ctx, recorded: RecordedEvent): Promise<Audience | undefined> {
+  const { actorId: doerId } = recorded;
+  const event = recorded.event as Event;
+  if (!isOfIssue(event)) return undefined;
+  const commentId = event.type === "comment.created" ? event.commentId : 0;
+  const [[issue], [repo], [comment]] = await ctx.db.batch([
+    ctx.db.select().from(issues).where(eq(issues.id, event.issueId)),
+    ctx.db.select().from(repositories).where(eq(repositories.id, event.repoId)),
+    ctx.db
+      .select({ body: timelineEntries.body })
+      .from(timelineEntries)
+      .where(and(eq(timelineEntries.id, commentId), eq(timelineEntries.issueId, event.issueId))),
+  ]);
+  if (!issue || !repo || (event.type === "comment.created" && !comment)) return undefined;
+  const text = event.type === "issue.opened" ? issue.body : comment?.body;
+  return {
+    repo,
+    issue,
+    doerId,
+    isForAll: event.type !== "issue.assigned",
+    mentioned: text === undefined ? NOBODY : findMentions(text),
+    assigneeId: event.type === "issue.assigned" ? event.userId : undefined,
+  };
+}
+
+type Handled = Extract<Event, { issueId: number }>;
+
+/** True for all events of `kinds`. */
+const isOfIssue = (event: Event): event is Handled => "issueId" in event;
+
+const findMentions = (text: string) => findReferences(text, { isMarkdown: true, rootUrls: [] });
+
+/**
+ * Tells a part of the audience.
+ *
+ * A notification knows the last event that it tells of: one that was told already, or of which a later one was, changes
+ * nothing when it is told again. The mails come first, for those who are not told yet.
+ *
+ * @param afterId The last user of the part before it.
+ * @returns The last user of this part; undefined if no part follows.
+ */
+async function tell(
+  ctx: Ctx,
+  { id: eventId, event }: RecordedEvent,
+  audience: Audience,
+  afterId: number,
+): Promise<number | undefined> {
+  const { db, config, mailer, now } = ctx;
+  const { issue, doerId } = audience;
+  const concerned = selectConcerned(audience, { afterId, size: TOLD_AT_ONCE });
+  const isToldNow = isTold(sql`concerned.user_id`, sql`concerned.reason`, audience);
+  const queueMails = insertSelect(
+    db,
+    mails,
+    {
+      userId: sql`concerned.user_id`,
+      address: "",
+      sealedContent: "",
+      issueId: issue.id,
+      eventId,
+      reason: sql`case concerned.reason
+        when ${REASON.mention} then 'mention'
+        when ${REASON.assign} then 'assign'
+        else 'subscribed'
+      end`,
+      dueAt: now,
+      createdAt: now,
+    },
+    sql`
+      from (${concerned}) concerned
+      join ${users} on ${users.id} = concerned.user_id
+      where ${isToldNow}
+        and (${users.emailNotifications} in ('enabled', 'andyourown')
+          or ${users.emailNotifications} = 'onmention' and concerned.reason > ${REASON.subscribed})
+        and (${users.id} <> ${doerId} or ${users.emailNotifications} = 'andyourown')
+        and not exists (
+          select 1
+          from ${notifications}
+          where ${notifications.userId} = concerned.user_id
+            and ${notifications.issueId} = ${issue.id}
+            and ${notifications.eventId} >= ${eventId}
+        )`,
+  ).onConflictDoNothing();
+  const upsert = insertSelect(
+    db,
+    notifications,
+    {
+      userId: sql`concerned.user_id`,
+      repoId: issue.repoId,
+      subject: issue.isPull ? "pull" : "issue",
+      issueId: issue.id,
+      status: "unread",
+      entryId: event.type === "comment.created" ? event.commentId : null,
+      eventId,
+      createdAt: now,
+      updatedAt: now,
+    },
+    sql`
+      from (${concerned}) concerned
+      where concerned.user_id <> ${doerId} and ${isToldNow}`,
+  ).onConflictDoUpdate({
+    target: [notifications.userId, notifications.issueId],
+    targetWhere: sql`issue_id is not null`,
+    set: {
+      // A pinned notification stays pinned.
+      status: sql`case ${notifications.status}
+        when 'read' then 'unread'
+        else ${notifications.status}
+      end`,
+      entryId: sql`coalesce(excluded.entry_id, ${notifications.entryId})`,
+      eventId: sql`excluded.event_id`,
+      updatedAt: sql`excluded.updated_at`,
+    },
+    setWhere: sql`${notifications.eventId} < excluded.event_id`,
+  });
+  const part = db
+    .select({
+      lastId: sql<number | null>`max(concerned.user_id)`.as("last_id"),
+      size: sql<number>`count(*)`.as("size"),
+    })
+    .from(sql`(${concerned}) concerned`);
+  const [[last]] = isMailOn(config)
+    ? await db.batch([part, queueMails, upsert])
+    : await db.batch([part, upsert]);
+  if (isMailOn(config)) mailer.noteQueued();
+  return last?.size === TOLD_AT_ONCE ? (last.lastId ?? undefined) : undefined;
+}

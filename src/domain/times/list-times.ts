@@ -1,0 +1,207 @@
+import { and, asc, count, eq, gte, lte, sql, type SQL } from "drizzle-orm";
+
+import { isAllowed, modeOf } from "../../auth/access/permission.ts";
+import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
+import type { Ctx } from "../../context.ts";
+import { allOf, anyOf, columnsOf } from "../../db/db.ts";
+import { ACCESS, issues, repositories, trackedTimes, users } from "../../db/schema/index.ts";
+import type { User } from "../../db/schema/index.ts";
+import { forbidden, notFound } from "../../lib/failure.ts";
+import type { IssueContext } from "../../shapes/issues/issue.ts";
+import type { TrackedTimeContext } from "../../shapes/issues/tracked-time.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isAccountNamed } from "../accounts/find-account.ts";
+import {
+  isIssueVisible,
+  isNumbered,
+  selectIssues,
+  toIssueContext,
+  unitOf,
+} from "../issues/find-issue.ts";
+import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { selectTimeUser } from "./find-time-user.ts";
+import { isTrackerOn, requireTracker } from "./time-access.ts";
+import type { Listed, Slice } from "../slice.ts";
+
+/** When the listed times were booked, in milliseconds, both included. */
+export interface BookedWithin {
+  readonly since: number | undefined;
+  readonly before: number | undefined;
+}
+
+/** The filter of a list of times in a repository. */
+export interface TimeFilter extends BookedWithin {
+  /** Whose times; "" for all that the caller may see. */
+  readonly userName: string;
+}
+
+/**
+ * Lists times of an issue or pull request by its number, oldest booking first. Callers who may not write to it see their
+ * own.
+ *
+ * @throws Failure `not_found` where the repository does not track time, and for an unknown user; `forbidden` for callers
+ * who ask for another user's times and may not write.
+ */
+export async function listIssueTimes(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  filter: TimeFilter,
+  slice: Slice,
+): Promise<Listed<TrackedTimeContext>> {
+  if (!isTrackerOn(repo)) throw notFound("Timetracker is disabled");
+  const isNumber = isNumbered(repo.row.id, number);
+  const isOfIssue = sql`${trackedTimes.issueId} = (select id from issues where ${isNumber})`;
+  const [[issue], [user], listed] = await Promise.all([
+    ctx.db.select({ isPull: issues.isPull }).from(issues).where(isNumber),
+    selectTimeUser(ctx, repo, filter.userName),
+    listIn(ctx, repo, isOfIssue, filter, slice),
+  ]);
+  if (!issue || !isIssueVisible(repo, issue)) throw notFound("issue does not exist");
+  requireUserFilter(ctx, filter, modeOf(repo, unitOf(issue)) >= ACCESS.write, user);
+  return listed;
+}
+
+/**
+ * Lists times of a repository, oldest booking first. Of issues or pull requests that the caller may only read, the
+ * caller's own times are listed, and none of those that the caller may not read.
+ *
+ * @throws Failure `malformed` where the repository does not track time; else as `listIssueTimes`.
+ */
+export async function listRepositoryTimes(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  filter: TimeFilter,
+  slice: Slice,
+): Promise<Listed<TrackedTimeContext>> {
+  requireTracker(repo);
+  const [[user], listed] = await Promise.all([
+    selectTimeUser(ctx, repo, filter.userName),
+    listIn(ctx, repo, eq(trackedTimes.repoId, repo.row.id), filter, slice),
+  ]);
+  const isWriter = (["issues", "pulls"] as const).some((unit) =>
+    isAllowed(repo, { unit, mode: "write" }),
+  );
+  requireUserFilter(ctx, filter, isWriter, user);
+  return listed;
+}
+
+/**
+ * Lists the times of one user in a repository, oldest booking first: for the user, and for administrators of the
+ * repository.
+ *
+ * @throws Failure as `listRepositoryTimes`, with administrators in place of writers.
+ */
+export async function listUserTimes(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  userName: string,
+  slice: Slice,
+): Promise<Listed<TrackedTimeContext>> {
+  requireTracker(repo);
+  const filter = { userName, since: undefined, before: undefined };
+  const [[user], listed] = await Promise.all([
+    selectTimeUser(ctx, repo, userName),
+    listIn(ctx, repo, eq(trackedTimes.repoId, repo.row.id), filter, slice),
+  ]);
+  requireUserFilter(ctx, filter, isAllowed(repo, { mode: "admin" }), user);
+  return listed;
+}
+
+/** SECURITY: who may not ask for others' times is refused whether or not the user exists. */
+function requireUserFilter(
+  { actor }: Ctx,
+  { userName }: TimeFilter,
+  mayAsk: boolean,
+  user: User | undefined,
+): void {
+  if (userName === "") return;
+  const isOwn = actor.user?.lowerName === userName.toLowerCase();
+  if (!isOwn && !mayAsk) throw forbidden("query by user not allowed; not enough rights");
+  if (!user) throw notFound("user does not exist");
+}
+
+/** Lists the times of a repository that match a condition and that the caller may see. */
+function listIn(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  isAmong: SQL,
+  { userName, ...within }: TimeFilter,
+  slice: Slice,
+) {
+  const isOwn = eq(trackedTimes.userId, ctx.actor.user?.id ?? 0);
+  const isShown = ([false, true] as const).map((isPull) => {
+    const mode = modeOf(repo, isPull ? "pulls" : "issues");
+    if (mode < ACCESS.read) return undefined;
+    return allOf(eq(issues.isPull, isPull), mode < ACCESS.write ? isOwn : undefined);
+  });
+  const isOfUser =
+    userName === ""
+      ? undefined
+      : sql`${trackedTimes.userId} = (
+          select ${users.id}
+          from ${users}
+          where ${isAccountNamed(userName)}
+        )`;
+  return listTimes(ctx, allOf(isAmong, isOfUser, anyOf(...isShown)), within, slice);
+}
+
+/** Lists the times of the caller in all repositories whose issues the caller may still read, oldest booking first. */
+export function listOwnTimes(ctx: Ctx, user: User, within: BookedWithin, slice: Slice) {
+  const isReadable = ([false, true] as const).map((isPull) =>
+    allOf(
+      eq(issues.isPull, isPull),
+      isRepositoryAllowed(ctx.actor, { unit: isPull ? "pulls" : "issues", mode: "read" }),
+    ),
+  );
+  const isListed = allOf(eq(trackedTimes.userId, user.id), anyOf(...isReadable));
+  return listTimes(ctx, isListed, within, slice);
+}
+
+/**
+ * @param isListed The condition on the rows of `trackedTimes`, joined with their issues and repositories.
+ */
+async function listTimes(
+  ctx: Ctx,
+  isListed: SQL,
+  { since, before }: BookedWithin,
+  { size, offset }: Slice,
+): Promise<Listed<TrackedTimeContext>> {
+  const { db, actor } = ctx;
+  const condition = and(
+    isListed,
+    since === undefined ? undefined : gte(trackedTimes.bookedAt, since),
+    before === undefined ? undefined : lte(trackedTimes.bookedAt, before),
+  );
+  const from = sql`
+    from ${trackedTimes}
+    join ${issues} on ${issues.id} = ${trackedTimes.issueId}
+    join ${repositories} on ${repositories.id} = ${trackedTimes.repoId}
+    where ${condition}`;
+  // Selected again by each query, since the issues and repositories of a page are known by its times only.
+  const ids = (column: SQL) => sql`(
+    select ${column} ${from} order by ${trackedTimes.id} limit ${size} offset ${offset}
+  )`;
+  const [rows, issueRows, repoRows, [counted]] = await db.batch([
+    db
+      .select({ time: columnsOf(trackedTimes, "t"), user: columnsOf(users, "u") })
+      .from(trackedTimes)
+      .innerJoin(users, eq(users.id, trackedTimes.userId))
+      .where(sql`${trackedTimes.id} in ${ids(sql`${trackedTimes.id}`)}`)
+      .orderBy(asc(trackedTimes.id)),
+    selectIssues(db).where(sql`${issues.id} in ${ids(sql`${trackedTimes.issueId}`)}`),
+    selectRepositories(db, callerSql(actor)).where(
+      sql`${repositories.id} in ${ids(sql`${trackedTimes.repoId}`)}`,
+    ),
+    db.select({ total: count().as("total") }).from(sql`(select 1 ${from})`),
+  ]);
+  const repos = new Map(repoRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
+  const found = new Map<number, IssueContext>();
+  for (const row of issueRows) {
+    const repo = repos.get(row.issue.repoId);
+    if (repo) found.set(row.issue.id, toIssueContext(repo, row));
+  }
+  const items = rows.map(({ time, user }) => ({ row: time, user, issue: found.get(time.issueId) }));
+  return { items, total: counted?.total ?? 0 };
+}
