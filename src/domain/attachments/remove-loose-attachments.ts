@@ -26,10 +26,9 @@ export async function removeLooseAttachments({ db, git, now }: Ctx): Promise<voi
     if (files.length === 0) return;
     const uuids = files.map(({ uuid }) => uuid);
     await git.attachmentFiles.delete(uuids);
+    const list = JSON.stringify(uuids);
     await db
       .delete(attachmentLooseFiles)
-      .where(
-        sql`${attachmentLooseFiles.uuid} in (select value from json_each(${JSON.stringify(uuids)}))`,
-      );
+      .where(sql`${attachmentLooseFiles.uuid} in (select value from json_each(${list}))`);
   }
 }

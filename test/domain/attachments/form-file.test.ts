@@ -14,7 +14,7 @@ function streamInChunks(bytes: Uint8Array, chunkBytes: number): ReadableStream<U
         controller.byobRequest?.respond(0);
         return;
       }
-      controller.enqueue(bytes.slice(at, at + chunkBytes) as Uint8Array<ArrayBuffer>);
+      controller.enqueue(bytes.slice(at, at + chunkBytes));
       at += chunkBytes;
     },
   });
