@@ -13,7 +13,7 @@ import type { BaseCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
-import { sendDueMails } from "./domain/mail/send-due-mails.ts";
+import { sendDueMails } from "./domain/outbox/send-due-mails.ts";
 import { readClientAddress, readClientNetwork } from "./entrance/client-network.ts";
 import { gitHttp } from "./git-http/index.ts";
 import { USER_AGENT } from "./domain/version.ts";
@@ -173,7 +173,9 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
   headers.set("X-Frame-Options", "SAMEORIGIN");
   const { incomplete } = base.git.usage;
   if (incomplete.size > 0) {
-    headers.set("X-Gitea-Warning", `too much work, incomplete: ${[...incomplete].join(", ")}`);
+    const warning = `too much work, incomplete: ${[...incomplete].join(", ")}`;
+    const other = headers.get("X-Gitea-Warning");
+    headers.set("X-Gitea-Warning", other === null ? warning : `${warning}; ${other}`);
   }
   if (!headers.has("Cache-Control")) {
     headers.set("Cache-Control", "max-age=0, private, must-revalidate, no-transform");

@@ -33,6 +33,20 @@ export const HEADERS = {
       false,
     ),
   },
+  invalidTemplates: {
+    "X-Gitea-Warning": header(
+      "string",
+      "The number of invalid templates, which are left out",
+      false,
+    ),
+  },
+  blankIssue: {
+    "X-Gitea-Warning": header(
+      "string",
+      "The configuration of the repository that asks for a template",
+      false,
+    ),
+  },
   location: { Location: header("string", "The URL of the same request under the current name") },
   reason: {
     "X-Edgeforge-Reason": header("string", "What is not found, in a word"),

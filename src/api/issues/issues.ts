@@ -7,9 +7,10 @@ import { editIssue } from "../../domain/issues/edit-issue.ts";
 import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
 import { requireIssueWrite } from "../../domain/issues/require-issue-access.ts";
+import { warnOfBlankIssue } from "../../domain/issues/warn-of-blank-issue.ts";
 import { precondition } from "../../lib/failure.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
-import { empty, json, refusals } from "../answers.ts";
+import { empty, HEADERS, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
@@ -73,13 +74,14 @@ issues.openapi(
       body: { required: true, ...json(CreateIssue, "The issue") },
     },
     responses: {
-      201: json(Issue, "The new issue"),
+      201: { ...json(Issue, "The new issue"), headers: HEADERS.blankIssue },
       ...refusals(401, 403, 404, 413, 422, 423),
     },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const wanted = c.req.valid("json");
+    const warning = warnOfBlankIssue(ctx, repo);
     const issue = await createIssue(ctx, repo, {
       title: wanted.title,
       body: wanted.body,
@@ -90,6 +92,8 @@ issues.openapi(
       milestoneId: wanted.milestone,
       deadlineAt: wanted.due_date === undefined ? undefined : parseDueDate(wanted.due_date),
     });
+    const text = await warning;
+    if (text !== undefined) c.header("X-Gitea-Warning", text);
     return c.json(toIssue(issue, viewer), 201);
   },
 );
@@ -128,8 +132,7 @@ issues.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const wanted = c.req.valid("json");
-    const issue = await findIssue(ctx, repo, c.req.valid("param").index);
-    const edited = await editIssue(ctx, issue, {
+    const edited = await editIssue(ctx, repo, c.req.valid("param").index, {
       title: wanted.title,
       body: wanted.body,
       ref: wanted.ref,

@@ -8,7 +8,7 @@ import {
   IssueConfigValidation,
   IssueTemplate,
 } from "../../shapes/issues/issue-template.ts";
-import { json, refusals } from "../answers.ts";
+import { HEADERS, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { RepoPath } from "../repos/paths.ts";
@@ -25,13 +25,23 @@ issueTemplates.openapi(
     middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
     request: { params: RepoPath },
     responses: {
-      200: json(z.array(IssueTemplate), "The valid templates of the default branch"),
+      200: {
+        ...json(z.array(IssueTemplate), "The valid templates of the default branch"),
+        headers: HEADERS.invalidTemplates,
+      },
       ...refusals(401, 403, 404, 413),
     },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
-    return c.json((await listIssueTemplates(ctx, repo)).map(toIssueTemplate), 200);
+    const { templates, invalidCount } = await listIssueTemplates(ctx, repo);
+    if (invalidCount > 0) {
+      c.header(
+        "X-Gitea-Warning",
+        `error occurs when parsing issue template: count=${invalidCount}`,
+      );
+    }
+    return c.json(templates.map(toIssueTemplate), 200);
   },
 );
 
@@ -54,8 +64,8 @@ issueTemplates.openapi(
   }),
   async (c) => {
     const { ctx, repo } = c.var;
-    const found = await findIssueConfig(ctx, repo);
-    const { isBlankAllowed, links } = typeof found === "string" ? DEFAULT_ISSUE_CONFIG : found;
+    const { config } = await findIssueConfig(ctx, repo);
+    const { isBlankAllowed, links } = typeof config === "string" ? DEFAULT_ISSUE_CONFIG : config;
     return c.json({ blank_issues_enabled: isBlankAllowed, contact_links: links }, 200);
   },
 );
@@ -79,9 +89,9 @@ issueTemplates.openapi(
   }),
   async (c) => {
     const { ctx, repo } = c.var;
-    const found = await findIssueConfig(ctx, repo);
-    const message = typeof found === "string" ? found : "";
-    return c.json({ valid: typeof found !== "string", message }, 200);
+    const { config } = await findIssueConfig(ctx, repo);
+    const message = typeof config === "string" ? config : "";
+    return c.json({ valid: typeof config !== "string", message }, 200);
   },
 );
 

@@ -48,7 +48,7 @@ export async function findEntry(
 
 /** `findEntry` for several paths. Each common directory is read once. */
 export async function findEntries(
-  { catalog, objects }: OpenRepository,
+  { catalog, objects }: Pick<OpenRepository, "catalog" | "objects">,
   root: ObjectLocation,
   paths: readonly (readonly string[])[],
 ): Promise<(TreeEntry | undefined)[]> {

@@ -6,7 +6,15 @@ const Filled = z.string().refine((text) => text.trim() !== "");
 const Text = z.string().optional();
 const Flag = z.boolean().optional();
 
+/** Where a field is shown: in the form, and in the text that it becomes. */
+const Places = z.array(z.enum(["form", "content"])).optional();
+const isInForm = (places: readonly string[] | undefined): boolean =>
+  places === undefined || places.includes("form");
+
 const Required = z.looseObject({ required: Flag });
+const Box = z
+  .looseObject({ label: Filled, required: Flag, visible: Places })
+  .refine(({ required, visible }) => !required || isInForm(visible));
 const Labelled = { label: Filled, description: Text };
 const Field = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("markdown"), attributes: z.looseObject({ value: Filled }) }),
@@ -22,14 +30,22 @@ const Field = z.discriminatedUnion("type", [
   }),
   z.looseObject({
     type: z.literal("dropdown"),
-    attributes: z.looseObject({ ...Labelled, multiple: Flag, options: z.array(z.string()).min(1) }),
+    attributes: z
+      .looseObject({
+        ...Labelled,
+        multiple: Flag,
+        list: Flag,
+        options: z.array(z.string()).min(1),
+        default: z.int().min(0).nullish(),
+      })
+      .refine(({ options, default: chosen }) => (chosen ?? 0) < options.length),
     validations: Required.optional(),
   }),
   z.looseObject({
     type: z.literal("checkboxes"),
     attributes: z.looseObject({
       ...Labelled,
-      options: z.array(z.looseObject({ label: Filled, required: Flag })).min(1),
+      options: z.array(Box).min(1),
     }),
   }),
 ]);
@@ -41,7 +57,7 @@ const Common = z.looseObject({
     .transform(String)
     .pipe(z.string().regex(/^[\w-]*$/))
     .optional(),
-  visible: z.array(z.enum(["form", "content"])).optional(),
+  visible: Places,
 });
 
 const splitList = (text: string): string[] => text.split(",").map((item) => item.trim());
@@ -113,6 +129,14 @@ async function readText(path: string, text: string): Promise<IssueTemplate> {
 async function readForm(path: string, text: string): Promise<IssueTemplate | undefined> {
   const { data: form } = Form.safeParse(await parseOptionalYaml(text));
   if (!form) return undefined;
+  // Nobody could fill in a required field that is hidden.
+  const isHidden = form.body.some(
+    (field) =>
+      "validations" in field &&
+      (field.validations as { required?: boolean } | undefined)?.required === true &&
+      !isInForm(field.visible),
+  );
+  if (isHidden) return undefined;
   const fields = form.body.map((field, at): FormField => {
     const isSubmitted = field.type !== "markdown";
     return {

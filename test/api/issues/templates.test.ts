@@ -4,7 +4,7 @@ import { MODE_SYMLINK } from "../../../src/git/object/tree.ts";
 import { disableCode } from "../../support/disable-code.ts";
 import { call } from "../../support/call.ts";
 import { makeFiles, type TestFile } from "../../support/files.ts";
-import { make, type TestRepo } from "../../support/make.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { push } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -156,6 +156,17 @@ describe("GET /repos/{owner}/{repo}/issue_templates", () => {
       field("{type: dropdown, attributes: {label: a, options: [[a]]}}"),
       field("{type: checkboxes, attributes: {label: a, options: [a]}}"),
       field("{type: input, attributes: {label: a}, visible: [nowhere]}"),
+      field(
+        "{type: input, attributes: {label: a}, visible: [content], validations: {required: true}}",
+      ),
+      field("{type: dropdown, attributes: {label: a, options: [a], list: perhaps}}"),
+      field("{type: dropdown, attributes: {label: a, options: [a], default: 1}}"),
+      field("{type: dropdown, attributes: {label: a, options: [a], default: -1}}"),
+      field("{type: dropdown, attributes: {label: a, options: [a], default: a}}"),
+      field("{type: checkboxes, attributes: {label: a, options: [{label: a, visible: [x]}]}}"),
+      field(
+        "{type: checkboxes, attributes: {label: a, options: [{label: a, required: true, visible: [content]}]}}",
+      ),
       `${field("{type: input, id: x, attributes: {label: a}}")}  - {type: input, id: x, attributes: {label: b}}\n`,
       `a: &a [x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n${field("{type: markdown, attributes: {value: *b}}")}`,
       `name: a\nabout: b\nx: ${"y".repeat(70_000)}\nbody: [{type: markdown, attributes: {value: a}}]\n`,
@@ -174,6 +185,50 @@ describe("GET /repos/{owner}/{repo}/issue_templates", () => {
       "fine.md": BUG,
     });
     expect(listed).toMatchObject([{ file_name: ".gitea/ISSUE_TEMPLATE/fine.yaml" }]);
+  });
+
+  it("counts invalid templates in a header, and reads the same tree once", async () => {
+    const { repo } = await makePushed({
+      ".gitea/ISSUE_TEMPLATE/config.yaml": "a: [",
+      ".gitea/ISSUE_TEMPLATE/fine.md": BUG,
+      ".gitea/ISSUE_TEMPLATE/nameless.md": "---\nabout: a\n---\nb\n",
+      ".gitea/ISSUE_TEMPLATE/link.md": { mode: MODE_SYMLINK, content: "../../fine.md" },
+      ".github/ISSUE_TEMPLATE/broken.yml": "a: [",
+      "ISSUE_TEMPLATE.md": "a single template is for pages",
+    });
+    const ask = () => call("GET", pathOf(repo, "issue_templates"));
+    const first = await ask();
+    expect(first.headers.get("X-Gitea-Warning")).toBe(
+      "error occurs when parsing issue template: count=2",
+    );
+    expect(first.body).toMatchObject([{ name: "Bug" }]);
+    const { answer, line } = await logged(ask);
+    expect(answer.body).toEqual(first.body);
+    expect(answer.headers.get("X-Gitea-Warning")).toBe(first.headers.get("X-Gitea-Warning"));
+    expect(line.steps).toBe(0);
+
+    const { repo: clean } = await makePushed({ ".gitea/ISSUE_TEMPLATE/fine.md": BUG });
+    const { headers } = await call("GET", pathOf(clean, "issue_templates"));
+    expect(headers.get("X-Gitea-Warning")).toBeNull();
+  });
+
+  it("lists all directories, in the order in which they are searched", async () => {
+    const directories = [
+      "ISSUE_TEMPLATE",
+      "issue_template",
+      ".gitea/ISSUE_TEMPLATE",
+      ".gitea/issue_template",
+      ".github/ISSUE_TEMPLATE",
+      ".github/issue_template",
+      ".gitlab/ISSUE_TEMPLATE",
+      ".gitlab/issue_template",
+    ];
+    const listed = await list(
+      Object.fromEntries(directories.map((directory) => [`${directory}/a.md`, BUG])),
+    );
+    expect(listed.map((each: { file_name: string }) => each.file_name)).toEqual(
+      directories.map((directory) => `${directory}/a.md`),
+    );
   });
 
   it("is empty without templates, and requires read access to the code", async () => {
@@ -197,6 +252,63 @@ describe("GET /repos/{owner}/{repo}/issue_templates", () => {
       expect((await call("GET", pathOf(repo, rest))).status).toBe(404);
       expect((await call("GET", pathOf(repo, rest), { as: owner })).status).toBe(200);
     }
+  });
+});
+
+describe("an issue without a template", () => {
+  const NO_BLANK = { ".gitea/ISSUE_TEMPLATE/config.yaml": "blank_issues_enabled: false\n" };
+  const open = (repo: TestRepo, as: TestUser) =>
+    call("POST", pathOf(repo, "issues"), { as, json: { title: "It rains" } });
+  const warningOf = async (repo: TestRepo, as: TestUser) => {
+    const { status, headers } = await open(repo, as);
+    expect(status).toBe(201);
+    return headers.get("X-Gitea-Warning");
+  };
+  const WARNING = "blank issues are disabled by .gitea/ISSUE_TEMPLATE/config.yaml: use a template";
+
+  it("is accepted where the configuration asks for one, with a warning that names it", async () => {
+    const { repo } = await makePushed({ ...NO_BLANK, ".github/ISSUE_TEMPLATE/bug.md": BUG });
+    const reader = await make.user();
+    expect(await warningOf(repo, reader)).toBe(WARNING);
+    // What was found once costs no further read of git.
+    const { answer, line } = await logged(() => open(repo, reader));
+    expect(answer.headers.get("X-Gitea-Warning")).toBe(WARNING);
+    expect([line.objectCalls, line.r2Calls]).toEqual([0, 0]);
+    expect(line.d1Rounds).toBeLessThanOrEqual(3);
+  });
+
+  it.each([
+    ["there are no templates", NO_BLANK],
+    [
+      "the configuration is invalid",
+      { "ISSUE_TEMPLATE/a.md": BUG, ".gitea/ISSUE_TEMPLATE/config.yaml": "[]" },
+    ],
+    ["there is no configuration", { "ISSUE_TEMPLATE/a.md": BUG }],
+  ])("causes no warning where %s", async (_, files) => {
+    const { owner, repo } = await makePushed(files);
+    expect(await warningOf(repo, owner)).toBeNull();
+  });
+
+  it("causes no warning in an empty repository, and for readers of the issues alone", async () => {
+    const owner = await make.user();
+    expect(await warningOf(await make.repo(owner), owner)).toBeNull();
+    const { repo } = await makePushed({ ...NO_BLANK, "ISSUE_TEMPLATE/a.md": BUG });
+    await disableCode(repo);
+    expect(await warningOf(repo, await make.user())).toBeNull();
+  });
+
+  it("follows the next push", async () => {
+    const { owner, repo } = await makePushed({ ...NO_BLANK, "ISSUE_TEMPLATE/a.md": BUG });
+    expect(await warningOf(repo, owner)).toBe(WARNING);
+    const path = pathOf(repo, "contents/.gitea/ISSUE_TEMPLATE/config.yaml");
+    const { body } = await call("GET", path);
+    const json = {
+      sha: body.sha,
+      message: "Allow them",
+      content: btoa("blank_issues_enabled: true\n"),
+    };
+    expect((await call("PUT", path, { as: owner, json })).status).toBe(200);
+    expect(await warningOf(repo, owner)).toBeNull();
   });
 });
 

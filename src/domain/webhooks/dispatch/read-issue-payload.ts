@@ -1,8 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
-import { columnsOf, type Database } from "../../../db/db.ts";
-import { jsonRows } from "../../../db/json-rows.ts";
-import { attachments, issues, labels, timelineEntries, users } from "../../../db/schema/index.ts";
+import type { Database } from "../../../db/db.ts";
+import { issues, labels, timelineEntries } from "../../../db/schema/index.ts";
 import {
   toCommentPayload,
   toIssuePayload,
@@ -14,6 +13,7 @@ import type {
 import type { PayloadContext } from "../../../events/webhooks/payloads/payload-context.ts";
 import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
 import { toLabel } from "../../../shapes/issues/label.ts";
+import { isComment, selectComments, toCommentContext } from "../../comments/select-comments.ts";
 import { selectIssues, toIssueContext } from "../../issues/find-issue.ts";
 
 /** The rows that the payload of a change of an issue or comment is built from. */
@@ -27,22 +27,9 @@ export async function readIssueSubject(db: Database, change: IssueChange | Comme
   const labelIds = [...(changes?.added ?? []), ...(changes?.removed ?? [])];
   const [[issue], [comment], named] = await db.batch([
     selectIssues(db).where(and(eq(issues.id, issueId), eq(issues.repoId, repoId))),
-    db
-      .select({
-        row: columnsOf(timelineEntries, "t"),
-        poster: columnsOf(users, "u"),
-        attachments: jsonRows(
-          attachments,
-          sql`
-            from ${attachments}
-            where ${attachments.entryId} = ${timelineEntries.id}
-            order by ${attachments.id}`,
-          "comment_attachments",
-        ),
-      })
-      .from(timelineEntries)
-      .leftJoin(users, eq(users.id, timelineEntries.posterId))
-      .where(and(eq(timelineEntries.id, commentId), eq(timelineEntries.issueId, issueId))),
+    selectComments(db).where(
+      and(isComment, eq(timelineEntries.id, commentId), eq(timelineEntries.issueId, issueId)),
+    ),
     db
       .select()
       .from(labels)
@@ -63,10 +50,7 @@ export function toIssueOrCommentPayload(
   const issue = toIssueContext(repo, subject.issue);
   if (change.event === "issue_comment") {
     if (!subject.comment) return undefined;
-    const { row, poster, attachments: files } = subject.comment;
-    // The left join returns columns of nulls for a deleted account.
-    const author = row.posterId === null ? undefined : (poster ?? undefined);
-    const comment = { issue, row, poster: author, attachments: files };
+    const comment = toCommentContext(repo, subject.comment);
     const { event, action, from } = change;
     return { event, body: toCommentPayload(context, action, issue, comment, from) };
   }

@@ -17,6 +17,7 @@ import {
   toIssuePayload,
 } from "../../../../src/events/webhooks/payloads/issue-payload.ts";
 import { tell } from "../../../support/activities.ts";
+import { call } from "../../../support/call.ts";
 import { db } from "../../../support/db.ts";
 import { commentOn, issueIn } from "../../../support/issue-contexts.ts";
 import { makeHook } from "../../../support/hooks.ts";
@@ -238,6 +239,60 @@ describe("changes of issues", () => {
     await change({ ...scene, issue: pull }, "comment.created", { commentId: comment.id });
     await dispatch();
     expect(await sentOf(scene.repo)).toEqual([]);
+  });
+});
+
+describe("the API's changes of an issue", () => {
+  it("reach a hook in their order, each with what changed", async () => {
+    const { owner, repo } = await makeScene();
+    const [label, milestone] = [await makeLabel({ repo }), await makeMilestone(repo)];
+    const path = `/repos/${repo.owner}/${repo.name}/issues`;
+    const send = async (
+      method: "POST" | "PATCH" | "PUT" | "DELETE",
+      rest: string,
+      json?: object,
+    ) => {
+      const answer = await call(method, path + rest, { as: owner, ...(json && { json }) });
+      expect(answer.status, `${method} ${rest}`).toBeLessThan(300);
+      await dispatch();
+      return answer.body;
+    };
+    const { number } = await send("POST", "", { title: "It rains", body: "Here" });
+    await send("PATCH", `/${number}`, { title: "It pours", body: "Everywhere" });
+    await send("POST", `/${number}/labels`, { labels: [label.id] });
+    await send("PATCH", `/${number}`, { milestone: milestone.id, assignees: [owner.name] });
+    const comment = await send("POST", `/${number}/comments`, { body: "Same here" });
+    await send("PATCH", `/comments/${comment.id}`, { body: "Not here" });
+    await send("PATCH", `/${number}`, { state: "closed" });
+    await send("PATCH", `/${number}`, { state: "open" });
+    await send("DELETE", `/comments/${comment.id}`);
+    await send("DELETE", `/${number}`);
+
+    const sent = await sentOf(repo);
+    const none = { added_labels: null, removed_labels: null };
+    const edited = { title: { from: "It rains" }, body: { from: "Here" }, ...none };
+    const labeled = {
+      added_labels: [expect.objectContaining({ id: label.id })],
+      removed_labels: [],
+    };
+    expect(sent.map(({ event, action, changes }) => [event, action, changes])).toEqual([
+      ["issues", "opened", undefined],
+      ["issues", "edited", edited],
+      ["issue_label", "label_updated", labeled],
+      ["issue_assign", "assigned", undefined],
+      ["issue_milestone", "milestoned", undefined],
+      ["issue_comment", "created", undefined],
+      ["issue_comment", "edited", { body: { from: "Same here" } }],
+      ["issues", "closed", undefined],
+      ["issues", "reopened", undefined],
+      ["issue_comment", "deleted", undefined],
+      ["issues", "deleted", undefined],
+    ]);
+    expect(sent.at(-1)).toMatchObject({
+      commit_id: "",
+      issue: { title: "It pours", labels: [{ id: label.id }], milestone: { id: milestone.id } },
+    });
+    expect(sent.at(-2)).toMatchObject({ comment: { body: "Not here" } });
   });
 });
 
