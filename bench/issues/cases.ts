@@ -1,4 +1,4 @@
-import { ISSUE_SORTS } from "../../src/domain/issues/lists/issue-query.ts";
+import { ISSUE_SORTS } from "../../src/domain/issue-lists/issue-query.ts";
 import type { Case, Request } from "../api/cases.ts";
 import { COMMON_WORD, OWNER, RARE_WORD, REPOSITORY, token } from "./population.ts";
 
@@ -10,7 +10,9 @@ const COUNTED_MAX = 12_000;
 /** A list in another order than by age sorts this many issues at most, or walks the order past those that don't match. */
 const SORTED_MAX = 15_000;
 /** Words find this many issues at most, each with a document and a row, for the page and for the total. */
-const FOUND_MAX = 8000;
+const FOUND_MAX = 15_000;
+/** A page shows labels, assignees and milestones of 50 issues, of which one page has more than another. */
+const PAGE_MAX = 1000;
 
 /** Issues in the last full page of the open ones. */
 const lastPage = (issues: number): number => Math.min(1000, Math.floor((issues * 0.6) / 50));
@@ -25,7 +27,10 @@ export function casesOf(issues: number): IssueCase[] {
     ...more,
   });
   const list = (query: string, more: Partial<IssueCase> = {}) =>
-    get(query === "" ? "list" : `list, ${query}`, `${api}/issues?limit=50&${query}`, more);
+    get(query === "" ? "list" : `list, ${query}`, `${api}/issues?limit=50&${query}`, {
+      rowsMax: PAGE_MAX,
+      ...more,
+    });
   const search = (query: string, more: Partial<IssueCase> = {}) =>
     get(
       query === "" ? "search" : `search, ${query}`,
@@ -66,18 +71,18 @@ export function casesOf(issues: number): IssueCase[] {
     list("assigned_by=user-5", counted),
     list("mentioned_by=user-5", counted),
     list("created_by=user-5&labels=common", sorted),
-    list("since=2018-01-01T00:00:00Z", sorted),
+    list("since=2018-01-01T00:00:00Z", { rowsMax: 40_000 }),
     list(`page=${deep}`, { isDeep: true }),
     list(`q=${RARE_WORD}`),
     list(`q=${COMMON_WORD}`, found),
-    list(`q=${COMMON_WORD}&labels=some`, { rowsMax: 60_000 }),
+    list(`q=${COMMON_WORD}&labels=some`, { rowsMax: 80_000 }),
     list(`q=${COMMON_WORD}&sort=recentupdate`, found),
     search("", counted),
     search(`owner=${OWNER}`),
     search("created=true&state=all"),
     search("assigned=true"),
     search(`q=${RARE_WORD}`),
-    search(`q=${COMMON_WORD}`, { rowsMax: 2 * FOUND_MAX }),
+    search(`q=${COMMON_WORD}`, { rowsMax: 18_000 }),
     get("issue", "", { next: () => ({ method: "GET", path: `${api}/issues/${number()}`, token }) }),
     get("timeline", "", {
       next: () => ({ method: "GET", path: `${api}/issues/${number()}/timeline`, token }),

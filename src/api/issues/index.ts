@@ -10,7 +10,6 @@ import { milestones } from "./milestones.ts";
 import { pins } from "./pins.ts";
 import { reactions } from "./reactions.ts";
 import { stopwatches } from "./stopwatches.ts";
-import { reactions } from "./reactions.ts";
 import { issueSubscriptions } from "./subscriptions.ts";
 import { issueTemplates } from "./templates.ts";
 import { timeline } from "./timeline.ts";
@@ -25,9 +24,7 @@ export const issueRoutes = [
   contentHistory,
   reactions,
   timeline,
-  pins,
   dependencies,
-  reactions,
   issues,
   locks,
   deadlines,

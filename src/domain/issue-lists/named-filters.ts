@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import { issueLabels, issues, labels } from "../../../db/schema/index.ts";
+import { issueLabels, issues, labels } from "../../db/schema/index.ts";
 import { type Arguments, integer } from "./arguments.ts";
 import { commonConditions, type Conditions, keyOf } from "./conditions.ts";
 import type { IssueFilter } from "./issue-query.ts";
@@ -131,5 +131,6 @@ export function impossibleSize(
 
 /** The number of issues in the milestones of a table; null for none. */
 export const milestonesSize = (table: SQL): SQL => sql`(
-  select sum(open_issue_count + closed_issue_count) from milestones where id in (select id from ${table})
+  select sum(open_issue_count + closed_issue_count) from milestones
+  where id in (select id from ${table})
 )`;

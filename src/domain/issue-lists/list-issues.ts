@@ -1,16 +1,16 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import { modeOf } from "../../../auth/access/permission.ts";
-import { isUnitOn } from "../../../auth/access/unit-switches.ts";
-import { isAccountVisible } from "../../../auth/access/accounts.ts";
-import type { Ctx } from "../../../context.ts";
-import { allOf } from "../../../db/db.ts";
-import { ACCESS, issues, type Repository, users } from "../../../db/schema/index.ts";
-import { notFound } from "../../../lib/failure.ts";
-import type { IssueContext } from "../../../shapes/issues/issue.ts";
-import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
-import { selectIssues, toIssueContext, unitOf } from "../find-issue.ts";
+import { modeOf } from "../../auth/access/permission.ts";
+import { isUnitOn } from "../../auth/access/unit-switches.ts";
+import { isAccountVisible } from "../../auth/access/accounts.ts";
+import type { Ctx } from "../../context.ts";
+import { allOf } from "../../db/db.ts";
+import { ACCESS, issues, type Repository, users } from "../../db/schema/index.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { IssueContext } from "../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import type { Listed, Slice } from "../slice.ts";
+import { selectIssues, toIssueContext, unitOf } from "../issues/find-issue.ts";
 import { Arguments, integer } from "./arguments.ts";
 import { keyOf } from "./conditions.ts";
 import type { IssueFilter } from "./issue-query.ts";

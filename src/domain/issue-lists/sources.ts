@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import { allOf } from "../../../db/db.ts";
-import { issueAssignees, issueLabels, issueMentions, issues } from "../../../db/schema/index.ts";
+import { allOf } from "../../db/db.ts";
+import { issueAssignees, issueLabels, issueMentions, issues } from "../../db/schema/index.ts";
 import { type Arguments, integer } from "./arguments.ts";
 import { type Conditions, isUpdatedIn, keyOf, userIdOf } from "./conditions.ts";
 import type { IssueFilter, PersonRole } from "./issue-query.ts";
@@ -73,7 +73,7 @@ export function sourcesOf(
   }
   if (milestones) {
     const implied = title === undefined ? keyOf.milestones : keyOf.requiredMilestone(title);
-    sources.push(...milestoneSources(repoId, milestones, order, without(all, implied)));
+    sources.push(...milestoneSources(milestones, order, without(all, implied)));
   }
   for (const [at, person] of filter.people.entries()) {
     const rest = without(all, keyOf.person(at));
@@ -88,12 +88,14 @@ export function sourcesOf(
   }
   const range = isUpdatedIn(filter);
   if (range.length > 0 && order.key !== issues.updatedAt) {
-    sources.push(updatedSource(repoId, filter, range, [...all.values()]));
+    sources.push(updatedSource(repoId, filter, range, [...range, ...all.values()]));
   }
   const seek = (ifChosen: (value: SQL) => SQL) =>
     sql`${issues.repoId} = ${ifChosen(sql`${integer(repoId)}`)}`;
   const size = integer(WALK_SIZE);
-  sources.push({ name: "walk", size, isOrdered: true, ...fromIssues(seek, [...all.values()]) });
+  const inOrder = order.key === issues.updatedAt ? range : [];
+  const rest = [...all.values(), ...inOrder];
+  sources.push({ name: "walk", size, isOrdered: true, ...fromIssues(seek, rest) });
   return sources;
 }
 
@@ -128,13 +130,7 @@ function labelSource(repoId: number, order: ListOrder, conditions: readonly SQL[
 }
 
 /** One milestone has an index in the order of numbers; of several the issues are sorted. */
-function milestoneSources(
-  repoId: number,
-  table: SQL,
-  order: ListOrder,
-  conditions: readonly SQL[],
-): Source[] {
-  const inRepo = [sql`${issues.repoId} = ${integer(repoId)}`, ...conditions];
+function milestoneSources(table: SQL, order: ListOrder, conditions: readonly SQL[]): Source[] {
   const one = sql`(select min(id) from ${table} having count(*) = 1)`;
   const several = sql`(
     select ${milestonesSize(table)} where (select count(*) from ${table}) > 1
@@ -146,8 +142,8 @@ function milestoneSources(
     )`;
   const seek = (ifChosen: (value: SQL) => SQL) => sql`${issues.milestoneId} = ${ifChosen(one)}`;
   return [
-    { name: "milestone", size: ofOne, isOrdered: order.isByAge, ...fromIssues(seek, inRepo) },
-    { name: "milestones", size: several, isOrdered: false, ...fromIssues(some, inRepo) },
+    { name: "milestone", size: ofOne, isOrdered: order.isByAge, ...fromIssues(seek, conditions) },
+    { name: "milestones", size: several, isOrdered: false, ...fromIssues(some, conditions) },
   ];
 }
 
