@@ -63,14 +63,6 @@ GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/blocks
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/dependencies
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/reactions
-DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete
-POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start
-POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop
-GET POST DELETE /repos/{owner}/{repo}/issues/{index}/times
-DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}
 POST /repos/{owner}/{repo}/mirror-sync
 GET POST /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
