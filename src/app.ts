@@ -13,7 +13,7 @@ import type { BaseCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
-import { sendDueMails } from "./domain/mail/send-due-mails.ts";
+import { sendDueMails } from "./domain/outbox/send-due-mails.ts";
 import { readClientAddress, readClientNetwork } from "./entrance/client-network.ts";
 import { gitHttp } from "./git-http/index.ts";
 import { USER_AGENT } from "./domain/version.ts";

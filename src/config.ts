@@ -240,6 +240,8 @@ const Variables = z.object({
     .default(""),
   /** The sender of mails; "" sends none. Mails that wait are sealed, so SEALING_KEYS must be set too. */
   MAIL_FROM: text("an e-mail address, or empty", /^([^\s<>@]+@[^\s<>@]+)?$/, ""),
+  /** Days after which notifications that were read are deleted; 0 keeps them. */
+  NOTIFICATION_DAYS: count(180, 0, 36_500),
   /** Whether nobody can register. Otherwise who confirms an address gets an account, for which mail must be on. */
   DISABLE_REGISTRATION: flag(true),
   /**
@@ -331,6 +333,8 @@ export interface Config {
   isAuditOn: boolean;
   auditDays: number;
   logsD1Rows: boolean;
+  /** Days after which notifications that were read are deleted; 0 keeps them. */
+  notificationDays: number;
   /** "" sends no mail. */
   mailFrom: string;
   isRegistrationAllowed: boolean;
@@ -396,6 +400,7 @@ export function parseConfig(env: object): Config {
     isAuditOn: variables.AUDIT_ENABLED,
     auditDays: variables.AUDIT_DAYS,
     logsD1Rows: variables.LOG_D1_ROWS,
+    notificationDays: variables.NOTIFICATION_DAYS,
     mailFrom: variables.MAIL_FROM,
     isRegistrationAllowed: !variables.DISABLE_REGISTRATION,
     signing: toSigning(variables),

@@ -10,7 +10,7 @@ import type { ApiEnv } from "./endpoints.ts";
 import { renderFailure } from "./failure-renderer.ts";
 import { gitRoutes } from "./git/index.ts";
 import { hookRoutes } from "./hooks/index.ts";
-import { issueRoutes } from "./issues/index.ts";
+import { issueRoutes, issueSearchRoutes } from "./issues/index.ts";
 import { labelRoutes } from "./labels/index.ts";
 import { metaRoutes } from "./meta/index.ts";
 import { MountedRouter } from "./mounted-router.ts";
@@ -24,6 +24,7 @@ import { userRoutes } from "./users/index.ts";
 /** The routes of the API by group. When two paths match a request, the one registered first handles it. */
 const ROUTES = [
   ...metaRoutes,
+  ...issueSearchRoutes,
   ...repoRoutes,
   ...hookRoutes,
   ...branchRoutes,

@@ -3,8 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 /**
  * Operations of Gitea's API, version 1.25, that do not exist here yet: methods and path, one path a line.
  *
- * Two are left out, since an operation that exists takes a word of their paths for a name: `/repos/issues/search` and
- * `/repos/{owner}/{repo}/hooks/git`.
+ * One is left out, since an operation that exists takes a word of its path for an id: `/repos/{owner}/{repo}/hooks/git`.
  */
 const LIST = `
 GET /activitypub/user-id/{id}
@@ -66,7 +65,6 @@ GET POST /repos/{owner}/{repo}/issues/{index}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 POST /repos/{owner}/{repo}/mirror-sync
 GET POST /repos/{owner}/{repo}/pulls
-GET /repos/{owner}/{repo}/pulls/pinned
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
 GET PATCH /repos/{owner}/{repo}/pulls/{index}
 GET /repos/{owner}/{repo}/pulls/{index}.{diffType}

@@ -2,6 +2,7 @@ import type { Ctx } from "../context.ts";
 import { runConsequences } from "../domain/consequences/run-consequences.ts";
 import { runScheduledTasks } from "../domain/cron/run-tasks.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
+import { sendDueMails } from "../domain/outbox/send-due-mails.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
 import { maintainRepository } from "../domain/git/maintain-repository.ts";
@@ -30,7 +31,10 @@ export async function handleBatch(
   if (dispatches.length > 0) {
     await handle(dispatches, async () => {
       await dispatchEvents(openCtx());
-      await runConsequences(openCtx());
+      const ctx = openCtx();
+      await runConsequences(ctx);
+      // The schedule sends the others.
+      if (ctx.mailer.takeQueued()) await sendDueMails(openCtx());
       await forwardEvents(openCtx());
     });
   }

@@ -6,9 +6,12 @@
 export function formatDuration(seconds: number): string {
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;
-  const parts = [word(hours, "hour"), word(minutes, "minute")].filter((part) => part !== "");
-  return parts.join(" ") || word(seconds, "second");
+  const parts = [
+    ...(hours > 0 ? [count(hours, "hour")] : []),
+    ...(minutes > 0 ? [count(minutes, "minute")] : []),
+  ];
+  return parts.join(" ") || count(seconds, "second");
 }
 
-const word = (count: number, unit: string): string =>
-  count === 0 ? "" : `${count} ${unit}${count === 1 ? "" : "s"}`;
+const count = (number: number, unit: string): string =>
+  `${number} ${unit}${number === 1 ? "" : "s"}`;

@@ -7,6 +7,8 @@ export interface SentMail {
   to: string;
   subject: string;
   text: string;
+  html?: string;
+  headers?: Record<string, string>;
 }
 
 /** Settings of a service that sends mail. */

@@ -4,6 +4,7 @@ import { deadlines } from "./deadlines.ts";
 import { dependencies } from "./dependencies.ts";
 import { issues } from "./issues.ts";
 import { issueLists } from "./lists.ts";
+import { issueSearch } from "./search.ts";
 import { locks } from "./locks.ts";
 import { milestones } from "./milestones.ts";
 import { pins } from "./pins.ts";
@@ -32,3 +33,6 @@ export const issueRoutes = [
   stopwatches,
   issueSubscriptions,
 ];
+
+/** Routes whose paths look like a repository's: they come before those of repositories. */
+export const issueSearchRoutes = [issueSearch];

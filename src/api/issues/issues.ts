@@ -132,8 +132,7 @@ issues.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const wanted = c.req.valid("json");
-    const issue = await findIssue(ctx, repo, c.req.valid("param").index);
-    const edited = await editIssue(ctx, issue, {
+    const edited = await editIssue(ctx, repo, c.req.valid("param").index, {
       title: wanted.title,
       body: wanted.body,
       ref: wanted.ref,

@@ -1,16 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import type { Context } from "hono";
 
 import { findCommentAndIssue } from "../../domain/comments/find-comment.ts";
 import { ALLOWED_REACTIONS } from "../../domain/issues/allowed-reactions.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
 import { addReaction, removeReaction } from "../../domain/reactions/change-reactions.ts";
 import { listCommentReactions, listIssueReactions } from "../../domain/reactions/list-reactions.ts";
-import type { ReactionSubject } from "../../domain/reactions/select-reactions.ts";
 import { Reaction, toReaction } from "../../shapes/issues/reaction.ts";
 import { empty, json, page, refusals } from "../answers.ts";
-import { type ApiEnv, endpoints } from "../endpoints.ts";
-import type { GuardVariables } from "../guards/guard.ts";
+import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { body, optionalText } from "../json-body.ts";
 import { pageOf, Paging, readPageOrAll } from "../paging.ts";
@@ -72,9 +69,11 @@ reactions.openapi(
     responses: { ...added, ...refusals(401, 403, 404, 413, 422) },
   }),
   async (c) => {
-    const { ctx, repo } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const issue = await findIssue(ctx, repo, c.req.valid("param").index);
-    return react(c, { issue }, c.req.valid("json").content);
+    const { content = "" } = c.req.valid("json");
+    const { reaction, isNew } = await addReaction(ctx, { issue }, content);
+    return c.json(toReaction(reaction, viewer), isNew ? 201 : 200);
   },
 );
 
@@ -139,9 +138,11 @@ reactions.openapi(
     responses: { ...added, ...refusals(401, 403, 404, 413, 422) },
   }),
   async (c) => {
-    const { ctx, repo } = c.var;
+    const { ctx, repo, viewer } = c.var;
     const subject = await findCommentAndIssue(ctx, repo, c.req.valid("param").id);
-    return react(c, subject, c.req.valid("json").content);
+    const { content = "" } = c.req.valid("json");
+    const { reaction, isNew } = await addReaction(ctx, subject, content);
+    return c.json(toReaction(reaction, viewer), isNew ? 201 : 200);
   },
 );
 
@@ -163,13 +164,3 @@ reactions.openapi(
     return c.body(null, 200);
   },
 );
-
-async function react(
-  c: Context<ApiEnv & { Variables: GuardVariables }>,
-  subject: ReactionSubject,
-  content = "",
-) {
-  const { ctx, viewer } = c.var;
-  const { reaction, isNew } = await addReaction(ctx, subject, content);
-  return c.json(toReaction(reaction, viewer), isNew ? 201 : 200);
-}

@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
+import { EMAIL_NOTIFICATIONS } from "../../db/schema/index.ts";
 import { editUser } from "../../domain/accounts/edit-user.ts";
 import { defined } from "../../lib/defined.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
@@ -56,6 +57,7 @@ const EditSettings = body({
   diff_view_style: z.enum(["", "unified", "split"]).optional(),
   hide_email: optionalFlag(),
   hide_activity: optionalFlag(),
+  email_notifications: z.enum(EMAIL_NOTIFICATIONS).optional(),
 }).openapi("UserSettingsOptions");
 
 self.openapi(
@@ -87,6 +89,7 @@ self.openapi(
         diffViewStyle: sent.diff_view_style,
         isEmailHidden: sent.hide_email,
         isActivityHidden: sent.hide_activity,
+        emailNotifications: sent.email_notifications,
       }),
     );
     return c.json(toUserSettings(edited), 200);

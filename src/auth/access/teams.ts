@@ -10,6 +10,7 @@ import {
   users,
   type Repository,
 } from "../../db/schema/index.ts";
+import type { Actor } from "../actor.ts";
 import { isMemberOf, isOwnerOf } from "./organizations.ts";
 
 /** Selects a team with its organization and a user's roles in both. */
@@ -137,4 +138,14 @@ export const isInTeam = (teamId: number, userId: number): SQL => sql`exists (
 /** Selects the ids of a team's members. */
 export const teamMemberIds = (teamId: number): SQL => sql`(
   select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${teamId}
+)`;
+
+/**
+ * Selects the id of an organization's team by name; none for callers outside of the organization, who know of no teams.
+ */
+export const teamIdSeenBy = ({ user, isSiteAdmin }: Actor, orgId: SQL, name: string): SQL => sql`(
+  select ${teams.id} from ${teams}
+  where ${teams.orgId} = ${orgId}
+    and ${teams.lowerName} = ${name.toLowerCase()}
+    and ${isSiteAdmin ? sql`1` : isMemberOf(orgId, sql`${user?.id ?? null}`)}
 )`;

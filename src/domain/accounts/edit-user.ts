@@ -26,6 +26,7 @@ type Columns = Pick<
   | "diffViewStyle"
   | "isEmailHidden"
   | "isActivityHidden"
+  | "emailNotifications"
   | "visibility"
   | "isAdmin"
   | "isActive"

@@ -1,6 +1,7 @@
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 
 import { deleteCollaborator } from "../../auth/access/collaborators.ts";
+import { deleteLostAssignments } from "../../auth/access/lost-assignments.ts";
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
@@ -9,7 +10,7 @@ import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { deleteOutsiderToggles } from "../repos/outsider-toggles.ts";
 
 /**
- * Removes a collaborator from a repository, with their star and watch if they can't see it any more. Idempotent.
+ * Removes a collaborator from a repository, with their star, watch and assignments if they can't see it any more. Idempotent.
  */
 export async function removeCollaborator(
   ctx: Ctx,
@@ -22,5 +23,10 @@ export async function removeCollaborator(
     recordIfChanged(ctx, { type: "collaborator.removed", ...subject }),
     recordAuditIfChanged(ctx, { kind: "collaborator.removed", ...subject }),
     ...deleteOutsiderToggles(ctx, row, (userId) => eq(userId, user.id)),
+    deleteLostAssignments(ctx.db, {
+      userIds: sql`(${user.id})`,
+      ownerId: row.ownerId,
+      repoId: row.id,
+    }),
   ]);
 }

@@ -11,11 +11,8 @@ import {
   timelineEntries,
   trackedTimes,
   users,
-  type TimelineEntry,
-  type User,
 } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
-import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { TimelineContext } from "../../shapes/issues/timeline-comment.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issues/find-issue.ts";
@@ -29,7 +26,8 @@ import { isEntryVisible } from "./visible-entries.ts";
  * Lists a page of the timeline of an issue or pull request, oldest first: comments and everything else that happened, as
  * far as the caller may see what it refers to.
  *
- * Cost: one round trip; one more if an entry of the page is anything but a comment.
+ * Cost: one round trip. What the entries refer to is selected by the page in the same batch, each kind of thing by one
+ * statement.
  *
  * @throws Failure `not_found` also where the caller may not see the issue.
  */
@@ -40,7 +38,7 @@ export async function listTimeline(
   range: UpdatedRange,
   { size, offset }: Slice,
 ): Promise<Listed<TimelineContext>> {
-  const { db } = ctx;
+  const { db, actor } = ctx;
   const isOfIssue = isNumbered(repo.row.id, number);
   const issueId = sql`(
     select ${issues.id}
@@ -57,7 +55,30 @@ export async function listTimeline(
     from ${timelineEntries}
     where ${isListed}
   )`;
-  const [[found], [counted], rows] = await db.batch([
+  const page = sql`(
+    select *
+    from ${timelineEntries}
+    where ${isListed}
+    order by ${timelineEntries.id}
+    limit ${size} offset ${offset}
+  ) page`;
+  const idsOf = (column: string): SQL => sql`(
+    select ${sql.identifier(column)}
+    from ${page}
+    where ${sql.identifier(column)} is not null
+  )`;
+  const otherIssueIds = sql`(
+    select coalesce(page.other_issue_id, named.issue_id)
+    from ${page}
+    left join ${timelineEntries} named on named.id = page.other_entry_id
+    where coalesce(page.other_issue_id, page.other_entry_id) is not null
+  )`;
+  const otherRepoIds = sql`(
+    select ${issues.repoId}
+    from ${issues}
+    where ${issues.id} in ${otherIssueIds}
+  )`;
+  const [[found], [counted], rows, assignees, ...references] = await db.batch([
     selectIssues(db).where(isOfIssue),
     db
       .select({ total: qualified<number>(total).as("total") })
@@ -71,133 +92,70 @@ export async function listTimeline(
       .orderBy(asc(timelineEntries.id))
       .limit(size)
       .offset(offset),
+    db
+      .select()
+      .from(users)
+      .where(sql`${users.id} in ${idsOf("assignee_id")}`),
+    db
+      .select()
+      .from(labels)
+      .where(sql`${labels.id} in ${idsOf("label_id")}`),
+    db
+      .select()
+      .from(milestones)
+      .where(sql`${milestones.id} in ${idsOf("milestone_id")}`),
+    db
+      .select()
+      .from(milestones)
+      .where(sql`${milestones.id} in ${idsOf("old_milestone_id")}`),
+    db
+      .select({ row: columnsOf(trackedTimes, "t"), user: columnsOf(users, "u") })
+      .from(trackedTimes)
+      .innerJoin(users, eq(users.id, trackedTimes.userId))
+      .where(sql`${trackedTimes.id} in ${idsOf("time_id")}`),
+    selectRepositories(db, callerSql(actor)).where(sql`${repositories.id} in ${otherRepoIds}`),
+    selectIssues(db).where(sql`${issues.id} in ${otherIssueIds}`),
+    selectComments(db).where(sql`${timelineEntries.id} in ${idsOf("other_entry_id")}`),
   ]);
   if (!found || !isIssueVisible(repo, found.issue)) throw notFound("issue does not exist");
   const issue = toIssueContext(repo, found);
-  const entries = rows.map(({ row, poster }) => ({
-    row,
-    poster: row.posterId === null ? undefined : (poster ?? undefined),
-  }));
-  return { items: await toTimeline(ctx, issue, entries), total: counted?.total ?? 0 };
-}
-
-/** A list of ids as the operand of `in`. */
-const idsOf = (
-  entries: readonly TimelineEntry[],
-  ...columns: readonly (keyof TimelineEntry)[]
-): SQL => {
-  const ids = entries.flatMap((entry) => columns.map((column) => entry[column]));
-  return sql`(
-    select value
-    from json_each(${JSON.stringify([...new Set(ids.filter((id) => id !== null))])})
-  )`;
-};
-
-/** Loads what the entries of a page refer to, each kind of thing by one statement. */
-async function toTimeline(
-  ctx: Ctx,
-  issue: IssueContext,
-  entries: readonly { row: TimelineEntry; poster: User | undefined }[],
-): Promise<TimelineContext[]> {
-  const { db, actor } = ctx;
-  const others = entries.map(({ row }) => row).filter(({ kind }) => kind !== "comment");
-  const issueIds = sql`(
-    select value
-    from json_each(${JSON.stringify(others.map(({ otherIssueId }) => otherIssueId))})
-    union
-    select ${timelineEntries.issueId}
-    from ${timelineEntries}
-    where ${timelineEntries.id} in ${idsOf(others, "otherEntryId")}
-  )`;
-  if (others.length === 0) {
-    return entries.map((entry) => ({ ...NO_REFERENCES, ...entry, issue }));
-  }
-  const repoIds = sql`(
-    select ${issues.repoId}
-    from ${issues}
-    where ${issues.id} in ${issueIds}
-  )`;
-  const [foundUsers, foundLabels, foundMilestones, foundRepos, foundIssues, foundComments, times] =
-    await db.batch([
-      db
-        .select()
-        .from(users)
-        .where(sql`${users.id} in ${idsOf(others, "assigneeId")}`),
-      db
-        .select()
-        .from(labels)
-        .where(sql`${labels.id} in ${idsOf(others, "labelId")}`),
-      db
-        .select()
-        .from(milestones)
-        .where(sql`${milestones.id} in ${idsOf(others, "milestoneId", "oldMilestoneId")}`),
-      selectRepositories(db, callerSql(actor)).where(sql`${repositories.id} in ${repoIds}`),
-      selectIssues(db).where(sql`${issues.id} in ${issueIds}`),
-      selectComments(db).where(sql`${timelineEntries.id} in ${idsOf(others, "otherEntryId")}`),
-      db
-        .select({ row: columnsOf(trackedTimes, "t"), user: columnsOf(users, "u") })
-        .from(trackedTimes)
-        .innerJoin(users, eq(users.id, trackedTimes.userId))
-        .where(
-          and(
-            sql`${trackedTimes.id} in ${idsOf(others, "timeId")}`,
-            eq(trackedTimes.issueId, issue.row.id),
-          ),
-        ),
-    ]);
+  const [foundLabels, newMilestones, oldMilestones, foundTimes, foundRepos, ...others] = references;
   const repos = byId(
-    [issue.repo, ...foundRepos.map((row) => toRepositoryContext(actor, row))],
+    foundRepos.map((row) => toRepositoryContext(actor, row)),
     ({ row }) => row.id,
   );
-  // SECURITY: the permissions of now, which may be less than those by which the page was selected.
+  const [otherIssues, otherComments] = others;
   const issuesById = byId(
-    foundIssues.flatMap((row) => {
-      const repo = repos.get(row.issue.repoId);
-      return repo && isIssueVisible(repo, row.issue) ? [toIssueContext(repo, row)] : [];
+    otherIssues.flatMap((row) => {
+      const other = repos.get(row.issue.repoId);
+      return other ? [toIssueContext(other, row)] : [];
     }),
     ({ row }) => row.id,
   );
-  const commentsById = byId(
-    foundComments.flatMap((row) => {
-      const repo = issuesById.get(row.comment.issueId)?.repo;
-      return repo ? [toCommentContext(repo, row)] : [];
-    }),
-    ({ row }) => row.id,
-  );
-  const usersById = byId(foundUsers, ({ id }) => id);
+  const commentsById = byId(otherComments, ({ comment }) => comment.id);
+  const usersById = byId(assignees, ({ id }) => id);
   const labelsById = byId(foundLabels, ({ id }) => id);
-  const milestonesById = byId(foundMilestones, ({ id }) => id);
-  const timesById = byId(times, ({ row }) => row.id);
-  return entries.flatMap(({ row, poster }) => {
-    const otherComment = at(commentsById, row.otherEntryId);
-    const otherIssue = at(issuesById, row.otherIssueId ?? otherComment?.row.issueId ?? null);
-    const isReference = row.otherIssueId !== null || row.otherEntryId !== null;
-    if (isReference && !otherIssue) return [];
+  const milestonesById = byId([...newMilestones, ...oldMilestones], ({ id }) => id);
+  const timesById = byId(foundTimes, ({ row }) => row.id);
+  const items = rows.map(({ row, poster }): TimelineContext => {
+    const comment = at(commentsById, row.otherEntryId);
+    const otherIssue = at(issuesById, row.otherIssueId ?? comment?.comment.issueId ?? null);
     const time = at(timesById, row.timeId);
     return {
       issue,
       row,
-      poster,
+      poster: row.posterId === null ? undefined : (poster ?? undefined),
       assignee: at(usersById, row.assigneeId),
       label: at(labelsById, row.labelId),
       milestone: at(milestonesById, row.milestoneId),
       oldMilestone: at(milestonesById, row.oldMilestoneId),
       otherIssue,
-      otherComment,
-      time: time && { ...time, issue },
+      otherComment: comment && otherIssue && toCommentContext(otherIssue.repo, comment),
+      time: time?.row.issueId === issue.row.id ? { ...time, issue } : undefined,
     };
   });
+  return { items, total: counted?.total ?? 0 };
 }
-
-const NO_REFERENCES = {
-  assignee: undefined,
-  label: undefined,
-  milestone: undefined,
-  oldMilestone: undefined,
-  otherIssue: undefined,
-  otherComment: undefined,
-  time: undefined,
-};
 
 const byId = <T>(list: readonly T[], idOf: (item: T) => number): ReadonlyMap<number, T> =>
   new Map(list.map((item) => [idOf(item), item]));

@@ -6,7 +6,8 @@ import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
 import { maintainDeleted } from "../git/maintain-deleted.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
-import { sendDueMails } from "../mail/send-due-mails.ts";
+import { sendAllDueMails } from "../outbox/send-due-mails.ts";
+import { sweepNotifications } from "../notifications/sweep-notifications.ts";
 import { purgeGrants } from "../oauth/purge-grants.ts";
 import { purgeSignIns } from "../sessions/purge-sign-ins.ts";
 import { requeueDue } from "../webhooks/delivery/requeue-due.ts";
@@ -29,7 +30,7 @@ const EVERY_TEN_MINUTES = "*/10 * * * *";
 export const CRON_TASKS: readonly CronTask[] = [
   { name: "requeue_webhooks", schedule: EVERY_MINUTE, run: requeueDue },
   { name: "forward_events", schedule: EVERY_MINUTE, run: forwardEvents },
-  { name: "send_mails", schedule: EVERY_MINUTE, run: sendDueMails },
+  { name: "send_mails", schedule: EVERY_MINUTE, run: sendAllDueMails },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
   { name: "delete_repository_rows", schedule: EVERY_MINUTE, run: continueRemovals },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
@@ -39,5 +40,6 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },
   { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },
   { name: "cleanup_sign_ins", schedule: EVERY_TEN_MINUTES, run: purgeSignIns },
+  { name: "cleanup_notifications", schedule: EVERY_TEN_MINUTES, run: sweepNotifications },
   { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, run: sweepAudit },
 ];

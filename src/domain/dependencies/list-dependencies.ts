@@ -32,6 +32,7 @@ export function listDependencies(
   const linked = sql`
     from ${issueDependencies}
     join ${issues} on ${issues.id} = ${issueDependencies.blockerId}
+    join ${repositories} on ${repositories.id} = ${issues.repoId}
     where ${issueDependencies.issueId} = ${idOf(repo, number)}`;
   return listLinked(ctx, repo, number, linked, slice);
 }

@@ -8,8 +8,9 @@ import type { Oid } from "../../git/oid.ts";
 import { notFound, precondition } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { eventSubject } from "./event-subject.ts";
-import { selectIssues, toIssueContext } from "./find-issue.ts";
+import { type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
+import { stopStatements } from "./stop-stopwatch.ts";
 
 /** What caused a change of state. */
 interface StateCause {
@@ -30,10 +31,11 @@ export async function changeState(
   cause: StateCause = {},
 ): Promise<IssueContext> {
   try {
-    const [, , , [row]] = await ctx.db.batch([
+    const results = await ctx.db.batch([
       ...stateStatements(ctx, issue, isClosed, cause),
       selectIssues(ctx.db).where(eq(issues.id, issue.row.id)),
     ]);
+    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
     if (!row) throw notFound("issue does not exist");
     return toIssueContext(issue.repo, row);
   } catch (error) {
@@ -43,7 +45,8 @@ export async function changeState(
 
 /**
  * The statements that close or reopen an issue or pull request, with the entry of the timeline and the event. Where it
- * has that state already they write nothing. A failed batch is judged by `asOpenBlockers`.
+ * has that state already they write nothing. The caller's stopwatch on an issue that is closed stops. A failed batch is
+ * judged by `asOpenBlockers`.
  */
 export function stateStatements(
   ctx: Ctx,
@@ -56,7 +59,7 @@ export function stateStatements(
   const isBlocked = issue.repo.row.issueSettings.enableIssueDependencies
     ? hasOpenBlockers(sql`${issueId}`)
     : sql`false`;
-  return [
+  const change = [
     ctx.db
       .update(issues)
       .set({
@@ -72,10 +75,16 @@ export function stateStatements(
       commitOid,
     }),
   ] as const;
+  const { user } = ctx.actor;
+  if (!isClosed || !user) return change;
+  const isOpen = sql`exists (
+    select 1 from ${issues} where ${issues.id} = ${issueId} and not ${issues.isClosed}
+  )`;
+  return [...stopStatements(ctx, issue, user, isOpen), ...change] as const;
 }
 
 /** The condition that an issue or pull request must wait for others. */
-export const hasOpenBlockers = (issueId: SQL): SQL => sql`exists (
+const hasOpenBlockers = (issueId: SQL): SQL => sql`exists (
   select 1
   from issue_dependencies dependency
   join issues blocker on blocker.id = dependency.blocker_id

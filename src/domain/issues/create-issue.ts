@@ -13,7 +13,7 @@ import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
-import { findAssignees } from "./find-assignees.ts";
+import { findPossibleAssignees, toAssignees } from "./find-assignees.ts";
 import { type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
 import { insertEntries, insertEntry } from "./insert-entry.ts";
 import { toIssueTitle } from "./issue-title.ts";
@@ -39,7 +39,7 @@ export interface NewIssue {
  * and none is used twice. Unknown labels and an unknown or foreign milestone are ignored, as in Gitea.
  *
  * @throws Failure `locked` in an archived repository; `forbidden` while the unit is off, and for callers whom the owner
- * blocks; `invalid` for a closed milestone, and as `findAssignees`; `not_found` if the repository was deleted meanwhile.
+ * blocks; `invalid` for a closed milestone, and as `toAssignees`; `not_found` if the repository was deleted meanwhile.
  */
 export async function createIssue(
   ctx: Ctx,
@@ -74,8 +74,14 @@ const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
   isClosed,
 });
 
-const findNewAssignees = (ctx: Ctx, repo: RepositoryContext, names: readonly string[]) =>
-  findAssignees(ctx, repo, { isPull: false, posterId: ctx.actor.user?.id ?? null }, names);
+async function findNewAssignees(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  names: readonly string[],
+): Promise<User[]> {
+  const posterId = sql`${ctx.actor.user?.id ?? 0}`;
+  return toAssignees("issues", names, await findPossibleAssignees(ctx, repo, posterId, names));
+}
 
 const takeNumber = ({ db }: Ctx, { row }: RepositoryContext) =>
   db

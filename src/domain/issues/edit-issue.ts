@@ -8,15 +8,23 @@ import { issues } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { deadlineStatements } from "./change-deadline.ts";
 import { asWrongMilestone, milestoneStatements } from "./change-milestone.ts";
 import { asOpenBlockers, stateStatements } from "./change-state.ts";
 import { eventSubject } from "./event-subject.ts";
-import { findAssignees } from "./find-assignees.ts";
-import { isIssueWritable, type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
+import { findPossibleAssignees, type PossibleAssignee, toAssignees } from "./find-assignees.ts";
+import {
+  findIssue,
+  isIssueWritable,
+  isNumbered,
+  type IssueQueryRow,
+  selectIssues,
+  toIssueContext,
+} from "./find-issue.ts";
 import { insertEntries } from "./insert-entry.ts";
-import { issueVersionStatements } from "./issue-versions.ts";
+import { insertBodyVersion, insertOriginal } from "./insert-version.ts";
 import { toIssueTitle } from "./issue-title.ts";
 import { requireIssueEdit } from "./require-issue-access.ts";
 
@@ -37,20 +45,28 @@ export interface IssueEdit {
 }
 
 /**
- * Edits an issue or pull request: everything, or nothing if one part is refused. What stays as it was is not told of.
+ * Edits an issue or pull request that the caller may see: everything, or nothing if one part is refused. What stays as it was is not told of.
  *
  * @throws Failure `forbidden` for others than the poster and writers, and for a poster whom the owner blocks; `locked` in
  * an archived repository; `malformed` if the body has another version by now; `precondition` for closing one with open
- * blockers; `invalid` for a milestone that is closed or not of the repository, and as `findAssignees`; `not_found` if it
- * was deleted meanwhile.
+ * blockers; `invalid` for a milestone that is closed or not of the repository, and as `toAssignees`; `not_found` also if
+ * it was deleted meanwhile.
  */
 export async function editIssue(
   ctx: Ctx,
-  issue: IssueContext,
+  repo: RepositoryContext,
+  number: number,
   wanted: IssueEdit,
 ): Promise<IssueContext> {
+  const posterId = sql`(
+    select ${issues.posterId} from ${issues} where ${isNumbered(repo.row.id, number)}
+  )`;
+  const [issue, possible] = await Promise.all([
+    findIssue(ctx, repo, number),
+    findPossibleAssignees(ctx, repo, posterId, wanted.assignees ?? []),
+  ]);
   requireIssueEdit(ctx, issue);
-  const forWriters = isIssueWritable(issue) ? await writerStatements(ctx, issue, wanted) : [];
+  const forWriters = isIssueWritable(issue) ? writerStatements(ctx, issue, wanted, possible) : [];
   try {
     const results = await ctx.db.batch([
       requireUnblocked(ctx, issue),
@@ -67,12 +83,14 @@ export async function editIssue(
   }
 }
 
-async function writerStatements(
+function writerStatements(
   ctx: Ctx,
   issue: IssueContext,
   { assignees, milestoneId, deadlineAt }: IssueEdit,
-): Promise<BatchItem<"sqlite">[]> {
-  const users = assignees && (await findAssignees(ctx, issue.repo, issue.row, assignees));
+  possible: readonly PossibleAssignee[],
+): BatchItem<"sqlite">[] {
+  const unit = issue.row.isPull ? "pulls" : "issues";
+  const users = assignees && toAssignees(unit, assignees, possible);
   return [
     ...(users ? assigneeStatements(ctx, issue, users) : []),
     ...(milestoneId === undefined ? [] : milestoneStatements(ctx, issue, milestoneId || null)),
@@ -122,7 +140,11 @@ function textStatements(ctx: Ctx, issue: IssueContext, wanted: IssueEdit): Batch
   }
   if (body !== undefined) {
     changes.push(ne(issues.body, body));
-    statements.push(...issueVersionStatements(ctx, issue, body));
+    const isEdited = and(isThis, ne(issues.body, body));
+    statements.push(
+      insertOriginal(ctx, { issueId, entryId: null }, isEdited),
+      insertBodyVersion(ctx, issueId, body, isEdited),
+    );
   }
   // The version is compared also where nothing changes.
   if (contentVersion !== undefined) changes.push(ne(issues.contentVersion, contentVersion));
@@ -159,6 +181,8 @@ function asRefusal(error: unknown): unknown {
   if (isViolation(error, "NOT NULL", "issues.content_version")) {
     return malformed("the body was edited meanwhile: content_version is not the current one");
   }
+  // The issue, or an account that it is assigned to, was deleted meanwhile.
+  if (isViolation(error, "FOREIGN KEY")) return notFound("issue does not exist");
   const refusals = [asOpenBlockers, asUnassignable, asWrongMilestone];
   const refused = refusals.map((as) => as(error)).find((refusal) => refusal !== error);
   return refused ?? asBlocked(error, "issues.number");

@@ -43,6 +43,24 @@ export const insertOriginal = ({ db }: Ctx, text: VersionedText, isEdited: SQL |
   );
 };
 
+/**
+ * The statement that adds a version of an issue's body by the caller, before the body is changed.
+ *
+ * @param isEdited The condition of the edit on the row with the text.
+ */
+export const insertBodyVersion = (
+  { db, actor, now }: Ctx,
+  issueId: number,
+  body: string,
+  isEdited: SQL | undefined,
+) =>
+  insertSelect(
+    db,
+    contentVersions,
+    { issueId, editorId: actor.user?.id ?? null, body, createdAt: now },
+    sql`from ${issues} where ${isEdited}`,
+  );
+
 /** The statement that adds a version by the caller, if the previous statement of the batch changed a row. */
 export const insertVersionIfChanged = (
   { db, actor, now }: Ctx,

@@ -1,9 +1,9 @@
 import { and, asc, eq, or } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { columnsOf } from "../../db/db.ts";
+import { columnsOf, isViolation } from "../../db/db.ts";
 import { issueLabels, labels, type Label } from "../../db/schema/index.ts";
-import { invalid } from "../../lib/failure.ts";
+import { invalid, notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { findIssue } from "../issues/find-issue.ts";
@@ -44,6 +44,8 @@ export async function changeLabels(
     const results = await db.batch([...labelStatements(ctx, issue, change), select]);
     return results[results.length - 1] as Label[];
   } catch (error) {
+    // The issue, or one of the labels, was deleted meanwhile.
+    if (isViolation(error, "FOREIGN KEY")) throw notFound("issue does not exist");
     throw isTooManyLabels(error) ? tooManyLabels() : error;
   }
 }

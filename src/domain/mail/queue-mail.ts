@@ -36,5 +36,6 @@ export async function queueMail(
   const content = JSON.stringify({ subject, text });
   const sealedContent = await seal(config.sealingKeys, content, MAIL_PURPOSE);
   mailer.noteQueued();
-  return [db.insert(mails).values({ userId, address, sealedContent, dueAt: now, createdAt: now })];
+  // Before all notifications that wait: somebody may be waiting for a link to sign in.
+  return [db.insert(mails).values({ userId, address, sealedContent, dueAt: 0, createdAt: now })];
 }

@@ -108,7 +108,7 @@ export async function changeSubscription(
 }
 
 /** The statement that stores what a user chose for an issue. */
-export const storeSubscription = (
+const storeSubscription = (
   { db }: Pick<Ctx, "db">,
   issueId: number,
   userId: number,

@@ -1,4 +1,5 @@
 import { deleteMembersWithoutOtherTeam } from "../../auth/access/memberships.ts";
+import { deleteLostAssignments } from "../../auth/access/lost-assignments.ts";
 import { deleteLostWatches, deleteTeamRow } from "../../auth/access/team-changes.ts";
 import { teamMemberIds } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
@@ -16,9 +17,14 @@ import { recordAuditIfChanged } from "../audit/record-audit.ts";
 export async function deleteTeam(ctx: Ctx, team: Team): Promise<void> {
   if (team.access === ACCESS.owner) throw forbidden("the team of owners can't be deleted");
   const { id: teamId, orgId, name } = team;
-  const [, , deleted] = await ctx.db.batch([
+  const [, , , deleted] = await ctx.db.batch([
     deleteMembersWithoutOtherTeam(ctx.db, team),
     deleteLostWatches(ctx.db, { orgId, userIds: teamMemberIds(teamId), exceptTeamId: teamId }),
+    deleteLostAssignments(ctx.db, {
+      ownerId: orgId,
+      userIds: teamMemberIds(teamId),
+      exceptTeamId: teamId,
+    }),
     deleteTeamRow(ctx.db, team),
     recordIfChanged(ctx, { type: "team.deleted", ownerId: orgId, teamId, name }),
     recordAuditIfChanged(ctx, { kind: "team.deleted", ownerId: orgId, target: name }),

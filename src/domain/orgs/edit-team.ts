@@ -1,3 +1,4 @@
+import { deleteLostAssignments } from "../../auth/access/lost-assignments.ts";
 import { deleteLostWatches, updateTeam } from "../../auth/access/team-changes.ts";
 import { teamMemberIds } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
@@ -43,7 +44,12 @@ export async function editTeam(ctx: Ctx, team: Team, wanted: Partial<NewTeam>): 
         target: team.name,
         details: { changed },
       }),
-      ...(losesAccess ? [deleteLostWatches(ctx.db, { orgId, userIds })] : []),
+      ...(losesAccess
+        ? [
+            deleteLostWatches(ctx.db, { orgId, userIds }),
+            deleteLostAssignments(ctx.db, { ownerId: orgId, userIds }),
+          ]
+        : []),
     ]);
     const [row] = updated;
     if (!row) throw notFound();

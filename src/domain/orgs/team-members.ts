@@ -12,6 +12,7 @@ import {
   selectTeamMember,
   updateMembershipVisibility,
 } from "../../auth/access/memberships.ts";
+import { deleteLostAssignments } from "../../auth/access/lost-assignments.ts";
 import { deleteLostWatches, insertWatchesOfMember } from "../../auth/access/team-changes.ts";
 import { isInTeam } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
@@ -62,7 +63,7 @@ export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<v
 
 /**
  * Removes a user from a team, and from the organization if it was the user's last team there. The user stops watching
- * repositories that they may not see any more.
+ * repositories that they may not see any more, and is assigned to none of their issues.
  *
  * @throws Failure `forbidden` for the last owner: an organization always has an owner.
  */
@@ -83,6 +84,7 @@ export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promis
     }),
     deleteMemberWithoutTeam(ctx.db, team.orgId, user.id),
     deleteLostWatches(ctx.db, { orgId: team.orgId, userIds: sql`(${user.id})` }),
+    deleteLostAssignments(ctx.db, { ownerId: team.orgId, userIds: sql`(${user.id})` }),
   ]);
   if (removed.length > 0) return;
   const [remaining] = await selectTeamMember(ctx.db, team, user.id);
@@ -112,6 +114,7 @@ export async function removeMember(ctx: Ctx, org: User, user: User): Promise<voi
       userId: user.id,
     }),
     deleteLostWatches(ctx.db, { orgId: org.id, userIds: sql`(${user.id})` }),
+    deleteLostAssignments(ctx.db, { ownerId: org.id, userIds: sql`(${user.id})` }),
   ]);
   if (removed.length > 0) return;
   const [remaining] = await selectMember(ctx.db, org.id, user.id);

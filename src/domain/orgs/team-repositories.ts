@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 
+import { deleteLostAssignments } from "../../auth/access/lost-assignments.ts";
 import {
   canJoinTeam,
   deleteLostWatches,
@@ -77,5 +78,10 @@ export async function removeTeamRepository(ctx: Ctx, team: Team, repo: Repositor
       target: team.name,
     }),
     deleteLostWatches(ctx.db, { orgId, userIds: teamMemberIds(teamId), repoId: repo.id }),
+    deleteLostAssignments(ctx.db, {
+      ownerId: orgId,
+      userIds: teamMemberIds(teamId),
+      repoId: repo.id,
+    }),
   ]);
 }

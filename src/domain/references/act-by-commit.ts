@@ -1,15 +1,15 @@
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
-import { insertSelect } from "../../db/insert-select.ts";
-import { issues, trackedTimes } from "../../db/schema/index.ts";
+import { issues } from "../../db/schema/index.ts";
 import { Failure } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { changeState } from "../issues/change-state.ts";
-import { isIssueWritable, selectIssues, toIssueContext } from "../issues/find-issue.ts";
-import { insertEntry } from "../issues/insert-entry.ts";
+import { selectIssues, toIssueContext } from "../issues/find-issue.ts";
 import { mayEditIssue } from "../issues/require-issue-access.ts";
+import { bookTime } from "../times/book-time.ts";
+import { maySpendTime } from "../times/time-access.ts";
 import type { ReferredIssue } from "./find-references.ts";
 import type { Referred } from "./find-referred.ts";
 import type { ReferringCommit } from "./read-commit-references.ts";
@@ -40,56 +40,30 @@ export function isActed(ctx: Ctx, { repo, branch, reference, referred }: CommitA
 }
 
 /**
- * Closes or reopens the issue and books time on it. Does nothing that the commit has done before, and leaves an issue
+ * Books time on the issue, and closes or reopens it. Does nothing that the commit has done before, and leaves an issue
  * open that waits for others.
  */
-export async function actByCommit(ctx: Ctx, act: CommitAct): Promise<void> {
-  const { commit, reference, referred } = act;
-  const isClosed = reference.action === "closes";
-  if (isClosed && reference.seconds > 0) await bookTime(ctx, act);
+export async function actByCommit(ctx: Ctx, { commit, reference, referred }: CommitAct) {
+  const { user } = ctx.actor;
   const [found] = await selectIssues(ctx.db).where(eq(issues.id, referred.row.id));
-  if (!found) return;
-  try {
-    const issue = toIssueContext(referred.repo, found);
-    await changeState(ctx, issue, isClosed, { commitOid: commit.oid });
-  } catch (error) {
-    if (!isDoneBefore(error) && !isRefused(error)) throw error;
+  if (!found || !user) return;
+  const issue = toIssueContext(referred.repo, found);
+  const { oid: commitOid } = commit;
+  const isClosed = reference.action === "closes";
+  const { seconds } = reference;
+  if (isClosed && seconds > 0 && maySpendTime(issue, user)) {
+    const time = { user, seconds, doneAt: ctx.now, commitOid };
+    await unlessDoneOrRefused(bookTime(ctx, issue, time));
   }
+  await unlessDoneOrRefused(changeState(ctx, issue, isClosed, { commitOid }));
 }
 
-const isDoneBefore = (error: unknown): boolean =>
-  isViolation(error, "UNIQUE", "timeline_entries.commit_oid");
-
-/** Open blockers, or deleted meanwhile. */
-const isRefused = (error: unknown): boolean => error instanceof Failure;
-
-/** Books the time that the commit states, where the repository tracks time and the caller may book some. */
-async function bookTime(ctx: Ctx, { commit, reference, referred }: CommitAct): Promise<void> {
-  const { db, actor, now } = ctx;
-  const { id: issueId, repoId } = referred.row;
-  const { enableTimeTracker, allowOnlyContributorsToTrackTime } = referred.repo.row.issueSettings;
-  const mayBook = !allowOnlyContributorsToTrackTime || isIssueWritable(referred);
-  if (!enableTimeTracker || !mayBook || !actor.user) return;
-  const { seconds } = reference;
+/** Waits for what a commit does, which it may have done before, or which may be refused by now. */
+async function unlessDoneOrRefused(act: Promise<unknown>): Promise<void> {
   try {
-    await db.batch([
-      insertSelect(
-        db,
-        trackedTimes,
-        { repoId, issueId, userId: actor.user.id, seconds, createdAt: now, bookedAt: now },
-        sql`where true`,
-      ),
-      insertEntry(ctx, {
-        kind: "add_time_manual",
-        repoId,
-        issueId,
-        body: `|${seconds}`,
-        timeId: sql`last_insert_rowid()`,
-        commitOid: commit.oid,
-      }),
-    ]);
+    await act;
   } catch (error) {
-    const isGone = isViolation(error, "FOREIGN KEY");
-    if (!isDoneBefore(error) && !isGone) throw error;
+    const isDone = isViolation(error, "UNIQUE", "timeline_entries.commit_oid");
+    if (!isDone && !(error instanceof Failure)) throw error;
   }
 }

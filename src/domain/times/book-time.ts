@@ -7,6 +7,7 @@ import { anyOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { issues, trackedTimes, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
+import type { Oid } from "../../git/oid.ts";
 import { formatDuration } from "../../lib/duration.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
@@ -14,7 +15,8 @@ import type { TrackedTimeContext } from "../../shapes/issues/tracked-time.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { unitOf } from "../issues/find-issue.ts";
 import { insertEntryIfChanged } from "../issues/insert-entry.ts";
-import { isBlockedFromIssue } from "./time-access.ts";
+import { isBlockedFromIssue } from "../issues/is-blocked-from-issue.ts";
+import { lastTimeId } from "../issues/last-time-id.ts";
 
 /** Time to be booked. */
 export interface NewTime {
@@ -24,6 +26,8 @@ export interface NewTime {
   readonly seconds: number;
   /** When the work was done. */
   readonly doneAt: number;
+  /** The commit that booked it, which books time on an issue at most once; "" for none. */
+  readonly commitOid?: Oid | "";
 }
 
 /**
@@ -31,12 +35,13 @@ export interface NewTime {
  *
  * The booking is refused if its user can't read the issue at that time, or if a block forbids it.
  *
- * @throws Failure `invalid`, `forbidden` for a block, `not_found` if the issue was deleted meanwhile.
+ * @throws Failure `invalid`, `forbidden` for a block, `not_found` if the issue was deleted meanwhile. A violation of `UNIQUE`
+ * if the commit booked time on it before.
  */
 export async function bookTime(
   ctx: Ctx,
   issue: IssueContext,
-  { user, seconds, doneAt }: NewTime,
+  { user, seconds, doneAt, commitOid = "" }: NewTime,
 ): Promise<TrackedTimeContext> {
   const { db, actor, now } = ctx;
   const { row, repo } = issue;
@@ -65,6 +70,7 @@ export async function bookTime(
         posterId: user.id,
         body: formatDuration(seconds),
         timeId: sql`last_insert_rowid()`,
+        commitOid,
       }),
       recordIfChanged(ctx, {
         type: "issue.time_added",
@@ -82,8 +88,3 @@ export async function bookTime(
     throw asBlocked(error, "tracked_times.user_id");
   }
 }
-
-/** The id of the booked time that the entry tells of which the batch inserted last. */
-export const lastTimeId = sql<number>`(
-  select time_id from timeline_entries where id = last_insert_rowid()
-)`;

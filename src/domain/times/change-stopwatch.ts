@@ -13,8 +13,9 @@ import { eventSubject } from "../issues/event-subject.ts";
 import { findIssue } from "../issues/find-issue.ts";
 import { insertEntryIfChanged } from "../issues/insert-entry.ts";
 import { findRunning } from "./find-running.ts";
-import { isStopwatchOf, stopStatements } from "./stop-stopwatch.ts";
-import { isBlockedFromIssue, maySpendTime, requireSpendingTime } from "./time-access.ts";
+import { isBlockedFromIssue } from "../issues/is-blocked-from-issue.ts";
+import { isStopwatchOf, stopStatements } from "../issues/stop-stopwatch.ts";
+import { maySpendTime, requireSpendingTime } from "./time-access.ts";
 
 /** Attempts to start a stopwatch, while the user starts others at the same time. */
 const ATTEMPTS_MAX = 3;

@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { durationSql } from "../../db/duration-sql.ts";
 import { trackedTimes, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { formatDuration } from "../../lib/duration.ts";
@@ -9,7 +10,6 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { findIssue, isNumbered } from "../issues/find-issue.ts";
 import { insertEntries, insertEntryIfChanged } from "../issues/insert-entry.ts";
-import { durationSql } from "./duration-sql.ts";
 import { requireSpendingTime, requireTracker } from "./time-access.ts";
 
 /**

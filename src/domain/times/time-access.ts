@@ -1,6 +1,3 @@
-import { sql, type SQL } from "drizzle-orm";
-
-import { isBlockedBy } from "../../auth/access/blocks.ts";
 import type { User } from "../../db/schema/index.ts";
 import { forbidden, malformed } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
@@ -30,7 +27,3 @@ export const maySpendTime = (issue: IssueContext, { id }: User): boolean =>
 export function requireSpendingTime(issue: IssueContext, user: User): void {
   if (!maySpendTime(issue, user)) throw forbidden("you can't track time on this issue");
 }
-
-/** The condition that a block keeps a user from what shows in the timeline of an issue. */
-export const isBlockedFromIssue = (userId: SQL, { repo, row }: IssueContext): SQL =>
-  isBlockedBy(userId, sql`${repo.row.ownerId}`, sql`${row.posterId}`);

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import type { User } from "../../db/schema/index.ts";
+import { EMAIL_NOTIFICATIONS, type User } from "../../db/schema/index.ts";
 
 export const UserSettings = z
   .object({
@@ -13,6 +13,9 @@ export const UserSettings = z
     diff_view_style: z.string(),
     hide_email: z.boolean(),
     hide_activity: z.boolean(),
+    email_notifications: z.enum(EMAIL_NOTIFICATIONS).openapi({
+      description: "Which notifications you also receive by mail",
+    }),
   })
   .openapi("UserSettings");
 
@@ -29,4 +32,5 @@ export const toUserSettings = (user: User): z.infer<typeof UserSettings> => ({
   diff_view_style: user.diffViewStyle,
   hide_email: user.isEmailHidden,
   hide_activity: user.isActivityHidden,
+  email_notifications: user.emailNotifications,
 });

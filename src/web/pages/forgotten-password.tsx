@@ -5,7 +5,7 @@ import { isEmail } from "../../domain/accounts/email-address.ts";
 import { mailPasswordReset, resetPassword } from "../../domain/accounts/reset-password.ts";
 import { findMailedCode } from "../../domain/mail/mailed-codes.ts";
 import { isMailOn } from "../../domain/mail/queue-mail.ts";
-import { sendDueMails } from "../../domain/mail/send-due-mails.ts";
+import { sendDueMails } from "../../domain/outbox/send-due-mails.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
 import { readForm } from "./form.ts";

@@ -15,6 +15,7 @@ import { tokens } from "./settings/tokens.tsx";
 import { signIn } from "./sign-in.tsx";
 import { start } from "./start.ts";
 import { twoFactor } from "./two-factor.tsx";
+import { unsubscription } from "./unsubscribe.tsx";
 
 /** Pages for people. */
 export const pages = new Hono<WebEnv>({ router: new TrieRouter() });
@@ -26,6 +27,7 @@ for (const part of [
   changePassword,
   forgottenPassword,
   registration,
+  unsubscription,
   account,
   security,
   tokens,

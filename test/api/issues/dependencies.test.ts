@@ -423,6 +423,27 @@ describe("a repository", () => {
     await send("POST", owner, "dependencies", [repo, a], [other, await makeIssue(other)]);
     await db.delete(repositories).where(eq(repositories.id, other.id));
     expect((await call("GET", pathOf(repo, a, "dependencies"))).body).toEqual([]);
-    expect(await entriesOf(a)).toEqual([]);
+    const timeline = await call(
+      "GET",
+      `/repos/${repo.owner}/${repo.name}/issues/${a.number}/timeline`,
+    );
+    expect(timeline.body).toEqual([]);
+    // What is left of a deleted repository is removed in steps, and blocks nothing meanwhile.
+    const path = `/repos/${repo.owner}/${repo.name}/issues/${a.number}`;
+    const closed = await call("PATCH", path, { as: owner, json: { state: "closed" } });
+    expect(closed.status).toBe(201);
+  });
+
+  it("does not close an issue before those that block it", async () => {
+    const { owner, repo, a, b } = await makeWorld();
+    await send("POST", owner, "dependencies", [repo, a], [repo, b]);
+    const close = (issue: Issue) =>
+      call("PATCH", `/repos/${repo.owner}/${repo.name}/issues/${issue.number}`, {
+        as: owner,
+        json: { state: "closed" },
+      });
+    expect((await close(a)).status).toBe(412);
+    expect((await close(b)).status).toBe(201);
+    expect((await close(a)).status).toBe(201);
   });
 });

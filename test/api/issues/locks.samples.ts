@@ -1,4 +1,4 @@
-import { defineSamples, undoneBy } from "../../support/samples/sample.ts";
+import { defineSamples, once, undoneBy } from "../../support/samples/sample.ts";
 
 export const samples = defineSamples({
   issueLockIssue: {
@@ -13,6 +13,6 @@ export const samples = defineSamples({
       await world.lock();
       return { path: await world.issuePath() };
     },
-    announces: undoneBy("issueLockIssue", "issue.unlocked"),
+    announces: once("issue.unlocked"),
   },
 });

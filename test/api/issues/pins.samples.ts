@@ -1,4 +1,4 @@
-import { defineSamples, NOTHING, once, undoneBy } from "../../support/samples/sample.ts";
+import { defineSamples, NOTHING, once } from "../../support/samples/sample.ts";
 
 export const samples = defineSamples({
   repoListPinnedIssues: {
@@ -7,6 +7,7 @@ export const samples = defineSamples({
       return { path: await world.repoPath() };
     },
   },
+  repoListPinnedPullRequests: { request: async (world) => ({ path: await world.repoPath() }) },
   repoNewPinAllowed: { request: async (world) => ({ path: await world.repoPath() }) },
   pinIssue: {
     request: async (world) => ({ path: await world.issuePath() }),
@@ -17,7 +18,7 @@ export const samples = defineSamples({
       await world.pin();
       return { path: await world.issuePath() };
     },
-    announces: undoneBy("pinIssue", "issue.unpinned"),
+    announces: once("issue.unpinned"),
   },
   moveIssuePin: {
     request: async (world) => {

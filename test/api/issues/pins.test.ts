@@ -76,6 +76,11 @@ describe("pins", () => {
     const allowed = async () => (await call("GET", pathOf(repo, "new_pin_allowed"))).body;
     expect(await allowed()).toEqual({ issues: true, pull_requests: false });
     expect(await pinnedIn(repo)).toEqual([]);
+    // No operation makes pull requests yet.
+    expect(await call("GET", pathOf(repo, "pulls/pinned"))).toMatchObject({
+      status: 200,
+      body: [],
+    });
     for (const number of [1, 2, 3]) {
       await call("POST", pathOf(repo, `issues/${number}/pin`), { as: owner });
     }

@@ -181,6 +181,32 @@ describe("a stopwatch", () => {
   });
 });
 
+describe("closing an issue", () => {
+  const patch = (repo: TestRepo, { number }: Issue, as: TestUser, state: string) =>
+    call("PATCH", `/repos/${repo.owner}/${repo.name}/issues/${number}`, { as, json: { state } });
+
+  it("stops the stopwatch of who closes it, and nobody else's", async () => {
+    const { owner, repo, issue } = await makeWorld();
+    const writer = await make.user();
+    await make.collaborator(repo, writer, 2);
+    await makeStopwatch(issue, owner, hoursAgo(1));
+    await makeStopwatch(issue, writer, hoursAgo(3));
+    expect(await patch(repo, issue, owner, "closed")).toMatchObject({ status: 201 });
+    expect(await runningOf(owner)).toEqual([]);
+    expect(await runningOf(writer)).toEqual([issue.id]);
+    expect(await timelineOf(issue)).toMatchObject([
+      { kind: "stop_tracking", body: "1 hour" },
+      { kind: "close" },
+    ]);
+    expect(typesOf(await eventsOf(repo))).toEqual(["issue.time_added", "issue.closed"]);
+    // One that starts on a closed issue runs on when it is closed again, which changes nothing.
+    expect(await act("start", repo, issue, owner)).toMatchObject({ status: 201 });
+    expect(await patch(repo, issue, owner, "closed")).toMatchObject({ status: 201 });
+    expect(await runningOf(owner)).toEqual([issue.id]);
+    expect(await timesOf(owner)).toHaveLength(1);
+  });
+});
+
 describe("stopwatches under concurrent requests", () => {
   it("book once, however often they are stopped at the same time", async () => {
     const { owner, repo, issue } = await makeWorld();

@@ -20,6 +20,5 @@ export const samples = defineSamples({
     variants: async () => [
       { query: { since: "1970-01-01T00:00:00Z", before: "2100-01-01T00:00:00Z" } },
     ],
-    extraRound: "what the entries of a page refer to is known once the page is read",
   },
 });

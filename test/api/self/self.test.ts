@@ -182,6 +182,7 @@ const SETTINGS = {
   diff_view_style: "split",
   hide_email: true,
   hide_activity: true,
+  email_notifications: "onmention",
 };
 
 describe("GET /user/settings", () => {
@@ -204,6 +205,7 @@ describe("GET /user/settings", () => {
         diff_view_style: "",
         hide_email: false,
         hide_activity: false,
+        email_notifications: "enabled",
       },
     });
   });

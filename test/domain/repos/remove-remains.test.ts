@@ -14,7 +14,6 @@ import {
   reactions,
   repositories,
   repositoryRemains,
-  timelineEntries,
   trackedTimes,
 } from "../../../src/db/schema/index.ts";
 import { continueRemovals, removeRemains } from "../../../src/domain/repos/remove-remains.ts";
@@ -141,9 +140,9 @@ describe("removal of what a deleted repository leaves", () => {
       db
         .insert(issues)
         .values({ repoId: repo.id, number: 1, title: "late", createdAt: 1, updatedAt: 1 }),
-    ).rejects.toThrow();
-    await expect(makeLabel({ repo })).rejects.toThrow();
-    await expect(makeMilestone(repo)).rejects.toThrow();
+    ).rejects.toThrow("Failed query");
+    await expect(makeLabel({ repo })).rejects.toThrow("Failed query");
+    await expect(makeMilestone(repo)).rejects.toThrow("Failed query");
     const found = await db.select().from(labels).where(eq(labels.repoId, repo.id));
     const titled = await db.select().from(milestones).where(eq(milestones.repoId, repo.id));
     expect([...found, ...titled]).toEqual([]);

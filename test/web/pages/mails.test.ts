@@ -9,7 +9,7 @@ import {
   sessions,
   users,
 } from "../../../src/db/schema/index.ts";
-import { sendDueMails } from "../../../src/domain/mail/send-due-mails.ts";
+import { sendDueMails } from "../../../src/domain/outbox/send-due-mails.ts";
 import { purgeSignIns } from "../../../src/domain/sessions/purge-sign-ins.ts";
 import { only } from "../../../src/lib/only.ts";
 import { Browser } from "../../support/browser.ts";

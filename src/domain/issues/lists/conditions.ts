@@ -8,17 +8,14 @@ import {
   issues,
   labels,
 } from "../../../db/schema/index.ts";
+import { type Arguments, integer } from "./arguments.ts";
 import type { IssueFilter, Missing, PersonRole } from "./issue-query.ts";
 
 // Conditions on the `issues` rows of a query.
 
-/** A list of values in a statement, as one bound value. */
-export const listOf = (values: readonly (number | string)[]): SQL =>
-  sql`(select value from json_each(${JSON.stringify(values)}))`;
-
 /** Selects the id of a user by name; none if there is no such user. */
-export const userIdOf = (name: string): SQL => sql`(
-  select id from users where lower_name = ${name.toLowerCase()}
+export const userIdOf = (args: Arguments, name: string): SQL => sql`(
+  select id from users where lower_name = ${args.text(name.toLowerCase())}
 )`;
 
 const hasPerson = (role: PersonRole, userId: SQL): SQL =>
@@ -46,19 +43,19 @@ const isWithout = (missing: Missing): SQL =>
   })[missing];
 
 /** The condition that an issue has a label of one of some names. */
-export const hasLabelOf = (names: readonly string[]): SQL => sql`exists (
+export const hasLabelOf = (args: Arguments, names: readonly string[]): SQL => sql`exists (
   select 1 from ${issueLabels} join ${labels} on ${labels.id} = ${issueLabels.labelId}
-  where ${issueLabels.issueId} = ${issues.id} and ${labels.name} in ${listOf(names)}
+  where ${issueLabels.issueId} = ${issues.id} and ${labels.name} in ${args.list(names)}
 )`;
 
 /** The condition that an issue has a milestone of a title. */
-const hasMilestoneOf = (title: string): SQL => sql`exists (
-  select 1 from milestones m where m.id = ${issues.milestoneId} and m.title = ${title}
+const hasMilestoneOf = (args: Arguments, title: string): SQL => sql`exists (
+  select 1 from milestones m where m.id = ${issues.milestoneId} and m.title = ${args.text(title)}
 )`;
 
 export const isUpdatedIn = ({ since, before }: Pick<IssueFilter, "since" | "before">): SQL[] => [
-  ...(since === undefined ? [] : [sql`${issues.updatedAt} >= ${since}`]),
-  ...(before === undefined ? [] : [sql`${issues.updatedAt} <= ${before}`]),
+  ...(since === undefined ? [] : [sql`${issues.updatedAt} >= ${integer(since)}`]),
+  ...(before === undefined ? [] : [sql`${issues.updatedAt} <= ${integer(before)}`]),
 ];
 
 /** Conditions of a filter by what they ask for, so that an index that implies one can do without it. */
@@ -74,20 +71,20 @@ export const keyOf = {
 };
 
 /** The conditions of a filter that are the same in one repository and in all. */
-export function commonConditions(filter: IssueFilter): Map<string, SQL> {
+export function commonConditions(args: Arguments, filter: IssueFilter): Map<string, SQL> {
   const conditions = new Map<string, SQL>();
   for (const name of filter.requiredLabels) {
-    conditions.set(keyOf.requiredLabel(name), hasLabelOf([name]));
+    conditions.set(keyOf.requiredLabel(name), hasLabelOf(args, [name]));
   }
   for (const title of filter.requiredMilestones) {
-    conditions.set(keyOf.requiredMilestone(title), hasMilestoneOf(title));
+    conditions.set(keyOf.requiredMilestone(title), hasMilestoneOf(args, title));
   }
   for (const [at, { role, name }] of filter.people.entries()) {
-    conditions.set(keyOf.person(at), hasPerson(role, userIdOf(name)));
+    conditions.set(keyOf.person(at), hasPerson(role, userIdOf(args, name)));
   }
   for (const missing of filter.without) conditions.set(`no:${missing}`, isWithout(missing));
   if (filter.excludedLabels.length > 0) {
-    conditions.set("excluded", sql`not ${hasLabelOf(filter.excludedLabels)}`);
+    conditions.set("excluded", sql`not ${hasLabelOf(args, filter.excludedLabels)}`);
   }
   const range = isUpdatedIn(filter);
   if (range.length > 0) conditions.set("updated", allOf(...range));

@@ -11,7 +11,8 @@ import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { selectIssues, toIssueContext, unitOf } from "../find-issue.ts";
-import { keyOf, listOf } from "./conditions.ts";
+import { Arguments, integer } from "./arguments.ts";
+import { keyOf } from "./conditions.ts";
 import type { IssueFilter } from "./issue-query.ts";
 import { conditionsOf, labelNamesOf, namedTables } from "./named-filters.ts";
 import { type ListOrder, orderOf, termsOf } from "./orders.ts";
@@ -59,7 +60,14 @@ export async function listIssues(
     ctx.db
       .select({ name: users.lowerName })
       .from(users)
-      .where(allOf(sql`${users.lowerName} in ${listOf(names)}`, isAccountVisible(ctx.actor))),
+      .where(
+        allOf(
+          sql`${users.lowerName} in (
+            select value from json_each(${JSON.stringify(names)})
+          )`,
+          isAccountVisible(ctx.actor),
+        ),
+      ),
   ]);
   const missing = names.find((name) => !known.some((each) => each.name === name));
   if (missing !== undefined) throw notFound("user does not exist");
@@ -95,10 +103,11 @@ function statementsOf(
   slice: Slice,
 ): Statements {
   const { id: repoId, ownerId } = repo.row;
-  const tables = namedTables(filter, { repoId, ownerId });
-  if (hasText(filter)) return textStatements(repoId, filter, order, slice, tables);
-  const sources = sourcesOf(filter, repoId, order);
-  const head = sql`with ${sql.join([...tables, choiceTable(sources)], sql`, `)}`;
+  const args = new Arguments();
+  const tables = namedTables(args, filter, { repoId, ownerId });
+  if (hasText(filter)) return textStatements(args, repoId, filter, order, slice, tables);
+  const sources = sourcesOf(args, filter, repoId, order);
+  const head = sql`with ${sql.join([args.table(), ...tables, choiceTable(sources)], sql`, `)}`;
   const counted = countOf(sources, filter, order, TOTAL_MAX + slice.offset + slice.size);
   const counters = countersOf(repo, filter);
   return {
@@ -110,7 +119,7 @@ function statementsOf(
 
 /** The stored counters that answer a total, if they have a value. */
 function countersOf({ row }: RepositoryContext, filter: IssueFilter): SQL[] {
-  const keys = [...conditionsOf(filter).keys()];
+  const keys = [...conditionsOf(new Arguments(), filter).keys()];
   const [key = "", ...more] = keys;
   const [name, ...names] = labelNamesOf(filter);
   const [title] = filter.requiredMilestones;
@@ -137,7 +146,7 @@ function countersOf({ row }: RepositoryContext, filter: IssueFilter): SQL[] {
   };
   if (keys.every((each) => each in isAll)) {
     const isUnfiltered = allOf(...keys.map((each) => isAll[each]));
-    list.push(sql`case when ${isUnfiltered} then ${totalOf(row, filter)} end`);
+    list.push(sql`case when ${isUnfiltered} then ${integer(totalOf(row, filter))} end`);
   }
   return list;
 }
@@ -163,6 +172,7 @@ function totalOf(row: Repository, { isPull, isClosed }: IssueFilter): number {
 
 /** The statements for a filter with words: the newest issues that have them, or the oldest, in the order of the list. */
 function textStatements(
+  args: Arguments,
   repoId: number,
   filter: IssueFilter,
   order: ListOrder,
@@ -170,7 +180,6 @@ function textStatements(
   tables: readonly SQL[],
 ): Statements {
   const isOldest = order.isByAge && !order.isDescending;
-  const head = tables.length > 0 ? sql`with ${sql.join([...tables], sql`, `)}` : sql``;
   const matching = matchingIssueIds(filter, { scope: scopeOf(repoId), isOldest });
   const columns = { isPull: sql`${issues.isPull}`, isClosed: sql`${issues.isClosed}` };
   // The documents come in the order of issues, and the outer loop keeps it.
@@ -179,18 +188,19 @@ function textStatements(
     from (${matching}) matching
     cross join ${issues} on ${issues.id} = matching.id
     where ${allOf(
-      sql`${issues.repoId} = ${repoId}`,
+      sql`${issues.repoId} = ${integer(repoId)}`,
       kindsAndStates(columns, filter),
-      ...conditionsOf(filter).values(),
+      ...conditionsOf(args, filter).values(),
     )}
-    limit ${FOUND_MAX}`;
+    limit ${integer(FOUND_MAX)}`;
+  const head = sql`with ${sql.join([args.table(), ...tables], sql`, `)}`;
   return {
     ids: sql`${head}
       select ${issues.id}
       from ${issues}
       where ${issues.id} in (${found})
       order by ${sql.join(termsOf(order), sql`, `)}
-      limit ${size} offset ${offset}`,
+      limit ${integer(size)} offset ${integer(offset)}`,
     total: sql`(${head} select count(*) from (${found}))`,
   };
 }

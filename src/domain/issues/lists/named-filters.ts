@@ -1,7 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 
 import { issueLabels, issues, labels } from "../../../db/schema/index.ts";
-import { commonConditions, type Conditions, keyOf, listOf } from "./conditions.ts";
+import { type Arguments, integer } from "./arguments.ts";
+import { commonConditions, type Conditions, keyOf } from "./conditions.ts";
 import type { IssueFilter } from "./issue-query.ts";
 
 // Labels and milestones that a list names. They are found in the statement of the list, which saves a round trip: the
@@ -29,7 +30,11 @@ const milestoneTitlesOf = ({ milestones, requiredMilestones }: NamedFilter): rea
 export const hasMilestones = (filter: NamedFilter): boolean => milestoneTitlesOf(filter).length > 0;
 
 /** The common table expressions of a filter, in their order. */
-export function namedTables(filter: NamedFilter, { repoId, ownerId }: NameScope): SQL[] {
+export function namedTables(
+  args: Arguments,
+  filter: NamedFilter,
+  { repoId, ownerId }: NameScope,
+): SQL[] {
   const tables: SQL[] = [];
   const names = labelNamesOf(filter);
   if (names.length > 0) {
@@ -37,9 +42,11 @@ export function namedTables(filter: NamedFilter, { repoId, ownerId }: NameScope)
       "id, name, repo_id, open_issue_count as open_count, closed_issue_count as closed_count",
     );
     tables.push(sql`wanted as materialized (
-      select ${columns} from labels where repo_id = ${repoId} and name in ${listOf(names)}
+      select ${columns} from labels
+      where repo_id = ${integer(repoId)} and name in ${args.list(names)}
       union all
-      select ${columns} from labels where org_id = ${ownerId} and name in ${listOf(names)}
+      select ${columns} from labels
+      where org_id = ${integer(ownerId)} and name in ${args.list(names)}
     )`);
     // The label with the fewest issues, of a name that no other label has.
     tables.push(sql`rarest as materialized (
@@ -57,11 +64,15 @@ export function namedTables(filter: NamedFilter, { repoId, ownerId }: NameScope)
     const byId = sql`
       union
       select id from milestones m
-      where m.repo_id = ${repoId} and m.id in ${listOf(ids.map(Number))} and not exists (
-        select 1 from milestones named where named.repo_id = ${repoId} and named.title = m.id || ''
-      )`;
+      where m.repo_id = ${integer(repoId)}
+        and m.id in ${args.list(ids.map(Number))}
+        and not exists (
+          select 1 from milestones named
+          where named.repo_id = ${integer(repoId)} and named.title = m.id || ''
+        )`;
     tables.push(sql`wanted_milestones as materialized (
-      select id from milestones where repo_id = ${repoId} and title in ${listOf(titles)}
+      select id from milestones
+      where repo_id = ${integer(repoId)} and title in ${args.list(titles)}
       ${ids.length > 0 && filter.requiredMilestones.length === 0 ? byId : sql``}
     )`);
   }
@@ -69,9 +80,9 @@ export function namedTables(filter: NamedFilter, { repoId, ownerId }: NameScope)
 }
 
 /** The conditions of a filter on the issues of one repository. */
-export function conditionsOf(filter: IssueFilter): Conditions {
-  const conditions = commonConditions(filter);
-  if (filter.labels.length > 0) conditions.set(keyOf.labels, hasKnownLabels(filter.labels));
+export function conditionsOf(args: Arguments, filter: IssueFilter): Conditions {
+  const conditions = commonConditions(args, filter);
+  if (filter.labels.length > 0) conditions.set(keyOf.labels, hasKnownLabels(args, filter.labels));
   if (filter.milestones.length > 0 && filter.requiredMilestones.length === 0) {
     conditions.set(keyOf.milestones, hasKnownMilestone);
   }
@@ -79,13 +90,13 @@ export function conditionsOf(filter: IssueFilter): Conditions {
 }
 
 /** The condition that an issue has a label of each name that exists; true if none does. */
-const hasKnownLabels = (names: readonly string[]): SQL => sql`(
+const hasKnownLabels = (args: Arguments, names: readonly string[]): SQL => sql`(
   select count(distinct ${labels.name})
   from ${issueLabels} join ${labels} on ${labels.id} = ${issueLabels.labelId}
   where ${issueLabels.issueId} = ${issues.id}
     and ${issueLabels.labelId} in (select id from wanted)
-    and ${labels.name} in ${listOf(names)}
-) = (select count(distinct name) from wanted where name in ${listOf(names)})`;
+    and ${labels.name} in ${args.list(names)}
+) = (select count(distinct name) from wanted where name in ${args.list(names)})`;
 
 /** The condition that an issue has one of the milestones that exist; true if none does. */
 const hasKnownMilestone: SQL = sql`(
@@ -94,14 +105,17 @@ const hasKnownMilestone: SQL = sql`(
 )`;
 
 /** Zero if a required label or milestone does not exist, so that nothing has it; null otherwise. */
-export function impossibleSize({ requiredLabels, requiredMilestones }: NamedFilter): SQL {
+export function impossibleSize(
+  args: Arguments,
+  { requiredLabels, requiredMilestones }: NamedFilter,
+): SQL {
   const names = [...new Set(requiredLabels)];
   const conditions = [
     ...(names.length > 0
       ? [
           sql`(
-            select count(distinct name) from wanted where name in ${listOf(names)}
-          ) < ${names.length}`,
+            select count(distinct name) from wanted where name in ${args.list(names)}
+          ) < ${integer(names.length)}`,
         ]
       : []),
     ...(requiredMilestones.length > 0 ? [sql`not exists (select 1 from wanted_milestones)`] : []),

@@ -2,8 +2,9 @@ import { type SQL, sql } from "drizzle-orm";
 
 import { allOf } from "../../../db/db.ts";
 import { issueAssignees, issueLabels, issueMentions, issues } from "../../../db/schema/index.ts";
+import { type Arguments, integer } from "./arguments.ts";
 import { type Conditions, isUpdatedIn, keyOf, userIdOf } from "./conditions.ts";
-import type { IssueFilter, PersonFilter } from "./issue-query.ts";
+import type { IssueFilter, PersonRole } from "./issue-query.ts";
 import {
   conditionsOf,
   hasMilestones,
@@ -48,15 +49,20 @@ const OF_ISSUES = {
 const USER_TABLES = { assignee: issueAssignees, mentioned: issueMentions } as const;
 
 /** All sources of a filtered list; the last one is the walk through the order of the whole repository. */
-export function sourcesOf(filter: IssueFilter, repoId: number, order: ListOrder): Source[] {
-  const all = conditionsOf(filter);
+export function sourcesOf(
+  args: Arguments,
+  filter: IssueFilter,
+  repoId: number,
+  order: ListOrder,
+): Source[] {
+  const all = conditionsOf(args, filter);
   const names = labelNamesOf(filter);
   const [title, ...titles] = filter.requiredMilestones;
   const sources: Source[] = [];
   if (filter.requiredLabels.length > 0 || title !== undefined) {
     // Chosen before all others, and never has an issue.
     const seek = () => sql`${issues.id} is null`;
-    const size = impossibleSize(filter);
+    const size = impossibleSize(args, filter);
     sources.push({ name: "none", size, isOrdered: true, ...fromIssues(seek, []) });
   }
   if (names.length > 0) {
@@ -72,15 +78,22 @@ export function sourcesOf(filter: IssueFilter, repoId: number, order: ListOrder)
   }
   for (const [at, person] of filter.people.entries()) {
     const rest = without(all, keyOf.person(at));
-    sources.push(personSource(at, person, { repoId, order, isOnly: all.size === 1 }, rest));
+    sources.push(
+      personSource(at, userIdOf(args, person.name), person.role, {
+        repoId,
+        order,
+        isOnly: all.size === 1,
+        conditions: rest,
+      }),
+    );
   }
   const range = isUpdatedIn(filter);
   if (range.length > 0 && order.key !== issues.updatedAt) {
     sources.push(updatedSource(repoId, filter, range, [...all.values()]));
   }
   const seek = (ifChosen: (value: SQL) => SQL) =>
-    sql`${issues.repoId} = ${ifChosen(sql`${repoId}`)}`;
-  const size = sql.raw(String(WALK_SIZE));
+    sql`${issues.repoId} = ${ifChosen(sql`${integer(repoId)}`)}`;
+  const size = integer(WALK_SIZE);
   sources.push({ name: "walk", size, isOrdered: true, ...fromIssues(seek, [...all.values()]) });
   return sources;
 }
@@ -104,7 +117,7 @@ function labelSource(repoId: number, order: ListOrder, conditions: readonly SQL[
     from: withIssues(sql`${issueLabels}`, sql`${issueLabels.issueId}`, order, conditions),
     seek: (ifChosen) =>
       sql`${issueLabels.labelId} = ${ifChosen(sql`(select id from rarest)`)}
-        and ${issueLabels.repoId} = ${repoId}`,
+        and ${issueLabels.repoId} = ${integer(repoId)}`,
     columns: {
       id: sql`${issueLabels.issueId}`,
       age: sql`${issueLabels.issueId}`,
@@ -117,7 +130,7 @@ function labelSource(repoId: number, order: ListOrder, conditions: readonly SQL[
 
 /** One milestone has an index in the order of numbers; of several the issues are sorted. */
 function milestoneSources(repoId: number, order: ListOrder, conditions: readonly SQL[]): Source[] {
-  const inRepo = [sql`${issues.repoId} = ${repoId}`, ...conditions];
+  const inRepo = [sql`${issues.repoId} = ${integer(repoId)}`, ...conditions];
   const one = sql`(select min(id) from wanted_milestones having count(*) = 1)`;
   const several = sql`(
     select ${milestonesSize} where (select count(*) from wanted_milestones) > 1
@@ -136,26 +149,26 @@ function milestoneSources(repoId: number, order: ListOrder, conditions: readonly
 
 function personSource(
   at: number,
-  { role, name }: PersonFilter,
-  { repoId, order, isOnly }: { repoId: number; order: ListOrder; isOnly: boolean },
-  conditions: readonly SQL[],
+  userId: SQL,
+  role: PersonRole,
+  { repoId, order, isOnly, conditions }: PersonOptions,
 ): Source {
-  const userId = userIdOf(name);
   const common = { name: `person${at}`, isOrdered: order.isByAge };
   // The only source is chosen whatever its size.
   const bounded = (rows: SQL) =>
     isOnly && order.isByAge
       ? sql`1`
       : sql`(
-          select count(*) from (select 1 from ${rows} limit ${sql.raw(String(SORTED_MAX + 1))})
+          select count(*) from (select 1 from ${rows} limit ${integer(SORTED_MAX + 1)})
         )`;
   if (role === "poster") {
-    const isOf = (id: SQL) => sql`${issues.posterId} = ${id} and ${issues.repoId} = ${repoId}`;
+    const isOf = (id: SQL) =>
+      sql`${issues.posterId} = ${id} and ${issues.repoId} = ${integer(repoId)}`;
     const size = bounded(sql`${issues} where ${isOf(userId)}`);
     return { ...common, size, ...fromIssues((ifChosen) => isOf(ifChosen(userId)), conditions) };
   }
   const table = USER_TABLES[role];
-  const isOf = (id: SQL) => sql`${table.userId} = ${id} and ${table.repoId} = ${repoId}`;
+  const isOf = (id: SQL) => sql`${table.userId} = ${id} and ${table.repoId} = ${integer(repoId)}`;
   return {
     ...common,
     size: bounded(sql`${table} where ${isOf(userId)}`),
@@ -181,13 +194,21 @@ function updatedSource(
     sql`${issues.repoId} = ${id} and ${kindsAndStates(OF_ISSUES, filter)} and ${allOf(...range)}`;
   const size = sql`(
     select count(*) from (
-      select 1 from ${issues} where ${inRange(sql`${repoId}`)}
-      limit ${sql.raw(String(SORTED_MAX + 1))}
+      select 1 from ${issues} where ${inRange(sql`${integer(repoId)}`)}
+      limit ${integer(SORTED_MAX + 1)}
     )
   )`;
   const seek = (ifChosen: (value: SQL) => SQL) =>
-    sql`${issues.repoId} = ${ifChosen(sql`${repoId}`)}`;
+    sql`${issues.repoId} = ${ifChosen(sql`${integer(repoId)}`)}`;
   return { name: "updated", size, isOrdered: false, ...fromIssues(seek, conditions) };
+}
+
+interface PersonOptions {
+  readonly repoId: number;
+  readonly order: ListOrder;
+  /** Whether the list has no other condition. */
+  readonly isOnly: boolean;
+  readonly conditions: readonly SQL[];
 }
 
 /** A table of ids, with the issues only if something of them is needed. */
@@ -198,7 +219,8 @@ const withIssues = (table: SQL, id: SQL, order: ListOrder, conditions: readonly 
 
 type States = Pick<IssueFilter, "isPull" | "isClosed">;
 
-const flags = (wanted: boolean | undefined): readonly boolean[] =>
+/** The values of a column that a filter lets pass. */
+export const flags = (wanted: boolean | undefined): readonly boolean[] =>
   wanted === undefined ? [false, true] : [wanted];
 
 const bits = (wanted: boolean | undefined): SQL =>
@@ -209,6 +231,9 @@ export const kindsAndStates = (
   { isPull, isClosed }: States,
 ): SQL => sql`${columns.isPull} in ${bits(isPull)} and ${columns.isClosed} in ${bits(isClosed)}`;
 
+/** The name of a source as a text in SQL. */
+const quoted = (name: string): SQL => sql.raw(`'${name}'`);
+
 /**
  * The common table expression `choice`: the name of the source with the fewest issues, of those that give the order or
  * have few enough to be sorted.
@@ -217,8 +242,10 @@ export function choiceTable(sources: readonly Source[]): SQL {
   const pairs = sources.map(({ name, size, isOrdered }) => {
     const usable = isOrdered
       ? size
-      : sql`(select sized.n from (select ${size} as n) sized where sized.n <= ${SORTED_MAX})`;
-    return sql`json_array(${name}, ${usable})`;
+      : sql`(
+          select sized.n from (select ${size} as n) sized where sized.n <= ${integer(SORTED_MAX)}
+        )`;
+    return sql`json_array(${quoted(name)}, ${usable})`;
   });
   return sql`choice as materialized (
     select value ->> 0 as name
@@ -233,7 +260,7 @@ export function choiceTable(sources: readonly Source[]): SQL {
 function armsOf(source: Source, states: States, order: ListOrder): SQL[] {
   const { columns, from, seek, conditions } = source;
   const ifChosen = (value: SQL) =>
-    sql`iif((select name from choice) = ${source.name}, ${value}, null)`;
+    sql`iif((select name from choice) = ${quoted(source.name)}, ${value}, null)`;
   const key = order.isByAge ? columns.age : sql`${order.key}`;
   const arm = (isOfStates: SQL) => sql`
     select ${columns.id} as id, ${key} as k
@@ -249,7 +276,7 @@ function armsOf(source: Source, states: States, order: ListOrder): SQL[] {
 const TERMS_MAX = 5;
 
 /** All rows of some selects, of which there may be more than D1 allows in a compound select. */
-function unionAll(parts: readonly SQL[]): SQL {
+export function unionAll(parts: readonly SQL[]): SQL {
   if (parts.length <= TERMS_MAX) return sql.join([...parts], sql` union all `);
   const [first, rest] = [parts.slice(0, TERMS_MAX - 1), parts.slice(TERMS_MAX - 1)];
   return sql`${sql.join(first, sql` union all `)} union all select * from (${unionAll(rest)})`;
@@ -273,7 +300,7 @@ export const pageIds = (
       return sql`select id from (
         ${unionAll(armsOf(source, states, order))}
         order by k ${order.direction}, id ${direction}
-        limit ${size} offset ${offset}
+        limit ${integer(size)} offset ${integer(offset)}
       )`;
     }),
   );
@@ -286,5 +313,5 @@ export const countOf = (
   max: number,
 ): SQL => {
   const arms = sources.flatMap((source) => armsOf(source, states, order));
-  return sql`(select count(*) from (select id from (${unionAll(arms)}) limit ${max}))`;
+  return sql`(select count(*) from (select id from (${unionAll(arms)}) limit ${integer(max)}))`;
 };

@@ -1,9 +1,14 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import type { EmailAddress } from "../../../db/schema/index.ts";
+import {
+  EMAIL_NOTIFICATIONS,
+  type EmailAddress,
+  type EmailNotifications,
+} from "../../../db/schema/index.ts";
 import { editUser } from "../../../domain/accounts/edit-user.ts";
 import { addEmails, listEmails, removeEmails } from "../../../domain/accounts/emails.ts";
+import { isMailOn } from "../../../domain/mail/queue-mail.ts";
 import { startSession } from "../../../domain/sessions/start-session.ts";
 import { SESSION_LIFE_MS } from "../../../auth/session.ts";
 import { invalid } from "../../../lib/failure.ts";
@@ -41,6 +46,22 @@ account.post(`${PATH}/password`, async (c) => {
       const changed = await editUser(ctx, user, { password: form.text("password") });
       const { secret } = await startSession(ctx, changed, readDevice(c), "password");
       writeCookie(c, "session", secret, SESSION_LIFE_MS);
+      return redirectAfterWrite(c, PATH);
+    },
+    (refusal) => renderAccount(c, page, refusal),
+  );
+});
+
+account.post(`${PATH}/notifications`, async (c) => {
+  const form = await readForm(c);
+  const page = await openOwnPage(c);
+  return orRefuse(
+    c,
+    async () => {
+      const wanted = form.text("email_notifications");
+      const emailNotifications = EMAIL_NOTIFICATIONS.find((each) => each === wanted);
+      if (!emailNotifications) throw invalid("Choose which notifications you want by mail.");
+      await editUser(page.ctx, page.user, { emailNotifications });
       return redirectAfterWrite(c, PATH);
     },
     (refusal) => renderAccount(c, page, refusal),
@@ -95,6 +116,21 @@ async function renderAccount(c: Context<WebEnv>, page: OwnPage, refusal?: Refusa
           </button>
         </Form>
       </section>
+      <section class="card" aria-labelledby="notifications">
+        <h2 id="notifications">Notifications by mail</h2>
+        {isMailOn(page.ctx.config) ? undefined : <p>This service sends no mail.</p>}
+        <Form action={`${PATH}/notifications`} formToken={page.formToken}>
+          <label for="email-notifications">You receive by mail</label>
+          <select id="email-notifications" name="email_notifications">
+            {EMAIL_NOTIFICATIONS.map((each) => (
+              <option value={each} selected={each === page.user.emailNotifications}>
+                {WANTED[each]}
+              </option>
+            ))}
+          </select>
+          <button type="submit">Save</button>
+        </Form>
+      </section>
       <section class="card" aria-labelledby="addresses">
         <h2 id="addresses">E-mail addresses</h2>
         <ul class="list">
@@ -111,6 +147,13 @@ async function renderAccount(c: Context<WebEnv>, page: OwnPage, refusal?: Refusa
     </>,
   );
 }
+
+const WANTED: Readonly<Record<EmailNotifications, string>> = {
+  enabled: "all notifications",
+  onmention: "only where you are mentioned or assigned",
+  disabled: "none",
+  andyourown: "all notifications, and what you do yourself",
+};
 
 const Address = ({ email, formToken }: { email: EmailAddress; formToken: string }) => (
   <li>

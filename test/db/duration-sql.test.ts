@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import { expect, it } from "vitest";
 
-import { durationSql } from "../../../src/domain/times/duration-sql.ts";
-import { formatDuration } from "../../../src/lib/duration.ts";
-import { db } from "../../support/db.ts";
+import { durationSql } from "../../src/db/duration-sql.ts";
+import { formatDuration } from "../../src/lib/duration.ts";
+import { db } from "../support/db.ts";
 
 it("words durations in SQL as in TypeScript", async () => {
   const all = [

@@ -7,13 +7,14 @@ import { sql, type SQL } from "drizzle-orm";
  * @param seconds An integer; a bound number is a float for D1.
  */
 export function durationSql(seconds: SQL): SQL<string> {
-  const words = (count: SQL, unit: string): SQL => sql`case ${count}
-    when 0 then '' when 1 then ${`1 ${unit} `} else ${count} || ${` ${unit}s `}
-  end`;
+  const count = (number: SQL, unit: string): SQL =>
+    sql`(${number} || ${` ${unit}`} || iif(${number} = 1, '', 's'))`;
   const hours = sql`(${seconds} / 3600)`;
   const minutes = sql`(${seconds} / 60 % 60)`;
-  return sql<string>`trim(case
-    when ${seconds} < 60 then ${words(seconds, "second")}
-    else ${words(hours, "hour")} || ${words(minutes, "minute")}
-  end)`;
+  return sql<string>`case
+    when ${seconds} < 60 then ${count(seconds, "second")}
+    when ${hours} = 0 then ${count(minutes, "minute")}
+    when ${minutes} = 0 then ${count(hours, "hour")}
+    else ${count(hours, "hour")} || ' ' || ${count(minutes, "minute")}
+  end`;
 }

@@ -1,25 +1,36 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { durationSql } from "../../db/duration-sql.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { stopwatches, trackedTimes, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
-import { eventSubject } from "../issues/event-subject.ts";
-import { insertEntryIfChanged } from "../issues/insert-entry.ts";
-import { lastTimeId } from "./book-time.ts";
-import { durationSql } from "./duration-sql.ts";
-import { isBlockedFromIssue } from "./time-access.ts";
+import { eventSubject } from "./event-subject.ts";
+import { insertEntryIfChanged } from "./insert-entry.ts";
+import { isBlockedFromIssue } from "./is-blocked-from-issue.ts";
+import { lastTimeId } from "./last-time-id.ts";
 
 /**
  * The statements that stop a user's stopwatch on an issue or pull request and book its time, a second at least. Where
  * none runs, or where a block keeps the user from the issue, they write nothing; the first one returns the booked time.
+ *
+ * @param isStopped A further condition.
  */
-export function stopStatements(ctx: Ctx, issue: IssueContext, user: User) {
+export function stopStatements(
+  ctx: Ctx,
+  issue: IssueContext,
+  user: Pick<User, "id">,
+  isStopped: SQL = sql`1`,
+) {
   const { db, now } = ctx;
   const { id: issueId, repoId } = issue.row;
   const userId = sql<number>`${stopwatches.userId}`;
-  const isThis = and(isStopwatchOf(user, issueId), sql`not ${isBlockedFromIssue(userId, issue)}`);
+  const isThis = and(
+    isStopwatchOf(user, issueId),
+    sql`not ${isBlockedFromIssue(userId, issue)}`,
+    isStopped,
+  );
   const seconds = sql`(
     select ${trackedTimes.seconds}
     from ${trackedTimes}

@@ -1,0 +1,219 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import { isBlockedBy } from "../../auth/access/blocks.ts";
+import { isAllowed } from "../../auth/access/permission.ts";
+import { ANONYMOUS, type Actor } from "../../auth/actor.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
+import { ALL_SCOPES } from "../../auth/scope.ts";
+import type { Ctx } from "../../context.ts";
+import {
+  emailAddresses,
+  events,
+  issues,
+  issueSubscriptions,
+  type mails,
+  repositories,
+  timelineEntries,
+  users,
+  type EventRow,
+  type Issue,
+  type MailReason,
+  type User,
+} from "../../db/schema/index.ts";
+import { escapeHtml } from "../../render/html.ts";
+import { renderMarkup } from "../../render/markup.ts";
+import type { Mail } from "../../outgoing/mailer.ts";
+import { commentHtmlUrlOf } from "../../shapes/issues/comment.ts";
+import { issueHtmlUrlOf } from "../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { unitOf } from "../issues/find-issue.ts";
+import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { makeUnsubscribeCode } from "./unsubscribe-code.ts";
+
+/** A queued mail of a notification. */
+export type QueuedNotification = typeof mails.$inferSelect & {
+  readonly issueId: number;
+  readonly eventId: number;
+};
+
+/** What a mail tells, as its reader may see it now. */
+interface Told {
+  readonly reader: User;
+  readonly issue: Issue;
+  readonly repo: RepositoryContext;
+  readonly event: EventRow;
+  readonly doer: User | undefined;
+  readonly comment: { readonly id: number; readonly body: string } | undefined;
+  readonly reason: MailReason;
+}
+
+/**
+ * Writes the mail of a notification.
+ *
+ * SECURITY: everything is read when the mail is sent, so that no mail tells of an issue that its reader has lost access
+ * to, of a comment that was deleted, or a text that was edited. Addresses of users are in none.
+ *
+ * @returns Undefined if nobody is to be told any more.
+ */
+export async function writeNotificationMail(
+  ctx: Ctx,
+  queued: QueuedNotification,
+): Promise<Omit<Mail, "from"> | undefined> {
+  const found = await findTold(ctx, queued);
+  if (!found) return undefined;
+  const { address, told } = found;
+  const { reader, issue, repo, event, doer, comment } = told;
+  const rootUrl = ctx.config.publicUrl || event.rootUrl;
+  const fullName = `${repo.owner.name}/${repo.row.name}`;
+  const names = { repo, row: issue };
+  const viewer = { userId: undefined, isSiteAdmin: false, rootUrl, noReplyDomain: "" };
+  const url = comment ? commentHtmlUrlOf(names, comment.id, viewer) : issueHtmlUrlOf(names, viewer);
+  const code = await makeUnsubscribeCode(ctx.config, { userId: reader.id, issueId: issue.id });
+  const unsubscribeUrl = `${rootUrl}/user/unsubscribe?code=${encodeURIComponent(code)}`;
+  const summary = `${doer?.name ?? "Ghost"} ${DEEDS[event.type] ?? "changed this"} in ${fullName}#${issue.number}:`;
+  const body = comment?.body ?? (event.type === "issue.opened" ? issue.body : "");
+  const why = `You receive this because ${REASONS[told.reason]}.`;
+  const html = body === "" ? "" : await render(body, rootUrl, repo);
+  const host = new URL(rootUrl).host;
+  const threadId = `repositories/${repo.row.id}/issues/${issue.number}`;
+  return {
+    to: address,
+    subject: toLine(`[${fullName}] ${issue.title} (#${issue.number})`),
+    text: `${summary}
+
+${issue.title}
+${body === "" ? "" : `\n${body}\n`}
+--\x20
+${url}
+${why} To be told of this issue no more: ${unsubscribeUrl}
+`,
+    html: `<p>${escapeHtml(summary)}</p>
+<p><strong>${escapeHtml(issue.title)}</strong></p>
+${html}
+<hr>
+<p><small><a href="${escapeHtml(url)}">View it on ${escapeHtml(ctx.config.appName)}</a>. ${why}
+<a href="${escapeHtml(unsubscribeUrl)}">Be told of this issue no more</a>.</small></p>
+`,
+    thread: {
+      rootId: `<${threadId}@${host}>`,
+      messageId:
+        event.type === "issue.opened"
+          ? `<${threadId}@${host}>`
+          : `<${threadId}/${comment ? `comments/${comment.id}` : `events/${event.id}`}@${host}>`,
+    },
+    headers: {
+      "List-Id": `${fullName} <${repo.row.name}.${repo.owner.name}.${new URL(rootUrl).hostname}>`,
+      "List-Unsubscribe": `<${unsubscribeUrl}>`,
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+      "X-Gitea-Reason": told.reason,
+    },
+  };
+}
+
+const DEEDS: Readonly<Record<string, string>> = {
+  "issue.opened": "opened an issue",
+  "issue.closed": "closed the issue",
+  "issue.reopened": "reopened the issue",
+  "issue.assigned": "assigned you to the issue",
+  "comment.created": "commented",
+};
+
+const REASONS: Readonly<Record<MailReason, string>> = {
+  subscribed: "you watch the repository, take part in the issue or subscribed to it",
+  mention: "you were mentioned",
+  assign: "the issue was assigned to you",
+};
+
+/** SECURITY: a line break in a title would begin another header. */
+const toLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
+
+/** SECURITY: references stay text, so that no mail tells which issues, users or commits exist. */
+const render = (text: string, rootUrl: string, { owner, row }: RepositoryContext) =>
+  renderMarkup(text, {
+    mode: "comment",
+    rootUrl,
+    repo: { owner: owner.name, name: row.name },
+  });
+
+/** Finds what a mail tells and to whom; undefined if its reader is not to be told any more. */
+async function findTold(
+  { db }: Ctx,
+  { userId, issueId, eventId, reason }: QueuedNotification,
+): Promise<{ address: string; told: Told } | undefined> {
+  const ofReader = sql`${userId}`;
+  const actorOf = (user: User): Actor => ({
+    ...ANONYMOUS,
+    user,
+    isSiteAdmin: user.isAdmin,
+    credential: "system",
+    scopes: ALL_SCOPES,
+  });
+  const doerId = sql`(select ${events.actorId} from ${events} where ${events.id} = ${eventId})`;
+  const [[reader], [address], [issue], [repoRow], [event], [doer], [comment], [choice]] =
+    await db.batch([
+      db
+        .select()
+        .from(users)
+        .where(eq(users.id, userId ?? 0)),
+      db
+        .select({ email: emailAddresses.email })
+        .from(emailAddresses)
+        .where(
+          and(
+            eq(emailAddresses.userId, userId ?? 0),
+            emailAddresses.isPrimary,
+            emailAddresses.isActivated,
+          ),
+        ),
+      db.select().from(issues).where(eq(issues.id, issueId)),
+      selectRepositories(db, { ...callerSql(ANONYMOUS), actorId: ofReader }).where(
+        sql`${repositories.id} = (
+          select ${issues.repoId} from ${issues} where ${issues.id} = ${issueId}
+        )`,
+      ),
+      db.select().from(events).where(eq(events.id, eventId)),
+      db
+        .select()
+        .from(users)
+        .where(sql`${users.id} = ${doerId}`),
+      db
+        .select({ id: timelineEntries.id, body: timelineEntries.body })
+        .from(timelineEntries)
+        .where(
+          and(
+            eq(timelineEntries.issueId, issueId),
+            sql`${timelineEntries.id} = (
+              select ${events.payload} ->> 'commentId'
+              from ${events}
+              where ${events.id} = ${eventId}
+            )`,
+          ),
+        ),
+      db
+        .select({
+          isSubscribed: sql<number | null>`(
+            select is_subscribed
+            from ${issueSubscriptions}
+            where user_id = ${userId} and issue_id = ${issueId}
+          )`.as("is_subscribed"),
+          isBlocking: sql<number>`${isBlockedBy(doerId, ofReader)}`.as("is_blocking"),
+        })
+        .from(sql`(select 1)`),
+    ]);
+  if (!reader || !address || !issue || !repoRow || !event || !reason) return undefined;
+  if (!reader.isActive || reader.isLoginProhibited) return undefined;
+  if (event.type === "comment.created" && !comment) return undefined;
+  const repo = toRepositoryContext(actorOf(reader), repoRow);
+  if (!isAllowed(repo, { unit: unitOf(issue), mode: "read" })) return undefined;
+  if (!isWanted(reader, reason, event)) return undefined;
+  if (choice?.isBlocking === 1) return undefined;
+  if (reason === "subscribed" && choice?.isSubscribed === 0) return undefined;
+  return { address: address.email, told: { reader, issue, repo, event, doer, comment, reason } };
+}
+
+/** Whether a user wants the mail by their settings of now. */
+function isWanted({ id, emailNotifications }: User, reason: MailReason, event: EventRow): boolean {
+  if (emailNotifications === "andyourown") return true;
+  if (event.actorId === id || emailNotifications === "disabled") return false;
+  return emailNotifications === "enabled" || reason !== "subscribed";
+}
