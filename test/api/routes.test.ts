@@ -71,10 +71,10 @@ const makeRequest = requestMaker();
 const CATEGORIES: readonly (readonly [RegExp, string])[] = [
   // Our own: events of repositories and of an account in one stream.
   [/^\/user\/events$/, "user repository"],
+  [/^(?:\/repos\/\{owner\}\/\{repo\})?\/notifications(?:\/|$)/, "notification"],
   [/^\/orgs\/\{org\}\/events$/, "organization repository"],
   [/^\/repos\/\{owner\}\/\{repo\}\/(?:milestones|labels)(?:\/|$)/, "issue"],
   [/^\/repos\/issues\/search$/, "issue"],
-  [/^\/(?:repos\/\{owner\}\/\{repo\}\/)?notifications(?:\/|$)/, "notification"],
   [/^\/admin\//, "admin"],
   [/^\/users\/\{username\}\/repos$/, "user repository"],
   [/^\/users\/\{username\}\/orgs/, "user organization"],
