@@ -39,8 +39,8 @@ describe("an empty 404", () => {
   it.each([
     ["GET", "/nothing", "no-route"],
     ["GET", "/repos/a/b/nothing/at/all", "no-route"],
-    ["GET", "/repos/a/b/issues", "not-built"],
-    ["HEAD", "/repos/a/b/issues", "not-built"],
+    ["GET", "/repos/a/b/pulls", "not-built"],
+    ["HEAD", "/repos/a/b/pulls", "not-built"],
     ["GET", "/repos/a/b/pulls/1.diff", "not-built"],
     ["POST", "/repos/a/b/pulls/1/merge", "not-built"],
     ["GET", "/users/nobody-here", "not-found"],

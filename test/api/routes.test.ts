@@ -73,8 +73,8 @@ const CATEGORIES: readonly (readonly [RegExp, string])[] = [
   [/^\/user\/events$/, "user repository"],
   [/^(?:\/repos\/\{owner\}\/\{repo\})?\/notifications(?:\/|$)/, "notification"],
   [/^\/orgs\/\{org\}\/events$/, "organization repository"],
-
   [/^\/repos\/\{owner\}\/\{repo\}\/(?:milestones|labels)(?:\/|$)/, "issue"],
+  [/^\/repos\/issues\/search$/, "issue"],
   [/^\/admin\//, "admin"],
   [/^\/users\/\{username\}\/repos$/, "user repository"],
   [/^\/users\/\{username\}\/orgs/, "user organization"],
