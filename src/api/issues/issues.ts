@@ -23,6 +23,7 @@ import { endOfDay, readSentTime } from "./sent-time.ts";
 const TITLE_MAX = 4096;
 const BODY_MAX = 262_144;
 const REF_MAX = 255;
+const ESTIMATE_MAX = 2 ** 31 - 1;
 
 const assignees = () => z.array(z.string().max(255)).max(ASSIGNEES_MAX).optional();
 const assignee = () =>
@@ -54,6 +55,10 @@ const EditIssue = body({
   milestone: z.int().optional().openapi({ description: "Id of the milestone; 0 for none" }),
   due_date: dueDate().openapi({ description: "It is due at the end of that day" }),
   unset_due_date: optionalFlag(),
+  time_estimate: z.int().min(0).max(ESTIMATE_MAX).optional().openapi({
+    format: "int64",
+    description: "In seconds; 0 for none",
+  }),
   content_version: z.int().optional().openapi({
     description:
       "The version of the body that the edit is based on; 400 if it is not the current one",
@@ -143,6 +148,7 @@ issues.openapi(
       assignees: toNames(wanted),
       milestoneId: wanted.milestone,
       deadlineAt: toDeadline(wanted),
+      estimateSeconds: wanted.time_estimate,
     });
     return c.json(toIssue(edited, viewer), 201);
   },
