@@ -22,6 +22,7 @@ import { History } from "../support/commits.ts";
 import { pushQuietly } from "../support/consequences.ts";
 import { db } from "../support/db.ts";
 import { deliver, makeDelivery, makeReceivedHook } from "../support/deliveries.ts";
+import { makeComment, makeIssue } from "../support/issues.ts";
 import { makeHook, makeKeptDelivery } from "../support/hooks.ts";
 import { makeComment, makeIssue } from "../support/issues.ts";
 import { makeSshKey } from "../support/keys.ts";
@@ -286,6 +287,32 @@ describe("no growing table is scanned", () => {
       expect(steps).not.toContain("TEMP B-TREE");
       expect(steps).not.toMatch(/^SCAN/m);
     }
+  });
+
+  it("for changes of issues that hooks receive, and for references in rendered text", async () => {
+    const now = Date.now() + 2_000_000_000;
+    const { id } = await makeHook({
+      level: "repository",
+      approverId: user.id,
+      repoId: repo.id,
+      events: ["issues", "issue_comment", "issue_label"],
+    });
+    const issue = await makeIssue(repo);
+    const comment = await makeComment(issue);
+    const of = { issueId: issue.id, number: issue.number, isPull: false };
+    await tell(repo, user, "issue.labeled", { ...of, added: [1], removed: [2] }, now, now);
+    await tell(repo, user, "comment.created", { ...of, commentId: comment.id }, now, now);
+    sent.length = 0;
+    await dispatchEvents(systemCtx({ DB: listening }, now));
+    const name = `${repo.owner}/${repo.name}`;
+    const Text = `#${issue.number} ${name}#${issue.number} abcdef1 ${name}@abcdef1 @${user.name}`;
+    const json = { Text, Mode: "comment", Context: name };
+    expect((await call("POST", "/markdown", { as: user, json })).body).toContain("ref-issue");
+    expect(
+      await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, id)),
+    ).toHaveLength(2);
+    expect(sent.some((text) => text.includes("json_each(?) wanted"))).toBe(true);
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
   });
 
   it("for deliveries that are shown, redelivered, or purged", async () => {
