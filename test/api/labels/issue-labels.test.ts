@@ -125,6 +125,13 @@ describe("POST /repos/{owner}/{repo}/issues/{index}/labels", () => {
     expect(await timelineOf(issue)).toEqual(["+prio/low", "-prio/low", "+prio/low"]);
   });
 
+  it("keeps the newer one of two exclusive labels of one name", async () => {
+    const { label, send } = await makeLabeled();
+    const [older, newer] = [await label("prio/a"), await label("prio/a")];
+    expect((await send("POST", { labels: ["prio/a"] })).body).toMatchObject([{ id: newer.id }]);
+    expect((await send("POST", { labels: [older.id] })).body).toMatchObject([{ id: older.id }]);
+  });
+
   it("evicts no label that is not exclusive, nor by one that is not", async () => {
     const { label, send } = await makeLabeled();
     await label("prio/a", { isExclusive: false });
