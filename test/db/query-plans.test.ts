@@ -24,7 +24,6 @@ import { db } from "../support/db.ts";
 import { deliver, makeDelivery, makeReceivedHook } from "../support/deliveries.ts";
 import { makeComment, makeIssue } from "../support/issues.ts";
 import { makeHook, makeKeptDelivery } from "../support/hooks.ts";
-import { makeComment, makeIssue } from "../support/issues.ts";
 import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import {
