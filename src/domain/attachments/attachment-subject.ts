@@ -7,7 +7,7 @@ import { recordIfChanged } from "../../events/record.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
-import { requireParticipation } from "../comments/participation.ts";
+import { requireParticipation, requireUnitOn } from "../comments/participation.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { isIssueWritable } from "../issues/find-issue.ts";
 import { mayEditIssue, requireNotArchived } from "../issues/require-issue-access.ts";
@@ -34,7 +34,7 @@ export const isAttachedTo = ({ issue, comment }: AttachmentSubject): SQL | undef
  */
 export function requireAttaching(ctx: Ctx, { issue, comment }: AttachmentSubject): void {
   requireAttachmentsOn(ctx);
-  requireParticipation(issue, "the issue is locked");
+  requireUnitOn(issue);
   if (comment ? !isIssueWritable(issue) : !mayEditIssue(ctx, issue)) {
     throw forbidden(
       comment
@@ -42,6 +42,7 @@ export function requireAttaching(ctx: Ctx, { issue, comment }: AttachmentSubject
         : "user should have permission to write issue",
     );
   }
+  requireParticipation(issue, "the issue is locked");
   requireNotArchived(issue.repo);
 }
 
