@@ -52,6 +52,8 @@ export function casesOf(issues: number): IssueCase[] {
   ): IssueCase => ({
     name,
     status,
+    // Labels that an issue has already are as many as it was chosen for.
+    rowsMax: 500,
     next: (): Request => ({ method: "POST", path: path(), token, body: JSON.stringify(body()) }),
   });
   return [
