@@ -5,7 +5,7 @@ import { referenceToken } from "./reference-tokens.ts";
 import type { ReferenceList } from "./references.ts";
 import type { TextRule } from "./text-rules.ts";
 
-const ISSUE = /(?<![\w/.&#!@-])(?:([\w.-]{1,100})\/([\w.-]{1,100}))?[#!](\d{1,15})(?![\w-])/g;
+const ISSUE = /(?<![\w/.&#!@-])(?:([\w.-]{1,100})\/([\w.-]{1,100}))?[#!](\d{1,15})(?![\w/#-])/g;
 
 /** Links `#12`, `!12` and `owner/repo#12`, if the issue or pull request exists. */
 export function issueReferences(list: ReferenceList, rootUrl: string, home: RepoName): TextRule {

@@ -6,7 +6,7 @@ import type { TextRule } from "./text-rules.ts";
 
 // A name ends with a letter or digit, so that a full stop after it is not part of it.
 const MENTION =
-  /(?<![\w/.@&-])@([a-z\d](?:[\w.-]{0,98}[a-z\d])?)(?:\/([a-z\d](?:[\w.-]{0,98}[a-z\d])?))?(?![\w/])/gi;
+  /(?<![\w/.@&-])@([a-z\d](?:[\w.-]{0,98}[a-z\d])?)(?:\/([a-z\d](?:[\w.-]{0,98}[a-z\d])?))?(?![\w/-])/gi;
 
 /** Links `@user`, and in a repository `@org/team`, if the account or team exists. */
 export function mentions(list: ReferenceList, options: MarkupOptions): TextRule {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
+import { findReferences } from "../../src/domain/references/find-references.ts";
 import { StepBudget } from "../../src/lib/step-budget.ts";
 import type { References, Tracker } from "../../src/render/references.ts";
 import { RENDER_STEPS_MAX } from "../../src/render/render-budget.ts";
@@ -84,6 +85,66 @@ describe("references", () => {
     const resolve = vi.fn<typeof knowAll>(knowAll);
     await render("@ada #12", { resolve, mode: "markdown" });
     expect(resolve).not.toHaveBeenCalled();
+  });
+});
+
+// A reader expects that a link notifies, and that a reference that counts is a link.
+describe("references that count for timelines and notifications", () => {
+  it.each([
+    "#1",
+    "(#1)",
+    "#1.",
+    "#1:",
+    "[#1]",
+    '"#1"',
+    "'#1'",
+    "a#1",
+    "#1a",
+    "#1-2",
+    "o/r#1",
+    "(o/r#1)",
+    "o/r!1",
+    "!1",
+    "x/#1",
+    "--#1",
+    "#1;",
+    "#1!",
+    "#1?",
+    "**#1**",
+    "~~#1~~",
+    "closes #1",
+    "&#1",
+    "#1#2",
+    "#1/2",
+    "`#1`",
+    "@ada",
+    "@ada,",
+    "(@ada)",
+    "@ada.",
+    "@ada!",
+    "x@ada",
+    "@ada/team",
+    "@ada/team.",
+    "@ada's",
+    "@a_b",
+    "@ada:",
+    "/@ada",
+    "`@ada`",
+    "@ada…",
+  ])("are the same that become links: %j", async (text) => {
+    const seen: References[] = [];
+    await renderComment(text, {
+      resolve: (found) => {
+        seen.push(found);
+        return knowAll(found);
+      },
+    });
+    const counted = findReferences(text, { isMarkdown: true, rootUrls: [ROOT_URL] });
+    const { issues = [], users = [], teams = [] } = seen[0] ?? {};
+    expect(issues.map(({ owner, name, index }) => [owner, name, index])).toEqual(
+      counted.issues.map(({ repo, number }) => [repo?.owner, repo?.name, number]),
+    );
+    expect([users, teams]).toEqual([counted.users, counted.teams]);
   });
 });
 

@@ -12,13 +12,18 @@ export const PIXELS = {
   "image/webp": "UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAwA0JaQAA3AA/vuUAAA=",
 } as const;
 
-/** A PNG that declares a size, whatever its pixels are, with a text of its own; in base64. */
+/** A PNG that declares a size, whatever its pixels are, with a text of its own among them; in base64. */
 export function pngOf(widthPx: number, heightPx: number, text = ""): string {
   const size = Buffer.alloc(13);
   size.writeUInt32BE(widthPx, 0);
   size.writeUInt32BE(heightPx, 4);
   size[8] = 8;
-  const chunks = [chunk("IHDR", size), chunk("tEXt", Buffer.from(text)), chunk("IDAT", PIXEL)];
+  const pixels = chunk("IDAT", Buffer.concat([PIXEL, Buffer.from(text)]));
+  return pngWith(chunk("IHDR", size), pixels);
+}
+
+/** A PNG of the given chunks and the last one; in base64. */
+export function pngWith(...chunks: Buffer[]): string {
   const signature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
   return Buffer.concat([signature, ...chunks, chunk("IEND", Buffer.alloc(0))]).toString("base64");
 }
@@ -26,7 +31,7 @@ export function pngOf(widthPx: number, heightPx: number, text = ""): string {
 /** A gray pixel, as zlib writes it. */
 const PIXEL = Buffer.from("eJxjYAAAAAIAAQ==", "base64");
 
-function chunk(type: string, content: Buffer): Buffer {
+export function chunk(type: string, content: Buffer): Buffer {
   const typed = Buffer.concat([Buffer.from(type, "latin1"), content]);
   const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
   length.writeUInt32BE(content.length);

@@ -19,7 +19,7 @@ const issueId = sql`(${events.payload} ->> '$.issueId')`;
 const commentId = sql`(${events.payload} ->> '$.commentId')`;
 
 /** The condition on `events` that the issue or comment of an activity was not deleted. */
-export const isSubjectPresent = sql`case
+export const isActivityPresent = sql`case
   when ${events.type} = 'comment.created' then exists (
     select 1 from ${timelineEntries} where ${timelineEntries.id} = ${commentId}
   )

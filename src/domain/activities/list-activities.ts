@@ -20,7 +20,7 @@ import { isEventPublic, isEventVisible } from "../events/event-visibility.ts";
 import { isActorShown } from "../events/is-actor-shown.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { isSubjectPresent, subjectColumns, toActivitySubject } from "./activity-subject.ts";
+import { isActivityPresent, subjectColumns, toActivitySubject } from "./activity-subject.ts";
 
 /** Selects the entries of a feed. */
 export interface FeedQuery {
@@ -235,7 +235,7 @@ function walk(
   const isShown = allOf(
     extraCondition,
     isRepositoryShown(ctx),
-    isSubjectPresent,
+    isActivityPresent,
     sql`exists (
       select 1 from ${users} where ${users.id} = ${events.actorId} and ${isActorShown(ctx.actor)}
     )`,

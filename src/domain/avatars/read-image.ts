@@ -1,6 +1,7 @@
 import { parseBase64 } from "../../lib/base64.ts";
 import { invalidField, malformed } from "../../lib/failure.ts";
 import { type ImageHeader, readImageHeader } from "../../lib/image-header.ts";
+import { stripMetadata } from "../../lib/strip-metadata.ts";
 
 /** Maximum bytes of an avatar. */
 export const AVATAR_BYTES_MAX = 1024 * 1024;
@@ -14,7 +15,7 @@ export interface Image {
 }
 
 /**
- * Decodes and validates the image of an avatar. The image is stored as it is sent.
+ * Decodes and validates the image of an avatar, and removes what a camera noted in it.
  *
  * SECURITY: the type is read from the bytes, and no type can contain scripts, so SVG is not among them.
  *
@@ -32,5 +33,6 @@ export function readImage(text: string): Image {
   if (header.widthPx > AVATAR_PX_MAX || header.heightPx > AVATAR_PX_MAX) {
     throw invalidField("image", `must have at most ${AVATAR_PX_MAX} pixels in width and height`);
   }
-  return { bytes, contentType: header.contentType };
+  const { contentType } = header;
+  return { bytes: stripMetadata(bytes, contentType), contentType };
 }

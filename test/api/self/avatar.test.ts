@@ -7,7 +7,7 @@ import { countFiles, hashOf, imagesOf } from "../../support/avatars.ts";
 import { call, visit, type Sending } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsBy } from "../../support/events.ts";
-import { PIXELS, pngOf } from "../../support/images.ts";
+import { chunk, PIXELS, pngOf, pngWith } from "../../support/images.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { systemCtx } from "../../support/system.ts";
 import { logged } from "../../support/usage.ts";
@@ -82,6 +82,20 @@ describe("POST /user/avatar", () => {
     expect(answer.status).toBe(status);
     expect(answer.body.message).toMatch(/^\[image\]: (?:must |is required)/);
     expect([await addressOf(user), await eventsBy(user)]).toEqual([`/avatars/${user.id}`, []]);
+  });
+
+  // SECURITY: cameras note where a photograph was taken, and everybody sees an avatar.
+  it("stores the picture without what a camera noted in it", async () => {
+    const user = await make.user();
+    const size = Buffer.from("00000001000000010800000000", "hex");
+    const pixels = chunk("IDAT", Buffer.from(freshName("pixels")));
+    const clean = pngWith(chunk("IHDR", size), pixels);
+    const place = chunk("eXIf", Buffer.from("48.2082 N 16.3738 E"));
+    expect((await set(user, pngWith(chunk("IHDR", size), place, pixels))).status).toBe(204);
+    expect(await addressOf(user)).toBe(`/avatars/${hashOf(clean)}`);
+    // The same picture again, with or without them.
+    expect((await set(user, clean)).status).toBe(204);
+    expect(await imagesOf(hashOf(clean))).toHaveLength(1);
   });
 
   it("accepts the largest image", async () => {
