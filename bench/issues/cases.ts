@@ -52,7 +52,7 @@ export function casesOf(issues: number): IssueCase[] {
   ): IssueCase => ({
     name,
     status,
-    // Labels that an issue has already are as many as it was chosen for.
+    // The answer shows the labels of the issue, of which one has more than another.
     rowsMax: 500,
     next: (): Request => ({ method: "POST", path: path(), token, body: JSON.stringify(body()) }),
   });
