@@ -52,6 +52,8 @@ export function casesOf(issues: number): IssueCase[] {
   ): IssueCase => ({
     name,
     status,
+    // The answer shows the labels of the issue, of which one has more than another.
+    rowsMax: 500,
     next: (): Request => ({ method: "POST", path: path(), token, body: JSON.stringify(body()) }),
   });
   return [

@@ -96,7 +96,13 @@ beforeAll(async () => {
     const [issue] = await db
       .insert(issues)
       .values({
-        ...{ repoId, number, isPull, isClosed, updatedAt, deadlineAt, createdAt: at },
+        repoId,
+        number,
+        isPull,
+        isClosed,
+        updatedAt,
+        deadlineAt,
+        createdAt: at,
         posterId: idOf(model.poster),
         title: `${model.words.join(" ")} title`,
         milestoneId: milestone?.id ?? null,
