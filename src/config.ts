@@ -69,6 +69,23 @@ const originList = () => {
     });
 };
 
+const typeList = (fallback: string) => {
+  const allowed =
+    "endings such as .png and media types such as image/* with commas between, or empty for all";
+  return z
+    .string(allowed)
+    .default(fallback)
+    .transform((list, context) => {
+      const items = list.split(",").map((item) => item.trim().toLowerCase());
+      if (list.trim() === "") return [];
+      const isValid = (item: string) =>
+        /^(?:\.[\w.+-]+|\*\/\*|[\w.+-]+\/(?:\*|[\w.+-]+))$/.test(item);
+      if (items.every(isValid)) return items;
+      context.addIssue({ code: "custom", message: allowed });
+      return z.NEVER;
+    });
+};
+
 const severities = () => {
   const allowed =
     "findings of git fsck with error, warn or ignore, as in badTimezone=error, with commas between";
@@ -84,6 +101,13 @@ const severities = () => {
 };
 
 const ROOT_URL = "an http or https address without a path, or empty";
+
+/** Files of text, images, documents, archives and recordings; none that a browser would run as a page. */
+const ATTACHMENT_TYPES = [
+  ".avif,.cpuprofile,.csv,.dmp,.docx,.fodg,.fodp,.fods,.fodt,.gif,.gz,.jpeg,.jpg,.json,.jsonc",
+  ".log,.md,.mov,.mp4,.odf,.odg,.odp,.ods,.odt,.patch,.pdf,.png,.pptx,.svg,.tgz,.txt,.webm,.webp",
+  ".xls,.xlsx,.zip",
+].join(",");
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -182,6 +206,14 @@ const Variables = z.object({
   LFS_MAX_BATCH_SIZE: count(0, 0, 1_000_000),
   /** Maximum Git LFS locks on a page. */
   LFS_LOCKS_PAGING_NUM: count(50, 1, 1000),
+  /** Whether issues and comments can have files. */
+  ATTACHMENT_ENABLED: flag(true),
+  /** The types of files that may be attached; empty allows all. */
+  ATTACHMENT_ALLOWED_TYPES: typeList(ATTACHMENT_TYPES),
+  /** Maximum size of an attached file, in MiB. Cloudflare limits request bodies too, depending on the plan. */
+  ATTACHMENT_MAX_SIZE: count(100, 1, 2048),
+  /** Maximum files of one issue, and of one comment. */
+  ATTACHMENT_MAX_FILES: count(100, 1, 1000),
   /** Hosts to which the service may send requests: webhooks, mirrors and all other outgoing requests. */
   ALLOWED_HOST_LIST: hostList("external"),
   /** Hosts to which the service sends no requests, even if ALLOWED_HOST_LIST contains them. */
@@ -321,6 +353,11 @@ export interface Config {
   lfsFileMaxBytes: number;
   lfsBatchMax: number;
   lfsLockPageMax: number;
+  areAttachmentsOn: boolean;
+  /** Endings and media types in lower case; empty allows all. */
+  attachmentTypes: readonly string[];
+  attachmentMaxMib: number;
+  attachmentCountMax: number;
   allowedHosts: HostList;
   blockedHosts: HostList;
   dnsResolverUrl: string;
@@ -388,6 +425,10 @@ export function parseConfig(env: object): Config {
     lfsFileMaxBytes: variables.LFS_MAX_FILE_SIZE || Number.POSITIVE_INFINITY,
     lfsBatchMax: variables.LFS_MAX_BATCH_SIZE || Number.POSITIVE_INFINITY,
     lfsLockPageMax: variables.LFS_LOCKS_PAGING_NUM,
+    areAttachmentsOn: variables.ATTACHMENT_ENABLED,
+    attachmentTypes: variables.ATTACHMENT_ALLOWED_TYPES,
+    attachmentMaxMib: variables.ATTACHMENT_MAX_SIZE,
+    attachmentCountMax: variables.ATTACHMENT_MAX_FILES,
     allowedHosts: variables.ALLOWED_HOST_LIST,
     blockedHosts: variables.BLOCKED_HOST_LIST,
     dnsResolverUrl: variables.DNS_RESOLVER_URL,

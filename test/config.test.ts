@@ -128,6 +128,20 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 1000",
     values: wrongNumbers("0", "1001"),
   },
+  ATTACHMENT_ENABLED: { allowed: "true or false", values: wrongFlags() },
+  ATTACHMENT_ALLOWED_TYPES: {
+    allowed:
+      "endings such as .png and media types such as image/* with commas between, or empty for all",
+    values: ["png", ".png,", "image", "*/png", ".a b"],
+  },
+  ATTACHMENT_MAX_SIZE: {
+    allowed: "a whole number from 1 to 2048",
+    values: wrongNumbers("0", "2049"),
+  },
+  ATTACHMENT_MAX_FILES: {
+    allowed: "a whole number from 1 to 1000",
+    values: wrongNumbers("0", "1001"),
+  },
   DELIVER_TIMEOUT: { allowed: "a whole number from 1 to 20", values: wrongNumbers("0", "21") },
   WEBHOOK_PAUSE_DAYS: {
     allowed: "a whole number from 0 to 365",

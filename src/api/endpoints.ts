@@ -82,6 +82,8 @@ type Route = Pick<RouteConfig, "path" | "request">;
 function toRouting({ path, request: described }: Route): Route {
   const request = described && {
     ...described,
+    // A validator would read a form into memory: its handler streams it.
+    ...(described.body?.content["multipart/form-data"] && { body: undefined as never }),
     ...(described.query && {
       query: z.preprocess(takeFirst(described.query) as never, described.query) as never,
     }),

@@ -14,7 +14,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "comment.created",
   "comment.edited",
 ] as const satisfies readonly Event["type"][];
-export type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
+type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 
 const KINDS: ReadonlySet<Event["type"]> = new Set(KINDS_WITH_CONSEQUENCES);
 

@@ -13,5 +13,16 @@ export function formatDuration(seconds: number): string {
   return parts.join(" ") || count(seconds, "second");
 }
 
+/** Words an estimate in short: `1h 30m`; "" for none. */
+export const formatEstimate = (seconds: number): string =>
+  [
+    [Math.floor(seconds / 3600), "h"] as const,
+    [Math.floor(seconds / 60) % 60, "m"] as const,
+    [seconds % 60, "s"] as const,
+  ]
+    .filter(([number]) => number > 0)
+    .map(([number, unit]) => `${number}${unit}`)
+    .join(" ");
+
 const count = (number: number, unit: string): string =>
   `${number} ${unit}${number === 1 ? "" : "s"}`;

@@ -37,3 +37,11 @@ export function largeFileKey({ networkName, oid, uploadId }: LargeFile): string 
 
 /** The image of an avatar. */
 export const avatarKey = ({ hash, uploadId }: AvatarFile): string => `avatars/${hash}-${uploadId}`;
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** The file of an attachment. SECURITY: the uuid may come from a path, and must not become one. */
+export function attachmentKey(uuid: string): string {
+  if (!UUID.test(uuid)) throw new Error("a file that no uuid names");
+  return `attachments/${uuid}`;
+}

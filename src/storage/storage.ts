@@ -10,6 +10,7 @@ import { type Budget, UNLIMITED } from "../git/budget.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { Scratch, StoredObject } from "../git/store.ts";
+import { AttachmentFiles } from "./attachment-files.ts";
 import { AvatarFiles } from "./avatar-files.ts";
 import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
@@ -52,6 +53,7 @@ export class GitStorage {
   /** The large files of all repositories. */
   readonly largeFiles: LargeFiles;
   readonly avatarFiles: AvatarFiles;
+  readonly attachmentFiles: AttachmentFiles;
   private readonly bucket: Bucket;
   private readonly cache: FileCache;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
@@ -71,6 +73,7 @@ export class GitStorage {
     this.bucket = new Bucket(bucket, this.usage, cache);
     this.largeFiles = new LargeFiles(this.bucket);
     this.avatarFiles = new AvatarFiles(this.bucket);
+    this.attachmentFiles = new AttachmentFiles(this.bucket);
     this.cache = cache;
     this.objects = objects;
     this.jobs = jobs;

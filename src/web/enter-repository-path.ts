@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 
 import type { Requirement } from "../auth/access/requirement.ts";
+import type { Scope } from "../auth/scope.ts";
 import { enterRepository, type RequestContext } from "../entrance/enter-repository.ts";
 import { requestPath } from "../lib/request-path.ts";
 import { incoming } from "./door.ts";
@@ -10,6 +11,7 @@ import type { WebEnv } from "./env.ts";
  * Authorizes a request for reading the repository of its path.
  *
  * @param ending A suffix of the repository's name at the end of the path, such as `.rss`.
+ * @param scope The scope that a token needs.
  */
 export function enterRepositoryPath(
   c: Context<WebEnv>,
@@ -17,13 +19,14 @@ export function enterRepositoryPath(
   name: string,
   requirement: Requirement,
   ending?: string,
+  scope: Scope = "read:repository",
 ): Promise<RequestContext> {
   const rest = ending ?? `/${requestPath(c.req.url).split("/").slice(3).join("/")}`;
   return enterRepository(incoming(c), {
     owner,
     name,
     requirement,
-    scopes: ["read:repository"],
+    scopes: [scope],
     anonymous: "by-setting",
     pathAt: (renamed) => `/${renamed.owner.name}/${renamed.row.name}${rest}`,
   });

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { archives } from "./archives.ts";
+import { attachments } from "./attachments.ts";
 import { avatars } from "./avatars.ts";
 import { documentation } from "./documentation.ts";
 import type { WebEnv } from "./env.ts";
@@ -23,6 +24,7 @@ const doors = [
   objectChecks,
   pages,
   archives,
+  attachments,
   feeds,
 ];
 for (const door of doors) web.route("/", door);

@@ -71,9 +71,10 @@ const makeRequest = requestMaker();
 const CATEGORIES: readonly (readonly [RegExp, string])[] = [
   // Our own: events of repositories and of an account in one stream.
   [/^\/user\/events$/, "user repository"],
+  [/^(?:\/repos\/\{owner\}\/\{repo\})?\/notifications(?:\/|$)/, "notification"],
   [/^\/orgs\/\{org\}\/events$/, "organization repository"],
 
-  [/^\/repos\/\{owner\}\/\{repo\}\/milestones(?:\/|$)/, "issue"],
+  [/^\/repos\/\{owner\}\/\{repo\}\/(?:milestones|labels)(?:\/|$)/, "issue"],
   [/^\/admin\//, "admin"],
   [/^\/users\/\{username\}\/repos$/, "user repository"],
   [/^\/users\/\{username\}\/orgs/, "user organization"],

@@ -1,7 +1,14 @@
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { follows, hookDeliveries } from "../../src/db/schema/index.ts";
+import {
+  events,
+  follows,
+  hookDeliveries,
+  issues,
+  timelineEntries,
+} from "../../src/db/schema/index.ts";
+import { runConsequences } from "../../src/domain/consequences/run-consequences.ts";
 import { resealSecrets } from "../../src/domain/webhooks/hooks/reseal-secrets.ts";
 import { sweepDeliveries } from "../../src/domain/webhooks/delivery/sweep-deliveries.ts";
 import { dispatchEvents } from "../../src/domain/webhooks/dispatch/dispatch-events.ts";
@@ -11,10 +18,13 @@ import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { pushOf, tell } from "../support/activities.ts";
 import { Browser } from "../support/browser.ts";
 import type { Sending } from "../support/call.ts";
+import { History } from "../support/commits.ts";
+import { pushQuietly } from "../support/consequences.ts";
 import { db } from "../support/db.ts";
 import { deliver, makeDelivery, makeReceivedHook } from "../support/deliveries.ts";
 import { makeComment, makeIssue } from "../support/issues.ts";
 import { makeHook, makeKeptDelivery } from "../support/hooks.ts";
+import { makeComment, makeIssue } from "../support/issues.ts";
 import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import {
@@ -213,6 +223,47 @@ describe("no growing table is scanned", () => {
     expect(plans).toMatch(/SCAN e USING (?:COVERING )?INDEX events_undispatched\b/);
     expect(plans).toMatch(/SEARCH x USING COVERING INDEX events_undispatched_repo /);
     expect(plans).not.toMatch(/SCAN (?:x|h|a|hooks|webhook_events)\b/);
+  });
+
+  it("for pending consequences, and the references that they find", async () => {
+    const [target, source] = [await makeIssue(repo), await makeIssue(repo)];
+    const text = `closes #${target.number}, see ${repo.owner}/${repo.name}#${target.number} @${user.name}`;
+    const comment = await makeComment(source, { body: text });
+    await db.update(issues).set({ body: text }).where(eq(issues.id, source.id));
+    const history = new History();
+    const message = `closes ${repo.owner}/${repo.name}#${target.number} @1h\n`;
+    const oid = history.commit({ message });
+    const other = await make.repo(user);
+    await pushQuietly(user, other, [{ ref: "refs/heads/main", new: oid }], history.build());
+    const now = Date.now() + 1_000_000_000;
+    const fields = { actorId: user.id, ownerId: user.id, repoId: repo.id, createdAt: now };
+    const subject = { issueId: source.id, number: source.number, isPull: false };
+    await db.insert(events).values([
+      { ...fields, type: "issue.edited", payload: { ...subject, from: {} }, consequencesAt: now },
+      {
+        ...fields,
+        type: "comment.edited",
+        payload: { ...subject, commentId: comment.id, from: "" },
+        consequencesAt: now,
+      },
+    ]);
+    sent.length = 0;
+    await runConsequences(systemCtx({ DB: listening }, now + 1));
+    const entries = await db
+      .select()
+      .from(timelineEntries)
+      .where(eq(timelineEntries.issueId, target.id));
+    expect(entries.map(({ kind }) => kind).toSorted()).toEqual([
+      "add_time_manual",
+      "close",
+      "comment_ref",
+      "commit_ref",
+      "issue_ref",
+    ]);
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+    const plans = (await Promise.all([...new Set(sent)].map(planOf))).flat().join("\n");
+    expect(plans).toMatch(/SCAN e USING (?:COVERING )?INDEX events_consequences\b/);
+    expect(plans).toMatch(/SEARCH x USING COVERING INDEX events_consequences_repo /);
   });
 
   // Neither pages nor counts of deliveries read or sort the deliveries of other hooks.

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { formatDuration } from "../../src/lib/duration.ts";
+import { formatDuration, formatEstimate } from "../../src/lib/duration.ts";
 
 it.each([
   [0, "0 seconds"],
@@ -14,4 +14,14 @@ it.each([
   [360_000, "100 hours"],
 ])("words %i seconds: %s", (seconds, words) => {
   expect(formatDuration(seconds)).toBe(words);
+});
+
+it.each([
+  [0, ""],
+  [45, "45s"],
+  [5400, "1h 30m"],
+  [7200, "2h"],
+  [3661, "1h 1m 1s"],
+])("words an estimate of %i seconds: %s", (seconds, words) => {
+  expect(formatEstimate(seconds)).toBe(words);
 });

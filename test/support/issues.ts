@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 
 import {
+  attachments,
   issueLabels,
   issues,
   labels,
@@ -8,6 +9,7 @@ import {
   repositories,
   stopwatches,
   timelineEntries,
+  type Attachment,
   trackedTimes,
   type Issue,
   type Label,
@@ -84,6 +86,16 @@ export async function makeMilestone(
       .values({ ...row, ...fields })
       .returning(),
   );
+}
+
+/** Stores the row of a file of an issue, or of one of its comments, without its bytes. */
+export async function makeAttachment(
+  { id: issueId, repoId }: Issue,
+  fields: Partial<Attachment> = {},
+): Promise<Attachment> {
+  const row = { issueId, repoId, name: "a.txt", sizeBytes: 5, createdAt: 1000 };
+  const values = { uuid: crypto.randomUUID(), ...row, ...fields };
+  return only(await db.insert(attachments).values(values).returning());
 }
 
 /** Stores an hour that a user spent on an issue. */

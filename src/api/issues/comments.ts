@@ -98,7 +98,7 @@ comments.openapi(
     summary: "Delete a comment",
     middleware: [signedInRepo("write:issue")] as const,
     request: { params: CommentPath },
-    responses: { 204: empty("The comment is deleted"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("The comment is deleted"), ...refusals(401, 403, 404, 423) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -200,7 +200,7 @@ comments.openapi(
     deprecated: true,
     middleware: [signedInRepo("write:issue")] as const,
     request: { params: IssueCommentPath },
-    responses: { 204: empty("The comment is deleted"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("The comment is deleted"), ...refusals(401, 403, 404, 423) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;

@@ -9,8 +9,9 @@ import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedInRepo } from "../guards/repository.ts";
 import { body } from "../json-body.ts";
-import { dueDate, endOfDay, parseDueDate } from "./due-date.ts";
+import { dueDate } from "./due-date.ts";
 import { IssuePath } from "./paths.ts";
+import { endOfDay, readSentTime } from "./sent-time.ts";
 
 const EditDeadline = body({
   due_date: dueDate().openapi({ description: "The due date is removed if it is missing or null" }),
@@ -43,11 +44,11 @@ deadlines.openapi(
     requireIssueWrite(issue);
     // Of the day in UTC, unlike an edit of the issue, as in Gitea.
     const deadlineAt =
-      dueDateText === undefined ? null : endOfDay(parseDueDate(localTime(dueDateText)));
+      dueDateText === undefined ? null : readSentTime("due_date", endOfDay(toUtc(dueDateText)));
     await changeDeadline(ctx, issue, deadlineAt);
     return c.json({ due_date: deadlineAt === null ? NEVER : formatTime(deadlineAt) }, 201);
   },
 );
 
-/** The date and time without its offset, as a time in UTC. */
-const localTime = (text: string): string => text.replace(/[+-]\d\d:?\d\d$/, "Z");
+/** The date and time as they are written, in UTC. */
+const toUtc = (text: string): string => text.replace(/[+-]\d\d:?\d\d$/, "Z");

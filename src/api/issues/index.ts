@@ -1,3 +1,4 @@
+import { attachments } from "./attachments.ts";
 import { comments } from "./comments.ts";
 import { contentHistory } from "./content-history.ts";
 import { deadlines } from "./deadlines.ts";
@@ -25,6 +26,7 @@ export const issueRoutes = [
   reactions,
   timeline,
   dependencies,
+  attachments,
   issues,
   locks,
   deadlines,

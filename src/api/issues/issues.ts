@@ -15,13 +15,15 @@ import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { RepoPath } from "../repos/paths.ts";
-import { dueDate, parseDueDate, parseDueDay } from "./due-date.ts";
+import { dueDate } from "./due-date.ts";
 import { IssuePath } from "./paths.ts";
+import { endOfDay, readSentTime } from "./sent-time.ts";
 
 /** Of a title as it is sent: a longer one than `toIssueTitle` keeps is cut. */
 const TITLE_MAX = 4096;
 const BODY_MAX = 262_144;
 const REF_MAX = 255;
+const ESTIMATE_MAX = 2 ** 31 - 1;
 
 const assignees = () => z.array(z.string().max(255)).max(ASSIGNEES_MAX).optional();
 const assignee = () =>
@@ -53,6 +55,10 @@ const EditIssue = body({
   milestone: z.int().optional().openapi({ description: "Id of the milestone; 0 for none" }),
   due_date: dueDate().openapi({ description: "It is due at the end of that day" }),
   unset_due_date: optionalFlag(),
+  time_estimate: z.int().min(0).max(ESTIMATE_MAX).optional().openapi({
+    format: "int64",
+    description: "In seconds; 0 for none",
+  }),
   content_version: z.int().optional().openapi({
     description:
       "The version of the body that the edit is based on; 400 if it is not the current one",
@@ -90,7 +96,8 @@ issues.openapi(
       assignees: [wanted.assignee ?? "", ...(wanted.assignees ?? [])],
       labelIds: wanted.labels,
       milestoneId: wanted.milestone,
-      deadlineAt: wanted.due_date === undefined ? undefined : parseDueDate(wanted.due_date),
+      deadlineAt:
+        wanted.due_date === undefined ? undefined : readSentTime("due_date", wanted.due_date),
     });
     const text = await warning;
     if (text !== undefined) c.header("X-Gitea-Warning", text);
@@ -141,6 +148,7 @@ issues.openapi(
       assignees: toNames(wanted),
       milestoneId: wanted.milestone,
       deadlineAt: toDeadline(wanted),
+      estimateSeconds: wanted.time_estimate,
     });
     return c.json(toIssue(edited, viewer), 201);
   },
@@ -159,7 +167,8 @@ const toNames = (wanted: z.infer<typeof EditIssue>): readonly string[] | undefin
 
 function toDeadline(wanted: z.infer<typeof EditIssue>): number | null | undefined {
   if (wanted.unset_due_date) return null;
-  return wanted.due_date === undefined ? undefined : parseDueDay(wanted.due_date);
+  const { due_date: date } = wanted;
+  return date === undefined ? undefined : readSentTime("due_date", endOfDay(date));
 }
 
 issues.openapi(

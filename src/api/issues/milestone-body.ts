@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 
 import type { MilestoneFields } from "../../domain/milestones/create-milestone.ts";
 import { body, optionalText } from "../json-body.ts";
+import { dueDate } from "./due-date.ts";
 import { endOfDay, readSentTime } from "./sent-time.ts";
 
 const TITLE_MAX = 255;
@@ -10,7 +11,7 @@ const DESCRIPTION_MAX = 65_536;
 const fields = {
   title: optionalText(TITLE_MAX),
   description: optionalText(DESCRIPTION_MAX),
-  due_on: z.iso.datetime({ offset: true }).optional().openapi({ format: "date-time" }),
+  due_on: dueDate(),
   state: z.string().optional().openapi({ description: "`open` or `closed`" }),
 };
 
@@ -38,5 +39,6 @@ export const toMilestoneEdit = (sent: z.infer<typeof EditMilestone>) => ({
   title: sent.title?.trim() || undefined,
   description: sent.description,
   isClosed: readState(sent.state),
-  deadlineAt: sent.due_on === undefined ? undefined : readSentTime("due_on", endOfDay(sent.due_on)),
+  deadlineAt:
+    sent.due_on === undefined ? undefined : readSentTime("due_on", endOfDay(sent.due_on)),
 });

@@ -10,3 +10,8 @@ export const CommentPath = RepoPath.extend({
 });
 
 export const IssueCommentPath = IssuePath.extend(CommentPath.shape);
+
+const attachmentId = { attachment_id: PathId.openapi({ description: "Id of the file" }) };
+
+export const IssueAttachmentPath = IssuePath.extend(attachmentId);
+export const CommentAttachmentPath = CommentPath.extend(attachmentId);

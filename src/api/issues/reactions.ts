@@ -66,7 +66,7 @@ reactions.openapi(
     summary: "React to an issue or pull request",
     middleware: [signedInRepo("write:issue")] as const,
     request: { params: IssuePath, body: chosen },
-    responses: { ...added, ...refusals(401, 403, 404, 413, 422) },
+    responses: { ...added, ...refusals(401, 403, 404, 413, 422, 423) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -86,7 +86,10 @@ reactions.openapi(
     summary: "Remove a reaction to an issue or pull request",
     middleware: [signedInRepo("write:issue")] as const,
     request: { params: IssuePath, body: unchosen },
-    responses: { 200: empty("The reaction is not there"), ...refusals(401, 403, 404, 413, 422) },
+    responses: {
+      200: empty("The reaction is not there"),
+      ...refusals(401, 403, 404, 413, 422, 423),
+    },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -135,7 +138,7 @@ reactions.openapi(
     summary: "React to a comment",
     middleware: [signedInRepo("write:issue")] as const,
     request: { params: CommentPath, body: chosen },
-    responses: { ...added, ...refusals(401, 403, 404, 413, 422) },
+    responses: { ...added, ...refusals(401, 403, 404, 413, 422, 423) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -155,7 +158,10 @@ reactions.openapi(
     summary: "Remove a reaction to a comment",
     middleware: [signedInRepo("write:issue")] as const,
     request: { params: CommentPath, body: unchosen },
-    responses: { 200: empty("The reaction is not there"), ...refusals(401, 403, 404, 413, 422) },
+    responses: {
+      200: empty("The reaction is not there"),
+      ...refusals(401, 403, 404, 413, 422, 423),
+    },
   }),
   async (c) => {
     const { ctx, repo } = c.var;

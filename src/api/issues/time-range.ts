@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
 /** A time in the query, in milliseconds; undefined if it is missing or empty. */
-const queryTime = (description: string) =>
+export const queryTime = (description: string) =>
   z
     .union([z.literal("").transform(() => undefined), z.iso.datetime({ offset: true })])
     .optional()

@@ -3,8 +3,8 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { Ctx } from "../../context.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
 import { ISSUE_LABELS_MAX, type WantedLabels } from "../../domain/issues/assign-labels.ts";
-import { changeLabels, removeLabel } from "../../domain/labels/change-labels.ts";
-import { requireLabeling } from "../../domain/labels/require-labeling.ts";
+import { changeLabels, removeLabel } from "../../domain/issues/change-labels.ts";
+import { requireLabeling } from "../../domain/issues/require-labeling.ts";
 import { malformed } from "../../lib/failure.ts";
 import { Label, toLabel } from "../../shapes/issues/label.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -71,7 +71,7 @@ issueLabels.openapi(
     request: { params: IssuePath, body: { required: true, ...json(IssueLabels, "The labels") } },
     responses: {
       200: json(z.array(Label), "All labels that it has now, by name"),
-      ...refusals(400, 401, 403, 404, 422),
+      ...refusals(400, 401, 403, 404, 422, 423),
     },
   }),
   async (c) => {
@@ -97,7 +97,7 @@ issueLabels.openapi(
     request: { params: IssuePath, body: { required: true, ...json(IssueLabels, "The labels") } },
     responses: {
       200: json(z.array(Label), "All labels that it has now, by name"),
-      ...refusals(400, 401, 403, 404, 422),
+      ...refusals(400, 401, 403, 404, 422, 423),
     },
   }),
   async (c) => {
@@ -120,7 +120,7 @@ issueLabels.openapi(
     summary: "Remove all labels from an issue or pull request",
     middleware: [signedInRepo("write:issue")] as const,
     request: { params: IssuePath },
-    responses: { 204: empty("It has no labels"), ...refusals(401, 403, 404) },
+    responses: { 204: empty("It has no labels"), ...refusals(401, 403, 404, 423) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;
@@ -142,7 +142,7 @@ issueLabels.openapi(
     request: { params: IssueLabelPath },
     responses: {
       204: empty("It does not have the label"),
-      ...refusals(401, 403, 404, 422),
+      ...refusals(401, 403, 404, 422, 423),
     },
   }),
   async (c) => {

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 
+import { requireNotArchived } from "../../domain/issues/require-issue-access.ts";
 import { requireLabelRead, requireLabelWrite } from "../../domain/labels/label-owner.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
@@ -11,8 +12,9 @@ export const readsLabels: InRepository = async (c, next) => {
   await next();
 };
 
-/** The same for callers who may change them. */
+/** The same for callers who may change them, which nobody may in an archived repository. */
 export const writesLabels: InRepository = async (c, next) => {
   requireLabelWrite(c.var.repo);
+  requireNotArchived(c.var.repo);
   await next();
 };

@@ -60,7 +60,7 @@ repositoryLabels.openapi(
     summary: "Create a label in a repository",
     middleware: [signedInRepo("write:issue"), writesLabels] as const,
     request: { params: RepoPath, body: { required: true, ...json(CreateLabel, "The label") } },
-    responses: { 201: json(Label, "The new label"), ...refusals(401, 403, 404, 422) },
+    responses: { 201: json(Label, "The new label"), ...refusals(401, 403, 404, 422, 423) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -100,7 +100,7 @@ repositoryLabels.openapi(
       params: LabelPath,
       body: { required: false, ...json(EditLabel, "The fields to change") },
     },
-    responses: { 200: json(Label, "The edited label"), ...refusals(401, 403, 404, 422) },
+    responses: { 200: json(Label, "The edited label"), ...refusals(401, 403, 404, 422, 423) },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -122,7 +122,7 @@ repositoryLabels.openapi(
     request: { params: LabelPath },
     responses: {
       204: empty("The repository has no such label"),
-      ...refusals(401, 403, 404, 409),
+      ...refusals(401, 403, 404, 409, 423),
     },
   }),
   async (c) => {

@@ -112,7 +112,7 @@ const GeneralAttachmentSettings = z
     enabled: z.boolean(),
     allowed_types: z.string().openapi({ description: "Endings and types, separated by commas" }),
     max_size: Int64.openapi({ description: "Maximum size of an attachment, in MiB" }),
-    max_files: Int64,
+    max_files: Int64.openapi({ description: "Maximum files of one issue, and of one comment" }),
   })
   .openapi("GeneralAttachmentSettings");
 
@@ -126,6 +126,16 @@ settings.openapi(
     middleware: [anyone()] as const,
     responses: { 200: json(GeneralAttachmentSettings, "The limits") },
   }),
-  // Not implemented yet.
-  (c) => c.json({ enabled: false, allowed_types: "", max_size: 0, max_files: 0 }, 200),
+  (c) => {
+    const { config } = c.var.ctx;
+    return c.json(
+      {
+        enabled: config.areAttachmentsOn,
+        allowed_types: config.attachmentTypes.join(","),
+        max_size: config.attachmentMaxMib,
+        max_files: config.attachmentCountMax,
+      },
+      200,
+    );
+  },
 );

@@ -2,6 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { continueDeletions } from "../deletions/delete-user.ts";
 import { continueRemovals } from "../repos/remove-remains.ts";
 import { sweepAudit } from "../audit/sweep-audit.ts";
+import { removeLooseAttachments } from "../attachments/remove-loose-attachments.ts";
 import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
 import { maintainDeleted } from "../git/maintain-deleted.ts";
@@ -36,6 +37,7 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
   { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, run: removeLooseFiles },
   { name: "delete_unused_avatars", schedule: EVERY_TEN_MINUTES, run: removeUnusedImages },
+  { name: "delete_unused_attachments", schedule: EVERY_TEN_MINUTES, run: removeLooseAttachments },
   { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
   { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },
   { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },

@@ -16,7 +16,7 @@ import { dependencyEntries } from "./dependency-entries.ts";
 /** Maximum issues that one issue waits for. */
 export const BLOCKERS_MAX = 100;
 /** Maximum issues that are searched for a circle: those for which the blocker waits, directly or not. */
-export const SEARCHED_MAX = 5000;
+const SEARCHED_MAX = 5000;
 
 /**
  * Makes an issue or pull request wait for another one, possibly of another repository.

@@ -29,7 +29,7 @@ export interface NewIssue {
   readonly assignees?: readonly string[] | undefined;
   readonly labelIds?: readonly number[] | undefined;
   readonly milestoneId?: number | undefined;
-  readonly deadlineAt?: number | undefined;
+  readonly deadlineAt?: number | null | undefined;
 }
 
 /**

@@ -11,6 +11,7 @@ import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { deadlineStatements } from "./change-deadline.ts";
+import { estimateStatements } from "./change-estimate.ts";
 import { asWrongMilestone, milestoneStatements } from "./change-milestone.ts";
 import { asOpenBlockers, stateStatements } from "./change-state.ts";
 import { eventSubject } from "./event-subject.ts";
@@ -42,6 +43,8 @@ export interface IssueEdit {
   /** 0 for none. */
   readonly milestoneId?: number | undefined;
   readonly deadlineAt?: number | null | undefined;
+  /** In seconds, 0 for none. */
+  readonly estimateSeconds?: number | undefined;
 }
 
 /**
@@ -86,7 +89,7 @@ export async function editIssue(
 function writerStatements(
   ctx: Ctx,
   issue: IssueContext,
-  { assignees, milestoneId, deadlineAt }: IssueEdit,
+  { assignees, milestoneId, deadlineAt, estimateSeconds }: IssueEdit,
   possible: readonly PossibleAssignee[],
 ): BatchItem<"sqlite">[] {
   const unit = issue.row.isPull ? "pulls" : "issues";
@@ -95,6 +98,7 @@ function writerStatements(
     ...(users ? assigneeStatements(ctx, issue, users) : []),
     ...(milestoneId === undefined ? [] : milestoneStatements(ctx, issue, milestoneId || null)),
     ...(deadlineAt === undefined ? [] : deadlineStatements(ctx, issue, deadlineAt)),
+    ...(estimateSeconds === undefined ? [] : estimateStatements(ctx, issue, estimateSeconds)),
   ];
 }
 

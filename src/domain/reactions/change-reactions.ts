@@ -12,9 +12,10 @@ import {
   requireParticipation,
 } from "../comments/participation.ts";
 import { ALLOWED_REACTIONS } from "../issues/allowed-reactions.ts";
+import { requireNotArchived } from "../issues/require-issue-access.ts";
 import {
   isReactionTo,
-  isSubjectPresent,
+  isReactionSubjectPresent,
   type ReactionSubject,
   selectReactions,
 } from "./select-reactions.ts";
@@ -26,7 +27,8 @@ const LOCKED = "no permission to change reaction";
  *
  * @returns The reaction, and whether it is new.
  * @throws Failure `forbidden` for a reaction that is not allowed, on a locked issue for callers who may only read it, and
- * where a block separates the caller from the owner of the repository or from who wrote the issue or comment.
+ * where a block separates the caller from the owner of the repository or from who wrote the issue or comment; `locked` in
+ * an archived repository.
  */
 export async function addReaction(
   ctx: Ctx,
@@ -34,6 +36,7 @@ export async function addReaction(
   content: string,
 ): Promise<{ reaction: ReactionContext; isNew: boolean }> {
   requireParticipation(subject.issue, LOCKED);
+  requireNotArchived(subject.issue.repo);
   if (!ALLOWED_REACTIONS.some((each) => each === content)) {
     throw forbidden(`'${content}' is not an allowed reaction`);
   }
@@ -47,7 +50,7 @@ export async function addReaction(
     content: unlessBlocked(keptOut, content),
     createdAt: now,
   };
-  const isPossible = and(isParticipationAllowed(issue), isSubjectPresent(subject));
+  const isPossible = and(isParticipationAllowed(issue), isReactionSubjectPresent(subject));
   const [inserted, [reaction]] = await db
     .batch([
       insertSelect(db, reactions, row, sql`from ${issues} where ${isPossible}`)
@@ -66,7 +69,7 @@ export async function addReaction(
 /**
  * Removes a reaction of the caller. Idempotent.
  *
- * @throws Failure `forbidden` on a locked issue for callers who may only read it.
+ * @throws Failure `forbidden` on a locked issue for callers who may only read it; `locked` in an archived repository.
  */
 export async function removeReaction(
   ctx: Ctx,
@@ -74,6 +77,7 @@ export async function removeReaction(
   content: string,
 ): Promise<void> {
   requireParticipation(subject.issue, LOCKED);
+  requireNotArchived(subject.issue.repo);
   await ctx.db.delete(reactions).where(isOwn(ctx, subject, content));
 }
 

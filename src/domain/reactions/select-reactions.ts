@@ -30,7 +30,7 @@ export const isReactionTo = ({ issue, comment }: ReactionSubject): SQL | undefin
   comment ? isReactionToComment(comment.row.id) : isReactionToIssue(issue.row.id);
 
 /** The condition that the subject still exists, for a statement over its issue. */
-export const isSubjectPresent = ({ comment }: ReactionSubject): SQL | undefined =>
+export const isReactionSubjectPresent = ({ comment }: ReactionSubject): SQL | undefined =>
   comment &&
   sql`exists (
     select 1

@@ -5,13 +5,21 @@ interface OnIssue {
   issueId: number;
   number: number;
   isPull: boolean;
+}
+
+interface OfUser extends OnIssue {
   /** Whose time it is. */
   userId: number;
 }
 
-/** Changes of booked time, and of stopwatches. How long it was is not told: writers only list that. */
+/** Changes of booked time, of stopwatches and of estimates. How long booked time is is not told: writers list that. */
 export type TimeEvent =
-  | (OnIssue & { type: "issue.time_added" | "issue.time_deleted"; timeId: number })
-  | (OnIssue & {
+  | (OfUser & { type: "issue.time_added" | "issue.time_deleted"; timeId: number })
+  | (OfUser & {
       type: "issue.times_reset" | "issue.stopwatch_started" | "issue.stopwatch_cancelled";
+    })
+  | (OnIssue & {
+      type: "issue.estimate_changed";
+      /** 0 for none. */
+      seconds: number;
     });

@@ -4,11 +4,10 @@ import { z } from "zod";
 import { findLfsObject } from "../../domain/lfs/find-objects.ts";
 import { storeObject } from "../../domain/lfs/store-object.ts";
 import { parseBase64Url } from "../../lib/base64.ts";
-import { parseRange } from "../../lib/byte-range.ts";
 import { formatFilename } from "../../lib/header-value.ts";
-import { hasTag } from "../../lib/entity-tag.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import { CallerLeft } from "../../lib/step-budget.ts";
+import { answerStoredFile } from "../../lib/stored-file.ts";
 import type { GitHttpEnv } from "../env.ts";
 import { isValidPointer } from "./batch.ts";
 import { answerJson } from "./dialect.ts";
@@ -76,29 +75,16 @@ export async function download(c: Context<GitHttpEnv>): Promise<Response> {
 
   const { sizeBytes, uploadId } = object;
   const name = decodeName(filename);
-  const headers: Record<string, string> = {
-    ETag: `"${oid}"`,
-    "Accept-Ranges": "bytes",
-    "Content-Type": "application/octet-stream",
-    "Content-Disposition": name === "" ? "attachment" : `attachment; ${formatFilename(name)}`,
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-    "X-Content-Type-Options": "nosniff",
-  };
-  if (hasTag(c.req.header("if-none-match"), oid))
-    return new Response(null, { status: 304, headers });
-  const isSame = (c.req.header("if-range") ?? `"${oid}"`) === `"${oid}"`;
-  const range = isSame ? parseRange(c.req.header("range"), sizeBytes) : "whole";
-  if (range === "none") {
-    headers["Content-Range"] = `bytes */${sizeBytes}`;
-    return new Response(null, { status: 416, headers });
-  }
-  const isWhole = range === "whole";
-  if (!isWhole) headers["Content-Range"] = `bytes ${range.start}-${range.end - 1}/${sizeBytes}`;
-  headers["Content-Length"] = String(isWhole ? sizeBytes : range.end - range.start);
   const file = { networkName: repo.row.networkName, oid, uploadId };
-  const isHead = c.req.method === "HEAD";
-  const body = isHead ? null : await ctx.git.largeFiles.open(file, isWhole ? undefined : range);
-  return new Response(body, { status: isWhole ? 200 : 206, headers });
+  return answerStoredFile(c.req.raw, {
+    sizeBytes,
+    tag: oid,
+    headers: {
+      "Content-Type": "application/octet-stream",
+      "Content-Disposition": name === "" ? "attachment" : `attachment; ${formatFilename(name)}`,
+    },
+    open: (range) => ctx.git.largeFiles.open(file, range),
+  });
 }
 
 /** Decodes the file name in the path, which is base64url; "" if it is invalid or absent. */

@@ -197,6 +197,7 @@ describe("PATCH /repos/{owner}/{repo}/issues/comments/{id}", () => {
     expect(await call("PATCH", path, { as: stranger, json })).toMatchObject({ status: 403 });
     await db.update(repositories).set({ archivedAt: 1000 }).where(eq(repositories.id, repo.id));
     expect(await call("PATCH", path, { as: owner, json })).toMatchObject({ status: 423 });
+    expect(await call("DELETE", path, { as: owner })).toMatchObject({ status: 423 });
     expect(await entriesOf(issue)).toMatchObject([{ body: "one" }]);
     expect(await eventsOf(repo)).toEqual([]);
     expect(await db.select().from(contentVersions).where(isOf(issue))).toEqual([]);

@@ -31,6 +31,8 @@ describe("POST /repos/{owner}/{repo}/issues/{index}/deadline", () => {
     const never = "1970-01-01T00:00:00Z";
     expect(await post({ due_date: null })).toEqual([201, never, null]);
     expect(await post({})).toEqual([201, never, null]);
+    // The time that clients in Go send for none.
+    expect(await post({ due_date: "0001-01-01T00:00:00Z" })).toEqual([201, never, null]);
     expect((await entriesOf(issue.id)).map(({ kind, body }) => [kind, body])).toEqual([
       ["added_deadline", "2030-03-04"],
       ["modified_deadline", "2030-03-05|2030-03-04"],
@@ -49,7 +51,7 @@ describe("POST /repos/{owner}/{repo}/issues/{index}/deadline", () => {
     const before = await issueStateOf(repo);
     expect((await call("POST", path, { json })).status).toBe(401);
     expect((await call("POST", path, { as: poster, json })).status).toBe(403);
-    for (const wrong of ["x", "2030-03-04", "2030-13-04T05:06:07Z", "0001-01-01T00:00:00Z"]) {
+    for (const wrong of ["x", "2030-03-04", "2030-13-04T05:06:07Z", "0001-01-02T00:00:00Z"]) {
       const answer = await call("POST", path, { as: owner, json: { due_date: wrong } });
       expect(answer).toMatchObject({ status: 422, body: { message: expect.any(String) } });
     }

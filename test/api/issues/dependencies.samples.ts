@@ -1,5 +1,5 @@
 import { makeIssue } from "../../support/issues.ts";
-import { defineSamples, undoneBy } from "../../support/samples/sample.ts";
+import { defineSamples, once } from "../../support/samples/sample.ts";
 import type { World } from "../../support/samples/world.ts";
 import { issueDependencies } from "../../../src/db/schema/index.ts";
 import { db } from "../../support/db.ts";
@@ -22,19 +22,19 @@ export const samples = defineSamples({
   issueListIssueDependencies: { request: (world) => listOf(world, "blocked") },
   issueCreateIssueDependencies: {
     request: (world) => requestOf(world),
-    announces: undoneBy("issueRemoveIssueDependencies", "issue.dependency_added"),
+    announces: once("issue.dependency_added"),
   },
   issueRemoveIssueDependencies: {
     request: (world) => requestOf(world, "blocked"),
-    announces: undoneBy("issueCreateIssueDependencies", "issue.dependency_removed"),
+    announces: once("issue.dependency_removed"),
   },
   issueListBlocks: { request: (world) => listOf(world, "blocks") },
   issueCreateIssueBlocking: {
     request: (world) => requestOf(world),
-    announces: undoneBy("issueRemoveIssueBlocking", "issue.dependency_added"),
+    announces: once("issue.dependency_added"),
   },
   issueRemoveIssueBlocking: {
     request: (world) => requestOf(world, "blocks"),
-    announces: undoneBy("issueCreateIssueBlocking", "issue.dependency_removed"),
+    announces: once("issue.dependency_removed"),
   },
 });

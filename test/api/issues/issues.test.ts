@@ -163,7 +163,7 @@ describe("POST /repos/{owner}/{repo}/issues", () => {
     [{ title: 7 }, 422],
     [{ title: "x", body: "b".repeat(262_145) }, 422],
     [{ title: "x", due_date: "tomorrow" }, 422],
-    [{ title: "x", due_date: "0001-01-01T00:00:00Z" }, 422],
+    [{ title: "x", due_date: "0001-01-02T00:00:00Z" }, 422],
     [{ title: "x", due_date: "9999-12-31T23:59:59-10:00" }, 422],
     [{ title: "x", labels: ["bug"] }, 422],
     [{ title: "x", assignees: ["nobody-at-all"] }, 422],

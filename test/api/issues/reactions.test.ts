@@ -1,7 +1,13 @@
 import { asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { blocks, issues, reactions, type Issue } from "../../../src/db/schema/index.ts";
+import {
+  blocks,
+  issues,
+  reactions,
+  repositories,
+  type Issue,
+} from "../../../src/db/schema/index.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeComment, makeIssue } from "../../support/issues.ts";
@@ -92,6 +98,16 @@ describe.each(["ofIssue", "ofComment"] as const)("reactions (%s)", (subject) => 
     expect(await call("DELETE", path, { as: poster, json })).toMatchObject(locked);
     expect(await stored(issue)).toMatchObject([{ content: "eyes" }]);
     expect(await react(path, writer, "rocket")).toMatchObject({ status: 201 });
+  });
+
+  it("can't be changed in an archived repository", async () => {
+    const { owner, repo, issue, [subject]: path } = await makeSubjects();
+    expect(await react(path, owner, "eyes")).toMatchObject({ status: 201 });
+    await db.update(repositories).set({ archivedAt: 1000 }).where(eq(repositories.id, repo.id));
+    expect(await react(path, owner, "heart")).toMatchObject({ status: 423 });
+    const sending = { as: owner, json: { content: "eyes" } };
+    expect(await call("DELETE", path, sending)).toMatchObject({ status: 423 });
+    expect(await stored(issue)).toMatchObject([{ content: "eyes" }]);
   });
 
   it("are refused to who is blocked by the owner or the poster", async () => {

@@ -164,6 +164,24 @@ describe("access to a repository's labels", () => {
     expect((await call("GET", pathOf(pullsOnly.repo))).status).toBe(200);
   });
 
+  it("is to read in an archived repository", async () => {
+    const { owner, repo } = await makeScene({ archivedAt: 1000 });
+    const label = await makeLabel({ repo });
+    const issue = await makeIssue(repo);
+    await attachLabel(issue, label);
+    expect(await statuses(repo, label.id, owner)).toEqual([200, 200, 423, 423, 423]);
+    expect(await statuses(repo, label.id, await make.user())).toEqual([200, 200, 403, 403, 403]);
+    const path = `/repos/${repo.owner}/${repo.name}/issues/1/labels`;
+    const sent = { as: owner, json: { labels: [] } };
+    expect((await call("GET", path)).status).toBe(200);
+    expect((await call("POST", path, sent)).status).toBe(423);
+    expect((await call("PUT", path, sent)).status).toBe(423);
+    expect((await call("DELETE", path, { as: owner })).status).toBe(423);
+    expect((await call("DELETE", `${path}/${label.id}`, { as: owner })).status).toBe(423);
+    expect(await labelsOf(repo)).toMatchObject([{ id: label.id, openIssueCount: 1 }]);
+    expect(await typesOf(repo)).toEqual([]);
+  });
+
   // SECURITY: each id is looked up together with its repository.
   it("reaches no label of another repository or of the organization", async () => {
     const owner = await make.user();

@@ -16,11 +16,10 @@ describe("GET /settings/ui", () => {
 });
 
 describe("GET /settings/attachment", () => {
-  // A client that reads this sends no attachment, instead of one that is refused.
-  it("says that there are no attachments yet", async () => {
+  it("has the limits of the configuration", async () => {
     expect(await call("GET", "/settings/attachment")).toMatchObject({
       status: 200,
-      body: { enabled: false, allowed_types: "", max_size: 0, max_files: 0 },
+      body: { enabled: true, max_size: 100, max_files: 100 },
     });
   });
 });

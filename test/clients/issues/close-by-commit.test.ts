@@ -66,8 +66,9 @@ const toldOf = ({ repo }: Story): string[] =>
     .filter(({ action }) => action === "closed" || action === "reopened")
     .map(({ action, number, commit_id: id }) => `${action} ${number} ${id}`);
 
-const expectTold = (story: Story, lines: readonly string[]): Promise<void> =>
-  expect.poll(() => toldOf(story), { timeout: 60_000, interval: 100 }).toEqual(lines);
+async function expectTold(story: Story, lines: readonly string[]): Promise<void> {
+  await expect.poll(() => toldOf(story), { timeout: 60_000, interval: 100 }).toEqual(lines);
+}
 
 const kindsOf = async ({ repo }: Story, number: number): Promise<string[]> =>
   (await callApi<{ type: string }[]>(admin, "GET", `${repo.path}/issues/${number}/timeline`)).map(
@@ -75,8 +76,10 @@ const kindsOf = async ({ repo }: Story, number: number): Promise<string[]> =>
   );
 
 /** Waits until an issue's timeline has the entries. */
-const expectKinds = (story: Story, number: number, kinds: readonly string[]): Promise<void> =>
-  expect.poll(() => kindsOf(story, number), { timeout: 60_000, interval: 200 }).toEqual(kinds);
+async function expectKinds(story: Story, number: number, kinds: readonly string[]): Promise<void> {
+  const options = { timeout: 60_000, interval: 200 };
+  await expect.poll(() => kindsOf(story, number), options).toEqual(kinds);
+}
 
 describe("a push with git", { timeout: 180_000 }, () => {
   it("closes and reopens issues, and the receiver is told once with the commit", async () => {
@@ -93,6 +96,7 @@ describe("a push with git", { timeout: 180_000 }, () => {
     ]);
     await expectKinds(story, 1, ["commit_ref", "close"]);
     await expectKinds(story, 2, ["commit_ref", "close", "commit_ref", "reopen"]);
+    expect(toldOf(story)).toHaveLength(3);
   });
 
   it("to another branch refers, and closes when it is merged", async () => {
@@ -134,6 +138,7 @@ describe("a push with git", { timeout: 180_000 }, () => {
       `reopened 2 ${last}`,
     ]);
     await expectKinds(story, 1, ["commit_ref", "close", "reopen"]);
+    expect(toldOf(story)).toHaveLength(4);
   });
 
   it("is not needed: a commit made by API closes, too, and books time", async () => {

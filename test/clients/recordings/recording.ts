@@ -37,8 +37,9 @@ export interface Answer {
 
 const isRequest = (step: Step): step is RequestStep => "method" in step;
 
-/** Whether a step outside the API only reads: a script that asks for several pages. */
-const isReading = ({ git }: Exclude<Step, RequestStep>): boolean => /^(?:python3|curl) /.test(git);
+/** Whether a step outside the API changes nothing: a script that asks for several pages, or that waits. */
+const isReading = ({ git }: Exclude<Step, RequestStep>): boolean =>
+  /^(?:python3|curl|sleep) /.test(git);
 
 /** All recordings of a folder, by name. */
 export function readRecordings(folder: string): Recording[] {

@@ -10,6 +10,7 @@ import {
   CONSEQUENCE_LEASE_MS,
   runConsequences,
 } from "../../../src/domain/consequences/run-consequences.ts";
+import { requeueDue } from "../../../src/domain/webhooks/delivery/requeue-due.ts";
 import type { Consequence } from "../../../src/events/consequence.ts";
 import { record } from "../../../src/events/record.ts";
 import { only } from "../../../src/lib/only.ts";
@@ -209,6 +210,22 @@ describe("the consequences of events", () => {
       expect(ctx.sent).toEqual([{ kind: "dispatch" }]);
       expect(await pending()).toHaveLength(left);
     }
+  });
+
+  it("are started again by the schedule if their message was lost", async () => {
+    await recordIn([1]);
+    for (const [now, messages] of [
+      [NOW - 1, []],
+      [NOW, [{ kind: "dispatch" }]],
+    ] as const) {
+      const ctx = ctxAt(now);
+      await requeueDue(ctx);
+      expect(ctx.sent).toEqual(messages);
+    }
+    await runConsequences(ctxAt(NOW), []);
+    const idle = ctxAt(NOW);
+    await requeueDue(idle);
+    expect(idle.sent).toEqual([]);
   });
 
   it("have what they record dispatched afterwards", async () => {

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { ACCESS } from "../../../src/db/schema/index.ts";
-import { makeRandom, type Random } from "../../git/support/random.ts";
+import { makeRandom } from "../../git/support/random.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeComment, makeIssue, makeLabel, makeMilestone } from "../../support/issues.ts";
@@ -68,8 +68,7 @@ describe("counters of issues", () => {
     const send = (): Promise<{ status: number; body: unknown }> => {
       const number = 1 + random.below(12);
       const as = random.pick([owner, writer]);
-      const one = <T extends { id: number }>(from: readonly T[], random_: Random) =>
-        random_.pick(from).id;
+      const one = (from: readonly { id: number }[]) => random.pick(from).id;
       const requests = [
         () =>
           call("POST", path, {
@@ -77,8 +76,8 @@ describe("counters of issues", () => {
             json: {
               title: "x",
               closed: random.below(2) === 1,
-              milestone: one(milestones, random),
-              labels: [one(labels, random), one(labels, random)],
+              milestone: one(milestones),
+              labels: [one(labels), one(labels)],
             },
           }),
         () =>
@@ -94,8 +93,7 @@ describe("counters of issues", () => {
             as,
             json: { state: random.pick(["open", "closed"]) },
           }),
-        () =>
-          call("POST", `${path}/${number}/labels`, { as, json: { labels: [one(labels, random)] } }),
+        () => call("POST", `${path}/${number}/labels`, { as, json: { labels: [one(labels)] } }),
         () => call("PUT", `${path}/${number}/labels`, { as, json: { labels: [] } }),
         () => call("POST", `${path}/${number}/comments`, { as, json: { body: "a comment" } }),
         () => call("DELETE", `${path}/${number}`, { as: owner }),

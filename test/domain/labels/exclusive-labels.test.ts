@@ -22,7 +22,7 @@ const GROUPS = 12;
 const AT_ONCE_MAX = 4;
 
 /** A repository of an organization with labels of both, and two issues. */
-async function makeScene(random: Random) {
+async function makeScene(random: Random): Promise<Scene> {
   const owner = await make.user();
   const org = await make.org([owner]);
   const repo = await make.repo(org);
@@ -34,28 +34,76 @@ async function makeScene(random: Random) {
   return { owner, repo, all, both: [await makeIssue(repo), await makeIssue(repo)] };
 }
 
-/** One random request that changes labels, or the state of an issue. */
-async function act(
-  random: Random,
-  { owner, repo, all, both }: { owner: TestUser; repo: TestRepo; all: Label[]; both: Issue[] },
-): Promise<void> {
+interface Scene {
+  readonly owner: TestUser;
+  readonly repo: TestRepo;
+  readonly all: Label[];
+  readonly both: Issue[];
+}
+
+/** A request that changes labels, or the state of an issue. */
+interface Act {
+  readonly kind: "add" | "replace" | "remove" | "state";
+  readonly issue: Issue;
+  /** The labels that it names: all of a name, where it names names. */
+  readonly named: readonly Label[];
+  send(): Promise<void>;
+}
+
+function makeAct(random: Random, { owner, repo, all, both }: Scene): Act {
   const issue = random.pick(both);
   const path = `/repos/${repo.owner}/${repo.name}/issues/${issue.number}/labels`;
+  const kind = random.pick(["add", "add", "add", "replace", "remove", "state"] as const);
   const some = Array.from({ length: random.below(4) }, () => random.pick(all));
   const byName = random.below(2) === 0;
-  const wanted = { labels: some.map((label) => (byName ? label.name : label.id)) };
-  const kind = random.below(10);
-  if (kind === 9) {
-    const isClosed = random.below(2) === 0;
-    await db.update(issues).set({ isClosed }).where(eq(issues.id, issue.id));
-    return;
-  }
-  const { status } =
-    kind === 8
-      ? await call("DELETE", `${path}/${random.pick(all).id}`, { as: owner })
-      : await call(kind < 6 ? "POST" : "PUT", path, { as: owner, json: wanted });
-  expect(status).toBe(kind === 8 ? 204 : 200);
+  const names = new Set(some.map(({ name }) => name));
+  const one = random.pick(all);
+  const isClosed = random.below(2) === 0;
+  const send = async () => {
+    if (kind === "state") {
+      await db.update(issues).set({ isClosed }).where(eq(issues.id, issue.id));
+      return;
+    }
+    const json = { labels: some.map((label) => (byName ? label.name : label.id)) };
+    const { status } =
+      kind === "remove"
+        ? await call("DELETE", `${path}/${one.id}`, { as: owner })
+        : await call(kind === "add" ? "POST" : "PUT", path, { as: owner, json });
+    expect(status).toBe(kind === "remove" ? 204 : 200);
+  };
+  if (kind === "remove") return { kind, issue, named: [one], send };
+  const named = byName ? all.filter(({ name }) => names.has(name)) : some;
+  return { kind, issue, named, send };
 }
+
+/** The labels that an act leaves on its issue, by the documented rules. */
+function expectedAfter({ kind, named }: Act, held: readonly Label[]): Set<number> {
+  const kept = [...new Set(named)].filter(
+    (label) =>
+      scopeOf(label) === undefined ||
+      named.every((other) => scopeOf(other) !== scopeOf(label) || !isBefore(label, other)),
+  );
+  const scopes = new Set(kept.map(scopeOf).filter((scope) => scope !== undefined));
+  const idsOf = (some: readonly Label[]) => some.map(({ id }) => id);
+  switch (kind) {
+    case "state":
+      return new Set(idsOf(held));
+    case "remove":
+      return new Set(idsOf(held.filter(({ id }) => id !== named[0]?.id)));
+    case "replace":
+      return new Set(idsOf(kept));
+    case "add":
+      return new Set(
+        idsOf([...held.filter((label) => !scopes.has(scopeOf(label) ?? "")), ...kept]),
+      );
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Whether a label precedes another by name, or by id if both have one name. */
+const isBefore = (label: Label, other: Label): boolean =>
+  label.name === other.name ? label.id < other.id : label.name < other.name;
 
 /** The exclusive scope of a label, by the rule in words: what precedes the last slash, which neither begins nor ends it. */
 function scopeOf({ name, isExclusive }: Label): string | undefined {
@@ -89,7 +137,7 @@ async function replay(issue: Issue): Promise<Set<number>> {
   return held;
 }
 
-async function expectConsistent({ all, both }: { all: Label[]; both: Issue[] }): Promise<void> {
+async function expectConsistent({ all, both }: Scene): Promise<void> {
   const counts = new Map<number, { open: number; closed: number }>();
   for (const issue of both) {
     const held = await labelsOf(issue);
@@ -117,10 +165,18 @@ describe("exclusive labels", () => {
       const random = makeRandom(seed);
       const scene = await makeScene(random);
       for (let group = 0; group < GROUPS; group++) {
-        const size = 1 + random.below(AT_ONCE_MAX);
-        await Promise.all(Array.from({ length: size }, () => act(random, scene)));
+        const acts = Array.from({ length: 1 + random.below(AT_ONCE_MAX) }, () =>
+          makeAct(random, scene),
+        );
+        await Promise.all(acts.map((act) => act.send()));
         await expectConsistent(scene);
+        const single = makeAct(random, scene);
+        const expected = expectedAfter(single, await labelsOf(single.issue));
+        await single.send();
+        const held = await labelsOf(single.issue);
+        expect(new Set(held.map(({ id }) => id)), single.kind).toEqual(expected);
       }
+      await expectConsistent(scene);
       const changed = await db
         .select()
         .from(timelineEntries)

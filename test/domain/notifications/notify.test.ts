@@ -392,5 +392,6 @@ describe("very many watchers", () => {
     expect(told).toHaveLength(count);
     expect(new Set(told.map(({ userId }) => userId)).size).toBe(count);
     expect(await mailedFor(issue)).toHaveLength(count);
+    await db.delete(mails).where(eq(mails.issueId, issue.id));
   });
 });

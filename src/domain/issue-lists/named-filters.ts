@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import { issueLabels, issues, labels } from "../../../db/schema/index.ts";
+import { issueLabels, issues, labels } from "../../db/schema/index.ts";
 import { type Arguments, integer } from "./arguments.ts";
 import { commonConditions, type Conditions, keyOf } from "./conditions.ts";
 import type { IssueFilter } from "./issue-query.ts";
@@ -23,11 +23,11 @@ export const labelNamesOf = ({ labels: names, requiredLabels }: NamedFilter): st
   ...new Set([...names, ...requiredLabels]),
 ];
 
-/** Titles of milestones; a required one decides alone where to look. */
-const milestoneTitlesOf = ({ milestones, requiredMilestones }: NamedFilter): readonly string[] =>
-  requiredMilestones.length > 0 ? requiredMilestones.slice(0, 1) : milestones;
-
-export const hasMilestones = (filter: NamedFilter): boolean => milestoneTitlesOf(filter).length > 0;
+/** The common table expression with the milestones that an issue may have; undefined if it may have any. */
+export function milestoneTableOf({ milestones, requiredMilestones }: NamedFilter): SQL | undefined {
+  if (requiredMilestones.length > 0) return sql.raw("required_milestones");
+  return milestones.length > 0 ? sql.raw("wanted_milestones") : undefined;
+}
 
 /** The common table expressions of a filter, in their order. */
 export function namedTables(
@@ -58,23 +58,28 @@ export function namedTables(
       limit 1
     )`);
   }
-  const titles = milestoneTitlesOf(filter);
-  if (titles.length > 0) {
-    const ids = titles.filter((title) => /^\d{1,15}$/.test(title));
-    const byId = sql`
+  const named = (titles: readonly string[]) => sql`
+    select id from milestones
+    where repo_id = ${integer(repoId)} and title in ${args.list(titles)}`;
+  if (filter.milestones.length > 0) {
+    const ids = filter.milestones.filter((title) => /^\d{1,15}$/.test(title)).map(Number);
+    // A number is an id unless it is a title.
+    tables.push(sql`wanted_milestones as materialized (
+      ${named(filter.milestones)}
       union
       select id from milestones m
       where m.repo_id = ${integer(repoId)}
-        and m.id in ${args.list(ids.map(Number))}
+        and m.id in ${args.list(ids)}
         and not exists (
-          select 1 from milestones named
-          where named.repo_id = ${integer(repoId)} and named.title = m.id || ''
-        )`;
-    tables.push(sql`wanted_milestones as materialized (
-      select id from milestones
-      where repo_id = ${integer(repoId)} and title in ${args.list(titles)}
-      ${ids.length > 0 && filter.requiredMilestones.length === 0 ? byId : sql``}
+          select 1 from milestones other
+          where other.repo_id = ${integer(repoId)} and other.title = m.id || ''
+        )
     )`);
+  }
+  // No issue has two: a second title is a condition that nothing meets.
+  const [title] = filter.requiredMilestones;
+  if (title !== undefined) {
+    tables.push(sql`required_milestones as materialized (${named([title])})`);
   }
   return tables;
 }
@@ -83,7 +88,7 @@ export function namedTables(
 export function conditionsOf(args: Arguments, filter: IssueFilter): Conditions {
   const conditions = commonConditions(args, filter);
   if (filter.labels.length > 0) conditions.set(keyOf.labels, hasKnownLabels(args, filter.labels));
-  if (filter.milestones.length > 0 && filter.requiredMilestones.length === 0) {
+  if (filter.milestones.length > 0) {
     conditions.set(keyOf.milestones, hasKnownMilestone);
   }
   return conditions;
@@ -118,14 +123,14 @@ export function impossibleSize(
           ) < ${integer(names.length)}`,
         ]
       : []),
-    ...(requiredMilestones.length > 0 ? [sql`not exists (select 1 from wanted_milestones)`] : []),
+    ...(requiredMilestones.length > 0 ? [sql`not exists (select 1 from required_milestones)`] : []),
   ];
   if (conditions.length === 0) return sql`null`;
   return sql`case when ${sql.join(conditions, sql` or `)} then 0 end`;
 }
 
-/** The number of issues in the wanted milestones; null for none. */
-export const milestonesSize: SQL = sql`(
+/** The number of issues in the milestones of a table; null for none. */
+export const milestonesSize = (table: SQL): SQL => sql`(
   select sum(open_issue_count + closed_issue_count) from milestones
-  where id in (select id from wanted_milestones)
+  where id in (select id from ${table})
 )`;

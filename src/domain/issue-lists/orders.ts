@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import { issues } from "../../../db/schema/index.ts";
+import { issues } from "../../db/schema/index.ts";
 import type { IssueSort } from "./issue-query.ts";
 
 /** The columns that sort a list within one repository. Each is followed by the id, in the same direction. */

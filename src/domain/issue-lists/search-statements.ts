@@ -1,8 +1,8 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
-import type { Actor } from "../../../auth/actor.ts";
-import { issues, repositories } from "../../../db/schema/index.ts";
+import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
+import type { Actor } from "../../auth/actor.ts";
+import { issues, repositories } from "../../db/schema/index.ts";
 import { Arguments, bit, integer, withIntegers } from "./arguments.ts";
 import { commonConditions, hasLabelOf } from "./conditions.ts";
 import type { IssueFilter } from "./issue-query.ts";

@@ -1,14 +1,14 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import type { Actor } from "../../../auth/actor.ts";
-import { allOf } from "../../../db/db.ts";
+import type { Actor } from "../../auth/actor.ts";
+import { allOf } from "../../db/db.ts";
 import {
   issueAssignees,
   issueLabels,
   issueMentions,
   issues,
   repositories,
-} from "../../../db/schema/index.ts";
+} from "../../db/schema/index.ts";
 import { type Arguments, bit, integer } from "./arguments.ts";
 import { userIdOf } from "./conditions.ts";
 import type { IssueFilter, PersonFilter } from "./issue-query.ts";

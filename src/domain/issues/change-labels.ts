@@ -6,13 +6,13 @@ import { issueLabels, labels, type Label } from "../../db/schema/index.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { findIssue } from "../issues/find-issue.ts";
+import { findIssue } from "./find-issue.ts";
 import {
   isTooManyLabels,
   type LabelChange,
   labelStatements,
   tooManyLabels,
-} from "../issues/assign-labels.ts";
+} from "./assign-labels.ts";
 import { requireLabeling } from "./require-labeling.ts";
 
 /**

@@ -1,14 +1,14 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import { callerSql } from "../../../auth/caller-sql.ts";
-import type { Ctx } from "../../../context.ts";
-import { qualified } from "../../../db/db.ts";
-import { issues, repositories } from "../../../db/schema/index.ts";
-import { malformed } from "../../../lib/failure.ts";
-import type { IssueContext } from "../../../shapes/issues/issue.ts";
-import { selectRepositories, toRepositoryContext } from "../../repos/find-repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
-import { selectIssues, toIssueContext } from "../find-issue.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
+import type { Ctx } from "../../context.ts";
+import { qualified } from "../../db/db.ts";
+import { issues, repositories } from "../../db/schema/index.ts";
+import { malformed } from "../../lib/failure.ts";
+import type { IssueContext } from "../../shapes/issues/issue.ts";
+import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import type { Listed, Slice } from "../slice.ts";
+import { selectIssues, toIssueContext } from "../issues/find-issue.ts";
 import { integer } from "./arguments.ts";
 import type { IssueFilter } from "./issue-query.ts";
 import { orderOf, termsOf } from "./orders.ts";

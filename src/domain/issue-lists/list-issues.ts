@@ -1,20 +1,20 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import { modeOf } from "../../../auth/access/permission.ts";
-import { isUnitOn } from "../../../auth/access/unit-switches.ts";
-import { isAccountVisible } from "../../../auth/access/accounts.ts";
-import type { Ctx } from "../../../context.ts";
-import { allOf } from "../../../db/db.ts";
-import { ACCESS, issues, type Repository, users } from "../../../db/schema/index.ts";
-import { notFound } from "../../../lib/failure.ts";
-import type { IssueContext } from "../../../shapes/issues/issue.ts";
-import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
-import { selectIssues, toIssueContext, unitOf } from "../find-issue.ts";
+import { modeOf } from "../../auth/access/permission.ts";
+import { isUnitOn } from "../../auth/access/unit-switches.ts";
+import { isAccountVisible } from "../../auth/access/accounts.ts";
+import type { Ctx } from "../../context.ts";
+import { allOf } from "../../db/db.ts";
+import { ACCESS, issues, type Repository, users } from "../../db/schema/index.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { IssueContext } from "../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import type { Listed, Slice } from "../slice.ts";
+import { selectIssues, toIssueContext, unitOf } from "../issues/find-issue.ts";
 import { Arguments, integer } from "./arguments.ts";
 import { keyOf } from "./conditions.ts";
 import type { IssueFilter } from "./issue-query.ts";
-import { conditionsOf, labelNamesOf, namedTables } from "./named-filters.ts";
+import { conditionsOf, labelNamesOf, milestoneTableOf, namedTables } from "./named-filters.ts";
 import { type ListOrder, orderOf, termsOf } from "./orders.ts";
 import { choiceTable, countOf, kindsAndStates, pageIds, sourcesOf } from "./sources.ts";
 import { hasText, matchingIssueIds, scopeOf } from "./text-match.ts";
@@ -137,7 +137,7 @@ function countersOf({ row }: RepositoryContext, filter: IssueFilter): SQL[] {
   if (isOnly && (key === keyOf.milestones || key === keyOf.requiredMilestone(title ?? ""))) {
     const count = sumOf(filter, sql`open_issue_count`, sql`closed_issue_count`);
     list.push(sql`(
-      select sum(${count}) from milestones where id in (select id from wanted_milestones)
+      select sum(${count}) from milestones where id in (select id from ${milestoneTableOf(filter)})
     )`);
   }
   const isAll: Readonly<Record<string, SQL>> = {

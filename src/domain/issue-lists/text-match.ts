@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import { quotePhrase } from "../../../db/db.ts";
+import { quotePhrase } from "../../db/db.ts";
 import { type IssueFilter, SEARCHED_PARTS } from "./issue-query.ts";
 
 type TextFilter = Pick<IssueFilter, "words" | "parts">;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { parseQuery } from "../../../../src/domain/issues/lists/parse-query.ts";
+import { parseQuery } from "../../../src/domain/issue-lists/parse-query.ts";
 
 const EMPTY = parseQuery("");
 

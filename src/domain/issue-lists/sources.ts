@@ -1,16 +1,16 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import { allOf } from "../../../db/db.ts";
-import { issueAssignees, issueLabels, issueMentions, issues } from "../../../db/schema/index.ts";
+import { allOf } from "../../db/db.ts";
+import { issueAssignees, issueLabels, issueMentions, issues } from "../../db/schema/index.ts";
 import { type Arguments, integer } from "./arguments.ts";
 import { type Conditions, isUpdatedIn, keyOf, userIdOf } from "./conditions.ts";
 import type { IssueFilter, PersonRole } from "./issue-query.ts";
 import {
   conditionsOf,
-  hasMilestones,
   impossibleSize,
   labelNamesOf,
   milestonesSize,
+  milestoneTableOf,
 } from "./named-filters.ts";
 import type { ListOrder } from "./orders.ts";
 
@@ -57,7 +57,8 @@ export function sourcesOf(
 ): Source[] {
   const all = conditionsOf(args, filter);
   const names = labelNamesOf(filter);
-  const [title, ...titles] = filter.requiredMilestones;
+  const [title] = filter.requiredMilestones;
+  const milestones = milestoneTableOf(filter);
   const sources: Source[] = [];
   if (filter.requiredLabels.length > 0 || title !== undefined) {
     // Chosen before all others, and never has an issue.
@@ -70,11 +71,9 @@ export function sourcesOf(
     const implied = names.length === 1 ? [keyOf.labels, keyOf.requiredLabel(name)] : [];
     sources.push(labelSource(repoId, order, without(all, ...implied)));
   }
-  if (title !== undefined && titles.length === 0) {
-    const rest = without(all, keyOf.requiredMilestone(title));
-    sources.push(...milestoneSources(repoId, order, rest));
-  } else if (hasMilestones(filter)) {
-    sources.push(...milestoneSources(repoId, order, without(all, keyOf.milestones)));
+  if (milestones) {
+    const implied = title === undefined ? keyOf.milestones : keyOf.requiredMilestone(title);
+    sources.push(...milestoneSources(milestones, order, without(all, implied)));
   }
   for (const [at, person] of filter.people.entries()) {
     const rest = without(all, keyOf.person(at));
@@ -89,12 +88,14 @@ export function sourcesOf(
   }
   const range = isUpdatedIn(filter);
   if (range.length > 0 && order.key !== issues.updatedAt) {
-    sources.push(updatedSource(repoId, filter, range, [...all.values()]));
+    sources.push(updatedSource(repoId, filter, range, [...range, ...all.values()]));
   }
   const seek = (ifChosen: (value: SQL) => SQL) =>
     sql`${issues.repoId} = ${ifChosen(sql`${integer(repoId)}`)}`;
   const size = integer(WALK_SIZE);
-  sources.push({ name: "walk", size, isOrdered: true, ...fromIssues(seek, [...all.values()]) });
+  const inOrder = order.key === issues.updatedAt ? range : [];
+  const rest = [...all.values(), ...inOrder];
+  sources.push({ name: "walk", size, isOrdered: true, ...fromIssues(seek, rest) });
   return sources;
 }
 
@@ -129,21 +130,20 @@ function labelSource(repoId: number, order: ListOrder, conditions: readonly SQL[
 }
 
 /** One milestone has an index in the order of numbers; of several the issues are sorted. */
-function milestoneSources(repoId: number, order: ListOrder, conditions: readonly SQL[]): Source[] {
-  const inRepo = [sql`${issues.repoId} = ${integer(repoId)}`, ...conditions];
-  const one = sql`(select min(id) from wanted_milestones having count(*) = 1)`;
+function milestoneSources(table: SQL, order: ListOrder, conditions: readonly SQL[]): Source[] {
+  const one = sql`(select min(id) from ${table} having count(*) = 1)`;
   const several = sql`(
-    select ${milestonesSize} where (select count(*) from wanted_milestones) > 1
+    select ${milestonesSize(table)} where (select count(*) from ${table}) > 1
   )`;
-  const ofOne = sql`(select ${milestonesSize} where ${one} is not null)`;
+  const ofOne = sql`(select ${milestonesSize(table)} where ${one} is not null)`;
   const some = (ifChosen: (value: SQL) => SQL) =>
     sql`${issues.milestoneId} in (
-      select id from wanted_milestones where id = ${ifChosen(sql`id`)}
+      select id from ${table} where id = ${ifChosen(sql`id`)}
     )`;
   const seek = (ifChosen: (value: SQL) => SQL) => sql`${issues.milestoneId} = ${ifChosen(one)}`;
   return [
-    { name: "milestone", size: ofOne, isOrdered: order.isByAge, ...fromIssues(seek, inRepo) },
-    { name: "milestones", size: several, isOrdered: false, ...fromIssues(some, inRepo) },
+    { name: "milestone", size: ofOne, isOrdered: order.isByAge, ...fromIssues(seek, conditions) },
+    { name: "milestones", size: several, isOrdered: false, ...fromIssues(some, conditions) },
   ];
 }
 

@@ -1,20 +1,17 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import { isAccountVisible } from "../../../auth/access/accounts.ts";
-import {
-  grantedRepositoryIds,
-  teamRepositoryIds,
-} from "../../../auth/access/granted-repositories.ts";
-import { teamIdSeenBy } from "../../../auth/access/teams.ts";
-import { isUnitOnSql } from "../../../auth/access/unit-switches.ts";
+import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { grantedRepositoryIds, teamRepositoryIds } from "../../auth/access/granted-repositories.ts";
+import { teamIdSeenBy } from "../../auth/access/teams.ts";
+import { isUnitOnSql } from "../../auth/access/unit-switches.ts";
 import {
   isRepositoryAllowed,
   visibilitiesWithoutGrant,
-} from "../../../auth/access/visible-repositories.ts";
-import { type Actor, boundTokenId } from "../../../auth/actor.ts";
-import { allOf } from "../../../db/db.ts";
-import { accessTokenRepositories, issues, repositories, users } from "../../../db/schema/index.ts";
-import { unitOf } from "../find-issue.ts";
+} from "../../auth/access/visible-repositories.ts";
+import { type Actor, boundTokenId } from "../../auth/actor.ts";
+import { allOf } from "../../db/db.ts";
+import { accessTokenRepositories, issues, repositories, users } from "../../db/schema/index.ts";
+import { unitOf } from "../issues/find-issue.ts";
 import { integer, withIntegers } from "./arguments.ts";
 import type { IssueFilter } from "./issue-query.ts";
 

@@ -1,0 +1,83 @@
+import { type Context, Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import { isAllowed } from "../auth/access/permission.ts";
+import { TO_SEE } from "../auth/access/requirement.ts";
+import type { Ctx } from "../context.ts";
+import { servedTypeOf } from "../domain/attachments/attachment-type.ts";
+import {
+  countDownload,
+  findDownload,
+  selectAttachmentRepository,
+} from "../domain/attachments/find-download.ts";
+import { toRepositoryContext } from "../domain/repos/find-repository.ts";
+import { authenticate } from "../entrance/authenticate.ts";
+import { notFound } from "../lib/failure.ts";
+import { formatFilename } from "../lib/header-value.ts";
+import { log } from "../lib/log.ts";
+import { answerStoredFile } from "../lib/stored-file.ts";
+import type { RepositoryContext } from "../shapes/repos/repository.ts";
+import { incoming } from "./door.ts";
+import { enterRepositoryPath } from "./enter-repository-path.ts";
+import type { WebEnv } from "./env.ts";
+import { renderFailure } from "./render-failure.ts";
+
+/** Files of issues and comments, to which their API responses link. */
+export const attachments = new Hono<WebEnv>({ router: new TrieRouter() });
+
+const UUID = "uuid{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}}";
+
+attachments.get(`/attachments/:${UUID}`, async (c) => {
+  const uuid = c.req.param("uuid");
+  const request = incoming(c);
+  const { ctx, target } = await authenticate(
+    request,
+    { scopes: ["read:issue"], anonymous: "by-setting" },
+    (caller) => selectAttachmentRepository(request.base.db, caller, uuid),
+  );
+  const [row] = target ?? [];
+  const repo = row && toRepositoryContext(ctx.actor, row);
+  if (!repo || !isAllowed(repo, TO_SEE)) throw notFound();
+  return download(c, ctx, repo, uuid);
+});
+
+attachments.get(`/:owner/:repo/attachments/:${UUID}`, async (c, next) => {
+  const { owner, repo: name, uuid } = c.req.param();
+  // Paths of the API begin with "api", which is a reserved account name.
+  if (owner === "api") return next();
+  const { ctx, repo } = await enterRepositoryPath(c, owner, name, TO_SEE, undefined, "read:issue");
+  return download(c, ctx, repo, uuid);
+});
+
+async function download(
+  c: Context<WebEnv>,
+  ctx: Ctx,
+  repo: RepositoryContext,
+  uuid: string,
+): Promise<Response> {
+  const attachment = await findDownload(ctx, repo, uuid);
+  const { name, sizeBytes } = attachment;
+  const { type, isShown } = servedTypeOf(name);
+  const file = {
+    sizeBytes,
+    tag: uuid,
+    headers: {
+      "Content-Type": type,
+      "Content-Disposition": `${isShown ? "inline" : "attachment"}; ${formatFilename(name)}`,
+      // Shown again only after another look at what the reader may see.
+      "Cache-Control": "private, no-cache",
+    },
+    open: (range?: { start: number; end: number }) => {
+      // Not for each part of a file that is read in parts.
+      if (!range || range.start === 0) {
+        ctx.defer(
+          countDownload(ctx, attachment).catch(() => log("attachment:not-counted", { uuid })),
+        );
+      }
+      return ctx.git.attachmentFiles.open(uuid, range);
+    },
+  };
+  return answerStoredFile(c.req.raw, file);
+}
+
+attachments.onError(renderFailure);
