@@ -22,7 +22,6 @@ import { History } from "../support/commits.ts";
 import { pushQuietly } from "../support/consequences.ts";
 import { db } from "../support/db.ts";
 import { deliver, makeDelivery, makeReceivedHook } from "../support/deliveries.ts";
-import { makeComment, makeIssue } from "../support/issues.ts";
 import { makeHook, makeKeptDelivery } from "../support/hooks.ts";
 import { makeComment, makeIssue } from "../support/issues.ts";
 import { makeSshKey } from "../support/keys.ts";
