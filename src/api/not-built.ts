@@ -59,13 +59,6 @@ POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
-GET POST /repos/{owner}/{repo}/issues
-GET /repos/{owner}/{repo}/issues
-POST /repos/{owner}/{repo}/issues
-GET /repos/{owner}/{repo}/issues/comments
-GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}
-GET /repos/{owner}/{repo}/issues/pinned
-DELETE PATCH /repos/{owner}/{repo}/issues/{index}
 GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
 GET POST /repos/{owner}/{repo}/issues/{index}/assets

@@ -39,6 +39,5 @@ export const toMilestoneEdit = (sent: z.infer<typeof EditMilestone>) => ({
   title: sent.title?.trim() || undefined,
   description: sent.description,
   isClosed: readState(sent.state),
-  deadlineAt:
-    sent.due_on === undefined ? undefined : readSentTime("due_on", endOfDay(sent.due_on)),
+  deadlineAt: sent.due_on === undefined ? undefined : readSentTime("due_on", endOfDay(sent.due_on)),
 });

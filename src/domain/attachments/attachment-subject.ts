@@ -7,14 +7,10 @@ import { recordIfChanged } from "../../events/record.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
-import { requireUnitOn } from "../comments/participation.ts";
+import { requireParticipation } from "../comments/participation.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { isIssueWritable } from "../issues/find-issue.ts";
-import {
-  mayEditIssue,
-  requireNotArchived,
-  requireUnlocked,
-} from "../issues/require-issue-access.ts";
+import { mayEditIssue, requireNotArchived } from "../issues/require-issue-access.ts";
 
 /** What files are attached to: an issue, a pull request, or a comment. */
 export interface AttachmentSubject {
@@ -38,7 +34,7 @@ export const isAttachedTo = ({ issue, comment }: AttachmentSubject): SQL | undef
  */
 export function requireAttaching(ctx: Ctx, { issue, comment }: AttachmentSubject): void {
   requireAttachmentsOn(ctx);
-  requireUnitOn(issue);
+  requireParticipation(issue, "the issue is locked");
   if (comment ? !isIssueWritable(issue) : !mayEditIssue(ctx, issue)) {
     throw forbidden(
       comment
@@ -46,7 +42,6 @@ export function requireAttaching(ctx: Ctx, { issue, comment }: AttachmentSubject
         : "user should have permission to write issue",
     );
   }
-  requireUnlocked(issue);
   requireNotArchived(issue.repo);
 }
 

@@ -18,8 +18,8 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issues/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { isEntryUpdatedIn, type UpdatedRange } from "./list-comments.ts";
-import { selectComments, toCommentContext } from "./select-comments.ts";
+import { isEntryUpdatedIn, type UpdatedRange } from "../comments/list-comments.ts";
+import { selectComments, toCommentContext } from "../comments/select-comments.ts";
 import { isEntryVisible } from "./visible-entries.ts";
 
 /**
