@@ -59,10 +59,6 @@ POST /repos/{owner}/{repo}/branch_protections/priority
 GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
-GET POST /repos/{owner}/{repo}/issues/comments/{id}/assets
-GET DELETE PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}
-GET POST /repos/{owner}/{repo}/issues/{index}/assets
-GET DELETE PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment_id}
 POST /repos/{owner}/{repo}/mirror-sync
 GET POST /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/{base}/{head}

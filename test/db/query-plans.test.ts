@@ -23,6 +23,7 @@ import { pushQuietly } from "../support/consequences.ts";
 import { db } from "../support/db.ts";
 import { deliver, makeDelivery, makeReceivedHook } from "../support/deliveries.ts";
 import { makeHook, makeKeptDelivery } from "../support/hooks.ts";
+import { makeComment, makeIssue } from "../support/issues.ts";
 import { makeSshKey } from "../support/keys.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import {

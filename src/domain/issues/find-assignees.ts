@@ -56,7 +56,7 @@ export async function findPossibleAssignees(
         sql`(${isKnown})`,
       ),
     );
-  return rows.map((each) => ({ ...each, isAssignable: each }));
+  return rows.map(({ user, isBlocked, ...isAssignable }) => ({ user, isBlocked, isAssignable }));
 }
 
 /** The condition that a block keeps a user from being assigned by the caller. */

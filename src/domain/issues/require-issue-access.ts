@@ -53,12 +53,3 @@ export function requireIssueEdit(ctx: Ctx, issue: IssueContext): void {
   }
   requireNotArchived(issue.repo);
 }
-
-/**
- * Refuses callers who may not write to the unit of a locked issue or pull request.
- *
- * @throws Failure `forbidden`.
- */
-export function requireUnlocked(issue: IssueContext): void {
-  if (issue.row.isLocked && !isIssueWritable(issue)) throw forbidden("the issue is locked");
-}
