@@ -228,6 +228,11 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     values: ["forge", "Forge <forge@a.example>", "forge@a.example ", "a@b@c"],
   },
   DISABLE_REGISTRATION: { allowed: "true or false", values: wrongFlags() },
+  ALLOW_CROSS_REPOSITORY_DEPENDENCIES: { allowed: "true or false", values: wrongFlags() },
+  NOTIFICATION_DAYS: {
+    allowed: "a whole number from 0 to 36500",
+    values: wrongNumbers("-1", "36501"),
+  },
   AUDIT_ENABLED: { allowed: "true or false", values: wrongFlags() },
   AUDIT_DAYS: { allowed: "a whole number from 1 to 36500", values: wrongNumbers("0", "36501") },
   LOG_D1_ROWS: { allowed: "true or false", values: wrongFlags() },

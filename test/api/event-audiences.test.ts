@@ -57,6 +57,7 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "issue.closed": "issues",
   "issue.reopened": "issues",
   "issue.edited": "issues",
+  "issue.estimate_changed": "issues",
   "issue.deleted": "issues",
   "issue.assigned": "issues",
   "issue.unassigned": "issues",
@@ -175,6 +176,7 @@ const PAYLOAD = {
   deadlineAt: 1000,
   blockerId: 1,
   timeId: 1,
+  seconds: 60,
   lastPayload: { issue: { body: "a former text" } },
 };
 

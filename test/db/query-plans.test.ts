@@ -290,6 +290,7 @@ describe("no growing table is scanned", () => {
 
   it("for changes of issues that hooks receive, and for references in rendered text", async () => {
     const now = Date.now() + 2_000_000_000;
+    await dispatchEvents(systemCtx({}, now));
     const { id } = await makeHook({
       level: "repository",
       approverId: user.id,

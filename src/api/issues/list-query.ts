@@ -6,7 +6,7 @@ import {
   type IssueSort,
 } from "../../domain/issue-lists/issue-query.ts";
 import { parseQuery } from "../../domain/issue-lists/parse-query.ts";
-import { invalid } from "../../lib/failure.ts";
+import { invalidField } from "../../lib/failure.ts";
 import { Paging } from "../paging.ts";
 
 /** Characters of a query parameter that is a text or a list of names. */
@@ -44,7 +44,7 @@ type IssueListQuery = z.infer<typeof IssueListQuery>;
  * @returns Undefined if nothing can match.
  */
 export function readFilter(query: IssueListQuery, me: string | undefined): IssueFilter | undefined {
-  const [since, before] = [readTime(query.since), readTime(query.before)];
+  const [since, before] = [readTime("since", query.since), readTime("before", query.before)];
   const { state = query.state, isPull, sort, isUnfindable, ...typed } = parseQuery(query.q, me);
   if (isUnfindable || query.q.includes("\0")) return undefined;
   return {
@@ -75,13 +75,11 @@ const namesOf = (list: string): string[] => {
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /** @throws Failure `invalid` for a text that is not a time in RFC 3339. */
-function readTime(time: string): number | undefined {
+function readTime(field: string, time: string): number | undefined {
   if (time === "") return undefined;
   const milliseconds = RFC_3339.test(time) ? Date.parse(time) : Number.NaN;
   if (Number.isNaN(milliseconds)) {
-    throw invalid(
-      `parsing time ${JSON.stringify(time)} as "2006-01-02T15:04:05Z07:00": cannot parse`,
-    );
+    throw invalidField(field, "must be a time in RFC 3339, such as 2026-01-31T08:15:00Z");
   }
   return milliseconds;
 }

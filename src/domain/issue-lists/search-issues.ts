@@ -83,10 +83,10 @@ export async function searchIssues(
       .from(sql`(select 1)`),
   ]);
   if (owner !== undefined && !counted?.ownerId) {
-    throw malformed(`user does not exist [uid: 0, name: ${owner}]`);
+    throw malformed("user does not exist");
   }
   if (team !== undefined && !counted?.teamId) {
-    throw malformed(`team does not exist [org_id ${counted?.ownerId}, team_id 0, name: ${team}]`);
+    throw malformed("team does not exist");
   }
   const byId = new Map(repos.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
   return {

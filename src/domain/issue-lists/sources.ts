@@ -137,7 +137,7 @@ function milestoneSources(table: SQL, order: ListOrder, conditions: readonly SQL
   )`;
   const ofOne = sql`(select ${milestonesSize(table)} where ${one} is not null)`;
   const some = (ifChosen: (value: SQL) => SQL) =>
-    sql`named.id = ${ifChosen(sql`named.id`)} and ${issues.milestoneId} = named.id`;
+    sql`${table}.id = ${ifChosen(sql`${table}.id`)} and ${issues.milestoneId} = ${table}.id`;
   const seek = (ifChosen: (value: SQL) => SQL) => sql`${issues.milestoneId} = ${ifChosen(one)}`;
   return [
     { name: "milestone", size: ofOne, isOrdered: order.isByAge, ...fromIssues(seek, conditions) },
@@ -147,7 +147,7 @@ function milestoneSources(table: SQL, order: ListOrder, conditions: readonly SQL
       isOrdered: false,
       ...fromIssues(some, conditions),
       // The outer loop is over the milestones: the planner would prefer an index of kinds and states.
-      from: sql`${table} named cross join ${issues}`,
+      from: sql`${table} cross join ${issues}`,
     },
   ];
 }

@@ -215,11 +215,11 @@ describe("GET /repos/{owner}/{repo}/issues", () => {
     }
   });
 
-  it("refuses a time that is none, and shows it", async () => {
+  it("refuses a time that is none", async () => {
     for (const query of ["?since=yesterday", "?before=1", "?since=2020-13-01T00:00:00Z"]) {
       const answer = await call("GET", pathTo(repo, query));
       expect(answer.status).toBe(422);
-      expect(answer.body.message).toMatch(/^parsing time "/);
+      expect(answer.body.message).toContain("must be a time in RFC 3339");
     }
   });
 

@@ -259,7 +259,7 @@ describe("GET /repos/issues/search", () => {
       titles: ["labelled"],
       total: 1,
     });
-    const message = `team does not exist [org_id ${org.id}, team_id 0, name: ${team.name}]`;
+    const message = "team does not exist";
     for (const caller of [{}, { as: writer }]) {
       expect(await call("GET", `/repos/issues/search?${path}`, caller)).toMatchObject({
         status: 400,
@@ -269,9 +269,9 @@ describe("GET /repos/issues/search", () => {
   });
 
   it.each([
-    ["owner=nobody-here", "user does not exist [uid: 0, name: nobody-here]"],
+    ["owner=nobody-here", "user does not exist"],
     ["team=x", "Owner organisation is required for filtering on team"],
-    ["owner=OWNER&team=x", /^team does not exist \[org_id \d+, team_id 0, name: x\]$/],
+    ["owner=OWNER&team=x", "team does not exist"],
   ])("refuses %s", async (query, message) => {
     const path = `/repos/issues/search?${query.replace("OWNER", owner.name)}`;
     const { status, body } = await call("GET", path, { as: reader });

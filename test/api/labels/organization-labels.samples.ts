@@ -12,6 +12,7 @@ export const samples = defineSamples({
       await world.orgLabel();
       return { path: await world.orgPath() };
     },
+    sameForBound: "labels of organizations are in no repository",
     variants: async () => [
       { query: { sort: "mostissues", page: "1" } },
       { query: { sort: "leastissues" } },
@@ -27,6 +28,7 @@ export const samples = defineSamples({
   },
   orgGetLabel: {
     request: async (world) => ({ path: await labelPath(world) }),
+    sameForBound: "labels of organizations are in no repository",
     variants: async (world) => [
       { path: { ...(await labelPath(world)), id: (await world.orgLabel()).name } },
     ],

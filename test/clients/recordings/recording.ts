@@ -102,9 +102,7 @@ function isBuilt(method: string, path: string): boolean {
 const MINOR = /\/avatar$/;
 /** The same for one recording, by its name. */
 const MINOR_IN: Readonly<Record<string, RegExp>> = {
-  "people-blocks": /\/issues$/,
-  "people-generate": /\/(?:labels|branch_protections)$/,
-  "people-transfer": /\/issues$/,
+  "people-generate": /\/branch_protections$/,
 };
 
 /**
