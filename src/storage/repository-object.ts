@@ -393,7 +393,7 @@ export class RepositoryObject extends DurableObject<Env> {
 
   /** Adds the updates to the reflog and the push to the outbox. */
   private recordPush(
-    { id, actorId, at, rootUrl, visibility, packs }: Push,
+    { id, actorId, isConfined, at, rootUrl, visibility, packs }: Push,
     updates: readonly RefUpdate[],
   ): OutboxEntry {
     for (const { ref, oldOid, newOid } of updates) {
@@ -412,6 +412,7 @@ export class RepositoryObject extends DurableObject<Env> {
       pushId: id,
       updateCount: updates.length,
       actorId,
+      isConfined,
       at,
       rootUrl,
       visibility,

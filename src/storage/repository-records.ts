@@ -80,6 +80,8 @@ export type RequiredRef = Pick<StoredRef, "name" | "oid">;
 export interface Push {
   id: string;
   actorId: number;
+  /** Whether its credential reaches less than its account: nothing follows from it in other repositories. */
+  isConfined: boolean;
   /** The time of the push, in milliseconds. */
   at: number;
   /** The public URL of the service; "" if the configuration has one. */
@@ -153,6 +155,7 @@ export interface OutboxEntry {
   /** The number of updated refs. */
   updateCount: number;
   actorId: number;
+  isConfined: boolean;
   at: number;
   rootUrl: string;
   visibility: PushVisibility;

@@ -146,6 +146,7 @@ describe("a ref", () => {
       uploadId: null,
       id: crypto.randomUUID(),
       actorId: owner.id,
+      isConfined: false,
       rootUrl: "",
       at: Date.now(),
       packs: [],

@@ -344,6 +344,7 @@ describe("a fork", () => {
     await env.REPOSITORY.getByName(repo.objectName).commitPush(repo, {
       id: crypto.randomUUID(),
       actorId: owner.id,
+      isConfined: false,
       at: Date.now(),
       rootUrl: "",
       visibility: { visibility: "public", isPrivate: false },

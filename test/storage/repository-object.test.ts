@@ -35,6 +35,7 @@ const pack = (name: string, objectCount = 3): PackRecord => ({
 const push = (updates: RefUpdate[], fields: Partial<Push> = {}): Push => ({
   id: freshName("push"),
   actorId: 7,
+  isConfined: false,
   at: 1000,
   rootUrl: "",
   requiredRefs: [],

@@ -147,6 +147,7 @@ export async function storeRefs(
   const { summary, entry: journalEntry } = await stored.commitPush({
     id: crypto.randomUUID(),
     actorId: repo.ownerId,
+    isConfined: false,
     at: Date.now(),
     rootUrl: "",
     uploadId,

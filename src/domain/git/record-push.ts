@@ -38,17 +38,23 @@ export async function recordPush(
   findPushed: (updates: readonly MadeUpdate[]) => Promise<PushedByRef>,
 ): Promise<void> {
   const { db, eventQueues, defer } = ctx;
-  // Entries stored by an earlier version have no root URL and no visibility.
+  // Entries stored by an earlier version have no root URL and no visibility, and do not tell of the credential.
   const {
     pushId,
     updateCount,
     actorId,
+    isConfined = true,
     at,
     rootUrl = "",
     visibility = { visibility: "private", isPrivate: true },
-  } = entry as Partial<OutboxEntry> & Omit<OutboxEntry, "rootUrl" | "visibility">;
+  } = entry as Partial<OutboxEntry> & Omit<OutboxEntry, "isConfined" | "rootUrl" | "visibility">;
   const origin = { db, actorId, now: at, rootUrl, visibility };
-  const eventBase = { type: "repository.pushed", repoId: repo.id, ownerId: repo.ownerId } as const;
+  const eventBase = {
+    type: "repository.pushed",
+    repoId: repo.id,
+    ownerId: repo.ownerId,
+    ...(isConfined && { isConfined }),
+  } as const;
   const setRow = db
     .update(repositories)
     .set({

@@ -47,13 +47,20 @@ export const referByCommits: Consequence = {
     if (!row) return undefined;
     const repo = toRepositoryContext(ctx.actor, row);
     const { commits, next } = await readCommitReferences(ctx, repo.row, update, at.commit);
-    const stoppedAt = await apply(ctx, repo, update.ref, listReferences(commits, at));
+    const places = listReferences(commits, at).filter(
+      // SECURITY: a bound token pushes with the rights of its account, and must not reach further by a commit.
+      ({ issue }) => event.isConfined !== true || isIn(repo, issue),
+    );
+    const stoppedAt = await apply(ctx, repo, update.ref, places);
     if (stoppedAt) return { update: at.update, ...stoppedAt };
     return next === undefined
       ? { ...START, update: at.update + 1 }
       : { update: at.update, commit: next, reference: 0 };
   },
 };
+
+const isIn = ({ owner, row }: RepositoryContext, { repo }: ReferredIssue): boolean =>
+  repo === undefined || (repo.owner === owner.lowerName && repo.name === row.lowerName);
 
 const isOfBranch = ({ ref, after }: StoredUpdate): boolean =>
   ref.startsWith("refs/heads/") && after !== null;

@@ -53,6 +53,8 @@ export type RepositoryEvent =
       pushId: string;
       /** A push of very many refs makes several events, numbered from 0. */
       part: number;
+      /** Whether nothing may follow from it in other repositories: its credential reaches less than its account. */
+      isConfined?: true;
       /** Refs updated by all events of the push. */
       refCount: number;
       /** For a branch whose commits are known: its latest new commits, and their number. */

@@ -77,6 +77,25 @@ const toldOf = async ({ id, repoId }: Issue) =>
   );
 
 describe("commits on the default branch", () => {
+  // SECURITY: the event is handled with the rights of the account, which are wider.
+  it.each([
+    ["bound to the repository", ({ repo }: { repo: TestRepo }) => ({ repos: [repo] })],
+    ["for public data", () => ({ scopes: "public-only,all" })],
+  ])("reaches no other repository by a token %s", async (_, fields) => {
+    const { owner, repo, issue, base } = await makeWorld();
+    const other = await make.repo(owner);
+    const elsewhere = await makeIssue(other);
+    const token = await make.token(owner, fields({ repo }));
+    const own = `${repo.owner}/${repo.name}#${issue.number}`;
+    const foreign = `${other.owner}/${other.name}#${elsewhere.number}`;
+    await pushMessages({ ...owner, token }, repo, base, [`closes ${own}, closes ${foreign}\n`]);
+    await drawConsequences();
+
+    expect(await isClosed(issue)).toBe(true);
+    expect(await isClosed(elsewhere)).toBe(false);
+    expect(await entriesOf(elsewhere)).toEqual([]);
+  });
+
   it("close and reopen issues, once, and tell of it with the commit", async () => {
     const { owner, repo, issue, base } = await makeWorld();
     const [closing = ""] = await pushMessages(owner, repo, base, [`fixes #${issue.number}\n`]);
