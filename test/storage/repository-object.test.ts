@@ -65,6 +65,7 @@ describe("commitPush", () => {
         pushId: first.id,
         updateCount: 2,
         actorId: 7,
+        isConfined: false,
         at: 1000,
         rootUrl: "",
         visibility: first.visibility,
