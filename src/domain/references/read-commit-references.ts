@@ -1,5 +1,4 @@
 import type { Ctx } from "../../context.ts";
-import type { Repository } from "../../db/schema/index.ts";
 import { decodeText } from "../../git/byte-text.ts";
 import { parseCommit } from "../../git/object/commit.ts";
 import type { Oid } from "../../git/oid.ts";
@@ -41,12 +40,10 @@ export interface ReferringCommit {
  */
 export async function readCommitReferences(
   ctx: Ctx,
-  repo: Repository,
+  repository: OpenRepository,
   update: Pick<StoredUpdate, "before" | "after" | "commitCount">,
   from: number,
 ): Promise<{ commits: ReferringCommit[]; next: number | undefined }> {
-  const stored = ctx.git.repository(repo);
-  const repository = await stored.open(await stored.snapshot());
   const nodes = listAdded(repository, update);
   const { graph, objects } = repository;
   const commits: ReferringCommit[] = [];

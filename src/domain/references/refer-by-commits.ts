@@ -25,6 +25,9 @@ interface PushState {
 
 const START: PushState = { update: 0, commit: 0, reference: 0 };
 
+/** Updated branches that one step reads at most; the first one whose commits change an issue ends it. */
+const BRANCHES_AT_ONCE = 50;
+
 /**
  * Tells issues of the commits that refer to them, and closes, reopens and books time on issues as commits of the right
  * branch say. All of it is done by who pushed, whoever wrote the commit.
@@ -37,25 +40,31 @@ export const referByCommits: Consequence = {
   kinds: ["repository.pushed"],
   async handle(ctx, { event }, budget, state) {
     if (event.type !== "repository.pushed" || ctx.actor.user === undefined) return undefined;
-    const at = (state as PushState | undefined) ?? START;
-    const update = event.updates.filter(isOfBranch)[at.update];
-    if (!update) return undefined;
+    const begin = (state as PushState | undefined) ?? START;
+    const updates = event.updates.filter(isOfBranch);
+    if (begin.update >= updates.length) return undefined;
     budget.consume(5);
     const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
       eq(repositories.id, event.repoId),
     );
     if (!row) return undefined;
     const repo = toRepositoryContext(ctx.actor, row);
-    const { commits, next } = await readCommitReferences(ctx, repo.row, update, at.commit);
-    const places = listReferences(commits, at).filter(
-      // SECURITY: a bound token pushes with the rights of its account, and must not reach further by a commit.
-      ({ issue }) => event.isConfined !== true || isIn(repo, issue),
-    );
-    const stoppedAt = await apply(ctx, repo, update.ref, places);
-    if (stoppedAt) return { update: at.update, ...stoppedAt };
-    return next === undefined
-      ? { ...START, update: at.update + 1 }
-      : { update: at.update, commit: next, reference: 0 };
+    const stored = ctx.git.repository(repo.row);
+    const repository = await stored.open(await stored.snapshot());
+    let at = begin;
+    for (const update of updates.slice(begin.update, begin.update + BRANCHES_AT_ONCE)) {
+      const { commits, next } = await readCommitReferences(ctx, repository, update, at.commit);
+      const places = listReferences(commits, at).filter(
+        // SECURITY: a bound token pushes with the rights of its account, and must not reach further by a commit.
+        ({ issue }) => event.isConfined !== true || isIn(repo, issue),
+      );
+      const { stoppedAt, hasActed } = await apply(ctx, repo, update.ref, places);
+      if (stoppedAt) return { update: at.update, ...stoppedAt };
+      if (next !== undefined) return { update: at.update, commit: next, reference: 0 };
+      at = { ...START, update: at.update + 1 };
+      if (hasActed) break;
+    }
+    return at.update < updates.length ? at : undefined;
   },
 };
 
@@ -79,13 +88,13 @@ const listReferences = (commits: readonly ReferringCommit[], { commit, reference
     ),
   );
 
-/** @returns The place at which the next step continues; undefined if everything was applied. */
+/** @returns The place at which the next step continues, if not everything was applied, and whether an issue was changed. */
 async function apply(
   ctx: Ctx,
   repo: RepositoryContext,
   branch: string,
   places: readonly Place[],
-): Promise<{ commit: number; reference: number } | undefined> {
+): Promise<{ stoppedAt?: { commit: number; reference: number }; hasActed: boolean }> {
   const find = await findReferred(
     ctx,
     repo,
@@ -104,7 +113,7 @@ async function apply(
     const isActing = isActed(ctx, act);
     if (isActing && changed.has(referred.row.id)) {
       await tell();
-      return { commit: commit.index, reference };
+      return { stoppedAt: { commit: commit.index, reference }, hasActed: true };
     }
     told.push(act);
     if (!isActing) continue;
@@ -114,7 +123,7 @@ async function apply(
     changed.add(referred.row.id);
   }
   await tell();
-  return undefined;
+  return { hasActed: changed.size > 0 };
 }
 
 /** Inserts the entries of the timelines, unless they were inserted before. */

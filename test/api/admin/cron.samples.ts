@@ -7,6 +7,7 @@ export const samples = defineSamples({
       as: await world.admin(),
       path: { task: "cleanup_hook_task_table" },
     }),
+    extraRound: "a task goes on until it finds nothing more",
     announces: NOTHING,
   },
 });

@@ -77,6 +77,22 @@ const toldOf = async ({ id, repoId }: Issue) =>
   );
 
 describe("commits on the default branch", () => {
+  it("are read together for the branches of a push", async () => {
+    const { owner, repo, issue, base } = await makeWorld();
+    await drawConsequences();
+    const history = new History();
+    history.commit({ message: "start\n" });
+    const tip = history.commit({ message: `see #${issue.number}\n`, parents: [base] });
+    const plain = Array.from({ length: 40 }, (_, at) => ({ ref: `refs/heads/b${at}`, new: base }));
+    const commands = [...plain, { ref: "refs/heads/last", new: tip }];
+    await pushQuietly(owner, repo, commands, history.build());
+    const before = globalThis.d1Calls ?? 0;
+    await drawConsequences();
+
+    expect(await entriesOf(issue)).toEqual([["commit_ref", tip]]);
+    expect((globalThis.d1Calls ?? 0) - before).toBeLessThan(20);
+  });
+
   // SECURITY: the event is handled with the rights of the account, which are wider.
   it.each([
     ["bound to the repository", ({ repo }: { repo: TestRepo }) => ({ repos: [repo] })],
