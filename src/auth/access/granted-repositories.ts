@@ -20,12 +20,13 @@ import { offeredRepositoryIds } from "./transfers.ts";
 export function grantedRepositoryIds({ user, isSiteAdmin }: Actor): SQL {
   if (!user || isSiteAdmin) return sql`select id from ${repositories} where 0`;
   // Of an organization's repositories that are not private, a member needs the grant only for those of a private
-  // organization, and a restricted member for all. The index `repositories_internal` has nothing else.
+  // organization, and a restricted member for all. The index `repositories_internal` has nothing else; the order of the
+  // join is fixed, since the planner would begin with all private repositories.
   const needsGrant = user.isRestricted ? sql`1` : sql`r.visibility = 'private'`;
   return sql`
     select id from (${reachableRepositoryIds(user.id)})
     union all select r.id from ${organizationMembers}
-    join ${repositories} r
+    cross join ${repositories} r
       on r.owner_id = ${organizationMembers.orgId} and not r.is_private and ${needsGrant}
     where ${organizationMembers.userId} = ${user.id}`;
 }
