@@ -20,6 +20,13 @@ const KINDS: ReadonlySet<Event["type"]> = new Set(KINDS_WITH_CONSEQUENCES);
 
 export const hasConsequences = (type: Event["type"]): boolean => KINDS.has(type);
 
+/** The events of these kinds, also where a kind shares its fields with others. */
+type Handled<E> = E extends { type: infer T }
+  ? Extract<T, ConsequenceKind> extends never
+    ? never
+    : E & { type: Extract<T, ConsequenceKind> }
+  : never;
+
 /** An event that was recorded, as its consequences receive it. */
 export interface RecordedEvent {
   /** Increases with time, and identifies the event permanently. */
@@ -28,7 +35,7 @@ export interface RecordedEvent {
   readonly actorId: number;
   /** When it was recorded, in milliseconds. */
   readonly createdAt: number;
-  readonly event: Extract<Event, { type: ConsequenceKind }>;
+  readonly event: Handled<Event>;
 }
 
 /** Something that follows from events of some kinds, and that their requests do not wait for. */

@@ -14,10 +14,9 @@ import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
 import { log, logBug } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
 import { WorkBudget } from "../../lib/work-budget.ts";
+import { byRepository, inOrder, isDueInOrder } from "../events/due-events.ts";
 import { CONSEQUENCES } from "./consequences.ts";
 
-/** Events leased at once. */
-const LEASED_MAX = 50;
 /** Duration of a lease, in milliseconds, which each step renews. No step starts after `WORK_MS`. */
 export const CONSEQUENCE_LEASE_MS = 120 * 1000;
 /** Repositories handled concurrently: each may take much memory. */
@@ -63,32 +62,15 @@ export async function runConsequences(
 async function acquireLease({ db }: Ctx, budget: WorkBudget): Promise<EventRow[]> {
   const { now } = budget;
   budget.consume(1);
-  const isDue = sql`e.consequences_at is not null and e.consequences_at <= ${now}`;
-  const isBehind = sql`exists (
-    select 1
-    from ${events} x
-    where x.repo_id = e.repo_id
-      and x.id < e.id
-      and x.consequences_at is not null
-      and x.consequences_at > ${now}
-  )`;
   const rows = await db
     .update(events)
     .set({
       consequencesAt: now + CONSEQUENCE_LEASE_MS,
       consequenceAttempts: sql`${events.consequenceAttempts} + 1`,
     })
-    .where(
-      sql`${events.id} in (
-        select e.id
-        from ${events} e
-        where ${isDue} and not ${isBehind}
-        order by e.id
-        limit ${LEASED_MAX}
-      )`,
-    )
+    .where(isDueInOrder("consequences_at", now))
     .returning();
-  return rows.toSorted((a, b) => a.id - b.id);
+  return inOrder(rows);
 }
 
 /** A leased event. */
@@ -113,7 +95,7 @@ async function runLeased(
     const actor = actors.get(row.actorId) ?? ANONYMOUS;
     return { row, recorded: toRecorded(row), actor, failed: new Set() };
   });
-  const queue = shuffle([...Map.groupBy(works, ({ row }) => row.repoId).values()]);
+  const queue = byRepository(works);
   const released: Work[] = [];
   const work = async (): Promise<void> => {
     while (!budget.isExhausted) {
@@ -128,14 +110,6 @@ async function runLeased(
   await settled(Array.from({ length: REPOSITORIES_AT_ONCE }, work));
   released.push(...queue.flat());
   if (released.length > 0) await release(ctx, budget, released);
-}
-
-/** Shuffles repositories: if one ends the process, others may come before it the next time. */
-function shuffle<T>(list: readonly T[]): T[] {
-  return list
-    .map((item) => ({ item, key: Math.random() }))
-    .toSorted((a, b) => a.key - b.key)
-    .map(({ item }) => item);
 }
 
 /** Reads the accounts that caused events. */

@@ -11,7 +11,6 @@ import {
   users,
 } from "../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
-import type { Event } from "../../events/event.ts";
 import { isMailOn } from "../mail/queue-mail.ts";
 import { findReferences } from "../references/find-references.ts";
 import { isTold, REASON, selectConcerned, type Audience } from "./recipients.ts";
@@ -34,10 +33,11 @@ export const notify: Consequence = {
 };
 
 /** Whom an event concerns; undefined if the issue or the comment is gone. */
-async function findAudience(ctx: Ctx, recorded: RecordedEvent): Promise<Audience | undefined> {
-  const { actorId: doerId } = recorded;
-  const event = recorded.event as Event;
-  if (!isOfIssue(event)) return undefined;
+async function findAudience(
+  ctx: Ctx,
+  { actorId: doerId, event }: RecordedEvent,
+): Promise<Audience | undefined> {
+  if (!("issueId" in event)) return undefined;
   const commentId = event.type === "comment.created" ? event.commentId : 0;
   const [[issue], [repo], [comment]] = await ctx.db.batch([
     ctx.db.select().from(issues).where(eq(issues.id, event.issueId)),
@@ -58,11 +58,6 @@ async function findAudience(ctx: Ctx, recorded: RecordedEvent): Promise<Audience
     assigneeId: event.type === "issue.assigned" ? event.userId : undefined,
   };
 }
-
-type Handled = Extract<Event, { issueId: number }>;
-
-/** True for all events of `kinds`. */
-const isOfIssue = (event: Event): event is Handled => "issueId" in event;
 
 const findMentions = (text: string) => findReferences(text, { isMarkdown: true, rootUrls: [] });
 

@@ -20,11 +20,10 @@ import { encodeUtf8 } from "../../../git/byte-text.ts";
 import { log, logBug } from "../../../lib/log.ts";
 import { settled } from "../../../lib/settled.ts";
 import { WorkBudget } from "../../../lib/work-budget.ts";
+import { byRepository, inOrder, isDueInOrder } from "../../events/due-events.ts";
 import { findHooks, type FoundHook, type HookTrigger } from "../hooks/find-hooks.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
-/** Events leased at once. */
-const LEASED_MAX = 50;
 /**
  * Duration of an event's first lease, in milliseconds; a dispatcher starts no event after 20 s. The lease
  * grows with each attempt, so that a temporary fault does not use up all attempts.
@@ -75,15 +74,6 @@ export async function dispatchEvents(ctx: Ctx): Promise<void> {
 function acquireLease({ db }: Ctx, budget: WorkBudget) {
   const { now } = budget;
   budget.consume(1);
-  const isDue = sql`e.dispatch_at is not null and e.dispatch_at <= ${now}`;
-  const isBehind = sql`exists (
-    select 1
-    from ${events} x
-    where x.repo_id = e.repo_id
-      and x.id < e.id
-      and x.dispatch_at is not null
-      and x.dispatch_at > ${now}
-  )`;
   return db
     .update(events)
     .set({
@@ -92,19 +82,9 @@ function acquireLease({ db }: Ctx, budget: WorkBudget) {
       )`,
       dispatchAttempts: sql`${events.dispatchAttempts} + 1`,
     })
-    .where(
-      sql`${events.id} in (
-        select e.id
-        from ${events} e
-        where ${isDue} and not ${isBehind}
-        order by e.id
-        limit ${LEASED_MAX}
-      )`,
-    )
+    .where(isDueInOrder("dispatch_at", now))
     .returning();
 }
-
-const inOrder = (rows: readonly EventRow[]): EventRow[] => rows.toSorted((a, b) => a.id - b.id);
 
 /** An event with its webhook events and their recipients. */
 interface Dispatch {
@@ -133,7 +113,7 @@ async function dispatchLeased(
     else dispatches.push(each);
   }
 
-  const queue = shuffle([...Map.groupBy(dispatches, ({ row }) => row.repoId).values()]).values();
+  const queue = byRepository(dispatches).values();
   const work = async (): Promise<void> => {
     for (const ofRepository of queue)
       remaining.push(...(await dispatchRepository(ctx, budget, ofRepository)));
@@ -149,17 +129,6 @@ async function dispatchLeased(
   // Events recorded meanwhile were blocked by these leases, and no other call takes them.
   const [, , next] = await ctx.db.batch([...updates, acquireLease(ctx, budget)]);
   return next;
-}
-
-/**
- * Shuffles a list: if dispatching one repository ends the process, other repositories may come before it
- * the next time.
- */
-function shuffle<T>(list: readonly T[]): T[] {
-  return list
-    .map((item) => ({ item, key: Math.random() }))
-    .toSorted((a, b) => a.key - b.key)
-    .map(({ item }) => item);
 }
 
 /**
