@@ -3,9 +3,10 @@ import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqli
 
 import { users } from "./accounts.ts";
 import { issues } from "./issues.ts";
+import { releases } from "./releases.ts";
 import { timelineEntries } from "./timeline.ts";
 
-/** Files of issues and comments. The object storage holds their bytes under the uuid. */
+/** Files of issues, comments and releases. The object storage holds their bytes under the uuid. */
 export const attachments = sqliteTable(
   "attachments",
   {
@@ -16,6 +17,7 @@ export const attachments = sqliteTable(
     issueId: integer().references(() => issues.id, { onDelete: "cascade" }),
     /** The comment; null for a file of the issue itself. */
     entryId: integer().references(() => timelineEntries.id, { onDelete: "cascade" }),
+    releaseId: integer().references(() => releases.id, { onDelete: "cascade" }),
     /** Null if the account was deleted. */
     uploaderId: integer().references(() => users.id, { onDelete: "set null" }),
     name: text().notNull(),
@@ -30,6 +32,9 @@ export const attachments = sqliteTable(
     index("attachments_entry")
       .on(table.entryId, table.id)
       .where(sql`${table.entryId} is not null`),
+    index("attachments_release")
+      .on(table.releaseId, table.id)
+      .where(sql`${table.releaseId} is not null`),
     index("attachments_uploader").on(table.uploaderId),
   ],
 );

@@ -12,7 +12,9 @@ import { users } from "./accounts.ts";
 import { issues } from "./issues.ts";
 import { labels } from "./labels.ts";
 import { milestones } from "./milestones.ts";
+import { teams } from "./organizations.ts";
 import { repositories } from "./repositories.ts";
+import { reviews } from "./reviews.ts";
 
 /** What an entry of a timeline tells, in the API's words. */
 export const TIMELINE_KINDS = [
@@ -43,6 +45,16 @@ export const TIMELINE_KINDS = [
   "pin",
   "unpin",
   "change_time_estimate",
+  "code",
+  "review",
+  "review_request",
+  "dismiss_review",
+  "change_target_branch",
+  "delete_branch",
+  "pull_push",
+  "merge_pull",
+  "pull_scheduled_merge",
+  "pull_cancel_scheduled_merge",
 ] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
@@ -72,7 +84,11 @@ export const timelineEntries = sqliteTable(
     oldMilestoneId: integer().references(() => milestones.id, { onDelete: "set null" }),
     assigneeId: integer().references(() => users.id, { onDelete: "set null" }),
     isAssigneeRemoved: integer({ mode: "boolean" }).notNull().default(false),
-    /** The former and the new title or ref. */
+    /** The review that it is part of, or that it tells of. Entries of a pending review are its author's alone. */
+    reviewId: integer().references((): AnySQLiteColumn => reviews.id, { onDelete: "cascade" }),
+    /** The team that a review is asked of, or no more if `isAssigneeRemoved`. */
+    teamId: integer().references(() => teams.id, { onDelete: "set null" }),
+    /** The former and the new title, ref, or base. */
     oldValue: text().notNull().default(""),
     newValue: text().notNull().default(""),
     /** The issue that the entry refers to: the other one of a dependency, or the one with a reference to this one. */
@@ -121,6 +137,12 @@ export const timelineEntries = sqliteTable(
     index("timeline_entries_assignee")
       .on(table.assigneeId)
       .where(sql`${table.assigneeId} is not null`),
+    index("timeline_entries_review")
+      .on(table.reviewId)
+      .where(sql`${table.reviewId} is not null`),
+    index("timeline_entries_team")
+      .on(table.teamId)
+      .where(sql`${table.teamId} is not null`),
     index("timeline_entries_other_issue")
       .on(table.otherIssueId)
       .where(sql`${table.otherIssueId} is not null`),
