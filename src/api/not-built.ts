@@ -77,12 +77,6 @@ POST /repos/{owner}/{repo}/pulls/{index}/update
 GET POST /repos/{owner}/{repo}/push_mirrors
 POST /repos/{owner}/{repo}/push_mirrors-sync
 GET DELETE /repos/{owner}/{repo}/push_mirrors/{name}
-GET POST /repos/{owner}/{repo}/releases
-GET /repos/{owner}/{repo}/releases/latest
-GET DELETE /repos/{owner}/{repo}/releases/tags/{tag}
-GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}
-GET POST /repos/{owner}/{repo}/releases/{id}/assets
-GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
 GET POST /repos/{owner}/{repo}/tag_protections
 GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
 POST /repos/{owner}/{repo}/wiki/new

@@ -1,4 +1,8 @@
+import { and, eq } from "drizzle-orm";
+
 import type { Ctx } from "../../context.ts";
+import { releases } from "../../db/schema/index.ts";
+import { conflict } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
 import { updateRefs } from "../git/update-refs.ts";
@@ -6,11 +10,24 @@ import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { tagRef } from "./list-tags.ts";
 
-/** @throws Failure `not_found` if the tag does not exist. */
+/** @throws Failure `not_found` if the tag does not exist; `conflict` if it has a release, also a draft. */
 export async function deleteTag(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   requireWritable(repo);
-  const snapshot = await openSnapshot(ctx, repo);
+  const [snapshot, [release]] = await Promise.all([
+    openSnapshot(ctx, repo),
+    ctx.db
+      .select({ id: releases.id })
+      .from(releases)
+      .where(
+        and(
+          eq(releases.repoId, repo.row.id),
+          eq(releases.lowerTagName, name.toLowerCase()),
+          eq(releases.tagName, name),
+        ),
+      ),
+  ]);
   const found = findRef(snapshot, tagRef(name));
   if (!found) throw noSuchRef(snapshot, `tag doesn't exist: ${name}`);
+  if (release) throw conflict("a tag attached to a release cannot be deleted directly");
   await updateRefs(ctx, repo, snapshot, [{ ref: tagRef(name), from: found.oid }]);
 }
