@@ -9,7 +9,7 @@ import type { ReleaseContext } from "../../shapes/releases/release.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { requireTagName } from "../tags/create-tag.ts";
 import { selectReleases, toReleaseContext } from "./find-release.ts";
-import { placeTag } from "./place-tag.ts";
+import { placeTag, timeOf } from "./place-tag.ts";
 import { requireReleaseWriting } from "./require-release-access.ts";
 
 /** The input for a new release. */
@@ -63,7 +63,7 @@ export async function createRelease(
     isDraft,
     isPrerelease,
     publisherId: publisher.id,
-    createdAt: tag?.kind === "found" ? tag.at : now,
+    createdAt: timeOf(ctx, tag),
     publishedAt: isDraft ? null : now,
   };
   const insert = insertSelect(

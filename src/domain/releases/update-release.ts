@@ -9,7 +9,7 @@ import type { ReleaseContext } from "../../shapes/releases/release.ts";
 import { requireTagName } from "../tags/create-tag.ts";
 import { tagTaken } from "./create-release.ts";
 import { findRelease, selectReleases, toReleaseContext } from "./find-release.ts";
-import { placeTag } from "./place-tag.ts";
+import { placeTag, timeOf } from "./place-tag.ts";
 import { requireReleaseWriting } from "./require-release-access.ts";
 
 /** The fields of a release to change. Empty texts change nothing, as in Gitea. */
@@ -82,8 +82,7 @@ async function tryUpdate(
     .set({
       ...wanted,
       lowerTagName: wanted.tagName.toLowerCase(),
-      ...(tag?.kind === "found" && { createdAt: tag.at }),
-      ...((wanted.isDraft || tag?.kind === "new") && { createdAt: now }),
+      ...((wanted.isDraft || tag) && { createdAt: timeOf(ctx, tag) }),
       ...(isPublishing && { publishedAt: now }),
     })
     .where(and(isThis, isUnchanged))

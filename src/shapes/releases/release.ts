@@ -53,6 +53,7 @@ export interface ReleaseContext {
 /** Formats a release for `viewer`. */
 export function toRelease(release: ReleaseContext, viewer: Viewer): Release {
   const { repo, row, publisher, assets } = release;
+  const reader = { ...viewer, userId: undefined, isSiteAdmin: false };
   const url = releaseApiUrlOf(repo, row.id, viewer);
   const archive = `${htmlUrlOf(repo, viewer)}/archive/${encodePath(row.tagName)}`;
   return {
@@ -70,7 +71,8 @@ export function toRelease(release: ReleaseContext, viewer: Viewer): Release {
     prerelease: row.isPrerelease,
     created_at: formatTime(row.createdAt),
     published_at: formatTime(row.publishedAt ?? row.createdAt),
-    author: publisher ? toUser(publisher, viewer) : toGhost(viewer),
+    // As for anonymous readers, as in Gitea: a release is shown as it is published.
+    author: publisher ? toUser(publisher, reader) : toGhost(reader),
     assets: assets.map((each) => toAttachment(each, viewer)),
   };
 }
