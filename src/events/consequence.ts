@@ -13,6 +13,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.assigned",
   "comment.created",
   "comment.edited",
+  "release.published",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

@@ -8,10 +8,17 @@ import { make, type TestUser } from "../support/make.ts";
 
 /**
  * The callers that an event is listed for: callers that see the event's repository or owner; callers that may
- * read its code, its issues; members of the organization; its administrators; nobody while the repository
+ * read its code, its issues, its releases; members of the organization; its administrators; nobody while the repository
  * exists.
  */
-type Audience = "everybody" | "code" | "issues" | "members" | "administrators" | "nobody";
+type Audience =
+  | "everybody"
+  | "code"
+  | "issues"
+  | "releases"
+  | "members"
+  | "administrators"
+  | "nobody";
 
 /** Events of a repository. */
 const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
@@ -34,9 +41,9 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "label.created": "everybody",
   "label.edited": "everybody",
   "label.deleted": "everybody",
-  "release.published": "everybody",
-  "release.updated": "everybody",
-  "release.deleted": "everybody",
+  "release.published": "releases",
+  "release.updated": "releases",
+  "release.deleted": "releases",
   "milestone.created": "everybody",
   "milestone.edited": "everybody",
   "milestone.closed": "everybody",
@@ -253,7 +260,7 @@ const ofAudiences = (table: Partial<Record<string, Audience>>, ...audiences: Aud
   Object.keys(table).filter((kind) => audiences.includes(table[kind] ?? "nobody"));
 
 const EVERYBODY = ofAudiences(IN_REPOSITORIES, "everybody");
-const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues");
+const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues", "releases");
 const ALL = Object.keys(IN_REPOSITORIES);
 
 /** Makes an organization with a member who reads; `makeStream` adds a repository with events of all kinds. */
@@ -292,12 +299,16 @@ describe("each kind of event", () => {
     expect(await listed(privateStream, owner)).toEqual(ALL);
 
     const streamWithoutCode = await makeStream({ hasCode: false });
-    const withoutCode = ofAudiences(IN_REPOSITORIES, "everybody", "issues");
+    const withoutCode = ofAudiences(IN_REPOSITORIES, "everybody", "issues", "releases");
     expect(await listed(streamWithoutCode, stranger)).toEqual(withoutCode);
     const streamWithoutIssues = await makeStream({ hasIssues: false });
-    const withoutIssues = ofAudiences(IN_REPOSITORIES, "everybody", "code");
+    const withoutIssues = ofAudiences(IN_REPOSITORIES, "everybody", "code", "releases");
     expect(await listed(streamWithoutIssues, stranger)).toEqual(withoutIssues);
-    const streamWithoutEither = await makeStream({ hasIssues: false, hasCode: false });
+    const streamWithoutEither = await makeStream({
+      hasIssues: false,
+      hasCode: false,
+      hasReleases: false,
+    });
     expect(await listed(streamWithoutEither, stranger)).toEqual(EVERYBODY);
     expect(await listed(streamWithoutEither, owner)).toEqual(ALL);
   });
@@ -315,13 +326,17 @@ describe("each kind of event", () => {
   // SECURITY: a team may read the code and not the issues, or the other way around.
   it("is listed for the members of a team by the units that it grants", async () => {
     const { org, makeStream } = await makeScene();
-    const [coder, tracker] = [await make.user(), await make.user()];
+    const [coder, tracker, publisher] = [await make.user(), await make.user(), await make.user()];
     await make.member(org, await make.team(org, { units: { code: 1 } }), coder);
     await make.member(org, await make.team(org, { units: { issues: 1 } }), tracker);
+    await make.member(org, await make.team(org, { units: { releases: 1 } }), publisher);
     const stream = await makeStream({ isPrivate: true });
     expect(await listed(stream, coder)).toEqual(ofAudiences(IN_REPOSITORIES, "everybody", "code"));
     expect(await listed(stream, tracker)).toEqual(
       ofAudiences(IN_REPOSITORIES, "everybody", "issues"),
+    );
+    expect(await listed(stream, publisher)).toEqual(
+      ofAudiences(IN_REPOSITORIES, "everybody", "releases"),
     );
   });
 

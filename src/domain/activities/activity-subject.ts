@@ -5,10 +5,12 @@ import {
   attachments,
   events,
   issues,
+  releases,
   timelineEntries,
   users,
   type Attachment,
   type Issue,
+  type Release,
   type TimelineEntry,
   type User,
 } from "../../db/schema/index.ts";
@@ -16,9 +18,10 @@ import type { ActivityEntry } from "../../shapes/events/activity.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 const issueId = sql`(${events.payload} ->> '$.issueId')`;
+const releaseId = sql`(${events.payload} ->> '$.releaseId')`;
 const commentId = sql`(${events.payload} ->> '$.commentId')`;
 
-/** The condition on `events` that the issue or comment of an activity was not deleted. */
+/** The condition on `events` that the issue, comment or release of an activity was not deleted or withdrawn. */
 export const isActivityPresent = sql`case
   when ${events.type} = 'comment.created' then exists (
     select 1 from ${timelineEntries} where ${timelineEntries.id} = ${commentId}
@@ -26,11 +29,14 @@ export const isActivityPresent = sql`case
   when ${events.type} glob 'issue.*' then exists (
     select 1 from ${issues} where ${issues.id} = ${issueId}
   )
+  when ${events.type} = 'release.published' then exists (
+    select 1 from ${releases} where ${releases.id} = ${releaseId} and not ${releases.isDraft}
+  )
   else 1
 end`;
 
 /**
- * The issue and the comment of an activity, as columns of a query over `events`. A comment is one value, since a result
+ * The issue, the comment and the release of an activity, as columns of a query over `events`. A comment is one value, since a result
  * has at most 100 columns.
  */
 export const subjectColumns = {
@@ -56,6 +62,11 @@ export const subjectColumns = {
       order by ${attachments.id}`,
     "activity_files",
   ),
+  releases: jsonRows(
+    releases,
+    sql`from ${releases} where ${releases.id} = ${releaseId}`,
+    "activity_releases",
+  ),
 };
 
 /** The values of `subjectColumns`. */
@@ -64,15 +75,23 @@ interface SubjectRows {
   readonly comments: readonly TimelineEntry[];
   readonly posters: readonly User[];
   readonly files: readonly Attachment[];
+  readonly releases: readonly Release[];
 }
 
 export function toActivitySubject(
   repo: RepositoryContext,
-  { issue: [issue], comments: [comment], posters: [poster], files }: SubjectRows,
-): Pick<ActivityEntry, "issue" | "comment"> {
+  {
+    issue: [issue],
+    comments: [comment],
+    posters: [poster],
+    files,
+    releases: [release],
+  }: SubjectRows,
+): Pick<ActivityEntry, "issue" | "comment" | "release"> {
   const ofIssue = issue && { repo, row: issue };
   return {
     issue: ofIssue,
+    release,
     comment: ofIssue && comment && { issue: ofIssue, row: comment, poster, attachments: files },
   };
 }

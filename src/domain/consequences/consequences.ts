@@ -2,6 +2,7 @@ import type { Consequence } from "../../events/consequence.ts";
 import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
+import { notifyRelease } from "../notifications/notify-release.ts";
 import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
 
@@ -12,4 +13,5 @@ export const CONSEQUENCES: readonly Consequence[] = [
   referByText,
   detachFormerLabels,
   notify,
+  notifyRelease,
 ];

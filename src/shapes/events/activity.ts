@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import type { EventRow, User as UserRow } from "../../db/schema/index.ts";
+import type { EventRow, Release as ReleaseRow, User as UserRow } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Comment, type CommentContext, toComment } from "../issues/comment.ts";
 import type { IssueContext } from "../issues/issue.ts";
@@ -29,6 +29,7 @@ const OP_TYPES = [
   "close_pull_request",
   "reopen_pull_request",
   "comment_pull",
+  "publish_release",
 ] as const;
 export type OpType = (typeof OP_TYPES)[number];
 
@@ -43,9 +44,10 @@ export const Activity = z
     repo: Repository,
     comment_id: Int64.openapi({ description: "0 if it is no comment" }),
     comment: Comment.nullable(),
-    ref_name: z
-      .string()
-      .openapi({ description: "The full name of a branch or tag, such as `refs/heads/main`" }),
+    ref_name: z.string().openapi({
+      description:
+        "The full name of a branch or tag, such as `refs/heads/main`; of a release, its tag's short name",
+    }),
     is_private: z.boolean(),
     content: z.string().openapi({
       description:
@@ -92,6 +94,7 @@ export interface ActivityEntry {
   /** The issue or pull request, or that of the comment. */
   readonly issue?: Pick<IssueContext, "repo" | "row"> | undefined;
   readonly comment?: CommentContext | undefined;
+  readonly release?: Pick<ReleaseRow, "tagName" | "title" | "body"> | undefined;
 }
 
 /** Number of activity ids reserved per event: a push event has at most this many ref updates. */
@@ -136,6 +139,8 @@ function opTypeOf(type: string, isPull: boolean): OpType {
       return isPull ? "reopen_pull_request" : "reopen_issue";
     case "comment.created":
       return isPull ? "comment_pull" : "comment_issue";
+    case "release.published":
+      return "publish_release";
     default:
       return "create_repo";
   }
@@ -163,7 +168,7 @@ export function toActivity(
     repo: toRepository(repo, viewer),
     comment_id: comment?.row.id ?? 0,
     comment: comment ? toComment(comment, viewer) : null,
-    ref_name: update?.ref ?? "",
+    ref_name: update?.ref ?? entry.release?.tagName ?? "",
     is_private: [repo.row.visibility, event.visibility].includes("private"),
     content: formatContent(entry, opType, update),
     created: formatTime(event.createdAt),
@@ -171,12 +176,13 @@ export function toActivity(
 }
 
 function formatContent(
-  { event, repo: { row, owner }, issue, comment }: ActivityEntry,
+  { event, repo: { row, owner }, issue, comment, release }: ActivityEntry,
   opType: OpType,
   update: StoredUpdate | undefined,
 ): string {
   if (opType === "rename_repo" || opType === "transfer_repo") return String(event.payload["from"]);
   if (issue) return `${issue.row.number}|${comment ? excerptOf(comment) : issue.row.title}`;
+  if (release) return release.title;
   if (opType !== "commit_repo" || !update) return "";
   const { commits = [], commitCount = 0 } = update;
   const head = commits[0] ?? update.head;
