@@ -49,5 +49,5 @@ export async function renameBranch(
   // SECURITY: passed for administrators only, since the branch may have become the default in the meantime.
   const mayMoveHead = isAdmin && isAdministrationInReach(ctx.actor);
   const headMove = mayMoveHead ? { from: encodeText(from), to: encodeText(to) } : undefined;
-  await updateRefs(ctx, repo, snapshot, updates, headMove);
+  await updateRefs(ctx, repo, snapshot, updates, { headMove });
 }

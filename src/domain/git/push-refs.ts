@@ -43,8 +43,19 @@ export interface Adopted {
   ref: StoredRef;
 }
 
+/** Why refs are updated. */
+export type PushCause =
+  /** The caller pushes, or changes refs by the API. */
+  | "push"
+  /** A merge that was judged by the rules for merges, so that no rule for pushes applies. */
+  | "merge"
+  /** The service keeps refs of its own: nobody's permission is asked, and refs of pull requests may be written. */
+  | "service";
+
 /** A set of ref updates, from a client's push or from the service itself. */
 export interface RefPush {
+  /** By default `push`. */
+  cause?: PushCause;
   commands: readonly RefCommand[];
   /** Whether all commands are applied or none. */
   isAtomic: boolean;
@@ -82,6 +93,7 @@ export async function pushRefs(
   const updates: RefUpdate[] = [];
   const overflow = findOverflow(ctx, push);
   const tokenRule = new TokenRule(ctx, push);
+  const isService = push.cause === "service";
   for (const command of push.commands) {
     const { ref } = command;
     const update = await validateCommand(command, push, overflow);
@@ -90,7 +102,7 @@ export async function pushRefs(
       continue;
     }
     // SECURITY: every ref is updated here, whichever door the request came through.
-    const failure = await tokenRule.findRefusal(update);
+    const failure = isService ? undefined : await tokenRule.findRefusal(update);
     if (failure) results.set(ref, { kind: "refused", ref, reason: failure.message, failure });
     else updates.push(update);
   }
@@ -129,6 +141,9 @@ export async function pushRefs(
 }
 
 const UNDONE = "atomic push failure";
+
+/** Refs that only the service writes, and those that are none: what is pushed to `refs/for/` is a pull request. */
+const HIDDEN = /^refs\/(?:pull|for|for-review)\//;
 
 /** How often a push is committed again because refs that it builds on have moved forward. */
 const RETRIES_MAX = 5;
@@ -184,7 +199,7 @@ function findOverflow({ config }: Ctx, { pack, adopted, repository }: RefPush): 
  */
 async function validateCommand(
   command: RefCommand,
-  { repository: { catalog }, pack, reachable }: RefPush,
+  { cause, repository: { catalog }, pack, reachable }: RefPush,
   overflow: string | undefined,
 ): Promise<RefUpdate | string> {
   const { ref, newOid } = command;
@@ -193,7 +208,7 @@ async function validateCommand(
   // SECURITY: the only check that every ref name passes before it is stored.
   if (!ref.startsWith("refs/") || !isRefName(ref)) return "funny refname";
   // SECURITY: only the service writes the refs of pull requests, or a push could forge one.
-  if (/^refs\/(?:pull|for|for-review)\//.test(ref)) return "hidden ref: only the service writes it";
+  if (cause !== "service" && HIDDEN.test(ref)) return "hidden ref: only the service writes it";
   if (ref === "refs/heads/HEAD") return "a branch can't be called HEAD";
   if (isDelete(command)) return { ref, oldOid, newOid: null, peeledOid: null };
   // A deletion may name them: an earlier version of the service accepted such names.

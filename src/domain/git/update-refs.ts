@@ -2,8 +2,14 @@ import type { Ctx } from "../../context.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { HeadMove } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import { pushRefs } from "./push-refs.ts";
+import { type PushCause, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
+
+interface UpdateOptions {
+  /** Moves HEAD along with the branch it points at. */
+  readonly headMove?: HeadMove | undefined;
+  readonly cause?: PushCause;
+}
 
 /**
  * Atomically updates refs to existing objects.
@@ -11,7 +17,6 @@ import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-r
  * Callers have validated the names and the current state, so an update is refused here only because of a
  * concurrent one.
  *
- * @param headMove Moves HEAD along with the branch it points at.
  * @throws Failure `conflict` if any update is refused; none is applied then.
  */
 export async function updateRefs(
@@ -19,9 +24,10 @@ export async function updateRefs(
   repo: RepositoryContext,
   { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
-  headMove?: HeadMove,
+  { headMove, cause = "push" }: UpdateOptions = {},
 ): Promise<void> {
   const results = await pushRefs(ctx, repo, {
+    cause,
     commands: updates.map(toCommand),
     isAtomic: true,
     repository,
