@@ -7,6 +7,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import type { Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
+import type { PushCause } from "../protections/branch-rule.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { type Adopted, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
@@ -43,14 +44,16 @@ export interface CommittedChange<T> {
  * Cost: two calls of the repository's Durable Object, three bucket writes.
  *
  * @param adopted What the change takes from another repository of the network.
+ * @param cause   Why the refs are updated; a push, if missing.
  * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
- * objects. No ref is updated then, and stored data is removed.
+ * objects, ProtectedRef if a rule refuses an update. No ref is updated then, and stored data is removed.
  */
 export async function commitChange<T extends Change>(
   ctx: Ctx,
   repo: RepositoryContext,
   change: (draft: SnapshotDraft) => Promise<T>,
   adopted?: Adopted,
+  cause?: PushCause,
 ): Promise<CommittedChange<T>> {
   const stored = ctx.git.repository(repo.row);
   const begun = await stored.beginUpload(ctx.now);
@@ -60,7 +63,7 @@ export async function commitChange<T extends Change>(
   const commands = result.updates.map(toCommand);
   // From here on, `pushRefs` cleans up the upload.
   const push = { commands, isAtomic: true, repository, reachable, uploadId, pack, adopted };
-  requireUpdated(await pushRefs(ctx, repo, push));
+  requireUpdated(await pushRefs(ctx, repo, { ...push, cause }));
   return { result, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }
 

@@ -1,5 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import type { BranchRename } from "../protections/branch-rule.ts";
 import type { HeadMove } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { pushRefs } from "./push-refs.ts";
@@ -11,15 +12,16 @@ import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-r
  * Callers have validated the names and the current state, so an update is refused here only because of a
  * concurrent one.
  *
- * @param headMove Moves HEAD along with the branch it points at.
- * @throws Failure `conflict` if any update is refused; none is applied then.
+ * @param options.headMove Moves HEAD along with the branch it points at.
+ * @param options.rename The branch that the updates rename.
+ * @throws Failure `conflict` if any update is refused, ProtectedRef if a rule refuses it; none is applied then.
  */
 export async function updateRefs(
   ctx: Ctx,
   repo: RepositoryContext,
   { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
-  headMove?: HeadMove,
+  options: { headMove?: HeadMove | undefined; rename?: BranchRename | undefined } = {},
 ): Promise<void> {
   const results = await pushRefs(ctx, repo, {
     commands: updates.map(toCommand),
@@ -28,7 +30,7 @@ export async function updateRefs(
     reachable: repository.reachableFrom(state.refs),
     uploadId: undefined,
     pack: undefined,
-    headMove,
+    ...options,
   });
   requireUpdated(results);
 }
