@@ -54,9 +54,6 @@ GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
-GET POST /repos/{owner}/{repo}/branch_protections
-POST /repos/{owner}/{repo}/branch_protections/priority
-GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 POST /repos/{owner}/{repo}/mirror-sync
@@ -83,8 +80,6 @@ GET DELETE /repos/{owner}/{repo}/releases/tags/{tag}
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}
 GET POST /repos/{owner}/{repo}/releases/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
-GET POST /repos/{owner}/{repo}/tag_protections
-GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages

@@ -38,6 +38,7 @@ import {
 } from "../issues.ts";
 import { makePull } from "../pulls.ts";
 import { makeApplication } from "../oauth.ts";
+import { makeRule, makeRuleset, makeTagRule } from "../protections.ts";
 import {
   makeSampleTopic,
   storeSampleCode,
@@ -158,6 +159,21 @@ export class World {
     const [{ owner, name }, { number }] = [await this.repo(), await this.pull()];
     return { owner, repo: name, index: number };
   });
+  /** Rules for branches that do not exist, of the repository and of the organization, and one for tags. */
+  readonly branchRule = makeOnce(async () => {
+    const [{ id }, { id: userId }] = [await this.repo(), await this.user()];
+    const push = { isRestricted: true, userIds: [userId], teamIds: [], deployKeys: false };
+    return makeRule({ id }, { name: freshName("rule"), settings: { isPushEnabled: true, push } });
+  });
+  readonly ruleset = makeOnce(async () =>
+    makeRuleset(await this.org(), { name: freshName("ruleset") }),
+  );
+  readonly tagRule = makeOnce(async () =>
+    makeTagRule(await this.repo(), {
+      namePattern: freshName("rule"),
+      userIds: [(await this.user()).id],
+    }),
+  );
 
   readonly lock = makeOnce(async () => this.changeIssue({ isLocked: true }));
   readonly pin = makeOnce(async () => this.changeIssue({ pinOrder: 1 }));
