@@ -70,6 +70,7 @@ export function issueIn(
     row,
     poster: sender,
     milestone,
+    pull: undefined,
     labels: [labelIn(repo.row.id, "roof")],
     assignees: sender ? [sender] : [],
     attachments: [attachment],

@@ -8,6 +8,7 @@ import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import type { Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
+import type { PushCause } from "../protections/branch-rule.ts";
 import { type Adopted, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
@@ -22,6 +23,12 @@ interface Change {
   readonly updates: readonly RefUpdateRequest[];
   /** The pack, where it is not the one of the draft. */
   readonly packPieces?: AsyncIterable<Uint8Array>;
+}
+
+interface ChangeOptions {
+  /** What the change takes from another repository of the network. */
+  readonly adopted?: Adopted;
+  readonly cause?: PushCause;
 }
 
 /** A stored change. */
@@ -42,15 +49,14 @@ export interface CommittedChange<T> {
  *
  * Cost: two calls of the repository's Durable Object, three bucket writes.
  *
- * @param adopted What the change takes from another repository of the network.
  * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
- * objects. No ref is updated then, and stored data is removed.
+ * objects, ProtectedRef if a rule refuses an update. No ref is updated then, and stored data is removed.
  */
 export async function commitChange<T extends Change>(
   ctx: Ctx,
   repo: RepositoryContext,
   change: (draft: SnapshotDraft) => Promise<T>,
-  adopted?: Adopted,
+  { adopted, cause = "push" }: ChangeOptions = {},
 ): Promise<CommittedChange<T>> {
   const stored = ctx.git.repository(repo.row);
   const begun = await stored.beginUpload(ctx.now);
@@ -59,7 +65,7 @@ export async function commitChange<T extends Change>(
   const { repository, reachable, record: pack } = received;
   const commands = result.updates.map(toCommand);
   // From here on, `pushRefs` cleans up the upload.
-  const push = { commands, isAtomic: true, repository, reachable, uploadId, pack, adopted };
+  const push = { cause, commands, isAtomic: true, repository, reachable, uploadId, pack, adopted };
   requireUpdated(await pushRefs(ctx, repo, push));
   return { result, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }

@@ -5,6 +5,8 @@ import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import {
   attachments,
+  branchTips,
+  codeComments,
   contentVersions,
   issueAssignees,
   issueDependencies,
@@ -16,10 +18,13 @@ import {
   mails,
   milestones,
   notifications,
+  pulls,
   reactions,
   releases,
   repositories,
   repositoryRemains,
+  reviews,
+  scheduledMerges,
   stopwatches,
   timelineEntries,
   trackedTimes,
@@ -46,9 +51,13 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
   [attachments, attachments.issueId],
   [notifications, notifications.issueId],
   [mails, mails.issueId],
+  [codeComments, codeComments.issueId],
   [timelineEntries, timelineEntries.issueId],
   // References in other repositories.
   [timelineEntries, timelineEntries.otherIssueId],
+  [reviews, reviews.issueId],
+  [scheduledMerges, scheduledMerges.issueId],
+  [pulls, pulls.issueId],
   [trackedTimes, trackedTimes.issueId],
   [stopwatches, stopwatches.issueId],
   [issueLabels, issueLabels.issueId],
@@ -62,6 +71,7 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
 /** What belongs to a repository, and can go once no issue refers to it; each when what precedes it is gone. */
 const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
   [notifications, notifications.repoId],
+  [branchTips, branchTips.repoId],
   [labels, labels.repoId],
   [milestones, milestones.repoId],
   // Of releases; those of issues are gone by then.

@@ -8,6 +8,7 @@ import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";
 import { readAll } from "../../support/list.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { makeTagRule } from "../../support/protections.ts";
 import { makeCommit, storePush, pushCommands, refsOf } from "../../support/push.ts";
 import { makeAsset, makeRelease } from "../../support/releases.ts";
 import { makeTag } from "../../support/tag.ts";
@@ -175,6 +176,26 @@ describe("POST /repos/{owner}/{repo}/releases", () => {
     });
     expect(await rowsOf(repo)).toMatchObject([{ tagName: "v1", isDraft: true }]);
     expect(await refsOf(repo)).toEqual(before);
+  });
+
+  it("refuses a tag that a rule keeps from the caller, and takes it once it is there", async () => {
+    const { owner, writer, repo, commit } = await makeWorld();
+    await makeTagRule(repo, { userIds: [owner.id] });
+    for (const json of [{ tag_name: "v1" }, { tag_name: "v1", tag_message: "a note" }]) {
+      expect(await create(repo, writer, json)).toMatchObject({
+        status: 422,
+        body: { message: "release tag name is protected [tag_name: v1]" },
+      });
+    }
+    const draft = await create(repo, writer, { tag_name: "v1", draft: true });
+    const published = await edit(repo, writer, draft.body.id, { draft: false });
+    expect(published).toMatchObject({ status: 422 });
+    expect(await rowsOf(repo)).toMatchObject([{ isDraft: true }]);
+    expect((await refsOf(repo)).map(({ name }) => name)).toEqual(["refs/heads/main"]);
+    await storePush(repo, "refs/tags/v1", commit.oid, commit.pack);
+    expect(await edit(repo, writer, draft.body.id, { draft: false })).toMatchObject({
+      status: 200,
+    });
   });
 
   it("creates one release where several are created at once", async () => {
