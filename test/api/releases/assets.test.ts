@@ -133,7 +133,7 @@ describe("the files of a release", () => {
       // The upload ends midway.
       [400, await form(part('form-data; name="attachment"; filename="a.txt"'))],
       [422, await add(`${path}?name=${"x".repeat(256)}`, writer)],
-      [404, await add(`${path.replace(String(release.id), "999999")}`, writer)],
+      [404, await add(path.replace(`/${release.id}/`, "/999999/"), writer)],
     ] as const;
     for (const [status, answer] of answers) expect(answer).toMatchObject({ status });
     expect(await rowsOf(release)).toEqual([]);

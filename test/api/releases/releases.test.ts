@@ -145,10 +145,7 @@ describe("POST /repos/{owner}/{repo}/releases", () => {
   ])("refuses %j and writes nothing", async (json, status) => {
     const { owner, repo } = await makeWorld();
     const before = await refsOf(repo);
-    expect(await create(repo, owner, json)).toMatchObject({
-      status,
-      body: status === 404 ? "" : { message: expect.any(String) },
-    });
+    expect(await create(repo, owner, json)).toMatchObject({ status });
     expect(await rowsOf(repo)).toEqual([]);
     expect(await refsOf(repo)).toEqual(before);
   });
@@ -203,7 +200,9 @@ describe("POST /repos/{owner}/{repo}/releases", () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => create(repo, owner, { tag_name: "v1" })),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      201, 409, 409, 409, 409,
+    ]);
     expect(await rowsOf(repo)).toHaveLength(1);
     expect(await releaseEvents(repo)).toEqual(["release.published"]);
     expect(await counterOf(repo)).toBe(1);
@@ -327,11 +326,10 @@ describe("PATCH /repos/{owner}/{repo}/releases/{id}", () => {
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => edit(repo, owner, body.id, { draft: false })),
     );
-    for (const answer of answers) {
-      expect([200, 409]).toContain(answer.status);
-      if (answer.status === 200) expect(answer.body.draft).toBe(false);
-    }
-    expect(answers.map(({ status }) => status)).toContain(200);
+    const outcomes = answers.map(({ status, body }) => `${status} ${body.draft}`);
+    expect(outcomes).toContain("200 false");
+    // Who comes too late several times is told to repeat the request.
+    expect(["200 false", "409 undefined"]).toEqual(expect.arrayContaining(outcomes));
     expect(await releaseEvents(repo)).toEqual(["release.published"]);
     expect(await counterOf(repo)).toBe(1);
   });
