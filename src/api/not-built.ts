@@ -80,6 +80,8 @@ GET DELETE /repos/{owner}/{repo}/releases/tags/{tag}
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}
 GET POST /repos/{owner}/{repo}/releases/{id}/assets
 GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
+GET POST /repos/{owner}/{repo}/tag_protections
+GET DELETE PATCH /repos/{owner}/{repo}/tag_protections/{id}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages

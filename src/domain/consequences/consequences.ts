@@ -2,10 +2,12 @@ import type { Consequence } from "../../events/consequence.ts";
 import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
+import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
 
 /** Everything that follows from recorded events. Each event's consequences are drawn in this order. */
 export const CONSEQUENCES: readonly Consequence[] = [
+  withdrawUntagged,
   referByCommits,
   referByText,
   detachFormerLabels,

@@ -30,9 +30,17 @@ export interface NewTag {
   target: string | undefined;
 }
 
+/** @throws Failure `invalid` for a name that no tag can have. */
+export function requireTagName(name: string): void {
+  const refName = encodeText(tagRef(name));
+  const isValidName = name.isWellFormed() && isRefName(refName) && !findMisleading(refName);
+  if (!isValidName) throw invalidField("tag_name", REF_NAME_RULE);
+}
+
 /**
  * Tags a commit.
  *
+ * @param opened A snapshot of the repository, if one is open already.
  * @throws Failure `invalid` for an invalid name or message and for a protected tag, `not_found` if the target does not exist,
  * `conflict` if the name is taken or clashes with another ref.
  */
@@ -41,16 +49,15 @@ export async function createTag(
   repo: RepositoryContext,
   tagger: User,
   { name, message, target }: NewTag,
+  opened?: RepositorySnapshot,
 ): Promise<TagEntry> {
   requireWritable(repo);
+  requireTagName(name);
   const ref = tagRef(name);
-  const refName = encodeText(ref);
-  const isValidName = name.isWellFormed() && isRefName(refName) && !findMisleading(refName);
-  if (!isValidName) throw invalidField("tag_name", REF_NAME_RULE);
   if (message.includes("\0")) throw invalidField("message", "must not contain NUL");
   const text = stripSpace(encodeText(message));
   if (text === "") {
-    const snapshot = await openSnapshot(ctx, repo);
+    const snapshot = opened ?? (await openSnapshot(ctx, repo));
     const commitOid = findTarget(snapshot, repo, name, target);
     const tag = await readTag(snapshot, { name: encodeText(ref), oid: commitOid, peeledOid: null });
     await rewordRefusal(updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]), refuse);
