@@ -1,4 +1,5 @@
 import { pullRequests } from "./pulls.ts";
+import { reviewRequests } from "./review-requests.ts";
 
 /** The routes of pull requests. When two paths match a request, the one listed first handles it. */
-export const pullRoutes = [pullRequests];
+export const pullRoutes = [pullRequests, reviewRequests];
