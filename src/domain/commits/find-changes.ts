@@ -3,6 +3,7 @@ import { GitError } from "../../git/error.ts";
 import { diffLines, isBinary, type LineDiff } from "../../git/diff/line-diff.ts";
 import { countLines, type LineStat } from "../../git/diff/line-stat.ts";
 import { findRenames } from "../../git/diff/renames.ts";
+import type { Whitespace } from "../../git/diff/whitespace.ts";
 import { diffTrees, type PathChange, type PathEntry } from "../../git/diff/tree-diff.ts";
 import { encodeUtf8 } from "../../git/byte-text.ts";
 import { isSubmoduleMode } from "../../git/object/tree.ts";
@@ -59,8 +60,9 @@ export async function countSides(
   objects: ObjectReader,
   change: PathChange,
   budget: Budget,
+  whitespace?: Whitespace,
 ): Promise<LineStat | undefined> {
-  const diff = await diffSides(objects, change, budget);
+  const diff = await diffSides(objects, change, budget, whitespace);
   return diff && countLines(diff);
 }
 
@@ -74,6 +76,7 @@ export async function diffSides(
   objects: ObjectReader,
   change: PathChange,
   budget: Budget,
+  whitespace?: Whitespace,
 ): Promise<LineDiff | undefined> {
   const oldEntry = change.kind === "added" ? undefined : change.old;
   const newEntry = change.kind === "deleted" ? undefined : change.new;
@@ -82,7 +85,7 @@ export async function diffSides(
     const old = await readSide(objects, oldEntry);
     const fresh = await readSide(objects, newEntry);
     if (!old || !fresh || isBinary(old) || isBinary(fresh)) return undefined;
-    return await diffLines(old, fresh, budget);
+    return await diffLines(old, fresh, budget, whitespace);
   } catch (error) {
     if (error instanceof GitError && error.code === "limit") return undefined;
     throw error;
