@@ -60,9 +60,6 @@ POST /repos/{owner}/{repo}/mirror-sync
 GET /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
 PATCH /repos/{owner}/{repo}/pulls/{index}
-GET /repos/{owner}/{repo}/pulls/{index}.{diffType}
-GET /repos/{owner}/{repo}/pulls/{index}/commits
-GET /repos/{owner}/{repo}/pulls/{index}/files
 GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/merge
 GET POST /repos/{owner}/{repo}/pulls/{index}/reviews
 GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/reviews/{id}

@@ -1,5 +1,7 @@
+import { pullChanges } from "./changes.ts";
 import { pullRequests } from "./pulls.ts";
 import { reviewRequests } from "./review-requests.ts";
 
 /** The routes of pull requests. When two paths match a request, the one listed first handles it. */
 export const pullRoutes = [pullRequests, reviewRequests];
+export const pullRoutes = [pullChanges, pullRequests];
