@@ -17,6 +17,7 @@ import type {
   OutboxEntry,
   PackRecord,
   Push,
+  PushedMerge,
   PushOutcome,
   RefOutcome,
   RefUpdate,
@@ -71,6 +72,8 @@ export interface RefPush {
   adopted?: Adopted | undefined;
   /** Moves HEAD along with the branch it points at. Ignored if HEAD points at another branch by then. */
   headMove?: HeadMove | undefined;
+  /** The merge that the push makes. It is recorded with the push, also if the Worker dies before. */
+  merge?: PushedMerge | undefined;
 }
 
 /**
@@ -122,6 +125,7 @@ export async function pushRefs(
       updates,
       isAtomic: push.isAtomic,
       ...(push.headMove && { headMove: push.headMove }),
+      ...(push.merge && { merge: push.merge }),
       defaultBranch: encodeText(row.defaultBranch),
     });
     for (const each of outcome.outcomes) results.set(each.ref, toResult(each));
@@ -244,6 +248,8 @@ function toResult(outcome: RefOutcome): RefResult {
       return refused("the push took too long: push again");
     case "required-ref-changed":
       return refused("a ref that the push builds on has changed: fetch and push again");
+    case "merged":
+      return refused("the pull request is merged already");
     case "undone":
       return refused(UNDONE);
     default:

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import type { HeadMove } from "../../storage/repository-records.ts";
+import type { HeadMove, PushedMerge } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { type PushCause, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
@@ -9,6 +9,8 @@ interface UpdateOptions {
   /** Moves HEAD along with the branch it points at. */
   readonly headMove?: HeadMove | undefined;
   readonly cause?: PushCause;
+  /** The merge of a pull request that the updates make. */
+  readonly merge?: PushedMerge;
 }
 
 /**
@@ -24,7 +26,7 @@ export async function updateRefs(
   repo: RepositoryContext,
   { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
-  { headMove, cause = "push" }: UpdateOptions = {},
+  { headMove, cause = "push", merge }: UpdateOptions = {},
 ): Promise<void> {
   const results = await pushRefs(ctx, repo, {
     cause,
@@ -35,6 +37,7 @@ export async function updateRefs(
     uploadId: undefined,
     pack: undefined,
     headMove,
+    merge,
   });
   requireUpdated(results);
 }
