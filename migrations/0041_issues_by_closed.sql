@@ -1,0 +1,1 @@
+CREATE INDEX `issues_by_closed` ON `issues` (`repo_id`,`is_pull`,`is_closed`,`closed_at`);
