@@ -1,4 +1,9 @@
+import { pullsOfBranches } from "./of-branches.ts";
 import { pullRequests } from "./pulls.ts";
 
 /** The routes of pull requests. When two paths match a request, the one listed first handles it. */
-export const pullRoutes = [pullRequests];
+export const pullRoutes = [
+  pullRequests,
+  // Last: its path matches what is below a pull request, too.
+  pullsOfBranches,
+];
