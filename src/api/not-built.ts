@@ -63,7 +63,6 @@ GET /repos/{owner}/{repo}/pulls/{index}.{diffType}
 GET /repos/{owner}/{repo}/pulls/{index}/commits
 GET /repos/{owner}/{repo}/pulls/{index}/files
 GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/merge
-POST DELETE /repos/{owner}/{repo}/pulls/{index}/requested_reviewers
 GET POST /repos/{owner}/{repo}/pulls/{index}/reviews
 GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/reviews/{id}
 GET /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/comments

@@ -1,7 +1,17 @@
-import { branchTips, pulls, type Issue, type Pull } from "../../src/db/schema/index.ts";
+import {
+  branchTips,
+  codeComments,
+  pulls,
+  reviews,
+  type CodeComment,
+  type Issue,
+  type Pull,
+  type Review,
+  type TimelineEntry,
+} from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
-import { makeIssue } from "./issues.ts";
+import { makeComment, makeIssue } from "./issues.ts";
 import type { TestRepo } from "./make.ts";
 
 /** A stored pull request, as an issue and with what only pull requests have. */
@@ -34,4 +44,41 @@ export async function makePull(
   const pull = only(await db.insert(pulls).values(row).returning());
   await db.insert(branchTips).values(tips).onConflictDoNothing();
   return { ...issue, pull };
+}
+
+/** Stores a review by the owner of the repository, and what its timeline tells of it once it is submitted. */
+export async function makeReview(pull: TestPull, fields: Partial<Review> = {}): Promise<Review> {
+  const { repoId, id: issueId, posterId } = pull;
+  const row = {
+    ...{ repoId, issueId, reviewerId: posterId, state: "approved", body: "" },
+    ...{ commitOid: pull.pull.headOid, createdAt: 1000, updatedAt: 1000, ...fields },
+  } as const;
+  const review = only(await db.insert(reviews).values(row).returning());
+  if (row.state === "pending" || row.state === "request_review") return review;
+  await makeComment(pull, {
+    ...{ kind: "review", reviewId: review.id, posterId: review.reviewerId, body: review.body },
+    ...{ createdAt: review.createdAt, updatedAt: review.updatedAt },
+  });
+  return review;
+}
+
+/** A stored comment on code: an entry of the timeline, and where it is. */
+export type TestCodeComment = TimelineEntry & { readonly code: CodeComment };
+
+/** Stores a comment of a review on the first line of a file. */
+export async function makeCodeComment(
+  pull: TestPull,
+  review: Review,
+  fields: Partial<CodeComment> = {},
+  entryFields: Partial<TimelineEntry> = {},
+): Promise<TestCodeComment> {
+  const { headOid } = pull.pull;
+  const { id: reviewId, reviewerId: posterId } = review;
+  const entry = await makeComment(pull, { kind: "code", reviewId, posterId, ...entryFields });
+  const row = {
+    ...{ entryId: entry.id, reviewId, issueId: pull.id, path: "a.txt", line: 1, startLine: 1 },
+    ...{ commitOid: headOid, originalCommitOid: headOid, originalLine: 1 },
+    ...{ diffHunk: "@@ -0,0 +1 @@\n+a", ...fields },
+  };
+  return { ...entry, code: only(await db.insert(codeComments).values(row).returning()) };
 }

@@ -1,5 +1,6 @@
 import { pullsOfBranches } from "./of-branches.ts";
 import { pullRequests } from "./pulls.ts";
+import { reviewRequests } from "./review-requests.ts";
 
 /** The routes of pull requests. When two paths match a request, the one listed first handles it. */
 export const pullRoutes = [
@@ -7,3 +8,4 @@ export const pullRoutes = [
   // Last: its path matches what is below a pull request, too.
   pullsOfBranches,
 ];
+export const pullRoutes = [pullRequests, reviewRequests];

@@ -135,6 +135,31 @@ export const isInTeam = (teamId: number, userId: number): SQL => sql`exists (
   where ${teamMembers.teamId} = ${teamId} and ${teamMembers.userId} = ${userId}
 )`;
 
+/** Selects the ids of the teams of an organization that a user is in. */
+export const teamIdsOf = (orgId: SQL, userId: SQL): SQL => sql`(
+  select ${teams.id} as id
+  from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
+  where ${teamMembers.userId} = ${userId} and ${teams.orgId} = ${orgId}
+)`;
+
+/** Selects those of some teams that an organization has, and whether a condition on `teams` holds for each. */
+export const selectTeamsHolding = (
+  db: Database,
+  orgId: number,
+  ids: readonly number[],
+  condition: SQL,
+) =>
+  db
+    .select({ id: teams.id, name: teams.name, holds: flagColumn(condition, "holds") })
+    .from(teams)
+    .where(
+      allOf(
+        eq(teams.orgId, orgId),
+        sql`${teams.id} in (select value from json_each(${JSON.stringify(ids)}))`,
+      ),
+    )
+    .orderBy(asc(teams.id));
+
 /** Selects the ids of a team's members. */
 export const teamMemberIds = (teamId: number): SQL => sql`(
   select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${teamId}
