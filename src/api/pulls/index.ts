@@ -5,7 +5,7 @@ import { reviewRequests } from "./review-requests.ts";
 /** The routes of pull requests. When two paths match a request, the one listed first handles it. */
 export const pullRoutes = [
   pullRequests,
+  reviewRequests,
   // Last: its path matches what is below a pull request, too.
   pullsOfBranches,
 ];
-export const pullRoutes = [pullRequests, reviewRequests];
