@@ -60,6 +60,14 @@ POST /repos/{owner}/{repo}/mirror-sync
 GET /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
 PATCH /repos/{owner}/{repo}/pulls/{index}
+GET POST /repos/{owner}/{repo}/branch_protections
+POST /repos/{owner}/{repo}/branch_protections/priority
+GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
+GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
+POST /repos/{owner}/{repo}/mirror-sync
+GET /repos/{owner}/{repo}/pulls/{index}.{diffType}
+GET /repos/{owner}/{repo}/pulls/{index}/commits
+GET /repos/{owner}/{repo}/pulls/{index}/files
 GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/merge
 GET POST /repos/{owner}/{repo}/pulls/{index}/reviews
 GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/reviews/{id}

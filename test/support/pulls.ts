@@ -50,7 +50,7 @@ export async function makePull(
 export async function makeReview(pull: TestPull, fields: Partial<Review> = {}): Promise<Review> {
   const { repoId, id: issueId, posterId } = pull;
   const row = {
-    ...{ repoId, issueId, reviewerId: posterId, state: "approved", body: "" },
+    ...{ repoId, issueId, reviewerId: posterId, state: "approved" as const, body: "" },
     ...{ commitOid: pull.pull.headOid, createdAt: 1000, updatedAt: 1000, ...fields },
   } as const;
   const review = only(await db.insert(reviews).values(row).returning());
