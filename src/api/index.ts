@@ -17,8 +17,8 @@ import { MountedRouter } from "./mounted-router.ts";
 import { isNotBuilt } from "./not-built.ts";
 import { notificationRoutes } from "./notifications/index.ts";
 import { organizationRoutes } from "./orgs/index.ts";
-import { releaseRoutes } from "./releases/index.ts";
 import { pullRoutes } from "./pulls/index.ts";
+import { releaseRoutes } from "./releases/index.ts";
 import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
 import { userRoutes } from "./users/index.ts";
@@ -34,8 +34,8 @@ const ROUTES = [
   ...gitRoutes,
   ...contentRoutes,
   ...issueRoutes,
-  ...releaseRoutes,
   ...pullRoutes,
+  ...releaseRoutes,
   ...notificationRoutes,
   ...labelRoutes,
   ...selfRoutes,

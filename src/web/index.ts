@@ -12,6 +12,7 @@ import { nodeInfo } from "./node-info.ts";
 import { oauth } from "./oauth/index.ts";
 import { objectChecks } from "./object-checks.ts";
 import { pages } from "./pages/index.ts";
+import { pullChanges } from "./pull-changes.ts";
 import { releaseFeeds } from "./release-feeds.ts";
 
 /** All HTTP routes outside the API and git. */
@@ -26,6 +27,7 @@ const doors = [
   pages,
   archives,
   attachments,
+  pullChanges,
   releaseFeeds,
   feeds,
 ];

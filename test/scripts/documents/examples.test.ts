@@ -10,7 +10,11 @@ import { findMismatch, readExamples } from "./read-examples.ts";
 import { runExamples, titleOf } from "./run-examples.ts";
 
 /** In this order: later documents use the data of earlier ones. */
-const DOCUMENTS = ["docs/api.md", "docs/events.md", "docs/organizations.md", "docs/issues.md",
+const DOCUMENTS = [
+  "docs/api.md",
+  "docs/events.md",
+  "docs/organizations.md",
+  "docs/issues.md",
   "docs/releases.md",
 ];
 

@@ -38,8 +38,8 @@ import {
 } from "../issues.ts";
 import { makePull } from "../pulls.ts";
 import { makeApplication } from "../oauth.ts";
-import { makeAsset, makeRelease } from "../releases.ts";
 import { makeRule, makeRuleset, makeTagRule } from "../protections.ts";
+import { makeAsset, makeRelease } from "../releases.ts";
 import {
   makeSampleTopic,
   storeSampleCode,
