@@ -14,6 +14,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.assigned",
   "comment.created",
   "comment.edited",
+  "pull.synchronized",
   "pull.retargeted",
   "pull.merged",
 ] as const satisfies readonly Event["type"][];

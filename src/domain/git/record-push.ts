@@ -56,15 +56,17 @@ export async function recordPush(
     ownerId: repo.ownerId,
     ...(isConfined && { isConfined }),
   } as const;
-  const setRow = db
-    .update(repositories)
-    .set({
-      isEmpty: !hasRefs,
-      sizeBytes: packBytes,
-      ...(head !== null && { defaultBranch: branchName(head) }),
-      updatedAt: sql`max(${repositories.updatedAt}, ${at})`,
-    })
-    .where(eq(repositories.id, repo.id));
+  const setRow = (isTold: boolean) =>
+    db
+      .update(repositories)
+      .set({
+        isEmpty: !hasRefs,
+        sizeBytes: packBytes,
+        ...(head !== null && { defaultBranch: branchName(head) }),
+        // What the service does for pull requests is nobody's activity.
+        ...(isTold && { updatedAt: sql`max(${repositories.updatedAt}, ${at})` }),
+      })
+      .where(eq(repositories.id, repo.id));
 
   let part = 0;
   let logId = firstLogId;
@@ -72,7 +74,11 @@ export async function recordPush(
   let tips: Tip[] = [];
   let bytes = 0;
   const flush = async (): Promise<void> => {
-    await db.batch([setRow, setTips(db, repo.id, tips), recordAll(origin, pending)]);
+    await db.batch([
+      setRow(pending.length > 0),
+      setTips(db, repo.id, tips),
+      recordAll(origin, pending),
+    ]);
     [pending, tips, bytes] = [[], [], 0];
   };
   for await (const page of pages) {

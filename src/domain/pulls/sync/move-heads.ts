@@ -129,7 +129,9 @@ async function moveTo(
   }
   const statements = group
     .filter(({ pull }) => pull.headOid !== oid)
-    .flatMap((pull) => moveStatements(ctx, pull, oid, describe(own, pull, node)));
+    .flatMap((pull) =>
+      moveStatements(ctx, pull, oid, findBrought(graph, pull, node, knownOf(own, pull))),
+    );
   const [first, ...rest] = statements;
   if (first) await ctx.db.batch([first, ...rest]);
 }
@@ -149,17 +151,23 @@ interface Brought {
   readonly oids: readonly Oid[];
 }
 
-function describe(own: RepositorySnapshot, pull: PullContext, node: Node): Brought {
-  const { graph } = own.repository;
-  const former = graph.find(pull.pull.headOid);
-  const nodes = [...findRange(graph, [node], knownOf(own, pull)).nodes];
+/** @param known Whose histories are not new. */
+export function findBrought(
+  graph: CommitGraph,
+  { pull }: PullContext,
+  node: Node,
+  known: readonly Node[],
+): Brought {
+  const former = graph.find(pull.headOid);
+  const nodes = [...findRange(graph, [node], known).nodes];
   return {
     isForced: former === NO_NODE || !isAncestor(graph, former, node),
     oids: nodes.map((each) => graph.oid(each)).toReversed(),
   };
 }
 
-function moveStatements(
+/** The statements that give a pull request another head, and tell of it. Repeated, they write nothing. */
+export function moveStatements(
   ctx: Ctx,
   pull: PullContext,
   after: Oid,
