@@ -1,5 +1,5 @@
 import { and, asc, eq } from "drizzle-orm";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ACCESS, events, issues, pulls, repositories } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
@@ -220,7 +220,7 @@ describe("a push to refs/for", () => {
     expect(body).toContain("Can't create pull request for an empty repository.");
     await call("PUT", `/user/blocks/${reader.name}`, { as: owner });
     expect(await send([{ ref: `${FOR}/fix`, new: one }])).toContain("ng refs/for/main/fix");
-    expect(await refOf("refs/pull/1/head")).toBeUndefined();
+    await vi.waitFor(async () => expect(await refOf("refs/pull/1/head")).toBeUndefined());
     await call("PATCH", path, { as: owner, json: { has_pull_requests: false } });
     expect(await send([{ ref: `${FOR}/fix`, new: one }], [], owner)).toContain(
       "ng refs/for/main/fix User permission denied for creating pull-request.",

@@ -21,6 +21,7 @@ import { eventSubject } from "../../issues/event-subject.ts";
 import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
 import { headUpdate } from "../open-pull.ts";
 import { toPushBody } from "../push-entry.ts";
+import { storeRefsOnce } from "./store-refs.ts";
 
 /** A move of a branch, as a push made it. */
 type Move = Pick<StoredUpdate, "before" | "after">;
@@ -115,17 +116,20 @@ async function moveTo(
             [...findRange(graph, [node], known).nodes],
             tip,
           );
-    const results = await pushRefs(ctx, repo, {
-      cause: "service",
-      commands: updates.map(toCommand),
-      isAtomic: true,
-      repository: own.repository,
-      reachable: own.repository.reachableFrom(adopted ? [...own.state.refs, tip] : own.state.refs),
-      uploadId: undefined,
-      pack: undefined,
-      adopted,
+    const refs = adopted ? [...own.state.refs, tip] : own.state.refs;
+    await storeRefsOnce(ctx, repo, updates, async () => {
+      const results = await pushRefs(ctx, repo, {
+        cause: "service",
+        commands: updates.map(toCommand),
+        isAtomic: true,
+        repository: own.repository,
+        reachable: own.repository.reachableFrom(refs),
+        uploadId: undefined,
+        pack: undefined,
+        adopted,
+      });
+      requireUpdated(results);
     });
-    requireUpdated(results);
   }
   const statements = group
     .filter(({ pull }) => pull.headOid !== oid)
