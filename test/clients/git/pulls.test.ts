@@ -99,7 +99,7 @@ describe("git push to refs/for", () => {
       "! [remote rejected] HEAD -> mine (User permission denied for writing.)",
       "! [remote rejected] HEAD -> v1 (User permission denied for writing.)",
     ]);
-    const own = await tryGit(work, ["push", repo.ownUrl, "main:refs/pull/1/head"]);
+    const own = await tryGit(work, ["push", "--force", repo.ownUrl, "main:refs/pull/1/head"]);
     expect(own.output).toMatch(/! \[remote rejected\] main +-> refs\/pull\/1\/head \(hidden ref/);
     const empty = await makeRepo();
     const nothing = await tryGit(copy, ["push", empty.ownUrl, "HEAD:refs/for/main/topic"]);

@@ -16,6 +16,7 @@ import { branchRef } from "../../branches/find-branch.ts";
 import { pushRefs, type RefPush } from "../../git/push-refs.ts";
 import { type PushedRef, toCommand } from "../../git/ref-update-request.ts";
 import { TokenRule } from "../../git/token-rule.ts";
+import { markStale } from "../../reviews/follow-head.ts";
 import { selectPulls, toPullContext } from "../find-pull.ts";
 import { headRefOf } from "../open-pull.ts";
 import { findBrought, moveStatements } from "../sync/move-heads.ts";
@@ -243,6 +244,7 @@ async function recordPlan(
         known.filter((node) => node !== NO_NODE),
       );
       isForced = brought.isForced;
+      await markStale(ctx, pull, newOid);
       const [first, ...rest] = moveStatements(ctx, pull, newOid, brought);
       if (first) await ctx.db.batch([first, ...rest]);
     } else {

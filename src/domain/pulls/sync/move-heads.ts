@@ -19,9 +19,13 @@ import { pushRefs } from "../../git/push-refs.ts";
 import { requireUpdated, toCommand } from "../../git/ref-update-request.ts";
 import { eventSubject } from "../../issues/event-subject.ts";
 import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
+import { markStale } from "../../reviews/follow-head.ts";
 import { headUpdate } from "../open-pull.ts";
 import { toPushBody } from "../push-entry.ts";
 import { storeRefsOnce } from "./store-refs.ts";
+
+/** Pull requests whose reviews are marked concurrently. */
+const STALE_AT_ONCE = 10;
 
 /** A move of a branch, as a push made it. */
 type Move = Pick<StoredUpdate, "before" | "after">;
@@ -131,11 +135,15 @@ async function moveTo(
       requireUpdated(results);
     });
   }
-  const statements = group
-    .filter(({ pull }) => pull.headOid !== oid)
-    .flatMap((pull) =>
-      moveStatements(ctx, pull, oid, findBrought(graph, pull, node, knownOf(own, pull))),
-    );
+  const moved = group.filter(({ pull }) => pull.headOid !== oid);
+  // SECURITY: an approval that a rule drops with a push is gone before the new head shows.
+  for (let at = 0; at < moved.length; at += STALE_AT_ONCE) {
+    const chunk = moved.slice(at, at + STALE_AT_ONCE);
+    await Promise.all(chunk.map((pull) => markStale(ctx, pull, oid)));
+  }
+  const statements = moved.flatMap((pull) =>
+    moveStatements(ctx, pull, oid, findBrought(graph, pull, node, knownOf(own, pull))),
+  );
   const [first, ...rest] = statements;
   if (first) await ctx.db.batch([first, ...rest]);
 }
