@@ -42,14 +42,13 @@ function makeHistory() {
   return { base, one, two, three: dev, other, next, clash, merge, pack: history.build() };
 }
 
-const COMMITS = makeHistory();
-const { base, one, two, three, other, next, clash, merge, pack } = COMMITS;
+const { base, one, two, three, other, next, clash, merge, pack } = makeHistory();
 
 const pathOf = (repo: Pick<TestRepo, "owner" | "name">): string =>
   `/repos/${repo.owner}/${repo.name}/pulls`;
 
-async function open(as: TestUser, repo: TestRepo, head: string, base = "main"): Promise<number> {
-  const json = { title: "Topic", head, base };
+async function open(as: TestUser, repo: TestRepo, head: string, into = "main"): Promise<number> {
+  const json = { title: "Topic", head, base: into };
   const { status, body } = await call("POST", pathOf(repo), { as, json });
   expect(status).toBe(201);
   return body.number as number;
