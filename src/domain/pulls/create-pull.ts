@@ -43,11 +43,9 @@ import { selectRepositories, toRepositoryContext } from "../repos/find-repositor
 import { pullStatements, toOnePull } from "./find-pull.ts";
 import { toBranch } from "./branch-of.ts";
 import { judge, type Judgement } from "./judge.ts";
+import { toPushBody } from "./push-entry.ts";
 import { storeHead } from "./store-head.ts";
 import { asTaken, isTaken } from "./taken-pair.ts";
-
-/** Commits that the timeline of a new pull request lists at most. */
-const TOLD_COMMITS_MAX = 1000;
 
 /** The input for a new pull request. */
 export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
@@ -106,8 +104,7 @@ export async function createPull(
   const [baseNode, headNode] = [graph.find(base.oid), graph.find(head.oid)];
   const judgement = await judge(own.repository, baseNode, headNode);
   const commitOids = findDivergence(graph, baseNode, headNode)
-    .right.slice(0, TOLD_COMMITS_MAX)
-    .map((node) => graph.oid(node))
+    .right.map((node) => graph.oid(node))
     .reverse();
   const pull = await insertPull(
     ctx,
@@ -194,7 +191,7 @@ const pushedStatements = (ctx: Ctx, repo: RepositoryContext, commitOids: readonl
           kind: "pull_push",
           repoId: repo.row.id,
           issueId: newIssueId(repo),
-          body: JSON.stringify({ is_force_push: false, commit_ids: commitOids }),
+          body: toPushBody(false, commitOids),
         }),
       ];
 
@@ -214,7 +211,7 @@ interface Ends {
   readonly headOid: string;
   readonly baseOid: string;
   readonly judgement: Judgement;
-  /** The last commits that only the head reaches, oldest first. */
+  /** The commits that only the head reaches, oldest first. */
   readonly commitOids: readonly Oid[];
 }
 
