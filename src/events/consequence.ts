@@ -12,8 +12,10 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.closed",
   "issue.reopened",
   "issue.assigned",
+  "issue.deleted",
   "comment.created",
   "comment.edited",
+  "pull.synchronized",
   "pull.retargeted",
   "pull.merged",
 ] as const satisfies readonly Event["type"][];
