@@ -104,17 +104,21 @@ class PairMaker {
     const path = random.pick([...files.keys()]);
     const entry = files.get(path) as Entry;
     const isText = entry.mode.startsWith("100") && !entry.content.includes("\0");
+    // Git before 2.44 leaves a last line without a line feed out when it looks for renames.
+    const isEnded = !isText || entry.content.endsWith("\n");
     switch (random.below(9)) {
       case 0:
+        if (!isEnded) return;
         files.delete(path);
         if (files.size === 0) files.set("left", { mode: "100644", content: this.text() });
         return;
       case 1:
+        if (!isEnded) return;
         files.delete(path);
-        files.set(random.pick(SPARE), isText ? this.edited(entry, random.below(2)) : entry);
+        files.set(random.pick(SPARE), isText ? this.edited(entry, random.below(2), true) : entry);
         return;
       case 2:
-        files.set(random.pick(SPARE), { mode: "100644", content: this.text() });
+        files.set(random.pick(SPARE), { mode: "100644", content: this.text(true) });
         return;
       case 3:
         if (isText) files.set(path, { mode: "120000", content: random.pick(NAMES) });
@@ -138,14 +142,15 @@ class PairMaker {
     }
   }
 
-  private edited(entry: Entry, times: number): Entry {
+  private edited(entry: Entry, times: number, isEnded = false): Entry {
     const { random } = this;
     const lines = entry.content.split("\n");
     for (let round = 0; round < times; round++) {
       const at = random.below(lines.length);
       lines.splice(at, random.below(3), ...this.text().split("\n").slice(0, random.below(4)));
     }
-    return { ...entry, content: lines.join("\n") };
+    const content = lines.join("\n");
+    return { ...entry, content: isEnded ? content.replace(/\n?$/, "\n") : content };
   }
 
   /** The text with other white space. */
@@ -158,13 +163,13 @@ class PairMaker {
     return text.replaceAll("\n", () => random.pick([" \n", "\n", "\t\n"]));
   }
 
-  private text(): string {
+  private text(isEnded = false): string {
     const { random } = this;
     const lines = Array.from({ length: random.below(25) }, () => {
       const indent = "  ".repeat(random.below(4));
       return random.pick([`${indent}}`, "", `${indent}call w${random.below(50)} ()`, "end"]);
     });
-    return lines.join("\n") + (random.below(5) === 0 ? "" : "\n");
+    return lines.join("\n") + (!isEnded && random.below(5) === 0 ? "" : "\n");
   }
 
   private binary(): string {
