@@ -6,6 +6,7 @@ import type { Event } from "./event.ts";
 const KINDS_WITH_CONSEQUENCES = [
   "repository.pushed",
   "repository.transferred",
+  "commit_status.created",
   "issue.opened",
   "issue.edited",
   "issue.closed",
@@ -13,6 +14,12 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.assigned",
   "comment.created",
   "comment.edited",
+  "pull.merged",
+  "pull.merge_scheduled",
+  "pull.ready",
+  "pull.synchronized",
+  "review.dismissed",
+  "review.submitted",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

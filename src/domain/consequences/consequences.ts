@@ -1,6 +1,8 @@
 import type { Consequence } from "../../events/consequence.ts";
 import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
+import { closeByMerge } from "../pulls/merge/close-by-merge.ts";
+import { runScheduledMerges } from "../pulls/merge/run-scheduled-merges.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
 import { referByText } from "../references/refer-by-text.ts";
 
@@ -8,6 +10,8 @@ import { referByText } from "../references/refer-by-text.ts";
 export const CONSEQUENCES: readonly Consequence[] = [
   referByCommits,
   referByText,
+  closeByMerge,
+  runScheduledMerges,
   detachFormerLabels,
   notify,
 ];

@@ -1,4 +1,4 @@
-import { boundTokenId, seesPublicOnly } from "../../auth/actor.ts";
+import { isConfined } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
@@ -115,7 +115,7 @@ export async function pushRefs(
     outcome = await commit(stored, push, {
       id: crypto.randomUUID(),
       actorId: ctx.actor.user?.id ?? 0,
-      isConfined: seesPublicOnly(ctx.actor) || boundTokenId(ctx.actor) !== undefined,
+      isConfined: isConfined(ctx.actor) || push.merge?.isAutomatic === true,
       at: ctx.now,
       rootUrl: ctx.config.publicUrl === "" ? ctx.publicUrl : "",
       visibility: { visibility: row.visibility, isPrivate: row.isPrivate },
