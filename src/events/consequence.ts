@@ -7,6 +7,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "repository.pushed",
   "repository.transferred",
   "commit_status.created",
+  "repository.deleted",
   "issue.opened",
   "issue.edited",
   "issue.closed",
@@ -20,6 +21,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "pull.synchronized",
   "review.dismissed",
   "review.submitted",
+  "pull.retargeted",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

@@ -428,7 +428,8 @@ export class RepositoryObject extends DurableObject<Env> {
       firstLogId: this.lastLogId() - updates.length + 1,
       ...(merge && { merge }),
     };
-    if (merge) this.sql.exec("insert into merges (number, push_id) values (?, ?)", merge.number, id);
+    if (merge)
+      this.sql.exec("insert into merges (number, push_id) values (?, ?)", merge.number, id);
     const payload = JSON.stringify(entry);
     this.sql.exec("insert into outbox (push_id, payload) values (?, ?)", id, payload);
     return entry;

@@ -3,11 +3,15 @@ import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
 import { closeByMerge } from "../pulls/merge/close-by-merge.ts";
 import { runScheduledMerges } from "../pulls/merge/run-scheduled-merges.ts";
+import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
+import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
 
 /** Everything that follows from recorded events. Each event's consequences are drawn in this order. */
 export const CONSEQUENCES: readonly Consequence[] = [
+  withdrawUntagged,
+  synchronizePulls,
   referByCommits,
   referByText,
   closeByMerge,
