@@ -17,6 +17,7 @@ import { MountedRouter } from "./mounted-router.ts";
 import { isNotBuilt } from "./not-built.ts";
 import { notificationRoutes } from "./notifications/index.ts";
 import { organizationRoutes } from "./orgs/index.ts";
+import { pullRoutes } from "./pulls/index.ts";
 import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
 import { userRoutes } from "./users/index.ts";
@@ -32,6 +33,7 @@ const ROUTES = [
   ...gitRoutes,
   ...contentRoutes,
   ...issueRoutes,
+  ...pullRoutes,
   ...notificationRoutes,
   ...labelRoutes,
   ...selfRoutes,

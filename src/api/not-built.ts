@@ -57,9 +57,9 @@ PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 POST /repos/{owner}/{repo}/mirror-sync
-GET POST /repos/{owner}/{repo}/pulls
+GET /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
-GET PATCH /repos/{owner}/{repo}/pulls/{index}
+PATCH /repos/{owner}/{repo}/pulls/{index}
 GET /repos/{owner}/{repo}/pulls/{index}.{diffType}
 GET /repos/{owner}/{repo}/pulls/{index}/commits
 GET /repos/{owner}/{repo}/pulls/{index}/files

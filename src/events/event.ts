@@ -5,6 +5,7 @@ import type { LabelEvent } from "./kinds/label-event.ts";
 import type { MilestoneEvent } from "./kinds/milestone-event.ts";
 import type { OauthEvent } from "./kinds/oauth-event.ts";
 import type { OrganizationEvent } from "./kinds/organization-event.ts";
+import type { PullEvent } from "./kinds/pull-event.ts";
 import type { RepositoryEvent } from "./kinds/repository-event.ts";
 import type { SocialEvent } from "./kinds/social-event.ts";
 import type { TimeEvent } from "./kinds/time-event.ts";
@@ -22,6 +23,7 @@ export type Event =
   | MilestoneEvent
   | OauthEvent
   | OrganizationEvent
+  | PullEvent
   | RepositoryEvent
   | SocialEvent
   | TimeEvent

@@ -69,6 +69,7 @@ export function issueIn(
     row,
     poster: sender,
     milestone,
+    pull: undefined,
     labels: [labelIn(repo.row.id, "roof")],
     assignees: sender ? [sender] : [],
     attachments: [attachment],

@@ -3,6 +3,7 @@ export * from "./accounts.ts";
 export * from "./attachments.ts";
 export * from "./audit.ts";
 export * from "./avatars.ts";
+export * from "./code-comments.ts";
 export * from "./cron.ts";
 export * from "./events.ts";
 export * from "./hooks.ts";

@@ -6,7 +6,7 @@ import { issues } from "./issues.ts";
 import type { MergeStyle } from "./repositories.ts";
 
 /** Whether the head of a pull request can be merged into its base, as it was judged for two commits. */
-export type MergeState =
+export type Mergeability =
   /** Not judged yet. */
   | "checking"
   | "mergeable"
@@ -51,7 +51,7 @@ export const pulls = sqliteTable(
     mergeBaseOid: text().notNull().default(""),
     allowMaintainerEdit: integer({ mode: "boolean" }).notNull().default(false),
     /** What is known of merging `judgedHeadOid` into `judgedBaseOid`. */
-    mergeState: text().$type<MergeState>().notNull().default("checking"),
+    mergeState: text().$type<Mergeability>().notNull().default("checking"),
     judgedBaseOid: text().notNull().default(""),
     judgedHeadOid: text().notNull().default(""),
     /** The paths with conflicts, at most 100. */

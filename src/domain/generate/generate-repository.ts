@@ -172,7 +172,7 @@ async function writeContent(
     packPieces: ctx.git.repository(repo.row).packObjects(plan.count + 1, withCommit(plan, commit)),
   });
   // No rule of an organization is about how its repositories begin.
-  const { packBytes } = await commitChange(ctx, repo, makeChange, undefined, "service");
+  const { packBytes } = await commitChange(ctx, repo, makeChange, { cause: "service" });
   return packBytes;
 }
 

@@ -7,9 +7,8 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import type { Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
-import type { PushCause } from "../protections/branch-rule.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import { type Adopted, pushRefs } from "./push-refs.ts";
+import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 /** A repository snapshot, and a pack for the new objects. */
@@ -23,6 +22,12 @@ interface Change {
   readonly updates: readonly RefUpdateRequest[];
   /** The pack, where it is not the one of the draft. */
   readonly packPieces?: AsyncIterable<Uint8Array>;
+}
+
+interface ChangeOptions {
+  /** What the change takes from another repository of the network. */
+  readonly adopted?: Adopted;
+  readonly cause?: PushCause;
 }
 
 /** A stored change. */
@@ -43,8 +48,6 @@ export interface CommittedChange<T> {
  *
  * Cost: two calls of the repository's Durable Object, three bucket writes.
  *
- * @param adopted What the change takes from another repository of the network.
- * @param cause   Why the refs are updated; a push, if missing.
  * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
  * objects, ProtectedRef if a rule refuses an update. No ref is updated then, and stored data is removed.
  */
@@ -52,8 +55,7 @@ export async function commitChange<T extends Change>(
   ctx: Ctx,
   repo: RepositoryContext,
   change: (draft: SnapshotDraft) => Promise<T>,
-  adopted?: Adopted,
-  cause?: PushCause,
+  { adopted, cause = "push" }: ChangeOptions = {},
 ): Promise<CommittedChange<T>> {
   const stored = ctx.git.repository(repo.row);
   const begun = await stored.beginUpload(ctx.now);
@@ -62,8 +64,8 @@ export async function commitChange<T extends Change>(
   const { repository, reachable, record: pack } = received;
   const commands = result.updates.map(toCommand);
   // From here on, `pushRefs` cleans up the upload.
-  const push = { commands, isAtomic: true, repository, reachable, uploadId, pack, adopted };
-  requireUpdated(await pushRefs(ctx, repo, { ...push, cause }));
+  const push = { cause, commands, isAtomic: true, repository, reachable, uploadId, pack, adopted };
+  requireUpdated(await pushRefs(ctx, repo, push));
   return { result, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }
 

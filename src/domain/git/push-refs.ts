@@ -25,7 +25,7 @@ import type {
   StoredRef,
 } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
-import { BranchRule, type BranchRename, type PushCause } from "../protections/branch-rule.ts";
+import { BranchRule, type BranchRename } from "../protections/branch-rule.ts";
 import { wordDefault } from "../protections/ref-refusal.ts";
 import { loadRules } from "../protections/select-rules.ts";
 import { TagRule } from "../protections/tag-rule.ts";
@@ -48,8 +48,19 @@ export interface Adopted {
   ref: StoredRef;
 }
 
+/** Why refs are updated. */
+export type PushCause =
+  /** The caller pushes, or changes refs by the API. */
+  | "push"
+  /** A merge that was judged by the rules for merges, so that no rule for pushes applies. */
+  | "merge"
+  /** The service keeps refs of its own: nobody's permission is asked, and refs of pull requests may be written. */
+  | "service";
+
 /** A set of ref updates, from a client's push or from the service itself. */
 export interface RefPush {
+  /** By default `push`. */
+  cause?: PushCause;
   commands: readonly RefCommand[];
   /** Whether all commands are applied or none. */
   isAtomic: boolean;
@@ -65,8 +76,6 @@ export interface RefPush {
   adopted?: Adopted | undefined;
   /** Moves HEAD along with the branch it points at. Ignored if HEAD points at another branch by then. */
   headMove?: HeadMove | undefined;
-  /** Why the refs are updated; a push, if missing. */
-  cause?: PushCause | undefined;
   /** The branch that is renamed; its own exact rule follows it. */
   rename?: BranchRename | undefined;
 }
@@ -153,7 +162,10 @@ async function openRules(
     return (update) => tokenRule.findRefusal(update);
   }
   const rules = await loadRules(ctx, repo);
-  const branchRule = new BranchRule(ctx, rules, push, repo.row.defaultBranch);
+  const branchRule = new BranchRule(ctx, rules, push, {
+    defaultBranch: repo.row.defaultBranch,
+    isMerge: push.cause === "merge",
+  });
   const tagRule = new TagRule(ctx, rules);
   return async (update) =>
     (await tokenRule.findRefusal(update)) ??
@@ -162,6 +174,9 @@ async function openRules(
 }
 
 const UNDONE = "atomic push failure";
+
+/** Refs that only the service writes, and those that are none: what is pushed to `refs/for/` is a pull request. */
+const HIDDEN = /^refs\/(?:pull|for|for-review)\//;
 
 /** How often a push is committed again because refs that it builds on have moved forward. */
 const RETRIES_MAX = 5;
@@ -217,7 +232,7 @@ function findOverflow({ config }: Ctx, { pack, adopted, repository }: RefPush): 
  */
 async function validateCommand(
   command: RefCommand,
-  { repository: { catalog }, pack, reachable }: RefPush,
+  { cause, repository: { catalog }, pack, reachable }: RefPush,
   overflow: string | undefined,
 ): Promise<RefUpdate | string> {
   const { ref, newOid } = command;
@@ -226,7 +241,7 @@ async function validateCommand(
   // SECURITY: the only check that every ref name passes before it is stored.
   if (!ref.startsWith("refs/") || !isRefName(ref)) return "funny refname";
   // SECURITY: only the service writes the refs of pull requests, or a push could forge one.
-  if (/^refs\/(?:pull|for|for-review)\//.test(ref)) return "hidden ref: only the service writes it";
+  if (cause !== "service" && HIDDEN.test(ref)) return "hidden ref: only the service writes it";
   if (ref === "refs/heads/HEAD") return "a branch can't be called HEAD";
   if (isDelete(command)) return { ref, oldOid, newOid: null, peeledOid: null };
   // A deletion may name them: an earlier version of the service accepted such names.

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { repositories, type Repository } from "../../db/schema/index.ts";
+import { branchTips, repositories, type Repository } from "../../db/schema/index.ts";
 import type { Event } from "../../events/event.ts";
 import { recordAll } from "../../events/record.ts";
 import { type ByteText, decodeText, encodeUtf8 } from "../../git/byte-text.ts";
@@ -45,6 +45,7 @@ export async function recordPush(
     actorId,
     isConfined = true,
     at,
+    firstLogId,
     rootUrl = "",
     visibility = { visibility: "private", isPrivate: true },
   } = entry as Partial<OutboxEntry> & Omit<OutboxEntry, "isConfined" | "rootUrl" | "visibility">;
@@ -66,16 +67,24 @@ export async function recordPush(
     .where(eq(repositories.id, repo.id));
 
   let part = 0;
+  let logId = firstLogId;
   let pending: Event[] = [];
+  let tips: Tip[] = [];
   let bytes = 0;
   const flush = async (): Promise<void> => {
-    await db.batch([setRow, recordAll(origin, pending)]);
-    [pending, bytes] = [[], 0];
+    await db.batch([setRow, setTips(db, repo.id, tips), recordAll(origin, pending)]);
+    [pending, tips, bytes] = [[], [], 0];
   };
   for await (const page of pages) {
-    const pushed = await findPushed(page);
-    for (let from = 0; from < page.length; from += UPDATES_OF_EVENT) {
-      const updates = page
+    for (const { ref, newOid } of page) {
+      if (ref.startsWith(HEADS)) tips.push([branchName(ref), newOid, logId]);
+      logId++;
+    }
+    // Nobody pushes the refs that the service keeps for pull requests.
+    const told = page.filter(({ ref }) => !ref.startsWith("refs/pull/"));
+    const pushed = await findPushed(told);
+    for (let from = 0; from < told.length; from += UPDATES_OF_EVENT) {
+      const updates = told
         .slice(from, from + UPDATES_OF_EVENT)
         .map(({ ref, oldOid: before, newOid: after }) =>
           Object.assign({ ref: decodeText(ref as ByteText), before, after }, pushed.get(ref)),
@@ -93,5 +102,22 @@ export async function recordPush(
   defer(eventQueues.dispatchRecorded());
 }
 
+const HEADS = "refs/heads/";
+
 const branchName = (ref: string): string =>
-  decodeText(ref.replace(/^refs\/heads\//, "") as ByteText);
+  decodeText((ref.startsWith(HEADS) ? ref.slice(HEADS.length) : ref) as ByteText);
+
+/** A branch, its value or null, and the reflog id of the update. */
+type Tip = readonly [branch: string, oid: string | null, logId: number];
+
+/** Stores the new values of the branches that pull requests have, unless a later value is stored already. */
+const setTips = (db: Ctx["db"], repoId: number, tips: readonly Tip[]) =>
+  db
+    .update(branchTips)
+    .set({ oid: sql`pushed.value ->> 1`, logId: sql`pushed.value ->> 2` })
+    .from(sql`json_each(${JSON.stringify(tips)}) pushed`)
+    .where(
+      sql`${branchTips.repoId} = ${repoId}
+        and ${branchTips.branch} = pushed.value ->> 0
+        and ${branchTips.logId} < pushed.value ->> 2`,
+    );

@@ -44,6 +44,6 @@ export async function writeFirstCommit(
     return { updates: [{ ref, to: pack.add("commit", commit) }] };
   };
   // No rule of an organization is about how its repositories begin.
-  const { packBytes } = await commitChange(ctx, repo, makeChange, undefined, "service");
+  const { packBytes } = await commitChange(ctx, repo, makeChange, { cause: "service" });
   return { ...repo, row: { ...row, isEmpty: false, sizeBytes: packBytes } };
 }

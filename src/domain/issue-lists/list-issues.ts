@@ -12,11 +12,18 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectIssues, toIssueContext, unitOf } from "../issues/find-issue.ts";
 import { Arguments, integer } from "./arguments.ts";
-import { keyOf } from "./conditions.ts";
+import { isUpdatedIn, keyOf } from "./conditions.ts";
 import type { IssueFilter } from "./issue-query.ts";
 import { conditionsOf, labelNamesOf, milestoneTableOf, namedTables } from "./named-filters.ts";
 import { type ListOrder, orderOf, termsOf } from "./orders.ts";
-import { choiceTable, countOf, kindsAndStates, pageIds, sourcesOf } from "./sources.ts";
+import {
+  choiceTable,
+  countOf,
+  countUpdated,
+  kindsAndStates,
+  pageIds,
+  sourcesOf,
+} from "./sources.ts";
 import { hasText, matchingIssueIds, scopeOf } from "./text-match.ts";
 
 /** Issues beyond the page that a total counts at most, where no counter is stored. */
@@ -108,7 +115,12 @@ function statementsOf(
   if (hasText(filter)) return textStatements(args, repoId, filter, order, slice, tables);
   const sources = sourcesOf(args, filter, repoId, order);
   const head = sql`with ${sql.join([args.table(), ...tables, choiceTable(sources)], sql`, `)}`;
-  const counted = countOf(sources, filter, order, TOTAL_MAX + slice.offset + slice.size);
+  const max = TOTAL_MAX + slice.offset + slice.size;
+  const range = isUpdatedIn(filter);
+  const isRangeAlone = range.length > 0 && conditionsOf(args, filter).size === 1;
+  const counted = isRangeAlone
+    ? countUpdated(repoId, filter, range, max)
+    : countOf(sources, filter, order, max);
   const counters = countersOf(repo, filter);
   return {
     ids: sql`${head} ${pageIds(sources, filter, order, slice)}`,

@@ -195,18 +195,28 @@ function updatedSource(
   range: readonly SQL[],
   conditions: readonly SQL[],
 ): Source {
-  const inRange = (id: SQL) =>
-    sql`${issues.repoId} = ${id} and ${kindsAndStates(OF_ISSUES, filter)} and ${allOf(...range)}`;
-  const size = sql`(
-    select count(*) from (
-      select 1 from ${issues} where ${inRange(sql`${integer(repoId)}`)}
-      limit ${integer(SORTED_MAX + 1)}
-    )
-  )`;
+  const size = countUpdated(repoId, filter, range, SORTED_MAX + 1);
   const seek = (ifChosen: (value: SQL) => SQL) =>
     sql`${issues.repoId} = ${ifChosen(sql`${integer(repoId)}`)}`;
   return { name: "updated", size, isOrdered: false, ...fromIssues(seek, conditions) };
 }
+
+/** Counts the issues of a repository in a range of updates, up to a limit, by the index of updates. */
+export const countUpdated = (
+  repoId: number,
+  states: States,
+  range: readonly SQL[],
+  max: number,
+): SQL => sql`(
+  select count(*) from (
+    select 1
+    from ${issues}
+    where ${issues.repoId} = ${integer(repoId)}
+      and ${kindsAndStates(OF_ISSUES, states)}
+      and ${allOf(...range)}
+    limit ${integer(max)}
+  )
+)`;
 
 interface PersonOptions {
   readonly repoId: number;

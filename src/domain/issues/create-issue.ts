@@ -1,10 +1,10 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { asBlocked, isBlockedBy, unlessBlocked } from "../../auth/access/blocks.ts";
 import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../context.ts";
-import { isViolation, onlyWhile } from "../../db/db.ts";
+import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { issues, milestones, repositories, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
@@ -49,23 +49,46 @@ export async function createIssue(
   requireNotArchived(repo);
   if (!isUnitOn(repo.row, "issues")) throw forbidden("the repository's issues unit is disabled");
   const honoured = mayWriteIssues(repo) ? wanted : pickForAll(wanted);
-  const assignees = await findNewAssignees(ctx, repo, honoured.assignees ?? []);
+  const assignees = await findNewAssignees(ctx, repo, "issues", honoured.assignees ?? []);
   try {
     const results = await ctx.db.batch([
-      takeNumber(ctx, repo),
-      insertIssue(ctx, repo, honoured),
-      ...toldStatements(ctx, repo, honoured, assignees),
-      selectIssues(ctx.db).where(
-        and(eq(issues.repoId, repo.row.id), eq(issues.number, lastNumber(repo))),
-      ),
+      ...openingStatements(ctx, repo, { ...honoured, isPull: false }, assignees),
+      selectIssues(ctx.db).where(isNewIssue(repo)),
     ]);
     const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
     if (!row) throw notFound();
     return toIssueContext(repo, row);
   } catch (error) {
-    throw asRefusal(error);
+    throw asOpeningRefusal(error);
   }
 }
+
+/** A new issue, or what a new pull request has as an issue. */
+type Opening = NewIssue & { readonly isPull: boolean };
+
+/**
+ * The statements that open an issue or pull request, with its entries and events. A failed batch is judged by
+ * `asOpeningRefusal`.
+ *
+ * @param more Statements that follow the insert, before anything is told of it.
+ */
+export const openingStatements = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  wanted: Opening,
+  assignees: readonly User[],
+  more: readonly BatchItem<"sqlite">[] = [],
+) =>
+  [
+    takeNumber(ctx, repo),
+    insertIssue(ctx, repo, wanted),
+    ...more,
+    ...toldStatements(ctx, repo, wanted, assignees),
+  ] as const;
+
+/** The condition for the new issue, in later statements of the batch. */
+export const isNewIssue = (repo: RepositoryContext): SQL =>
+  allOf(eq(issues.repoId, repo.row.id), eq(issues.number, lastNumber(repo)));
 
 const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
   title,
@@ -74,13 +97,15 @@ const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
   isClosed,
 });
 
-async function findNewAssignees(
+/** Finds the assignees of a new issue or pull request of the caller. @throws Failure as `toAssignees`. */
+export async function findNewAssignees(
   ctx: Ctx,
   repo: RepositoryContext,
+  unit: "issues" | "pulls",
   names: readonly string[],
 ): Promise<User[]> {
   const posterId = sql`${ctx.actor.user?.id ?? 0}`;
-  return toAssignees("issues", names, await findPossibleAssignees(ctx, repo, posterId, names));
+  return toAssignees(unit, names, await findPossibleAssignees(ctx, repo, posterId, names));
 }
 
 const takeNumber = ({ db }: Ctx, { row }: RepositoryContext) =>
@@ -96,14 +121,14 @@ const lastNumber = ({ row }: RepositoryContext) => sql<number>`(
   where ${repositories.id} = ${row.id}
 )`;
 
-/** Its id. */
-const newId = (repo: RepositoryContext) => sql<number>`(
+/** Its id, likewise. */
+export const newIssueId = (repo: RepositoryContext) => sql<number>`(
   select ${issues.id}
   from ${issues}
   where ${issues.repoId} = ${repo.row.id} and ${issues.number} = ${lastNumber(repo)}
 )`;
 
-function insertIssue({ db, actor, now }: Ctx, repo: RepositoryContext, wanted: NewIssue) {
+function insertIssue({ db, actor, now }: Ctx, repo: RepositoryContext, wanted: Opening) {
   const repoId = repo.row.id;
   const { isClosed = false, milestoneId = 0 } = wanted;
   const ofRepository = sql`
@@ -117,6 +142,7 @@ function insertIssue({ db, actor, now }: Ctx, repo: RepositoryContext, wanted: N
     {
       repoId,
       number: lastNumber(repo),
+      isPull: wanted.isPull,
       posterId: actor.user?.id ?? null,
       title: unlessBlocked(isBlocked, toIssueTitle(wanted.title)),
       body: onlyWhile(isMilestoneOpen, wanted.body ?? ""),
@@ -136,17 +162,18 @@ function insertIssue({ db, actor, now }: Ctx, repo: RepositoryContext, wanted: N
 function toldStatements(
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: NewIssue,
+  wanted: Opening,
   assignees: readonly User[],
 ): BatchItem<"sqlite">[] {
   const { id: repoId, ownerId } = repo.row;
-  const issueId = newId(repo);
-  const subject = { repoId, ownerId, issueId, number: lastNumber(repo), isPull: false };
+  const { isPull } = wanted;
+  const issueId = newIssueId(repo);
+  const subject = { repoId, ownerId, issueId, number: lastNumber(repo), isPull };
   const { labelIds = [], milestoneId = 0, isClosed = false } = wanted;
   const statements: BatchItem<"sqlite">[] = [record(ctx, { type: "issue.opened", ...subject })];
   if (assignees.length > 0) {
     const posterId = ctx.actor.user?.id ?? null;
-    const row = { id: issueId, number: subject.number, isPull: false, posterId };
+    const row = { id: issueId, number: subject.number, isPull, posterId };
     statements.push(...assigneeStatements(ctx, { repo, row }, assignees));
   }
   if (labelIds.length > 0) {
@@ -174,7 +201,8 @@ function toldStatements(
   return statements;
 }
 
-function asRefusal(error: unknown): unknown {
+/** What a failed batch with `openingStatements` means for the caller. */
+export function asOpeningRefusal(error: unknown): unknown {
   // The repository, or the caller's account, was deleted meanwhile.
   if (isViolation(error, "FOREIGN KEY")) return notFound();
   if (isViolation(error, "NOT NULL", "issues.body")) return invalid("the milestone is closed");

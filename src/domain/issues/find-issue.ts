@@ -12,6 +12,7 @@ import {
   issues,
   labels,
   milestones,
+  pulls,
   users,
   type Issue,
   type Unit,
@@ -19,6 +20,46 @@ import {
 import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+
+/** The columns of issues and pull requests with everything that their JSON shows, for `selectIssues` and its like. */
+export const issueColumns = () => ({
+  issue: columnsOf(issues, "i"),
+  poster: columnsOf(users, "p"),
+  milestone: columnsOf(milestones, "m"),
+  // A result of D1 has 100 columns at most.
+  pulls: jsonRows(
+    pulls,
+    sql`from ${pulls} where ${pulls.issueId} = ${issues.id} and ${issues.isPull}`,
+    "i_pulls",
+  ),
+  labels: jsonRows(
+    labels,
+    sql`
+      from ${issueLabels}
+      join ${labels} on ${labels.id} = ${issueLabels.labelId}
+      where ${issueLabels.issueId} = ${issues.id}
+      order by ${labels.name}, ${labels.id}`,
+    "i_labels",
+  ),
+  assignees: jsonRows(
+    users,
+    sql`
+      from ${issueAssignees}
+      join ${users} on ${users.id} = ${issueAssignees.userId}
+      where ${issueAssignees.issueId} = ${issues.id}
+      order by ${issueAssignees.createdAt}, ${issueAssignees}.rowid`,
+    "i_assignees",
+  ),
+  attachments: jsonRows(
+    attachments,
+    sql`
+      from ${attachments}
+      where ${attachments.issueId} = ${issues.id}
+        and ${attachments.entryId} is null
+      order by ${attachments.id}`,
+    "i_attachments",
+  ),
+});
 
 /**
  * Selects issues and pull requests with everything that their JSON shows; one query, any number of rows.
@@ -28,38 +69,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
  */
 export const selectIssues = (db: Database) =>
   db
-    .select({
-      issue: columnsOf(issues, "i"),
-      poster: columnsOf(users, "p"),
-      milestone: columnsOf(milestones, "m"),
-      labels: jsonRows(
-        labels,
-        sql`
-          from ${issueLabels}
-          join ${labels} on ${labels.id} = ${issueLabels.labelId}
-          where ${issueLabels.issueId} = ${issues.id}
-          order by ${labels.name}, ${labels.id}`,
-        "i_labels",
-      ),
-      assignees: jsonRows(
-        users,
-        sql`
-          from ${issueAssignees}
-          join ${users} on ${users.id} = ${issueAssignees.userId}
-          where ${issueAssignees.issueId} = ${issues.id}
-          order by ${issueAssignees.createdAt}, ${issueAssignees}.rowid`,
-        "i_assignees",
-      ),
-      attachments: jsonRows(
-        attachments,
-        sql`
-          from ${attachments}
-          where ${attachments.issueId} = ${issues.id}
-            and ${attachments.entryId} is null
-          order by ${attachments.id}`,
-        "i_attachments",
-      ),
-    })
+    .select(issueColumns())
     .from(issues)
     .leftJoin(users, eq(users.id, issues.posterId))
     .leftJoin(milestones, eq(milestones.id, issues.milestoneId))
@@ -71,13 +81,16 @@ export type IssueQueryRow = Awaited<ReturnType<typeof selectIssues>>[number];
 // The left joins return columns of nulls for a deleted account, and without a milestone.
 export const toIssueContext = (
   repo: RepositoryContext,
-  { issue, poster, milestone, ...lists }: IssueQueryRow,
+  { issue, poster, milestone, pulls: [pull], ...lists }: IssueQueryRow,
 ): IssueContext => ({
   repo,
   row: issue,
   poster: issue.posterId === null ? undefined : (poster ?? undefined),
   milestone: issue.milestoneId === null ? undefined : (milestone ?? undefined),
-  ...lists,
+  pull,
+  labels: lists.labels,
+  assignees: lists.assignees,
+  attachments: lists.attachments,
 });
 
 /** The condition for an issue or pull request by its number. */

@@ -11,14 +11,15 @@ import { conflict, malformed, notFound } from "../../lib/failure.ts";
 import { htmlUrlOf } from "../../shapes/urls.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
-import type { PackRecord, Snapshot, StoredRef } from "../../storage/repository-records.ts";
+import type { StoredRef } from "../../storage/repository-records.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { branchRef, findBranch } from "../branches/find-branch.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "../contents/lfs-pointer.ts";
+import { adoptPacks } from "../git/adopt-packs.ts";
 import { commitChange } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { findRef, openSideBySide, type RepositorySnapshot } from "../git/open-snapshot.ts";
-import { type Adopted, pushRefs } from "../git/push-refs.ts";
+import { pushRefs } from "../git/push-refs.ts";
 import { requireUpdated, toCommand } from "../git/ref-update-request.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { takeObjects } from "../lfs/take-objects.ts";
@@ -70,7 +71,7 @@ export async function mergeUpstream(
     ? await mergeTrees(own.repository, ours, theirs, name, upstream)
     : undefined;
   await takeLargeFiles(ctx, own.repository, right, upstream, fork);
-  const adopted = await adoptPacks(ctx, fork, upstream, [own, other], right, source);
+  const adopted = await adoptPacks(ctx, [fork, own], [upstream, other], right, source);
   const update = { ref: branchRef(name), from: ref.oid };
   if (!merged) {
     const results = await pushRefs(ctx, fork, {
@@ -105,7 +106,7 @@ export async function mergeUpstream(
       for (const { kind, content } of merged.objects) pack.add(kind, content);
       return { updates: [{ ...update, to: pack.add("commit", commit) }] };
     },
-    adopted,
+    { adopted },
   );
   return "merge";
 }
@@ -174,47 +175,4 @@ async function takeLargeFiles(
     if (pointer) oids.add(pointer.oid);
   }
   await takeObjects(ctx, upstream.row, fork.row, [...oids]);
-}
-
-/**
- * Holds the packs of the upstream that have the new commits and their objects.
- *
- * SECURITY: first the fork holds the packs, then the upstream says that it lists them still, and marks them as shared.
- * From then on every job that deletes a pack of the network asks the fork, so no pack is gone when the fork lists it.
- */
-async function adoptPacks(
-  ctx: Ctx,
-  fork: RepositoryContext,
-  upstream: RepositoryContext,
-  [own, other]: readonly [RepositorySnapshot, RepositorySnapshot],
-  commits: readonly Node[],
-  ref: StoredRef,
-): Promise<Adopted> {
-  const packs = findLacking(own, other.state, commits);
-  if (packs.length > 0) {
-    await ctx.git.repository(fork.row).holdPacks(packs, ctx.now);
-    const shared = await ctx.git.repository(upstream.row).share();
-    const listed = new Set(shared.packs.map(({ name }) => name));
-    if (!packs.every(({ name }) => listed.has(name))) {
-      throw conflict("the upstream repository changed meanwhile: try again");
-    }
-  }
-  return { packs, ref };
-}
-
-/** The packs of the upstream, in its order, from which the fork needs objects of new commits. */
-function findLacking(
-  { state, repository: { graph } }: RepositorySnapshot,
-  upstream: Snapshot,
-  commits: readonly Node[],
-): PackRecord[] {
-  // The catalog has the fork's packs first, then those of the upstream that the fork does not list.
-  const listed = new Set(state.packs.map(({ name }) => name));
-  const others = upstream.packs.filter(({ name }) => !listed.has(name));
-  const needed = new Set<number>();
-  for (const node of commits) {
-    needed.add(graph.location(node).pack);
-    graph.visitIntroduced(node, ({ pack }) => void needed.add(pack));
-  }
-  return others.filter((_pack, at) => needed.has(state.packs.length + at));
 }

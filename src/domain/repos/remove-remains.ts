@@ -5,6 +5,8 @@ import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import {
   attachments,
+  branchTips,
+  codeComments,
   contentVersions,
   issueAssignees,
   issueDependencies,
@@ -16,9 +18,12 @@ import {
   mails,
   milestones,
   notifications,
+  pulls,
   reactions,
   repositories,
   repositoryRemains,
+  reviews,
+  scheduledMerges,
   stopwatches,
   timelineEntries,
   trackedTimes,
@@ -45,9 +50,13 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
   [attachments, attachments.issueId],
   [notifications, notifications.issueId],
   [mails, mails.issueId],
+  [codeComments, codeComments.issueId],
   [timelineEntries, timelineEntries.issueId],
   // References in other repositories.
   [timelineEntries, timelineEntries.otherIssueId],
+  [reviews, reviews.issueId],
+  [scheduledMerges, scheduledMerges.issueId],
+  [pulls, pulls.issueId],
   [trackedTimes, trackedTimes.issueId],
   [stopwatches, stopwatches.issueId],
   [issueLabels, issueLabels.issueId],
@@ -61,6 +70,7 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
 /** What belongs to a repository, and can go once no issue refers to it. */
 const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
   [notifications, notifications.repoId],
+  [branchTips, branchTips.repoId],
   [labels, labels.repoId],
   [milestones, milestones.repoId],
 ];

@@ -9,6 +9,7 @@ import type { Viewer } from "../viewer.ts";
 import { ACCOUNT_PAYLOADS } from "./payloads/account-payloads.ts";
 import { CODE_PAYLOADS } from "./payloads/code-payloads.ts";
 import { ISSUE_PAYLOADS } from "./payloads/issue-payloads.ts";
+import { PULL_PAYLOADS } from "./payloads/pull-payloads.ts";
 import { LABEL_PAYLOADS } from "./payloads/label-payloads.ts";
 import { MILESTONE_PAYLOADS } from "./payloads/milestone-payloads.ts";
 import { OAUTH_PAYLOADS } from "./payloads/oauth-payloads.ts";
@@ -27,6 +28,7 @@ export const EVENT_PAYLOADS = {
   ...REPOSITORY_PAYLOADS,
   ...CODE_PAYLOADS,
   ...ISSUE_PAYLOADS,
+  ...PULL_PAYLOADS,
   ...LABEL_PAYLOADS,
   ...MILESTONE_PAYLOADS,
   ...TIME_PAYLOADS,

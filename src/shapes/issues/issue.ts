@@ -5,6 +5,7 @@ import type {
   Issue as IssueRow,
   Label as LabelRow,
   Milestone as MilestoneRow,
+  Pull as PullRow,
   User as UserRow,
 } from "../../db/schema/index.ts";
 import { formatTime, formatTimeOrNull } from "../../lib/time.ts";
@@ -73,6 +74,8 @@ export interface IssueContext {
   /** Undefined for a deleted account. */
   readonly poster: UserRow | undefined;
   readonly milestone: MilestoneRow | undefined;
+  /** What it has as a pull request; undefined for an issue. */
+  readonly pull: PullRow | undefined;
   /** By name. */
   readonly labels: readonly LabelRow[];
   /** By the order in which they were assigned. */
@@ -123,9 +126,7 @@ export function toIssue(issue: IssueContext, viewer: Viewer): Issue {
     closed_at: formatTimeOrNull(row.closedAt),
     due_date: formatTimeOrNull(row.deadlineAt),
     time_estimate: row.timeEstimateSeconds,
-    pull_request: row.isPull
-      ? { merged: false, merged_at: null, draft: false, html_url: htmlUrl }
-      : null,
+    pull_request: row.isPull ? toPullRequestMeta(issue, htmlUrl) : null,
     repository: {
       id: repo.row.id,
       name: repo.row.name,
@@ -136,3 +137,19 @@ export function toIssue(issue: IssueContext, viewer: Viewer): Issue {
     content_version: row.contentVersion,
   };
 }
+
+const toPullRequestMeta = (
+  { row, pull }: IssueContext,
+  htmlUrl: string,
+): z.infer<typeof PullRequestMeta> => {
+  const mergedAt = pull?.mergedAt ?? null;
+  return {
+    merged: mergedAt !== null,
+    merged_at: formatTimeOrNull(mergedAt),
+    draft: isDraftTitle(row.title),
+    html_url: htmlUrl,
+  };
+};
+
+/** Whether the title of a pull request marks it as work in progress. */
+export const isDraftTitle = (title: string): boolean => /^(?:wip:|\[wip\])/i.test(title);

@@ -36,3 +36,21 @@ export async function storeSampleNote(repo: TestRepo, commitOid: string): Promis
   const note = history.commit({ files: { [commitOid]: `A note on ${repo.name}\n` } });
   await storePush(repo, "refs/notes/commits", note, history.build());
 }
+
+/**
+ * Builds a commit on top of the sample code's.
+ *
+ * @returns Its id, and what stores it as refs.
+ */
+export function makeSampleTopic(repo: TestRepo, parent: string, text = repo.name) {
+  const history = new History();
+  const files = { file: text, topic: "A topic\n" };
+  const oid = history.commit({ files, parents: [parent], message: "Add a topic\n" });
+  const store = async (...refs: string[]): Promise<void> =>
+    storeRefs(
+      repo,
+      refs.map((ref) => ({ ref, oid })),
+      history.build(),
+    );
+  return { oid, store };
+}

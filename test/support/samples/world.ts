@@ -36,9 +36,15 @@ import {
   makeStopwatch,
   makeTime,
 } from "../issues.ts";
+import { makePull } from "../pulls.ts";
 import { makeApplication } from "../oauth.ts";
 import { makeRule, makeRuleset, makeTagRule } from "../protections.ts";
-import { storeSampleCode, storeSampleNote, storeSampleUpstream } from "./sample-code.ts";
+import {
+  makeSampleTopic,
+  storeSampleCode,
+  storeSampleNote,
+  storeSampleUpstream,
+} from "./sample-code.ts";
 
 /** The hash of an image that is not stored. */
 const AVATAR_HASH = "a1".repeat(32);
@@ -134,6 +140,25 @@ export class World {
     return { owner, repo: name, index: number };
   });
 
+  /** An open pull request of a branch `topic` into `main`, with one commit that adds a file. */
+  readonly pull = makeOnce(async () => {
+    const [repo, code] = [await this.repo(), await this.code()];
+    const topic = makeSampleTopic(repo, code.oid, this.fields.text);
+    const pull = await makePull(repo, {
+      headOid: topic.oid,
+      mergeBaseOid: code.oid,
+      judgedBaseOid: code.oid,
+      additions: 1,
+      changedFiles: 1,
+      aheadCount: 1,
+    });
+    await topic.store("refs/heads/topic", `refs/pull/${pull.number}/head`);
+    return pull;
+  });
+  readonly pullPath = makeOnce(async () => {
+    const [{ owner, name }, { number }] = [await this.repo(), await this.pull()];
+    return { owner, repo: name, index: number };
+  });
   /** Rules for branches that do not exist, of the repository and of the organization, and one for tags. */
   readonly branchRule = makeOnce(async () => {
     const [{ id }, { id: userId }] = [await this.repo(), await this.user()];

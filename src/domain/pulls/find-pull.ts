@@ -1,0 +1,151 @@
+import { asc, eq, ne, type SQL, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { requestedTeams } from "../../auth/access/requested-teams.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
+import { allOf, type Database, qualified } from "../../db/db.ts";
+import { jsonRows } from "../../db/json-rows.ts";
+import {
+  branchTips,
+  issues,
+  milestones,
+  pulls,
+  repositories,
+  reviews,
+  timelineEntries,
+  users,
+} from "../../db/schema/index.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { PullContext } from "../../shapes/pulls/pull-request.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isIssueVisible, isNumbered, issueColumns, toIssueContext } from "../issues/find-issue.ts";
+import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+
+/** The value of a branch of a pull request; null if the branch does not exist. */
+const tipOf = (repoId: SQL, branch: SQL, name: string) =>
+  qualified<string | null>(sql`(
+    select ${branchTips.oid}
+    from ${branchTips}
+    where ${branchTips.repoId} = ${repoId} and ${branchTips.branch} = ${branch}
+  )`).as(name);
+
+/**
+ * Selects pull requests with everything that their JSON shows but the repositories of their heads; one query, any number
+ * of rows. As for `selectIssues`, a query that sorts should select the ids of its page in a subquery.
+ */
+export const selectPulls = (db: Database) =>
+  db
+    .select({
+      ...issueColumns(),
+      merger: jsonRows(users, sql`from ${users} where ${users.id} = ${pulls.mergerId}`, "merger"),
+      baseTip: tipOf(sql`${pulls.repoId}`, sql`${pulls.baseBranch}`, "base_tip"),
+      headTip: tipOf(sql`${pulls.headRepoId}`, sql`${pulls.headBranch}`, "head_tip"),
+      requestedReviewers: jsonRows(
+        users,
+        sql`
+          from ${reviews}
+          join ${users} on ${users.id} = ${reviews.reviewerId}
+          where ${reviews.issueId} = ${issues.id} and ${reviews.state} = 'request_review'
+          order by ${reviews.id}`,
+        "requested_reviewers",
+      ),
+      requestedTeams: requestedTeams(sql`${issues.id}`),
+      reviewCommentCount: qualified<number>(sql`(
+        select count(*)
+        from ${timelineEntries}
+        where ${timelineEntries.issueId} = ${issues.id} and ${timelineEntries.kind} = 'code'
+          and not exists (
+            select 1 from ${reviews}
+            where ${reviews.id} = ${timelineEntries.reviewId} and ${reviews.state} = 'pending'
+          )
+      )`).as("review_comment_count"),
+    })
+    .from(issues)
+    .innerJoin(pulls, eq(pulls.issueId, issues.id))
+    .leftJoin(users, eq(users.id, issues.posterId))
+    .leftJoin(milestones, eq(milestones.id, issues.milestoneId))
+    .$dynamic();
+
+/** A row of `selectPulls`. */
+export type PullQueryRow = Awaited<ReturnType<typeof selectPulls>>[number];
+
+/**
+ * Selects the repositories of the heads of pull requests, where they are not `repoId`.
+ *
+ * @param ids Selects the ids of the pull requests.
+ */
+export const selectHeadRepositories = (ctx: Ctx, repoId: number, ids: SQL) =>
+  selectRepositories(ctx.db, callerSql(ctx.actor)).where(
+    allOf(
+      sql`${repositories.id} in (
+        select ${pulls.headRepoId} from ${pulls} where ${pulls.issueId} in (${ids})
+      )`,
+      ne(repositories.id, repoId),
+    ),
+  );
+
+/** @param headRepos The repositories of heads other than `repo`, as far as they exist. */
+export function toPullContext(
+  repo: RepositoryContext,
+  row: PullQueryRow,
+  headRepos: readonly RepositoryContext[],
+): PullContext {
+  const [pull] = row.pulls;
+  if (!pull) throw new Error("a pull request without its row");
+  const isOwn = pull.headRepoId === repo.row.id;
+  return {
+    ...toIssueContext(repo, row),
+    pull,
+    baseTip: row.baseTip ?? undefined,
+    headTip: pull.flow === "agit" ? undefined : (row.headTip ?? undefined),
+    headRepo: isOwn ? repo : headRepos.find((each) => each.row.id === pull.headRepoId),
+    merger: row.merger[0],
+    requestedReviewers: row.requestedReviewers,
+    requestedTeams: row.requestedTeams,
+    reviewCommentCount: row.reviewCommentCount,
+  };
+}
+
+/** The statements that load one pull request by a condition on `issues` and `pulls`, for `toOnePull`. */
+export const pullStatements = (ctx: Ctx, repo: RepositoryContext, isWanted: SQL) =>
+  [
+    selectPulls(ctx.db).where(isWanted).orderBy(asc(issues.id)).limit(1),
+    selectHeadRepositories(
+      ctx,
+      repo.row.id,
+      sql`
+        select ${issues.id}
+        from ${issues} join ${pulls} on ${pulls.issueId} = ${issues.id}
+        where ${isWanted}`,
+    ),
+  ] as const;
+
+/** The pull request that `pullStatements` found; undefined for none. */
+export function toOnePull(
+  { actor }: Ctx,
+  repo: RepositoryContext,
+  [row]: readonly PullQueryRow[],
+  heads: readonly Parameters<typeof toRepositoryContext>[1][],
+): PullContext | undefined {
+  const contexts = heads.map((each) => toRepositoryContext(actor, each));
+  return row && toPullContext(repo, row, contexts);
+}
+
+/**
+ * Finds a pull request of a repository by its number.
+ *
+ * Cost: one query.
+ *
+ * @throws Failure `not_found` also for an issue, and where the caller may not see the unit.
+ */
+export async function findPull(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+): Promise<PullContext> {
+  const isWanted = isNumbered(repo.row.id, number) as SQL;
+  const [rows, heads] = await ctx.db.batch(pullStatements(ctx, repo, isWanted));
+  const pull = toOnePull(ctx, repo, rows, heads);
+  if (!pull || !isIssueVisible(repo, pull.row)) throw notFound("pull request does not exist");
+  return pull;
+}

@@ -1,0 +1,76 @@
+import type { Mergeability } from "../../db/schema/index.ts";
+import { decodeText } from "../../git/byte-text.ts";
+import { GitError } from "../../git/error.ts";
+import { mergeCommits } from "../../git/merge/merge-commits.ts";
+import type { Node } from "../../git/walk/commit-graph.ts";
+import { findDivergence } from "../../git/walk/merge-bases.ts";
+import type { OpenRepository } from "../../storage/open-repository.ts";
+import { findChangedFiles } from "../commits/compare-revisions.ts";
+
+/** Maximum paths with conflicts that are stored. */
+const CONFLICTS_MAX = 100;
+
+/** What is known of merging a head into a base, and of what the head changes. */
+export interface Judgement {
+  readonly mergeState: Exclude<Mergeability, "checking">;
+  /** "" for unrelated histories. */
+  readonly mergeBaseOid: string;
+  readonly conflictPaths: string[];
+  readonly additions: number;
+  readonly deletions: number;
+  readonly changedFiles: number;
+  /** The commits that only the head, and only the base reaches. */
+  readonly aheadCount: number;
+  readonly behindCount: number;
+  /** The tree of the merge; undefined unless it is `mergeable`. */
+  readonly treeOid?: string;
+}
+
+/**
+ * Works out whether a head can be merged into a base, and what it changes since their merge base.
+ *
+ * The same two commits always give the same answer, within the bounds of merges and comparisons.
+ */
+export async function judge(
+  repository: OpenRepository,
+  base: Node,
+  head: Node,
+): Promise<Judgement> {
+  const { graph } = repository;
+  const { left, right, bases } = findDivergence(graph, base, head);
+  const timeOf = (node: Node): number => graph.times[node] as number;
+  const [mergeBase] = bases.toSorted((a, b) => timeOf(b) - timeOf(a));
+  const baseTree = mergeBase === undefined ? undefined : graph.rootOid(mergeBase);
+  const headTree = graph.rootOid(head);
+  const files = (await findChangedFiles(repository, baseTree, headTree)) ?? [];
+  const counts = {
+    mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
+    additions: files.reduce((sum, { stat }) => sum + (stat?.added ?? 0), 0),
+    deletions: files.reduce((sum, { stat }) => sum + (stat?.removed ?? 0), 0),
+    changedFiles: files.length,
+    aheadCount: right.length,
+    behindCount: left.length,
+    conflictPaths: [],
+  };
+  if (right.length === 0) return { ...counts, mergeState: "ancestor" };
+  if (baseTree === headTree) return { ...counts, mergeState: "empty" };
+  return { ...counts, ...(await tryMerge(repository, base, head)) };
+}
+
+async function tryMerge(
+  { graph, objects }: OpenRepository,
+  base: Node,
+  head: Node,
+): Promise<Pick<Judgement, "mergeState" | "conflictPaths" | "treeOid">> {
+  try {
+    const merge = await mergeCommits(graph, objects, base, head, () => undefined);
+    if (merge.kind === "merged") {
+      return { mergeState: "mergeable", conflictPaths: [], treeOid: merge.treeOid };
+    }
+    const paths = [...new Set(merge.paths.map(({ path }) => decodeText(path).toWellFormed()))];
+    return { mergeState: "conflict", conflictPaths: paths.slice(0, CONFLICTS_MAX) };
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return { mergeState: "error", conflictPaths: [] };
+  }
+}

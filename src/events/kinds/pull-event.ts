@@ -1,0 +1,62 @@
+import type { Oid } from "../../git/oid.ts";
+import type { MergeKind } from "../../db/schema/index.ts";
+
+/** The pull request that an event is about. */
+interface OfPull {
+  repoId: number;
+  ownerId: number;
+  issueId: number;
+  number: number;
+}
+
+/** Who is asked for a review: a user or a team. */
+type Asked = { userId: number; teamId: null } | { userId: null; teamId: number };
+
+/**
+ * What happens to pull requests only. What they share with issues, like being opened, edited, labeled and closed without
+ * a merge, is told as of an issue.
+ */
+export type PullEvent =
+  | (OfPull & {
+      /** The head has another value. */
+      type: "pull.synchronized";
+      before: Oid;
+      after: Oid;
+      isForced: boolean;
+      /** The commits that are new, at most as many as the count tells. */
+      commitCount: number;
+    })
+  | (OfPull & {
+      /** Instead of being closed. */
+      type: "pull.merged";
+      mergeCommitOid: Oid;
+      mergeKind: MergeKind;
+      /** Whether nobody asked for it just then: it was scheduled, or found in the base. */
+      isAutomatic: boolean;
+    })
+  | (OfPull & {
+      type: "pull.retargeted";
+      /** Branches. */
+      from: string;
+      to: string;
+    })
+  | (OfPull & {
+      /** It is no draft any more. */
+      type: "pull.ready";
+    })
+  | (OfPull & Asked & { type: "pull.review_requested" | "pull.review_request_removed" })
+  | (OfPull & { type: "pull.merge_scheduled" | "pull.merge_unscheduled" })
+  | (OfPull & {
+      type: "review.submitted";
+      reviewId: number;
+      state: "approved" | "request_changes" | "comment";
+    })
+  | (OfPull & {
+      type: "review.dismissed" | "review.undismissed" | "review.deleted";
+      reviewId: number;
+    })
+  | (OfPull & {
+      /** The conversation that begins with a comment. */
+      type: "conversation.resolved" | "conversation.reopened";
+      commentId: number;
+    });
