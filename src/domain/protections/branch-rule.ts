@@ -146,7 +146,7 @@ export class BranchRule {
     const isUnprotected = pathMatcherOf(settings.unprotectedFilePatterns);
     // A new branch is more than the files that its commits change: who may not push does not create one.
     if (isUnprotected && before !== undefined) {
-      const isOther = (path: ByteText): boolean => !isUnprotected(path, this.budget);
+      const isOther = (each: ByteText): boolean => !isUnprotected(each, this.budget);
       const other = await this.findChanged(before, tip, brought, isOther);
       if (other === undefined) return undefined;
     }

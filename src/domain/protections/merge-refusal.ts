@@ -128,7 +128,10 @@ function findUnmet(
   { pull }: PullContext,
   budget: StepBudget,
 ): string | undefined {
-  const count = (state: ReviewState, isCounted = (_: { isStale: boolean }) => true): number =>
+  const count = (
+    state: ReviewState,
+    isCounted: (each: { isStale: boolean }) => boolean = () => true,
+  ): number =>
     facts.reviews
       .filter((each) => each.state === state && isCounted(each))
       .reduce((sum, each) => sum + each.count, 0);
