@@ -9,6 +9,7 @@ import { stripSpace } from "../../../git/object/strip-space.ts";
 import type { Oid } from "../../../git/oid.ts";
 import type { Node } from "../../../git/walk/commit-graph.ts";
 import { logByTime } from "../../../git/walk/log.ts";
+import { findDivergence } from "../../../git/walk/merge-bases.ts";
 import { conflict, Failure, notApplicable } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { PushedMerge } from "../../../storage/repository-records.ts";
@@ -19,6 +20,7 @@ import { commitChange } from "../../git/commit-change.ts";
 import { makeCommit } from "../../git/make-commit.ts";
 import { findRef } from "../../git/open-snapshot.ts";
 import { updateRefs } from "../../git/update-refs.ts";
+import { findMergeRefusal } from "../../protections/merge-refusal.ts";
 import { findPull } from "../find-pull.ts";
 import { type OpenPull, openPull } from "../open-pull.ts";
 import { addTrailer } from "./add-trailer.ts";
@@ -73,7 +75,6 @@ export async function mergePull(
   let current = pull;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     requireMerger(current);
-    await requireReady(ctx, current);
     requireStyle(current.repo, options.style);
     if (options.headOid && options.headOid !== current.pull.headOid) {
       throw conflict("head out of date");
@@ -91,12 +92,13 @@ async function attemptMerge(
   user: User,
   options: PullMergeOptions,
 ): Promise<boolean> {
-  const opened = await openPull(ctx, pull);
+  const [opened] = await Promise.all([openPull(ctx, pull), requireReady(ctx, pull)]);
   const { base } = opened;
   if (base === undefined) throw notApplicable("Please try again later: the base does not exist");
   // A push to the head that its pull request does not have yet.
   const isBehind = pull.headTip !== undefined && pull.headTip !== pull.pull.headOid;
   if (isBehind) throw notApplicable("Please try again later");
+  await requireRules(ctx, pull, { ...opened, base }, options);
   const built = await build(ctx, pull, user, { ...opened, base }, options);
   const baseOid = opened.snapshot.repository.graph.oid(base);
   try {
@@ -107,6 +109,29 @@ async function attemptMerge(
     if (isRefused && (await hasMoved(ctx, pull, baseOid))) return false;
     throw error;
   }
+}
+
+/**
+ * Refuses a pull request that does not meet the rules of its base, which are judged for the base as it is opened, since
+ * the stored judgement may be about an earlier one.
+ *
+ * @throws Failure `not_applicable`.
+ */
+async function requireRules(
+  ctx: Ctx,
+  context: PullContext,
+  { snapshot, base, head, mergeBase }: OpenPull & { readonly base: Node },
+  { isForced = false }: PullMergeOptions,
+): Promise<void> {
+  const { repository } = snapshot;
+  const { graph } = repository;
+  const pull = {
+    ...context.pull,
+    behindCount: findDivergence(graph, base, head).left.length,
+    mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
+  };
+  const refusal = await findMergeRefusal(ctx, { ...context, pull }, { isForced, repository });
+  if (refusal !== undefined) throw notApplicable(refusal);
 }
 
 type Built = Extract<BuiltMerge, { kind: "built" }>;
