@@ -15,13 +15,13 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.assigned",
   "comment.created",
   "comment.edited",
+  "pull.synchronized",
+  "pull.retargeted",
   "pull.merged",
   "pull.merge_scheduled",
   "pull.ready",
-  "pull.synchronized",
   "review.dismissed",
   "review.submitted",
-  "pull.retargeted",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

@@ -50,6 +50,7 @@ export const synchronizePulls: Consequence = {
     "issue.opened",
     "issue.reopened",
     "issue.closed",
+    "pull.synchronized",
     "pull.retargeted",
     "pull.merged",
   ],
@@ -67,6 +68,10 @@ export const synchronizePulls: Consequence = {
       case "issue.closed":
         if (event.isPull) await settlePull(ctx, event.issueId, budget);
         return undefined;
+      case "pull.synchronized":
+        // Another pull request was judged in the step that moved its head.
+        await settlePull(ctx, event.issueId, budget, eq(pulls.flow, "agit"));
+        return undefined;
       case "pull.retargeted":
       case "pull.merged":
         await settlePull(ctx, event.issueId, budget);
@@ -78,8 +83,13 @@ export const synchronizePulls: Consequence = {
 };
 
 /** Brings one pull request in step, whatever happened to it: it may be in another state than its event tells by now. */
-async function settlePull(ctx: Ctx, issueId: number, budget: WorkBudget): Promise<void> {
-  const [pull] = await loadPulls(ctx, eq(pulls.issueId, issueId));
+async function settlePull(
+  ctx: Ctx,
+  issueId: number,
+  budget: WorkBudget,
+  condition?: SQL,
+): Promise<void> {
+  const [pull] = await loadPulls(ctx, allOf(eq(pulls.issueId, issueId), condition), 1);
   if (!pull) return;
   budget.consume(10);
   const { repo, headRepo, row } = pull;

@@ -202,29 +202,40 @@ describe("the head of a pull request", () => {
     const forkRow = only(
       await db.select().from(repositories).where(eq(repositories.ownerId, forker.id)),
     );
-    await move(forker, fork, [{ ref: "refs/heads/feat", new: other }]);
+    const makeFeature = (count: number) => {
+      const history = new History();
+      const oids = [history.commit({ message: "base\n", files: { file: "base\n" } })];
+      for (let at = 0; at < count; at++) {
+        const files = { feature: `${at}\n` };
+        oids.push(history.commit({ message: `f${at}\n`, parents: oids.slice(-1), files }));
+      }
+      return { tip: oids.at(-1) ?? "", pack: history.build() };
+    };
+    const [before, after] = [makeFeature(1), makeFeature(2)];
+    const feat = { ref: "refs/heads/feat", new: before.tip };
+    await pushQuietly(forker, fork, [feat], before.pack);
     const number = await open(forker, repo, `${forker.name}:feat`);
-    const history = new History();
-    history.commit({ message: "base\n", files: { file: "base\n" } });
-    const more = history.commit({ message: "more\n", parents: [other], files: { more: "m" } });
-    const feat = { ref: "refs/heads/feat", old: other, new: three };
-    expect(await pushQuietly(forker, fork, [feat], history.build())).toContain(
-      "ok refs/heads/feat",
+    await pushQuietly(
+      forker,
+      fork,
+      [{ ref: feat.ref, old: before.tip, new: after.tip }],
+      after.pack,
     );
     await drawConsequences();
     expect((await pullOf(repo, number)).pulls).toMatchObject({
-      headOid: three,
-      judgedHeadOid: three,
+      headOid: after.tip,
+      judgedHeadOid: after.tip,
       judgedBaseOid: base,
       mergeState: "mergeable",
     });
-    expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(three);
+    expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(after.tip);
     // What the fork lists, the base lists as well: the same packs.
     const [own, others] = await Promise.all([
       git.repository(repo).snapshot(),
       git.repository(forkRow).snapshot(),
     ]);
     const names = own.packs.map(({ name }) => name);
+    expect(others.packs).toHaveLength(own.packs.length - 1);
     expect(others.packs.every(({ name }) => names.includes(name))).toBe(true);
 
     // The commits stay when the fork goes, and the pull request closes.
@@ -233,7 +244,7 @@ describe("the head of a pull request", () => {
     );
     await drawConsequences();
     expect((await pullOf(repo, number)).issues.isClosed).toBe(true);
-    expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(three);
+    expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(after.tip);
     expect(await refOf(repo, `refs/pull/${number}/merge`)).toBeUndefined();
     await readAllObjects(repo);
   });
