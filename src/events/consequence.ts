@@ -6,6 +6,7 @@ import type { Event } from "./event.ts";
 const KINDS_WITH_CONSEQUENCES = [
   "repository.pushed",
   "repository.transferred",
+  "commit_status.created",
   "repository.deleted",
   "issue.opened",
   "issue.edited",
@@ -18,6 +19,10 @@ const KINDS_WITH_CONSEQUENCES = [
   "pull.synchronized",
   "pull.retargeted",
   "pull.merged",
+  "pull.merge_scheduled",
+  "pull.ready",
+  "review.dismissed",
+  "review.submitted",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

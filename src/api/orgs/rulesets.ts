@@ -8,9 +8,9 @@ import {
 } from "../../domain/protections/change-rules.ts";
 import { findRuleset, listRulesets, withPeople } from "../../domain/protections/list-rules.ts";
 import { conflict } from "../../lib/failure.ts";
-import { Ruleset, toRuleset } from "../../shapes/orgs/ruleset.ts";
+import { Ruleset, toRuleset } from "../../shapes/repos/ruleset.ts";
 import { empty, json, page, refusals } from "../answers.ts";
-import { patterns, RULE_FIELDS, toRuleOptions } from "../branches/rule-body.ts";
+import { patternList, RULE_FIELDS, toRuleOptions } from "../branches/rule-body.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
 import { body, requiredText } from "../json-body.ts";
@@ -19,7 +19,7 @@ import { PathId } from "../path-id.ts";
 import { OrgPath } from "./paths.ts";
 
 const FIELDS = {
-  repository_patterns: patterns().openapi({
+  repository_patterns: patternList().openapi({
     description:
       "Patterns of names of repositories, separated by semicolons, in any case; empty for all",
     example: "api-*;web",

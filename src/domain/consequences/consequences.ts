@@ -2,6 +2,8 @@ import type { Consequence } from "../../events/consequence.ts";
 import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
 import { removePullRefs } from "../pulls/remove-refs.ts";
+import { closeByMerge } from "../pulls/merge/close-by-merge.ts";
+import { runScheduledMerges } from "../pulls/merge/run-scheduled-merges.ts";
 import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
 import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
@@ -14,6 +16,8 @@ export const CONSEQUENCES: readonly Consequence[] = [
   removePullRefs,
   referByCommits,
   referByText,
+  closeByMerge,
+  runScheduledMerges,
   detachFormerLabels,
   notify,
 ];
