@@ -67,11 +67,6 @@ GET /repos/{owner}/{repo}/pulls/{index}.{diffType}
 GET /repos/{owner}/{repo}/pulls/{index}/commits
 GET /repos/{owner}/{repo}/pulls/{index}/files
 GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/merge
-GET POST /repos/{owner}/{repo}/pulls/{index}/reviews
-GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/reviews/{id}
-GET /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/comments
-POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals
-POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/undismissals
 POST /repos/{owner}/{repo}/pulls/{index}/update
 GET POST /repos/{owner}/{repo}/push_mirrors
 POST /repos/{owner}/{repo}/push_mirrors-sync
