@@ -54,18 +54,12 @@ GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
-GET POST /repos/{owner}/{repo}/branch_protections
-POST /repos/{owner}/{repo}/branch_protections/priority
-GET DELETE PATCH /repos/{owner}/{repo}/branch_protections/{name}
 GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 POST /repos/{owner}/{repo}/mirror-sync
 GET /repos/{owner}/{repo}/pulls
 GET /repos/{owner}/{repo}/pulls/{base}/{head}
 PATCH /repos/{owner}/{repo}/pulls/{index}
-GET /repos/{owner}/{repo}/pulls/{index}.{diffType}
-GET /repos/{owner}/{repo}/pulls/{index}/commits
-GET /repos/{owner}/{repo}/pulls/{index}/files
 GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/merge
 POST /repos/{owner}/{repo}/pulls/{index}/update
 GET POST /repos/{owner}/{repo}/push_mirrors

@@ -8,7 +8,8 @@ import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import type { Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
+import type { PushCause } from "../protections/branch-rule.ts";
+import { type Adopted, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 /** A repository snapshot, and a pack for the new objects. */
@@ -49,7 +50,7 @@ export interface CommittedChange<T> {
  * Cost: two calls of the repository's Durable Object, three bucket writes.
  *
  * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
- * objects. No ref is updated then, and stored data is removed.
+ * objects, ProtectedRef if a rule refuses an update. No ref is updated then, and stored data is removed.
  */
 export async function commitChange<T extends Change>(
   ctx: Ctx,

@@ -2,7 +2,12 @@ import { sql } from "drizzle-orm";
 
 import { reaches } from "../../auth/access/people.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
-import { isTeamOfRepository, selectTeamsHolding, teamIdsOf } from "../../auth/access/teams.ts";
+import {
+  isTeamAmong,
+  isTeamOfRepository,
+  selectTeamsHolding,
+  teamIdsOf,
+} from "../../auth/access/teams.ts";
 import { teamGrants } from "../../auth/access/team-modes.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, flagColumn } from "../../db/db.ts";
@@ -103,7 +108,7 @@ export async function findOfficialReviewers(
     selectTeamsHolding(
       ctx.db,
       row.ownerId,
-      teamIds,
+      isTeamAmong(teamIds),
       allOf(isTeamOfRepository(row), teamGrants(toWrite)),
     ),
   ]);

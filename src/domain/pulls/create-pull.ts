@@ -14,16 +14,13 @@ import {
   type User,
   users,
 } from "../../db/schema/index.ts";
-import { findDivergence } from "../../git/walk/merge-bases.ts";
 import { conflict, forbidden, invalid, notFound } from "../../lib/failure.ts";
+import { log } from "../../lib/log.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
 import { branchRef } from "../branches/find-branch.ts";
-import { adoptPacks } from "../git/adopt-packs.ts";
 import { findRef, openSideBySide, type RepositorySnapshot } from "../git/open-snapshot.ts";
-import { pushRefs } from "../git/push-refs.ts";
-import { requireUpdated, toCommand } from "../git/ref-update-request.ts";
 import {
   asOpeningRefusal,
   findNewAssignees,
@@ -36,7 +33,7 @@ import { requireNotArchived } from "../issues/require-issue-access.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { pullStatements, toOnePull } from "./find-pull.ts";
 import { judge, type Judgement } from "./judge.ts";
-import { headUpdate } from "./open-pull.ts";
+import { storeHead } from "./store-head.ts";
 
 /** The input for a new pull request. */
 export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
@@ -86,23 +83,11 @@ export async function createPull(
     assignees,
     { headRepo, headBranch, baseBranch, headOid: head.oid, baseOid: base.oid, judgement },
   );
-  const update = headUpdate(own, pull.row.number, head.oid);
-  if (update) {
-    const { right } = findDivergence(graph, baseNode, headNode);
-    const adopted = isOwn
-      ? undefined
-      : await adoptPacks(ctx, [repo, own], [headRepo, other], right, head);
-    const results = await pushRefs(ctx, repo, {
-      cause: "service",
-      commands: [toCommand(update)],
-      isAtomic: true,
-      repository: own.repository,
-      reachable: own.repository.reachableFrom(adopted ? [...own.state.refs, head] : own.state.refs),
-      uploadId: undefined,
-      pack: undefined,
-      adopted,
-    });
-    requireUpdated(results);
+  try {
+    await storeHead(ctx, pull, [own, other]);
+  } catch (error) {
+    // The pull request is stored already: a consequence of its event stores the head.
+    log("pulls:head-not-stored", { issueId: pull.row.id, reason: String(error) });
   }
   return pull;
 }

@@ -7,6 +7,7 @@ import { columnsOf } from "../../../db/db.ts";
 import {
   commitStatuses,
   OWNER_PERMISSION,
+  releases,
   repositories,
   users,
   type CommitStatus,
@@ -17,6 +18,7 @@ import {
 import type { WebhookEvent } from "../../../events/webhooks/payloads/webhook-event.ts";
 import type { PayloadContext } from "../../../events/webhooks/payloads/payload-context.ts";
 import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
+import { toReleasePayload } from "../../../events/webhooks/payloads/release-payload.ts";
 import { toPushPayload } from "../../../events/webhooks/payloads/push-payload.ts";
 import { openReceiver } from "../../../events/webhooks/payloads/open-receiver.ts";
 import { toCreatePayload, toDeletePayload } from "../../../events/webhooks/payloads/ref-payload.ts";
@@ -29,6 +31,11 @@ import { NO_NODE } from "../../../git/walk/commit-graph.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { type RepositorySnapshot, openSnapshot } from "../../git/open-snapshot.ts";
+import {
+  type ReleaseQueryRow,
+  selectReleases,
+  toReleaseContext,
+} from "../../releases/find-release.ts";
 import {
   type IssueSubject,
   readIssueSubject,
@@ -44,6 +51,8 @@ export interface PayloadSource {
   /** The actor of the event; undefined if there is none, or if the account was deleted. */
   readonly sender: User | undefined;
   readonly status: CommitStatus | undefined;
+  /** The release of an event about one that exists. */
+  readonly release: ReleaseQueryRow | undefined;
   /** The issue of an event about one that exists. */
   readonly issue: IssueSubject | undefined;
   /** Opens the snapshot of a repository, once. */
@@ -67,6 +76,7 @@ export async function openPayloadSource(
   const ctx: Ctx = { ...callerCtx, actor: ANONYMOUS };
   const { db } = ctx;
   const statusEvent = webhookEvents.find((each) => each.event === "status");
+  const releaseEvent = webhookEvents.find((each) => "releaseId" in each);
   const repoIds = webhookEvents.flatMap((each) =>
     each.event === "fork" ? [each.repoId, each.forkId] : [each.repoId],
   );
@@ -89,13 +99,23 @@ export async function openPayloadSource(
           eq(commitStatuses.number, statusEvent?.number ?? 0),
         ),
       ),
+    selectReleases(db).where(
+      and(
+        eq(releases.id, releaseEvent?.releaseId ?? 0),
+        eq(releases.repoId, releaseEvent?.repoId ?? 0),
+      ),
+    ),
   ]);
-  const [[found, [sender], [status]], issue] = await Promise.all([readingRest, readingIssue]);
+  const [[found, [sender], [status], [release]], issue] = await Promise.all([
+    readingRest,
+    readingIssue,
+  ]);
   let snapshot: Promise<RepositorySnapshot> | undefined;
   return {
     ctx,
     sender,
     status,
+    release,
     issue,
     find: (repoId) => {
       const row = found.find(({ repo }) => repo.id === repoId);
@@ -149,6 +169,14 @@ export async function readPayload(
       const [commit] = await readCommits(ctx, snapshot, [node], PUSHED_PARTS);
       return commit && { event: "status", body: toStatusPayload(context, source.status, commit) };
     }
+    case "release": {
+      if (webhookEvent.action === "deleted") return { event: "release", body: webhookEvent.body };
+      const { release } = source;
+      // A draft is shown to writers only, also one that was published before.
+      if (!release || release.release.isDraft) return undefined;
+      const shown = toReleaseContext(repo, release);
+      return { event: "release", body: toReleasePayload(context, webhookEvent.action, shown) };
+    }
     case "issues":
     case "issue_assign":
     case "issue_label":
@@ -164,6 +192,7 @@ export async function readPayload(
 /** The unit that the payload discloses content of; names of branches are code, too. */
 function unitOf({ event }: WebhookEvent): Unit | undefined {
   if (event === "repository" || event === "fork") return undefined;
+  if (event === "release") return "releases";
   return event.startsWith("issue") ? "issues" : "code";
 }
 
