@@ -153,4 +153,10 @@ const DEEDS: Readonly<Record<OpType, (object: string) => string>> = {
   close_pull_request: (pull) => `closed pull request ${pull}`,
   reopen_pull_request: (pull) => `reopened pull request ${pull}`,
   comment_pull: (pull) => `commented on pull request ${pull}`,
+  merge_pull_request: (pull) => `merged pull request ${pull}`,
+  auto_merge_pull_request: (pull) => `automatically merged pull request ${pull}`,
+  approve_pull_request: (pull) => `approved ${pull}`,
+  reject_pull_request: (pull) => `suggested changes for ${pull}`,
+  pull_review_dismissed: (pull) => `dismissed a review of ${pull}`,
+  pull_request_ready_for_review: (pull) => `marked ${pull} as ready for review`,
 };

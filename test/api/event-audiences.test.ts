@@ -8,10 +8,10 @@ import { make, type TestUser } from "../support/make.ts";
 
 /**
  * The callers that an event is listed for: callers that see the event's repository or owner; callers that may
- * read its code, its issues; members of the organization; its administrators; nobody while the repository
+ * read its code, its issues, its pull requests; members of the organization; its administrators; nobody while the repository
  * exists.
  */
-type Audience = "everybody" | "code" | "issues" | "members" | "administrators" | "nobody";
+type Audience = "everybody" | "code" | "issues" | "pulls" | "members" | "administrators" | "nobody";
 
 /** Events of a repository. */
 const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
@@ -83,6 +83,20 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "comment.created": "issues",
   "comment.edited": "issues",
   "comment.deleted": "issues",
+  "pull.synchronized": "pulls",
+  "pull.merged": "pulls",
+  "pull.retargeted": "pulls",
+  "pull.ready": "pulls",
+  "pull.review_requested": "pulls",
+  "pull.review_request_removed": "pulls",
+  "pull.merge_scheduled": "pulls",
+  "pull.merge_unscheduled": "pulls",
+  "review.submitted": "pulls",
+  "review.dismissed": "pulls",
+  "review.undismissed": "pulls",
+  "review.deleted": "pulls",
+  "conversation.resolved": "pulls",
+  "conversation.reopened": "pulls",
 };
 
 /** Events of an organization. */
@@ -174,6 +188,14 @@ const PAYLOAD = {
   isPull: false,
   commentId: 1,
   milestoneId: 1,
+  reviewId: 1,
+  before: "1".repeat(40),
+  after: "2".repeat(40),
+  isForced: false,
+  commitCount: 1,
+  mergeCommitOid: "3".repeat(40),
+  mergeKind: "merge",
+  isAutomatic: false,
   added: [1],
   removed: [2],
   deadlineAt: 1000,
@@ -187,6 +209,7 @@ const PAYLOAD = {
 const OTHER_PAYLOADS: Partial<Record<string, object>> = {
   "issue.edited": { from: { title: "a former title", body: "a former text" } },
   "comment.edited": { from: "a former text" },
+  "review.submitted": { state: "approved" },
 };
 
 /** Records one event of each given kind. */
@@ -253,7 +276,7 @@ const ofAudiences = (table: Partial<Record<string, Audience>>, ...audiences: Aud
   Object.keys(table).filter((kind) => audiences.includes(table[kind] ?? "nobody"));
 
 const EVERYBODY = ofAudiences(IN_REPOSITORIES, "everybody");
-const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues");
+const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues", "pulls");
 const ALL = Object.keys(IN_REPOSITORIES);
 
 /** Makes an organization with a member who reads; `makeStream` adds a repository with events of all kinds. */
@@ -292,14 +315,18 @@ describe("each kind of event", () => {
     expect(await listed(privateStream, owner)).toEqual(ALL);
 
     const streamWithoutCode = await makeStream({ hasCode: false });
-    const withoutCode = ofAudiences(IN_REPOSITORIES, "everybody", "issues");
+    const withoutCode = ofAudiences(IN_REPOSITORIES, "everybody", "issues", "pulls");
     expect(await listed(streamWithoutCode, stranger)).toEqual(withoutCode);
     const streamWithoutIssues = await makeStream({ hasIssues: false });
-    const withoutIssues = ofAudiences(IN_REPOSITORIES, "everybody", "code");
+    const withoutIssues = ofAudiences(IN_REPOSITORIES, "everybody", "code", "pulls");
     expect(await listed(streamWithoutIssues, stranger)).toEqual(withoutIssues);
-    const streamWithoutEither = await makeStream({ hasIssues: false, hasCode: false });
-    expect(await listed(streamWithoutEither, stranger)).toEqual(EVERYBODY);
-    expect(await listed(streamWithoutEither, owner)).toEqual(ALL);
+    const streamWithoutPulls = await makeStream({ hasPullRequests: false });
+    const withoutPulls = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues");
+    expect(await listed(streamWithoutPulls, stranger)).toEqual(withoutPulls);
+    const none = { hasIssues: false, hasCode: false, hasPullRequests: false };
+    const streamWithoutUnits = await makeStream(none);
+    expect(await listed(streamWithoutUnits, stranger)).toEqual(EVERYBODY);
+    expect(await listed(streamWithoutUnits, owner)).toEqual(ALL);
   });
 
   it("is listed for readers of pull requests if it is about one", async () => {
@@ -315,13 +342,17 @@ describe("each kind of event", () => {
   // SECURITY: a team may read the code and not the issues, or the other way around.
   it("is listed for the members of a team by the units that it grants", async () => {
     const { org, makeStream } = await makeScene();
-    const [coder, tracker] = [await make.user(), await make.user()];
+    const [coder, tracker, reviewer] = [await make.user(), await make.user(), await make.user()];
     await make.member(org, await make.team(org, { units: { code: 1 } }), coder);
+    await make.member(org, await make.team(org, { units: { pulls: 1 } }), reviewer);
     await make.member(org, await make.team(org, { units: { issues: 1 } }), tracker);
     const stream = await makeStream({ isPrivate: true });
     expect(await listed(stream, coder)).toEqual(ofAudiences(IN_REPOSITORIES, "everybody", "code"));
     expect(await listed(stream, tracker)).toEqual(
       ofAudiences(IN_REPOSITORIES, "everybody", "issues"),
+    );
+    expect(await listed(stream, reviewer)).toEqual(
+      ofAudiences(IN_REPOSITORIES, "everybody", "pulls"),
     );
   });
 
@@ -350,6 +381,11 @@ describe("each kind of event", () => {
     expect(payloads["issue.labeled"]).toMatchObject({ added: [1], removed: [2] });
     expect(payloads["issue.closed"]).toMatchObject({ commit_oid: "1".repeat(40) });
     expect(payloads["comment.created"]).toMatchObject({ comment_id: 1 });
+    for (const kind of ofAudiences(IN_REPOSITORIES, "pulls")) {
+      expect(payloads[kind]).toMatchObject({ issue_id: 1, number: 1 });
+    }
+    expect(payloads["pull.merged"]).toMatchObject({ merge_commit_oid: "3".repeat(40) });
+    expect(payloads["review.submitted"]).toMatchObject({ review_id: 1, state: "approved" });
   });
 
   it("is listed in an organization's stream for its audience", async () => {

@@ -48,17 +48,14 @@ export async function makePull(
 
 /** Stores a review by the owner of the repository, and what its timeline tells of it once it is submitted. */
 export async function makeReview(pull: TestPull, fields: Partial<Review> = {}): Promise<Review> {
-  const { repoId, id: issueId, posterId } = pull;
-  const row = {
-    ...{ repoId, issueId, reviewerId: posterId, state: "approved", body: "" },
-    ...{ commitOid: pull.pull.headOid, createdAt: 1000, updatedAt: 1000, ...fields },
-  } as const;
-  const review = only(await db.insert(reviews).values(row).returning());
-  if (row.state === "pending" || row.state === "request_review") return review;
-  await makeComment(pull, {
-    ...{ kind: "review", reviewId: review.id, posterId: review.reviewerId, body: review.body },
-    ...{ createdAt: review.createdAt, updatedAt: review.updatedAt },
-  });
+  const { repoId, id: issueId, posterId: reviewerId } = pull;
+  const times = { createdAt: 1000, updatedAt: 1000 };
+  const row = { repoId, issueId, reviewerId, commitOid: pull.pull.headOid, ...times };
+  const values = { ...row, state: "approved" as const, ...fields };
+  const review = only(await db.insert(reviews).values(values).returning());
+  const { id: reviewId, state, reviewerId: posterId, body, createdAt, updatedAt } = review;
+  if (state === "pending" || state === "request_review") return review;
+  await makeComment(pull, { kind: "review", reviewId, posterId, body, createdAt, updatedAt });
   return review;
 }
 
@@ -75,10 +72,8 @@ export async function makeCodeComment(
   const { headOid } = pull.pull;
   const { id: reviewId, reviewerId: posterId } = review;
   const entry = await makeComment(pull, { kind: "code", reviewId, posterId, ...entryFields });
-  const row = {
-    ...{ entryId: entry.id, reviewId, issueId: pull.id, path: "a.txt", line: 1, startLine: 1 },
-    ...{ commitOid: headOid, originalCommitOid: headOid, originalLine: 1 },
-    ...{ diffHunk: "@@ -0,0 +1 @@\n+a", ...fields },
-  };
+  const place = { path: "a.txt", line: 1, startLine: 1, diffHunk: "@@ -0,0 +1 @@\n+a" };
+  const commits = { commitOid: headOid, originalCommitOid: headOid, originalLine: 1 };
+  const row = { entryId: entry.id, reviewId, issueId: pull.id, ...place, ...commits, ...fields };
   return { ...entry, code: only(await db.insert(codeComments).values(row).returning()) };
 }

@@ -3,6 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { ISSUE_LABELS_MAX } from "../../domain/issues/assign-labels.ts";
 import { createIssue } from "../../domain/issues/create-issue.ts";
 import { deleteIssue } from "../../domain/issues/delete-issue.ts";
+import { toIssueDeletion } from "../../domain/webhooks/dispatch/deletion-payload.ts";
 import { editIssue } from "../../domain/issues/edit-issue.ts";
 import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
@@ -186,7 +187,7 @@ issues.openapi(
     const { ctx, repo } = c.var;
     const issue = await findIssue(ctx, repo, c.req.valid("param").index);
     requireIssueWrite(issue);
-    await deleteIssue(ctx, issue);
+    await deleteIssue(ctx, issue, await toIssueDeletion(ctx, issue));
     return c.body(null, 204);
   },
 );

@@ -1,10 +1,8 @@
-import { codeComments } from "./code-comments.ts";
 import { pullChanges } from "./changes.ts";
+import { codeComments } from "./code-comments.ts";
 import { pullRequests } from "./pulls.ts";
 import { reviewRequests } from "./review-requests.ts";
 import { pullReviews } from "./reviews.ts";
 
 /** The routes of pull requests. When two paths match a request, the one listed first handles it. */
-export const pullRoutes = [pullRequests, reviewRequests, pullReviews, codeComments];
-export const pullRoutes = [pullRequests, reviewRequests];
-export const pullRoutes = [pullChanges, pullRequests];
+export const pullRoutes = [pullChanges, pullRequests, reviewRequests, pullReviews, codeComments];

@@ -11,7 +11,12 @@ const isOfCode = sql`${events.type} in (
 )`;
 const isOfRelease = sql`${events.type} glob 'release.*'`;
 const isOfIssueOrPull = sql`(${events.type} glob 'issue.*' or ${events.type} glob 'comment.*')`;
-const isOfPull = sql`(${isOfIssueOrPull} and ${events.payload} ->> '$.isPull' = 1)`;
+const isOfPull = sql`(
+  ${isOfIssueOrPull} and ${events.payload} ->> '$.isPull' = 1
+  or ${events.type} glob 'pull.*'
+  or ${events.type} glob 'review.*'
+  or ${events.type} glob 'conversation.*'
+)`;
 
 /** The unit that events tell of; other events tell of the repository itself. */
 const UNITS_OF_EVENTS: readonly UnitNeed[] = [

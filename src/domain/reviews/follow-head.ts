@@ -12,7 +12,7 @@ import { insertEntries } from "../issues/insert-entry.ts";
 import { rulesOfBranch } from "../protections/match-rule.ts";
 import { loadRules } from "../protections/select-rules.ts";
 import { findFileAt } from "./find-file-at.ts";
-import { isSubmitted } from "./review-states.ts";
+import { isSubmittedReview } from "./review-states.ts";
 
 /**
  * Marks the reviews of other commits than the present head as stale, and dismisses approvals among them where a rule of
@@ -29,7 +29,7 @@ export async function markStale(ctx: Ctx, pull: PullContext, newHeadOid: string)
     and(
       eq(reviews.issueId, row.id),
       eq(reviews.isStale, !isStale),
-      or(isSubmitted, eq(reviews.state, "pending")),
+      or(isSubmittedReview, eq(reviews.state, "pending")),
       isStale ? isOld : eq(reviews.commitOid, newHeadOid),
     );
   await ctx.db.batch([

@@ -5,12 +5,14 @@ import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { issues, repositories, timelineEntries } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isSubmittedOrOwn } from "../comments/written-entries.ts";
 
 /**
  * The condition that the caller may see everything that an entry of a timeline refers to.
  *
  * SECURITY: entries that refer to an issue or a repository that the caller may not see are left out entirely, also out of
- * totals: that there is a reference tells of the other side, as much as its title and its number.
+ * totals: that there is a reference tells of the other side, as much as its title and its number. So are those of pending
+ * reviews by others.
  *
  * @param repo The repository of the timeline.
  */
@@ -47,5 +49,6 @@ export const isEntryVisible = ({ actor }: Ctx, repo: RepositoryContext): SQL => 
   return sql`(
     (coalesce(${otherIssueId}, ${otherEntryId}) is null or ${isIssueSeen})
     and (${kind} <> 'commit_ref' or ${isCommitSeen})
+    and ${isSubmittedOrOwn(actor)}
   )`;
 };

@@ -29,6 +29,12 @@ const OP_TYPES = [
   "close_pull_request",
   "reopen_pull_request",
   "comment_pull",
+  "merge_pull_request",
+  "auto_merge_pull_request",
+  "approve_pull_request",
+  "reject_pull_request",
+  "pull_review_dismissed",
+  "pull_request_ready_for_review",
 ] as const;
 export type OpType = (typeof OP_TYPES)[number];
 
@@ -49,7 +55,7 @@ export const Activity = z
     is_private: z.boolean(),
     content: z.string().openapi({
       description:
-        "Of an issue or pull request: its number and title; of a comment: the number and its beginning; of pushed commits: JSON",
+        "Of an issue or pull request: its number and title; of a comment or review: the number and its beginning; of a dismissed review: the number, its author and the reason; of pushed commits: JSON",
       example: "12|The title of the issue",
     }),
     created: Time,
@@ -92,6 +98,8 @@ export interface ActivityEntry {
   /** The issue or pull request, or that of the comment. */
   readonly issue?: Pick<IssueContext, "repo" | "row"> | undefined;
   readonly comment?: CommentContext | undefined;
+  /** Who wrote the review; undefined also for a deleted account. */
+  readonly reviewer?: UserRow | undefined;
 }
 
 /** Number of activity ids reserved per event: a push event has at most this many ref updates. */
@@ -109,7 +117,7 @@ export function findOperation({ event, position, issue }: ActivityEntry): {
   const updates = event.payload["updates"] as readonly StoredUpdate[] | undefined;
   const update = updates?.[position];
   if (update) return { opType: opTypeOfUpdate(update), update };
-  return { opType: opTypeOf(event.type, issue?.row.isPull ?? false), update };
+  return { opType: opTypeOf(event, issue?.row.isPull ?? false), update };
 }
 
 function opTypeOfUpdate({ ref, after }: StoredUpdate): OpType {
@@ -118,7 +126,7 @@ function opTypeOfUpdate({ ref, after }: StoredUpdate): OpType {
   return isTag ? "push_tag" : "commit_repo";
 }
 
-function opTypeOf(type: string, isPull: boolean): OpType {
+function opTypeOf({ type, payload }: EventRow, isPull: boolean): OpType {
   switch (type) {
     case "repository.renamed":
       return "rename_repo";
@@ -136,6 +144,15 @@ function opTypeOf(type: string, isPull: boolean): OpType {
       return isPull ? "reopen_pull_request" : "reopen_issue";
     case "comment.created":
       return isPull ? "comment_pull" : "comment_issue";
+    case "pull.merged":
+      return payload["isAutomatic"] === true ? "auto_merge_pull_request" : "merge_pull_request";
+    case "pull.ready":
+      return "pull_request_ready_for_review";
+    case "review.submitted":
+      if (payload["state"] === "approved") return "approve_pull_request";
+      return payload["state"] === "request_changes" ? "reject_pull_request" : "comment_pull";
+    case "review.dismissed":
+      return "pull_review_dismissed";
     default:
       return "create_repo";
   }
@@ -171,11 +188,15 @@ export function toActivity(
 }
 
 function formatContent(
-  { event, repo: { row, owner }, issue, comment }: ActivityEntry,
+  { event, repo: { row, owner }, issue, comment, reviewer }: ActivityEntry,
   opType: OpType,
   update: StoredUpdate | undefined,
 ): string {
   if (opType === "rename_repo" || opType === "transfer_repo") return String(event.payload["from"]);
+  if (issue && opType === "pull_review_dismissed") {
+    const reason = comment ? excerptOf(comment) : "";
+    return `${issue.row.number}|${reviewer?.name ?? "Ghost"}|${reason}`;
+  }
   if (issue) return `${issue.row.number}|${comment ? excerptOf(comment) : issue.row.title}`;
   if (opType !== "commit_repo" || !update) return "";
   const { commits = [], commitCount = 0 } = update;

@@ -15,6 +15,7 @@ import {
   type User,
   type Visibility,
 } from "../../../db/schema/index.ts";
+import type { CommentChange, IssueChange } from "../../../events/webhooks/payloads/issue-change.ts";
 import type { WebhookEvent } from "../../../events/webhooks/payloads/webhook-event.ts";
 import type { PayloadContext } from "../../../events/webhooks/payloads/payload-context.ts";
 import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
@@ -41,6 +42,7 @@ import {
   readIssueSubject,
   toIssueOrCommentPayload,
 } from "./read-issue-payload.ts";
+import { type PullSubject, readPullSubject, toPullOrReviewPayload } from "./read-pull-payload.ts";
 import { findNode, PUSHED_PARTS, readPushed } from "./read-pushed.ts";
 
 /** The data that the payloads of one event are built from. */
@@ -55,6 +57,8 @@ export interface PayloadSource {
   readonly release: ReleaseQueryRow | undefined;
   /** The issue of an event about one that exists. */
   readonly issue: IssueSubject | undefined;
+  /** The pull request of an event about one that exists. */
+  readonly pull: PullSubject | undefined;
   /** Opens the snapshot of a repository, once. */
   readonly open: (repo: RepositoryContext) => Promise<RepositorySnapshot>;
 }
@@ -80,8 +84,9 @@ export async function openPayloadSource(
   const repoIds = webhookEvents.flatMap((each) =>
     each.event === "fork" ? [each.repoId, each.forkId] : [each.repoId],
   );
-  const issueChange = webhookEvents.find((each) => "issueId" in each);
-  const readingIssue = issueChange && readIssueSubject(db, issueChange);
+  const change = webhookEvents.find((each) => "issueId" in each);
+  const readingIssue = change && isOfIssue(change) ? readIssueSubject(db, change) : undefined;
+  const readingPull = change && !isOfIssue(change) ? readPullSubject(ctx, change) : undefined;
   const readingRest = db.batch([
     db
       .select({ repo: columnsOf(repositories, "r"), owner: columnsOf(users, "o") })
@@ -106,9 +111,10 @@ export async function openPayloadSource(
       ),
     ),
   ]);
-  const [[found, [sender], [status], [release]], issue] = await Promise.all([
+  const [[found, [sender], [status], [release]], issue, pull] = await Promise.all([
     readingRest,
     readingIssue,
+    readingPull,
   ]);
   let snapshot: Promise<RepositorySnapshot> | undefined;
   return {
@@ -117,6 +123,7 @@ export async function openPayloadSource(
     status,
     release,
     issue,
+    pull,
     find: (repoId) => {
       const row = found.find(({ repo }) => repo.id === repoId);
       // Hooks are set up by administrators of the repository.
@@ -184,15 +191,33 @@ export async function readPayload(
     case "issue_comment":
       if (webhookEvent.action === "deleted") return webhookEvent;
       return source.issue && toIssueOrCommentPayload(context, webhookEvent, source.issue);
+    case "pull_request":
+    case "pull_request_assign":
+    case "pull_request_label":
+    case "pull_request_milestone":
+    case "pull_request_review_request":
+    case "pull_request_sync":
+    case "pull_request_comment":
+    case "pull_request_review_approved":
+    case "pull_request_review_rejected":
+    case "pull_request_review_comment":
+      if (webhookEvent.action === "deleted") return webhookEvent;
+      return source.pull && toPullOrReviewPayload(ctx, context, webhookEvent, source.pull);
     default:
       return webhookEvent satisfies never;
   }
 }
 
+/** Whether a change is one of an issue, and not of a pull request. */
+const isOfIssue = <T extends { readonly event: WebhookEvent["event"] }>(
+  change: T,
+): change is Extract<T, IssueChange | CommentChange> => change.event.startsWith("issue");
+
 /** The unit that the payload discloses content of; names of branches are code, too. */
 function unitOf({ event }: WebhookEvent): Unit | undefined {
   if (event === "repository" || event === "fork") return undefined;
   if (event === "release") return "releases";
+  if (event.startsWith("pull_request")) return "pulls";
   return event.startsWith("issue") ? "issues" : "code";
 }
 

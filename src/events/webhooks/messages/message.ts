@@ -12,6 +12,7 @@ import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payl
 import type { ForkPayload } from "../payloads/repository-payload.ts";
 import type { StatusPayload } from "../payloads/status-payload.ts";
 import { ofComment, ofIssue } from "./issue-message.ts";
+import { ofPull, ofReview, ofReviewRequest } from "./pull-message.ts";
 import {
   GREEN,
   linkTo,
@@ -69,7 +70,20 @@ function toParts(payload: Payload): ChatParts | undefined {
     case "issue_milestone":
       return ofIssue(payload.body);
     case "issue_comment":
+    case "pull_request_comment":
       return ofComment(payload.body);
+    case "pull_request":
+    case "pull_request_assign":
+    case "pull_request_label":
+    case "pull_request_milestone":
+    case "pull_request_sync":
+      return ofPull(payload.body);
+    case "pull_request_review_request":
+      return ofReviewRequest(payload.body);
+    case "pull_request_review_approved":
+    case "pull_request_review_rejected":
+    case "pull_request_review_comment":
+      return ofReview(payload.body);
     default:
       return payload satisfies never;
   }

@@ -8,6 +8,7 @@ import {
   type IssueWebhookEvent,
   listIssueWebhookEvents,
 } from "./issue-webhook-event.ts";
+import { isPullEvent, listPullWebhookEvents, type PullWebhookEvent } from "./pull-webhook-event.ts";
 
 /** An updated ref; `before` is null for a new ref, `after` for a deleted one. */
 export interface RefChange {
@@ -51,7 +52,8 @@ export type WebhookEvent =
       readonly action: "deleted";
       readonly body: ReleasePayload;
     }
-  | IssueWebhookEvent;
+  | IssueWebhookEvent
+  | PullWebhookEvent;
 
 /**
  * Lists the webhook events of an event, in order; most events have none. The event's id and the index in
@@ -90,7 +92,8 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
         { event: "release", repoId: event.repoId, action: "deleted", body: event.lastPayload },
       ];
     default:
-      return isIssueEvent(event) ? listIssueWebhookEvents(event) : [];
+      if (isIssueEvent(event)) return listIssueWebhookEvents(event);
+      return isPullEvent(event) ? listPullWebhookEvents(event) : [];
   }
 }
 
@@ -118,6 +121,12 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "comment.created",
   "comment.edited",
   "comment.deleted",
+  "pull.synchronized",
+  "pull.merged",
+  "pull.retargeted",
+  "pull.review_requested",
+  "pull.review_request_removed",
+  "review.submitted",
 ] as const);
 
 export const hasWebhookEvents = (type: Event["type"]): boolean =>
