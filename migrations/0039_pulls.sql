@@ -178,4 +178,5 @@ CREATE INDEX `notifications_of_release` ON `notifications` (`release_id`) WHERE 
 ALTER TABLE `timeline_entries` ADD `review_id` integer REFERENCES reviews(id) ON DELETE cascade;--> statement-breakpoint
 ALTER TABLE `timeline_entries` ADD `team_id` integer REFERENCES teams(id) ON DELETE set null;--> statement-breakpoint
 CREATE INDEX `timeline_entries_review` ON `timeline_entries` (`review_id`) WHERE "timeline_entries"."review_id" is not null;--> statement-breakpoint
-CREATE INDEX `timeline_entries_team` ON `timeline_entries` (`team_id`) WHERE "timeline_entries"."team_id" is not null;
+CREATE INDEX `timeline_entries_team` ON `timeline_entries` (`team_id`) WHERE "timeline_entries"."team_id" is not null;--> statement-breakpoint
+CREATE INDEX `issues_by_closed` ON `issues` (`repo_id`,`is_pull`,`is_closed`,`closed_at`);

@@ -18,6 +18,7 @@ import type {
   OutboxEntry,
   PackRecord,
   Push,
+  PushedMerge,
   PushOutcome,
   RefOutcome,
   RefUpdate,
@@ -69,6 +70,8 @@ export interface RefPush {
   cause?: PushCause | undefined;
   /** The branch that is renamed; its own exact rule follows it. */
   rename?: BranchRename | undefined;
+  /** The merge that the push makes. It is recorded with the push, also if the Worker dies before. */
+  merge?: PushedMerge | undefined;
 }
 
 /**
@@ -119,6 +122,7 @@ export async function pushRefs(
       updates,
       isAtomic: push.isAtomic,
       ...(push.headMove && { headMove: push.headMove }),
+      ...(push.merge && { merge: push.merge }),
       defaultBranch: encodeText(row.defaultBranch),
     });
     for (const each of outcome.outcomes) results.set(each.ref, toResult(each));
@@ -265,6 +269,8 @@ function toResult(outcome: RefOutcome): RefResult {
       return refused("the push took too long: push again");
     case "required-ref-changed":
       return refused("a ref that the push builds on has changed: fetch and push again");
+    case "merged":
+      return refused("the pull request is merged already");
     case "undone":
       return refused(UNDONE);
     default:
