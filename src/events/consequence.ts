@@ -14,7 +14,9 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.assigned",
   "comment.created",
   "comment.edited",
+  "pull.ready",
   "pull.retargeted",
+  "pull.synchronized",
   "pull.merged",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];

@@ -9,8 +9,12 @@ import {
 } from "../../domain/reviews/dismiss-review.ts";
 import { listReviewComments } from "../../domain/reviews/find-code-comments.ts";
 import { findReview, listReviews } from "../../domain/reviews/find-review.ts";
-import { COMMENTS_MAX } from "../../domain/reviews/place-comments.ts";
-import { createReview, type GivenState, submitReview } from "../../domain/reviews/submit-review.ts";
+import { COMMENTS_MAX } from "../../domain/pulls/review/place-comments.ts";
+import {
+  createReview,
+  type GivenState,
+  submitReview,
+} from "../../domain/pulls/review/submit-review.ts";
 import { invalid } from "../../lib/failure.ts";
 import { PullReviewComment, toPullReviewComment } from "../../shapes/pulls/pull-review-comment.ts";
 import { PullReview, toPullReview } from "../../shapes/pulls/pull-review.ts";

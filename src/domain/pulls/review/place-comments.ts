@@ -1,20 +1,20 @@
 import { and, eq, sql } from "drizzle-orm";
 
-import type { Ctx } from "../../context.ts";
-import { type CodeComment, codeComments, reviews } from "../../db/schema/index.ts";
-import { decodeText } from "../../git/byte-text.ts";
-import type { Budget } from "../../git/budget.ts";
-import { GitError } from "../../git/error.ts";
-import { hunkAround } from "../../git/diff/hunk-around.ts";
-import type { LineDiff } from "../../git/diff/line-diff.ts";
-import type { PathChange } from "../../git/diff/tree-diff.ts";
-import { invalidField, notFound } from "../../lib/failure.ts";
-import type { PullContext } from "../../shapes/pulls/pull-request.ts";
-import type { OpenRepository } from "../../storage/open-repository.ts";
-import { diffSides } from "../commits/find-changes.ts";
-import { type OpenPull, openPull } from "../pulls/open-pull.ts";
-import { findFileAt } from "./find-file-at.ts";
-import { isReviewVisible } from "./review-states.ts";
+import type { Ctx } from "../../../context.ts";
+import { type CodeComment, codeComments, reviews } from "../../../db/schema/index.ts";
+import { decodeText } from "../../../git/byte-text.ts";
+import type { Budget } from "../../../git/budget.ts";
+import { GitError } from "../../../git/error.ts";
+import { hunkAround } from "../../../git/diff/hunk-around.ts";
+import type { LineDiff } from "../../../git/diff/line-diff.ts";
+import type { PathChange } from "../../../git/diff/tree-diff.ts";
+import { invalidField, notFound } from "../../../lib/failure.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import type { OpenRepository } from "../../../storage/open-repository.ts";
+import { diffSides } from "../../commits/find-changes.ts";
+import { type OpenPull, openPull } from "../open-pull.ts";
+import { findFileAt } from "../../reviews/find-file-at.ts";
+import { isReviewVisible } from "../../reviews/review-states.ts";
 
 /** Maximum comments in one request. */
 export const COMMENTS_MAX = 100;

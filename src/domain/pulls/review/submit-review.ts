@@ -1,31 +1,31 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
 
-import { teamIdsOf } from "../../auth/access/teams.ts";
-import { asBlocked, unlessBlocked } from "../../auth/access/blocks.ts";
-import type { Ctx } from "../../context.ts";
-import { isViolation, onlyWhile } from "../../db/db.ts";
-import { insertSelect } from "../../db/insert-select.ts";
+import { teamIdsOf } from "../../../auth/access/teams.ts";
+import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
+import type { Ctx } from "../../../context.ts";
+import { isViolation, onlyWhile } from "../../../db/db.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
 import {
   codeComments,
   issues,
   reviews,
   type ReviewState,
   timelineEntries,
-} from "../../db/schema/index.ts";
-import { recordEach } from "../../events/record.ts";
-import { forbidden, invalid } from "../../lib/failure.ts";
-import type { PullContext } from "../../shapes/pulls/pull-request.ts";
-import type { ReviewContext } from "../../shapes/pulls/pull-review.ts";
+} from "../../../db/schema/index.ts";
+import { recordEach } from "../../../events/record.ts";
+import { forbidden, invalid } from "../../../lib/failure.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
 import {
   isKeptOut,
   isParticipationAllowed,
   requireParticipation,
-} from "../comments/participation.ts";
-import { insertEntries } from "../issues/insert-entry.ts";
-import { requireNotArchived } from "../issues/require-issue-access.ts";
-import { isOfficialCaller } from "../protections/official.ts";
+} from "../../comments/participation.ts";
+import { insertEntries } from "../../issues/insert-entry.ts";
+import { requireNotArchived } from "../../issues/require-issue-access.ts";
+import { isOfficialCaller } from "../../protections/official.ts";
 import { type NewCodeComment, placeComments, type PlacedComment } from "./place-comments.ts";
-import { dropRequests } from "./request-reviews.ts";
+import { dropRequests } from "../../reviews/request-reviews.ts";
 
 /** The state that a review gets: not that of a request. */
 export type GivenState = Exclude<ReviewState, "request_review">;
