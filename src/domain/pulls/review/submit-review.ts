@@ -147,9 +147,9 @@ async function store(
     eq(reviews.state, "pending"),
     id === undefined ? undefined : eq(reviews.id, id),
   ) as SQL;
+  const isStillOpen = isVote(state) ? eq(issues.isClosed, false) : undefined;
   const isAllowedNow = sql`exists (
-    select 1 from ${issues}
-    where ${isParticipationAllowed(pull)} ${isVote(state) ? sql`and not ${issues.isClosed}` : sql``}
+    select 1 from ${issues} where ${and(isParticipationAllowed(pull), isStillOpen)}
   )`;
   const times = { createdAt: now, updatedAt: now };
   const begin = insertSelect(
