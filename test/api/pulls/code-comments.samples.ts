@@ -20,6 +20,17 @@ export const samples = defineSamples({
     request: async (world) => ({ path: await commentPath(world) }),
     announces: once("conversation.resolved"),
   },
+  repoApplyPullSuggestion: {
+    request: async (world) => {
+      const pull = await world.pull();
+      const review = await makeReview(pull, { state: "comment" });
+      const at = { path: "topic" };
+      const text = { body: "```suggestion\nAnother topic\n```" };
+      const { id } = await makeCodeComment(pull, review, at, text);
+      return { path: { ...(await world.pullPath()), id } };
+    },
+    announces: once("repository.pushed"),
+  },
   repoReopenPullConversation: {
     request: async (world) => ({ path: await commentPath(world, { resolvedAt: 1000 }) }),
     announces: once("conversation.reopened"),
