@@ -141,7 +141,7 @@ function sentence({ settings }: BranchProtection, attempt: Attempt, { user, team
   const isFree =
     settings.unprotectedFilePatterns !== "" &&
     changed.every((path) => isIn(settings.unprotectedFilePatterns, path));
-  if (kind === "update" && isFree) return undefined;
+  if (isFree) return undefined;
   return isForced ? "force-push to" : "push to";
 }
 
