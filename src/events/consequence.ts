@@ -23,6 +23,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "pull.ready",
   "review.dismissed",
   "review.submitted",
+  "release.published",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 
