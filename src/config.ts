@@ -214,6 +214,8 @@ const Variables = z.object({
   ATTACHMENT_MAX_SIZE: count(100, 1, 2048),
   /** Maximum files of one issue, and of one comment. */
   ATTACHMENT_MAX_FILES: count(100, 1, 1000),
+  /** The types of files that releases may have; empty allows all. */
+  RELEASE_ALLOWED_TYPES: typeList(""),
   /** Hosts to which the service may send requests: webhooks, mirrors and all other outgoing requests. */
   ALLOWED_HOST_LIST: hostList("external"),
   /** Hosts to which the service sends no requests, even if ALLOWED_HOST_LIST contains them. */
@@ -356,6 +358,8 @@ export interface Config {
   areAttachmentsOn: boolean;
   /** Endings and media types in lower case; empty allows all. */
   attachmentTypes: readonly string[];
+  /** As `attachmentTypes`, for files of releases. */
+  releaseTypes: readonly string[];
   attachmentMaxMib: number;
   attachmentCountMax: number;
   allowedHosts: HostList;
@@ -427,6 +431,7 @@ export function parseConfig(env: object): Config {
     lfsLockPageMax: variables.LFS_LOCKS_PAGING_NUM,
     areAttachmentsOn: variables.ATTACHMENT_ENABLED,
     attachmentTypes: variables.ATTACHMENT_ALLOWED_TYPES,
+    releaseTypes: variables.RELEASE_ALLOWED_TYPES,
     attachmentMaxMib: variables.ATTACHMENT_MAX_SIZE,
     attachmentCountMax: variables.ATTACHMENT_MAX_FILES,
     allowedHosts: variables.ALLOWED_HOST_LIST,

@@ -6,6 +6,30 @@ import { qualified } from "./db.ts";
 /** Arguments of a function in D1, at most. */
 const ARGUMENTS_MAX = 32;
 
+/** A row of a table as one JSON value of a query; `readJsonRow` reads it. */
+export function jsonRow(table: SQLiteTable): SQL {
+  const columns = Object.values(getTableColumns(table));
+  const parts: SQL[] = [];
+  for (let at = 0; at < columns.length; at += ARGUMENTS_MAX) {
+    const some = columns.slice(at, at + ARGUMENTS_MAX).map((column) => sql`${column}`);
+    parts.push(sql`json_array(${sql.join(some, sql`, `)})`);
+  }
+  return sql`json_array(${sql.join(parts, sql`, `)})`;
+}
+
+/** Reads the parsed value of a `jsonRow`. */
+export function readJsonRow<T extends SQLiteTable>(
+  table: T,
+  parts: readonly unknown[][],
+): T["$inferSelect"] {
+  const values = parts.flat();
+  const fields = Object.entries(getTableColumns(table)).map(([key, column], at) => {
+    const field = values[at];
+    return [key, field === null ? null : column.mapFromDriverValue(field)];
+  });
+  return Object.fromEntries(fields) as T["$inferSelect"];
+}
+
 /**
  * The rows of a subquery as one column of a query: lists what belongs to each row of a page without another round trip
  * and without repeating the page's query.
@@ -18,24 +42,11 @@ export function jsonRows<T extends SQLiteTable>(
   from: SQL,
   name: string,
 ): SQL.Aliased<T["$inferSelect"][]> {
-  const columns = Object.entries(getTableColumns(table));
-  const parts: SQL[] = [];
-  for (let at = 0; at < columns.length; at += ARGUMENTS_MAX) {
-    const some = columns.slice(at, at + ARGUMENTS_MAX).map(([, column]) => sql`${column}`);
-    parts.push(sql`json_array(${sql.join(some, sql`, `)})`);
-  }
   const query = sql`(
     select json_group_array(json(selected.json_row))
-    from (select json_array(${sql.join(parts, sql`, `)}) as json_row ${from}) selected
+    from (select ${jsonRow(table)} as json_row ${from}) selected
   )`;
   const decode = (value: unknown): T["$inferSelect"][] =>
-    (JSON.parse(value as string) as unknown[][][]).map((row) => {
-      const values = row.flat();
-      const fields = columns.map(([key, column], at) => {
-        const field = values[at];
-        return [key, field === null ? null : column.mapFromDriverValue(field)];
-      });
-      return Object.fromEntries(fields) as T["$inferSelect"];
-    });
+    (JSON.parse(value as string) as unknown[][][]).map((row) => readJsonRow(table, row));
   return qualified<T["$inferSelect"][]>(query).mapWith(decode).as(name);
 }

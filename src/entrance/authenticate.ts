@@ -34,21 +34,29 @@ import type { Door, IncomingRequest, Requirements } from "./door.ts";
 /** A query for the resource that a request names, with its result type. */
 export type TargetQuery = BatchItem<"sqlite">;
 
+/** The results of the queries that came with the caller's. */
+interface Loaded<Q extends TargetQuery, R extends TargetQuery> {
+  target: Q["_"]["result"] | undefined;
+  more: R["_"]["result"] | undefined;
+}
+
 /**
  * Authenticates a request: resolves its caller and, in the same round trip, loads its target; refuses
  * anonymous callers and tokens without the required scopes; records the use of a token.
  *
  * @param selectTarget Builds the query for the target of the request.
+ * @param selectMore Builds a query for what belongs to the target.
  * @throws Failure as `resolveCaller` does, and the door's refusal where the requirements are not met.
  */
-export async function authenticate<Q extends TargetQuery>(
+export async function authenticate<Q extends TargetQuery, R extends TargetQuery = TargetQuery>(
   incoming: IncomingRequest,
   { scopes, anonymous }: Requirements,
   selectTarget?: (caller: CallerSql) => Q,
-): Promise<{ ctx: Ctx; target: Q["_"]["result"] | undefined }> {
+  selectMore?: (caller: CallerSql) => R,
+): Promise<Loaded<Q, R> & { ctx: Ctx }> {
   const { door, base } = incoming;
   const claims = readClaims(incoming);
-  const { actor, target } = await resolveCaller(base, claims, selectTarget);
+  const { actor, target, more } = await resolveCaller(base, claims, selectTarget, selectMore);
   const ctx: Ctx = { ...base, actor };
 
   if (!actor.user && !isAnonymousAllowed(anonymous, base.config)) {
@@ -59,7 +67,7 @@ export async function authenticate<Q extends TargetQuery>(
     (actor.token && noteTokenUse(ctx.db, actor.token, ctx.now)) ??
     (actor.session && noteSessionUse(ctx.db, actor.session, ctx.now));
   if (recording) ctx.defer(recording);
-  return { ctx, target };
+  return { ctx, target, more };
 }
 
 /** Refuses a caller whose credential lacks any of `scopes`. */
@@ -108,28 +116,32 @@ interface Resolved {
  * `forbidden` for a disabled account and for sudo by a caller who is not an administrator, `not_found` for sudo as an
  * unknown user.
  */
-async function resolveCaller<Q extends TargetQuery>(
+async function resolveCaller<Q extends TargetQuery, R extends TargetQuery>(
   base: BaseCtx,
   claims: Claims,
   selectTarget?: (caller: CallerSql) => Q,
-): Promise<{ actor: Actor; target: Q["_"]["result"] | undefined }> {
+  selectMore?: (caller: CallerSql) => R,
+): Promise<Loaded<Q, R> & { actor: Actor }> {
   const { db } = base;
   const { credential, sudo } = claims;
   const { isToken, isAccount, isSession } = await conditionsOf(credential, base.now);
   const isSudo = sudo === undefined ? undefined : eq(users.lowerName, sudo.toLowerCase());
 
+  const caller = callerSubquery({ isToken, isAccount, isSession, isSudo });
   const found = await batchOf(db, {
     tokens: isToken && selectTokens(db, isToken),
     accounts: isAccount && selectUsers(db, isAccount),
     sessions: isSession && selectSessions(db, isSession),
     sudo: isSudo && selectUsers(db, isSudo),
-    target: selectTarget?.(callerSubquery({ isToken, isAccount, isSession, isSudo })),
+    target: selectTarget?.(caller),
+    more: selectMore?.(caller),
   });
   const { actor, isHashed } = await resolveActor(base, claims, found);
   if (actor.user) admitAccount({ ...base, actor }, actor.user, isHashed);
   return {
     actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
     target: found.target,
+    more: found.more,
   };
 }
 

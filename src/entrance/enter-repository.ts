@@ -3,6 +3,7 @@ import { isAllowed } from "../auth/access/permission.ts";
 import { TO_SEE, type Requirement } from "../auth/access/requirement.ts";
 import { type Actor, boundTokenId } from "../auth/actor.ts";
 import type { Ctx } from "../context.ts";
+import { selectRulesByName, toRules } from "../domain/protections/select-rules.ts";
 import {
   findRenamed,
   isNamed,
@@ -23,6 +24,8 @@ export interface RepositoryTarget extends Requirements {
   name: string;
   /** The permission that the route requires. For more than `read` the caller must be signed in. */
   requirement: Requirement;
+  /** Whether the rules of branches and tags are loaded; by default those who change the code need them. */
+  showsRules?: boolean | undefined;
   /** The path of this request under a renamed repository. */
   pathAt(renamed: RepositoryContext): string;
   /** Creates the repository if it does not exist and the request may create it. */
@@ -47,11 +50,24 @@ export async function enterRepository(
   target: RepositoryTarget,
 ): Promise<RequestContext> {
   const { owner, name } = target;
-  const { ctx, target: rows } = await authenticate(incoming, target, (caller) =>
-    selectRepositories(incoming.base.db, caller).where(isNamed(owner, name)),
+  const { db } = incoming.base;
+  const {
+    ctx,
+    target: rows,
+    more: rules,
+  } = await authenticate(
+    incoming,
+    target,
+    (caller) => selectRepositories(db, caller).where(isNamed(owner, name)),
+    needsRules(target) ? (caller) => selectRulesByName(db, target, caller) : undefined,
   );
-  return { ctx, repo: await findPermitted(incoming, ctx, target, rows?.[0]) };
+  const repo = await findPermitted(incoming, ctx, target, rows?.[0]);
+  return { ctx, repo: rules && rows?.[0] ? { ...repo, rules: toRules(repo.row, rules) } : repo };
 }
+
+/** Whether the rules of branches and tags decide about a request: about each change of the code. */
+const needsRules = ({ requirement: { unit, mode }, showsRules }: RepositoryTarget): boolean =>
+  showsRules ?? (unit === "code" && mode === "write");
 
 /** Names repositories of the target's fork network: by their owner, or by owner and name. */
 export interface RelativeName {

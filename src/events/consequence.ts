@@ -6,6 +6,7 @@ import type { Event } from "./event.ts";
 const KINDS_WITH_CONSEQUENCES = [
   "repository.pushed",
   "repository.transferred",
+  "repository.deleted",
   "issue.opened",
   "issue.edited",
   "issue.closed",
@@ -13,6 +14,8 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.assigned",
   "comment.created",
   "comment.edited",
+  "pull.retargeted",
+  "pull.merged",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

@@ -37,6 +37,22 @@ export function openPattern(source: string): TextPattern | undefined {
   };
 }
 
+/** A pattern that is searched in short texts. */
+export interface ShortPattern {
+  /** Whether a part of the text matches. */
+  readonly matches: (text: string) => boolean;
+  /** The cost of a search for each character. */
+  readonly states: number;
+}
+
+/** The same for a text as a whole; undefined for a text that is no pattern, or that has too many states. */
+export function openShortPattern(source: string): ShortPattern | undefined {
+  const pattern = compile(source);
+  const states = pattern?.programSize() ?? 0;
+  if (!pattern || states > STATES_MAX) return undefined;
+  return { matches: (text) => pattern.matcher(text).find(), states };
+}
+
 function compile(source: string): RE2JS | undefined {
   try {
     return RE2JS.compile(source);

@@ -60,6 +60,7 @@ export function issueIn(
     issueId: 3,
     entryId: null,
     releaseId: null,
+    sha256: "",
     uploaderId: null,
     name: "a.png",
     sizeBytes: 1,

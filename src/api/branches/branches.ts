@@ -57,7 +57,9 @@ branches.openapi(
     operationId: "repoListBranches",
     tags: ["repository"],
     summary: "List a repository's branches",
-    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
+    middleware: [
+      inRepo("read:repository", { unit: "code", mode: "read" }, { showsRules: true }),
+    ] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(Branch), "The branches, newest commit first, then by name"),
@@ -68,7 +70,7 @@ branches.openapi(
     const { ctx, repo, viewer } = c.var;
     const snapshot = await openSnapshot(ctx, repo);
     const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listBranches(ctx, snapshot, slice),
+      listBranches(ctx, repo, snapshot, slice),
     );
     return c.json(
       items.map((branch) => toBranch(repo, branch, viewer)),
@@ -110,7 +112,9 @@ branches.openapi(
     operationId: "repoGetBranch",
     tags: ["repository"],
     summary: "Get a branch",
-    middleware: [inRepo("read:repository", { unit: "code", mode: "read" })] as const,
+    middleware: [
+      inRepo("read:repository", { unit: "code", mode: "read" }, { showsRules: true }),
+    ] as const,
     request: { params: BranchPath },
     responses: { 200: json(Branch, "The branch"), ...refusals(401, 403, 404, 413) },
   }),
@@ -118,7 +122,7 @@ branches.openapi(
     const { ctx, repo, viewer } = c.var;
     const snapshot = await openSnapshot(ctx, repo);
     const ref = findBranch(snapshot, c.req.valid("param").branch);
-    return c.json(toBranch(repo, await readBranch(ctx, snapshot, ref), viewer), 200);
+    return c.json(toBranch(repo, await readBranch(ctx, repo, snapshot, ref), viewer), 200);
   },
 );
 

@@ -11,14 +11,20 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
 import { renamedPath } from "./renamed-path.ts";
 
-/** Admits callers who may see the repository of the path and have the required permission on it. */
+/**
+ * Admits callers who may see the repository of the path and have the required permission on it.
+ *
+ * @param options.showsRules Whether the rules of its branches and tags are loaded with the repository, where the route
+ * does not change the code: then they are anyway.
+ */
 export function inRepo(
   scopes: Scope | readonly Scope[],
   requirement: Requirement = TO_SEE,
+  { showsRules }: { showsRules?: boolean } = {},
 ): Guard<{ repo: RepositoryContext }> {
   const all = [scopes].flat();
   return guard(all, requirement.mode === "read", (c) =>
-    enterRepository(incoming(c), targetOf(c, all, requirement)),
+    enterRepository(incoming(c), { ...targetOf(c, all, requirement), showsRules }),
   );
 }
 

@@ -6,6 +6,7 @@ import { organizationEvents } from "./events.ts";
 import { organizationMembers } from "./members.ts";
 import { organizations } from "./organizations.ts";
 import { organizationRepositories } from "./repositories.ts";
+import { rulesets } from "./rulesets.ts";
 import { teamRepositories } from "./team-repositories.ts";
 import { teams } from "./teams.ts";
 
@@ -21,4 +22,5 @@ export const organizationRoutes = [
   organizationAudit,
   teams,
   teamRepositories,
+  rulesets,
 ];

@@ -3,19 +3,29 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { ISSUE_LABELS_MAX } from "../../domain/issues/assign-labels.ts";
 import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
 import { createPull } from "../../domain/pulls/create-pull.ts";
-import { findPull } from "../../domain/pulls/find-pull.ts";
-import { PullRequest, toPullRequest } from "../../shapes/pulls/pull-request.ts";
-import { json, refusals } from "../answers.ts";
+import { findPull, findPullOfCommit } from "../../domain/pulls/find-pull.ts";
+import { ISSUE_SORTS, type IssueSort } from "../../domain/issue-lists/issue-query.ts";
+import { listPinnedPulls, listPulls } from "../../domain/pulls/list-pulls.ts";
+import {
+  PullRequest,
+  toListedPullRequest,
+  toPullRequest,
+} from "../../shapes/pulls/pull-request.ts";
+import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { dueDate } from "../issues/due-date.ts";
 import { IssuePath } from "../issues/paths.ts";
 import { readSentTime } from "../issues/sent-time.ts";
 import { body, optionalText, requiredText } from "../json-body.ts";
+import { pageOf, Paging, queryId } from "../paging.ts";
+import { queryIds } from "../query-words.ts";
 import { RepoPath } from "../repos/paths.ts";
 
 const TITLE_MAX = 4096;
 const BODY_MAX = 262_144;
+/** Labels that a list can be filtered by. */
+const LISTED_LABELS_MAX = 20;
 /** Of a branch, with the owner of a fork before it. */
 const BRANCH_MAX = 1100;
 
@@ -72,6 +82,85 @@ pullRequests.openapi(
   },
 );
 
+/** Orders of the list that are not among those of issues. */
+const SORTS: ReadonlyMap<string, IssueSort> = new Map([
+  ...ISSUE_SORTS.map((sort) => [sort, sort] as const),
+  // Nothing has a priority.
+  ["priority", "newest"],
+]);
+
+const text = (max: number, description: string) =>
+  z.string().max(max).default("").openapi({ description });
+
+const PullListQuery = Paging.extend({
+  state: text(50, "Only pull requests in this state: open, closed or all; the default is open"),
+  sort: text(50, `The order: one of ${[...SORTS.keys()].join(", ")}; the default is newest`),
+  milestone: queryId("Only pull requests with the milestone of this id"),
+  labels: queryIds("Only pull requests with the labels of all these ids", LISTED_LABELS_MAX),
+  poster: text(255, "Only pull requests that this user opened"),
+  base_branch: text(BRANCH_MAX, "Only pull requests into this branch"),
+  head_branch: text(BRANCH_MAX, "Only pull requests of a branch of this name"),
+});
+
+pullRequests.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/pulls",
+    operationId: "repoListPullRequests",
+    tags: ["repository"],
+    summary: "List a repository's pull requests",
+    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
+    request: { params: RepoPath, query: PullListQuery },
+    responses: {
+      200: page(z.array(PullRequest), "The pull requests"),
+      ...refusals(400, 401, 403, 404, 422),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const query = c.req.valid("query");
+    const { state } = query;
+    const wanted = {
+      isClosed: state === "closed" ? true : state === "open" || state === "" ? false : undefined,
+      poster: query.poster,
+      milestoneId: query.milestone,
+      labelIds: query.labels,
+      base: query.base_branch || undefined,
+      head: query.head_branch || undefined,
+      sort: SORTS.get(query.sort) ?? "newest",
+    };
+    const items = await pageOf(c, query, (slice) => listPulls(ctx, repo, wanted, slice));
+    return c.json(
+      items.map((pull) => toListedPullRequest(pull, viewer)),
+      200,
+    );
+  },
+);
+
+pullRequests.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/pulls/pinned",
+    operationId: "repoListPinnedPullRequests",
+    tags: ["repository"],
+    summary: "List a repository's pinned pull requests",
+    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
+    request: { params: RepoPath },
+    responses: {
+      200: json(z.array(PullRequest), "The pinned pull requests, in their order"),
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const pinned = await listPinnedPulls(ctx, repo);
+    return c.json(
+      pinned.map((pull) => toPullRequest(pull, viewer)),
+      200,
+    );
+  },
+);
+
 pullRequests.openapi(
   createRoute({
     method: "get",
@@ -86,6 +175,29 @@ pullRequests.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const pull = await findPull(ctx, repo, c.req.valid("param").index);
+    return c.json(toPullRequest(pull, viewer), 200);
+  },
+);
+
+pullRequests.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/commits/{sha}/pull",
+    operationId: "repoGetCommitPullRequest",
+    tags: ["repository"],
+    summary: "Get the pull request that a commit is the merge of",
+    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
+    request: {
+      params: RepoPath.extend({
+        sha: z.string().max(64).openapi({ description: "The full id of the commit" }),
+      }),
+    },
+    responses: { 200: json(PullRequest, "The pull request"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const { sha } = c.req.valid("param");
+    const pull = await findPullOfCommit(ctx, repo, sha.toLowerCase());
     return c.json(toPullRequest(pull, viewer), 200);
   },
 );

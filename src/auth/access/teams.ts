@@ -135,6 +135,30 @@ export const isInTeam = (teamId: number, userId: number): SQL => sql`exists (
   where ${teamMembers.teamId} = ${teamId} and ${teamMembers.userId} = ${userId}
 )`;
 
+/** Selects the ids of the teams of an organization that a user is in. */
+export const teamIdsOf = (orgId: SQL, userId: SQL): SQL => sql`(
+  select ${teams.id} as id
+  from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
+  where ${teamMembers.userId} = ${userId} and ${teams.orgId} = ${orgId}
+)`;
+
+/** The condition that a team is one of some, by id or by name in any case, in a query over `teams`. */
+export const isTeamAmong = (ids: readonly number[], names: readonly string[] = []): SQL => {
+  const lowerNames = JSON.stringify(names.map((name) => name.toLowerCase()));
+  return anyOf(
+    sql`${teams.id} in (select value from json_each(${JSON.stringify(ids)}))`,
+    sql`${teams.lowerName} in (select value from json_each(${lowerNames}))`,
+  );
+};
+
+/** Selects those of some teams that an organization has, and whether a condition on `teams` holds for each. */
+export const selectTeamsHolding = (db: Database, orgId: number, isWanted: SQL, condition: SQL) =>
+  db
+    .select({ id: teams.id, name: teams.name, holds: flagColumn(condition, "holds") })
+    .from(teams)
+    .where(allOf(eq(teams.orgId, orgId), isWanted))
+    .orderBy(asc(teams.id));
+
 /** Selects the ids of a team's members. */
 export const teamMemberIds = (teamId: number): SQL => sql`(
   select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${teamId}

@@ -1,12 +1,19 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 
 import type { CallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
-import { attachments, issues, repositories, type Attachment } from "../../db/schema/index.ts";
+import {
+  attachments,
+  issues,
+  releases,
+  repositories,
+  type Attachment,
+} from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible } from "../issues/find-issue.ts";
+import { isNamed, isReleaseVisible, latestFirst } from "../releases/find-release.ts";
 import { selectRepositories } from "../repos/find-repository.ts";
 
 /** Selects the repository of an attachment. */
@@ -22,10 +29,16 @@ export const selectAttachmentRepository = (db: Database, caller: CallerSql, uuid
     ),
   );
 
+/** A file to download, and the scope that a token needs for it. */
+export interface Download {
+  readonly attachment: Attachment;
+  readonly scope: "read:issue" | "read:repository";
+}
+
 /**
  * Finds an attachment by its uuid in its repository.
  *
- * SECURITY: who knows the uuid still needs read access to the issue now.
+ * SECURITY: who knows the uuid still needs read access to the issue or release now, and to write releases for a draft.
  *
  * @throws Failure `not_found`.
  */
@@ -33,18 +46,65 @@ export async function findDownload(
   { db }: Ctx,
   repo: RepositoryContext,
   uuid: string,
-): Promise<Attachment> {
+): Promise<Download> {
   const [found] = await db
     .select({
       attachment: columnsOf(attachments, "a"),
-      isPull: sql`${issues.isPull}`.mapWith(issues.isPull).as("i_isPull"),
+      isPull: sql<boolean | null>`${issues.isPull}`.mapWith(issues.isPull).as("i_isPull"),
+      isDraft: sql<boolean | null>`${releases.isDraft}`.mapWith(releases.isDraft).as("r_isDraft"),
     })
     .from(attachments)
-    .innerJoin(issues, eq(issues.id, attachments.issueId))
+    .leftJoin(issues, eq(issues.id, attachments.issueId))
+    .leftJoin(releases, eq(releases.id, attachments.releaseId))
     .where(and(eq(attachments.uuid, uuid), eq(attachments.repoId, repo.row.id)));
-  if (!found || !isIssueVisible(repo, found)) throw notFound();
-  return found.attachment;
+  // The joins return null for what the file does not belong to.
+  const { attachment, isPull = null, isDraft = null } = found ?? {};
+  if (attachment && isDraft !== null && isReleaseVisible(repo, { isDraft })) {
+    return { attachment, scope: "read:repository" };
+  }
+  if (attachment && isPull !== null && isIssueVisible(repo, { isPull })) {
+    return { attachment, scope: "read:issue" };
+  }
+  throw notFound();
 }
+
+/**
+ * Finds a file of a release by its name: the first one of those that have it. The tag `latest` also names the latest
+ * release, unless a release has that tag.
+ *
+ * @throws Failure `not_found` also where the caller may not see the release.
+ */
+export async function findReleaseDownload(
+  { db }: Ctx,
+  repo: RepositoryContext,
+  tag: string,
+  name: string,
+): Promise<Attachment> {
+  const select = (named: Parameters<typeof isNamed>[0]) => {
+    const release = db
+      .select({ id: releases.id, isDraft: releases.isDraft })
+      .from(releases)
+      .where(and(eq(releases.repoId, repo.row.id), isNamed(named)))
+      .orderBy(...latestFirst)
+      .limit(1)
+      .as("release");
+    return db
+      .select({
+        isDraft: sql<boolean>`${release.isDraft}`.mapWith(releases.isDraft).as("r_isDraft"),
+        attachment: columnsOf(attachments, "a"),
+      })
+      .from(release)
+      .leftJoin(attachments, and(eq(attachments.releaseId, release.id), eq(attachments.name, name)))
+      .orderBy(asc(attachments.id))
+      .limit(1);
+  };
+  const [[tagged], [latest]] = await db.batch([select({ tag }), select("latest")]);
+  const found = tagged ?? (tag === LATEST ? latest : undefined);
+  if (!found?.attachment?.uuid || !isReleaseVisible(repo, found)) throw notFound();
+  return found.attachment as Attachment;
+}
+
+const LATEST = "latest";
 
 /** Counts a download. */
 export async function countDownload({ db }: Ctx, { id }: Attachment): Promise<void> {

@@ -9,8 +9,10 @@ import { updateRefs } from "../git/update-refs.ts";
 import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
+import { loadRules } from "../protections/select-rules.ts";
 import { checkBranchName } from "./branch-name.ts";
 import { branchRef } from "./find-branch.ts";
+import { toBranchEntry } from "./list-branches.ts";
 import { readHeads } from "./read-heads.ts";
 
 /** Properties of a branch to create. */
@@ -26,7 +28,7 @@ export interface NewBranch {
  * Creates a branch at another branch, a tag or a commit.
  *
  * @throws Failure `invalid` for an invalid name, `not_found` if the starting point does not exist, `conflict`
- * if the name is taken or clashes with another ref (`a` and `a/b`).
+ * if the name is taken or clashes with another ref (`a` and `a/b`), `forbidden` if a rule keeps the caller from it.
  */
 export async function createBranch(
   ctx: Ctx,
@@ -48,7 +50,7 @@ export async function createBranch(
   const head = (await readHeads(ctx, snapshot, [commitOid])).get(commitOid);
   if (!head) throw notFound();
   await updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]);
-  return { name, head };
+  return toBranchEntry(ctx, await loadRules(ctx, repo), name, head);
 }
 
 function findStart(

@@ -11,14 +11,19 @@ import { updateRefs } from "../git/update-refs.ts";
 import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
+import { rulesOfBranch } from "../protections/match-rule.ts";
+import { moveRule } from "../protections/move-rule.ts";
+import { followsRename } from "../protections/permitted.ts";
+import { loadRules } from "../protections/select-rules.ts";
 import { checkBranchName } from "./branch-name.ts";
 import { branchRef, findBranch } from "./find-branch.ts";
 
 /**
- * Renames a branch atomically. A renamed default branch stays the default.
+ * Renames a branch atomically. A renamed default branch stays the default, and a rule for this one branch follows it.
  *
  * @throws Failure `not_found` if the branch does not exist, `invalid` for an invalid or taken name, `forbidden`
- * for the default branch unless the caller is an administrator of the repository.
+ * for the default branch and a protected one unless the caller is an administrator of the repository, for a branch that
+ * is protected by a pattern or by its organization, and for a new name that a rule keeps the caller from.
  */
 export async function renameBranch(
   ctx: Ctx,
@@ -33,10 +38,16 @@ export async function renameBranch(
   const [from, to] = [branchRef(oldName), branchRef(name)];
   const isAdmin = isAllowed(repo, { mode: "admin" });
   const isDefault = snapshot.state.head === encodeText(from);
-  if (isDefault && !isAdmin) {
-    throw forbidden("User must be a repo or site admin to rename default or protected branches.");
+  const rules = rulesOfBranch(await loadRules(ctx, repo), oldName, ctx.git.budget);
+  if (isDefault || rules.length > 0) {
+    if (!isAdmin) {
+      throw forbidden("User must be a repo or site admin to rename default or protected branches.");
+    }
+    requireAdministrationInReach(ctx.actor);
   }
-  if (isDefault) requireAdministrationInReach(ctx.actor);
+  if (!rules.every((rule) => followsRename(rule, oldName))) {
+    throw forbidden("Branch is protected by glob-based protection rules.");
+  }
   if (findRef(snapshot, to) || hasRefClash(snapshot, to, from)) {
     throw invalid(
       "Cannot rename a branch using the same name or rename to a branch that already exists.",
@@ -49,5 +60,11 @@ export async function renameBranch(
   // SECURITY: passed for administrators only, since the branch may have become the default in the meantime.
   const mayMoveHead = isAdmin && isAdministrationInReach(ctx.actor);
   const headMove = mayMoveHead ? { from: encodeText(from), to: encodeText(to) } : undefined;
-  await updateRefs(ctx, repo, snapshot, updates, { headMove });
+  const update = (copyId?: number) =>
+    updateRefs(ctx, repo, snapshot, updates, {
+      headMove,
+      rename: { from: encodeText(from), to: encodeText(to), copyId },
+    });
+  const [rule] = rules;
+  await (rule ? moveRule(ctx, repo, rule, name, update) : update());
 }

@@ -1,11 +1,15 @@
 import type { Consequence } from "../../events/consequence.ts";
 import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
+import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
+import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
 
 /** Everything that follows from recorded events. Each event's consequences are drawn in this order. */
 export const CONSEQUENCES: readonly Consequence[] = [
+  withdrawUntagged,
+  synchronizePulls,
   referByCommits,
   referByText,
   detachFormerLabels,

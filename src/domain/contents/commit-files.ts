@@ -4,12 +4,12 @@ import { type Commit, parseCommit, splitSignature } from "../../git/object/commi
 import { TreeDraft } from "../../git/tree-draft.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
-import { invalid } from "../../lib/failure.ts";
+import { type Failure, forbidden, invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
-import { commitChange } from "../git/commit-change.ts";
+import { commitChange, type SnapshotDraft } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
 import type { RefUpdateRequest } from "../git/ref-update-request.ts";
@@ -17,6 +17,7 @@ import { type RepositorySnapshot, findRef } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { timeOfCommit } from "../git/time-of-commit.ts";
 import type { Verification } from "../../shapes/git/verification.ts";
+import { type ProtectedRef, rewordRefusal } from "../protections/ref-refusal.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
 import { type CommitOptions, toIdentities, toCommitMessage } from "./commit-options.ts";
 
@@ -45,7 +46,7 @@ export interface EditTarget {
  * @param edit Applies the change to the target.
  * @param fallbackMessage The commit message if `commitOptions` has none.
  * @throws Failure `not_found` if the base branch does not exist, `invalid` if the new branch exists or its name
- * is invalid, `conflict` if the branch was updated concurrently.
+ * is invalid, `conflict` if the branch was updated concurrently, `forbidden` if a rule does not allow the change.
  */
 export async function commitFiles<T>(
   ctx: Ctx,
@@ -58,7 +59,7 @@ export async function commitFiles<T>(
   requireWritable(repo);
   const { author, committer } = toIdentities(ctx, user, commitOptions);
   const message = toCommitMessage(commitOptions, fallbackMessage, committer);
-  const { result: draft } = await commitChange(ctx, repo, async ({ snapshot, pack }) => {
+  const makeChange = async ({ snapshot, pack }: SnapshotDraft) => {
     const { branch, baseOid, from } = findTarget(snapshot, repo, commitOptions);
     const { repository } = snapshot;
     const { graph, objects } = repository;
@@ -79,10 +80,27 @@ export async function commitFiles<T>(
     const signature = { split: splitSignature(content), email: commit.committer.email };
     const signed = { branch, commitOid, commit, parents, ...signature };
     return { updates: [update], result, signed };
-  });
+  };
+  const { result: draft } = await rewordRefusal(commitChange(ctx, repo, makeChange), (refusal) =>
+    wordRefusal(refusal, user),
+  );
   const [verified] = await verifySignatures(ctx, [draft.signed]);
   if (!verified) throw new Error("a created commit was not verified");
   return { result: draft.result, made: verified };
+}
+
+/** A refusal by a rule, as Gitea words it for changes of files. */
+function wordRefusal(refusal: ProtectedRef, { name }: User): Failure {
+  const { forbidden: reason } = refusal;
+  switch (reason.kind) {
+    case "pusher":
+    case "force-pusher":
+      return forbidden(`user cannot commit to repo [user: ${name}]`);
+    case "file":
+      return forbidden(`path is protected and can not be changed [path: ${reason.path}]`);
+    default:
+      return refusal;
+  }
 }
 
 /** Resolves the branch to commit to, the parent commit, and the commit that the branch points at now. */

@@ -9,6 +9,7 @@ import { events, repositories } from "../../db/schema/index.ts";
 const isOfCode = sql`${events.type} in (
   'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'
 )`;
+const isOfRelease = sql`${events.type} glob 'release.*'`;
 const isOfIssueOrPull = sql`(${events.type} glob 'issue.*' or ${events.type} glob 'comment.*')`;
 const isOfPull = sql`(
   ${isOfIssueOrPull} and ${events.payload} ->> '$.isPull' = 1
@@ -20,6 +21,7 @@ const isOfPull = sql`(
 /** The unit that events tell of; other events tell of the repository itself. */
 const UNITS_OF_EVENTS: readonly UnitNeed[] = [
   { unit: "code", isNeeded: isOfCode },
+  { unit: "releases", isNeeded: isOfRelease },
   { unit: "pulls", isNeeded: isOfPull },
   { unit: "issues", isNeeded: isOfIssueOrPull },
 ];

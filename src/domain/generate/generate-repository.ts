@@ -17,7 +17,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
-import { commitChange } from "../git/commit-change.ts";
+import { commitChange, type SnapshotDraft } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { copyLabels } from "../labels/copy-labels.ts";
@@ -167,10 +167,12 @@ async function writeContent(
     },
     { operation: "first_commit", people: [author] },
   );
-  const { packBytes } = await commitChange(ctx, repo, async ({ pack }) => ({
+  const makeChange = async ({ pack }: SnapshotDraft) => ({
     updates: [{ ref: branchRef(repo.row.defaultBranch), to: pack.add("commit", commit) }],
     packPieces: ctx.git.repository(repo.row).packObjects(plan.count + 1, withCommit(plan, commit)),
-  }));
+  });
+  // No rule of an organization is about how its repositories begin.
+  const { packBytes } = await commitChange(ctx, repo, makeChange, { cause: "service" });
   return packBytes;
 }
 

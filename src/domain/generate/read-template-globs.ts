@@ -1,6 +1,6 @@
 import { decodeText, readByteText } from "../../git/byte-text.ts";
 import type { Glob } from "../../git/glob/match-glob.ts";
-import { parseBranchGlob } from "../webhooks/hooks/branch-glob.ts";
+import { parseBranchGlob } from "../../git/glob/branch-glob.ts";
 
 /** Maximum number of patterns that are read; later ones are ignored. */
 const GLOBS_MAX = 100;

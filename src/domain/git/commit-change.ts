@@ -5,10 +5,11 @@ import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { ReceivedPack } from "../../storage/pack-receiver.ts";
-import type { Snapshot } from "../../storage/repository-records.ts";
+import type { PushedMerge, Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
+import type { PushCause } from "../protections/branch-rule.ts";
+import { type Adopted, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 /** A repository snapshot, and a pack for the new objects. */
@@ -20,13 +21,15 @@ export interface SnapshotDraft {
 /** What a change makes. */
 interface Change {
   readonly updates: readonly RefUpdateRequest[];
+  /** The merge of a pull request that it makes. */
+  readonly merge?: PushedMerge;
   /** The pack, where it is not the one of the draft. */
   readonly packPieces?: AsyncIterable<Uint8Array>;
 }
 
 interface ChangeOptions {
   /** What the change takes from another repository of the network. */
-  readonly adopted?: Adopted;
+  readonly adopted?: Adopted | undefined;
   readonly cause?: PushCause;
 }
 
@@ -49,7 +52,7 @@ export interface CommittedChange<T> {
  * Cost: two calls of the repository's Durable Object, three bucket writes.
  *
  * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
- * objects. No ref is updated then, and stored data is removed.
+ * objects, ProtectedRef if a rule refuses an update. No ref is updated then, and stored data is removed.
  */
 export async function commitChange<T extends Change>(
   ctx: Ctx,
@@ -64,7 +67,9 @@ export async function commitChange<T extends Change>(
   const { repository, reachable, record: pack } = received;
   const commands = result.updates.map(toCommand);
   // From here on, `pushRefs` cleans up the upload.
-  const push = { cause, commands, isAtomic: true, repository, reachable, uploadId, pack, adopted };
+  const { merge } = result;
+  const objects = { repository, reachable, uploadId, pack, adopted };
+  const push = { cause, commands, isAtomic: true, ...objects, merge };
   requireUpdated(await pushRefs(ctx, repo, push));
   return { result, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }

@@ -1,7 +1,7 @@
 import { boundTokenId, seesPublicOnly } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
-import { type ByteText, encodeText } from "../../git/byte-text.ts";
+import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
 import { COMMIT, TAG } from "../../git/object/kind.ts";
 import { NULL_OID, oidBytes } from "../../git/oid.ts";
 import { findMisleading, isRefName } from "../../git/ref-name.ts";
@@ -9,6 +9,7 @@ import { peel } from "../../git/walk/peel.ts";
 import type { ReachableObjects } from "../../git/walk/reachable-objects.ts";
 import type { RefResult } from "../../git/wire/receive-report.ts";
 import { isDelete, type RefCommand } from "../../git/wire/receive-request.ts";
+import type { Failure } from "../../lib/failure.ts";
 import { log } from "../../lib/log.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -17,6 +18,7 @@ import type {
   OutboxEntry,
   PackRecord,
   Push,
+  PushedMerge,
   PushOutcome,
   RefOutcome,
   RefUpdate,
@@ -24,6 +26,10 @@ import type {
   StoredRef,
 } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
+import { BranchRule, type BranchRename, type PushCause } from "../protections/branch-rule.ts";
+import { wordDefault } from "../protections/ref-refusal.ts";
+import { loadRules } from "../protections/select-rules.ts";
+import { TagRule } from "../protections/tag-rule.ts";
 import { listPushedCommits } from "./list-pushed-commits.ts";
 import { recordPush } from "./record-push.ts";
 import type { PushedRef } from "./ref-update-request.ts";
@@ -43,19 +49,8 @@ export interface Adopted {
   ref: StoredRef;
 }
 
-/** Why refs are updated. */
-export type PushCause =
-  /** The caller pushes, or changes refs by the API. */
-  | "push"
-  /** A merge that was judged by the rules for merges, so that no rule for pushes applies. */
-  | "merge"
-  /** The service keeps refs of its own: nobody's permission is asked, and refs of pull requests may be written. */
-  | "service";
-
 /** A set of ref updates, from a client's push or from the service itself. */
 export interface RefPush {
-  /** By default `push`. */
-  cause?: PushCause;
   commands: readonly RefCommand[];
   /** Whether all commands are applied or none. */
   isAtomic: boolean;
@@ -71,6 +66,12 @@ export interface RefPush {
   adopted?: Adopted | undefined;
   /** Moves HEAD along with the branch it points at. Ignored if HEAD points at another branch by then. */
   headMove?: HeadMove | undefined;
+  /** Why the refs are updated; a push, if missing. */
+  cause?: PushCause | undefined;
+  /** The branch that is renamed; its own exact rule follows it. */
+  rename?: BranchRename | undefined;
+  /** The merge that the push makes. It is recorded with the push, also if the Worker dies before. */
+  merge?: PushedMerge | undefined;
 }
 
 /**
@@ -92,8 +93,7 @@ export async function pushRefs(
   const results = new Map<string, PushedRef>();
   const updates: RefUpdate[] = [];
   const overflow = findOverflow(ctx, push);
-  const tokenRule = new TokenRule(ctx, push);
-  const isService = push.cause === "service";
+  const findRefusal = await openRules(ctx, repo, push);
   for (const command of push.commands) {
     const { ref } = command;
     const update = await validateCommand(command, push, overflow);
@@ -102,7 +102,7 @@ export async function pushRefs(
       continue;
     }
     // SECURITY: every ref is updated here, whichever door the request came through.
-    const failure = isService ? undefined : await tokenRule.findRefusal(update);
+    const failure = await findRefusal(update);
     if (failure) results.set(ref, { kind: "refused", ref, reason: failure.message, failure });
     else updates.push(update);
   }
@@ -122,6 +122,7 @@ export async function pushRefs(
       updates,
       isAtomic: push.isAtomic,
       ...(push.headMove && { headMove: push.headMove }),
+      ...(push.merge && { merge: push.merge }),
       defaultBranch: encodeText(row.defaultBranch),
     });
     for (const each of outcome.outcomes) results.set(each.ref, toResult(each));
@@ -138,6 +139,30 @@ export async function pushRefs(
     const result = results.get(ref);
     return result ?? { kind: "refused", ref, reason: UNDONE };
   });
+}
+
+/**
+ * Opens what judges each update of a push: the bindings of the caller's token, then the rules for branches and tags.
+ *
+ * Cost: a query where the rules are needed and were not loaded with the repository.
+ */
+async function openRules(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  push: RefPush,
+): Promise<(update: RefUpdate) => Promise<Failure | undefined>> {
+  if (push.cause === "service") return async () => undefined;
+  const tokenRule = new TokenRule(ctx, push);
+  if (!push.commands.some(({ ref }) => /^refs\/(?:heads|tags)\//.test(ref))) {
+    return (update) => tokenRule.findRefusal(update);
+  }
+  const rules = await loadRules(ctx, repo);
+  const branchRule = new BranchRule(ctx, rules, push, repo.row.defaultBranch);
+  const tagRule = new TagRule(ctx, rules);
+  return async (update) =>
+    (await tokenRule.findRefusal(update)) ??
+    (await branchRule.findRefusal(update)) ??
+    (await tagRule.findRefusal(update));
 }
 
 const UNDONE = "atomic push failure";
@@ -239,11 +264,13 @@ function toResult(outcome: RefOutcome): RefResult {
     case "conflict":
       return refused(`the name clashes with ${outcome.otherRef}`);
     case "default-branch":
-      return refused("the default branch can't be deleted: choose another one first");
+      return refused(wordDefault(decodeText(ref.replace(/^refs\/heads\//, "") as ByteText)));
     case "expired":
       return refused("the push took too long: push again");
     case "required-ref-changed":
       return refused("a ref that the push builds on has changed: fetch and push again");
+    case "merged":
+      return refused("the pull request is merged already");
     case "undone":
       return refused(UNDONE);
     default:

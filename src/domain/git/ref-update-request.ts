@@ -2,7 +2,7 @@ import { encodeText } from "../../git/byte-text.ts";
 import { NULL_OID, type Oid } from "../../git/oid.ts";
 import type { RefResult } from "../../git/wire/receive-report.ts";
 import type { RefCommand } from "../../git/wire/receive-request.ts";
-import { type BeyondToken, conflict } from "../../lib/failure.ts";
+import { conflict, type Failure } from "../../lib/failure.ts";
 
 /** A ref to update, by its full name in UTF-16 text. Without `from` it is created, without `to` deleted. */
 export interface RefUpdateRequest {
@@ -19,14 +19,18 @@ export const toCommand = ({ ref, from, to }: RefUpdateRequest): RefCommand => ({
 
 /** The result of a ref update. */
 export type PushedRef = RefResult & {
-  /** Why the caller's token may not make it, whatever the state of the ref; undefined for any other refusal. */
-  readonly failure?: BeyondToken;
+  /**
+   * Why the caller's token, or a rule for branches or tags, does not allow it, whatever the state of the ref; undefined
+   * for any other refusal.
+   */
+  readonly failure?: Failure;
 };
 
 /**
  * Asserts that an atomic set of ref updates was applied.
  *
- * @throws Failure `conflict` that names the refused ref. BeyondToken if the caller's token may not update it.
+ * @throws Failure `conflict` that names the refused ref. BeyondToken if the caller's token may not update it, ProtectedRef if a
+ * rule does not allow it.
  */
 export function requireUpdated(results: readonly PushedRef[]): void {
   for (const result of results) {

@@ -1,14 +1,19 @@
 import type { Ctx } from "../../context.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import type { HeadMove } from "../../storage/repository-records.ts";
+import type { BranchRename, PushCause } from "../protections/branch-rule.ts";
+import type { HeadMove, PushedMerge } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import { type PushCause, pushRefs } from "./push-refs.ts";
+import { pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 interface UpdateOptions {
   /** Moves HEAD along with the branch it points at. */
   readonly headMove?: HeadMove | undefined;
+  /** The branch that the updates rename. */
+  readonly rename?: BranchRename | undefined;
   readonly cause?: PushCause;
+  /** The merge of a pull request that the updates make. */
+  readonly merge?: PushedMerge;
 }
 
 /**
@@ -17,14 +22,14 @@ interface UpdateOptions {
  * Callers have validated the names and the current state, so an update is refused here only because of a
  * concurrent one.
  *
- * @throws Failure `conflict` if any update is refused; none is applied then.
+ * @throws Failure `conflict` if any update is refused, ProtectedRef if a rule refuses it; none is applied then.
  */
 export async function updateRefs(
   ctx: Ctx,
   repo: RepositoryContext,
   { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
-  { headMove, cause = "push" }: UpdateOptions = {},
+  { headMove, rename, cause = "push", merge }: UpdateOptions = {},
 ): Promise<void> {
   const results = await pushRefs(ctx, repo, {
     cause,
@@ -35,6 +40,8 @@ export async function updateRefs(
     uploadId: undefined,
     pack: undefined,
     headMove,
+    rename,
+    merge,
   });
   requireUpdated(results);
 }

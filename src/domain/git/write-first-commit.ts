@@ -5,7 +5,7 @@ import { MODE_FILE } from "../../git/object/tree.ts";
 import { TreeDraft } from "../../git/tree-draft.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
-import { commitChange } from "./commit-change.ts";
+import { commitChange, type SnapshotDraft } from "./commit-change.ts";
 import { makeCommit } from "./make-commit.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function writeFirstCommit(
   files: ReadonlyMap<string, string>,
 ): Promise<RepositoryContext> {
   const { row } = repo;
-  const { packBytes } = await commitChange(ctx, repo, async ({ snapshot, pack }) => {
+  const makeChange = async ({ snapshot, pack }: SnapshotDraft) => {
     const tree = new TreeDraft(snapshot.repository.objects, undefined);
     for (const [name, text] of files) {
       const oid = pack.add("blob", encodeUtf8(text));
@@ -42,6 +42,8 @@ export async function writeFirstCommit(
     const commit = await makeCommit(ctx, fields, { operation: "first_commit", people: [author] });
     const ref = `refs/heads/${row.defaultBranch}`;
     return { updates: [{ ref, to: pack.add("commit", commit) }] };
-  });
+  };
+  // No rule of an organization is about how its repositories begin.
+  const { packBytes } = await commitChange(ctx, repo, makeChange, { cause: "service" });
   return { ...repo, row: { ...row, isEmpty: false, sizeBytes: packBytes } };
 }

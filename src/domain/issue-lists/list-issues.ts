@@ -12,11 +12,18 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectIssues, toIssueContext, unitOf } from "../issues/find-issue.ts";
 import { Arguments, integer } from "./arguments.ts";
-import { keyOf } from "./conditions.ts";
+import { isUpdatedIn, keyOf } from "./conditions.ts";
 import type { IssueFilter } from "./issue-query.ts";
 import { conditionsOf, labelNamesOf, milestoneTableOf, namedTables } from "./named-filters.ts";
 import { type ListOrder, orderOf, termsOf } from "./orders.ts";
-import { choiceTable, countOf, kindsAndStates, pageIds, sourcesOf } from "./sources.ts";
+import {
+  choiceTable,
+  countOf,
+  countUpdated,
+  kindsAndStates,
+  pageIds,
+  sourcesOf,
+} from "./sources.ts";
 import { hasText, matchingIssueIds, scopeOf } from "./text-match.ts";
 
 /** Issues beyond the page that a total counts at most, where no counter is stored. */
@@ -48,14 +55,12 @@ export async function listIssues(
   slice: Slice,
 ): Promise<Listed<IssueContext>> {
   const people = [...(filter?.people ?? []), ...requiredPeople];
-  const visible = filter && visibleOf(repo, { ...filter, people });
-  const order = orderOf(filter?.sort ?? "newest");
-  const { ids, total } = visible ? statementsOf(repo, visible, order, slice) : NOTHING;
+  const { ids, total, terms } = listStatements(repo, filter && { ...filter, people }, slice);
   const names = [...new Set(requiredPeople.map(({ name }) => name.toLowerCase()))];
   const [rows, [counted], known] = await ctx.db.batch([
     selectIssues(ctx.db)
       .where(sql`${issues.id} in (${ids})`)
-      .orderBy(...termsOf(order)),
+      .orderBy(...terms),
     ctx.db.select({ total: sql<number>`${total}`.as("total") }).from(sql`(select 1)`),
     ctx.db
       .select({ name: users.lowerName })
@@ -75,6 +80,22 @@ export async function listIssues(
     items: rows.map((row) => toIssueContext(repo, row)),
     total: counted?.total ?? 0,
   };
+}
+
+/**
+ * The parts of the statements of a list: what selects the ids of its page, its total, and its order for rows of `issues`.
+ *
+ * @param filter Undefined if nothing can match.
+ */
+export function listStatements(
+  repo: RepositoryContext,
+  filter: IssueFilter | undefined,
+  slice: Slice,
+): Statements & { readonly terms: SQL[] } {
+  const visible = filter && visibleOf(repo, filter);
+  const order = orderOf(filter?.sort ?? "newest");
+  const statements = visible ? statementsOf(repo, visible, order, slice) : NOTHING;
+  return { ...statements, terms: termsOf(order) };
 }
 
 const NOTHING = { ids: sql`select id from ${issues} where 0`, total: sql`0` };
@@ -108,7 +129,12 @@ function statementsOf(
   if (hasText(filter)) return textStatements(args, repoId, filter, order, slice, tables);
   const sources = sourcesOf(args, filter, repoId, order);
   const head = sql`with ${sql.join([args.table(), ...tables, choiceTable(sources)], sql`, `)}`;
-  const counted = countOf(sources, filter, order, TOTAL_MAX + slice.offset + slice.size);
+  const max = TOTAL_MAX + slice.offset + slice.size;
+  const range = isUpdatedIn(filter);
+  const isRangeAlone = range.length > 0 && conditionsOf(args, filter).size === 1;
+  const counted = isRangeAlone
+    ? countUpdated(repoId, filter, range, max)
+    : countOf(sources, filter, order, max);
   const counters = countersOf(repo, filter);
   return {
     ids: sql`${head} ${pageIds(sources, filter, order, slice)}`,

@@ -34,6 +34,7 @@ export const REQUIREMENT_OF: Readonly<Record<NotificationSubjectKind, Requiremen
   issue: { unit: "issues", mode: "read" },
   pull: { unit: "pulls", mode: "read" },
   commit: { unit: "code", mode: "read" },
+  release: { unit: "releases", mode: "read" },
   repository: { mode: "read" },
 };
 

@@ -1,7 +1,10 @@
 import { asc, eq, type SQL, sql } from "drizzle-orm";
 
 import { callerSql } from "../../auth/caller-sql.ts";
+import { isGrantedToPerson } from "../../auth/access/grants.ts";
 import { isAllowed, modeOf, requireAccess } from "../../auth/access/permission.ts";
+import type { Requirement } from "../../auth/access/requirement.ts";
+import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
@@ -9,21 +12,19 @@ import {
   ACCESS,
   branchTips,
   issues,
+  milestones,
   pulls,
   repositories,
   type User,
   users,
 } from "../../db/schema/index.ts";
-import { findDivergence } from "../../git/walk/merge-bases.ts";
 import { conflict, forbidden, invalid, notFound } from "../../lib/failure.ts";
+import { log } from "../../lib/log.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
 import { branchRef } from "../branches/find-branch.ts";
-import { adoptPacks } from "../git/adopt-packs.ts";
 import { findRef, openSideBySide, type RepositorySnapshot } from "../git/open-snapshot.ts";
-import { pushRefs } from "../git/push-refs.ts";
-import { requireUpdated, toCommand } from "../git/ref-update-request.ts";
 import {
   asOpeningRefusal,
   findNewAssignees,
@@ -36,7 +37,7 @@ import { requireNotArchived } from "../issues/require-issue-access.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { pullStatements, toOnePull } from "./find-pull.ts";
 import { judge, type Judgement } from "./judge.ts";
-import { headUpdate } from "./open-pull.ts";
+import { storeHead } from "./store-head.ts";
 
 /** The input for a new pull request. */
 export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
@@ -49,9 +50,11 @@ export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
  * Opens a pull request of a branch into a branch of `repo`. The head becomes `refs/pull/N/head` there; no byte is copied
  * from a fork.
  *
- * @throws Failure `not_found` for a branch, a fork or a code unit that the caller can't see; `invalid` for a head that is
- * the base; `conflict` if an open one of these branches exists; `forbidden` for callers who may write to neither
- * repository; else as `createIssue`.
+ * Cost: two rounds of D1, and what `openSideBySide`, `judge` and `storeHead` cost.
+ *
+ * @throws Failure `not_found` for a branch, a fork, a code unit or a milestone that the caller can't see; `invalid` for a
+ * head that is the base; `conflict` if an open one of these branches exists; `forbidden` for callers who were granted
+ * nothing in the base's repository and may not write to the head's; else as `createIssue`.
  */
 export async function createPull(
   ctx: Ctx,
@@ -59,20 +62,23 @@ export async function createPull(
   wanted: NewPull,
 ): Promise<PullContext> {
   requireNotArchived(repo);
+  if (!isUnitOn(repo.row, "pulls")) throw forbidden("the repository's pulls unit is disabled");
+  if (repo.row.isMirror) throw notFound();
   const baseBranch = toBranch(wanted.base);
   const { owner, branch: headBranch } = parseHead(wanted.head);
   const isWriter = modeOf(repo, "pulls") >= ACCESS.write;
-  const [headRepo, assignees] = await Promise.all([
+  const [headRepo, assignees, isInsider] = await Promise.all([
     findHeadRepository(ctx, repo, owner),
     findNewAssignees(ctx, repo, "pulls", isWriter ? (wanted.assignees ?? []) : []),
+    mayOffer(repo) || findIsInsider(ctx, repo),
   ]);
-  requireAccess(headRepo, { unit: "code", mode: "read" });
+  requireAccess(headRepo, READ_CODE);
   const isOwn = headRepo.row.id === repo.row.id;
   if (isOwn && headBranch === baseBranch) {
     throw invalid("Invalid PullRequest: There are no changes between the head and the base");
   }
   // SECURITY: whoever may only read a repository can't offer the branches of others.
-  if (!mayOffer(headRepo) && !mayOffer(repo)) throw forbidden("user must be a collaborator");
+  if (!isInsider && !mayOffer(headRepo)) throw forbidden("user must be a collaborator");
   const [own, other] = await openSideBySide(ctx, repo, headRepo);
   const base = requireBranch(own, baseBranch);
   const head = requireBranch(other, headBranch);
@@ -86,23 +92,11 @@ export async function createPull(
     assignees,
     { headRepo, headBranch, baseBranch, headOid: head.oid, baseOid: base.oid, judgement },
   );
-  const update = headUpdate(own, pull.row.number, head.oid);
-  if (update) {
-    const { right } = findDivergence(graph, baseNode, headNode);
-    const adopted = isOwn
-      ? undefined
-      : await adoptPacks(ctx, [repo, own], [headRepo, other], right, head);
-    const results = await pushRefs(ctx, repo, {
-      cause: "service",
-      commands: [toCommand(update)],
-      isAtomic: true,
-      repository: own.repository,
-      reachable: own.repository.reachableFrom(adopted ? [...own.state.refs, head] : own.state.refs),
-      uploadId: undefined,
-      pack: undefined,
-      adopted,
-    });
-    requireUpdated(results);
+  try {
+    await storeHead(ctx, pull, [own, other]);
+  } catch (error) {
+    // The pull request is stored already: a consequence of its event stores the head.
+    log("pulls:head-not-stored", { issueId: pull.row.id, reason: String(error) });
   }
   return pull;
 }
@@ -119,9 +113,20 @@ function parseHead(head: string): { owner: string | undefined; branch: string } 
   return { owner: head.slice(0, at), branch: toBranch(head.slice(at + 1)) };
 }
 
+const READ_CODE: Requirement = { unit: "code", mode: "read" };
+
 /** Whether the caller may write to the code of a repository. */
 const mayOffer = (repo: RepositoryContext): boolean =>
   isAllowed(repo, { unit: "code", mode: "write" });
+
+/** Whether the caller was granted access to a repository that others may read, too. */
+async function findIsInsider({ db, actor }: Ctx, { row }: RepositoryContext): Promise<boolean> {
+  const [found] = await db
+    .select({ id: repositories.id })
+    .from(repositories)
+    .where(allOf(eq(repositories.id, row.id), isGrantedToPerson(callerSql(actor).actorId)));
+  return found !== undefined;
+}
 
 /** Finds the repository of a head: the user's one of the same fork network. */
 async function findHeadRepository(
@@ -171,6 +176,11 @@ async function insertPull(
 ): Promise<PullContext> {
   const { headRepo, headBranch, baseBranch, headOid, baseOid } = ends;
   const { treeOid: _, ...judgement } = ends.judgement;
+  const { milestoneId = 0 } = wanted;
+  const isMilestone = sql`(${milestoneId} = 0 or exists (
+    select 1 from ${milestones}
+    where ${milestones.id} = ${milestoneId} and ${milestones.repoId} = ${repo.row.id}
+  ))`;
   const isPair = allOf(
     eq(pulls.repoId, repo.row.id),
     eq(pulls.headRepoId, headRepo.row.id),
@@ -188,7 +198,7 @@ async function insertPull(
       repoId: repo.row.id,
       headRepoId: headRepo.row.id,
       headBranch: onlyWhile(sql`not ${isTaken}`, headBranch),
-      baseBranch,
+      baseBranch: onlyWhile(isMilestone, baseBranch),
       headOid,
       ...judgement,
       judgedBaseOid: baseOid,
@@ -220,6 +230,9 @@ async function insertPull(
   } catch (error) {
     if (isViolation(error, "NOT NULL", "pulls.head_branch")) {
       throw await asTaken(ctx, repo, isPair);
+    }
+    if (isViolation(error, "NOT NULL", "pulls.base_branch")) {
+      throw notFound("milestone does not exist");
     }
     throw asOpeningRefusal(error);
   }

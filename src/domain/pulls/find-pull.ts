@@ -138,12 +138,58 @@ export function toOnePull(
  *
  * @throws Failure `not_found` also for an issue, and where the caller may not see the unit.
  */
-export async function findPull(
+export const findPull = (ctx: Ctx, repo: RepositoryContext, number: number): Promise<PullContext> =>
+  findOne(ctx, repo, isNumbered(repo.row.id, number) as SQL);
+
+/**
+ * Finds the pull request of two branches: the open one, or else the last one.
+ *
+ * @throws Failure as `findPull`.
+ */
+export const findPullOfBranches = (
   ctx: Ctx,
   repo: RepositoryContext,
-  number: number,
-): Promise<PullContext> {
-  const isWanted = isNumbered(repo.row.id, number) as SQL;
+  { base, headRepoId, head }: { base: string; headRepoId: number; head: string },
+): Promise<PullContext> =>
+  findOne(
+    ctx,
+    repo,
+    sql`${issues.id} = (
+      select issue_id from ${pulls}
+      where ${pulls.headRepoId} = ${headRepoId}
+        and ${pulls.headBranch} = ${head}
+        and ${pulls.repoId} = ${repo.row.id}
+        and ${pulls.baseBranch} = ${base}
+        and ${pulls.flow} = 'branch'
+      order by ${pulls.isClosed}, ${pulls.issueId} desc
+      limit 1
+    )`,
+  );
+
+/**
+ * Finds the pull request that a commit is the merge of.
+ *
+ * @throws Failure as `findPull`.
+ */
+export const findPullOfCommit = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  commitOid: string,
+): Promise<PullContext> =>
+  findOne(
+    ctx,
+    repo,
+    sql`${issues.id} = (
+      select issue_id from ${pulls}
+      where ${pulls.repoId} = ${repo.row.id}
+        and ${pulls.mergeCommitOid} = ${commitOid}
+        and ${pulls.mergeCommitOid} <> ''
+      order by ${pulls.issueId}
+      limit 1
+    )`,
+  );
+
+async function findOne(ctx: Ctx, repo: RepositoryContext, isWanted: SQL): Promise<PullContext> {
   const [rows, heads] = await ctx.db.batch(pullStatements(ctx, repo, isWanted));
   const pull = toOnePull(ctx, repo, rows, heads);
   if (!pull || !isIssueVisible(repo, pull.row)) throw notFound("pull request does not exist");

@@ -5,18 +5,19 @@ import { stripSpace } from "../../git/object/strip-space.ts";
 import { formatTag } from "../../git/object/tag.ts";
 import { findMisleading, isRefName } from "../../git/ref-name.ts";
 import { joinBytes } from "../../git/wire/pkt-line.ts";
-import { conflict, invalidField } from "../../lib/failure.ts";
+import { conflict, type Failure, invalid, invalidField } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { TagEntry } from "../../shapes/git/tag.ts";
 import { toIdentity } from "../accounts/git-identity.ts";
 import { REF_NAME_RULE } from "../branches/branch-name.ts";
-import { commitChange } from "../git/commit-change.ts";
+import { commitChange, type SnapshotDraft } from "../git/commit-change.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
 import { requireWritable } from "../git/require-writable.ts";
+import { rewordRefusal } from "../protections/ref-refusal.ts";
 import { signAsService } from "../signatures/sign-as-service.ts";
 import { readTag, tagRef } from "./list-tags.ts";
 
@@ -29,10 +30,18 @@ export interface NewTag {
   target: string | undefined;
 }
 
+/** @throws Failure `invalid` for a name that no tag can have. */
+export function requireTagName(name: string): void {
+  const refName = encodeText(tagRef(name));
+  const isValidName = name.isWellFormed() && isRefName(refName) && !findMisleading(refName);
+  if (!isValidName) throw invalidField("tag_name", REF_NAME_RULE);
+}
+
 /**
  * Tags a commit.
  *
- * @throws Failure `invalid` for an invalid name or message, `not_found` if the target does not exist,
+ * @param opened A snapshot of the repository, if one is open already.
+ * @throws Failure `invalid` for an invalid name or message and for a protected tag, `not_found` if the target does not exist,
  * `conflict` if the name is taken or clashes with another ref.
  */
 export async function createTag(
@@ -40,22 +49,21 @@ export async function createTag(
   repo: RepositoryContext,
   tagger: User,
   { name, message, target }: NewTag,
+  opened?: RepositorySnapshot,
 ): Promise<TagEntry> {
   requireWritable(repo);
+  requireTagName(name);
   const ref = tagRef(name);
-  const refName = encodeText(ref);
-  const isValidName = name.isWellFormed() && isRefName(refName) && !findMisleading(refName);
-  if (!isValidName) throw invalidField("tag_name", REF_NAME_RULE);
   if (message.includes("\0")) throw invalidField("message", "must not contain NUL");
   const text = stripSpace(encodeText(message));
   if (text === "") {
-    const snapshot = await openSnapshot(ctx, repo);
+    const snapshot = opened ?? (await openSnapshot(ctx, repo));
     const commitOid = findTarget(snapshot, repo, name, target);
     const tag = await readTag(snapshot, { name: encodeText(ref), oid: commitOid, peeledOid: null });
-    await updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]);
+    await rewordRefusal(updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]), refuse);
     return tag;
   }
-  const { result } = await commitChange(ctx, repo, async ({ snapshot, pack }) => {
+  const makeChange = async ({ snapshot, pack }: SnapshotDraft) => {
     const commitOid = findTarget(snapshot, repo, name, target);
     const identity = toIdentity(ctx, tagger);
     const fields = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
@@ -69,9 +77,12 @@ export async function createTag(
       updates: [{ ref, to: oid }],
       tag: { name, oid, commitOid, message: text, timeSeconds },
     };
-  });
+  };
+  const { result } = await rewordRefusal(commitChange(ctx, repo, makeChange), refuse);
   return result.tag;
 }
+
+const refuse = (): Failure => invalid("user not allowed to create protected tag");
 
 /** Finds the commit to tag and checks that the tag's name is free. */
 function findTarget(

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import { ACCESS } from "../../db/schema/index.ts";
+import { ACCESS, type BranchProtection } from "../../db/schema/index.ts";
 import { Int64 } from "../json.ts";
 import { PayloadCommit, type PayloadCommitEntry, toPayloadCommit } from "./payload-commit.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
@@ -16,7 +16,10 @@ export const Branch = z
     status_check_contexts: z.array(z.string()),
     user_can_push: z.boolean(),
     user_can_merge: z.boolean(),
-    effective_branch_protection_name: z.string(),
+    effective_branch_protection_name: z.string().openapi({
+      description:
+        "The rule that protects it, of the repository or else of its organization; for administrators of the repository",
+    }),
   })
   .openapi("Branch");
 export type Branch = z.infer<typeof Branch>;
@@ -25,20 +28,27 @@ export type Branch = z.infer<typeof Branch>;
 export interface BranchEntry {
   readonly name: string;
   readonly head: PayloadCommitEntry;
+  /** The rules that it is under, the repository's own first. */
+  readonly rules: readonly BranchProtection[];
+  /** Whether the rules let the viewer push to it, and merge into it. */
+  readonly isPushable: boolean;
+  readonly isMergeable: boolean;
 }
 
-/** Formats a branch for `viewer`. Branch protection is not supported, so no branch is protected. */
+/** Formats a branch for `viewer`. Of several rules it shows what they require together. */
 export function toBranch(repo: RepositoryContext, branch: BranchEntry, viewer: Viewer): Branch {
+  const { rules } = branch;
   const canWrite = repo.permission.units.code >= ACCESS.write;
+  const isAdmin = repo.permission.mode >= ACCESS.admin;
   return {
     name: branch.name,
     commit: toPayloadCommit(repo, branch.head, viewer),
-    protected: false,
-    required_approvals: 0,
-    enable_status_check: false,
-    status_check_contexts: [],
-    user_can_push: canWrite,
-    user_can_merge: canWrite,
-    effective_branch_protection_name: "",
+    protected: rules.length > 0,
+    required_approvals: Math.max(0, ...rules.map(({ settings }) => settings.requiredApprovals)),
+    enable_status_check: rules.some(({ settings }) => settings.isStatusCheckEnabled),
+    status_check_contexts: [...new Set(rules.flatMap(({ settings }) => settings.statusContexts))],
+    user_can_push: canWrite && branch.isPushable,
+    user_can_merge: canWrite && branch.isMergeable,
+    effective_branch_protection_name: isAdmin ? (rules[0]?.name ?? "") : "",
   };
 }

@@ -11,6 +11,7 @@ import { Int64, NEVER, Time } from "../json.ts";
 import { User, toUser } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 import { apiUrlOf, htmlUrlOf, repositoryAvatarUrlOf } from "../urls.ts";
+import type { RepositoryRules } from "./repository-rules.ts";
 import { RepoTransfer, toRepoTransfer, type PendingTransfer } from "./repo-transfer.ts";
 
 const Permission = z
@@ -119,6 +120,8 @@ export interface RepositoryContext {
   parent?: RepositoryContext | undefined;
   /** To whom a pending transfer offers it; undefined if that was not queried. */
   pendingTransferTo?: "caller" | "other" | null | undefined;
+  /** The rules of its branches and tags; undefined if they were not queried. */
+  rules?: RepositoryRules | undefined;
   /** Its pending transfer; undefined if there is none, if the viewer may not know, or if it was not queried. */
   transfer?: PendingTransfer | undefined;
 }

@@ -20,6 +20,7 @@ import { continueRemovals, removeRemains } from "../../../src/domain/repos/remov
 import { call } from "../../support/call.ts";
 import { systemCtx } from "../../support/system.ts";
 import { db } from "../../support/db.ts";
+import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
 import { makeComment, makeIssue, makeLabel, makeMilestone } from "../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 
@@ -132,6 +133,29 @@ describe("removal of what a deleted repository leaves", () => {
     expect(await leftOf(kept)).toBe(5);
     await db.delete(repositoryRemains).where(eq(repositoryRemains.repoId, kept.id));
   });
+
+  it(
+    "goes on after a failure of any call, and after a crash of the Worker at it",
+    { timeout: 120_000 },
+    async () => {
+      const owner = await make.user();
+      const calls = await failEveryCall(async (fault) => {
+        const repo = await make.repo(owner);
+        await makeComment(await makeIssue(repo));
+        await makeLabel({ repo });
+        const path = `https://forge.example/api/v1/repos/${repo.owner}/${repo.name}`;
+        const headers = { Authorization: `token ${owner.token}` };
+        const faults = failing(fault);
+        await serveFailing(new Request(path, { method: "DELETE", headers }), faults.bindings);
+        const [row] = await db.select().from(repositories).where(eq(repositories.id, repo.id));
+        // The whole repository is there, or the schedule removes the rest.
+        await continueRemovals(systemCtx({}, Date.now()));
+        expect(await leftOf(repo)).toBe(row ? 3 : 0);
+        return faults;
+      });
+      expect(calls).toBeGreaterThan(3);
+    },
+  );
 
   it("refuses new rows of a repository that does not exist", async () => {
     const repo = await make.repo(await make.user());

@@ -38,6 +38,8 @@ import {
 } from "../issues.ts";
 import { makePull } from "../pulls.ts";
 import { makeApplication } from "../oauth.ts";
+import { makeRule, makeRuleset, makeTagRule } from "../protections.ts";
+import { makeAsset, makeRelease } from "../releases.ts";
 import {
   makeSampleTopic,
   storeSampleCode,
@@ -127,6 +129,13 @@ export class World {
     const [label, issue] = [await this.label(), await this.issue()];
     await attachLabel(issue, label);
   });
+  /** A published release with one file, of a tag that the repository need not have. */
+  readonly release = makeOnce(async () => makeRelease(await this.repo()));
+  readonly asset = makeOnce(async () => makeAsset(await this.release()));
+  readonly releasePath = makeOnce(async () => ({
+    ...(await this.repoPath()),
+    id: (await this.release()).id,
+  }));
   readonly milestone = makeOnce(async () => makeMilestone(await this.repo()));
   readonly time = makeOnce(async () => makeTime(await this.issue(), await this.user()));
   readonly stopwatch = makeOnce(async () => makeStopwatch(await this.issue(), await this.user()));
@@ -158,6 +167,21 @@ export class World {
     const [{ owner, name }, { number }] = [await this.repo(), await this.pull()];
     return { owner, repo: name, index: number };
   });
+  /** Rules for branches that do not exist, of the repository and of the organization, and one for tags. */
+  readonly branchRule = makeOnce(async () => {
+    const [{ id }, { id: userId }] = [await this.repo(), await this.user()];
+    const push = { isRestricted: true, userIds: [userId], teamIds: [], deployKeys: false };
+    return makeRule({ id }, { name: freshName("rule"), settings: { isPushEnabled: true, push } });
+  });
+  readonly ruleset = makeOnce(async () =>
+    makeRuleset(await this.org(), { name: freshName("ruleset") }),
+  );
+  readonly tagRule = makeOnce(async () =>
+    makeTagRule(await this.repo(), {
+      namePattern: freshName("rule"),
+      userIds: [(await this.user()).id],
+    }),
+  );
 
   readonly lock = makeOnce(async () => this.changeIssue({ isLocked: true }));
   readonly pin = makeOnce(async () => this.changeIssue({ pinOrder: 1 }));

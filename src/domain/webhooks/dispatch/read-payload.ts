@@ -7,6 +7,7 @@ import { columnsOf } from "../../../db/db.ts";
 import {
   commitStatuses,
   OWNER_PERMISSION,
+  releases,
   repositories,
   users,
   type CommitStatus,
@@ -18,6 +19,7 @@ import type { CommentChange, IssueChange } from "../../../events/webhooks/payloa
 import type { WebhookEvent } from "../../../events/webhooks/payloads/webhook-event.ts";
 import type { PayloadContext } from "../../../events/webhooks/payloads/payload-context.ts";
 import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
+import { toReleasePayload } from "../../../events/webhooks/payloads/release-payload.ts";
 import { toPushPayload } from "../../../events/webhooks/payloads/push-payload.ts";
 import { openReceiver } from "../../../events/webhooks/payloads/open-receiver.ts";
 import { toCreatePayload, toDeletePayload } from "../../../events/webhooks/payloads/ref-payload.ts";
@@ -30,6 +32,11 @@ import { NO_NODE } from "../../../git/walk/commit-graph.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { type RepositorySnapshot, openSnapshot } from "../../git/open-snapshot.ts";
+import {
+  type ReleaseQueryRow,
+  selectReleases,
+  toReleaseContext,
+} from "../../releases/find-release.ts";
 import {
   type IssueSubject,
   readIssueSubject,
@@ -46,6 +53,8 @@ export interface PayloadSource {
   /** The actor of the event; undefined if there is none, or if the account was deleted. */
   readonly sender: User | undefined;
   readonly status: CommitStatus | undefined;
+  /** The release of an event about one that exists. */
+  readonly release: ReleaseQueryRow | undefined;
   /** The issue of an event about one that exists. */
   readonly issue: IssueSubject | undefined;
   /** The pull request of an event about one that exists. */
@@ -71,6 +80,7 @@ export async function openPayloadSource(
   const ctx: Ctx = { ...callerCtx, actor: ANONYMOUS };
   const { db } = ctx;
   const statusEvent = webhookEvents.find((each) => each.event === "status");
+  const releaseEvent = webhookEvents.find((each) => "releaseId" in each);
   const repoIds = webhookEvents.flatMap((each) =>
     each.event === "fork" ? [each.repoId, each.forkId] : [each.repoId],
   );
@@ -94,8 +104,14 @@ export async function openPayloadSource(
           eq(commitStatuses.number, statusEvent?.number ?? 0),
         ),
       ),
+    selectReleases(db).where(
+      and(
+        eq(releases.id, releaseEvent?.releaseId ?? 0),
+        eq(releases.repoId, releaseEvent?.repoId ?? 0),
+      ),
+    ),
   ]);
-  const [[found, [sender], [status]], issue, pull] = await Promise.all([
+  const [[found, [sender], [status], [release]], issue, pull] = await Promise.all([
     readingRest,
     readingIssue,
     readingPull,
@@ -105,6 +121,7 @@ export async function openPayloadSource(
     ctx,
     sender,
     status,
+    release,
     issue,
     pull,
     find: (repoId) => {
@@ -159,6 +176,14 @@ export async function readPayload(
       const [commit] = await readCommits(ctx, snapshot, [node], PUSHED_PARTS);
       return commit && { event: "status", body: toStatusPayload(context, source.status, commit) };
     }
+    case "release": {
+      if (webhookEvent.action === "deleted") return { event: "release", body: webhookEvent.body };
+      const { release } = source;
+      // A draft is shown to writers only, also one that was published before.
+      if (!release || release.release.isDraft) return undefined;
+      const shown = toReleaseContext(repo, release);
+      return { event: "release", body: toReleasePayload(context, webhookEvent.action, shown) };
+    }
     case "issues":
     case "issue_assign":
     case "issue_label":
@@ -191,6 +216,7 @@ const isOfIssue = <T extends { readonly event: WebhookEvent["event"] }>(
 /** The unit that the payload discloses content of; names of branches are code, too. */
 function unitOf({ event }: WebhookEvent): Unit | undefined {
   if (event === "repository" || event === "fork") return undefined;
+  if (event === "release") return "releases";
   if (event.startsWith("pull_request")) return "pulls";
   return event.startsWith("issue") ? "issues" : "code";
 }

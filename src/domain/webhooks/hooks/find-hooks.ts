@@ -4,7 +4,7 @@ import type { Ctx } from "../../../context.ts";
 import { hooks, repositories, type Hook } from "../../../db/schema/index.ts";
 import type { HookEvent } from "../../../events/webhooks/payloads/hook-event.ts";
 import { type Glob, matchGlob } from "../../../git/glob/match-glob.ts";
-import { parseBranchGlob } from "./branch-glob.ts";
+import { parseBranchGlob } from "../../../git/glob/branch-glob.ts";
 import { isApproved } from "./is-approved.ts";
 
 /** The properties of a webhook event that decide which hooks receive it. */

@@ -10,7 +10,7 @@ import {
 } from "../../../db/schema/index.ts";
 import { defined } from "../../../lib/defined.ts";
 import { invalid, invalidField, malformed } from "../../../lib/failure.ts";
-import { parseBranchGlob } from "./branch-glob.ts";
+import { parseBranchGlob } from "../../../git/glob/branch-glob.ts";
 import { parseHookEvents } from "./hook-events.ts";
 
 /** Options of a hook; omitted ones stay as they are. */

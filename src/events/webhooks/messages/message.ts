@@ -7,6 +7,7 @@ import { kindOfRef, shortRef } from "../payloads/webhook-event.ts";
 import type { Payload } from "../payloads/payload.ts";
 import type { PushPayload } from "../payloads/push-payload.ts";
 import type { CreatePayload, DeletePayload } from "../payloads/ref-payload.ts";
+import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 import type { ForkPayload } from "../payloads/repository-payload.ts";
 import type { StatusPayload } from "../payloads/status-payload.ts";
@@ -61,6 +62,8 @@ function toParts(payload: Payload): ChatParts | undefined {
       return payload.body.commits.length === 0 ? undefined : ofPush(payload.body);
     case "status":
       return ofStatus(payload.body);
+    case "release":
+      return ofRelease(payload.body);
     case "issues":
     case "issue_assign":
     case "issue_label":
@@ -138,6 +141,24 @@ function ofStatus(payload: StatusPayload): ChatParts {
     title: ["[", linkTo(repository), "] ", { text: sha.slice(0, 7), url: commit.url }, check],
     url: commit.url,
     details: detail === "" ? [] : [[detail]],
+  };
+}
+
+const RELEASE_COLORS: Record<ReleasePayload["action"], number> = {
+  published: GREEN,
+  updated: YELLOW,
+  deleted: RED,
+};
+
+/** The title of a deleted release does not link to it. */
+function ofRelease({ action, release, repository }: ReleasePayload): ChatParts {
+  const { html_url: url, tag_name: tagName, name } = release;
+  const subject: Piece = action === "deleted" ? shorten(tagName) : { text: shorten(tagName), url };
+  return {
+    color: RELEASE_COLORS[action],
+    title: ["[", linkTo(repository), "] Release ", subject, ` ${action}`],
+    ...(action !== "deleted" && { url }),
+    details: name === "" ? [] : [[shorten(name)]],
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Oid } from "../../../git/oid.ts";
 import type { Event } from "../../event.ts";
+import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 
 import {
@@ -38,6 +39,19 @@ export type WebhookEvent =
       readonly commitOid: Oid;
       readonly number: number;
     }
+  | {
+      readonly event: "release";
+      readonly repoId: number;
+      readonly action: "published" | "updated";
+      readonly releaseId: number;
+    }
+  /** The payload is recorded with the event, since a deleted release cannot be read. */
+  | {
+      readonly event: "release";
+      readonly repoId: number;
+      readonly action: "deleted";
+      readonly body: ReleasePayload;
+    }
   | IssueWebhookEvent
   | PullWebhookEvent;
 
@@ -64,6 +78,19 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
       const { repoId, commitOid, number } = event;
       return [{ event: "status", repoId, commitOid, number }];
     }
+    case "release.published": {
+      const { repoId, releaseId } = event;
+      return [{ event: "release", repoId, action: "published", releaseId }];
+    }
+    case "release.updated": {
+      const { repoId, releaseId, part } = event;
+      // As in Gitea, which tells of no files.
+      return part === "assets" ? [] : [{ event: "release", repoId, action: "updated", releaseId }];
+    }
+    case "release.deleted":
+      return [
+        { event: "release", repoId: event.repoId, action: "deleted", body: event.lastPayload },
+      ];
     default:
       if (isIssueEvent(event)) return listIssueWebhookEvents(event);
       return isPullEvent(event) ? listPullWebhookEvents(event) : [];
@@ -77,6 +104,9 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "repository.forked",
   "repository.pushed",
   "commit_status.created",
+  "release.published",
+  "release.updated",
+  "release.deleted",
   "issue.opened",
   "issue.closed",
   "issue.reopened",

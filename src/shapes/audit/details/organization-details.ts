@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 
 import { Changed, NoDetails, RenamedFrom } from "./common-details.ts";
 
-/** Organizations, their members and their teams. The target is the team's name. */
+/** Organizations, their members and their teams. The target is the name of the team or ruleset. */
 export const ORGANIZATION_DETAILS = {
   "organization.created": NoDetails,
   "organization.edited": Changed,
@@ -17,4 +17,7 @@ export const ORGANIZATION_DETAILS = {
   "team.member_removed": NoDetails,
   "team.repository_added": NoDetails,
   "team.repository_removed": NoDetails,
+  "ruleset.created": NoDetails,
+  "ruleset.edited": NoDetails,
+  "ruleset.deleted": NoDetails,
 } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { parseBranchGlob } from "../../../../src/domain/webhooks/hooks/branch-glob.ts";
-import { type Glob, matchGlob } from "../../../../src/git/glob/match-glob.ts";
+import { parseBranchGlob } from "../../../src/git/glob/branch-glob.ts";
+import { type Glob, matchGlob } from "../../../src/git/glob/match-glob.ts";
 
 function matches(pattern: string, text: string, separators = ""): boolean | undefined {
   const glob = parseBranchGlob(pattern, separators);

@@ -4,7 +4,7 @@ import {
   type Glob,
   type GlobToken,
   literalToken,
-} from "../../../git/glob/match-glob.ts";
+} from "./match-glob.ts";
 
 /** Most `*` and `**` in a pattern, adjacent ones counted as one, and the deepest nesting of its braces. */
 const STARS_MAX = 64;

@@ -1,0 +1,101 @@
+import { z } from "@hono/zod-openapi";
+
+import type { RuleOptions } from "../../domain/protections/change-rules.ts";
+import { optionalFlag, optionalText } from "../json-body.ts";
+
+/** Most names on a list, and most contexts. */
+const NAMES_MAX = 100;
+const CONTEXTS_MAX = 100;
+/** Characters of a list of patterns, at most. */
+const PATTERNS_MAX = 4000;
+
+export const names = () => z.array(z.string().max(255)).max(NAMES_MAX).optional();
+export const patterns = () => optionalText(PATTERNS_MAX);
+
+/** The fields of a rule for branches besides its name, all optional. */
+export const RULE_FIELDS = {
+  priority: z.int().optional().openapi({
+    description:
+      "The rule with the lowest priority applies. Without one, or with 0, the rule comes after all others, and an exact name before patterns",
+  }),
+  enable_push: optionalFlag(),
+  enable_push_whitelist: optionalFlag(),
+  push_whitelist_usernames: names(),
+  push_whitelist_teams: names(),
+  push_whitelist_deploy_keys: optionalFlag(),
+  enable_force_push: optionalFlag(),
+  enable_force_push_allowlist: optionalFlag(),
+  force_push_allowlist_usernames: names(),
+  force_push_allowlist_teams: names(),
+  force_push_allowlist_deploy_keys: optionalFlag(),
+  enable_merge_whitelist: optionalFlag(),
+  merge_whitelist_usernames: names(),
+  merge_whitelist_teams: names(),
+  enable_status_check: optionalFlag(),
+  status_check_contexts: z.array(z.string().min(1).max(255)).max(CONTEXTS_MAX).optional().openapi({
+    description: "Patterns; each must match a status of the head, and all matches succeed",
+  }),
+  required_approvals: z.int().optional(),
+  enable_approvals_whitelist: optionalFlag(),
+  approvals_whitelist_username: names(),
+  approvals_whitelist_teams: names(),
+  block_on_rejected_reviews: optionalFlag(),
+  block_on_official_review_requests: optionalFlag(),
+  block_on_outdated_branch: optionalFlag(),
+  dismiss_stale_approvals: optionalFlag(),
+  ignore_stale_approvals: optionalFlag(),
+  require_signed_commits: optionalFlag(),
+  protected_file_patterns: patterns().openapi({
+    description:
+      "Patterns of paths, separated by semicolons, where `*` matches neither a slash nor a dot",
+  }),
+  unprotected_file_patterns: patterns(),
+  block_admin_merge_override: optionalFlag(),
+};
+
+const Fields = z.object(RULE_FIELDS);
+
+/** The options of a rule from the fields of a body. */
+export function toRuleOptions(sent: z.infer<typeof Fields>): RuleOptions {
+  return {
+    priority: sent.priority,
+    settings: {
+      isPushEnabled: sent.enable_push,
+      push: {
+        isRestricted: sent.enable_push_whitelist,
+        users: sent.push_whitelist_usernames,
+        teams: sent.push_whitelist_teams,
+        deployKeys: sent.push_whitelist_deploy_keys,
+      },
+      isForcePushEnabled: sent.enable_force_push,
+      forcePush: {
+        isRestricted: sent.enable_force_push_allowlist,
+        users: sent.force_push_allowlist_usernames,
+        teams: sent.force_push_allowlist_teams,
+        deployKeys: sent.force_push_allowlist_deploy_keys,
+      },
+      merge: {
+        isRestricted: sent.enable_merge_whitelist,
+        users: sent.merge_whitelist_usernames,
+        teams: sent.merge_whitelist_teams,
+      },
+      approval: {
+        isRestricted: sent.enable_approvals_whitelist,
+        users: sent.approvals_whitelist_username,
+        teams: sent.approvals_whitelist_teams,
+      },
+      requiredApprovals: sent.required_approvals,
+      isStatusCheckEnabled: sent.enable_status_check,
+      statusContexts: sent.status_check_contexts,
+      blockOnRejectedReviews: sent.block_on_rejected_reviews,
+      blockOnOfficialReviewRequests: sent.block_on_official_review_requests,
+      blockOnOutdatedBranch: sent.block_on_outdated_branch,
+      dismissStaleApprovals: sent.dismiss_stale_approvals,
+      ignoreStaleApprovals: sent.ignore_stale_approvals,
+      requireSignedCommits: sent.require_signed_commits,
+      protectedFilePatterns: sent.protected_file_patterns,
+      unprotectedFilePatterns: sent.unprotected_file_patterns,
+      blockAdminMergeOverride: sent.block_admin_merge_override,
+    },
+  };
+}
