@@ -16,6 +16,9 @@ const KINDS_WITH_CONSEQUENCES = [
   "comment.edited",
   "pull.retargeted",
   "pull.merged",
+  "pull.synchronized",
+  "pull.review_requested",
+  "review.submitted",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

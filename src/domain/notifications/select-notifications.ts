@@ -3,7 +3,13 @@ import { desc, eq, sql, type SQL } from "drizzle-orm";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
-import { issues, notifications, repositories, timelineEntries } from "../../db/schema/index.ts";
+import {
+  issues,
+  notifications,
+  pulls,
+  repositories,
+  timelineEntries,
+} from "../../db/schema/index.ts";
 import type { NotificationContext } from "../../shapes/issues/notification-thread.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
@@ -23,6 +29,13 @@ export const selectNotifications = ({ db, actor }: Ctx, page: SQL) =>
           number: sql<number | null>`${issues.number}`.as("i_number"),
           title: sql<string>`${issues.title}`.as("i_title"),
           isPull: sql<boolean>`${issues.isPull}`.mapWith(issues.isPull).as("i_is_pull"),
+          isMerged: sql<boolean>`exists (
+            select 1
+            from ${pulls}
+            where ${pulls.issueId} = ${issues.id} and ${pulls.mergedAt} is not null
+          )`
+            .mapWith(issues.isClosed)
+            .as("i_is_merged"),
           isClosed: sql<boolean>`${issues.isClosed}`.mapWith(issues.isClosed).as("i_is_closed"),
         },
         lastCommentId: sql<number | null>`(
