@@ -21,6 +21,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "pull.merged",
   "pull.merge_scheduled",
   "pull.ready",
+  "pull.review_requested",
   "review.dismissed",
   "review.submitted",
   "release.published",
