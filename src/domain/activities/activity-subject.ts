@@ -34,7 +34,10 @@ const commentId = sql`(
       from ${timelineEntries}
       where ${timelineEntries.reviewId} = ${reviewId}
         and ${timelineEntries.kind} in ('review', 'code')
-      order by ${timelineEntries.body} = '', ${timelineEntries.kind} = 'code', ${timelineEntries.id}
+      order by
+        ${timelineEntries.body} = '',
+        ${timelineEntries.kind} = 'code',
+        iif(${timelineEntries.kind} = 'code', ${timelineEntries.id}, -${timelineEntries.id})
       limit 1
     )
     when 'review.dismissed' then (

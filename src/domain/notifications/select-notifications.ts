@@ -6,6 +6,7 @@ import { columnsOf } from "../../db/db.ts";
 import {
   issues,
   notifications,
+  pulls,
   releases,
   repositories,
   timelineEntries,
@@ -29,6 +30,13 @@ export const selectNotifications = ({ db, actor }: Ctx, page: SQL) =>
           number: sql<number | null>`${issues.number}`.as("i_number"),
           title: sql<string>`${issues.title}`.as("i_title"),
           isPull: sql<boolean>`${issues.isPull}`.mapWith(issues.isPull).as("i_is_pull"),
+          isMerged: sql<boolean>`exists (
+            select 1
+            from ${pulls}
+            where ${pulls.issueId} = ${issues.id} and ${pulls.mergedAt} is not null
+          )`
+            .mapWith(issues.isClosed)
+            .as("i_is_merged"),
           isClosed: sql<boolean>`${issues.isClosed}`.mapWith(issues.isClosed).as("i_is_closed"),
         },
         release: {

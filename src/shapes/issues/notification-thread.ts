@@ -19,8 +19,8 @@ const NotificationSubject = z
     latest_comment_html_url: z.string(),
     type: z.enum(["Issue", "Pull", "Commit", "Repository", "Release"]),
     state: z
-      .union([State, z.literal("")])
-      .openapi({ type: "string", enum: ["open", "closed", ""] }),
+      .union([State, z.enum(["merged", ""])])
+      .openapi({ type: "string", enum: ["open", "closed", "merged", ""] }),
   })
   .openapi("NotificationSubject");
 
@@ -44,7 +44,9 @@ export interface NotificationContext {
   readonly row: Notification;
   readonly repo: RepositoryContext;
   /** Undefined for other subjects. */
-  readonly issue: Pick<IssueRow, "number" | "title" | "isPull" | "isClosed"> | undefined;
+  readonly issue:
+    | (Pick<IssueRow, "number" | "title" | "isPull" | "isClosed"> & { readonly isMerged: boolean })
+    | undefined;
   /** Undefined for other subjects. */
   readonly release: Pick<Release, "id" | "tagName" | "title" | "isDraft"> | undefined;
   /** The last comment of the issue; null without one. */
@@ -87,7 +89,7 @@ function toSubject(
             latest_comment_url: `${apiUrlOf(repo, viewer)}/issues/comments/${lastCommentId}`,
             latest_comment_html_url: commentHtmlUrlOf(names, lastCommentId, viewer),
           }),
-      state: stateOf(issue),
+      state: issue.isMerged ? "merged" : stateOf(issue),
     };
   }
   if (release) {
