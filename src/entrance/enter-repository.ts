@@ -24,7 +24,7 @@ export interface RepositoryTarget extends Requirements {
   name: string;
   /** The permission that the route requires. For more than `read` the caller must be signed in. */
   requirement: Requirement;
-  /** Whether the rules of branches and tags are loaded; by default those who change the code need them. */
+  /** Whether the rules of branches and tags are loaded; by default those who change the code or releases need them. */
   showsRules?: boolean | undefined;
   /** The path of this request under a renamed repository. */
   pathAt(renamed: RepositoryContext): string;
@@ -65,9 +65,9 @@ export async function enterRepository(
   return { ctx, repo: rules && rows?.[0] ? { ...repo, rules: toRules(repo.row, rules) } : repo };
 }
 
-/** Whether the rules of branches and tags decide about a request: about each change of the code. */
+/** Whether the rules of branches and tags decide about a request: about each change of the code, and of releases' tags. */
 const needsRules = ({ requirement: { unit, mode }, showsRules }: RepositoryTarget): boolean =>
-  showsRules ?? (unit === "code" && mode === "write");
+  showsRules ?? ((unit === "code" || unit === "releases") && mode === "write");
 
 /** Names repositories of the target's fork network: by their owner, or by owner and name. */
 export interface RelativeName {

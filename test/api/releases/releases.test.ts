@@ -331,7 +331,7 @@ describe("PATCH /repos/{owner}/{repo}/releases/{id}", () => {
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => edit(repo, owner, body.id, { draft: false })),
     );
-    const outcomes = answers.map(({ status, body }) => `${status} ${body.draft}`);
+    const outcomes = answers.map((answer) => `${answer.status} ${answer.body.draft}`);
     expect(outcomes).toContain("200 false");
     // Who comes too late several times is told to repeat the request.
     expect(["200 false", "409 undefined"]).toEqual(expect.arrayContaining(outcomes));

@@ -15,6 +15,9 @@ import {
   toForkPayload,
   toRepositoryPayload,
 } from "../../../../src/events/webhooks/payloads/repository-payload.ts";
+import { toReleasePayload } from "../../../../src/events/webhooks/payloads/release-payload.ts";
+import type { PayloadContext } from "../../../../src/events/webhooks/payloads/payload-context.ts";
+import type { ReleaseContext } from "../../../../src/shapes/releases/release.ts";
 import { toStatusPayload } from "../../../../src/events/webhooks/payloads/status-payload.ts";
 import type { CommitStatus } from "../../../../src/db/schema/index.ts";
 import { toPullPayload } from "../../../../src/events/webhooks/payloads/pull-payload.ts";
@@ -79,7 +82,30 @@ const ISSUE_ACTIONS = [
   "demilestoned",
 ] as const;
 const PULL_ACTIONS = ["opened", "closed", "edited", "deleted", "label_cleared"] as const;
+const RELEASE_ACTIONS = ["published", "updated", "deleted"] as const;
 const COMMENT_ACTIONS = ["created", "edited", "deleted"] as const;
+
+const releaseIn = ({ repo, sender }: PayloadContext): ReleaseContext => ({
+  repo,
+  row: {
+    id: 1,
+    repoId: repo.row.id,
+    tagName: "v1",
+    lowerTagName: "v1",
+    target: "main",
+    title: "One",
+    body: "text",
+    isDraft: false,
+    isPrerelease: false,
+    publisherId: sender?.id ?? null,
+    originalAuthor: "",
+    originalAuthorId: 0,
+    createdAt: 1000,
+    publishedAt: 1000,
+  },
+  publisher: sender,
+  assets: [],
+});
 
 describe("chat messages", () => {
   it("tell of an issue by its title and the first line of its text", async () => {
@@ -238,6 +264,9 @@ describe("chat messages", () => {
         const body = toCommentPayload(context, action, issue, commentOn(issue));
         return { event: "issue_comment", body };
       }),
+      ...RELEASE_ACTIONS.map((action): Payload => {
+        return { event: "release", body: toReleasePayload(context, action, releaseIn(context)) };
+      }),
       ...PULL_ACTIONS.map((action): Payload => {
         const merged = action === "closed" ? { mergedAt: 1000 } : {};
         return {
@@ -277,6 +306,9 @@ describe("chat messages", () => {
         "Comment created on issue #2 It rains",
         "Comment edited on issue #2 It rains",
         "Comment deleted on issue #2 It rains",
+        "Release v1 published",
+        "Release v1 updated",
+        "Release v1 deleted",
         "Pull request opened: #2 It rains",
         "Pull request merged: #2 It rains",
         "Pull request edited: #2 It rains",
