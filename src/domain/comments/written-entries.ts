@@ -13,12 +13,12 @@ const pendingReview = sql`
   where ${reviews.id} = ${timelineEntries.reviewId} and ${reviews.state} = 'pending'`;
 
 /** The condition that an entry is no part of a pending review, which is its author's alone. */
-export const isSubmitted = sql`(
+export const isEntrySubmitted = sql`(
   ${timelineEntries.reviewId} is null or not exists (${pendingReview})
 )`;
 
 /** The condition that an entry is no part of a pending review, or of one by the caller. */
-export const isSubmittedOrOwn = ({ user }: Actor): SQL => sql`(
+export const isEntrySubmittedOrOwn = ({ user }: Actor): SQL => sql`(
   ${timelineEntries.reviewId} is null
   or not exists (${pendingReview} and ${reviews.reviewerId} is not ${user?.id ?? 0})
 )`;
