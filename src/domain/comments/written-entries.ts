@@ -18,7 +18,7 @@ export const isEntrySubmitted = sql`(
 )`;
 
 /** The condition that an entry is no part of a pending review, or of one by the caller. */
-export const isEntrySubmittedOrOwn = ({ user }: Actor): SQL => sql`(
+export const isSubmittedOrOwn = ({ user }: Actor): SQL => sql`(
   ${timelineEntries.reviewId} is null
   or not exists (${pendingReview} and ${reviews.reviewerId} is not ${user?.id ?? 0})
 )`;

@@ -5,7 +5,7 @@ import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { issues, repositories, timelineEntries } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isEntrySubmittedOrOwn } from "../comments/written-entries.ts";
+import { isSubmittedOrOwn } from "../comments/written-entries.ts";
 
 /**
  * The condition that the caller may see everything that an entry of a timeline refers to.
@@ -48,7 +48,7 @@ export const isEntryVisible = ({ actor }: Ctx, repo: RepositoryContext): SQL => 
     ) end`;
   // The deepest part comes last: SQLite refuses expressions of more than a hundred levels, and each `and` is one.
   return sql`(
-    ${isEntrySubmittedOrOwn(actor)}
+    ${isSubmittedOrOwn(actor)}
     and (${kind} <> 'commit_ref' or ${isCommitSeen})
     and (coalesce(${otherIssueId}, ${otherEntryId}) is null or ${isIssueSeen})
   )`;
