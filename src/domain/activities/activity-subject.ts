@@ -17,7 +17,7 @@ import {
 } from "../../db/schema/index.ts";
 import type { ActivityEntry } from "../../shapes/events/activity.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isSubmitted } from "../comments/written-entries.ts";
+import { isEntrySubmitted } from "../comments/written-entries.ts";
 
 const issueId = sql`(${events.payload} ->> '$.issueId')`;
 const reviewId = sql`(${events.payload} ->> '$.reviewId')`;
@@ -56,7 +56,7 @@ const commentId = sql`(
  */
 export const isActivityPresent = sql`case
   when ${events.type} = 'comment.created' then exists (
-    select 1 from ${timelineEntries} where ${timelineEntries.id} = ${commentId} and ${isSubmitted}
+    select 1 from ${timelineEntries} where ${timelineEntries.id} = ${commentId} and ${isEntrySubmitted}
   )
   when ${events.type} glob 'review.*' then exists (
     select 1 from ${reviews} where ${reviews.id} = ${reviewId} and ${reviews.state} <> 'pending'

@@ -2,7 +2,7 @@ import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
 
 import type { Database } from "../../db/db.ts";
 import { timelineEntries } from "../../db/schema/index.ts";
-import { isSubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts";
+import { isEntrySubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts";
 
 /** Texts of one review that are read: more than one request brings. */
 const TEXTS_MAX = 200;
@@ -35,7 +35,7 @@ export const selectToldTexts = (
           where written.review_id = ${reviewId}
         )`,
         inArray(timelineEntries.kind, WRITTEN_KINDS),
-        isSubmitted,
+        isEntrySubmitted,
       ),
     )
     .orderBy(

@@ -4,7 +4,7 @@ import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { issues, repositories, timelineEntries, type Issue } from "../../db/schema/index.ts";
 import type { Consequence } from "../../events/consequence.ts";
-import { isSubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts";
+import { isEntrySubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts";
 import { isIssueVisible } from "../issues/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { insertMentions } from "./insert-mentions.ts";
@@ -69,7 +69,7 @@ async function readTexts({ db, actor }: Ctx, event: TextEvent, afterId: number) 
           gt(timelineEntries.id, afterId),
           eq(timelineEntries.issueId, issueId),
           inArray(timelineEntries.kind, WRITTEN_KINDS),
-          isSubmitted,
+          isEntrySubmitted,
         ),
       )
       .orderBy(timelineEntries.id)
