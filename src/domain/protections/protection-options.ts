@@ -29,7 +29,7 @@ export const NO_SETTINGS: ProtectionSettings = {
 };
 
 /** Who may do something, as a client sends it: users and teams by name. */
-export interface AllowedOptions {
+interface AllowedOptions {
   isRestricted?: boolean | undefined;
   users?: readonly string[] | undefined;
   teams?: readonly string[] | undefined;
