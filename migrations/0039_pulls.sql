@@ -1,3 +1,30 @@
+CREATE TABLE `code_comments` (
+	`entry_id` integer PRIMARY KEY NOT NULL,
+	`review_id` integer NOT NULL,
+	`issue_id` integer NOT NULL,
+	`root_id` integer,
+	`path` text NOT NULL,
+	`line` integer NOT NULL,
+	`start_line` integer NOT NULL,
+	`is_old_side` integer DEFAULT false NOT NULL,
+	`commit_oid` text NOT NULL,
+	`original_commit_oid` text NOT NULL,
+	`original_line` integer NOT NULL,
+	`diff_hunk` text DEFAULT '' NOT NULL,
+	`is_outdated` integer DEFAULT false NOT NULL,
+	`resolver_id` integer,
+	`resolved_at` integer,
+	FOREIGN KEY (`entry_id`) REFERENCES `timeline_entries`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`review_id`) REFERENCES `reviews`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`issue_id`) REFERENCES `issues`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`root_id`) REFERENCES `timeline_entries`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`resolver_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE set null
+);
+--> statement-breakpoint
+CREATE INDEX `code_comments_review` ON `code_comments` (`review_id`,`entry_id`);--> statement-breakpoint
+CREATE INDEX `code_comments_issue` ON `code_comments` (`issue_id`,`path`,`entry_id`);--> statement-breakpoint
+CREATE INDEX `code_comments_root` ON `code_comments` (`root_id`) WHERE "code_comments"."root_id" is not null;--> statement-breakpoint
+CREATE INDEX `code_comments_resolver` ON `code_comments` (`resolver_id`) WHERE "code_comments"."resolver_id" is not null;--> statement-breakpoint
 CREATE TABLE `branch_protections` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`repo_id` integer,
@@ -98,42 +125,15 @@ CREATE TABLE `releases` (
 	`publisher_id` integer,
 	`original_author` text DEFAULT '' NOT NULL,
 	`original_author_id` integer DEFAULT 0 NOT NULL,
-	`commit_oid` text DEFAULT '' NOT NULL,
 	`created_at` integer NOT NULL,
 	`published_at` integer,
 	FOREIGN KEY (`publisher_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE set null
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `releases_tag` ON `releases` (`repo_id`,`lower_tag_name`);--> statement-breakpoint
+CREATE INDEX `releases_of_repository` ON `releases` (`repo_id`,`created_at`,`id`,`is_draft`,`is_prerelease`);--> statement-breakpoint
 CREATE INDEX `releases_by_created` ON `releases` (`repo_id`,`is_draft`,`is_prerelease`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `releases_publisher` ON `releases` (`publisher_id`);--> statement-breakpoint
-CREATE TABLE `code_comments` (
-	`entry_id` integer PRIMARY KEY NOT NULL,
-	`review_id` integer NOT NULL,
-	`issue_id` integer NOT NULL,
-	`root_id` integer,
-	`path` text NOT NULL,
-	`line` integer NOT NULL,
-	`start_line` integer NOT NULL,
-	`is_old_side` integer DEFAULT false NOT NULL,
-	`commit_oid` text NOT NULL,
-	`original_commit_oid` text NOT NULL,
-	`original_line` integer NOT NULL,
-	`diff_hunk` text DEFAULT '' NOT NULL,
-	`is_outdated` integer DEFAULT false NOT NULL,
-	`resolver_id` integer,
-	`resolved_at` integer,
-	FOREIGN KEY (`entry_id`) REFERENCES `timeline_entries`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`review_id`) REFERENCES `reviews`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`issue_id`) REFERENCES `issues`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`root_id`) REFERENCES `timeline_entries`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`resolver_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE set null
-);
---> statement-breakpoint
-CREATE INDEX `code_comments_review` ON `code_comments` (`review_id`,`entry_id`);--> statement-breakpoint
-CREATE INDEX `code_comments_issue` ON `code_comments` (`issue_id`,`path`,`entry_id`);--> statement-breakpoint
-CREATE INDEX `code_comments_root` ON `code_comments` (`root_id`) WHERE "code_comments"."root_id" is not null;--> statement-breakpoint
-CREATE INDEX `code_comments_resolver` ON `code_comments` (`resolver_id`) WHERE "code_comments"."resolver_id" is not null;--> statement-breakpoint
 CREATE TABLE `reviews` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`repo_id` integer NOT NULL,
@@ -163,9 +163,20 @@ CREATE UNIQUE INDEX `reviews_user_request` ON `reviews` (`issue_id`,`reviewer_id
 CREATE UNIQUE INDEX `reviews_team_request` ON `reviews` (`issue_id`,`team_id`) WHERE "reviews"."team_id" is not null;--> statement-breakpoint
 CREATE INDEX `reviews_reviewer` ON `reviews` (`reviewer_id`,`state`,`issue_id`);--> statement-breakpoint
 CREATE INDEX `reviews_team` ON `reviews` (`team_id`) WHERE "reviews"."team_id" is not null;--> statement-breakpoint
+DROP INDEX `events_activity_actor`;--> statement-breakpoint
+DROP INDEX `events_activity_repo`;--> statement-breakpoint
+DROP INDEX `events_activity_owner`;--> statement-breakpoint
+CREATE INDEX `events_activity_actor` ON `events` (`actor_id`,`created_at`,`id`) WHERE "events"."type" in ('repository.created', 'repository.forked', 'repository.renamed', 'repository.transferred', 'repository.pushed', 'star.created', 'watch.created', 'issue.opened', 'issue.closed', 'issue.reopened', 'comment.created', 'pull.merged', 'pull.ready', 'review.submitted', 'review.dismissed', 'release.published');--> statement-breakpoint
+CREATE INDEX `events_activity_repo` ON `events` (`repo_id`,`created_at`,`id`) WHERE "events"."type" in ('repository.created', 'repository.forked', 'repository.renamed', 'repository.transferred', 'repository.pushed', 'star.created', 'watch.created', 'issue.opened', 'issue.closed', 'issue.reopened', 'comment.created', 'pull.merged', 'pull.ready', 'review.submitted', 'review.dismissed', 'release.published');--> statement-breakpoint
+CREATE INDEX `events_activity_owner` ON `events` (`owner_id`,`created_at`,`id`) WHERE "events"."type" in ('repository.created', 'repository.forked', 'repository.renamed', 'repository.transferred', 'repository.pushed', 'star.created', 'watch.created', 'issue.opened', 'issue.closed', 'issue.reopened', 'comment.created', 'pull.merged', 'pull.ready', 'review.submitted', 'review.dismissed', 'release.published');--> statement-breakpoint
 ALTER TABLE `attachments` ADD `release_id` integer REFERENCES releases(id) ON DELETE cascade;--> statement-breakpoint
+ALTER TABLE `attachments` ADD `sha256` text DEFAULT '' NOT NULL;--> statement-breakpoint
 CREATE INDEX `attachments_release` ON `attachments` (`release_id`,`id`) WHERE "attachments"."release_id" is not null;--> statement-breakpoint
+ALTER TABLE `notifications` ADD `release_id` integer REFERENCES releases(id) ON DELETE cascade;--> statement-breakpoint
+CREATE UNIQUE INDEX `notifications_release` ON `notifications` (`user_id`,`release_id`) WHERE "notifications"."release_id" is not null;--> statement-breakpoint
+CREATE INDEX `notifications_of_release` ON `notifications` (`release_id`) WHERE "notifications"."release_id" is not null;--> statement-breakpoint
 ALTER TABLE `timeline_entries` ADD `review_id` integer REFERENCES reviews(id) ON DELETE cascade;--> statement-breakpoint
 ALTER TABLE `timeline_entries` ADD `team_id` integer REFERENCES teams(id) ON DELETE set null;--> statement-breakpoint
 CREATE INDEX `timeline_entries_review` ON `timeline_entries` (`review_id`) WHERE "timeline_entries"."review_id" is not null;--> statement-breakpoint
-CREATE INDEX `timeline_entries_team` ON `timeline_entries` (`team_id`) WHERE "timeline_entries"."team_id" is not null;
+CREATE INDEX `timeline_entries_team` ON `timeline_entries` (`team_id`) WHERE "timeline_entries"."team_id" is not null;--> statement-breakpoint
+CREATE INDEX `issues_by_closed` ON `issues` (`repo_id`,`is_pull`,`is_closed`,`closed_at`);

@@ -214,6 +214,8 @@ const Variables = z.object({
   ATTACHMENT_MAX_SIZE: count(100, 1, 2048),
   /** Maximum files of one issue, and of one comment. */
   ATTACHMENT_MAX_FILES: count(100, 1, 1000),
+  /** The types of files that releases may have; empty allows all. */
+  RELEASE_ALLOWED_TYPES: typeList(""),
   /** Hosts to which the service may send requests: webhooks, mirrors and all other outgoing requests. */
   ALLOWED_HOST_LIST: hostList("external"),
   /** Hosts to which the service sends no requests, even if ALLOWED_HOST_LIST contains them. */
@@ -261,6 +263,7 @@ const Variables = z.object({
   /** Whether commits that change files or notes through the API are signed. */
   SIGNING_CRUD_ACTIONS: flag(true),
   /** Whether annotated tags created through the API are signed. */
+  SIGNING_MERGES: flag(true),
   SIGNING_TAGS: flag(true),
   /**
    * A secret: keys that encrypt stored values which must be read back, such as secrets of webhooks. The
@@ -301,7 +304,7 @@ export const SECRET_NAMES: ReadonlySet<string> = new Set<keyof typeof Variables.
 ]);
 
 /** An operation whose commit or tag the service may sign. */
-export type SignedOperation = "first_commit" | "change" | "tag";
+export type SignedOperation = "first_commit" | "change" | "merge" | "tag";
 
 /** How the service signs the commits and tags it creates. */
 export interface Signing {
@@ -356,6 +359,8 @@ export interface Config {
   areAttachmentsOn: boolean;
   /** Endings and media types in lower case; empty allows all. */
   attachmentTypes: readonly string[];
+  /** As `attachmentTypes`, for files of releases. */
+  releaseTypes: readonly string[];
   attachmentMaxMib: number;
   attachmentCountMax: number;
   allowedHosts: HostList;
@@ -427,6 +432,7 @@ export function parseConfig(env: object): Config {
     lfsLockPageMax: variables.LFS_LOCKS_PAGING_NUM,
     areAttachmentsOn: variables.ATTACHMENT_ENABLED,
     attachmentTypes: variables.ATTACHMENT_ALLOWED_TYPES,
+    releaseTypes: variables.RELEASE_ALLOWED_TYPES,
     attachmentMaxMib: variables.ATTACHMENT_MAX_SIZE,
     attachmentCountMax: variables.ATTACHMENT_MAX_FILES,
     allowedHosts: variables.ALLOWED_HOST_LIST,
@@ -478,6 +484,7 @@ function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {
   const operations: [SignedOperation, boolean][] = [
     ["first_commit", variables.SIGNING_INITIAL_COMMIT],
     ["change", variables.SIGNING_CRUD_ACTIONS],
+    ["merge", variables.SIGNING_MERGES],
     ["tag", variables.SIGNING_TAGS],
   ];
   return {

@@ -18,6 +18,7 @@ import { isNotBuilt } from "./not-built.ts";
 import { notificationRoutes } from "./notifications/index.ts";
 import { organizationRoutes } from "./orgs/index.ts";
 import { pullRoutes } from "./pulls/index.ts";
+import { releaseRoutes } from "./releases/index.ts";
 import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
 import { userRoutes } from "./users/index.ts";
@@ -34,6 +35,7 @@ const ROUTES = [
   ...contentRoutes,
   ...issueRoutes,
   ...pullRoutes,
+  ...releaseRoutes,
   ...notificationRoutes,
   ...labelRoutes,
   ...selfRoutes,

@@ -54,17 +54,14 @@ GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
-GET /repos/{owner}/{repo}/commits/{sha}/pull
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 POST /repos/{owner}/{repo}/mirror-sync
-GET /repos/{owner}/{repo}/pulls
-GET /repos/{owner}/{repo}/pulls/{base}/{head}
 PATCH /repos/{owner}/{repo}/pulls/{index}
 GET /repos/{owner}/{repo}/pulls/{index}.{diffType}
 GET /repos/{owner}/{repo}/pulls/{index}/commits
 GET /repos/{owner}/{repo}/pulls/{index}/files
-GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/merge
 POST DELETE /repos/{owner}/{repo}/pulls/{index}/requested_reviewers
+GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/merge
 GET POST /repos/{owner}/{repo}/pulls/{index}/reviews
 GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/reviews/{id}
 GET /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/comments
@@ -74,12 +71,6 @@ POST /repos/{owner}/{repo}/pulls/{index}/update
 GET POST /repos/{owner}/{repo}/push_mirrors
 POST /repos/{owner}/{repo}/push_mirrors-sync
 GET DELETE /repos/{owner}/{repo}/push_mirrors/{name}
-GET POST /repos/{owner}/{repo}/releases
-GET /repos/{owner}/{repo}/releases/latest
-GET DELETE /repos/{owner}/{repo}/releases/tags/{tag}
-GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}
-GET POST /repos/{owner}/{repo}/releases/{id}/assets
-GET DELETE PATCH /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages

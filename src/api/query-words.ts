@@ -33,3 +33,28 @@ export function queryWords<const Word extends string>(words: readonly Word[], de
   LISTS.add(parameter);
   return parameter;
 }
+
+/**
+ * Ids of a list in the query, as several parameters of one name or with commas; 0 for a text that is no id.
+ */
+export function queryIds(description: string, max: number) {
+  const parameter = z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .transform((sent) => {
+      const texts = [sent ?? []].flat().flatMap((text) => text.split(","));
+      const ids = texts
+        .filter((text) => text !== "")
+        .map((text) => (/^\d{1,15}$/.test(text) ? Number(text) : 0));
+      return [...new Set(ids)];
+    })
+    .refine((ids) => ids.length <= max, `must have at most ${max} ids`)
+    .openapi({
+      type: "array",
+      items: { type: "integer", format: "int64" },
+      description,
+      param: { style: "form", explode: true },
+    });
+  LISTS.add(parameter);
+  return parameter;
+}

@@ -6,6 +6,7 @@ import type { MilestoneEvent } from "./kinds/milestone-event.ts";
 import type { OauthEvent } from "./kinds/oauth-event.ts";
 import type { OrganizationEvent } from "./kinds/organization-event.ts";
 import type { PullEvent } from "./kinds/pull-event.ts";
+import type { ReleaseEvent } from "./kinds/release-event.ts";
 import type { RepositoryEvent } from "./kinds/repository-event.ts";
 import type { SocialEvent } from "./kinds/social-event.ts";
 import type { TimeEvent } from "./kinds/time-event.ts";
@@ -24,6 +25,7 @@ export type Event =
   | OauthEvent
   | OrganizationEvent
   | PullEvent
+  | ReleaseEvent
   | RepositoryEvent
   | SocialEvent
   | TimeEvent

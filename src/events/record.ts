@@ -35,7 +35,7 @@ export function recordEach(ctx: Ctx, event: Recordable, from: SQL) {
 }
 
 /** The actor of an event, and when and where it was recorded. */
-interface EventOrigin {
+export interface EventOrigin {
   db: Database;
   /** 0 for none. */
   actorId: number;
@@ -49,7 +49,8 @@ interface EventOrigin {
 
 type RecordedVisibility = Pick<Repository, "visibility" | "isPrivate">;
 
-const originOf = ({ db, actor, now, config, publicUrl }: Ctx): EventOrigin => ({
+/** The origin of what a caller does. */
+export const originOf = ({ db, actor, now, config, publicUrl }: Ctx): EventOrigin => ({
   db,
   now,
   actorId: actor.user?.id ?? 0,
@@ -106,6 +107,10 @@ export function recordIfChanged(ctx: Ctx, event: Recordable, then?: RecordedVisi
   const origin = { ...originOf(ctx), ...(then && { visibility: then }) };
   return insertEvent(origin, event, sql`where changes() > 0`);
 }
+
+/** Like `recordIfChanged`, for an earlier event of a different actor than the caller. */
+export const recordIfChangedSince = (origin: EventOrigin, event: Event) =>
+  insertEvents(origin, [event], sql`changes() > 0`);
 
 /** Like `recordIfChanged`, for several events of one change. */
 export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {

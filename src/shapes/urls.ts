@@ -63,3 +63,11 @@ export const objectUrlOf = (
 /** Percent-encodes each segment of a path. */
 export const encodePath = (path: string): string =>
   path.toWellFormed().split("/").map(encodeURIComponent).join("/");
+
+/** The API URL of a release. */
+export const releaseApiUrlOf = (repo: RepositoryNames, id: number, root: Root): string =>
+  `${apiUrlOf(repo, root)}/releases/${id}`;
+
+/** The URL of the web page of a release. */
+export const releaseHtmlUrlOf = (repo: RepositoryNames, tagName: string, root: Root): string =>
+  `${htmlUrlOf(repo, root)}/releases/tag/${encodePath(tagName)}`;

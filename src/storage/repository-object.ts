@@ -57,6 +57,8 @@ const SCHEMA = [
   `update outbox set payload = json_set(json_remove(payload, '$.updates'), '$.rootUrl', '',
     '$.packName', null, '$.firstLogId',
     (select min(id) from reflog where reflog.push_id = outbox.push_id))`,
+  // Kept for good, so that nothing merges a pull request twice while its merge is not recorded in the database.
+  `create table merges (number integer primary key, push_id text not null)`,
 ];
 
 /**
@@ -361,12 +363,18 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** The reason to refuse all updates of a push. */
-  private findRefusal(push: Push): "expired" | "required-ref-changed" | undefined {
+  private findRefusal(push: Push): "expired" | "merged" | "required-ref-changed" | undefined {
     if (this.isExpired(push)) return "expired";
+    if (push.merge && this.isMerged(push.merge.number)) return "merged";
     // SECURITY: without this ref, nothing may reach the objects that the push was allowed to refer to.
     return push.requiredRefs.every((each) => this.refs.hasValue(each))
       ? undefined
       : "required-ref-changed";
+  }
+
+  private isMerged(number: number): boolean {
+    const rows = this.sql.exec("select 1 from merges where number = ?", number);
+    return rows.toArray().length > 0;
   }
 
   /** SECURITY: the files of an abandoned upload may be deleted already, so its pack must not be listed. */
@@ -393,7 +401,7 @@ export class RepositoryObject extends DurableObject<Env> {
 
   /** Adds the updates to the reflog and the push to the outbox. */
   private recordPush(
-    { id, actorId, isConfined, at, rootUrl, visibility, packs }: Push,
+    { id, actorId, isConfined, at, rootUrl, visibility, packs, merge }: Push,
     updates: readonly RefUpdate[],
   ): OutboxEntry {
     for (const { ref, oldOid, newOid } of updates) {
@@ -418,7 +426,10 @@ export class RepositoryObject extends DurableObject<Env> {
       visibility,
       packName: packs.at(-1)?.name ?? null,
       firstLogId: this.lastLogId() - updates.length + 1,
+      ...(merge && { merge }),
     };
+    if (merge)
+      this.sql.exec("insert into merges (number, push_id) values (?, ?)", merge.number, id);
     const payload = JSON.stringify(entry);
     this.sql.exec("insert into outbox (push_id, payload) values (?, ?)", id, payload);
     return entry;

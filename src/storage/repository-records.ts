@@ -1,3 +1,5 @@
+import type { MergeStyle } from "../db/schema/index.ts";
+
 /** Where a repository's git data is stored. */
 export interface RepositoryLocation {
   /** The name of the Durable Object that owns its refs. */
@@ -77,6 +79,20 @@ interface PushVisibility {
 /** A ref that must have a value. */
 export type RequiredRef = Pick<StoredRef, "name" | "oid">;
 
+/** The merge of a pull request, which a push makes. A pull request is merged by one push at most. */
+export interface PushedMerge {
+  number: number;
+  issueId: number;
+  kind: MergeStyle;
+  /** The commit that the base becomes, and the one that it was. */
+  commitOid: string;
+  baseOid: string;
+  /** The merge base of both sides; "" for unrelated histories. */
+  mergeBaseOid: string;
+  /** Whether it was scheduled. */
+  isAutomatic: boolean;
+}
+
 export interface Push {
   id: string;
   actorId: number;
@@ -103,6 +119,7 @@ export interface Push {
   headMove?: HeadMove;
   /** The branch that HEAD names before the first push. */
   defaultBranch: string;
+  merge?: PushedMerge;
 }
 
 /** The result of one update. */
@@ -117,6 +134,8 @@ export type RefOutcome =
   | { kind: "expired"; ref: string }
   /** A required ref has changed. */
   | { kind: "required-ref-changed"; ref: string }
+  /** Another push has merged the pull request. */
+  | { kind: "merged"; ref: string }
   /** The update is valid, but another update of the atomic push failed. */
   | { kind: "undone"; ref: string };
 
@@ -163,6 +182,8 @@ export interface OutboxEntry {
   packName: string | null;
   /** The reflog id of its first update; the ids of its other updates follow. */
   firstLogId: number;
+  /** The merge that it makes, which is recorded with it. */
+  merge?: PushedMerge;
 }
 
 /** The update of one ref as a push applied it. A null oid stands for "does not exist". */

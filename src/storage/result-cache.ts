@@ -16,6 +16,12 @@ const STUCK = "!";
 /** The longest result that is cached, in characters of its JSON. */
 const CHARS_MAX = 1024 * 1024;
 
+/** The longest text that is cached after it was sent piece by piece, in bytes. */
+const TEXT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The smallest piece of a text that is sent by itself, in bytes. */
+const PIECE_BYTES = 64 * 1024;
+
 /** The isolate's own cache, bounded in bytes. */
 const recent = new LruCache<string>(4 * 1024 * 1024);
 /** The same for texts. */
@@ -38,6 +44,13 @@ const UNCOUNTED: ResultWork = {
 
 /** Everything that determines a result: its kind in words, then oids and parameters. */
 export type ResultKey = readonly [kind: string, ...parts: unknown[]];
+
+/** Copies of the pieces of a text: who sends one may take its buffer. */
+async function* piecesOf(text: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < text.length; start += PIECE_BYTES) {
+    yield text.slice(start, start + PIECE_BYTES);
+  }
+}
 
 /**
  * Cached results computed from the git data of one repository, in the isolate and in the file cache.
@@ -124,6 +137,61 @@ export class ResultCache {
     recentTexts.set(name, bytes, bytes.length);
     this.cache.put(name, bytes);
     return bytes.subarray(1);
+  }
+
+  /**
+   * Like `getOrComputeText`, for a text that is sent while it is computed. One of more than 16 MB is not cached.
+   *
+   * What refuses the text altogether is thrown before this returns: its first piece is computed then.
+   *
+   * @param compute Yields the pieces of the text, of any size.
+   */
+  async streamText(
+    key: ResultKey,
+    compute: (budget: StepBudget) => AsyncGenerator<ByteText>,
+    stepsMax = RESULT_STEPS_MAX,
+  ): Promise<AsyncGenerator<Uint8Array>> {
+    const name = await this.nameOf(key);
+    const cached = recentTexts.get(name) ?? (await this.cache.get(name));
+    if (cached) {
+      recentTexts.set(name, cached, cached.length);
+      if (cached[0] === INCOMPLETE.charCodeAt(0)) this.work.onIncomplete(key[0]);
+      return piecesOf(cached.subarray(1));
+    }
+    const budget = this.work.openBudget(stepsMax);
+    const pieces = compute(budget);
+    const first = await pieces.next();
+    return this.sendAndStore(key, name, first, pieces, budget);
+  }
+
+  private async *sendAndStore(
+    [kind]: ResultKey,
+    name: string,
+    first: IteratorResult<ByteText>,
+    pieces: AsyncGenerator<ByteText>,
+    budget: StepBudget,
+  ): AsyncGenerator<Uint8Array> {
+    let whole: string | undefined = "";
+    let unsent = "";
+    try {
+      for (let next = first; !next.done; next = await pieces.next()) {
+        unsent += next.value;
+        if (unsent.length < PIECE_BYTES) continue;
+        whole = whole !== undefined && whole.length <= TEXT_BYTES_MAX ? whole + unsent : undefined;
+        yield byteTextBytes(unsent as ByteText);
+        unsent = "";
+      }
+    } finally {
+      await pieces.return(undefined);
+    }
+    if (budget.wasExceeded) this.work.onIncomplete(kind);
+    if (whole !== undefined) {
+      const mark = budget.wasExceeded ? INCOMPLETE : COMPLETE;
+      const bytes = byteTextBytes(`${mark}${whole}${unsent}` as ByteText);
+      recentTexts.set(name, bytes, bytes.length);
+      this.cache.put(name, bytes);
+    }
+    yield byteTextBytes(unsent as ByteText);
   }
 
   private async compute<T>(

@@ -1,4 +1,4 @@
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type Next } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { isAllowed } from "../auth/access/permission.ts";
@@ -8,10 +8,12 @@ import { servedTypeOf } from "../domain/attachments/attachment-type.ts";
 import {
   countDownload,
   findDownload,
+  findReleaseDownload,
   selectAttachmentRepository,
-} from "../domain/attachments/find-download.ts";
+} from "../domain/downloads/find-download.ts";
 import { toRepositoryContext } from "../domain/repos/find-repository.ts";
-import { authenticate } from "../entrance/authenticate.ts";
+import type { Attachment } from "../db/schema/index.ts";
+import { authenticate, requireScopes } from "../entrance/authenticate.ts";
 import { notFound } from "../lib/failure.ts";
 import { formatFilename } from "../lib/header-value.ts";
 import { log } from "../lib/log.ts";
@@ -22,7 +24,7 @@ import { enterRepositoryPath } from "./enter-repository-path.ts";
 import type { WebEnv } from "./env.ts";
 import { renderFailure } from "./render-failure.ts";
 
-/** Files of issues and comments, to which their API responses link. */
+/** Files of issues, comments and releases, to which their API responses link. */
 export const attachments = new Hono<WebEnv>({ router: new TrieRouter() });
 
 const UUID = "uuid{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}}";
@@ -32,31 +34,60 @@ attachments.get(`/attachments/:${UUID}`, async (c) => {
   const request = incoming(c);
   const { ctx, target } = await authenticate(
     request,
-    { scopes: ["read:issue"], anonymous: "by-setting" },
+    // What is required is known with the file.
+    { scopes: [], anonymous: "by-setting" },
     (caller) => selectAttachmentRepository(request.base.db, caller, uuid),
   );
   const [row] = target ?? [];
   const repo = row && toRepositoryContext(ctx.actor, row);
   if (!repo || !isAllowed(repo, TO_SEE)) throw notFound();
-  return download(c, ctx, repo, uuid);
+  return downloadByUuid(c, ctx, repo, uuid);
 });
 
 attachments.get(`/:owner/:repo/attachments/:${UUID}`, async (c, next) => {
   const { owner, repo: name, uuid } = c.req.param();
   // Paths of the API begin with "api", which is a reserved account name.
   if (owner === "api") return next();
-  const { ctx, repo } = await enterRepositoryPath(c, owner, name, TO_SEE, undefined, "read:issue");
-  return download(c, ctx, repo, uuid);
+  const { ctx, repo } = await enterRepositoryPath(c, owner, name, TO_SEE, undefined, []);
+  return downloadByUuid(c, ctx, repo, uuid);
 });
 
-async function download(
+attachments.get("/:owner/:repo/releases/download/:path{.+/[^/]+}", async (c, next) => {
+  const { path } = c.req.param();
+  const at = path.lastIndexOf("/");
+  return downloadOfRelease(c, next, path.slice(0, at), path.slice(at + 1));
+});
+
+attachments.get("/:owner/:repo/releases/latest/download/:file", (c, next) =>
+  downloadOfRelease(c, next, "latest", c.req.param("file")),
+);
+
+async function downloadOfRelease(
+  c: Context<WebEnv>,
+  next: Next,
+  tag: string,
+  file: string,
+): Promise<Response | void> {
+  const { owner = "", repo: name = "" } = c.req.param() as Record<string, string>;
+  if (owner === "api") return next();
+  const requirement = { unit: "releases", mode: "read" } as const;
+  const { ctx, repo } = await enterRepositoryPath(c, owner, name, requirement);
+  return download(c, ctx, await findReleaseDownload(ctx, repo, tag, file));
+}
+
+async function downloadByUuid(
   c: Context<WebEnv>,
   ctx: Ctx,
   repo: RepositoryContext,
   uuid: string,
 ): Promise<Response> {
-  const attachment = await findDownload(ctx, repo, uuid);
-  const { name, sizeBytes } = attachment;
+  const { attachment, scope } = await findDownload(ctx, repo, uuid);
+  requireScopes(incoming(c).door, ctx.actor, [scope]);
+  return download(c, ctx, attachment);
+}
+
+async function download(c: Context<WebEnv>, ctx: Ctx, attachment: Attachment): Promise<Response> {
+  const { uuid, name, sizeBytes } = attachment;
   const { type, isShown } = servedTypeOf(name);
   const file = {
     sizeBytes,

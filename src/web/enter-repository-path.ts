@@ -11,7 +11,7 @@ import type { WebEnv } from "./env.ts";
  * Authorizes a request for reading the repository of its path.
  *
  * @param ending A suffix of the repository's name at the end of the path, such as `.rss`.
- * @param scope The scope that a token needs.
+ * @param scopes The scopes that a token needs.
  */
 export function enterRepositoryPath(
   c: Context<WebEnv>,
@@ -19,14 +19,14 @@ export function enterRepositoryPath(
   name: string,
   requirement: Requirement,
   ending?: string,
-  scope: Scope = "read:repository",
+  scopes: readonly Scope[] = ["read:repository"],
 ): Promise<RequestContext> {
   const rest = ending ?? `/${requestPath(c.req.url).split("/").slice(3).join("/")}`;
   return enterRepository(incoming(c), {
     owner,
     name,
     requirement,
-    scopes: [scope],
+    scopes,
     anonymous: "by-setting",
     pathAt: (renamed) => `/${renamed.owner.name}/${renamed.row.name}${rest}`,
   });

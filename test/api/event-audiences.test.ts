@@ -8,10 +8,18 @@ import { make, type TestUser } from "../support/make.ts";
 
 /**
  * The callers that an event is listed for: callers that see the event's repository or owner; callers that may
- * read its code, its issues; members of the organization; its administrators; nobody while the repository
- * exists.
+ * read its code, its issues, its pull requests, its releases; members of the organization; its administrators; nobody
+ * while the repository exists.
  */
-type Audience = "everybody" | "code" | "issues" | "members" | "administrators" | "nobody";
+type Audience =
+  | "everybody"
+  | "code"
+  | "issues"
+  | "pulls"
+  | "releases"
+  | "members"
+  | "administrators"
+  | "nobody";
 
 /** Events of a repository. */
 const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
@@ -34,6 +42,9 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "label.created": "everybody",
   "label.edited": "everybody",
   "label.deleted": "everybody",
+  "release.published": "releases",
+  "release.updated": "releases",
+  "release.deleted": "releases",
   "milestone.created": "everybody",
   "milestone.edited": "everybody",
   "milestone.closed": "everybody",
@@ -80,6 +91,20 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "comment.created": "issues",
   "comment.edited": "issues",
   "comment.deleted": "issues",
+  "pull.synchronized": "pulls",
+  "pull.merged": "pulls",
+  "pull.retargeted": "pulls",
+  "pull.ready": "pulls",
+  "pull.review_requested": "pulls",
+  "pull.review_request_removed": "pulls",
+  "pull.merge_scheduled": "pulls",
+  "pull.merge_unscheduled": "pulls",
+  "review.submitted": "pulls",
+  "review.dismissed": "pulls",
+  "review.undismissed": "pulls",
+  "review.deleted": "pulls",
+  "conversation.resolved": "pulls",
+  "conversation.reopened": "pulls",
 };
 
 /** Events of an organization. */
@@ -171,6 +196,14 @@ const PAYLOAD = {
   isPull: false,
   commentId: 1,
   milestoneId: 1,
+  reviewId: 1,
+  before: "1".repeat(40),
+  after: "2".repeat(40),
+  isForced: false,
+  commitCount: 1,
+  mergeCommitOid: "3".repeat(40),
+  mergeKind: "merge",
+  isAutomatic: false,
   added: [1],
   removed: [2],
   deadlineAt: 1000,
@@ -184,6 +217,7 @@ const PAYLOAD = {
 const OTHER_PAYLOADS: Partial<Record<string, object>> = {
   "issue.edited": { from: { title: "a former title", body: "a former text" } },
   "comment.edited": { from: "a former text" },
+  "review.submitted": { state: "approved" },
 };
 
 /** Records one event of each given kind. */
@@ -250,7 +284,7 @@ const ofAudiences = (table: Partial<Record<string, Audience>>, ...audiences: Aud
   Object.keys(table).filter((kind) => audiences.includes(table[kind] ?? "nobody"));
 
 const EVERYBODY = ofAudiences(IN_REPOSITORIES, "everybody");
-const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues");
+const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues", "pulls", "releases");
 const ALL = Object.keys(IN_REPOSITORIES);
 
 /** Makes an organization with a member who reads; `makeStream` adds a repository with events of all kinds. */
@@ -289,14 +323,23 @@ describe("each kind of event", () => {
     expect(await listed(privateStream, owner)).toEqual(ALL);
 
     const streamWithoutCode = await makeStream({ hasCode: false });
-    const withoutCode = ofAudiences(IN_REPOSITORIES, "everybody", "issues");
-    expect(await listed(streamWithoutCode, stranger)).toEqual(withoutCode);
+    const without = (unit: Audience) =>
+      ofAudiences(
+        IN_REPOSITORIES,
+        "everybody",
+        ...(["code", "issues", "pulls", "releases"] as const).filter((each) => each !== unit),
+      );
+    expect(await listed(streamWithoutCode, stranger)).toEqual(without("code"));
     const streamWithoutIssues = await makeStream({ hasIssues: false });
-    const withoutIssues = ofAudiences(IN_REPOSITORIES, "everybody", "code");
-    expect(await listed(streamWithoutIssues, stranger)).toEqual(withoutIssues);
-    const streamWithoutEither = await makeStream({ hasIssues: false, hasCode: false });
-    expect(await listed(streamWithoutEither, stranger)).toEqual(EVERYBODY);
-    expect(await listed(streamWithoutEither, owner)).toEqual(ALL);
+    expect(await listed(streamWithoutIssues, stranger)).toEqual(without("issues"));
+    const streamWithoutPulls = await makeStream({ hasPullRequests: false });
+    expect(await listed(streamWithoutPulls, stranger)).toEqual(without("pulls"));
+    const streamWithoutReleases = await makeStream({ hasReleases: false });
+    expect(await listed(streamWithoutReleases, stranger)).toEqual(without("releases"));
+    const none = { hasIssues: false, hasCode: false, hasPullRequests: false, hasReleases: false };
+    const streamWithoutUnits = await makeStream(none);
+    expect(await listed(streamWithoutUnits, stranger)).toEqual(EVERYBODY);
+    expect(await listed(streamWithoutUnits, owner)).toEqual(ALL);
   });
 
   it("is listed for readers of pull requests if it is about one", async () => {
@@ -313,12 +356,21 @@ describe("each kind of event", () => {
   it("is listed for the members of a team by the units that it grants", async () => {
     const { org, makeStream } = await makeScene();
     const [coder, tracker] = [await make.user(), await make.user()];
+    const [reviewer, publisher] = [await make.user(), await make.user()];
     await make.member(org, await make.team(org, { units: { code: 1 } }), coder);
+    await make.member(org, await make.team(org, { units: { pulls: 1 } }), reviewer);
     await make.member(org, await make.team(org, { units: { issues: 1 } }), tracker);
+    await make.member(org, await make.team(org, { units: { releases: 1 } }), publisher);
     const stream = await makeStream({ isPrivate: true });
     expect(await listed(stream, coder)).toEqual(ofAudiences(IN_REPOSITORIES, "everybody", "code"));
     expect(await listed(stream, tracker)).toEqual(
       ofAudiences(IN_REPOSITORIES, "everybody", "issues"),
+    );
+    expect(await listed(stream, reviewer)).toEqual(
+      ofAudiences(IN_REPOSITORIES, "everybody", "pulls"),
+    );
+    expect(await listed(stream, publisher)).toEqual(
+      ofAudiences(IN_REPOSITORIES, "everybody", "releases"),
     );
   });
 
@@ -347,6 +399,11 @@ describe("each kind of event", () => {
     expect(payloads["issue.labeled"]).toMatchObject({ added: [1], removed: [2] });
     expect(payloads["issue.closed"]).toMatchObject({ commit_oid: "1".repeat(40) });
     expect(payloads["comment.created"]).toMatchObject({ comment_id: 1 });
+    for (const kind of ofAudiences(IN_REPOSITORIES, "pulls")) {
+      expect(payloads[kind]).toMatchObject({ issue_id: 1, number: 1 });
+    }
+    expect(payloads["pull.merged"]).toMatchObject({ merge_commit_oid: "3".repeat(40) });
+    expect(payloads["review.submitted"]).toMatchObject({ review_id: 1, state: "approved" });
   });
 
   it("is listed in an organization's stream for its audience", async () => {

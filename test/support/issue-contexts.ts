@@ -3,11 +3,13 @@ import type {
   Issue,
   Label,
   Milestone,
+  Pull,
   TimelineEntry,
 } from "../../src/db/schema/index.ts";
 import type { PayloadContext } from "../../src/events/webhooks/payloads/payload-context.ts";
 import type { CommentContext } from "../../src/shapes/issues/comment.ts";
 import type { IssueContext } from "../../src/shapes/issues/issue.ts";
+import type { PullContext } from "../../src/shapes/pulls/pull-request.ts";
 
 const TIMES = { createdAt: 1000, updatedAt: 1000 };
 
@@ -58,6 +60,7 @@ export function issueIn(
     issueId: 3,
     entryId: null,
     releaseId: null,
+    sha256: "",
     uploaderId: null,
     name: "a.png",
     sizeBytes: 1,
@@ -73,6 +76,53 @@ export function issueIn(
     labels: [labelIn(repo.row.id, "roof")],
     assignees: sender ? [sender] : [],
     attachments: [attachment],
+  };
+}
+
+/** Like `issueIn`, a pull request of a topic into main. */
+export function pullIn(
+  context: Pick<PayloadContext, "repo" | "sender">,
+  fields: Partial<Pull> = {},
+  issueFields: Partial<Issue> = {},
+): PullContext {
+  const { repo, sender } = context;
+  const pull: Pull = {
+    issueId: 3,
+    repoId: repo.row.id,
+    isClosed: false,
+    flow: "branch",
+    headRepoId: repo.row.id,
+    headBranch: "topic",
+    baseBranch: "main",
+    headOid: "1".repeat(40),
+    mergeBaseOid: "2".repeat(40),
+    allowMaintainerEdit: false,
+    mergeState: "mergeable",
+    judgedBaseOid: "2".repeat(40),
+    judgedHeadOid: "1".repeat(40),
+    conflictPaths: [],
+    additions: 3,
+    deletions: 1,
+    changedFiles: 2,
+    aheadCount: 1,
+    behindCount: 0,
+    mergedAt: null,
+    mergerId: null,
+    mergeCommitOid: "",
+    mergedBaseOid: "",
+    mergeKind: null,
+    ...fields,
+  };
+  return {
+    ...issueIn(context, { isPull: true, ...issueFields }),
+    pull,
+    baseTip: pull.judgedBaseOid,
+    headTip: pull.headOid,
+    headRepo: repo,
+    merger: pull.mergedAt === null ? undefined : sender,
+    requestedReviewers: sender ? [sender] : [],
+    requestedTeams: [],
+    reviewCommentCount: 0,
   };
 }
 

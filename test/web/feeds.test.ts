@@ -8,6 +8,7 @@ import { pushOf, tell } from "../support/activities.ts";
 import { call, visit } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { makeComment, makeIssue } from "../support/issues.ts";
+import { makePull, makeReview } from "../support/pulls.ts";
 import { make } from "../support/make.ts";
 
 async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
@@ -51,6 +52,22 @@ describe.each([".rss", ".atom"])("feeds: %s", (ending) => {
     expect(body).toContain(ending === ".rss" ? "Same &amp;amp; more" : "Same &amp; more");
     await db.update(repositories).set({ hasIssues: false }).where(eq(repositories.id, repo.id));
     expect((await visit("GET", path + ending)).body).not.toContain("issue");
+  });
+
+  it("list merges and reviews of pull requests with links to them", async () => {
+    const { owner, repo, path } = await makePushed();
+    const pull = await makePull(repo, {}, { title: "A roof" });
+    const review = await makeReview(pull, { body: "Well done" });
+    const of = { issueId: pull.id, number: pull.number };
+    await tell(repo, owner, "review.submitted", { ...of, reviewId: review.id, state: "approved" });
+    await tell(repo, owner, "pull.merged", { ...of, isAutomatic: false });
+    const { body } = await visit("GET", path + ending);
+    const name = `${owner.name}/${repo.name}`;
+    expect(body).toContain(`>${owner.name} approved ${name}#1<`);
+    expect(body).toContain(`>${owner.name} merged pull request ${name}#1<`);
+    expect(body).toContain(`https://forge.example/${name}/pulls/1#issuecomment-`);
+    expect(body).toContain("Well done");
+    expect(body).toContain("A roof");
   });
 
   // SECURITY: feed readers usually send no credential.

@@ -4,7 +4,7 @@ import { DELIVERY_STATUSES } from "../../db/schema/index.ts";
 import { findDelivery } from "../../domain/webhooks/delivery/find-delivery.ts";
 import { listDeliveries } from "../../domain/webhooks/delivery/list-deliveries.ts";
 import { redeliver, redeliverFailed } from "../../domain/webhooks/delivery/redeliver.ts";
-import { HOOK_EVENTS } from "../../events/webhooks/payloads/hook-event.ts";
+import { DELIVERED_EVENTS } from "../../events/webhooks/payloads/hook-event.ts";
 import {
   HookDelivery,
   HookDeliveryDetail,
@@ -24,7 +24,10 @@ const Listing = Paging.extend({
     .enum(DELIVERY_STATUSES)
     .optional()
     .openapi({ description: "Only deliveries with this status" }),
-  event: z.enum(HOOK_EVENTS).optional().openapi({ description: "Only deliveries of this event" }),
+  event: z
+    .enum(DELIVERED_EVENTS)
+    .optional()
+    .openapi({ description: "Only deliveries of this event" }),
 });
 
 const RedeliverFailed = body({

@@ -2,6 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { createComment } from "../../domain/comments/create-comment.ts";
 import { deleteComment } from "../../domain/comments/delete-comment.ts";
+import { toCommentDeletion } from "../../domain/webhooks/dispatch/deletion-payload.ts";
 import { editComment } from "../../domain/comments/edit-comment.ts";
 import { findComment, findCommentAndIssue } from "../../domain/comments/find-comment.ts";
 import { listIssueComments, listRepositoryComments } from "../../domain/comments/list-comments.ts";
@@ -102,7 +103,8 @@ comments.openapi(
   }),
   async (c) => {
     const { ctx, repo } = c.var;
-    await deleteComment(ctx, await findCommentAndIssue(ctx, repo, c.req.valid("param").id));
+    const found = await findCommentAndIssue(ctx, repo, c.req.valid("param").id);
+    await deleteComment(ctx, found, toCommentDeletion);
     return c.body(null, 204);
   },
 );
@@ -205,7 +207,7 @@ comments.openapi(
   async (c) => {
     const { ctx, repo } = c.var;
     const { index, id } = c.req.valid("param");
-    await deleteComment(ctx, await findCommentAndIssue(ctx, repo, id, index));
+    await deleteComment(ctx, await findCommentAndIssue(ctx, repo, id, index), toCommentDeletion);
     return c.body(null, 204);
   },
 );

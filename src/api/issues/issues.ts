@@ -3,12 +3,12 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { ISSUE_LABELS_MAX } from "../../domain/issues/assign-labels.ts";
 import { createIssue } from "../../domain/issues/create-issue.ts";
 import { deleteIssue } from "../../domain/issues/delete-issue.ts";
+import { toIssueDeletion } from "../../domain/webhooks/dispatch/deletion-payload.ts";
 import { editIssue } from "../../domain/issues/edit-issue.ts";
 import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
 import { requireIssueWrite } from "../../domain/issues/require-issue-access.ts";
 import { warnOfBlankIssue } from "../../domain/issues/warn-of-blank-issue.ts";
-import { precondition } from "../../lib/failure.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
 import { empty, HEADERS, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -16,8 +16,9 @@ import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { dueDate } from "./due-date.ts";
+import { isClosedState, toDeadline, toNames } from "./edit-fields.ts";
 import { IssuePath } from "./paths.ts";
-import { endOfDay, readSentTime } from "./sent-time.ts";
+import { readSentTime } from "./sent-time.ts";
 
 /** Of a title as it is sent: a longer one than `toIssueTitle` keeps is cut. */
 const TITLE_MAX = 4096;
@@ -154,23 +155,6 @@ issues.openapi(
   },
 );
 
-function isClosedState(state: string): boolean {
-  if (state !== "open" && state !== "closed") throw precondition(`unknown state: ${state}`);
-  return state === "closed";
-}
-
-/** Either field replaces all assignees; an empty name stands for nobody. */
-const toNames = (wanted: z.infer<typeof EditIssue>): readonly string[] | undefined =>
-  wanted.assignee === undefined && wanted.assignees === undefined
-    ? undefined
-    : [wanted.assignee ?? "", ...(wanted.assignees ?? [])];
-
-function toDeadline(wanted: z.infer<typeof EditIssue>): number | null | undefined {
-  if (wanted.unset_due_date) return null;
-  const { due_date: date } = wanted;
-  return date === undefined ? undefined : readSentTime("due_date", endOfDay(date));
-}
-
 issues.openapi(
   createRoute({
     method: "delete",
@@ -186,7 +170,7 @@ issues.openapi(
     const { ctx, repo } = c.var;
     const issue = await findIssue(ctx, repo, c.req.valid("param").index);
     requireIssueWrite(issue);
-    await deleteIssue(ctx, issue);
+    await deleteIssue(ctx, issue, await toIssueDeletion(ctx, issue));
     return c.body(null, 204);
   },
 );

@@ -54,20 +54,6 @@ pins.openapi(
 pins.openapi(
   createRoute({
     method: "get",
-    path: "/repos/{owner}/{repo}/pulls/pinned",
-    operationId: "repoListPinnedPullRequests",
-    tags: ["repository"],
-    summary: "List a repository's pinned pull requests, which do not exist yet",
-    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
-    request: { params: RepoPath },
-    responses: { 200: json(z.array(Issue).max(0), "Always empty"), ...refusals(401, 403, 404) },
-  }),
-  (c) => c.json([], 200),
-);
-
-pins.openapi(
-  createRoute({
-    method: "get",
     path: "/repos/{owner}/{repo}/new_pin_allowed",
     operationId: "repoNewPinAllowed",
     tags: ["repository"],

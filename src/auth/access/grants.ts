@@ -57,6 +57,17 @@ export function isVisibleTo(userId: SQL, isEnough: SQL = teamGrants(TO_SEE)): SQ
   );
 }
 
+/**
+ * The condition, on the `repositories` rows of a query, that a user is named for the repository: as its owner, as a
+ * collaborator, or in a team.
+ */
+export const isGrantedToPerson = (userId: SQL): SQL =>
+  anyOf(
+    eq(repositories.ownerId, userId),
+    isCollaborator(userId, TO_SEE),
+    isGrantedByTeam(userId, teamGrants(TO_SEE)),
+  );
+
 function isCollaborator(userId: SQL, { mode }: Requirement): SQL {
   // Every collaborator may read: without a condition on the mode, the index alone answers.
   const hasMode = mode === "read" ? sql`1` : sql`${collaborations.access} >= ${ACCESS[mode]}`;

@@ -177,3 +177,10 @@ export const teamIdSeenBy = ({ user, isSiteAdmin }: Actor, orgId: SQL, name: str
     and ${teams.lowerName} = ${name.toLowerCase()}
     and ${isSiteAdmin ? sql`1` : isMemberOf(orgId, sql`${user?.id ?? null}`)}
 )`;
+
+/** Selects teams by a query for their ids, whether or not the caller may see them. */
+export const selectTeams = (db: Database, ids: SQL) =>
+  db
+    .select()
+    .from(teams)
+    .where(sql`${teams.id} in (${ids})`);

@@ -22,6 +22,8 @@ export const attachments = sqliteTable(
     uploaderId: integer().references(() => users.id, { onDelete: "set null" }),
     name: text().notNull(),
     sizeBytes: integer().notNull(),
+    /** The SHA-256 of its bytes, in hex; "" for a file that was stored before digests were. */
+    sha256: text().notNull().default(""),
     downloadCount: integer().notNull().default(0),
     createdAt: integer().notNull(),
   },

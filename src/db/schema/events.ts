@@ -8,7 +8,7 @@ import type { Visibility } from "./accounts.ts";
  * frequent events that no feed shows, like commit statuses, do not slow the feeds down.
  */
 export const ACTIVITY_KINDS = sql.raw(
-  "('repository.created', 'repository.forked', 'repository.renamed', 'repository.transferred', 'repository.pushed', 'star.created', 'watch.created', 'issue.opened', 'issue.closed', 'issue.reopened', 'comment.created')",
+  "('repository.created', 'repository.forked', 'repository.renamed', 'repository.transferred', 'repository.pushed', 'star.created', 'watch.created', 'issue.opened', 'issue.closed', 'issue.reopened', 'comment.created', 'pull.merged', 'pull.ready', 'review.submitted', 'review.dismissed', 'release.published')",
 );
 
 /** Events, in the order in which they happened. A row outlives its subject, so it has no foreign keys. */

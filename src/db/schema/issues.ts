@@ -56,6 +56,7 @@ export const issues = sqliteTable(
     index("issues_by_updated").on(table.repoId, table.isPull, table.isClosed, table.updatedAt),
     index("issues_by_comments").on(table.repoId, table.isPull, table.isClosed, table.commentCount),
     index("issues_by_deadline").on(table.repoId, table.isPull, table.isClosed, table.deadlineAt),
+    index("issues_by_closed").on(table.repoId, table.isPull, table.isClosed, table.closedAt),
     // Searches over all repositories; "newest" is the order of ids.
     index("issues_newest").on(table.isPull, table.isClosed),
     index("issues_poster").on(

@@ -11,6 +11,7 @@ import {
 
 import { users } from "./accounts.ts";
 import { issues } from "./issues.ts";
+import { releases } from "./releases.ts";
 import { repositories } from "./repositories.ts";
 
 /** What users are told of: one thread for each user and subject. */
@@ -23,10 +24,12 @@ export const notifications = sqliteTable(
       .references(() => users.id, { onDelete: "cascade" }),
     /** No foreign key, see `repositoryRemains`. */
     repoId: integer().notNull(),
-    subject: text().$type<"issue" | "pull" | "commit" | "repository">().notNull(),
+    subject: text().$type<"issue" | "pull" | "commit" | "repository" | "release">().notNull(),
     /** The issue or pull request; null for other subjects. */
     issueId: integer().references(() => issues.id, { onDelete: "cascade" }),
     commitOid: text().notNull().default(""),
+    /** Null for other subjects. */
+    releaseId: integer().references(() => releases.id, { onDelete: "cascade" }),
     status: text().$type<NotificationStatus>().notNull(),
     /** The latest comment of which it tells; null for none. Outlives the comment. */
     entryId: integer(),
@@ -39,6 +42,9 @@ export const notifications = sqliteTable(
     uniqueIndex("notifications_issue")
       .on(table.userId, table.issueId)
       .where(sql`${table.issueId} is not null`),
+    uniqueIndex("notifications_release")
+      .on(table.userId, table.releaseId)
+      .where(sql`${table.releaseId} is not null`),
     // The orders of the lists, which are merged from one range for each status and subject.
     index("notifications_by_updated").on(
       table.userId,
@@ -61,6 +67,9 @@ export const notifications = sqliteTable(
       .on(table.updatedAt)
       .where(sql`${table.status} = 'read'`),
     index("notifications_of_issue").on(table.issueId),
+    index("notifications_of_release")
+      .on(table.releaseId)
+      .where(sql`${table.releaseId} is not null`),
     index("notifications_of_repo").on(table.repoId),
     check("notifications_status", sql`${table.status} in ('unread', 'read', 'pinned')`),
   ],

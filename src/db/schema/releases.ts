@@ -22,15 +22,25 @@ export const releases = sqliteTable(
     /** The name and id of its author on the server that it was migrated from. */
     originalAuthor: text().notNull().default(""),
     originalAuthorId: integer().notNull().default(0),
-    /** The commit of its tag; "" for a draft without one. */
-    commitOid: text().notNull().default(""),
-    /** The time of the commit of its tag, or of its creation for a draft: the order of lists. */
+    /**
+     * The time of its tag if the tag was there before it, otherwise when the tag was created with it; of a draft when it
+     * was last edited. The order of lists.
+     */
     createdAt: integer().notNull(),
-    /** When it was published last; null for a draft. */
+    /** When it was last published; null for one that never was. */
     publishedAt: integer(),
   },
   (table) => [
     uniqueIndex("releases_tag").on(table.repoId, table.lowerTagName),
+    // For lists without a filter, or of drafts, of which few are in the way.
+    index("releases_of_repository").on(
+      table.repoId,
+      table.createdAt,
+      table.id,
+      table.isDraft,
+      table.isPrerelease,
+    ),
+    // For the latest release among many prereleases.
     index("releases_by_created").on(
       table.repoId,
       table.isDraft,

@@ -312,8 +312,9 @@ async function listFeed(
   );
   const items = rows.flatMap((row) => {
     const repo = repositoriesById.get(row.event.repoId ?? 0);
-    const { issue, comments, posters, files, ...entry } = row;
-    const subject = repo && toActivitySubject(repo, { issue, comments, posters, files });
+    const { issue, comments, posters, reviewers, files, releases, ...entry } = row;
+    const subjects = { issue, comments, posters, reviewers, files, releases };
+    const subject = repo && toActivitySubject(repo, subjects);
     return repo ? [{ ...entry, repo, ...subject }] : [];
   });
   return { items, total: counted?.total ?? 0 };

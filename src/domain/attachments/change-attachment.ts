@@ -10,12 +10,8 @@ import {
   recordAttaching,
   requireAttaching,
 } from "./attachment-subject.ts";
-import {
-  ATTACHMENT_HEAD_BYTES,
-  areContentsJudged,
-  isTypeAllowed,
-  typeFailure,
-} from "./attachment-type.ts";
+import { typeFailure } from "./attachment-type.ts";
+import { isRenamingAllowed } from "./renaming.ts";
 
 /** A file with what it is attached to. */
 export interface AttachmentOfSubject extends AttachmentSubject {
@@ -38,7 +34,8 @@ export async function renameAttachment(
   if (wanted === "") return attachment;
   const name = toAttachmentName(wanted);
   if (name === attachment.name) return attachment;
-  if (!(await isNameAllowed(ctx, attachment, name))) throw typeFailure();
+  if (!(await isRenamingAllowed(ctx, attachment, name, ctx.config.attachmentTypes)))
+    throw typeFailure();
   const { db } = ctx;
   const [[renamed]] = await db.batch([
     db.update(attachments).set({ name }).where(isOwn(subject, attachment)).returning(),
@@ -46,18 +43,6 @@ export async function renameAttachment(
   ]);
   if (!renamed) throw notFound();
   return renamed;
-}
-
-async function isNameAllowed(
-  { config, git }: Ctx,
-  { uuid, sizeBytes }: Attachment,
-  name: string,
-): Promise<boolean> {
-  const { attachmentTypes: types } = config;
-  if (isTypeAllowed(types, name, undefined)) return true;
-  if (!areContentsJudged(types)) return false;
-  const end = Math.min(sizeBytes, ATTACHMENT_HEAD_BYTES);
-  return isTypeAllowed(types, name, await git.attachmentFiles.read(uuid, { start: 0, end }));
 }
 
 /**

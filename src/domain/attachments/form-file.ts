@@ -52,6 +52,15 @@ export async function openFormFile(
   return undefined;
 }
 
+/** Streams a body that is the file itself. */
+export async function* readRawFile(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* readPieces(body, PIECE_BYTES);
+  } catch {
+    throw new CallerLeft();
+  }
+}
+
 /** @returns Undefined for another type, and without a boundary that RFC 2046 allows. */
 function parseBoundary(contentType: string): string | undefined {
   if (!/^multipart\/form-data\s*;/i.test(contentType)) return undefined;

@@ -1,34 +1,38 @@
+import { eq } from "drizzle-orm";
+
 import type { Ctx } from "../../context.ts";
-import { OWNER_PERMISSION, timelineEntries } from "../../db/schema/index.ts";
-import { recordIfChanged } from "../../events/record.ts";
-import { toCommentPayload } from "../../events/webhooks/payloads/issue-payload.ts";
-import { openReceiver } from "../../events/webhooks/payloads/open-receiver.ts";
-import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { codeComments, timelineEntries } from "../../db/schema/index.ts";
+import type { CommentPayload } from "../../shapes/webhooks/issue-payloads.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
 import { type CommentOfIssue, requireOwnComment } from "./edit-comment.ts";
 import { isCommentOf } from "./find-comment.ts";
+import { keepAnswers } from "./keep-answers.ts";
+import { recordOfComment } from "./record-of-comment.ts";
 
 /**
  * Deletes a comment with its reactions, files, history, and the references that it made in other timelines. Foreign keys
  * cascade the deletion; a job removes the bytes of the files.
  *
+ * @param toLastPayload Gives what hooks receive, since nobody can read it any more.
  * @throws Failure `forbidden` for others than the poster and writers; `locked` in an archived repository.
  */
-export async function deleteComment(ctx: Ctx, { comment, issue }: CommentOfIssue): Promise<void> {
+export async function deleteComment(
+  ctx: Ctx,
+  { comment, issue }: CommentOfIssue,
+  toLastPayload: (ctx: Ctx, deleted: CommentOfIssue) => Promise<CommentPayload>,
+): Promise<void> {
   requireOwnComment(ctx, { comment, issue });
   requireNotArchived(issue.repo);
-  // SECURITY: the payload is built with the owner's permission, as for every hook.
-  const { row, owner } = issue.repo;
-  const repo: RepositoryContext = { row, owner, permission: OWNER_PERMISSION };
-  const context = { repo, sender: ctx.actor.user, viewer: openReceiver(ctx) };
+  const lastPayload = await toLastPayload(ctx, { comment, issue });
   await ctx.db.batch([
-    ctx.db.delete(timelineEntries).where(isCommentOf(repo, comment.row.id)),
-    recordIfChanged(ctx, {
+    ...keepAnswers(ctx, eq(codeComments.entryId, comment.row.id)),
+    ctx.db.delete(timelineEntries).where(isCommentOf(ctx, issue.repo, comment.row.id)),
+    recordOfComment(ctx, comment.row, {
       type: "comment.deleted",
       ...eventSubject(issue),
       commentId: comment.row.id,
-      lastPayload: toCommentPayload(context, "deleted", issue, comment),
+      lastPayload,
     }),
   ]);
 }

@@ -1,5 +1,6 @@
 import type { Budget } from "../../git/budget.ts";
 import { findRenames } from "../../git/diff/renames.ts";
+import type { Whitespace } from "../../git/diff/whitespace.ts";
 import { EMPTY_TREE_OID, type Oid } from "../../git/oid.ts";
 import type { CommitGraph, Node } from "../../git/walk/commit-graph.ts";
 import { walkByTime } from "../../git/walk/log.ts";
@@ -129,17 +130,19 @@ export function compareHistories(
  * counted.
  *
  * @param oldTreeOid Undefined for the empty tree.
+ * @param whitespace Files that differ in nothing else than white space that does not count are left out.
  * @returns Undefined for more than 3000 changed files or more than 64 MB to diff.
  */
 export async function findChangedFiles(
   repository: OpenRepository,
   oldTreeOid: Oid | undefined,
   newTreeOid: Oid = EMPTY_TREE_OID,
+  whitespace: Whitespace = "show-all",
 ): Promise<ChangedFileEntry[] | undefined> {
   const cached = await repository.results.getOrCompute(
-    ["files", oldTreeOid ?? null, newTreeOid],
+    ["files", oldTreeOid ?? null, newTreeOid, ...(whitespace === "show-all" ? [] : [whitespace])],
     async (budget) =>
-      (await computeDifferences(repository, oldTreeOid, newTreeOid, budget)) ?? null,
+      (await computeDifferences(repository, oldTreeOid, newTreeOid, whitespace, budget)) ?? null,
   );
   return cached ?? undefined;
 }
@@ -148,6 +151,7 @@ async function computeDifferences(
   { catalog, objects }: OpenRepository,
   oldTreeOid: Oid | undefined,
   newTreeOid: Oid,
+  whitespace: Whitespace,
   budget: Budget,
 ): Promise<ChangedFileEntry[] | undefined> {
   const counted = objects.within(budget);
@@ -165,7 +169,16 @@ async function computeDifferences(
   if (bytes > COMPARED_BYTES_MAX) return undefined;
   const differences: ChangedFileEntry[] = [];
   for (const change of await findRenames(counted, changes, budget)) {
-    differences.push({ change, stat: await countSides(counted, change, budget) });
+    const stat = await countSides(counted, change, budget, whitespace);
+    if (whitespace === "show-all" || !isUnchanged({ change, stat })) {
+      differences.push({ change, stat });
+    }
   }
   return differences;
+}
+
+/** True for a text of which no line differs, with the same path and mode. */
+function isUnchanged({ change, stat }: ChangedFileEntry): boolean {
+  if (change.kind !== "modified" || change.old.mode !== change.new.mode) return false;
+  return stat?.added === 0 && stat.removed === 0;
 }

@@ -3,6 +3,7 @@ import { GitError } from "../../git/error.ts";
 import { diffLines, isBinary, type LineDiff } from "../../git/diff/line-diff.ts";
 import { countLines, type LineStat } from "../../git/diff/line-stat.ts";
 import { findRenames } from "../../git/diff/renames.ts";
+import type { Whitespace } from "../../git/diff/whitespace.ts";
 import { diffTrees, type PathChange, type PathEntry } from "../../git/diff/tree-diff.ts";
 import { encodeUtf8 } from "../../git/byte-text.ts";
 import { isSubmoduleMode } from "../../git/object/tree.ts";
@@ -59,8 +60,9 @@ export async function countSides(
   objects: ObjectReader,
   change: PathChange,
   budget: Budget,
+  whitespace?: Whitespace,
 ): Promise<LineStat | undefined> {
-  const diff = await diffSides(objects, change, budget);
+  const diff = await diffSides(objects, change, budget, whitespace);
   return diff && countLines(diff);
 }
 
@@ -74,15 +76,40 @@ export async function diffSides(
   objects: ObjectReader,
   change: PathChange,
   budget: Budget,
+  whitespace?: Whitespace,
 ): Promise<LineDiff | undefined> {
-  const oldEntry = change.kind === "added" ? undefined : change.old;
-  const newEntry = change.kind === "deleted" ? undefined : change.new;
-  if (oldEntry && newEntry && oldEntry.oid === newEntry.oid) return diffLines(NOTHING, NOTHING);
+  if ("old" in change && "new" in change && change.old.oid === change.new.oid) {
+    return diffLines(NOTHING, NOTHING);
+  }
+  const sides = await readSides(objects, change);
+  if (!sides || isBinary(sides.old) || isBinary(sides.fresh)) return undefined;
   try {
-    const old = await readSide(objects, oldEntry);
-    const fresh = await readSide(objects, newEntry);
-    if (!old || !fresh || isBinary(old) || isBinary(fresh)) return undefined;
-    return await diffLines(old, fresh, budget);
+    return await diffLines(sides.old, sides.fresh, budget, whitespace);
+  } catch (error) {
+    if (error instanceof GitError && error.code === "limit") return undefined;
+    throw error;
+  }
+}
+
+/** The contents of both sides of a change; empty where the file does not exist. */
+export interface ChangeSides {
+  readonly old: Uint8Array;
+  readonly fresh: Uint8Array;
+}
+
+/**
+ * Reads both sides of a change; undefined for files over 4 MB, and for files that the budget does not suffice to read.
+ *
+ * @param objects Read within a budget.
+ */
+export async function readSides(
+  objects: ObjectReader,
+  change: PathChange,
+): Promise<ChangeSides | undefined> {
+  try {
+    const old = await readSide(objects, change.kind === "added" ? undefined : change.old);
+    const fresh = await readSide(objects, change.kind === "deleted" ? undefined : change.new);
+    return old && fresh && { old, fresh };
   } catch (error) {
     if (error instanceof GitError && error.code === "limit") return undefined;
     throw error;

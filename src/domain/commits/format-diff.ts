@@ -1,15 +1,23 @@
 import { abbreviate } from "../../git/abbreviation.ts";
 import type { ByteText } from "../../git/byte-text.ts";
-import { formatPatch, stepsToFormat } from "../../git/diff/patch.ts";
+import { formatBinaryPatch, stepsToEncode } from "../../git/diff/binary-patch.ts";
+import { formatPatch, type PatchContent, stepsToFormat } from "../../git/diff/patch.ts";
 import { findRenames } from "../../git/diff/renames.ts";
-import { splitTypeChange } from "../../git/diff/tree-diff.ts";
+import { type PathChange, splitTypeChange } from "../../git/diff/tree-diff.ts";
 import type { Oid } from "../../git/oid.ts";
+import type { ObjectReader } from "../../git/store.ts";
 import { tooLarge } from "../../lib/failure.ts";
+import type { StepBudget } from "../../lib/step-budget.ts";
+import { codec } from "../../storage/codec.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
-import { diffSides, findChanges } from "./find-changes.ts";
+import type { ResultKey } from "../../storage/result-cache.ts";
+import { diffSides, findChanges, readSides } from "./find-changes.ts";
 
-/** Maximum size of a diff, in bytes. */
+/** Maximum size of a diff that is formatted before it is sent, in bytes. */
 const DIFF_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Whether binary files are only reported as differing, or encoded, so that the diff can be applied. */
+export type BinaryFiles = "reported" | "encoded";
 
 /**
  * Formats the diff between two trees as `git diff -M` prints it. Binary files and files over 4 MB
@@ -22,25 +30,80 @@ const DIFF_BYTES_MAX = 16 * 1024 * 1024;
  * @throws Failure `too_large` for more than 3000 changed files or 16 MB of text.
  */
 export function formatDiff(
-  { results, catalog, objects }: OpenRepository,
+  repository: OpenRepository,
   oldTreeOid: Oid | undefined,
   newTreeOid: Oid,
 ): Promise<Uint8Array> {
-  return results.getOrComputeText(["diff", oldTreeOid ?? null, newTreeOid], async (budget) => {
-    const counted = objects.within(budget);
-    const found = await findChanges(counted, oldTreeOid, newTreeOid);
-    if (!found) throw tooLarge("the commit changes too many files");
+  const key = keyOf(oldTreeOid, newTreeOid, "reported");
+  return repository.results.getOrComputeText(key, async (budget) => {
     let text = "";
-    for (const change of (await findRenames(counted, found, budget)).flatMap(splitTypeChange)) {
-      const diff = await diffSides(counted, change, budget);
-      if (diff) budget.consume(stepsToFormat(diff));
-      const isShown = diff && !budget.isExhausted;
-      text += formatPatch(change, isShown ? { kind: "text", diff } : { kind: "binary" }, {
-        abbreviate: (oid) => abbreviate(catalog, oid),
-      });
+    for await (const patch of patchesOf(repository, oldTreeOid, newTreeOid, "reported", budget)) {
+      text += patch;
       if (text.length > DIFF_BYTES_MAX) throw tooLarge("the diff is too large");
-      await budget.pause();
     }
     return text as ByteText;
   });
+}
+
+/**
+ * The same diff, file by file while it is sent, and of any size.
+ *
+ * @param binaryFiles If encoded, binary files of up to 4 MB are part of the diff, as `git diff --binary` prints them.
+ * @throws Failure `too_large` for more than 3000 changed files.
+ */
+export function streamDiff(
+  repository: OpenRepository,
+  oldTreeOid: Oid | undefined,
+  newTreeOid: Oid,
+  binaryFiles: BinaryFiles,
+): Promise<AsyncGenerator<Uint8Array>> {
+  const key = keyOf(oldTreeOid, newTreeOid, binaryFiles);
+  return repository.results.streamText(key, (budget) =>
+    patchesOf(repository, oldTreeOid, newTreeOid, binaryFiles, budget),
+  );
+}
+
+const keyOf = (
+  oldTreeOid: Oid | undefined,
+  newTreeOid: Oid,
+  binaryFiles: BinaryFiles,
+): ResultKey => [
+  "diff",
+  oldTreeOid ?? null,
+  newTreeOid,
+  ...(binaryFiles === "encoded" ? [binaryFiles] : []),
+];
+
+async function* patchesOf(
+  { catalog, objects }: OpenRepository,
+  oldTreeOid: Oid | undefined,
+  newTreeOid: Oid,
+  binaryFiles: BinaryFiles,
+  budget: StepBudget,
+): AsyncGenerator<ByteText> {
+  const counted = objects.within(budget);
+  const found = await findChanges(counted, oldTreeOid, newTreeOid);
+  if (!found) throw tooLarge("too many files differ");
+  for (const change of (await findRenames(counted, found, budget)).flatMap(splitTypeChange)) {
+    const content = await contentOf(counted, change, binaryFiles, budget);
+    yield formatPatch(change, content, { abbreviate: (oid) => abbreviate(catalog, oid) });
+    await budget.pause();
+  }
+}
+
+async function contentOf(
+  objects: ObjectReader,
+  change: PathChange,
+  binaryFiles: BinaryFiles,
+  budget: StepBudget,
+): Promise<PatchContent> {
+  const diff = await diffSides(objects, change, budget);
+  if (diff) budget.consume(stepsToFormat(diff));
+  if (budget.isExhausted) return { kind: "binary" };
+  if (diff) return { kind: "text", diff };
+  const sides = binaryFiles === "encoded" ? await readSides(objects, change) : undefined;
+  if (!sides) return { kind: "binary" };
+  budget.consume(stepsToEncode(sides.old, sides.fresh));
+  if (budget.isExhausted) return { kind: "binary" };
+  return { kind: "encoded", text: formatBinaryPatch(sides.old, sides.fresh, codec) };
 }

@@ -15,13 +15,14 @@ import {
   mails,
   notifications,
   reactions,
+  releases,
   stopwatches,
   timelineEntries,
   trackedTimes,
 } from "../../db/schema/index.ts";
 
 /**
- * The statements that take an account out of some of what it did in issues: its posts stay without an author, and its
+ * The statements that take an account out of some of what it did: its posts and releases stay without an author, and its
  * reactions, booked times, roles and notifications go, and so do uses of an organization's labels. The foreign keys would
  * do the same, all at once.
  *
@@ -67,6 +68,10 @@ export function releaseSomePosts(db: Database, accountId: number, limit: number)
       .update(attachments)
       .set({ uploaderId: null })
       .where(some(sql`${attachments}`, isAccount(attachments.uploaderId))),
+    db
+      .update(releases)
+      .set({ publisherId: null })
+      .where(some(sql`${releases}`, isAccount(releases.publisherId))),
     db
       .update(issueDependencies)
       .set({ creatorId: null })

@@ -9,12 +9,19 @@ import { events, repositories } from "../../db/schema/index.ts";
 const isOfCode = sql`${events.type} in (
   'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'
 )`;
+const isOfRelease = sql`${events.type} glob 'release.*'`;
 const isOfIssueOrPull = sql`(${events.type} glob 'issue.*' or ${events.type} glob 'comment.*')`;
-const isOfPull = sql`(${isOfIssueOrPull} and ${events.payload} ->> '$.isPull' = 1)`;
+const isOfPull = sql`(
+  ${isOfIssueOrPull} and ${events.payload} ->> '$.isPull' = 1
+  or ${events.type} glob 'pull.*'
+  or ${events.type} glob 'review.*'
+  or ${events.type} glob 'conversation.*'
+)`;
 
 /** The unit that events tell of; other events tell of the repository itself. */
 const UNITS_OF_EVENTS: readonly UnitNeed[] = [
   { unit: "code", isNeeded: isOfCode },
+  { unit: "releases", isNeeded: isOfRelease },
   { unit: "pulls", isNeeded: isOfPull },
   { unit: "issues", isNeeded: isOfIssueOrPull },
 ];

@@ -5,7 +5,7 @@ import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { ReceivedPack } from "../../storage/pack-receiver.ts";
-import type { Snapshot } from "../../storage/repository-records.ts";
+import type { PushedMerge, Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
@@ -20,13 +20,15 @@ export interface SnapshotDraft {
 /** What a change makes. */
 interface Change {
   readonly updates: readonly RefUpdateRequest[];
+  /** The merge of a pull request that it makes. */
+  readonly merge?: PushedMerge;
   /** The pack, where it is not the one of the draft. */
   readonly packPieces?: AsyncIterable<Uint8Array>;
 }
 
 interface ChangeOptions {
   /** What the change takes from another repository of the network. */
-  readonly adopted?: Adopted;
+  readonly adopted?: Adopted | undefined;
   readonly cause?: PushCause;
 }
 
@@ -64,7 +66,9 @@ export async function commitChange<T extends Change>(
   const { repository, reachable, record: pack } = received;
   const commands = result.updates.map(toCommand);
   // From here on, `pushRefs` cleans up the upload.
-  const push = { cause, commands, isAtomic: true, repository, reachable, uploadId, pack, adopted };
+  const { merge } = result;
+  const objects = { repository, reachable, uploadId, pack, adopted };
+  const push = { cause, commands, isAtomic: true, ...objects, merge };
   requireUpdated(await pushRefs(ctx, repo, push));
   return { result, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }

@@ -1,6 +1,7 @@
 import { requireAccess } from "../../auth/access/permission.ts";
 import type { Requirement } from "../../auth/access/requirement.ts";
 import type { Ctx } from "../../context.ts";
+import type { Repository } from "../../db/schema/index.ts";
 import type { Budget } from "../../git/budget.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -51,14 +52,30 @@ export async function openSideBySide(
   left: RepositoryContext,
   right: RepositoryContext,
 ): Promise<readonly [RepositorySnapshot, RepositorySnapshot]> {
-  if (left.row.id === right.row.id) {
-    const snapshot = await openSnapshot(ctx, left);
+  for (const each of [left, right]) requireAccess(each, READ_CODE);
+  return openNetwork(ctx, left.row, right.row);
+}
+
+/**
+ * Opens two repositories of one fork network as `openSideBySide` does, whoever the caller is.
+ *
+ * SECURITY: for what the service does of its own accord, and shows to nobody.
+ *
+ * @throws Failure `not_found` for different networks.
+ */
+export async function openNetwork(
+  ctx: Ctx,
+  left: Repository,
+  right: Repository,
+): Promise<readonly [RepositorySnapshot, RepositorySnapshot]> {
+  const stored = ctx.git.repository(left);
+  if (left.id === right.id) {
+    const state = await stored.snapshot();
+    const snapshot = { state, repository: await stored.open(state, ctx.git.budget) };
     return [snapshot, snapshot];
   }
-  const isOneNetwork = left.row.networkName === right.row.networkName;
-  if (!isOneNetwork) throw notFound();
-  for (const each of [left, right]) requireAccess(each, READ_CODE);
-  const [stored, other] = [ctx.git.repository(left.row), ctx.git.repository(right.row)];
+  if (left.networkName !== right.networkName) throw notFound();
+  const other = ctx.git.repository(right);
   const [leftSnapshot, rightSnapshot] = await Promise.all([stored.snapshot(), other.snapshot()]);
   const packs = new Map(
     [...leftSnapshot.packs, ...rightSnapshot.packs].map((pack) => [pack.name, pack]),

@@ -1,4 +1,4 @@
-import { boundTokenId, seesPublicOnly } from "../../auth/actor.ts";
+import { isConfined } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
 import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
@@ -18,6 +18,7 @@ import type {
   OutboxEntry,
   PackRecord,
   Push,
+  PushedMerge,
   PushOutcome,
   RefOutcome,
   RefUpdate,
@@ -50,16 +51,16 @@ export interface Adopted {
 
 /** Why refs are updated. */
 export type PushCause =
-  /** The caller pushes, or changes refs by the API. */
+  /** By a client's push, or by an operation of the API that stands for one. */
   | "push"
-  /** A merge that was judged by the rules for merges, so that no rule for pushes applies. */
+  /** By a merge that its door has judged: rules about who pushes what do not apply, all others do. */
   | "merge"
-  /** The service keeps refs of its own: nobody's permission is asked, and refs of pull requests may be written. */
+  /** By the service itself: nobody's permission and no rule is asked, and refs of pull requests may be written. */
   | "service";
 
 /** A set of ref updates, from a client's push or from the service itself. */
 export interface RefPush {
-  /** By default `push`. */
+  /** A push, if missing. */
   cause?: PushCause;
   commands: readonly RefCommand[];
   /** Whether all commands are applied or none. */
@@ -78,6 +79,8 @@ export interface RefPush {
   headMove?: HeadMove | undefined;
   /** The branch that is renamed; its own exact rule follows it. */
   rename?: BranchRename | undefined;
+  /** The merge that the push makes. It is recorded with the push, also if the Worker dies before. */
+  merge?: PushedMerge | undefined;
 }
 
 /**
@@ -118,7 +121,7 @@ export async function pushRefs(
     outcome = await commit(stored, push, {
       id: crypto.randomUUID(),
       actorId: ctx.actor.user?.id ?? 0,
-      isConfined: seesPublicOnly(ctx.actor) || boundTokenId(ctx.actor) !== undefined,
+      isConfined: isConfined(ctx.actor) || push.merge?.isAutomatic === true,
       at: ctx.now,
       rootUrl: ctx.config.publicUrl === "" ? ctx.publicUrl : "",
       visibility: { visibility: row.visibility, isPrivate: row.isPrivate },
@@ -128,6 +131,7 @@ export async function pushRefs(
       updates,
       isAtomic: push.isAtomic,
       ...(push.headMove && { headMove: push.headMove }),
+      ...(push.merge && { merge: push.merge }),
       defaultBranch: encodeText(row.defaultBranch),
     });
     for (const each of outcome.outcomes) results.set(each.ref, toResult(each));
@@ -277,6 +281,8 @@ function toResult(outcome: RefOutcome): RefResult {
       return refused("the push took too long: push again");
     case "required-ref-changed":
       return refused("a ref that the push builds on has changed: fetch and push again");
+    case "merged":
+      return refused("the pull request is merged already");
     case "undone":
       return refused(UNDONE);
     default:

@@ -10,6 +10,7 @@ import type {
   OutboxEntry,
   RepositorySummary,
 } from "../../storage/repository-records.ts";
+import { mergeStatements } from "./record-merge.ts";
 import type { PushedCommits } from "./list-pushed-commits.ts";
 
 /** Maximum ref updates in one event. A larger push records several events. */
@@ -22,7 +23,8 @@ const BATCH_BYTES = 1_000_000;
 type PushedByRef = ReadonlyMap<string, PushedCommits>;
 
 /**
- * Updates a repository's row and records the events of a push, in one batch unless it updated thousands of refs.
+ * Updates a repository's row, records the events of a push, and marks the pull request that it merges as merged, in one
+ * batch unless it updated thousands of refs.
  *
  * Idempotent, also concurrently: each event is recorded once. If it throws, some of the events may be recorded.
  *
@@ -48,6 +50,7 @@ export async function recordPush(
     firstLogId,
     rootUrl = "",
     visibility = { visibility: "private", isPrivate: true },
+    merge,
   } = entry as Partial<OutboxEntry> & Omit<OutboxEntry, "isConfined" | "rootUrl" | "visibility">;
   const origin = { db, actorId, now: at, rootUrl, visibility };
   const eventBase = {
@@ -56,23 +59,30 @@ export async function recordPush(
     ownerId: repo.ownerId,
     ...(isConfined && { isConfined }),
   } as const;
-  const setRow = db
-    .update(repositories)
-    .set({
-      isEmpty: !hasRefs,
-      sizeBytes: packBytes,
-      ...(head !== null && { defaultBranch: branchName(head) }),
-      updatedAt: sql`max(${repositories.updatedAt}, ${at})`,
-    })
-    .where(eq(repositories.id, repo.id));
+  const setRow = (isTold: boolean) =>
+    db
+      .update(repositories)
+      .set({
+        isEmpty: !hasRefs,
+        sizeBytes: packBytes,
+        ...(head !== null && { defaultBranch: branchName(head) }),
+        // What the service does for pull requests is nobody's activity.
+        ...(isTold && { updatedAt: sql`max(${repositories.updatedAt}, ${at})` }),
+      })
+      .where(eq(repositories.id, repo.id));
 
   let part = 0;
   let logId = firstLogId;
   let pending: Event[] = [];
   let tips: Tip[] = [];
   let bytes = 0;
-  const flush = async (): Promise<void> => {
-    await db.batch([setRow, setTips(db, repo.id, tips), recordAll(origin, pending)]);
+  const flush = async (rest: readonly Statement[] = []): Promise<void> => {
+    await db.batch([
+      setRow(pending.length > 0),
+      setTips(db, repo.id, tips),
+      recordAll(origin, pending),
+      ...rest,
+    ]);
     [pending, tips, bytes] = [[], [], 0];
   };
   for await (const page of pages) {
@@ -96,11 +106,13 @@ export async function recordPush(
       bytes += size;
     }
   }
-  await flush();
+  await flush(merge && mergeStatements(origin, repo, { ...merge, isConfined }));
   eventQueues.noteRecorded();
   // The client may receive its response before the request's own dispatch runs.
   defer(eventQueues.dispatchRecorded());
 }
+
+type Statement = ReturnType<typeof mergeStatements>[number];
 
 const HEADS = "refs/heads/";
 

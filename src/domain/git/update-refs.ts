@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { BranchRename } from "../protections/branch-rule.ts";
-import type { HeadMove } from "../../storage/repository-records.ts";
+import type { HeadMove, PushedMerge } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { type PushCause, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
@@ -12,6 +12,8 @@ interface UpdateOptions {
   /** The branch that the updates rename. */
   readonly rename?: BranchRename | undefined;
   readonly cause?: PushCause;
+  /** The merge of a pull request that the updates make. */
+  readonly merge?: PushedMerge;
 }
 
 /**
@@ -27,7 +29,7 @@ export async function updateRefs(
   repo: RepositoryContext,
   { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
-  { headMove, rename, cause = "push" }: UpdateOptions = {},
+  { headMove, rename, cause = "push", merge }: UpdateOptions = {},
 ): Promise<void> {
   const results = await pushRefs(ctx, repo, {
     cause,
@@ -39,6 +41,7 @@ export async function updateRefs(
     pack: undefined,
     headMove,
     rename,
+    merge,
   });
   requireUpdated(results);
 }

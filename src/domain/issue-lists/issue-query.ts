@@ -8,6 +8,7 @@ export const ISSUE_SORTS = [
   "leastcomment",
   "nearduedate",
   "farduedate",
+  "recentclose",
 ] as const;
 export type IssueSort = (typeof ISSUE_SORTS)[number];
 
@@ -16,12 +17,28 @@ export const SEARCHED_PARTS = ["title", "body", "comment"] as const;
 export type SearchedPart = (typeof SEARCHED_PARTS)[number];
 
 /** What a user has to do with an issue. */
-export type PersonRole = "poster" | "assignee" | "mentioned";
+export type PersonRole =
+  | "poster"
+  | "assignee"
+  | "mentioned"
+  /** Asked for a review of a pull request, as a user or in a team, and no approval or rejection since. */
+  | "review_requested"
+  /** Submitted a review of a pull request. */
+  | "reviewed";
 
 /** A user by whom a list is filtered. */
 export interface PersonFilter {
   readonly role: PersonRole;
   readonly name: string;
+}
+
+/** What pull requests only are filtered by; undefined where it makes no difference. */
+export interface PullFilter {
+  /** Branches. */
+  readonly base?: string | undefined;
+  readonly head?: string | undefined;
+  readonly isMerged?: boolean | undefined;
+  readonly isDraft?: boolean | undefined;
 }
 
 /** What a list or a search of issues is filtered by. */
@@ -44,6 +61,10 @@ export interface IssueFilter {
   readonly milestones: readonly string[];
   /** Titles of milestones that an issue has, also where none exists. */
   readonly requiredMilestones: readonly string[];
+  /** Ids of labels that an issue has all of, also where none exists. */
+  readonly labelIds?: readonly number[] | undefined;
+  /** The id of a milestone that an issue has, also where none exists. */
+  readonly milestoneId?: number | undefined;
   readonly people: readonly PersonFilter[];
   /** What an issue has nothing of. */
   readonly without: readonly Missing[];
@@ -51,6 +72,7 @@ export interface IssueFilter {
   readonly since: number | undefined;
   readonly before: number | undefined;
   readonly sort: IssueSort;
+  readonly pull?: PullFilter | undefined;
 }
 
 /** What `no:` asks for the absence of. */

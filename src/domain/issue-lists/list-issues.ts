@@ -55,14 +55,12 @@ export async function listIssues(
   slice: Slice,
 ): Promise<Listed<IssueContext>> {
   const people = [...(filter?.people ?? []), ...requiredPeople];
-  const visible = filter && visibleOf(repo, { ...filter, people });
-  const order = orderOf(filter?.sort ?? "newest");
-  const { ids, total } = visible ? statementsOf(repo, visible, order, slice) : NOTHING;
+  const { ids, total, terms } = listStatements(repo, filter && { ...filter, people }, slice);
   const names = [...new Set(requiredPeople.map(({ name }) => name.toLowerCase()))];
   const [rows, [counted], known] = await ctx.db.batch([
     selectIssues(ctx.db)
       .where(sql`${issues.id} in (${ids})`)
-      .orderBy(...termsOf(order)),
+      .orderBy(...terms),
     ctx.db.select({ total: sql<number>`${total}`.as("total") }).from(sql`(select 1)`),
     ctx.db
       .select({ name: users.lowerName })
@@ -82,6 +80,22 @@ export async function listIssues(
     items: rows.map((row) => toIssueContext(repo, row)),
     total: counted?.total ?? 0,
   };
+}
+
+/**
+ * The parts of the statements of a list: what selects the ids of its page, its total, and its order for rows of `issues`.
+ *
+ * @param filter Undefined if nothing can match.
+ */
+export function listStatements(
+  repo: RepositoryContext,
+  filter: IssueFilter | undefined,
+  slice: Slice,
+): Statements & { readonly terms: SQL[] } {
+  const visible = filter && visibleOf(repo, filter);
+  const order = orderOf(filter?.sort ?? "newest");
+  const statements = visible ? statementsOf(repo, visible, order, slice) : NOTHING;
+  return { ...statements, terms: termsOf(order) };
 }
 
 const NOTHING = { ids: sql`select id from ${issues} where 0`, total: sql`0` };

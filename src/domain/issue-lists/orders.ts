@@ -13,6 +13,7 @@ const KEYS = {
   leastcomment: issues.commentCount,
   nearduedate: issues.deadlineAt,
   farduedate: issues.deadlineAt,
+  recentclose: issues.closedAt,
 } as const satisfies Record<IssueSort, unknown>;
 
 /** An order of a list, which an index of each state and kind gives. */
@@ -30,6 +31,7 @@ const DESCENDING: ReadonlySet<IssueSort> = new Set([
   "recentupdate",
   "mostcomment",
   "farduedate",
+  "recentclose",
 ]);
 
 export function orderOf(sort: IssueSort): ListOrder {

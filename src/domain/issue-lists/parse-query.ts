@@ -3,6 +3,7 @@ import {
   type IssueFilter,
   MISSING,
   type PersonRole,
+  type PullFilter,
   type SearchedPart,
 } from "./issue-query.ts";
 
@@ -24,6 +25,7 @@ export type TypedQuery = Mutable<
   /** `all` where the query asks for open and closed ones. */
   state: "open" | "closed" | "all" | undefined;
   isPull: boolean | undefined;
+  pull: Mutable<PullFilter>;
   sort: IssueFilter["sort"] | undefined;
   /** Whether it consists of marks that the index has no words of, so that it finds nothing. */
   isUnfindable: boolean;
@@ -36,7 +38,7 @@ const TERMS_MAX = 32;
 const WORD = /[\p{L}\p{N}\p{Co}]/u;
 
 // A minus, a key, and a text that may be quoted.
-const TERM = /(-)?(?:(\w+):)?(?:"([^"]*)(?:"|$)|(\S+))/y;
+const TERM = /(-)?(?:(\w[\w-]*):)?(?:"([^"]*)(?:"|$)|(\S+))/y;
 
 /**
  * Reads a query as people type it: words, quoted phrases, and terms such as `label:bug`, `-label:"good first issue"`,
@@ -55,6 +57,7 @@ export function parseQuery(text: string, me?: string): TypedQuery {
     without: [],
     state: undefined,
     isPull: undefined,
+    pull: {},
     sort: undefined,
     isUnfindable: false,
   };
@@ -122,6 +125,29 @@ const type: Reader = (query, { value, isExcluded }) => {
   return true;
 };
 
+/** `is:merged` and `is:draft`, which only pull requests are. */
+const pullState: Reader = (query, { value, isExcluded }) => {
+  const word = value.toLowerCase();
+  if (word === "merged" && !isExcluded) {
+    // A merged one is closed.
+    query.state = "closed";
+    query.pull.isMerged = true;
+  } else if (word === "merged") query.pull.isMerged = false;
+  else if (word === "draft") query.pull.isDraft = !isExcluded;
+  else return false;
+  query.isPull = true;
+  return true;
+};
+
+const branch =
+  (side: "base" | "head"): Reader =>
+  (query, { value, isExcluded }) => {
+    if (isExcluded) return false;
+    query.pull[side] = value;
+    query.isPull = true;
+    return true;
+  };
+
 const TYPES = new Map([
   ["issue", false],
   ["issues", false],
@@ -177,7 +203,11 @@ const READERS = new Map<string, Reader>([
   ["author", person("poster")],
   ["assignee", person("assignee")],
   ["mentions", person("mentioned")],
-  ["is", (query, value) => state(query, value) || type(query, value)],
+  ["review-requested", person("review_requested")],
+  ["reviewed-by", person("reviewed")],
+  ["base", branch("base")],
+  ["head", branch("head")],
+  ["is", (query, value) => [state, type, pullState].some((read) => read(query, value))],
   ["state", state],
   ["type", type],
   ["in", parts],

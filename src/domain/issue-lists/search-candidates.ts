@@ -7,10 +7,11 @@ import {
   issueLabels,
   issueMentions,
   issues,
+  pulls,
   repositories,
 } from "../../db/schema/index.ts";
 import { type Arguments, bit, integer } from "./arguments.ts";
-import { userIdOf } from "./conditions.ts";
+import { reviewedBy, userIdOf } from "./conditions.ts";
 import type { IssueFilter, PersonFilter } from "./issue-query.ts";
 import { columnsOfPart, isIssueSeen } from "./search-scope.ts";
 import { flags, unionAll } from "./sources.ts";
@@ -69,6 +70,20 @@ export const everyIssue = (search: Candidates): SQL =>
 /** Selects the ids of the issues that a user has to do with. */
 export function issuesOfPerson(search: Candidates, { role, name }: PersonFilter): SQL {
   const userId = userIdOf(search.args, name);
+  if (role === "review_requested" || role === "reviewed") {
+    const ids = reviewedBy(role, userId);
+    const arms = partsOf(search.filter).flatMap(({ isPull, isClosed }) =>
+      isPull
+        ? [
+            sql`
+              select reviewed.issue_id as id
+              from (${ids}) reviewed cross join ${pulls} on ${pulls.issueId} = reviewed.issue_id
+              where ${pulls.isClosed} = ${bit(isClosed)}`,
+          ]
+        : [],
+    );
+    return arms.length > 0 ? examined(search, arms) : sql`select id from ${issues} where 0`;
+  }
   const table = { poster: undefined, assignee: issueAssignees, mentioned: issueMentions }[role];
   const of = table
     ? sql`select issue_id as id from ${table} where user_id = ${userId}`

@@ -1,9 +1,15 @@
 import { type SQL, sql } from "drizzle-orm";
 
 import { allOf } from "../../db/db.ts";
-import { issueAssignees, issueLabels, issueMentions, issues } from "../../db/schema/index.ts";
+import {
+  issueAssignees,
+  issueLabels,
+  issueMentions,
+  issues,
+  pulls,
+} from "../../db/schema/index.ts";
 import { type Arguments, integer } from "./arguments.ts";
-import { type Conditions, isUpdatedIn, keyOf, userIdOf } from "./conditions.ts";
+import { type Conditions, isUpdatedIn, keyOf, reviewedBy, userIdOf } from "./conditions.ts";
 import type { IssueFilter, PersonRole } from "./issue-query.ts";
 import {
   conditionsOf,
@@ -16,6 +22,9 @@ import type { ListOrder } from "./orders.ts";
 
 /** Issues of a filter beyond which a list walks the index of its order rather than sort them. */
 const SORTED_MAX = 2000;
+
+/** Labels given by their ids whose indexes are considered; the others are conditions. */
+const LABEL_SOURCES_MAX = 4;
 
 /** What a source counts as that is taken where no other one is small enough. */
 const WALK_SIZE = 1_000_000_000_000_000;
@@ -75,6 +84,17 @@ export function sourcesOf(
     const implied = title === undefined ? keyOf.milestones : keyOf.requiredMilestone(title);
     sources.push(...milestoneSources(milestones, order, without(all, implied)));
   }
+  for (const id of (filter.labelIds ?? []).slice(0, LABEL_SOURCES_MAX)) {
+    sources.push(labelIdSource(repoId, id, order, without(all, keyOf.labelId(id))));
+  }
+  if (filter.milestoneId !== undefined) {
+    const rest = [sql`+${issues.repoId} = ${integer(repoId)}`, ...without(all, keyOf.milestoneId)];
+    sources.push(milestoneIdSource(filter.milestoneId, order, rest));
+  }
+  const base = filter.pull?.base;
+  if (base !== undefined) {
+    sources.push(baseSource(repoId, args.text(base), order, without(all, keyOf.base)));
+  }
   for (const [at, person] of filter.people.entries()) {
     const rest = without(all, keyOf.person(at));
     sources.push(
@@ -110,6 +130,78 @@ const fromIssues = (seek: Source["seek"], conditions: readonly SQL[]) => ({
   conditions,
 });
 
+const OF_LABELS = {
+  id: sql`${issueLabels.issueId}`,
+  age: sql`${issueLabels.issueId}`,
+  isPull: sql`${issueLabels.isPull}`,
+  isClosed: sql`${issueLabels.isClosed}`,
+};
+
+/** A label that does not exist has no issue, and is chosen before all others. */
+function labelIdSource(
+  repoId: number,
+  labelId: number,
+  order: ListOrder,
+  conditions: readonly SQL[],
+): Source {
+  const size = sql`coalesce((
+    select open_issue_count + closed_issue_count from labels where id = ${integer(labelId)}
+  ), 0)`;
+  return {
+    name: `label${labelId}`,
+    size,
+    isOrdered: order.isByAge,
+    from: withIssues(sql`${issueLabels}`, sql`${issueLabels.issueId}`, order, conditions),
+    seek: (ifChosen) =>
+      sql`${issueLabels.labelId} = ${ifChosen(integer(labelId))}
+        and ${issueLabels.repoId} = ${integer(repoId)}`,
+    columns: OF_LABELS,
+    conditions,
+  };
+}
+
+function milestoneIdSource(
+  milestoneId: number,
+  order: ListOrder,
+  conditions: readonly SQL[],
+): Source {
+  const size = sql`coalesce((
+    select open_issue_count + closed_issue_count from milestones where id = ${integer(milestoneId)}
+  ), 0)`;
+  const seek = (ifChosen: (value: SQL) => SQL) =>
+    sql`${issues.milestoneId} = ${ifChosen(integer(milestoneId))}`;
+  return { name: "milestone-id", size, isOrdered: order.isByAge, ...fromIssues(seek, conditions) };
+}
+
+function baseSource(
+  repoId: number,
+  base: SQL,
+  order: ListOrder,
+  conditions: readonly SQL[],
+): Source {
+  const isOf = (branch: SQL) =>
+    sql`${pulls.repoId} = ${integer(repoId)} and ${pulls.baseBranch} = ${branch}`;
+  return {
+    name: "base",
+    size: boundedCount(sql`${pulls} where ${isOf(base)}`),
+    isOrdered: order.isByAge,
+    from: withIssues(sql`${pulls}`, sql`${pulls.issueId}`, order, conditions),
+    seek: (ifChosen) => isOf(ifChosen(base)),
+    columns: {
+      id: sql`${pulls.issueId}`,
+      age: sql`${pulls.issueId}`,
+      isPull: sql`1`,
+      isClosed: sql`${pulls.isClosed}`,
+    },
+    conditions,
+  };
+}
+
+/** The number of rows, if it is small enough to sort them; a greater one otherwise. */
+const boundedCount = (rows: SQL): SQL => sql`(
+  select count(*) from (select 1 from ${rows} limit ${integer(SORTED_MAX + 1)})
+)`;
+
 function labelSource(repoId: number, order: ListOrder, conditions: readonly SQL[]): Source {
   return {
     name: "label",
@@ -119,12 +211,7 @@ function labelSource(repoId: number, order: ListOrder, conditions: readonly SQL[
     seek: (ifChosen) =>
       sql`${issueLabels.labelId} = ${ifChosen(sql`(select id from rarest)`)}
         and ${issueLabels.repoId} = ${integer(repoId)}`,
-    columns: {
-      id: sql`${issueLabels.issueId}`,
-      age: sql`${issueLabels.issueId}`,
-      isPull: sql`${issueLabels.isPull}`,
-      isClosed: sql`${issueLabels.isClosed}`,
-    },
+    columns: OF_LABELS,
     conditions,
   };
 }
@@ -160,17 +247,25 @@ function personSource(
 ): Source {
   const common = { name: `person${at}`, isOrdered: order.isByAge };
   // The only source is chosen whatever its size.
-  const bounded = (rows: SQL) =>
-    isOnly && order.isByAge
-      ? sql`1`
-      : sql`(
-          select count(*) from (select 1 from ${rows} limit ${integer(SORTED_MAX + 1)})
-        )`;
+  const bounded = (rows: SQL) => (isOnly && order.isByAge ? sql`1` : boundedCount(rows));
   if (role === "poster") {
     const isOf = (id: SQL) =>
       sql`${issues.posterId} = ${id} and ${issues.repoId} = ${integer(repoId)}`;
     const size = bounded(sql`${issues} where ${isOf(userId)}`);
     return { ...common, size, ...fromIssues((ifChosen) => isOf(ifChosen(userId)), conditions) };
+  }
+  if (role === "review_requested" || role === "reviewed") {
+    const ids = reviewedBy(role, userId);
+    return {
+      ...common,
+      isOrdered: false,
+      size: boundedCount(sql`(${ids})`),
+      // The outer loop is over the reviews.
+      from: sql`(${ids}) reviewed cross join ${issues} on ${issues.id} = reviewed.issue_id`,
+      seek: (ifChosen) => sql`${issues.repoId} = ${ifChosen(sql`${integer(repoId)}`)}`,
+      columns: OF_ISSUES,
+      conditions,
+    };
   }
   const table = USER_TABLES[role];
   const isOf = (id: SQL) => sql`${table.userId} = ${id} and ${table.repoId} = ${integer(repoId)}`;

@@ -1,13 +1,12 @@
 import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { issues, OWNER_PERMISSION } from "../../db/schema/index.ts";
+import { issues } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
-import { toIssuePayload } from "../../events/webhooks/payloads/issue-payload.ts";
-import { openReceiver } from "../../events/webhooks/payloads/open-receiver.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
-import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import type { IssuePayload } from "../../shapes/webhooks/issue-payloads.ts";
+import type { PullPayload } from "../../shapes/webhooks/pull-payload.ts";
 import { eventSubject } from "./event-subject.ts";
 import { closePinGap } from "./pin-issue.ts";
 
@@ -16,14 +15,14 @@ import { closePinGap } from "./pin-issue.ts";
  *
  * A trigger makes the files of its attachments due for removal.
  *
+ * @param lastPayload What hooks receive, since nobody can read it any more.
  * @throws Failure `not_found` if another request has deleted it.
  */
-export async function deleteIssue(ctx: Ctx, issue: IssueContext): Promise<void> {
-  const { row, owner } = issue.repo;
-  const viewer = openReceiver(ctx);
-  // SECURITY: the stored payload is built with the owner's permission, as for every hook.
-  const repo: RepositoryContext = { row, owner, permission: OWNER_PERMISSION };
-  const sender = ctx.actor.user;
+export async function deleteIssue(
+  ctx: Ctx,
+  issue: IssueContext,
+  lastPayload: IssuePayload | PullPayload,
+): Promise<void> {
   const [, [deleted]] = await ctx.db.batch([
     closePinGap(ctx, issue.row),
     ctx.db.delete(issues).where(eq(issues.id, issue.row.id)).returning({ id: issues.id }),
@@ -31,7 +30,7 @@ export async function deleteIssue(ctx: Ctx, issue: IssueContext): Promise<void> 
       type: "issue.deleted",
       ...eventSubject(issue),
       title: issue.row.title,
-      lastPayload: toIssuePayload({ repo, sender, viewer }, "deleted", issue),
+      lastPayload,
     }),
   ]);
   if (!deleted) throw notFound("issue does not exist");

@@ -12,7 +12,7 @@ import { selectIssues, toIssueContext } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
 
 /** The number of issues of a repository that can be pinned, and of pull requests. */
-const PINS_MAX = 3;
+export const PINS_MAX = 3;
 
 /** The condition for the pinned issues or pull requests of a repository. Their orders are 1, 2, 3, without a gap. */
 const isPinned = (repoId: number, isPull: boolean): SQL =>

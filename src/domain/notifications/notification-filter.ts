@@ -14,7 +14,7 @@ import {
 export type NotificationSubjectKind = Notification["subject"];
 
 export const NOTIFICATION_STATUSES = ["unread", "read", "pinned"] as const;
-export const NOTIFICATION_SUBJECTS = ["issue", "pull", "commit", "repository"] as const;
+export const NOTIFICATION_SUBJECTS = ["issue", "pull", "commit", "repository", "release"] as const;
 
 /** Which notifications of a user are asked for. */
 export interface NotificationFilter {
@@ -34,6 +34,7 @@ export const REQUIREMENT_OF: Readonly<Record<NotificationSubjectKind, Requiremen
   issue: { unit: "issues", mode: "read" },
   pull: { unit: "pulls", mode: "read" },
   commit: { unit: "code", mode: "read" },
+  release: { unit: "releases", mode: "read" },
   repository: { mode: "read" },
 };
 

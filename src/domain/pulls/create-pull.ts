@@ -1,57 +1,71 @@
 import { asc, eq, type SQL, sql } from "drizzle-orm";
 
 import { callerSql } from "../../auth/caller-sql.ts";
+import { isGrantedToPerson } from "../../auth/access/grants.ts";
 import { isAllowed, modeOf, requireAccess } from "../../auth/access/permission.ts";
+import type { Requirement } from "../../auth/access/requirement.ts";
+import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
   ACCESS,
   branchTips,
-  issues,
+  milestones,
   pulls,
   repositories,
   type User,
   users,
 } from "../../db/schema/index.ts";
+import type { Oid } from "../../git/oid.ts";
 import { findDivergence } from "../../git/walk/merge-bases.ts";
-import { conflict, forbidden, invalid, notFound } from "../../lib/failure.ts";
+import { forbidden, invalid, notFound } from "../../lib/failure.ts";
+import { log } from "../../lib/log.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
 import { branchRef } from "../branches/find-branch.ts";
-import { adoptPacks } from "../git/adopt-packs.ts";
 import { findRef, openSideBySide, type RepositorySnapshot } from "../git/open-snapshot.ts";
-import { pushRefs } from "../git/push-refs.ts";
-import { requireUpdated, toCommand } from "../git/ref-update-request.ts";
 import {
   asOpeningRefusal,
   findNewAssignees,
   isNewIssue,
   type NewIssue,
   newIssueId,
+  newNumber,
   openingStatements,
 } from "../issues/create-issue.ts";
+import { insertEntry } from "../issues/insert-entry.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
+import { requestStatements } from "../reviews/request-reviews.ts";
+import { findReviewers, type ReviewerNames, type Reviewers } from "../reviews/find-reviewers.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { pullStatements, toOnePull } from "./find-pull.ts";
+import { toBranch } from "./branch-of.ts";
 import { judge, type Judgement } from "./judge.ts";
-import { headUpdate } from "./open-pull.ts";
+import { toPushBody } from "./push-entry.ts";
+import { storeHead } from "./store-head.ts";
+import { asTaken, isTaken } from "./taken-pair.ts";
 
 /** The input for a new pull request. */
 export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
   /** A branch, or `user:branch` for one of the user's fork; branches also by their full ref name. */
   readonly head: string;
   readonly base: string;
+  /** Whom to ask for a review. */
+  readonly reviewers?: ReviewerNames | undefined;
 }
 
 /**
  * Opens a pull request of a branch into a branch of `repo`. The head becomes `refs/pull/N/head` there; no byte is copied
  * from a fork.
  *
- * @throws Failure `not_found` for a branch, a fork or a code unit that the caller can't see; `invalid` for a head that is
- * the base; `conflict` if an open one of these branches exists; `forbidden` for callers who may write to neither
- * repository; else as `createIssue`.
+ * Cost: two rounds of D1, and what `openSideBySide`, `judge` and `storeHead` cost.
+ *
+ * @throws Failure `not_found` for a branch, a fork, a code unit or a milestone that the caller can't see; `invalid` for a
+ * head that is the base; `conflict` if an open one of these branches exists; `forbidden` for callers who were granted
+ * nothing in the base's repository and may not write to the head's; else as `createIssue` and
+ * `findReviewers`.
  */
 export async function createPull(
   ctx: Ctx,
@@ -59,58 +73,63 @@ export async function createPull(
   wanted: NewPull,
 ): Promise<PullContext> {
   requireNotArchived(repo);
+  if (!isUnitOn(repo.row, "pulls")) throw forbidden("the repository's pulls unit is disabled");
+  if (repo.row.isMirror) throw notFound();
   const baseBranch = toBranch(wanted.base);
   const { owner, branch: headBranch } = parseHead(wanted.head);
   const isWriter = modeOf(repo, "pulls") >= ACCESS.write;
-  const [headRepo, assignees] = await Promise.all([
+  const [headRepo, assignees, isInsider] = await Promise.all([
     findHeadRepository(ctx, repo, owner),
     findNewAssignees(ctx, repo, "pulls", isWriter ? (wanted.assignees ?? []) : []),
+    mayOffer(repo) || findIsInsider(ctx, repo),
   ]);
-  requireAccess(headRepo, { unit: "code", mode: "read" });
+  requireAccess(headRepo, READ_CODE);
   const isOwn = headRepo.row.id === repo.row.id;
   if (isOwn && headBranch === baseBranch) {
     throw invalid("Invalid PullRequest: There are no changes between the head and the base");
   }
   // SECURITY: whoever may only read a repository can't offer the branches of others.
-  if (!mayOffer(headRepo) && !mayOffer(repo)) throw forbidden("user must be a collaborator");
-  const [own, other] = await openSideBySide(ctx, repo, headRepo);
+  if (!isInsider && !mayOffer(headRepo)) throw forbidden("user must be a collaborator");
+  const [[own, other], reviewers] = await Promise.all([
+    openSideBySide(ctx, repo, headRepo),
+    findReviewers(
+      ctx,
+      { repo, posterId: ctx.actor.user?.id ?? null, baseBranch },
+      wanted.reviewers ?? {},
+    ),
+  ]);
   const base = requireBranch(own, baseBranch);
   const head = requireBranch(other, headBranch);
   const { graph } = own.repository;
   const [baseNode, headNode] = [graph.find(base.oid), graph.find(head.oid)];
   const judgement = await judge(own.repository, baseNode, headNode);
+  const commitOids = findDivergence(graph, baseNode, headNode)
+    .right.map((node) => graph.oid(node))
+    .reverse();
   const pull = await insertPull(
     ctx,
     repo,
     { ...(isWriter ? wanted : { title: wanted.title, body: wanted.body }), isPull: true },
     assignees,
-    { headRepo, headBranch, baseBranch, headOid: head.oid, baseOid: base.oid, judgement },
+    reviewers,
+    {
+      headRepo,
+      headBranch,
+      baseBranch,
+      headOid: head.oid,
+      baseOid: base.oid,
+      judgement,
+      commitOids,
+    },
   );
-  const update = headUpdate(own, pull.row.number, head.oid);
-  if (update) {
-    const { right } = findDivergence(graph, baseNode, headNode);
-    const adopted = isOwn
-      ? undefined
-      : await adoptPacks(ctx, [repo, own], [headRepo, other], right, head);
-    const results = await pushRefs(ctx, repo, {
-      cause: "service",
-      commands: [toCommand(update)],
-      isAtomic: true,
-      repository: own.repository,
-      reachable: own.repository.reachableFrom(adopted ? [...own.state.refs, head] : own.state.refs),
-      uploadId: undefined,
-      pack: undefined,
-      adopted,
-    });
-    requireUpdated(results);
+  try {
+    await storeHead(ctx, pull, [own, other]);
+  } catch (error) {
+    // The pull request is stored already: a consequence of its event stores the head.
+    log("pulls:head-not-stored", { issueId: pull.row.id, reason: String(error) });
   }
   return pull;
 }
-
-const HEADS = "refs/heads/";
-
-const toBranch = (name: string): string =>
-  name.startsWith(HEADS) ? name.slice(HEADS.length) : name;
 
 /** Parses a head; `owner` is undefined for a branch of the repository itself. */
 function parseHead(head: string): { owner: string | undefined; branch: string } {
@@ -119,9 +138,20 @@ function parseHead(head: string): { owner: string | undefined; branch: string } 
   return { owner: head.slice(0, at), branch: toBranch(head.slice(at + 1)) };
 }
 
+const READ_CODE: Requirement = { unit: "code", mode: "read" };
+
 /** Whether the caller may write to the code of a repository. */
 const mayOffer = (repo: RepositoryContext): boolean =>
   isAllowed(repo, { unit: "code", mode: "write" });
+
+/** Whether the caller was granted access to a repository that others may read, too. */
+async function findIsInsider({ db, actor }: Ctx, { row }: RepositoryContext): Promise<boolean> {
+  const [found] = await db
+    .select({ id: repositories.id })
+    .from(repositories)
+    .where(allOf(eq(repositories.id, row.id), isGrantedToPerson(callerSql(actor).actorId)));
+  return found !== undefined;
+}
 
 /** Finds the repository of a head: the user's one of the same fork network. */
 async function findHeadRepository(
@@ -152,6 +182,27 @@ function requireBranch(snapshot: RepositorySnapshot, branch: string): StoredRef 
   throw notFound("the branch does not exist");
 }
 
+/** The statement that tells of the commits which a new pull request has from its beginning. */
+const pushedStatements = (ctx: Ctx, repo: RepositoryContext, commitOids: readonly Oid[]) =>
+  commitOids.length === 0
+    ? []
+    : [
+        insertEntry(ctx, {
+          kind: "pull_push",
+          repoId: repo.row.id,
+          issueId: newIssueId(repo),
+          body: toPushBody(false, commitOids),
+        }),
+      ];
+
+/** The statements that ask for reviews of the new pull request. */
+function askingStatements(ctx: Ctx, repo: RepositoryContext, reviewers: Reviewers) {
+  if (reviewers.users.length + reviewers.teams.length === 0) return [];
+  const posterId = ctx.actor.user?.id ?? null;
+  const row = { posterId, id: newIssueId(repo), number: newNumber(repo) };
+  return requestStatements(ctx, { repo, row }, reviewers);
+}
+
 /** The commits and branches of a new pull request. */
 interface Ends {
   readonly headRepo: RepositoryContext;
@@ -160,6 +211,8 @@ interface Ends {
   readonly headOid: string;
   readonly baseOid: string;
   readonly judgement: Judgement;
+  /** The commits that only the head reaches, oldest first. */
+  readonly commitOids: readonly Oid[];
 }
 
 async function insertPull(
@@ -167,19 +220,23 @@ async function insertPull(
   repo: RepositoryContext,
   wanted: NewIssue & { readonly isPull: true },
   assignees: readonly User[],
+  reviewers: Reviewers,
   ends: Ends,
 ): Promise<PullContext> {
   const { headRepo, headBranch, baseBranch, headOid, baseOid } = ends;
   const { treeOid: _, ...judgement } = ends.judgement;
-  const isPair = allOf(
-    eq(pulls.repoId, repo.row.id),
-    eq(pulls.headRepoId, headRepo.row.id),
-    eq(pulls.headBranch, headBranch),
-    eq(pulls.baseBranch, baseBranch),
-    eq(pulls.isClosed, false),
-    eq(pulls.flow, "branch"),
-  );
-  const isTaken = sql`exists (select 1 from ${pulls} where ${isPair})`;
+  const { milestoneId = 0 } = wanted;
+  const isMilestone = sql`(${milestoneId} = 0 or exists (
+    select 1 from ${milestones}
+    where ${milestones.id} = ${milestoneId} and ${milestones.repoId} = ${repo.row.id}
+  ))`;
+  const isPair = isTaken({
+    repoId: repo.row.id,
+    headRepoId: headRepo.row.id,
+    headBranch,
+    baseBranch,
+  });
+  const hasOther = sql`exists (select 1 from ${pulls} where ${isPair})`;
   const insert = insertSelect(
     ctx.db,
     pulls,
@@ -187,8 +244,8 @@ async function insertPull(
       issueId: newIssueId(repo),
       repoId: repo.row.id,
       headRepoId: headRepo.row.id,
-      headBranch: onlyWhile(sql`not ${isTaken}`, headBranch),
-      baseBranch,
+      headBranch: onlyWhile(sql`not ${hasOther}`, headBranch),
+      baseBranch: onlyWhile(isMilestone, baseBranch),
       headOid,
       ...judgement,
       judgedBaseOid: baseOid,
@@ -208,6 +265,8 @@ async function insertPull(
   try {
     const results = await ctx.db.batch([
       ...openingStatements(ctx, repo, wanted, assignees, [insert, tips]),
+      ...pushedStatements(ctx, repo, ends.commitOids),
+      ...askingStatements(ctx, repo, reviewers),
       ...pullStatements(ctx, repo, isNewIssue(repo)),
     ]);
     const [rows, heads] = results.slice(-2) as unknown as [
@@ -221,29 +280,9 @@ async function insertPull(
     if (isViolation(error, "NOT NULL", "pulls.head_branch")) {
       throw await asTaken(ctx, repo, isPair);
     }
+    if (isViolation(error, "NOT NULL", "pulls.base_branch")) {
+      throw notFound("milestone does not exist");
+    }
     throw asOpeningRefusal(error);
   }
 }
-
-/** The refusal for a second open pull request of the same branches, in the words that bots parse. */
-async function asTaken(ctx: Ctx, repo: RepositoryContext, isPair: SQL): Promise<unknown> {
-  const [pull] = await ctx.db
-    .select({ number: issues.number, ...columns })
-    .from(pulls)
-    .innerJoin(issues, eq(issues.id, pulls.issueId))
-    .where(isPair)
-    .limit(1);
-  if (!pull) return conflict("pull request already exists for these targets");
-  return conflict(
-    `pull request already exists for these targets [id: ${pull.issueId}, issue_id: ${pull.issueId}, ` +
-      `head_repo_id: ${pull.headRepoId}, base_repo_id: ${repo.row.id}, ` +
-      `head_branch: ${pull.headBranch}, base_branch: ${pull.baseBranch}]`,
-  );
-}
-
-const columns = {
-  issueId: pulls.issueId,
-  headRepoId: pulls.headRepoId,
-  headBranch: pulls.headBranch,
-  baseBranch: pulls.baseBranch,
-};

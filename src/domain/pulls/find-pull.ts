@@ -40,12 +40,19 @@ export const selectPulls = (db: Database) =>
       merger: jsonRows(users, sql`from ${users} where ${users.id} = ${pulls.mergerId}`, "merger"),
       baseTip: tipOf(sql`${pulls.repoId}`, sql`${pulls.baseBranch}`, "base_tip"),
       headTip: tipOf(sql`${pulls.headRepoId}`, sql`${pulls.headBranch}`, "head_tip"),
+      // As in Gitea, those who have reviewed stay in the list until their review is dismissed.
       requestedReviewers: jsonRows(
         users,
         sql`
           from ${reviews}
           join ${users} on ${users.id} = ${reviews.reviewerId}
-          where ${reviews.issueId} = ${issues.id} and ${reviews.state} = 'request_review'
+          where ${reviews.id} in (
+            select max(latest.id)
+            from ${reviews} latest
+            where latest.issue_id = ${issues.id} and latest.reviewer_id is not null
+              and latest.state <> 'pending' and not latest.is_dismissed
+            group by latest.reviewer_id
+          )
           order by ${reviews.id}`,
         "requested_reviewers",
       ),
@@ -53,7 +60,7 @@ export const selectPulls = (db: Database) =>
       reviewCommentCount: qualified<number>(sql`(
         select count(*)
         from ${timelineEntries}
-        where ${timelineEntries.issueId} = ${issues.id} and ${timelineEntries.kind} = 'code'
+        where ${timelineEntries.issueId} = ${issues.id} and ${timelineEntries.kind} = 'review'
           and not exists (
             select 1 from ${reviews}
             where ${reviews.id} = ${timelineEntries.reviewId} and ${reviews.state} = 'pending'
@@ -138,12 +145,58 @@ export function toOnePull(
  *
  * @throws Failure `not_found` also for an issue, and where the caller may not see the unit.
  */
-export async function findPull(
+export const findPull = (ctx: Ctx, repo: RepositoryContext, number: number): Promise<PullContext> =>
+  findOne(ctx, repo, isNumbered(repo.row.id, number) as SQL);
+
+/**
+ * Finds the pull request of two branches: the open one, or else the last one.
+ *
+ * @throws Failure as `findPull`.
+ */
+export const findPullOfBranches = (
   ctx: Ctx,
   repo: RepositoryContext,
-  number: number,
-): Promise<PullContext> {
-  const isWanted = isNumbered(repo.row.id, number) as SQL;
+  { base, headRepoId, head }: { base: string; headRepoId: number; head: string },
+): Promise<PullContext> =>
+  findOne(
+    ctx,
+    repo,
+    sql`${issues.id} = (
+      select issue_id from ${pulls}
+      where ${pulls.headRepoId} = ${headRepoId}
+        and ${pulls.headBranch} = ${head}
+        and ${pulls.repoId} = ${repo.row.id}
+        and ${pulls.baseBranch} = ${base}
+        and ${pulls.flow} = 'branch'
+      order by ${pulls.isClosed}, ${pulls.issueId} desc
+      limit 1
+    )`,
+  );
+
+/**
+ * Finds the pull request that a commit is the merge of.
+ *
+ * @throws Failure as `findPull`.
+ */
+export const findPullOfCommit = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  commitOid: string,
+): Promise<PullContext> =>
+  findOne(
+    ctx,
+    repo,
+    sql`${issues.id} = (
+      select issue_id from ${pulls}
+      where ${pulls.repoId} = ${repo.row.id}
+        and ${pulls.mergeCommitOid} = ${commitOid}
+        and ${pulls.mergeCommitOid} <> ''
+      order by ${pulls.issueId}
+      limit 1
+    )`,
+  );
+
+async function findOne(ctx: Ctx, repo: RepositoryContext, isWanted: SQL): Promise<PullContext> {
   const [rows, heads] = await ctx.db.batch(pullStatements(ctx, repo, isWanted));
   const pull = toOnePull(ctx, repo, rows, heads);
   if (!pull || !isIssueVisible(repo, pull.row)) throw notFound("pull request does not exist");

@@ -2,6 +2,7 @@ import type { Mergeability } from "../../db/schema/index.ts";
 import { decodeText } from "../../git/byte-text.ts";
 import { GitError } from "../../git/error.ts";
 import { mergeCommits } from "../../git/merge/merge-commits.ts";
+import type { ObjectSink } from "../../git/merge/new-objects.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { findDivergence } from "../../git/walk/merge-bases.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -30,11 +31,14 @@ export interface Judgement {
  * Works out whether a head can be merged into a base, and what it changes since their merge base.
  *
  * The same two commits always give the same answer, within the bounds of merges and comparisons.
+ *
+ * @param write Receives the new objects of a merge, if it is `mergeable`.
  */
 export async function judge(
   repository: OpenRepository,
   base: Node,
   head: Node,
+  write: ObjectSink = () => undefined,
 ): Promise<Judgement> {
   const { graph } = repository;
   const { left, right, bases } = findDivergence(graph, base, head);
@@ -54,16 +58,17 @@ export async function judge(
   };
   if (right.length === 0) return { ...counts, mergeState: "ancestor" };
   if (baseTree === headTree) return { ...counts, mergeState: "empty" };
-  return { ...counts, ...(await tryMerge(repository, base, head)) };
+  return { ...counts, ...(await tryMerge(repository, base, head, write)) };
 }
 
 async function tryMerge(
   { graph, objects }: OpenRepository,
   base: Node,
   head: Node,
+  write: ObjectSink,
 ): Promise<Pick<Judgement, "mergeState" | "conflictPaths" | "treeOid">> {
   try {
-    const merge = await mergeCommits(graph, objects, base, head, () => undefined);
+    const merge = await mergeCommits(graph, objects, base, head, write);
     if (merge.kind === "merged") {
       return { mergeState: "mergeable", conflictPaths: [], treeOid: merge.treeOid };
     }

@@ -17,7 +17,7 @@ import { conflict } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { recordAudit } from "../audit/record-audit.ts";
-import { copyDefaultHooks } from "../webhooks/hooks/copy-default-hooks.ts";
+import { copyDefaultHooks } from "./copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 import { limitReached, withinLimit } from "./repository-limit.ts";
 

@@ -20,6 +20,7 @@ import {
   notifications,
   pulls,
   reactions,
+  releases,
   repositories,
   repositoryRemains,
   reviews,
@@ -67,12 +68,15 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
   [issueDependencies, issueDependencies.blockerId],
 ];
 
-/** What belongs to a repository, and can go once no issue refers to it. */
+/** What belongs to a repository, and can go once no issue refers to it; each when what precedes it is gone. */
 const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
   [notifications, notifications.repoId],
   [branchTips, branchTips.repoId],
   [labels, labels.repoId],
   [milestones, milestones.repoId],
+  // Of releases; those of issues are gone by then.
+  [attachments, attachments.repoId],
+  [releases, releases.repoId],
 ];
 
 /**
@@ -106,8 +110,8 @@ export function removalStep({ db }: Ctx, repoId: number, size: StepSize = STEP) 
   return [
     ...OF_ISSUES.map(([table, column]) => some(table, sql`${column} in ${first}`)),
     db.delete(issues).where(allOf(sql`${issues.id} in ${first}`, ...hasNone)),
-    ...OF_REPOSITORIES.map(([table, column]) =>
-      some(table, allOf(isOfThis(column), isWithoutIssues, isGone)),
+    ...OF_REPOSITORIES.map(([table, column], at) =>
+      some(table, allOf(isOfThis(column), isWithoutIssues, isGone, ...isEmpty.slice(0, at))),
     ),
     db
       .delete(repositoryRemains)

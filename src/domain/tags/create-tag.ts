@@ -30,9 +30,18 @@ export interface NewTag {
   target: string | undefined;
 }
 
+/** @throws Failure `invalid` for a name that no tag can have. */
+export function requireTagName(name: string): void {
+  const refName = encodeText(tagRef(name));
+  const isValidName = name.isWellFormed() && isRefName(refName) && !findMisleading(refName);
+  if (!isValidName) throw invalidField("tag_name", REF_NAME_RULE);
+}
+
 /**
  * Tags a commit.
  *
+ * @param opened A snapshot of the repository, if one is open already.
+ * @param protectedFailure The refusal of a name that a rule keeps from the caller.
  * @throws Failure `invalid` for an invalid name or message and for a protected tag, `not_found` if the target does not exist,
  * `conflict` if the name is taken or clashes with another ref.
  */
@@ -41,19 +50,24 @@ export async function createTag(
   repo: RepositoryContext,
   tagger: User,
   { name, message, target }: NewTag,
+  {
+    opened,
+    protectedFailure = () => invalid("user not allowed to create protected tag"),
+  }: { opened?: RepositorySnapshot; protectedFailure?: () => Failure } = {},
 ): Promise<TagEntry> {
   requireWritable(repo);
+  requireTagName(name);
   const ref = tagRef(name);
-  const refName = encodeText(ref);
-  const isValidName = name.isWellFormed() && isRefName(refName) && !findMisleading(refName);
-  if (!isValidName) throw invalidField("tag_name", REF_NAME_RULE);
   if (message.includes("\0")) throw invalidField("message", "must not contain NUL");
   const text = stripSpace(encodeText(message));
   if (text === "") {
-    const snapshot = await openSnapshot(ctx, repo);
+    const snapshot = opened ?? (await openSnapshot(ctx, repo));
     const commitOid = findTarget(snapshot, repo, name, target);
     const tag = await readTag(snapshot, { name: encodeText(ref), oid: commitOid, peeledOid: null });
-    await rewordRefusal(updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]), refuse);
+    await rewordRefusal(
+      updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]),
+      protectedFailure,
+    );
     return tag;
   }
   const makeChange = async ({ snapshot, pack }: SnapshotDraft) => {
@@ -71,11 +85,9 @@ export async function createTag(
       tag: { name, oid, commitOid, message: text, timeSeconds },
     };
   };
-  const { result } = await rewordRefusal(commitChange(ctx, repo, makeChange), refuse);
+  const { result } = await rewordRefusal(commitChange(ctx, repo, makeChange), protectedFailure);
   return result.tag;
 }
-
-const refuse = (): Failure => invalid("user not allowed to create protected tag");
 
 /** Finds the commit to tag and checks that the tag's name is free. */
 function findTarget(

@@ -5,12 +5,14 @@ import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import { issues, repositories, timelineEntries } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isSubmittedOrOwn } from "../comments/written-entries.ts";
 
 /**
  * The condition that the caller may see everything that an entry of a timeline refers to.
  *
  * SECURITY: entries that refer to an issue or a repository that the caller may not see are left out entirely, also out of
- * totals: that there is a reference tells of the other side, as much as its title and its number.
+ * totals: that there is a reference tells of the other side, as much as its title and its number. So are those of pending
+ * reviews by others.
  *
  * @param repo The repository of the timeline.
  */
@@ -44,8 +46,10 @@ export const isEntryVisible = ({ actor }: Ctx, repo: RepositoryContext): SQL => 
       from ${repositories}
       where ${repositories.id} = ${commitRepoId} and ${there("code")}
     ) end`;
+  // The deepest part comes last: SQLite refuses expressions of more than a hundred levels, and each `and` is one.
   return sql`(
-    (coalesce(${otherIssueId}, ${otherEntryId}) is null or ${isIssueSeen})
+    ${isSubmittedOrOwn(actor)}
     and (${kind} <> 'commit_ref' or ${isCommitSeen})
+    and (coalesce(${otherIssueId}, ${otherEntryId}) is null or ${isIssueSeen})
   )`;
 };

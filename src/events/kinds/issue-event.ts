@@ -1,5 +1,6 @@
 import type { Oid } from "../../git/oid.ts";
 import type { CommentPayload, IssuePayload } from "../../shapes/webhooks/issue-payloads.ts";
+import type { PullPayload } from "../../shapes/webhooks/pull-payload.ts";
 
 /** The issue or pull request that an event is about. */
 interface OfIssue {
@@ -27,7 +28,7 @@ export type IssueEvent =
       type: "issue.deleted";
       title: string;
       /** The payload for webhooks: the issue can't be read any more. Removed once dispatched. */
-      lastPayload: IssuePayload;
+      lastPayload: IssuePayload | PullPayload;
     })
   | (OfIssue & { type: "issue.assigned" | "issue.unassigned"; userId: number })
   | (OfIssue & { type: "issue.labeled"; added: readonly number[]; removed: readonly number[] })

@@ -6,6 +6,13 @@ import { DeltaEncoder } from "../pack/delta-encoder.ts";
 /** Bytes encoded on one line. */
 const LINE_BYTES = 52;
 
+/** Steps to compress a byte of a binary file in each of the ways of which the shortest is used. */
+const STEPS_PER_BYTE = 10;
+
+/** Steps that `formatBinaryPatch` takes. */
+export const stepsToEncode = (old: Uint8Array, fresh: Uint8Array): number =>
+  STEPS_PER_BYTE * (old.length + fresh.length);
+
 /**
  * A binary patch: the data to produce the new content, and the data to restore the old content. Each is
  * stored in full or as a delta against the other, whichever is shorter.

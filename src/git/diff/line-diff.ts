@@ -4,6 +4,7 @@ import { findByHistogram, type Region } from "./histogram.ts";
 import { type LinePair, type Lines, splitLines } from "./lines.ts";
 import { findDifferences } from "./myers.ts";
 import { type Marks, slideGroups } from "./slide.ts";
+import type { Whitespace } from "./whitespace.ts";
 
 /** A run of left lines replaced by a run of right lines. One of the counts may be 0. */
 export interface Change {
@@ -25,7 +26,8 @@ export interface LineDiff {
 }
 
 /**
- * Compares two texts as `git diff` does by default: the same lines are marked as changed.
+ * Compares two texts as `git diff` does by default, or with one of its options for white space: the same lines are marked
+ * as changed.
  *
  * Cost: nearly linear for similar texts, otherwise up to the size times its square root, and at most the budget:
  * beyond half of what is left of it, the text counts as replaced whole, so that one file leaves something for others. The
@@ -37,8 +39,9 @@ export async function diffLines(
   leftBytes: Uint8Array,
   rightBytes: Uint8Array,
   budget: Budget = UNLIMITED,
+  whitespace: Whitespace = "show-all",
 ): Promise<LineDiff> {
-  const pair = splitLines(leftBytes, rightBytes, budget);
+  const pair = splitLines(leftBytes, rightBytes, budget, whitespace);
   await budget.pause();
   const { left, right } = pair;
   const comparison = compareInTurns(pair, "show", budget.half());

@@ -1,5 +1,6 @@
 import { type Budget, UNLIMITED } from "../budget.ts";
 import { overLimit } from "../error.ts";
+import { comparedBytes, type Whitespace } from "./whitespace.ts";
 
 /** The lines of two texts, where equal lines have the same number. */
 export interface LinePair {
@@ -14,13 +15,18 @@ export interface Lines {
   readonly count: number;
   /** Byte offset of each line; one more element holds the end of the last line. */
   readonly starts: Uint32Array;
-  /** Number of each line. Two lines with equal numbers have equal bytes, including the line feed. */
+  /**
+   * Number of each line. Two lines with equal numbers have equal bytes, including the line feed, unless they were compared
+   * without some of their white space.
+   */
   readonly numbers: Int32Array;
 }
 
 /** Steps to split off and number a line, and for each of its bytes. */
 const STEPS_PER_LINE = 15;
 const STEPS_PER_BYTE = 0.5;
+/** Steps to leave out white space, for each byte. */
+const STEPS_PER_COMPARED_BYTE = 2;
 
 /** How many lines are read between two checks of the budget. */
 const CHECKED_LINES = 10_000;
@@ -34,8 +40,9 @@ export function splitLines(
   left: Uint8Array,
   right: Uint8Array,
   budget: Budget = UNLIMITED,
+  whitespace: Whitespace = "show-all",
 ): LinePair {
-  const interner = new LineInterner(budget);
+  const interner = new LineInterner(budget, whitespace);
   const leftLines = interner.split(left);
   const rightLines = interner.split(right);
   return { left: leftLines, right: rightLines, classes: interner.count };
@@ -62,20 +69,23 @@ export class LineInterner {
    */
   private readonly seed = Math.floor(Math.random() * 2 ** 32) | 0;
   private readonly budget: Budget;
+  private readonly whitespace: Whitespace;
 
-  constructor(budget: Budget = UNLIMITED) {
+  constructor(budget: Budget = UNLIMITED, whitespace: Whitespace = "show-all") {
     this.budget = budget;
+    this.whitespace = whitespace;
   }
 
   split(bytes: Uint8Array): Lines {
     const starts: number[] = [];
     const numbers: number[] = [];
-    this.budget.consume(STEPS_PER_BYTE * bytes.length);
+    const steps = this.whitespace === "show-all" ? STEPS_PER_BYTE : STEPS_PER_COMPARED_BYTE;
+    this.budget.consume(steps * bytes.length);
     for (let start = 0; start < bytes.length;) {
       const feed = bytes.indexOf(0x0a, start);
       const end = feed < 0 ? bytes.length : feed + 1;
       starts.push(start);
-      numbers.push(this.number(bytes, start, end));
+      numbers.push(this.numberLine(bytes, start, end));
       start = end;
       if (numbers.length % CHECKED_LINES !== 0) continue;
       this.budget.consume(STEPS_PER_LINE * CHECKED_LINES);
@@ -88,6 +98,12 @@ export class LineInterner {
       starts: Uint32Array.from(starts),
       numbers: Int32Array.from(numbers),
     };
+  }
+
+  private numberLine(text: Uint8Array, start: number, end: number): number {
+    if (this.whitespace === "show-all") return this.number(text, start, end);
+    const compared = comparedBytes(text.subarray(start, end), this.whitespace);
+    return this.number(compared, 0, compared.length);
   }
 
   private number(text: Uint8Array, start: number, end: number): number {

@@ -48,17 +48,20 @@ export function makeHunks(diff: LineDiff, context = CONTEXT_LINES): Hunk[] {
     headingEnd = leftStart - 1;
 
     const lines: HunkLine[] = [];
-    let left = leftStart;
+    // Unchanged lines are shown as they are on the right: their white space may differ.
+    let right = rightStart;
     for (const change of diff.changes.slice(at, stop)) {
-      for (; left < change.leftStart; left++) lines.push(hunkLine("context", diff.left, left));
-      const leftEnd = change.leftStart + change.leftCount;
-      for (; left < leftEnd; left++) lines.push(hunkLine("removed", diff.left, left));
-      const rightEnd = change.rightStart + change.rightCount;
-      for (let right = change.rightStart; right < rightEnd; right++) {
-        lines.push(hunkLine("added", diff.right, right));
+      for (; right < change.rightStart; right++) {
+        lines.push(hunkLine("context", diff.right, right));
       }
+      const leftEnd = change.leftStart + change.leftCount;
+      for (let left = change.leftStart; left < leftEnd; left++) {
+        lines.push(hunkLine("removed", diff.left, left));
+      }
+      const rightEnd = change.rightStart + change.rightCount;
+      for (; right < rightEnd; right++) lines.push(hunkLine("added", diff.right, right));
     }
-    for (; left < leftLast + below; left++) lines.push(hunkLine("context", diff.left, left));
+    for (; right < rightLast + below; right++) lines.push(hunkLine("context", diff.right, right));
 
     const leftCount = leftLast + below - leftStart;
     const rightCount = rightLast + below - rightStart;

@@ -1,7 +1,7 @@
 import type { Budget } from "../budget.ts";
 import { type ByteText, encodeUtf8 } from "../byte-text.ts";
 import type { Codec } from "../codec.ts";
-import { formatBinaryPatch } from "../diff/binary-patch.ts";
+import { formatBinaryPatch, stepsToEncode } from "../diff/binary-patch.ts";
 import { type FileStat, formatDiffStat } from "../diff/diffstat.ts";
 import { diffLines, isBinary, type LineDiff } from "../diff/line-diff.ts";
 import { countLines } from "../diff/line-stat.ts";
@@ -23,9 +23,6 @@ export interface FormatOptions {
   /** Bounds the comparisons, and the patch as a whole, since a patch without one of its files can't be applied. */
   readonly budget: Budget;
 }
-
-/** Steps to compress a byte of a binary file in each of the ways of which the shortest is used. */
-const STEPS_PER_BINARY_BYTE = 10;
 
 /**
  * Formats changes as a diffstat and as a patch that can be applied, including binary files.
@@ -95,7 +92,7 @@ class ChangeFormatter {
   async checkBudget({ old, fresh, diff }: Sides): Promise<void> {
     const { budget } = this.options;
     if (diff) budget.consume(stepsToFormat(diff));
-    else if (old !== fresh) budget.consume(STEPS_PER_BINARY_BYTE * (old.length + fresh.length));
+    else if (old !== fresh) budget.consume(stepsToEncode(old, fresh));
     if (budget.isExhausted) throw overLimit("the patch takes too much work");
     await budget.pause();
   }

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import type { EventRow, User as UserRow } from "../../db/schema/index.ts";
+import type { EventRow, Release as ReleaseRow, User as UserRow } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Comment, type CommentContext, toComment } from "../issues/comment.ts";
 import type { IssueContext } from "../issues/issue.ts";
@@ -29,6 +29,13 @@ const OP_TYPES = [
   "close_pull_request",
   "reopen_pull_request",
   "comment_pull",
+  "merge_pull_request",
+  "auto_merge_pull_request",
+  "approve_pull_request",
+  "reject_pull_request",
+  "pull_review_dismissed",
+  "pull_request_ready_for_review",
+  "publish_release",
 ] as const;
 export type OpType = (typeof OP_TYPES)[number];
 
@@ -43,13 +50,14 @@ export const Activity = z
     repo: Repository,
     comment_id: Int64.openapi({ description: "0 if it is no comment" }),
     comment: Comment.nullable(),
-    ref_name: z
-      .string()
-      .openapi({ description: "The full name of a branch or tag, such as `refs/heads/main`" }),
+    ref_name: z.string().openapi({
+      description:
+        "The full name of a branch or tag, such as `refs/heads/main`; of a release, its tag's short name",
+    }),
     is_private: z.boolean(),
     content: z.string().openapi({
       description:
-        "Of an issue or pull request: its number and title; of a comment: the number and its beginning; of pushed commits: JSON",
+        "Of an issue or pull request: its number and title; of a comment or review: the number and its beginning; of a dismissed review: the number, its author and the reason; of pushed commits: JSON",
       example: "12|The title of the issue",
     }),
     created: Time,
@@ -92,6 +100,9 @@ export interface ActivityEntry {
   /** The issue or pull request, or that of the comment. */
   readonly issue?: Pick<IssueContext, "repo" | "row"> | undefined;
   readonly comment?: CommentContext | undefined;
+  /** Who wrote the review; undefined also for a deleted account. */
+  readonly reviewer?: UserRow | undefined;
+  readonly release?: Pick<ReleaseRow, "tagName" | "title" | "body"> | undefined;
 }
 
 /** Number of activity ids reserved per event: a push event has at most this many ref updates. */
@@ -109,7 +120,7 @@ export function findOperation({ event, position, issue }: ActivityEntry): {
   const updates = event.payload["updates"] as readonly StoredUpdate[] | undefined;
   const update = updates?.[position];
   if (update) return { opType: opTypeOfUpdate(update), update };
-  return { opType: opTypeOf(event.type, issue?.row.isPull ?? false), update };
+  return { opType: opTypeOf(event, issue?.row.isPull ?? false), update };
 }
 
 function opTypeOfUpdate({ ref, after }: StoredUpdate): OpType {
@@ -118,7 +129,7 @@ function opTypeOfUpdate({ ref, after }: StoredUpdate): OpType {
   return isTag ? "push_tag" : "commit_repo";
 }
 
-function opTypeOf(type: string, isPull: boolean): OpType {
+function opTypeOf({ type, payload }: EventRow, isPull: boolean): OpType {
   switch (type) {
     case "repository.renamed":
       return "rename_repo";
@@ -136,6 +147,17 @@ function opTypeOf(type: string, isPull: boolean): OpType {
       return isPull ? "reopen_pull_request" : "reopen_issue";
     case "comment.created":
       return isPull ? "comment_pull" : "comment_issue";
+    case "pull.merged":
+      return payload["isAutomatic"] === true ? "auto_merge_pull_request" : "merge_pull_request";
+    case "pull.ready":
+      return "pull_request_ready_for_review";
+    case "review.submitted":
+      if (payload["state"] === "approved") return "approve_pull_request";
+      return payload["state"] === "request_changes" ? "reject_pull_request" : "comment_pull";
+    case "review.dismissed":
+      return "pull_review_dismissed";
+    case "release.published":
+      return "publish_release";
     default:
       return "create_repo";
   }
@@ -163,7 +185,7 @@ export function toActivity(
     repo: toRepository(repo, viewer),
     comment_id: comment?.row.id ?? 0,
     comment: comment ? toComment(comment, viewer) : null,
-    ref_name: update?.ref ?? "",
+    ref_name: update?.ref ?? entry.release?.tagName ?? "",
     is_private: [repo.row.visibility, event.visibility].includes("private"),
     content: formatContent(entry, opType, update),
     created: formatTime(event.createdAt),
@@ -171,12 +193,17 @@ export function toActivity(
 }
 
 function formatContent(
-  { event, repo: { row, owner }, issue, comment }: ActivityEntry,
+  { event, repo: { row, owner }, issue, comment, reviewer, release }: ActivityEntry,
   opType: OpType,
   update: StoredUpdate | undefined,
 ): string {
   if (opType === "rename_repo" || opType === "transfer_repo") return String(event.payload["from"]);
+  if (issue && opType === "pull_review_dismissed") {
+    const reason = comment ? excerptOf(comment) : "";
+    return `${issue.row.number}|${reviewer?.name ?? "Ghost"}|${reason}`;
+  }
   if (issue) return `${issue.row.number}|${comment ? excerptOf(comment) : issue.row.title}`;
+  if (release) return release.title;
   if (opType !== "commit_repo" || !update) return "";
   const { commits = [], commitCount = 0 } = update;
   const head = commits[0] ?? update.head;

@@ -14,6 +14,7 @@ import { LABEL_PAYLOADS } from "./payloads/label-payloads.ts";
 import { MILESTONE_PAYLOADS } from "./payloads/milestone-payloads.ts";
 import { OAUTH_PAYLOADS } from "./payloads/oauth-payloads.ts";
 import { ORGANIZATION_PAYLOADS } from "./payloads/organization-payloads.ts";
+import { RELEASE_PAYLOADS } from "./payloads/release-payloads.ts";
 import { REPOSITORY_PAYLOADS } from "./payloads/repository-payloads.ts";
 import { SOCIAL_PAYLOADS } from "./payloads/social-payloads.ts";
 import { TIME_PAYLOADS } from "./payloads/time-payloads.ts";
@@ -31,6 +32,7 @@ export const EVENT_PAYLOADS = {
   ...PULL_PAYLOADS,
   ...LABEL_PAYLOADS,
   ...MILESTONE_PAYLOADS,
+  ...RELEASE_PAYLOADS,
   ...TIME_PAYLOADS,
   ...WEBHOOK_PAYLOADS,
   ...SOCIAL_PAYLOADS,

@@ -13,12 +13,16 @@ export const Attachment = z
     download_count: Int64,
     created_at: Time,
     uuid: z.string(),
+    digest: z.string().openapi({
+      description: "The hash of the bytes; empty for a file that was stored before there were any",
+      example: "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+    }),
     browser_download_url: z.string().openapi({ format: "uri" }),
   })
   .openapi("Attachment");
 export type Attachment = z.infer<typeof Attachment>;
 
-/** Formats a file of an issue or comment. */
+/** Formats a file of an issue, comment or release. */
 export const toAttachment = (attachment: AttachmentRow, { rootUrl }: Viewer): Attachment => ({
   id: attachment.id,
   name: attachment.name,
@@ -26,5 +30,6 @@ export const toAttachment = (attachment: AttachmentRow, { rootUrl }: Viewer): At
   download_count: attachment.downloadCount,
   created_at: formatTime(attachment.createdAt),
   uuid: attachment.uuid,
+  digest: attachment.sha256 === "" ? "" : `sha256:${attachment.sha256}`,
   browser_download_url: `${rootUrl}/attachments/${attachment.uuid}`,
 });

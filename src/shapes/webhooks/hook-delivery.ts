@@ -11,9 +11,10 @@ export const HookDelivery = z
       format: "uuid",
       description: "Sent to the receiver; the same on every attempt and redelivery",
     }),
-    event: z
-      .string()
-      .openapi({ description: "The webhook event, as named in the webhook's `events`" }),
+    event: z.string().openapi({
+      description:
+        "The webhook event, as named in the webhook's `events`, but for a review what it says",
+    }),
     event_id: Int64.openapi({
       description: "Id of the event that is delivered, as in the event streams",
     }),

@@ -2,6 +2,7 @@ import type { Oid } from "../../git/oid.ts";
 import type { Comment } from "../issues/comment.ts";
 import type { Issue } from "../issues/issue.ts";
 import type { Label } from "../issues/label.ts";
+import type { PullRequest } from "../pulls/pull-request.ts";
 import type { Repository } from "../repos/repository.ts";
 import type { User } from "../users/user.ts";
 
@@ -39,10 +40,12 @@ export interface IssuePayload {
   commit_id: Oid | "";
 }
 
-/** The payload of the webhook event `issue_comment`. */
+/** The payload of the webhook events `issue_comment` and `pull_request_comment`. */
 export interface CommentPayload {
   action: "created" | "edited" | "deleted";
   issue: Issue;
+  /** For a comment of a pull request. */
+  pull_request?: PullRequest;
   comment: Comment;
   changes?: { body: { from: string } };
   repository: Repository;

@@ -41,6 +41,7 @@ interface Model {
   words: string[];
   updatedAt: number;
   deadlineAt: number | null;
+  closedAt: number | null;
   comments: number;
 }
 
@@ -89,9 +90,11 @@ beforeAll(async () => {
       updatedAt: next(40) * 1000,
       deadlineAt: is(0.4) ? next(10) * 1000 : null,
       comments: next(3),
+      closedAt: null,
     };
+    if (model.isClosed) model.closedAt = next(40) * 1000;
     models.push(model);
-    const { isPull, isClosed, updatedAt, deadlineAt, number } = model;
+    const { isPull, isClosed, updatedAt, deadlineAt, closedAt, number } = model;
     const repoId = repo.id;
     const [issue] = await db
       .insert(issues)
@@ -102,6 +105,7 @@ beforeAll(async () => {
         isClosed,
         updatedAt,
         deadlineAt,
+        closedAt,
         createdAt: at,
         posterId: idOf(model.poster),
         title: `${model.words.join(" ")} title`,
@@ -133,8 +137,15 @@ const KEYS: Readonly<Record<IssueSort, (model: Model) => number>> = {
   leastcomment: ({ comments }) => comments,
   nearduedate: ({ deadlineAt }) => deadlineAt ?? Number.MAX_SAFE_INTEGER,
   farduedate: ({ deadlineAt }) => -(deadlineAt ?? -1),
+  recentclose: ({ closedAt }) => -(closedAt ?? -1),
 };
-const DESCENDING = new Set<IssueSort>(["newest", "recentupdate", "mostcomment", "farduedate"]);
+const DESCENDING = new Set<IssueSort>([
+  "newest",
+  "recentupdate",
+  "mostcomment",
+  "farduedate",
+  "recentclose",
+]);
 
 type Test = (model: Model) => boolean;
 

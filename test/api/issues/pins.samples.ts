@@ -7,7 +7,6 @@ export const samples = defineSamples({
       return { path: await world.repoPath() };
     },
   },
-  repoListPinnedPullRequests: { request: async (world) => ({ path: await world.repoPath() }) },
   repoNewPinAllowed: { request: async (world) => ({ path: await world.repoPath() }) },
   pinIssue: {
     request: async (world) => ({ path: await world.issuePath() }),

@@ -6,6 +6,7 @@ import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { entriesOf, eventsOf, issueStateOf } from "../../support/issue-state.ts";
 import { makeIssue } from "../../support/issues.ts";
+import { makePull } from "../../support/pulls.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeRandom } from "../../git/support/random.ts";
 
@@ -72,14 +73,13 @@ describe("pins", () => {
 
   it("of issues and of pull requests are counted apart", async () => {
     const { owner, repo } = await makeWithIssues(3);
-    for (const pinOrder of [1, 2, 3]) await makeIssue(repo, { isPull: true, pinOrder });
+    for (const pinOrder of [3, 1, 2]) await makePull(repo, {}, { pinOrder });
     const allowed = async () => (await call("GET", pathOf(repo, "new_pin_allowed"))).body;
     expect(await allowed()).toEqual({ issues: true, pull_requests: false });
     expect(await pinnedIn(repo)).toEqual([]);
-    // No operation makes pull requests yet.
     expect(await call("GET", pathOf(repo, "pulls/pinned"))).toMatchObject({
       status: 200,
-      body: [],
+      body: [1, 2, 3].map((pin_order) => ({ pin_order, head: { label: "topic" } })),
     });
     for (const number of [1, 2, 3]) {
       await call("POST", pathOf(repo, `issues/${number}/pin`), { as: owner });

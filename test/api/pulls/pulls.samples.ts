@@ -1,4 +1,5 @@
-import { defineSamples, eachTime } from "../../support/samples/sample.ts";
+import { makePull } from "../../support/pulls.ts";
+import { defineSamples, once } from "../../support/samples/sample.ts";
 
 export const samples = defineSamples({
   repoCreatePullRequest: {
@@ -16,7 +17,60 @@ export const samples = defineSamples({
         },
       };
     },
-    announces: eachTime("issue.opened", "issue.assigned", "issue.labeled", "issue.milestoned"),
+    announces: once("issue.opened", "issue.assigned", "issue.labeled", "issue.milestoned"),
+  },
+  repoEditPullRequest: {
+    request: async (world) => ({
+      path: await world.pullPath(),
+      json: {
+        title: "Another title",
+        base: "some/branch",
+        labels: [(await world.label()).id],
+        state: "closed",
+        allow_maintainer_edit: true,
+      },
+    }),
+    // Sent again, it is closed already.
+    announces: { first: ["pull.retargeted", "issue.edited", "issue.labeled", "issue.closed"] },
+  },
+  repoListPullRequests: {
+    request: async (world) => {
+      await world.pull();
+      return { path: await world.repoPath() };
+    },
+    variants: async (world) => {
+      const labels = String((await world.label()).id);
+      const milestone = String((await world.milestone()).id);
+      return [
+        { query: { state: "closed", sort: "recentclose" } },
+        { query: { state: "all", base_branch: "main" } },
+        { query: { state: "all", base_branch: "main", sort: "mostcomment" } },
+        { query: { labels, sort: "oldest" } },
+        { query: { labels: `${labels},5`, milestone, head_branch: "topic", sort: "leastupdate" } },
+        { query: { milestone } },
+        { query: { poster: (await world.user()).name } },
+      ];
+    },
+  },
+  repoListPinnedPullRequests: {
+    request: async (world) => {
+      await world.pull();
+      return { path: await world.repoPath() };
+    },
+  },
+  repoGetPullRequestByBaseHead: {
+    request: async (world) => {
+      await world.pull();
+      return { path: { ...(await world.repoPath()), base: "main", head: "topic" } };
+    },
+  },
+  repoGetCommitPullRequest: {
+    request: async (world) => {
+      const sha = "c".repeat(40);
+      const isClosed = true;
+      await makePull(await world.repo(), { mergedAt: 1, mergeCommitOid: sha }, { isClosed });
+      return { path: { ...(await world.repoPath()), sha } };
+    },
   },
   repoGetPullRequest: { request: async (world) => ({ path: await world.pullPath() }) },
 });

@@ -1,7 +1,14 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { issues, repositories, timelineEntries, type Issue } from "../../../src/db/schema/index.ts";
+import {
+  issues,
+  repositories,
+  reviews,
+  timelineEntries,
+  type Issue,
+  type Review,
+} from "../../../src/db/schema/index.ts";
 import { db } from "../../support/db.ts";
 
 import { pushOf, tell } from "../../support/activities.ts";
@@ -10,6 +17,7 @@ import { History } from "../../support/commits.ts";
 import { readAll } from "../../support/list.ts";
 import { makeComment, makeIssue } from "../../support/issues.ts";
 import { make, type TestUser } from "../../support/make.ts";
+import { makeCodeComment, makePull, makeReview } from "../../support/pulls.ts";
 import { makeEmptyPack, push } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -124,6 +132,79 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     expect(await shown()).toEqual(["create_issue", "create_issue"]);
     await db.delete(issues).where(eq(issues.id, issue.id));
     expect(await shown()).toEqual(["create_issue"]);
+  });
+
+  it("lists merges and reviews of pull requests", async () => {
+    const { owner, repo, path } = await scene();
+    const reviewer = await make.user();
+    const pull = await makePull(repo, {}, { title: "A roof" });
+    const { id: issueId, number } = pull;
+    const of = { issueId, number };
+    const by = { reviewerId: reviewer.id };
+    const review = (fields: Partial<Review>) => makeReview(pull, { ...by, ...fields });
+    const approval = await review({ body: "Well done" });
+    const rejection = await review({ state: "request_changes", body: "" });
+    const remark = await review({ state: "comment", body: "" });
+    const code = await makeCodeComment(pull, remark, {}, { body: "This line" });
+    const submit = ({ id: reviewId, state }: Review) =>
+      tell(repo, reviewer, "review.submitted", { ...of, reviewId, state });
+    for (const each of [approval, rejection, remark]) await submit(each);
+    const why = { kind: "dismiss_review", reviewId: rejection.id, body: "It is late" } as const;
+    await makeComment(pull, why);
+    await tell(repo, owner, "review.dismissed", { ...of, reviewId: rejection.id });
+    await tell(repo, owner, "pull.ready", of);
+    const merged = { ...of, mergeCommitOid: "1".repeat(40), mergeKind: "merge" };
+    await tell(repo, owner, "pull.merged", { ...merged, isAutomatic: false });
+    await tell(repo, owner, "pull.merged", { ...merged, isAutomatic: true });
+    await tell(repo, owner, "pull.retargeted", { ...of, from: "a", to: "b" });
+
+    const { body } = await call("GET", path);
+    expect(
+      body.map(({ op_type, content }: { op_type: string; content: string }) => [op_type, content]),
+    ).toEqual([
+      ["auto_merge_pull_request", "1|A roof"],
+      ["merge_pull_request", "1|A roof"],
+      ["pull_request_ready_for_review", "1|A roof"],
+      ["pull_review_dismissed", `1|${reviewer.name}|It is late`],
+      ["comment_pull", "1|This line"],
+      ["reject_pull_request", "1|"],
+      ["approve_pull_request", "1|Well done"],
+    ]);
+    const page = `https://forge.example/${owner.name}/${repo.name}/pulls/1`;
+    expect(body[4]).toMatchObject({
+      comment_id: code.id,
+      comment: { body: "This line", pull_request_url: page, issue_url: "" },
+    });
+    const map = await call("GET", `/users/${reviewer.name}/heatmap`);
+    expect(
+      map.body.reduce(
+        (sum: number, each: { contributions: number }) => sum + each.contributions,
+        0,
+      ),
+    ).toBe(3);
+  });
+
+  // SECURITY: a pending review is its author's alone, also where an event of it were recorded.
+  it("lists nothing of pending reviews and of deleted pull requests", async () => {
+    const { owner, repo, path } = await scene();
+    const pull = await makePull(repo);
+    const { id: issueId, number, isPull } = pull;
+    const review = await makeReview(pull, { state: "pending", body: "secret" });
+    const comment = await makeCodeComment(pull, review, {}, { body: "secret" });
+    const ofReview = { issueId, number, reviewId: review.id, state: "comment" };
+    await tell(repo, owner, "review.submitted", ofReview);
+    await tell(repo, owner, "comment.created", { issueId, number, isPull, commentId: comment.id });
+    await tell(repo, owner, "pull.ready", { issueId, number });
+    const shown = async () => deedsIn((await call("GET", path, { as: owner })).body);
+    expect(await shown()).toEqual(["pull_request_ready_for_review"]);
+    await db.update(reviews).set({ state: "comment" }).where(eq(reviews.id, review.id));
+    expect(await shown()).toEqual([
+      "pull_request_ready_for_review",
+      "comment_pull",
+      "comment_pull",
+    ]);
+    await db.delete(issues).where(eq(issues.id, issueId));
+    expect(await shown()).toEqual([]);
   });
 
   // SECURITY: titles and comments belong to the unit of the issues.

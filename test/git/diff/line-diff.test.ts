@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { UNLIMITED } from "../../../src/git/budget.ts";
 import { compareLines, diffLines, isBinary } from "../../../src/git/diff/line-diff.ts";
 import { splitLines } from "../../../src/git/diff/lines.ts";
 import { formatHunk, makeHunks } from "../../../src/git/diff/unified.ts";
+import type { Whitespace } from "../../../src/git/diff/whitespace.ts";
 import { git, gitBytes, makeDirectory, makeFixture } from "../support/git.ts";
 import { makeRandom, type Random } from "../support/random.ts";
 
@@ -25,8 +27,14 @@ function diffByGit(
   return start < 0 ? "" : text.slice(start + 1);
 }
 
-async function diffByUs(left: string, right: string, context = 3): Promise<string> {
-  const diff = await diffLines(Buffer.from(left, "latin1"), Buffer.from(right, "latin1"));
+async function diffByUs(
+  left: string,
+  right: string,
+  context = 3,
+  whitespace?: Whitespace,
+): Promise<string> {
+  const [from, to] = [Buffer.from(left, "latin1"), Buffer.from(right, "latin1")];
+  const diff = await diffLines(from, to, UNLIMITED, whitespace);
   return makeHunks(diff, context).map(formatHunk).join("");
 }
 
@@ -82,6 +90,28 @@ describe("a line diff", () => {
       const context = random.pick([3, 0, 10]);
       expect(await diffByUs(left, right, context)).toBe(diffByGit(left, right, context));
     }
+  });
+
+  it.each([
+    ["ignore-all", "-w"],
+    ["ignore-change", "-b"],
+    ["ignore-eol", "--ignore-space-at-eol"],
+  ] as const)("equals git's with white space compared by %s", async (whitespace, option) => {
+    const random = makeRandom(14);
+    const spaces = [" ", "  ", "\t", " \t ", "\r", "\v", "", ""];
+    const respace = (text: string): string =>
+      text.replaceAll(/[ \t]+|(?=[({;\n])/g, (found) =>
+        random.below(4) > 0 ? found : random.pick(spaces),
+      );
+    let equal = 0;
+    for (let round = 0; round < 120; round++) {
+      const left = makeText(random, random.below(random.pick([5, 60, 200])), random.pick([5, 99]));
+      const right = respace(edit(random, left, random.below(4)));
+      const expected = diffByGit(left, right, 3, [option]);
+      expect(await diffByUs(left, right, 3, whitespace)).toBe(expected);
+      if (left !== right && expected === "") equal++;
+    }
+    expect(equal).toBeGreaterThan(0);
   });
 
   it("equals git's histogram diff for merges", () => {

@@ -22,11 +22,13 @@ export class HistoryWriter {
   private count = 0;
 
   /** @returns The commit's mark. */
-  commit(tree: MadeTree, parents: readonly number[]): number {
+  commit(tree: MadeTree, parents: readonly number[], message = ""): number {
     const mark = ++this.count;
     // Every commit has a different time, so that the order of commits is deterministic.
     const who = `A <a@example.com> ${1_700_000_000 + mark} +0000`;
-    this.lines.push(`commit refs/heads/c${mark}`, `mark :${mark}`, `committer ${who}`, "data 0");
+    const { length: messageBytes } = Buffer.from(message, "latin1");
+    this.lines.push(`commit refs/heads/c${mark}`, `mark :${mark}`, `committer ${who}`);
+    this.lines.push(`data ${messageBytes}`, ...(message === "" ? [] : [message]));
     for (const [at, parent] of parents.entries()) {
       this.lines.push(`${at === 0 ? "from" : "merge"} :${parent}`);
     }

@@ -39,6 +39,7 @@ import {
 import { makePull } from "../pulls.ts";
 import { makeApplication } from "../oauth.ts";
 import { makeRule, makeRuleset, makeTagRule } from "../protections.ts";
+import { makeAsset, makeRelease } from "../releases.ts";
 import {
   makeSampleTopic,
   storeSampleCode,
@@ -128,6 +129,13 @@ export class World {
     const [label, issue] = [await this.label(), await this.issue()];
     await attachLabel(issue, label);
   });
+  /** A published release with one file, of a tag that the repository need not have. */
+  readonly release = makeOnce(async () => makeRelease(await this.repo()));
+  readonly asset = makeOnce(async () => makeAsset(await this.release()));
+  readonly releasePath = makeOnce(async () => ({
+    ...(await this.repoPath()),
+    id: (await this.release()).id,
+  }));
   readonly milestone = makeOnce(async () => makeMilestone(await this.repo()));
   readonly time = makeOnce(async () => makeTime(await this.issue(), await this.user()));
   readonly stopwatch = makeOnce(async () => makeStopwatch(await this.issue(), await this.user()));

@@ -8,7 +8,7 @@ import {
   type DeliveryStatus,
   type HookDelivery,
 } from "../../../db/schema/index.ts";
-import type { HookEvent } from "../../../events/webhooks/payloads/hook-event.ts";
+import type { DeliveredEvent } from "../../../events/webhooks/payloads/hook-event.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
@@ -31,7 +31,7 @@ export interface DeliveryEntry {
 /** Restricts the listed deliveries; all of them if empty. */
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus | undefined;
-  readonly event?: HookEvent | undefined;
+  readonly event?: DeliveredEvent | undefined;
 }
 
 /** The columns of a delivery in a list. */

@@ -7,7 +7,7 @@ import {
 } from "../../../events/webhooks/deliveries/delivery-request.ts";
 import { formatContent } from "../../../events/webhooks/deliveries/format-content.ts";
 import type { DeliveryTarget } from "../../../events/webhooks/deliveries/delivery-target.ts";
-import type { HookEvent } from "../../../events/webhooks/payloads/hook-event.ts";
+import type { DeliveredEvent } from "../../../events/webhooks/payloads/hook-event.ts";
 import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
 import type { DueDelivery } from "./due-delivery.ts";
 import { SEALED_FOR } from "../hooks/hook-options.ts";
@@ -55,7 +55,7 @@ export async function openDelivery(
   const content = formatContent(hook, payload);
   if (content === undefined) return { kind: "silent" };
   const { uuid: id, eventId } = due;
-  const event = due.event as HookEvent;
+  const event = due.event as DeliveredEvent;
   const request = await toDeliveryRequest(hook, { id, event, eventId, content });
   const takesPayload = type === "gitea" || type === "gogs";
   return { kind: "ready", request, message: takesPayload ? null : content };

@@ -11,6 +11,7 @@ import {
 } from "../../../db/schema/index.ts";
 import type { Event } from "../../../events/event.ts";
 import { toMessage } from "../../../events/webhooks/messages/message.ts";
+import { subscriptionOf } from "../../../events/webhooks/payloads/hook-event.ts";
 import {
   type WebhookEvent,
   listWebhookEvents,
@@ -181,7 +182,7 @@ function webhookEventsOf({ id, type, ownerId, repoId, payload }: EventRow): Webh
 }
 
 const triggerOf = (row: EventRow, webhookEvent: WebhookEvent): HookTrigger => ({
-  event: webhookEvent.event,
+  event: subscriptionOf(webhookEvent.event),
   repoId: webhookEvent.repoId,
   // The event belongs to the fork's owner, but the hooks are those of the source's owner.
   ownerId: webhookEvent.event === "fork" ? undefined : row.ownerId,
@@ -339,7 +340,9 @@ const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
     .set({
       dispatchAt: null,
       payload: sql`case
-        when ${events.type} in ('repository.deleted', 'issue.deleted', 'comment.deleted')
+        when ${events.type} in (
+          'repository.deleted', 'issue.deleted', 'comment.deleted', 'release.deleted'
+        )
           then json_remove(${events.payload}, '$.lastPayload')
         else ${events.payload}
       end`,

@@ -7,6 +7,7 @@ import { columnsOf } from "../../../db/db.ts";
 import {
   commitStatuses,
   OWNER_PERMISSION,
+  releases,
   repositories,
   users,
   type CommitStatus,
@@ -14,9 +15,11 @@ import {
   type User,
   type Visibility,
 } from "../../../db/schema/index.ts";
+import type { CommentChange, IssueChange } from "../../../events/webhooks/payloads/issue-change.ts";
 import type { WebhookEvent } from "../../../events/webhooks/payloads/webhook-event.ts";
 import type { PayloadContext } from "../../../events/webhooks/payloads/payload-context.ts";
 import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
+import { toReleasePayload } from "../../../events/webhooks/payloads/release-payload.ts";
 import { toPushPayload } from "../../../events/webhooks/payloads/push-payload.ts";
 import { openReceiver } from "../../../events/webhooks/payloads/open-receiver.ts";
 import { toCreatePayload, toDeletePayload } from "../../../events/webhooks/payloads/ref-payload.ts";
@@ -30,10 +33,16 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { type RepositorySnapshot, openSnapshot } from "../../git/open-snapshot.ts";
 import {
+  type ReleaseQueryRow,
+  selectReleases,
+  toReleaseContext,
+} from "../../releases/find-release.ts";
+import {
   type IssueSubject,
   readIssueSubject,
   toIssueOrCommentPayload,
 } from "./read-issue-payload.ts";
+import { type PullSubject, readPullSubject, toPullOrReviewPayload } from "./read-pull-payload.ts";
 import { findNode, PUSHED_PARTS, readPushed } from "./read-pushed.ts";
 
 /** The data that the payloads of one event are built from. */
@@ -44,8 +53,12 @@ export interface PayloadSource {
   /** The actor of the event; undefined if there is none, or if the account was deleted. */
   readonly sender: User | undefined;
   readonly status: CommitStatus | undefined;
+  /** The release of an event about one that exists. */
+  readonly release: ReleaseQueryRow | undefined;
   /** The issue of an event about one that exists. */
   readonly issue: IssueSubject | undefined;
+  /** The pull request of an event about one that exists. */
+  readonly pull: PullSubject | undefined;
   /** Opens the snapshot of a repository, once. */
   readonly open: (repo: RepositoryContext) => Promise<RepositorySnapshot>;
 }
@@ -67,11 +80,13 @@ export async function openPayloadSource(
   const ctx: Ctx = { ...callerCtx, actor: ANONYMOUS };
   const { db } = ctx;
   const statusEvent = webhookEvents.find((each) => each.event === "status");
+  const releaseEvent = webhookEvents.find((each) => "releaseId" in each);
   const repoIds = webhookEvents.flatMap((each) =>
     each.event === "fork" ? [each.repoId, each.forkId] : [each.repoId],
   );
-  const issueChange = webhookEvents.find((each) => "issueId" in each);
-  const readingIssue = issueChange && readIssueSubject(db, issueChange);
+  const change = webhookEvents.find((each) => "issueId" in each);
+  const readingIssue = change && isOfIssue(change) ? readIssueSubject(db, change) : undefined;
+  const readingPull = change && !isOfIssue(change) ? readPullSubject(ctx, change) : undefined;
   const readingRest = db.batch([
     db
       .select({ repo: columnsOf(repositories, "r"), owner: columnsOf(users, "o") })
@@ -89,14 +104,26 @@ export async function openPayloadSource(
           eq(commitStatuses.number, statusEvent?.number ?? 0),
         ),
       ),
+    selectReleases(db).where(
+      and(
+        eq(releases.id, releaseEvent?.releaseId ?? 0),
+        eq(releases.repoId, releaseEvent?.repoId ?? 0),
+      ),
+    ),
   ]);
-  const [[found, [sender], [status]], issue] = await Promise.all([readingRest, readingIssue]);
+  const [[found, [sender], [status], [release]], issue, pull] = await Promise.all([
+    readingRest,
+    readingIssue,
+    readingPull,
+  ]);
   let snapshot: Promise<RepositorySnapshot> | undefined;
   return {
     ctx,
     sender,
     status,
+    release,
     issue,
+    pull,
     find: (repoId) => {
       const row = found.find(({ repo }) => repo.id === repoId);
       // Hooks are set up by administrators of the repository.
@@ -149,6 +176,14 @@ export async function readPayload(
       const [commit] = await readCommits(ctx, snapshot, [node], PUSHED_PARTS);
       return commit && { event: "status", body: toStatusPayload(context, source.status, commit) };
     }
+    case "release": {
+      if (webhookEvent.action === "deleted") return { event: "release", body: webhookEvent.body };
+      const { release } = source;
+      // A draft is shown to writers only, also one that was published before.
+      if (!release || release.release.isDraft) return undefined;
+      const shown = toReleaseContext(repo, release);
+      return { event: "release", body: toReleasePayload(context, webhookEvent.action, shown) };
+    }
     case "issues":
     case "issue_assign":
     case "issue_label":
@@ -156,14 +191,33 @@ export async function readPayload(
     case "issue_comment":
       if (webhookEvent.action === "deleted") return webhookEvent;
       return source.issue && toIssueOrCommentPayload(context, webhookEvent, source.issue);
+    case "pull_request":
+    case "pull_request_assign":
+    case "pull_request_label":
+    case "pull_request_milestone":
+    case "pull_request_review_request":
+    case "pull_request_sync":
+    case "pull_request_comment":
+    case "pull_request_review_approved":
+    case "pull_request_review_rejected":
+    case "pull_request_review_comment":
+      if (webhookEvent.action === "deleted") return webhookEvent;
+      return source.pull && toPullOrReviewPayload(ctx, context, webhookEvent, source.pull);
     default:
       return webhookEvent satisfies never;
   }
 }
 
+/** Whether a change is one of an issue, and not of a pull request. */
+const isOfIssue = <T extends { readonly event: WebhookEvent["event"] }>(
+  change: T,
+): change is Extract<T, IssueChange | CommentChange> => change.event.startsWith("issue");
+
 /** The unit that the payload discloses content of; names of branches are code, too. */
 function unitOf({ event }: WebhookEvent): Unit | undefined {
   if (event === "repository" || event === "fork") return undefined;
+  if (event === "release") return "releases";
+  if (event.startsWith("pull_request")) return "pulls";
   return event.startsWith("issue") ? "issues" : "code";
 }
 

@@ -1,12 +1,12 @@
 import { formatHex } from "../../../lib/hex.ts";
-import { familyOf, type HookEvent } from "../payloads/hook-event.ts";
+import { type DeliveredEvent, familyOf } from "../payloads/hook-event.ts";
 import type { DeliveryTarget } from "./delivery-target.ts";
 
 /** The delivery of one event to one hook. */
 export interface Delivery {
   /** A UUID, the same on each attempt. */
   readonly id: string;
-  readonly event: HookEvent;
+  readonly event: DeliveredEvent;
   /** The id of the event; within a repository ids rise. */
   readonly eventId: number;
   /** The output of `formatContent`. */

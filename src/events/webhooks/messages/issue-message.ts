@@ -3,6 +3,7 @@ import type {
   IssueAction,
   IssuePayload,
 } from "../../../shapes/webhooks/issue-payloads.ts";
+import type { Issue } from "../../../shapes/issues/issue.ts";
 import {
   GRAY,
   GREEN,
@@ -14,7 +15,7 @@ import {
   YELLOW,
 } from "./message-parts.ts";
 
-const COLORS: Record<IssueAction, number> = {
+export const COLORS: Record<IssueAction, number> = {
   opened: GREEN,
   closed: RED,
   reopened: YELLOW,
@@ -29,7 +30,7 @@ const COLORS: Record<IssueAction, number> = {
 };
 
 /** The title, without the issue and the repository. */
-const DEEDS: Record<IssueAction, string> = {
+export const DEEDS: Record<IssueAction, string> = {
   opened: "opened",
   closed: "closed",
   reopened: "reopened",
@@ -45,20 +46,24 @@ const DEEDS: Record<IssueAction, string> = {
 
 /** The message of a change of an issue. */
 export function ofIssue(payload: IssuePayload): ChatParts {
-  const { action, issue, repository } = payload;
+  const { action, issue, repository, commit_id: commitId } = payload;
   const url = issue.html_url;
   // A deleted issue has no page.
-  const subject: Piece = action === "deleted" ? nameOf(issue) : { text: nameOf(issue), url };
+  const subject: Piece = action === "deleted" ? titleOf(issue) : { text: titleOf(issue), url };
   return {
     color: COLORS[action],
     title: ["[", linkTo(repository), `] Issue ${DEEDS[action]}: `, subject],
     ...(action !== "deleted" && { url }),
-    details: detailsOf(payload).map((detail) => [detail]),
+    details: detailsOf(action, issue, commitId).map((detail) => [detail]),
   };
 }
 
 /** The first line of a new issue, or what it has now. */
-function detailsOf({ action, issue, commit_id: commitId }: IssuePayload): Piece[] {
+export function detailsOf(
+  action: IssueAction,
+  issue: Pick<Issue, "body" | "assignees" | "labels" | "milestone">,
+  commitId: string,
+): Piece[] {
   const ofCommit = commitId === "" ? [] : [`Commit ${commitId.slice(0, 10)}`];
   switch (action) {
     case "opened":
@@ -94,7 +99,7 @@ export function ofComment({
   is_pull,
 }: CommentPayload): ChatParts {
   const url = action === "deleted" ? issue.html_url : comment.html_url;
-  const subject = { text: nameOf(issue), url };
+  const subject = { text: titleOf(issue), url };
   const kind = is_pull ? "pull request" : "issue";
   return {
     color: COMMENT_COLORS[action],
@@ -104,11 +109,11 @@ export function ofComment({
   };
 }
 
-const nameOf = ({ number, title }: { number: number; title: string }): string =>
+export const titleOf = ({ number, title }: { number: number; title: string }): string =>
   `#${number} ${shorten(title)}`;
 
 /** The first line of a text that is not blank. */
-function firstLineOf(text: string): string[] {
+export function firstLineOf(text: string): string[] {
   const line = shorten(/\S[^\r\n]*/.exec(text)?.[0] ?? "");
   return line === "" ? [] : [line];
 }

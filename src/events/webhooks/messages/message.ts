@@ -7,10 +7,12 @@ import { kindOfRef, shortRef } from "../payloads/webhook-event.ts";
 import type { Payload } from "../payloads/payload.ts";
 import type { PushPayload } from "../payloads/push-payload.ts";
 import type { CreatePayload, DeletePayload } from "../payloads/ref-payload.ts";
+import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 import type { ForkPayload } from "../payloads/repository-payload.ts";
 import type { StatusPayload } from "../payloads/status-payload.ts";
 import { ofComment, ofIssue } from "./issue-message.ts";
+import { ofPull, ofReview, ofReviewRequest } from "./pull-message.ts";
 import {
   GREEN,
   linkTo,
@@ -60,13 +62,28 @@ function toParts(payload: Payload): ChatParts | undefined {
       return payload.body.commits.length === 0 ? undefined : ofPush(payload.body);
     case "status":
       return ofStatus(payload.body);
+    case "release":
+      return ofRelease(payload.body);
     case "issues":
     case "issue_assign":
     case "issue_label":
     case "issue_milestone":
       return ofIssue(payload.body);
     case "issue_comment":
+    case "pull_request_comment":
       return ofComment(payload.body);
+    case "pull_request":
+    case "pull_request_assign":
+    case "pull_request_label":
+    case "pull_request_milestone":
+    case "pull_request_sync":
+      return ofPull(payload.body);
+    case "pull_request_review_request":
+      return ofReviewRequest(payload.body);
+    case "pull_request_review_approved":
+    case "pull_request_review_rejected":
+    case "pull_request_review_comment":
+      return ofReview(payload.body);
     default:
       return payload satisfies never;
   }
@@ -124,6 +141,24 @@ function ofStatus(payload: StatusPayload): ChatParts {
     title: ["[", linkTo(repository), "] ", { text: sha.slice(0, 7), url: commit.url }, check],
     url: commit.url,
     details: detail === "" ? [] : [[detail]],
+  };
+}
+
+const RELEASE_COLORS: Record<ReleasePayload["action"], number> = {
+  published: GREEN,
+  updated: YELLOW,
+  deleted: RED,
+};
+
+/** The title of a deleted release does not link to it. */
+function ofRelease({ action, release, repository }: ReleasePayload): ChatParts {
+  const { html_url: url, tag_name: tagName, name } = release;
+  const subject: Piece = action === "deleted" ? shorten(tagName) : { text: shorten(tagName), url };
+  return {
+    color: RELEASE_COLORS[action],
+    title: ["[", linkTo(repository), "] Release ", subject, ` ${action}`],
+    ...(action !== "deleted" && { url }),
+    details: name === "" ? [] : [[shorten(name)]],
   };
 }
 

@@ -27,8 +27,30 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
+/** What a review says, each an event of its own where it is delivered. */
+const REVIEW_EVENTS = [
+  "pull_request_review_approved",
+  "pull_request_review_rejected",
+  "pull_request_review_comment",
+] as const;
+export type ReviewEvent = (typeof REVIEW_EVENTS)[number];
+
+/** The events of deliveries: those that a hook subscribes to, but for a review what it says. */
+export const DELIVERED_EVENTS = [
+  ...HOOK_EVENTS.filter((event) => event !== "pull_request_review"),
+  ...REVIEW_EVENTS,
+].toSorted();
+export type DeliveredEvent = Exclude<HookEvent, "pull_request_review"> | ReviewEvent;
+
+const isReviewEvent = (event: DeliveredEvent): event is ReviewEvent =>
+  (REVIEW_EVENTS as readonly string[]).includes(event);
+
+/** The event that a hook subscribes to in order to receive an event. */
+export const subscriptionOf = (event: DeliveredEvent): HookEvent =>
+  isReviewEvent(event) ? "pull_request_review" : event;
+
 /** The family of each event whose family has a different name. */
-const FAMILIES: Partial<Record<HookEvent, string>> = {
+const FAMILIES: Partial<Record<DeliveredEvent, string>> = {
   issue_assign: "issues",
   issue_label: "issues",
   issue_milestone: "issues",
@@ -38,7 +60,10 @@ const FAMILIES: Partial<Record<HookEvent, string>> = {
   pull_request_comment: "issue_comment",
   pull_request_review_request: "pull_request",
   pull_request_sync: "pull_request",
+  pull_request_review_approved: "pull_request_approved",
+  pull_request_review_rejected: "pull_request_rejected",
+  pull_request_review_comment: "pull_request_comment",
 };
 
 /** The name that receivers dispatch on: one for all events whose payloads share a form. */
-export const familyOf = (event: HookEvent): string => FAMILIES[event] ?? event;
+export const familyOf = (event: DeliveredEvent): string => FAMILIES[event] ?? event;

@@ -1,5 +1,4 @@
 import type { Oid } from "../../../git/oid.ts";
-import { cutForJson } from "../../../lib/json-size.ts";
 import { type CommentContext, toComment } from "../../../shapes/issues/comment.ts";
 import { type Issue, type IssueContext, toIssue } from "../../../shapes/issues/issue.ts";
 import { toRepository } from "../../../shapes/repos/repository.ts";
@@ -9,31 +8,16 @@ import type {
   IssueAction,
   IssuePayload,
 } from "../../../shapes/webhooks/issue-payloads.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import { boundChanges, boundText } from "./bounded.ts";
 import type { PayloadContext } from "./payload-context.ts";
+import { toPayloadPull } from "./pull-payload.ts";
 import { toSender } from "./receiver.ts";
-
-/**
- * Bytes of one text as JSON, and of the longest list of changed labels: a payload with all of them stays below the 1.5 MB
- * of one stored value.
- */
-const TEXT_BYTES_MAX = 300_000;
-const LABELS_MAX = 200;
-
-const cut = (text: string): string => cutForJson(text, TEXT_BYTES_MAX);
 
 /** The issue with a text of bounded size. */
 function toPayloadIssue({ repo, viewer }: PayloadContext, issue: IssueContext): Issue {
   const payload = toIssue({ ...issue, repo }, viewer);
-  return { ...payload, body: cut(payload.body) };
-}
-
-function toPayloadChanges({ body, ...changes }: Changes): Changes {
-  return {
-    ...changes,
-    ...(body && { body: { from: cut(body.from) } }),
-    added_labels: changes.added_labels?.slice(0, LABELS_MAX) ?? null,
-    removed_labels: changes.removed_labels?.slice(0, LABELS_MAX) ?? null,
-  };
+  return { ...payload, body: boundText(payload.body) };
 }
 
 /**
@@ -49,7 +33,7 @@ export const toIssuePayload = (
 ): IssuePayload => ({
   action,
   number: issue.row.number,
-  ...(changes && { changes: toPayloadChanges(changes) }),
+  ...(changes && { changes: boundChanges(changes) }),
   issue: toPayloadIssue(context, issue),
   repository: toRepository(context.repo, context.viewer),
   sender: toSender(context.sender, context.viewer),
@@ -60,21 +44,23 @@ export const toIssuePayload = (
  * The payload for a change of a comment.
  *
  * @param from The former text of an edited comment.
+ * @param pull The pull request, if it is the comment of one.
  */
 export function toCommentPayload(
   context: PayloadContext,
   action: CommentPayload["action"],
   issue: IssueContext,
   comment: CommentContext,
-  from?: string,
+  { from, pull }: { from?: string | undefined; pull?: PullContext | undefined } = {},
 ): CommentPayload {
   const { repo, sender, viewer } = context;
   const payload = toComment(comment, viewer);
   return {
     action,
     issue: toPayloadIssue(context, issue),
-    comment: { ...payload, body: cut(payload.body) },
-    ...(from !== undefined && { changes: { body: { from: cut(from) } } }),
+    ...(pull && { pull_request: toPayloadPull(context, pull) }),
+    comment: { ...payload, body: boundText(payload.body) },
+    ...(from !== undefined && { changes: { body: { from: boundText(from) } } }),
     repository: toRepository(repo, viewer),
     sender: toSender(sender, viewer),
     is_pull: issue.row.isPull,

@@ -1,46 +1,14 @@
-import type { Oid } from "../../../git/oid.ts";
-import type {
-  CommentPayload,
-  IssueAction,
-  IssuePayload,
-} from "../../../shapes/webhooks/issue-payloads.ts";
+import type { CommentPayload, IssuePayload } from "../../../shapes/webhooks/issue-payloads.ts";
 import type { Event } from "../../event.ts";
 import type { IssueEvent } from "../../kinds/issue-event.ts";
+import type { CommentChange, IssueChange } from "./issue-change.ts";
+import { type PullWebhookEvent, toPullChange } from "./pull-webhook-event.ts";
 
 /** A webhook event of an issue or its comments. */
-export type IssueWebhookEvent = IssueChange | CommentChange | Deletion;
-
-/** A change of an issue that exists. */
-export interface IssueChange {
-  readonly event: "issues" | "issue_assign" | "issue_label" | "issue_milestone";
-  readonly repoId: number;
-  readonly action: Exclude<IssueAction, "deleted">;
-  readonly issueId: number;
-  /** The commit whose message closed or reopened it; "" if none did. */
-  readonly commitOid: Oid | "";
-  /** Undefined if the action has no payload of changes. */
-  readonly changes?: {
-    /** The former values of what was edited. */
-    readonly from: { title?: string; body?: string; ref?: string };
-    /** Ids of labels. */
-    readonly added: readonly number[];
-    readonly removed: readonly number[];
-  };
-}
-
-/** A new or edited comment. */
-export interface CommentChange {
-  readonly event: "issue_comment";
-  readonly repoId: number;
-  readonly action: "created" | "edited";
-  readonly issueId: number;
-  readonly commentId: number;
-  /** The former text of an edited comment. */
-  readonly from?: string;
-}
+export type IssueWebhookEvent = IssueChange | CommentChange | IssueDeletion;
 
 /** The payload of a deletion is recorded with its event, since what was deleted can't be read. */
-type Deletion = { readonly repoId: number; readonly action: "deleted" } & (
+type IssueDeletion = { readonly repoId: number; readonly action: "deleted" } & (
   | { readonly event: "issues"; readonly body: IssuePayload }
   | { readonly event: "issue_comment"; readonly body: CommentPayload }
 );
@@ -48,53 +16,66 @@ type Deletion = { readonly repoId: number; readonly action: "deleted" } & (
 export const isIssueEvent = (event: Event): event is IssueEvent =>
   event.type.startsWith("issue.") || event.type.startsWith("comment.");
 
-/**
- * Lists the webhook events of a change of an issue or comment, one at most. Changes of pull requests have none: their
- * payloads contain what only pull requests have.
- */
-export function listIssueWebhookEvents(event: IssueEvent): IssueWebhookEvent[] {
+/** Lists the webhook events of a change of an issue, pull request or comment, one at most. */
+export function listIssueWebhookEvents(
+  event: IssueEvent,
+): (IssueWebhookEvent | PullWebhookEvent)[] {
+  const change = toIssueChange(event);
+  if (change) return [event.isPull ? toPullChange(change) : change];
   const { repoId, issueId, isPull } = event;
-  if (isPull) return [];
+  switch (event.type) {
+    case "issue.deleted": {
+      const { lastPayload } = event;
+      return "pull_request" in lastPayload
+        ? [{ event: "pull_request", repoId, action: "deleted", body: lastPayload }]
+        : [{ event: "issues", repoId, action: "deleted", body: lastPayload }];
+    }
+    case "comment.created":
+    case "comment.edited": {
+      const { commentId } = event;
+      const comment = { event: isPull ? "pull_request_comment" : "issue_comment" } as const;
+      return event.type === "comment.created"
+        ? [{ ...comment, repoId, action: "created", issueId, commentId }]
+        : [{ ...comment, repoId, action: "edited", issueId, commentId, from: event.from }];
+    }
+    case "comment.deleted": {
+      const comment = { event: isPull ? "pull_request_comment" : "issue_comment" } as const;
+      return [{ ...comment, repoId, action: "deleted", body: event.lastPayload }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** What an event changes of an issue that exists; undefined for other events. */
+function toIssueChange(event: IssueEvent): IssueChange | undefined {
+  const { repoId, issueId } = event;
   const issue = { event: "issues", repoId, issueId, commitOid: "" } as const;
   switch (event.type) {
     case "issue.opened":
-      return [{ ...issue, action: "opened" }];
+      return { ...issue, action: "opened" };
     case "issue.closed":
-      return [{ ...issue, action: "closed", commitOid: event.commitOid }];
+      return { ...issue, action: "closed", commitOid: event.commitOid };
     case "issue.reopened":
-      return [{ ...issue, action: "reopened", commitOid: event.commitOid }];
-    case "issue.edited": {
-      const changes = { from: event.from, added: [], removed: [] };
-      return [{ ...issue, action: "edited", changes }];
-    }
-    case "issue.deleted":
-      return [{ event: "issues", repoId, action: "deleted", body: event.lastPayload }];
+      return { ...issue, action: "reopened", commitOid: event.commitOid };
+    case "issue.edited":
+      return { ...issue, action: "edited", changes: { from: event.from, added: [], removed: [] } };
     case "issue.assigned":
-      return [{ ...issue, event: "issue_assign", action: "assigned" }];
+      return { ...issue, event: "issue_assign", action: "assigned" };
     case "issue.unassigned":
-      return [{ ...issue, event: "issue_assign", action: "unassigned" }];
+      return { ...issue, event: "issue_assign", action: "unassigned" };
     case "issue.labeled": {
       const { added, removed } = event;
       const changes = { from: {}, added, removed };
-      return [{ ...issue, event: "issue_label", action: "label_updated", changes }];
+      return { ...issue, event: "issue_label", action: "label_updated", changes };
     }
     case "issue.labels_cleared":
-      return [{ ...issue, event: "issue_label", action: "label_cleared" }];
+      return { ...issue, event: "issue_label", action: "label_cleared" };
     case "issue.milestoned":
-      return [{ ...issue, event: "issue_milestone", action: "milestoned" }];
+      return { ...issue, event: "issue_milestone", action: "milestoned" };
     case "issue.demilestoned":
-      return [{ ...issue, event: "issue_milestone", action: "demilestoned" }];
-    case "comment.created": {
-      const { commentId } = event;
-      return [{ event: "issue_comment", repoId, action: "created", issueId, commentId }];
-    }
-    case "comment.edited": {
-      const { commentId, from } = event;
-      return [{ event: "issue_comment", repoId, action: "edited", issueId, commentId, from }];
-    }
-    case "comment.deleted":
-      return [{ event: "issue_comment", repoId, action: "deleted", body: event.lastPayload }];
+      return { ...issue, event: "issue_milestone", action: "demilestoned" };
     default:
-      return [];
+      return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { Oid } from "../../../git/oid.ts";
 import type { Event } from "../../event.ts";
+import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 
 import {
@@ -7,6 +8,7 @@ import {
   type IssueWebhookEvent,
   listIssueWebhookEvents,
 } from "./issue-webhook-event.ts";
+import { isPullEvent, listPullWebhookEvents, type PullWebhookEvent } from "./pull-webhook-event.ts";
 
 /** An updated ref; `before` is null for a new ref, `after` for a deleted one. */
 export interface RefChange {
@@ -37,7 +39,21 @@ export type WebhookEvent =
       readonly commitOid: Oid;
       readonly number: number;
     }
-  | IssueWebhookEvent;
+  | {
+      readonly event: "release";
+      readonly repoId: number;
+      readonly action: "published" | "updated";
+      readonly releaseId: number;
+    }
+  /** The payload is recorded with the event, since a deleted release cannot be read. */
+  | {
+      readonly event: "release";
+      readonly repoId: number;
+      readonly action: "deleted";
+      readonly body: ReleasePayload;
+    }
+  | IssueWebhookEvent
+  | PullWebhookEvent;
 
 /**
  * Lists the webhook events of an event, in order; most events have none. The event's id and the index in
@@ -62,8 +78,22 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
       const { repoId, commitOid, number } = event;
       return [{ event: "status", repoId, commitOid, number }];
     }
+    case "release.published": {
+      const { repoId, releaseId } = event;
+      return [{ event: "release", repoId, action: "published", releaseId }];
+    }
+    case "release.updated": {
+      const { repoId, releaseId, part } = event;
+      // As in Gitea, which tells of no files.
+      return part === "assets" ? [] : [{ event: "release", repoId, action: "updated", releaseId }];
+    }
+    case "release.deleted":
+      return [
+        { event: "release", repoId: event.repoId, action: "deleted", body: event.lastPayload },
+      ];
     default:
-      return isIssueEvent(event) ? listIssueWebhookEvents(event) : [];
+      if (isIssueEvent(event)) return listIssueWebhookEvents(event);
+      return isPullEvent(event) ? listPullWebhookEvents(event) : [];
   }
 }
 
@@ -74,6 +104,9 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "repository.forked",
   "repository.pushed",
   "commit_status.created",
+  "release.published",
+  "release.updated",
+  "release.deleted",
   "issue.opened",
   "issue.closed",
   "issue.reopened",
@@ -88,6 +121,12 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "comment.created",
   "comment.edited",
   "comment.deleted",
+  "pull.synchronized",
+  "pull.merged",
+  "pull.retargeted",
+  "pull.review_requested",
+  "pull.review_request_removed",
+  "review.submitted",
 ] as const);
 
 export const hasWebhookEvents = (type: Event["type"]): boolean =>

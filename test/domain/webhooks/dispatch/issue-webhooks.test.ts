@@ -230,16 +230,6 @@ describe("changes of issues", () => {
     await dispatch();
     expect(await sentOf(scene.repo)).toEqual([]);
   });
-
-  it("of pull requests are not sent as those of issues", async () => {
-    const scene = await makeScene(["issues", "pull_request"]);
-    const pull = await makeIssue(scene.repo, { isPull: true });
-    const comment = await makeComment(pull);
-    await change({ ...scene, issue: pull }, "issue.opened");
-    await change({ ...scene, issue: pull }, "comment.created", { commentId: comment.id });
-    await dispatch();
-    expect(await sentOf(scene.repo)).toEqual([]);
-  });
 });
 
 describe("the API's changes of an issue", () => {

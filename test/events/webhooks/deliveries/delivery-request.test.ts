@@ -54,6 +54,21 @@ describe("the request of a delivery", () => {
     });
   });
 
+  // As in Gitea: comments of reviews and of pull requests share no family.
+  it.each([
+    ["pull_request_comment", "issue_comment"],
+    ["pull_request_review_approved", "pull_request_approved"],
+    ["pull_request_review_rejected", "pull_request_rejected"],
+    ["pull_request_review_comment", "pull_request_comment"],
+    ["pull_request_review_request", "pull_request"],
+  ] as const)("names the family of %s as %s", async (event, family) => {
+    const { headers } = await toDeliveryRequest(HOOK, { ...DELIVERY, event });
+    for (const prefix of ["X-Gitea", "X-Gogs", "X-GitHub"]) {
+      expect(headers[`${prefix}-Event`]).toBe(family);
+      expect(headers[`${prefix}-Event-Type`]).toBe(event);
+    }
+  });
+
   it("signs the payload of a form, not the form", async () => {
     const { headers, body } = await toDeliveryRequest({ ...HOOK, contentType: "form" }, DELIVERY);
     expect(headers["Content-Type"]).toBe("application/x-www-form-urlencoded");

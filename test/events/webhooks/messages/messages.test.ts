@@ -17,11 +17,12 @@ import {
 } from "../../../../src/events/webhooks/payloads/repository-payload.ts";
 import { toStatusPayload } from "../../../../src/events/webhooks/payloads/status-payload.ts";
 import type { CommitStatus } from "../../../../src/db/schema/index.ts";
+import { toPullPayload } from "../../../../src/events/webhooks/payloads/pull-payload.ts";
 import {
   toCommentPayload,
   toIssuePayload,
 } from "../../../../src/events/webhooks/payloads/issue-payload.ts";
-import { commentOn, issueIn } from "../../../support/issue-contexts.ts";
+import { commentOn, issueIn, pullIn } from "../../../support/issue-contexts.ts";
 import { makeCommit, makeOccasion, oidOf } from "../../../support/payload-contexts.ts";
 
 const CHATS = HOOK_TYPES.filter((type) => type !== "gitea" && type !== "gogs");
@@ -77,6 +78,7 @@ const ISSUE_ACTIONS = [
   "milestoned",
   "demilestoned",
 ] as const;
+const PULL_ACTIONS = ["opened", "closed", "edited", "deleted", "label_cleared"] as const;
 const COMMENT_ACTIONS = ["created", "edited", "deleted"] as const;
 
 describe("chat messages", () => {
@@ -110,6 +112,45 @@ describe("chat messages", () => {
     const body = toIssuePayload(context, action, issueIn(context), { commitOid });
     const { attachments } = read("slack", { event: "issues", body });
     expect(attachments?.[0]?.text || undefined).toBe(detail(body.sender.login));
+  });
+
+  it.each([
+    ["opened", {}, "opened", "In every *room*"],
+    ["closed", {}, "closed", undefined],
+    ["closed", { mergedAt: 1000 }, "merged", "Base: main"],
+    ["synchronized", {}, "synchronized", "Head: topic at 1111111"],
+    ["assigned", {}, "assigned", "Assignees: {sender}"],
+  ] as const)("tell of a pull request that is %s, as %j", async (action, fields, deed, detail) => {
+    const context = await makeOccasion();
+    const body = toPullPayload(context, action, pullIn(context, fields));
+    const slack = read("slack", { event: "pull_request", body });
+    const { full_name: name, html_url: html } = body.repository;
+    const { login, html_url: profile } = body.sender;
+    expect(slack.text).toBe(
+      `[<${html}|${name}>] Pull request ${deed}: <${html}/pulls/2|#2 It rains> by <${profile}|${login}>`,
+    );
+    const shown = detail?.replace("{sender}", login);
+    expect(slack.attachments?.[0]?.text || undefined).toBe(shown);
+  });
+
+  it("tell of reviews and of requests for them", async () => {
+    const context = await makeOccasion();
+    const pull = pullIn(context);
+    const review = { type: "pull_request_review_rejected", content: "No.\nBecause" } as const;
+    const reviewed = toPullPayload(context, "reviewed", pull, { review });
+    const rejected = read("msteams", { event: "pull_request_review_rejected", body: reviewed });
+    const full = `${context.repo.owner.name}/${context.repo.row.name}`;
+    expect(rejected.title).toBe(`[${full}] Pull request changes requested: #2 It rains`);
+    expect(rejected.sections[0].text).toBe("No.");
+    const asked = { reviewer: context.sender };
+    const titleOf = (action: "review_requested" | "review_request_removed") => {
+      const body = toPullPayload(context, action, pull, asked);
+      return read("msteams", { event: "pull_request_review_request", body });
+    };
+    const { title, sections } = titleOf("review_requested");
+    expect(title).toBe(`[${full}] Pull request review requested: #2 It rains`);
+    expect(sections[0].text).toBe(`Reviewer: ${context.sender?.name}`);
+    expect(titleOf("review_request_removed").title).toContain("review request removed");
   });
 
   it("link to a comment, and to nothing that was deleted", async () => {
@@ -197,6 +238,13 @@ describe("chat messages", () => {
         const body = toCommentPayload(context, action, issue, commentOn(issue));
         return { event: "issue_comment", body };
       }),
+      ...PULL_ACTIONS.map((action): Payload => {
+        const merged = action === "closed" ? { mergedAt: 1000 } : {};
+        return {
+          event: "pull_request",
+          body: toPullPayload(context, action, pullIn(context, merged)),
+        };
+      }),
     ];
     const name = context.repo.row.name;
     for (const payload of payloads) {
@@ -229,6 +277,11 @@ describe("chat messages", () => {
         "Comment created on issue #2 It rains",
         "Comment edited on issue #2 It rains",
         "Comment deleted on issue #2 It rains",
+        "Pull request opened: #2 It rains",
+        "Pull request merged: #2 It rains",
+        "Pull request edited: #2 It rains",
+        "Pull request deleted: #2 It rains",
+        "Pull request labels cleared: #2 It rains",
       ].map((text) => `[${full}] ${text}`),
     ]);
   });

@@ -83,7 +83,9 @@ describe("webhook payloads of issues", () => {
   it("describe a comment", async () => {
     const context = await makeOccasion();
     const issue = issueIn(context);
-    const payload = toCommentPayload(context, "edited", issue, commentOn(issue), "Not here");
+    const payload = toCommentPayload(context, "edited", issue, commentOn(issue), {
+      from: "Not here",
+    });
     expect(formOf(payload)).toEqual({
       action: "string",
       issue: "object",
@@ -109,7 +111,9 @@ describe("webhook payloads of issues", () => {
       const context = await makeOccasion();
       const long = character.repeat(1_000_000);
       const issue = issueIn(context, { title: character.repeat(255), body: long });
-      const payload = toCommentPayload(context, "edited", issue, commentOn(issue, long), long);
+      const payload = toCommentPayload(context, "edited", issue, commentOn(issue, long), {
+        from: long,
+      });
       const changes = { body: { from: long }, added_labels: null, removed_labels: null };
       for (const each of [payload, toIssuePayload(context, "edited", issue, { changes })]) {
         const bytes = encodeUtf8(JSON.stringify(each)).length;

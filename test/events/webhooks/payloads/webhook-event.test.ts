@@ -9,7 +9,13 @@ import type {
   CommentPayload,
   IssuePayload,
 } from "../../../../src/shapes/webhooks/issue-payloads.ts";
-import { familyOf, HOOK_EVENTS } from "../../../../src/events/webhooks/payloads/hook-event.ts";
+import {
+  DELIVERED_EVENTS,
+  familyOf,
+  HOOK_EVENTS,
+  subscriptionOf,
+} from "../../../../src/events/webhooks/payloads/hook-event.ts";
+import type { PullPayload } from "../../../../src/shapes/webhooks/pull-payload.ts";
 import { oidOf } from "../../../support/payload-contexts.ts";
 
 const push = (ref: string, before: string | null, after: string | null): Event => ({
@@ -86,9 +92,31 @@ describe("listWebhookEvents", () => {
       ]);
     });
 
-    // Pull requests have events of their own.
-    it("lists nothing for a pull request, and for changes that hooks cannot subscribe to", () => {
-      const pulls = changes.map(([, , change]) => Object.assign({}, change, { isPull: true }));
+    it("lists the same of a pull request, as events of its own", () => {
+      for (const [event, action, change] of changes) {
+        const ofPull = Object.assign({}, change, { isPull: true });
+        const name = event.replace(/^issues?/, "pull_request");
+        expect(listWebhookEvents(ofPull)).toEqual([
+          { ...listWebhookEvents(change)[0], event: name, action },
+        ]);
+      }
+    });
+
+    it("lists the deletion of a pull request with its recorded payload", () => {
+      const gone = { ...issue, isPull: true, title: "t" };
+      const body = { action: "deleted", pull_request: {} } as unknown as PullPayload;
+      const ofComment = { action: "deleted" } as unknown as CommentPayload;
+      const deleted = { ...gone, commentId: 6, lastPayload: ofComment };
+      expect([
+        ...listWebhookEvents({ ...gone, type: "issue.deleted", lastPayload: body }),
+        ...listWebhookEvents({ ...deleted, type: "comment.deleted" }),
+      ]).toEqual([
+        { event: "pull_request", repoId: 7, action: "deleted", body },
+        { event: "pull_request_comment", repoId: 7, action: "deleted", body: ofComment },
+      ]);
+    });
+
+    it("lists nothing for changes that hooks cannot subscribe to", () => {
       const others: Event[] = [
         { ...issue, type: "issue.locked" },
         { ...issue, type: "issue.unlocked" },
@@ -96,9 +124,70 @@ describe("listWebhookEvents", () => {
         { ...issue, type: "issue.unpinned" },
         { ...issue, type: "issue.deadline_changed", deadlineAt: null },
       ];
-      expect([...pulls, ...others].flatMap(listWebhookEvents)).toEqual([]);
+      expect(others.flatMap(listWebhookEvents)).toEqual([]);
       expect(others.map(({ type }) => hasWebhookEvents(type))).not.toContain(true);
     });
+  });
+
+  describe("of a pull request", () => {
+    const pull = { repoId: 7, ownerId: 1, issueId: 3, number: 2 };
+    const moved = { before: oidOf(1), after: oidOf(2), isForced: false, commitCount: 1 };
+    const merged = { mergeCommitOid: oidOf(1), mergeKind: "squash", isAutomatic: false } as const;
+    const user = { userId: 4, teamId: null };
+    const team = { userId: null, teamId: 4 };
+    const review = { ...pull, type: "review.submitted", reviewId: 5 } as const;
+    const changes: [name: string, action: string, event: Event, fields: object][] = [
+      ["pull_request", "closed", { ...pull, ...merged, type: "pull.merged" }, { commitOid: "" }],
+      ["pull_request_sync", "synchronized", { ...pull, ...moved, type: "pull.synchronized" }, {}],
+      [
+        "pull_request",
+        "edited",
+        { ...pull, type: "pull.retargeted", from: "main", to: "next" },
+        { changes: { from: { ref: "main" }, added: [], removed: [] } },
+      ],
+      [
+        "pull_request_review_request",
+        "review_requested",
+        { ...pull, ...user, type: "pull.review_requested" },
+        { asked: user },
+      ],
+      [
+        "pull_request_review_request",
+        "review_request_removed",
+        { ...pull, ...team, type: "pull.review_request_removed" },
+        { asked: team },
+      ],
+      ["pull_request_review_approved", "reviewed", { ...review, state: "approved" }, {}],
+      ["pull_request_review_rejected", "reviewed", { ...review, state: "request_changes" }, {}],
+      ["pull_request_review_comment", "reviewed", { ...review, state: "comment" }, {}],
+    ];
+
+    it.each(changes)("lists %s %s", (event, action, change, fields) => {
+      expect(hasWebhookEvents(change.type)).toBe(true);
+      expect(listWebhookEvents(change)).toMatchObject([
+        { event, action, repoId: 7, issueId: 3, ...fields },
+      ]);
+    });
+
+    it("lists nothing for changes that hooks cannot subscribe to", () => {
+      const others: Event[] = [
+        { ...pull, type: "pull.ready" },
+        { ...pull, type: "pull.merge_scheduled" },
+        { ...pull, type: "pull.merge_unscheduled" },
+        { ...pull, type: "review.dismissed", reviewId: 5 },
+        { ...pull, type: "review.undismissed", reviewId: 5 },
+        { ...pull, type: "review.deleted", reviewId: 5 },
+        { ...pull, type: "conversation.resolved", commentId: 6 },
+        { ...pull, type: "conversation.reopened", commentId: 6 },
+      ];
+      expect(others.flatMap(listWebhookEvents)).toEqual([]);
+      expect(others.map(({ type }) => hasWebhookEvents(type))).not.toContain(true);
+    });
+  });
+
+  it("subscribes hooks to every event that is delivered", () => {
+    const subscribed = new Set(DELIVERED_EVENTS.map(subscriptionOf));
+    expect([...subscribed].toSorted()).toEqual([...HOOK_EVENTS]);
   });
 
   it("lists nothing for events that hooks cannot subscribe to", () => {
@@ -114,7 +203,7 @@ describe("listWebhookEvents", () => {
   });
 
   it("assigns every event to a family", () => {
-    const families = new Set(HOOK_EVENTS.map(familyOf));
+    const families = new Set(DELIVERED_EVENTS.map(familyOf));
     expect([...families].toSorted()).toEqual([
       "create",
       "delete",
@@ -123,7 +212,9 @@ describe("listWebhookEvents", () => {
       "issues",
       "package",
       "pull_request",
-      "pull_request_review",
+      "pull_request_approved",
+      "pull_request_comment",
+      "pull_request_rejected",
       "push",
       "release",
       "repository",

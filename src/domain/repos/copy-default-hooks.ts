@@ -1,8 +1,8 @@
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 
-import type { Ctx } from "../../../context.ts";
-import { insertSelect } from "../../../db/insert-select.ts";
-import { hooks } from "../../../db/schema/index.ts";
+import type { Ctx } from "../../context.ts";
+import { insertSelect } from "../../db/insert-select.ts";
+import { hooks } from "../../db/schema/index.ts";
 
 /**
  * The statement that copies the default hooks to a new repository, for the batch that creates the

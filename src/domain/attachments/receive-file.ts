@@ -1,0 +1,137 @@
+import { and, eq, type SQL, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { attachmentLooseFiles, attachments, type Attachment } from "../../db/schema/index.ts";
+import { type Failure, tooLarge } from "../../lib/failure.ts";
+import { log } from "../../lib/log.ts";
+import type { StoredBytes } from "../../storage/attachment-files.ts";
+import { toAttachmentName } from "./attachment-name.ts";
+import { ATTACHMENT_HEAD_BYTES, isTypeAllowed } from "./attachment-type.ts";
+import type { FormFile } from "./form-file.ts";
+
+/** Maximum duration of an upload, in milliseconds. */
+const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
+
+const MIB = 1024 * 1024;
+
+/** What a file may be. */
+interface FileRules {
+  /** Endings and media types, as the configuration has them; none allow all. */
+  readonly types: readonly string[];
+  /** The refusal of another type. */
+  readonly typeFailure: () => Failure;
+}
+
+/** A file in the object storage that no attachment refers to yet. */
+export interface ReceivedFile extends StoredBytes {
+  readonly uuid: string;
+  readonly name: string;
+}
+
+/**
+ * Streams a file into the object storage and lets `insert` store its attachment.
+ *
+ * A row in `attachment_loose_files` is inserted before the first byte is written; `insert` deletes it in the batch that
+ * inserts the attachment, by `dropNote`. If a Worker dies in between, a job deletes the file.
+ *
+ * @param insert Inserts the attachment while `isNoted` holds; undefined if it can't be attached any more.
+ * @returns What `insert` returned.
+ * @throws Failure `too_large`, and the refusal of the type.
+ */
+export async function receiveFile(
+  ctx: Ctx,
+  file: FormFile,
+  { types, typeFailure }: FileRules,
+  insert: (received: ReceivedFile) => Promise<Attachment | undefined>,
+): Promise<Attachment | undefined> {
+  const { db, git, now, config } = ctx;
+  const name = toAttachmentName(file.name);
+  const { head, pieces } = await readHead(file.pieces);
+  if (!isTypeAllowed(types, name, head)) {
+    await pieces.return(undefined);
+    throw typeFailure();
+  }
+  const uuid = crypto.randomUUID();
+  await db.insert(attachmentLooseFiles).values({ uuid, expiresAt: now + UPLOAD_LIFE_MS });
+  let stored: StoredBytes;
+  try {
+    const bounded = bound(pieces, config.attachmentMaxMib * MIB);
+    stored = await git.attachmentFiles.receive(uuid, bounded);
+  } catch (error) {
+    dropLater(ctx, uuid);
+    throw error;
+  }
+  // If this throws, it is unknown whether the attachment exists, so the file is kept until its row expires.
+  const attachment = await insert({ uuid, name, ...stored });
+  if (!attachment) dropLater(ctx, uuid);
+  return attachment;
+}
+
+/** The condition that a file was noted and its note has not expired. */
+export const isNoted = (uuid: string): SQL => sql`exists (
+  select 1
+  from ${attachmentLooseFiles}
+  where ${and(
+    eq(attachmentLooseFiles.uuid, uuid),
+    // By the database's clock when the statement runs.
+    sql`${attachmentLooseFiles.expiresAt} > unixepoch() * 1000`,
+  )}
+)`;
+
+/** The condition that the attachment of a file is stored. */
+export const isStored = (uuid: string): SQL => sql`exists (
+  select 1
+  from ${attachments}
+  where ${attachments.uuid} = ${uuid}
+)`;
+
+/** The statement that deletes the note of a file whose attachment is stored. */
+export const dropNote = ({ db }: Ctx, uuid: string) =>
+  db.delete(attachmentLooseFiles).where(and(eq(attachmentLooseFiles.uuid, uuid), isStored(uuid)));
+
+/** Reads the start of a file. The pieces begin with it. */
+async function readHead(pieces: AsyncGenerator<Uint8Array>) {
+  const read: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes < ATTACHMENT_HEAD_BYTES) {
+    const { value, done } = await pieces.next();
+    if (done) break;
+    read.push(value);
+    bytes += value.length;
+  }
+  async function* all(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* read;
+      yield* pieces;
+    } finally {
+      await pieces.return(undefined);
+    }
+  }
+  return { head: new Uint8Array(await new Blob(read as BlobPart[]).arrayBuffer()), pieces: all() };
+}
+
+/** The same pieces, as far as they are within a size. */
+async function* bound(
+  pieces: AsyncGenerator<Uint8Array>,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of pieces) {
+    bytes += piece.length;
+    if (bytes > bytesMax) throw tooLarge(`the file is larger than ${bytesMax / MIB} MiB`);
+    yield piece;
+  }
+}
+
+/**
+ * Deletes a file that was not attached, and its row. On failure, a job deletes them.
+ *
+ * SECURITY: call this only if the file certainly was not attached.
+ */
+function dropLater(ctx: Ctx, uuid: string): void {
+  const drop = async (): Promise<void> => {
+    await ctx.git.attachmentFiles.delete([uuid]);
+    await ctx.db.delete(attachmentLooseFiles).where(eq(attachmentLooseFiles.uuid, uuid));
+  };
+  ctx.defer(drop().catch(() => log("attachment:not-dropped", { uuid })));
+}

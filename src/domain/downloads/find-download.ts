@@ -1,0 +1,128 @@
+import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
+
+import type { CallerSql } from "../../auth/caller-sql.ts";
+import type { Ctx } from "../../context.ts";
+import { columnsOf, type Database } from "../../db/db.ts";
+import {
+  attachments,
+  issues,
+  releases,
+  repositories,
+  timelineEntries,
+  type Attachment,
+} from "../../db/schema/index.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isSubmittedOrOwn } from "../comments/written-entries.ts";
+import { isIssueVisible } from "../issues/find-issue.ts";
+import { isReleaseNamed, isReleaseVisible, latestFirst } from "../releases/find-release.ts";
+import { selectRepositories } from "../repos/find-repository.ts";
+
+/** Selects the repository of an attachment. */
+export const selectAttachmentRepository = (db: Database, caller: CallerSql, uuid: string) =>
+  selectRepositories(db, caller).where(
+    eq(
+      repositories.id,
+      sql`(
+        select ${attachments.repoId}
+        from ${attachments}
+        where ${attachments.uuid} = ${uuid}
+      )`,
+    ),
+  );
+
+/** A file to download, and the scope that a token needs for it. */
+export interface AttachmentDownload {
+  readonly attachment: Attachment;
+  readonly scope: "read:issue" | "read:repository";
+}
+
+/**
+ * Finds an attachment by its uuid in its repository.
+ *
+ * SECURITY: who knows the uuid still needs read access to the issue or release now, and to write releases for a draft.
+ * Files of pending reviews are their author's alone.
+ *
+ * @throws Failure `not_found`.
+ */
+export async function findDownload(
+  { db, actor }: Ctx,
+  repo: RepositoryContext,
+  uuid: string,
+): Promise<AttachmentDownload> {
+  const comment = sql`
+    select 1
+    from ${timelineEntries}
+    where ${timelineEntries.id} = ${attachments.entryId} and ${isSubmittedOrOwn(actor)}`;
+  const [found] = await db
+    .select({
+      attachment: columnsOf(attachments, "a"),
+      isPull: sql<boolean | null>`${issues.isPull}`.mapWith(issues.isPull).as("i_isPull"),
+      isDraft: sql<boolean | null>`${releases.isDraft}`.mapWith(releases.isDraft).as("r_isDraft"),
+    })
+    .from(attachments)
+    .leftJoin(issues, eq(issues.id, attachments.issueId))
+    .leftJoin(releases, eq(releases.id, attachments.releaseId))
+    .where(
+      and(
+        eq(attachments.uuid, uuid),
+        eq(attachments.repoId, repo.row.id),
+        or(isNull(attachments.entryId), sql`exists (${comment})`),
+      ),
+    );
+  // The joins return null for what the file does not belong to.
+  const { attachment, isPull = null, isDraft = null } = found ?? {};
+  if (attachment && isDraft !== null && isReleaseVisible(repo, { isDraft })) {
+    return { attachment, scope: "read:repository" };
+  }
+  if (attachment && isPull !== null && isIssueVisible(repo, { isPull })) {
+    return { attachment, scope: "read:issue" };
+  }
+  throw notFound();
+}
+
+/**
+ * Finds a file of a release by its name: the first one of those that have it. The tag `latest` also names the latest
+ * release, unless a release has that tag.
+ *
+ * @throws Failure `not_found` also where the caller may not see the release.
+ */
+export async function findReleaseDownload(
+  { db }: Ctx,
+  repo: RepositoryContext,
+  tag: string,
+  name: string,
+): Promise<Attachment> {
+  const select = (named: Parameters<typeof isReleaseNamed>[0]) => {
+    const release = db
+      .select({ id: releases.id, isDraft: releases.isDraft })
+      .from(releases)
+      .where(and(eq(releases.repoId, repo.row.id), isReleaseNamed(named)))
+      .orderBy(...latestFirst)
+      .limit(1)
+      .as("release");
+    return db
+      .select({
+        isDraft: sql<boolean>`${release.isDraft}`.mapWith(releases.isDraft).as("r_isDraft"),
+        attachment: columnsOf(attachments, "a"),
+      })
+      .from(release)
+      .leftJoin(attachments, and(eq(attachments.releaseId, release.id), eq(attachments.name, name)))
+      .orderBy(asc(attachments.id))
+      .limit(1);
+  };
+  const [[tagged], [latest]] = await db.batch([select({ tag }), select("latest")]);
+  const found = tagged ?? (tag === LATEST ? latest : undefined);
+  if (!found?.attachment?.uuid || !isReleaseVisible(repo, found)) throw notFound();
+  return found.attachment;
+}
+
+const LATEST = "latest";
+
+/** Counts a download. */
+export async function countDownload({ db }: Ctx, { id }: Attachment): Promise<void> {
+  await db
+    .update(attachments)
+    .set({ downloadCount: sql`${attachments.downloadCount} + 1` })
+    .where(eq(attachments.id, id));
+}

@@ -1,0 +1,131 @@
+import type { Ctx } from "../../../context.ts";
+import { encodeText } from "../../../git/byte-text.ts";
+import { formatCommit } from "../../../git/object/commit.ts";
+import { hashObject } from "../../../git/object/hash-object.ts";
+import type { Identity } from "../../../git/object/identity.ts";
+import type { Oid } from "../../../git/oid.ts";
+import type { StoredObject } from "../../../git/store.ts";
+import { type CommitGraph, NO_NODE } from "../../../git/walk/commit-graph.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { commitChange } from "../../git/commit-change.ts";
+import { findRef, type RepositorySnapshot } from "../../git/open-snapshot.ts";
+import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
+import { updateRefs } from "../../git/update-refs.ts";
+import type { JudgedPull } from "../judge-pull.ts";
+import { mergeRefOf } from "../open-pull.ts";
+import { storeRefsOnce } from "./store-refs.ts";
+
+/** The commit that merges a pull request, with the objects that it needs. */
+export interface TrialMerge {
+  readonly number: number;
+  readonly commitOid: Oid;
+  readonly objects: readonly StoredObject[];
+}
+
+/**
+ * Makes the commit for `refs/pull/N/merge`; undefined for what can't be merged.
+ *
+ * The same base and head give the same commit, so that a job that is repeated makes no other one.
+ */
+export function makeTrialMerge(
+  graph: CommitGraph,
+  { pull, baseOid, headOid, judgement }: JudgedPull,
+  objects: readonly StoredObject[],
+): TrialMerge | undefined {
+  const { treeOid } = judgement;
+  if (treeOid === undefined) return undefined;
+  const timeOf = (oid: Oid): number => graph.times[graph.find(oid)] as number;
+  const identity: Identity = {
+    name: encodeText("Edgeforge"),
+    email: encodeText("noreply@edgeforge.invalid"),
+    timeSeconds: Math.max(timeOf(baseOid), timeOf(headOid)),
+    zone: "+0000",
+  };
+  const content = formatCommit({
+    treeOid,
+    parentOids: [baseOid, headOid],
+    author: identity,
+    committer: identity,
+    headers: [],
+    message: encodeText(`Merge ${headOid} into ${baseOid}\n`),
+  });
+  return {
+    number: pull.row.number,
+    commitOid: hashObject("commit", content),
+    objects: [...objects, { kind: "commit", content }],
+  };
+}
+
+/** Whether `refs/pull/N/merge` merges these two commits. */
+export function hasTrialMerge(
+  snapshot: RepositorySnapshot,
+  number: number,
+  baseOid: Oid,
+  headOid: Oid,
+): boolean {
+  const { graph } = snapshot.repository;
+  const oid = findRef(snapshot, mergeRefOf(number))?.oid;
+  const node = oid === undefined ? NO_NODE : graph.find(oid);
+  if (node === NO_NODE) return false;
+  const parents = [...graph.parents(node)].map((parent) =>
+    parent === NO_NODE ? "" : graph.oid(parent),
+  );
+  return parents.length === 2 && parents[0] === baseOid && parents[1] === headOid;
+}
+
+/**
+ * Points `refs/pull/N/merge` at the commits of `merges`, and deletes those of `removed`.
+ *
+ * Cost: nothing where all have these values; else two calls of the Durable Object, and the writes of one pack.
+ *
+ * @throws Failure `conflict` if one of the refs changes meanwhile; the call may be repeated.
+ */
+export async function storeMergeRefs(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  snapshot: RepositorySnapshot,
+  merges: readonly TrialMerge[],
+  removed: readonly number[],
+): Promise<void> {
+  const changed = merges.filter(
+    ({ number, commitOid }) => findRef(snapshot, mergeRefOf(number))?.oid !== commitOid,
+  );
+  if (changed.length === 0) {
+    const deletions = deletionsIn(snapshot, removed);
+    if (deletions.length > 0) {
+      await updateRefs(ctx, repo, snapshot, deletions, { cause: "service" });
+    }
+    return;
+  }
+  const wanted = changed.map(({ number, commitOid }) => ({
+    ref: mergeRefOf(number),
+    to: commitOid,
+  }));
+  await storeRefsOnce(ctx, repo, wanted, () =>
+    commitChange(
+      ctx,
+      repo,
+      async ({ snapshot: current, pack }) => {
+        for (const { objects } of changed) {
+          for (const { kind, content } of objects) pack.add(kind, content);
+        }
+        const updates = wanted.map(({ ref, to }): RefUpdateRequest => {
+          const from = findRef(current, ref)?.oid;
+          return from === undefined ? { ref, to } : { ref, to, from };
+        });
+        return { updates: [...updates, ...deletionsIn(current, removed)] };
+      },
+      { cause: "service" },
+    ),
+  );
+}
+
+const deletionsIn = (
+  snapshot: RepositorySnapshot,
+  numbers: readonly number[],
+): RefUpdateRequest[] =>
+  numbers.flatMap((number) => {
+    const ref = mergeRefOf(number);
+    const oid = findRef(snapshot, ref)?.oid;
+    return oid === undefined ? [] : [{ ref, from: oid }];
+  });

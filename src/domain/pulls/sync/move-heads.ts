@@ -1,0 +1,208 @@
+import { and, eq } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
+
+import type { Ctx } from "../../../context.ts";
+import { issues, pulls } from "../../../db/schema/index.ts";
+import { recordIfChanged } from "../../../events/record.ts";
+import type { Oid } from "../../../git/oid.ts";
+import { type CommitGraph, NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
+import { findRange } from "../../../git/walk/log.ts";
+import { isAncestor } from "../../../git/walk/merge-bases.ts";
+import type { StoredUpdate } from "../../../shapes/events/activity.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { StoredRef } from "../../../storage/repository-records.ts";
+import { branchRef } from "../../branches/find-branch.ts";
+import { adoptPacks } from "../../git/adopt-packs.ts";
+import { findRef, openNetwork, type RepositorySnapshot } from "../../git/open-snapshot.ts";
+import { pushRefs } from "../../git/push-refs.ts";
+import { requireUpdated, toCommand } from "../../git/ref-update-request.ts";
+import { eventSubject } from "../../issues/event-subject.ts";
+import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
+import { markStale } from "../../reviews/follow-head.ts";
+import { headUpdate } from "../open-pull.ts";
+import { toPushBody } from "../push-entry.ts";
+import { storeRefsOnce } from "./store-refs.ts";
+
+/** Pull requests whose reviews are marked concurrently. */
+const STALE_AT_ONCE = 10;
+
+/** A move of a branch, as a push made it. */
+type Move = Pick<StoredUpdate, "before" | "after">;
+
+/**
+ * Moves the heads of pull requests to the present value of their branch, and tells of it. All have their base in `repo`,
+ * and the same branch of `headRepo` as head.
+ *
+ * Where one has the value before a push, and the branch moved on after that push, it moves to the push's own value first,
+ * so that each push is told as who made it; the event of the later one moves it on. Told twice or out of order, it ends
+ * at the branch.
+ *
+ * The ref moves before the row: a call that ends between them is repeated by the next one. Does nothing if the branch does
+ * not exist.
+ *
+ * Cost: two calls of each repository's Durable Object, two more for a fork, and one D1 batch.
+ *
+ * @returns The pull requests as they are now.
+ * @throws Failure `conflict` if the repositories change meanwhile; the call may be repeated.
+ */
+export async function moveHeads(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  headRepo: RepositoryContext,
+  all: readonly PullContext[],
+  move?: Move,
+): Promise<PullContext[]> {
+  const sides = await openNetwork(ctx, repo.row, headRepo.row);
+  const [own, other] = sides;
+  const { graph } = own.repository;
+  const tip = findRef(other, branchRef(all[0]?.pull.headBranch ?? ""));
+  const tipNode = tip ? graph.find(tip.oid) : NO_NODE;
+  if (!tip || tipNode === NO_NODE) return [...all];
+  const targets = new Map<Oid, PullContext[]>();
+  for (const pull of all) {
+    const target = findTarget(graph, pull, tip.oid, move);
+    targets.set(target, [...(targets.get(target) ?? []), pull]);
+  }
+  const moved: PullContext[] = [];
+  let opened: Sides | undefined = sides;
+  for (const [oid, group] of targets) {
+    // A group that came before may have taken packs.
+    opened ??= await openNetwork(ctx, repo.row, headRepo.row);
+    await moveTo(ctx, repo, headRepo, opened, group, { oid, tip });
+    opened = undefined;
+    for (const each of group) moved.push({ ...each, pull: { ...each.pull, headOid: oid } });
+  }
+  return moved.toSorted((a, b) => a.row.id - b.row.id);
+}
+
+/** The repositories of a base and a head, opened side by side. */
+type Sides = readonly [own: RepositorySnapshot, other: RepositorySnapshot];
+
+function findTarget(
+  graph: CommitGraph,
+  { pull: { headOid } }: PullContext,
+  tipOid: Oid,
+  move: Move | undefined,
+): Oid {
+  if (headOid === tipOid || !move?.after || move.before !== headOid) return tipOid;
+  const after = graph.find(move.after);
+  // What no branch reaches any more can't be taken from a fork.
+  return after !== NO_NODE && isAncestor(graph, after, graph.find(tipOid)) ? move.after : tipOid;
+}
+
+/** A new head, and the ref that reaches it. */
+interface Target {
+  readonly oid: Oid;
+  readonly tip: StoredRef;
+}
+
+async function moveTo(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  headRepo: RepositoryContext,
+  [own, other]: Sides,
+  group: readonly PullContext[],
+  { oid, tip }: Target,
+): Promise<void> {
+  const { graph } = own.repository;
+  const node = graph.find(oid);
+  const updates = group.flatMap((pull) => headUpdate(own, pull.row.number, oid) ?? []);
+  if (updates.length > 0) {
+    const known = group.flatMap((pull) => knownOf(own, pull));
+    const adopted =
+      repo.row.id === headRepo.row.id
+        ? undefined
+        : await adoptPacks(
+            ctx,
+            [repo, own],
+            [headRepo, other],
+            [...findRange(graph, [node], known).nodes],
+            tip,
+          );
+    const refs = adopted ? [...own.state.refs, tip] : own.state.refs;
+    await storeRefsOnce(ctx, repo, updates, async () => {
+      const results = await pushRefs(ctx, repo, {
+        cause: "service",
+        commands: updates.map(toCommand),
+        isAtomic: true,
+        repository: own.repository,
+        reachable: own.repository.reachableFrom(refs),
+        uploadId: undefined,
+        pack: undefined,
+        adopted,
+      });
+      requireUpdated(results);
+    });
+  }
+  const moved = group.filter(({ pull }) => pull.headOid !== oid);
+  // SECURITY: an approval that a rule drops with a push is gone before the new head shows.
+  for (let at = 0; at < moved.length; at += STALE_AT_ONCE) {
+    const chunk = moved.slice(at, at + STALE_AT_ONCE);
+    await Promise.all(chunk.map((pull) => markStale(ctx, pull, oid)));
+  }
+  const statements = moved.flatMap((pull) =>
+    moveStatements(ctx, pull, oid, findBrought(graph, pull, node, knownOf(own, pull))),
+  );
+  const [first, ...rest] = statements;
+  if (first) await ctx.db.batch([first, ...rest]);
+}
+
+/** The former head and the base, whose histories the repository of the base has. */
+const knownOf = (own: RepositorySnapshot, { pull }: PullContext): Node[] => {
+  const { graph } = own.repository;
+  const base = findRef(own, branchRef(pull.baseBranch));
+  const oids = [pull.headOid, ...(base ? [base.oid] : [])];
+  return oids.map((oid) => graph.find(oid)).filter((node) => node !== NO_NODE);
+};
+
+/** What a move brings. */
+interface Brought {
+  readonly isForced: boolean;
+  /** The commits that neither the former head nor the base has, oldest first. */
+  readonly oids: readonly Oid[];
+}
+
+/** @param known Whose histories are not new. */
+export function findBrought(
+  graph: CommitGraph,
+  { pull }: PullContext,
+  node: Node,
+  known: readonly Node[],
+): Brought {
+  const former = graph.find(pull.headOid);
+  const nodes = [...findRange(graph, [node], known).nodes];
+  return {
+    isForced: former === NO_NODE || !isAncestor(graph, former, node),
+    oids: nodes.map((each) => graph.oid(each)).toReversed(),
+  };
+}
+
+/** The statements that give a pull request another head, and tell of it. Repeated, they write nothing. */
+export function moveStatements(
+  ctx: Ctx,
+  pull: PullContext,
+  after: Oid,
+  { isForced, oids }: Brought,
+): BatchItem<"sqlite">[] {
+  const { id: issueId, repoId } = pull.row;
+  const { headOid: before } = pull.pull;
+  const { isPull: _, ...subject } = eventSubject(pull);
+  const body = toPushBody(isForced, isForced ? [before, after] : oids);
+  return [
+    ctx.db
+      .update(pulls)
+      .set({ headOid: after, mergeState: "checking" })
+      .where(and(eq(pulls.issueId, issueId), eq(pulls.headOid, before), eq(pulls.isClosed, false))),
+    insertEntryIfChanged(ctx, { kind: "pull_push", repoId, issueId, body }),
+    recordIfChanged(ctx, {
+      type: "pull.synchronized",
+      ...subject,
+      before,
+      after,
+      isForced,
+      commitCount: oids.length,
+    }),
+    ctx.db.update(issues).set({ updatedAt: ctx.now }).where(eq(issues.id, issueId)),
+  ];
+}

@@ -1,0 +1,34 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
+import { diffLines, type LineDiff } from "./line-diff.ts";
+
+/**
+ * Where a line of the old text is in the new one, as `git blame` traces it back.
+ *
+ * @param line Counted from 1, as the result is.
+ * @returns Undefined if the line was changed or removed, or is not there.
+ */
+export function followIn(diff: LineDiff, line: number): number | undefined {
+  const { left, changes } = diff;
+  if (!(line >= 1 && line <= left.count)) return undefined;
+  let shift = 0;
+  for (const { leftStart, leftCount, rightCount } of changes) {
+    if (line <= leftStart) break;
+    if (line <= leftStart + leftCount) return undefined;
+    shift += rightCount - leftCount;
+  }
+  return line + shift;
+}
+
+/**
+ * The same for two blobs. For several lines of a file, `diffLines` once and `followIn` for each are cheaper.
+ *
+ * @returns Undefined also if the comparison exceeds its budget: the text counts as replaced whole.
+ */
+export async function followLine(
+  oldBlob: Uint8Array,
+  newBlob: Uint8Array,
+  line: number,
+  budget: Budget = UNLIMITED,
+): Promise<number | undefined> {
+  return followIn(await diffLines(oldBlob, newBlob, budget), line);
+}
