@@ -17,14 +17,17 @@ import { verifySignatures } from "../signatures/verify-signatures.ts";
 import { rulesOfBranch } from "./match-rule.ts";
 import { callerOf, followsRename, mayForcePush, mayPush, type RuleSubject } from "./permitted.ts";
 import { type Forbidden, ProtectedRef } from "./ref-refusal.ts";
-import { pathMatcherOf } from "./rule-patterns.ts";
+import { type MatchesPath, pathMatcherOf } from "./rule-patterns.ts";
 
 /** Steps to compare a push with the rules: about a second of processor time. */
 const STEPS_MAX = 100_000_000;
-/** Steps to read a commit and to verify its signature. */
-const STEPS_PER_COMMIT = 20_000;
+/** Steps to read a commit and to verify its signature, and to compare it besides the comparison of its trees. */
+const STEPS_PER_SIGNATURE = 20_000;
+const STEPS_PER_COMMIT = 1000;
 /** Commits that are read and verified at a time. */
 const COMMITS_AT_ONCE = 100;
+/** Steps for each commit of the repository to compare two of them: a walk rarely sees more than a part. */
+const STEPS_PER_WALKED = 0.25;
 
 const HEADS = "refs/heads/";
 
@@ -69,6 +72,7 @@ export class BranchRule {
   private readonly rules: RepositoryRules;
   private readonly push: JudgedPush;
   private readonly caller: RuleSubject;
+  private readonly matchers = new Map<string, MatchesPath | undefined>();
   private readonly circumstances: Circumstances;
   /** Without the signal of a caller who leaves: a push that was received is applied. */
   private readonly budget: StepBudget;
@@ -125,31 +129,46 @@ export class BranchRule {
     }
     const tip = graph.find(update.newOid);
     const before = update.oldOid === null ? undefined : graph.find(update.oldOid);
-    const isForced = before !== undefined && !isAncestor(graph, before, tip);
+    const isForced = before !== undefined && !this.isForward(before, tip);
     if (isForced && !settings.isForcePushEnabled) return { kind: "force-push" };
 
-    const brought = (): ReadonlySet<Node> =>
-      findRange(graph, [tip], before === undefined ? this.findKnown(graph) : [before]).nodes;
+    const brought = (): ReadonlySet<Node> => {
+      this.spend(STEPS_PER_WALKED * graph.count);
+      return findRange(graph, [tip], before === undefined ? this.findKnown(graph) : [before]).nodes;
+    };
     if (settings.requireSignedCommits) {
       const commitOid = await this.findUnverified(brought());
       if (commitOid !== undefined) return { kind: "unverified", commitOid };
     }
     if (this.circumstances.isMerge) return undefined;
 
-    const isProtected = pathMatcherOf(settings.protectedFilePatterns);
+    const isProtected = this.matcherOf(settings.protectedFilePatterns);
     const isFound = isProtected && ((path: ByteText) => isProtected(path, this.budget));
     const path = isFound && (await this.findChanged(before, tip, brought, isFound));
     if (path !== undefined) return { kind: "file", path: decodeText(path) };
 
     const isAllowed = (isForced ? mayForcePush : mayPush)(settings, this.caller);
     if (isAllowed) return undefined;
-    const isUnprotected = pathMatcherOf(settings.unprotectedFilePatterns);
+    const isUnprotected = this.matcherOf(settings.unprotectedFilePatterns);
     if (isUnprotected) {
       const isOther = (each: ByteText): boolean => !isUnprotected(each, this.budget);
       const other = await this.findChanged(before, tip, brought, isOther);
       if (other === undefined) return undefined;
     }
     return { kind: isForced ? "force-pusher" : "pusher" };
+  }
+
+  private isForward(before: Node, tip: Node): boolean {
+    const { graph } = this.push.repository;
+    if (before === tip || graph.parents(tip).includes(before)) return true;
+    this.spend(STEPS_PER_WALKED * graph.count);
+    return isAncestor(graph, before, tip);
+  }
+
+  /** The matcher of a list, parsed once for the push. */
+  private matcherOf(list: string): MatchesPath | undefined {
+    if (!this.matchers.has(list)) this.matchers.set(list, pathMatcherOf(list));
+    return this.matchers.get(list);
   }
 
   /** The commits that branches and tags named before the push. Other refs may come from anyone. */
@@ -166,7 +185,7 @@ export class BranchRule {
     const all = [...nodes];
     for (let at = 0; at < all.length; at += COMMITS_AT_ONCE) {
       const some = all.slice(at, at + COMMITS_AT_ONCE);
-      this.spend(STEPS_PER_COMMIT * some.length);
+      this.spend(STEPS_PER_SIGNATURE * some.length);
       const signables = [];
       for (const node of some) {
         const commitOid = graph.oid(node);

@@ -29,7 +29,7 @@ export const NO_SETTINGS: ProtectionSettings = {
 };
 
 /** Who may do something, as a client sends it: users and teams by name. */
-export interface AllowedOptions {
+interface AllowedOptions {
   isRestricted?: boolean | undefined;
   users?: readonly string[] | undefined;
   teams?: readonly string[] | undefined;
@@ -66,7 +66,8 @@ export function checkOptions(options: ProtectionOptions): void {
 }
 
 /** The rule for patterns, in messages. */
-export const PATTERN_RULE = "must be a pattern whose brackets and braces are closed";
+export const PATTERN_RULE =
+  "must have at most 255 characters in each pattern, and its brackets and braces closed";
 
 /**
  * Settings with options on top: what is not sent stays.

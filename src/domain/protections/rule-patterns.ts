@@ -11,9 +11,12 @@ export const isExactName = (name: string): boolean => !SPECIAL.test(name);
 
 /** Parsed patterns, a cache by separators and text. */
 const globs = new Map<string, Glob | undefined>();
-const GLOBS_MAX = 1000;
+const GLOBS_MAX = 500;
+/** Maximum length of a pattern, so that the cache is bounded in bytes. */
+const LENGTH_MAX = 255;
 
 function globOf(pattern: string, separators: string): Glob | undefined {
+  if (pattern.length > LENGTH_MAX) return undefined;
   const key = `${separators} ${pattern}`;
   if (globs.size >= GLOBS_MAX) globs.clear();
   if (!globs.has(key)) globs.set(key, parseBranchGlob(pattern, separators));

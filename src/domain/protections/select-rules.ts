@@ -104,7 +104,7 @@ export async function loadRules(ctx: Ctx, repo: RepositoryContext): Promise<Repo
 }
 
 /** Reads the rules of a repository from the database. */
-export async function readRules(ctx: Ctx, { row }: RepositoryContext): Promise<RepositoryRules> {
+async function readRules(ctx: Ctx, { row }: RepositoryContext): Promise<RepositoryRules> {
   const owner = { repoId: sql`${row.id}`, ownerId: sql`${row.ownerId}` };
   return toRules(row, await selectRules(ctx.db, owner, callerSql(ctx.actor)));
 }

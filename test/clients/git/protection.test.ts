@@ -112,10 +112,7 @@ describe("git shows why a rule refuses", () => {
     await git(work, ["reset", "--quiet", "--hard", "HEAD~1"]);
     const { path, line } = makeSshPair("ed25519", 256);
     await callApi(writer, "POST", "/user/keys", { title: "signing", key: line });
-    const options = [
-      ...["-c", "gpg.format=ssh", "-c", `user.signingkey=${path}`],
-      ...["-c", `user.email=${writer.name}@example.com`],
-    ];
+    const options = ["-c", "gpg.format=ssh", "-c", `user.signingkey=${path}`];
     const email = `${writer.name}@example.com`;
     const made = await tryGit(
       work,
