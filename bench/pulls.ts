@@ -42,7 +42,7 @@ async function bench(resources: Resources): Promise<void> {
   const used = OPENING_CASES * (runs + 1);
   await addHeads(bare, branch, used + openCount);
   const forge = await resources.track(openContentForge(join(directory, "data"), branch));
-  await git(bare, [...forge.git.options, "push", "--quiet", "--mirror", forge.git.url]);
+  await git(bare, [...remote.options, "push", "--quiet", "--mirror", remote.url]);
   // As an operator would do: with bitmaps and a commit graph.
   await git(bare, ["gc", "--quiet"]);
   await git(bare, ["commit-graph", "write", "--reachable", "--changed-paths"]);

@@ -34,7 +34,7 @@ export async function pushCommit(forge: ContentForge, bare: string, branch: stri
     ],
   );
   const startedAt = performance.now();
-  await git(bare, [...forge.git.options, "push", "--quiet", forge.git.url, branch]);
+  await git(bare, [...remote.options, "push", "--quiet", remote.url, branch]);
   return (performance.now() - startedAt) / 1000;
 }
 
