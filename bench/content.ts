@@ -34,7 +34,8 @@ async function bench(resources: Resources): Promise<void> {
   const bare = join(directory, "bare.git");
   await git(directory, ["clone", "--quiet", "--bare", "--no-local", `file://${source.path}`, bare]);
   const forge = await resources.track(openContentForge(join(directory, "data"), source.branch));
-  await git(bare, [...forge.git.options, "push", "--quiet", "--mirror", forge.git.url]);
+  const remote = forge.git();
+  await git(bare, [...remote.options, "push", "--quiet", "--mirror", remote.url]);
   // As an operator would do: with bitmaps and a commit graph.
   await git(bare, ["gc", "--quiet"]);
   await git(bare, ["commit-graph", "write", "--reachable", "--changed-paths"]);

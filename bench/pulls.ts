@@ -42,7 +42,8 @@ async function bench(resources: Resources): Promise<void> {
   const used = OPENING_CASES * (runs + 1);
   await addHeads(bare, branch, used + openCount);
   const forge = await resources.track(openContentForge(join(directory, "data"), branch));
-  await git(bare, [...forge.git.options, "push", "--quiet", "--mirror", forge.git.url]);
+  const { url, options } = forge.git();
+  await git(bare, [...options, "push", "--quiet", "--mirror", url]);
   // As an operator would do: with bitmaps and a commit graph.
   await git(bare, ["gc", "--quiet"]);
   await git(bare, ["commit-graph", "write", "--reachable", "--changed-paths"]);
@@ -59,13 +60,9 @@ async function bench(resources: Resources): Promise<void> {
   }
   console.log(`\n${formatCells(COLUMNS, rows)}\n`);
   // Merged in the service and in git, with commits of their own.
-  await git(bare, [
-    ...forge.git.options,
-    "fetch",
-    "--quiet",
-    forge.git.url,
-    `+${branch}:${branch}`,
-  ]);
+  const restarted = forge.git();
+  const refspec = `+${branch}:${branch}`;
+  await git(bare, [...restarted.options, "fetch", "--quiet", restarted.url, refspec]);
 
   const rest = Array.from({ length: openCount }, (_, at) => headOf.one(used + at));
   const heads = [headOf.many, ...Array.from({ length: runs + 1 }, (_, run) => headOf.one(run))];

@@ -13,8 +13,10 @@ export type ContentForge = {
   ask: (request: Request) => Promise<Answer>;
   /** The service's database. */
   database: () => Promise<Database>;
-  /** URL of the repository for git, and the command-line options that git needs to push. */
-  git: { url: string; options: string[] };
+  /**
+   * URL of the repository for git, until the service is restarted, and the command-line options that git needs to push.
+   */
+  git: () => { url: string; options: string[] };
   /** Restarts the service with empty caches: only the bucket has the packs. */
   restartCold: () => Promise<void>;
   close: () => Promise<void>;
@@ -100,10 +102,10 @@ export async function openContentForge(data: string, branch: string): Promise<Co
       const id = answer.headers.get("x-request-id") ?? "";
       return { body, bytes: bytes.length, seconds, r2Calls: await callsOf(id) };
     },
-    git: {
+    git: () => ({
       url: new URL(`/root/${REPOSITORY}.git`, service.origin).href,
       options: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
-    },
+    }),
     database: () => service.database(),
     restartCold: async () => {
       await service.close();

@@ -31,8 +31,8 @@ export async function addHeads(path: string, base: string, ones: number): Promis
   });
   // Each half for one kind of heads, so that merging some does not get in the way of the others.
   const [left, right] = [0, 1].map((half) => names.filter((_, at) => at % 2 === half));
-  const pick = (from: string[] | undefined, at: number): string =>
-    from?.[(at * STRIDE) % from.length] ?? "";
+  const pick = (half: string[] | undefined, at: number): string =>
+    half?.[(at * STRIDE) % half.length] ?? "";
   const texts = new Map<string, string>();
   const pieces: string[] = [];
   /** Adds a commit that adds a line to each of some files. */

@@ -33,8 +33,9 @@ export async function pushCommit(forge: ContentForge, bare: string, branch: stri
       "done\n",
     ],
   );
+  const { url, options } = forge.git();
   const startedAt = performance.now();
-  await git(bare, [...forge.git.options, "push", "--quiet", forge.git.url, branch]);
+  await git(bare, [...options, "push", "--quiet", url, branch]);
   return (performance.now() - startedAt) / 1000;
 }
 
@@ -69,7 +70,7 @@ export async function untilJudged(forge: ContentForge, baseOid: string): Promise
     )
     .bind(baseOid);
   for (;;) {
-    const left = (await count.first<{ n: number }>())?.n ?? 0;
+    const left = Number((await count.all()).results[0]?.["n"]);
     if (left === 0) return;
     if (performance.now() > end) throw new Error(`${left} pull requests are not judged`);
     await wait(POLL_MS);
