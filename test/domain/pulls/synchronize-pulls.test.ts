@@ -7,6 +7,7 @@ import {
   issues,
   pulls,
   repositories,
+  reviews,
   timelineEntries,
 } from "../../../src/db/schema/index.ts";
 import { only } from "../../../src/lib/only.ts";
@@ -51,6 +52,8 @@ async function open(as: TestUser, repo: TestRepo, head: string, into = "main"): 
   const json = { title: "Topic", head, base: into };
   const { status, body } = await call("POST", pathOf(repo), { as, json });
   expect(status).toBe(201);
+  // What tells of the opening itself.
+  await db.delete(timelineEntries).where(eq(timelineEntries.issueId, body.id as number));
   return body.number as number;
 }
 
@@ -353,6 +356,10 @@ describe("the base of a pull request", () => {
     await move(owner, repo, [{ ref: "refs/heads/child", new: two }]);
     const child = await open(owner, repo, "child", "topic");
     const { pulls: parent } = await pullOf(repo, number);
+    const { id: reviewerId } = owner;
+    const { issueId } = (await pullOf(repo, child)).pulls;
+    const fields = { repoId: repo.id, issueId, reviewerId, createdAt: 1, updatedAt: 1 };
+    await db.insert(reviews).values({ ...fields, state: "approved", commitOid: two });
     const merged = { mergedAt: 1, mergeCommitOid: one };
     await db.update(pulls).set(merged).where(eq(pulls.issueId, parent.issueId));
     await db.update(issues).set({ isClosed: true }).where(eq(issues.id, parent.issueId));
@@ -364,9 +371,12 @@ describe("the base of a pull request", () => {
       mergeState: "mergeable",
       aheadCount: 2,
     });
-    expect(await timelineOf(repo, child)).toMatchObject([
-      { kind: "change_target_branch", text: "topic>main" },
-    ]);
+    expect(await timelineOf(repo, child)).toContainEqual(
+      expect.objectContaining({ kind: "change_target_branch", text: "topic>main" }),
+    );
+    // SECURITY: an approval was given for the other base.
+    const [review] = await db.select().from(reviews).where(eq(reviews.repoId, repo.id));
+    expect(review?.isDismissed).toBe(true);
   });
 });
 
