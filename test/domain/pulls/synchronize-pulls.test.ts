@@ -78,6 +78,30 @@ async function move(
   for (const { ref } of commands) expect(report).toContain(`ok ${ref}`);
 }
 
+/** Stores the commit `one` as the head of pull requests. */
+async function storeHeads(as: TestUser, repo: TestRepo, numbers: readonly number[]): Promise<void> {
+  const { outcomes } = await git.repository(repo).commitPush({
+    uploadId: null,
+    id: crypto.randomUUID(),
+    actorId: as.id,
+    isConfined: false,
+    rootUrl: "",
+    at: Date.now(),
+    packs: [],
+    updates: numbers.map((number) => ({
+      ref: `refs/pull/${number}/head`,
+      oldOid: null,
+      newOid: one,
+      peeledOid: null,
+    })),
+    requiredRefs: [],
+    visibility: { visibility: "public", isPrivate: false },
+    isAtomic: true,
+    defaultBranch: "main",
+  });
+  expect(outcomes.every(({ kind }) => kind === "updated")).toBe(true);
+}
+
 const pullOf = async ({ id }: TestRepo, number: number) => {
   const isOne = and(eq(issues.repoId, id), eq(issues.number, number));
   const joined = db.select().from(pulls).innerJoin(issues, eq(issues.id, pulls.issueId));
@@ -337,6 +361,20 @@ describe("the base of a pull request", () => {
     });
   });
 
+  it("is not renamed by a push that leaves open which branch became which", async () => {
+    const { owner, repo, number } = await makeWorld();
+    await move(owner, repo, [{ ref: "refs/heads/second", new: one }]);
+    await move(owner, repo, [
+      { ref: TOPIC, old: one },
+      { ref: "refs/heads/second", old: one },
+      { ref: "refs/heads/third", new: one },
+    ]);
+    await drawConsequences();
+    const found = await pullOf(repo, number);
+    expect(found.pulls.headBranch).toBe("topic");
+    expect(found.issues.isClosed).toBe(true);
+  });
+
   it("is deleted, and its pull requests close", async () => {
     const { owner, repo } = await makeWorld();
     await move(owner, repo, [{ ref: "refs/heads/dev", new: base }]);
@@ -384,7 +422,11 @@ describe("many pull requests of one base", () => {
   it("are judged together: their calls do not grow with their number", async () => {
     const { owner, repo } = await makeWorld();
     const fields = { headOid: one, mergeBaseOid: base, judgedBaseOid: base };
-    for (let at = 0; at < 120; at++) await makePull(repo, { ...fields, headBranch: `b${at}` });
+    const numbers: number[] = [];
+    for (let at = 0; at < 120; at++) {
+      numbers.push((await makePull(repo, { ...fields, headBranch: `b${at}` })).number);
+    }
+    await storeHeads(owner, repo, numbers);
     await move(owner, repo, [{ ref: MAIN, old: base, new: next }]);
     const faults = failing({ at: Infinity, isDone: false, isDeath: false });
     await drawConsequences(faults.bindings);
