@@ -541,5 +541,5 @@ describe("a Worker that ends between two calls", () => {
       return faults;
     });
     expect(calls).toBeGreaterThan(12);
-  }, 120_000);
+  }, 300_000);
 });
