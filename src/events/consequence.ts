@@ -21,8 +21,10 @@ const KINDS_WITH_CONSEQUENCES = [
   "pull.merged",
   "pull.merge_scheduled",
   "pull.ready",
+  "pull.review_requested",
   "review.dismissed",
   "review.submitted",
+  "release.published",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

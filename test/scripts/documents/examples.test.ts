@@ -16,6 +16,7 @@ const DOCUMENTS = [
   "docs/organizations.md",
   "docs/issues.md",
   "docs/protection.md",
+  "docs/releases.md",
 ];
 
 const directory = mkdtempSync(join(tmpdir(), "edgeforge-"));
