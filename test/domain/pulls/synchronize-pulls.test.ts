@@ -389,6 +389,22 @@ describe("the base of a pull request", () => {
     expect(await refOf(repo, TOPIC)).toBe(one);
   });
 
+  it("is deleted, and also those close that were opened again without their head", async () => {
+    const { owner, repo } = await makeWorld();
+    await move(owner, repo, [{ ref: "refs/heads/dev", new: base }]);
+    await move(owner, repo, [{ ref: "refs/heads/gone", new: two }]);
+    const first = await open(owner, repo, "gone", "dev");
+    const second = await open(owner, repo, "topic", "dev");
+    await move(owner, repo, [{ ref: "refs/heads/gone", old: two }]);
+    await drawConsequences();
+    const path = `/repos/${repo.owner}/${repo.name}/issues/${first}`;
+    await call("PATCH", path, { as: owner, json: { state: "open" } });
+    await move(owner, repo, [{ ref: "refs/heads/dev", old: base }]);
+    await drawConsequences();
+    expect((await pullOf(repo, first)).issues.isClosed).toBe(true);
+    expect((await pullOf(repo, second)).issues.isClosed).toBe(true);
+  });
+
   it("is deleted once it was merged, and its pull requests move to where it went", async () => {
     const { owner, repo, number } = await makeWorld();
     await move(owner, repo, [{ ref: "refs/heads/child", new: two }]);
