@@ -267,7 +267,7 @@ describe("a push to refs/for", () => {
     });
     expect(calls).toBeGreaterThan(8);
     await readAllObjects(repo);
-  }, 120_000);
+  }, 300_000);
 });
 
 describe("the hint after a push", () => {

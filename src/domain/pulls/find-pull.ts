@@ -105,12 +105,19 @@ export function toPullContext(
     pull,
     baseTip: row.baseTip ?? undefined,
     headTip: pull.flow === "agit" ? undefined : (row.headTip ?? undefined),
-    headRepo: isOwn ? repo : headRepos.find((each) => each.row.id === pull.headRepoId),
+    headRepo: isOwn
+      ? repo
+      : withParent(headRepos.find(({ row: { id } }) => id === pull.headRepoId)),
     merger: row.merger[0],
     requestedReviewers: row.requestedReviewers,
     requestedTeams: row.requestedTeams,
     reviewCommentCount: row.reviewCommentCount,
   };
+
+  /** A fork is shown with what it was forked from, which is the base's repository as a rule. */
+  function withParent(fork: RepositoryContext | undefined): RepositoryContext | undefined {
+    return fork?.row.parentId === repo.row.id ? { ...fork, parent: repo } : fork;
+  }
 }
 
 /** The statements that load one pull request by a condition on `issues` and `pulls`, for `toOnePull`. */

@@ -168,19 +168,24 @@ function listTasks(updates: readonly StoredUpdate[]): Task[] {
   ];
 }
 
-/** A push that deletes a branch, and creates a single other one with its value, renames it. */
+/** A push that deletes a single branch of a value, and creates a single other one with it, renames the branch. */
 function findRenamed(
   branches: readonly { readonly branch: string; readonly update: StoredUpdate }[],
 ): RenamedBranch[] {
   const created = new Map<Oid, string[]>();
+  const deleted = new Map<Oid, string[]>();
   for (const { branch, update } of branches) {
-    if (update.before !== null || update.after === null) continue;
-    created.set(update.after, [...(created.get(update.after) ?? []), branch]);
+    const { before, after } = update;
+    if (before === null && after !== null)
+      created.set(after, [...(created.get(after) ?? []), branch]);
+    if (before !== null && after === null) {
+      deleted.set(before, [...(deleted.get(before) ?? []), branch]);
+    }
   }
-  return branches.flatMap(({ branch, update: { before, after } }) => {
-    const names = before !== null && after === null ? (created.get(before) ?? []) : [];
-    const [to] = names;
-    return to !== undefined && names.length === 1 ? [{ from: branch, to }] : [];
+  return [...deleted].flatMap(([oid, [from, ...otherNames]]) => {
+    const [to, ...others] = created.get(oid) ?? [];
+    const isClear = otherNames.length === 0 && others.length === 0;
+    return from !== undefined && to !== undefined && isClear ? [{ from, to }] : [];
   });
 }
 

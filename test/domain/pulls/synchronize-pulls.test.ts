@@ -7,6 +7,7 @@ import {
   issues,
   pulls,
   repositories,
+  reviews,
   timelineEntries,
 } from "../../../src/db/schema/index.ts";
 import { only } from "../../../src/lib/only.ts";
@@ -51,6 +52,8 @@ async function open(as: TestUser, repo: TestRepo, head: string, into = "main"): 
   const json = { title: "Topic", head, base: into };
   const { status, body } = await call("POST", pathOf(repo), { as, json });
   expect(status).toBe(201);
+  // What tells of the opening itself.
+  await db.delete(timelineEntries).where(eq(timelineEntries.issueId, body.id as number));
   return body.number as number;
 }
 
@@ -73,6 +76,30 @@ async function move(
   const isDeletion = commands.every((command) => command.new === undefined);
   const report = await pushQuietly(as, repo, commands, isDeletion ? undefined : pack);
   for (const { ref } of commands) expect(report).toContain(`ok ${ref}`);
+}
+
+/** Stores the commit `one` as the head of pull requests. */
+async function storeHeads(as: TestUser, repo: TestRepo, numbers: readonly number[]): Promise<void> {
+  const { outcomes } = await git.repository(repo).commitPush({
+    uploadId: null,
+    id: crypto.randomUUID(),
+    actorId: as.id,
+    isConfined: false,
+    rootUrl: "",
+    at: Date.now(),
+    packs: [],
+    updates: numbers.map((number) => ({
+      ref: `refs/pull/${number}/head`,
+      oldOid: null,
+      newOid: one,
+      peeledOid: null,
+    })),
+    requiredRefs: [],
+    visibility: { visibility: "public", isPrivate: false },
+    isAtomic: true,
+    defaultBranch: "main",
+  });
+  expect(outcomes.every(({ kind }) => kind === "updated")).toBe(true);
 }
 
 const pullOf = async ({ id }: TestRepo, number: number) => {
@@ -334,6 +361,20 @@ describe("the base of a pull request", () => {
     });
   });
 
+  it("is not renamed by a push that leaves open which branch became which", async () => {
+    const { owner, repo, number } = await makeWorld();
+    await move(owner, repo, [{ ref: "refs/heads/second", new: one }]);
+    await move(owner, repo, [
+      { ref: TOPIC, old: one },
+      { ref: "refs/heads/second", old: one },
+      { ref: "refs/heads/third", new: one },
+    ]);
+    await drawConsequences();
+    const found = await pullOf(repo, number);
+    expect(found.pulls.headBranch).toBe("topic");
+    expect(found.issues.isClosed).toBe(true);
+  });
+
   it("is deleted, and its pull requests close", async () => {
     const { owner, repo } = await makeWorld();
     await move(owner, repo, [{ ref: "refs/heads/dev", new: base }]);
@@ -348,11 +389,31 @@ describe("the base of a pull request", () => {
     expect(await refOf(repo, TOPIC)).toBe(one);
   });
 
+  it("is deleted, and also those close that were opened again without their head", async () => {
+    const { owner, repo } = await makeWorld();
+    await move(owner, repo, [{ ref: "refs/heads/dev", new: base }]);
+    await move(owner, repo, [{ ref: "refs/heads/gone", new: two }]);
+    const first = await open(owner, repo, "gone", "dev");
+    const second = await open(owner, repo, "topic", "dev");
+    await move(owner, repo, [{ ref: "refs/heads/gone", old: two }]);
+    await drawConsequences();
+    const path = `/repos/${repo.owner}/${repo.name}/issues/${first}`;
+    await call("PATCH", path, { as: owner, json: { state: "open" } });
+    await move(owner, repo, [{ ref: "refs/heads/dev", old: base }]);
+    await drawConsequences();
+    expect((await pullOf(repo, first)).issues.isClosed).toBe(true);
+    expect((await pullOf(repo, second)).issues.isClosed).toBe(true);
+  });
+
   it("is deleted once it was merged, and its pull requests move to where it went", async () => {
     const { owner, repo, number } = await makeWorld();
     await move(owner, repo, [{ ref: "refs/heads/child", new: two }]);
     const child = await open(owner, repo, "child", "topic");
     const { pulls: parent } = await pullOf(repo, number);
+    const { id: reviewerId } = owner;
+    const { issueId } = (await pullOf(repo, child)).pulls;
+    const fields = { repoId: repo.id, issueId, reviewerId, createdAt: 1, updatedAt: 1 };
+    await db.insert(reviews).values({ ...fields, state: "approved", commitOid: two });
     const merged = { mergedAt: 1, mergeCommitOid: one };
     await db.update(pulls).set(merged).where(eq(pulls.issueId, parent.issueId));
     await db.update(issues).set({ isClosed: true }).where(eq(issues.id, parent.issueId));
@@ -364,9 +425,12 @@ describe("the base of a pull request", () => {
       mergeState: "mergeable",
       aheadCount: 2,
     });
-    expect(await timelineOf(repo, child)).toMatchObject([
-      { kind: "change_target_branch", text: "topic>main" },
-    ]);
+    expect(await timelineOf(repo, child)).toContainEqual(
+      expect.objectContaining({ kind: "change_target_branch", text: "topic>main" }),
+    );
+    // SECURITY: an approval was given for the other base.
+    const [review] = await db.select().from(reviews).where(eq(reviews.repoId, repo.id));
+    expect(review?.isDismissed).toBe(true);
   });
 });
 
@@ -374,7 +438,11 @@ describe("many pull requests of one base", () => {
   it("are judged together: their calls do not grow with their number", async () => {
     const { owner, repo } = await makeWorld();
     const fields = { headOid: one, mergeBaseOid: base, judgedBaseOid: base };
-    for (let at = 0; at < 120; at++) await makePull(repo, { ...fields, headBranch: `b${at}` });
+    const numbers: number[] = [];
+    for (let at = 0; at < 120; at++) {
+      numbers.push((await makePull(repo, { ...fields, headBranch: `b${at}` })).number);
+    }
+    await storeHeads(owner, repo, numbers);
     await move(owner, repo, [{ ref: MAIN, old: base, new: next }]);
     const faults = failing({ at: Infinity, isDone: false, isDeath: false });
     await drawConsequences(faults.bindings);
@@ -489,5 +557,5 @@ describe("a Worker that ends between two calls", () => {
       return faults;
     });
     expect(calls).toBeGreaterThan(12);
-  }, 120_000);
+  }, 300_000);
 });

@@ -1,9 +1,8 @@
-import { and, desc, eq, isNotNull, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull, ne } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
-import { allOf } from "../../../db/db.ts";
+import { isViolation } from "../../../db/db.ts";
 import { branchTips, pulls } from "../../../db/schema/index.ts";
-import { recordIfChanged } from "../../../events/record.ts";
 import type { Oid } from "../../../git/oid.ts";
 import { Failure } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
@@ -11,8 +10,8 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { branchRef } from "../../branches/find-branch.ts";
 import { findRef } from "../../git/open-snapshot.ts";
 import { asOpenBlockers, stateStatements } from "../../issues/change-state.ts";
-import { eventSubject } from "../../issues/event-subject.ts";
 import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
+import { openRetarget, retargetStatements } from "../retarget-pull.ts";
 
 /** A branch that another name has now, by short names. */
 export interface RenamedBranch {
@@ -129,46 +128,20 @@ export async function findMergedInto(
 }
 
 /**
- * Moves an open pull request to another base, and tells of it.
+ * Moves an open pull request to another base, as its people could.
  *
- * @returns False if it did not move: the base is its own head, or there is an open one of these branches already.
+ * @returns False if it did not move: the base is gone or its own head, or there is an open one of these branches already.
  */
 export async function retarget(ctx: Ctx, pull: PullContext, to: string): Promise<boolean> {
-  const { id: issueId, repoId } = pull.row;
-  const { baseBranch: from, headRepoId, headBranch } = pull.pull;
-  if (headRepoId === repoId && headBranch === to) return false;
-  await keepTip(ctx, pull.repo, to);
-  const { isPull: _, ...subject } = eventSubject(pull);
-  const isTaken: SQL = sql`exists (
-    select 1
-    from ${pulls} other
-    where other.repo_id = ${repoId}
-      and other.base_branch = ${to}
-      and not other.is_closed
-      and other.head_repo_id = ${headRepoId}
-      and other.head_branch = ${headBranch}
-  )`;
-  const [moved] = await ctx.db.batch([
-    ctx.db
-      .update(pulls)
-      .set({ baseBranch: to, mergeState: "checking" })
-      .where(
-        allOf(
-          eq(pulls.issueId, issueId),
-          eq(pulls.baseBranch, from),
-          eq(pulls.isClosed, false),
-          sql`not ${isTaken}`,
-        ),
-      )
-      .returning({ issueId: pulls.issueId }),
-    insertEntryIfChanged(ctx, {
-      kind: "change_target_branch",
-      repoId,
-      issueId,
-      oldValue: from,
-      newValue: to,
-    }),
-    recordIfChanged(ctx, { type: "pull.retargeted", ...subject, from, to }),
-  ]);
-  return moved.length > 0;
+  const { headRepoId, headBranch, flow } = pull.pull;
+  if (flow === "branch" && headRepoId === pull.row.repoId && headBranch === to) return false;
+  try {
+    const wanted = await openRetarget(ctx, pull, to);
+    if (wanted) await ctx.db.batch(retargetStatements(ctx, pull, wanted));
+    return true;
+  } catch (error) {
+    if (error instanceof Failure || isViolation(error, "NOT NULL", "pulls.base_branch"))
+      return false;
+    throw error;
+  }
 }

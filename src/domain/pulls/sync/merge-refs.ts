@@ -7,17 +7,21 @@ import type { Oid } from "../../../git/oid.ts";
 import type { StoredObject } from "../../../git/store.ts";
 import { type CommitGraph, NO_NODE } from "../../../git/walk/commit-graph.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { branchRef } from "../../branches/find-branch.ts";
 import { commitChange } from "../../git/commit-change.ts";
 import { findRef, type RepositorySnapshot } from "../../git/open-snapshot.ts";
 import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
 import { updateRefs } from "../../git/update-refs.ts";
 import type { JudgedPull } from "../judge-pull.ts";
-import { mergeRefOf } from "../open-pull.ts";
+import { headRefOf, mergeRefOf } from "../open-pull.ts";
 import { storeRefsOnce } from "./store-refs.ts";
 
 /** The commit that merges a pull request, with the objects that it needs. */
 export interface TrialMerge {
   readonly number: number;
+  readonly baseBranch: string;
+  readonly baseOid: Oid;
+  readonly headOid: Oid;
   readonly commitOid: Oid;
   readonly objects: readonly StoredObject[];
 }
@@ -51,6 +55,9 @@ export function makeTrialMerge(
   });
   return {
     number: pull.row.number,
+    baseBranch: pull.pull.baseBranch,
+    baseOid,
+    headOid,
     commitOid: hashObject("commit", content),
     objects: [...objects, { kind: "commit", content }],
   };
@@ -74,7 +81,8 @@ export function hasTrialMerge(
 }
 
 /**
- * Points `refs/pull/N/merge` at the commits of `merges`, and deletes those of `removed`.
+ * Points `refs/pull/N/merge` at the commits of `merges`, and deletes those of `removed`. A merge whose base or head has moved
+ * since is left to the job that follows from that.
  *
  * Cost: nothing where all have these values; else two calls of the Durable Object, and the writes of one pack.
  *
@@ -101,24 +109,41 @@ export async function storeMergeRefs(
     ref: mergeRefOf(number),
     to: commitOid,
   }));
-  await storeRefsOnce(ctx, repo, wanted, () =>
+  const store = (): Promise<unknown> =>
     commitChange(
       ctx,
       repo,
       async ({ snapshot: current, pack }) => {
-        for (const { objects } of changed) {
+        const present = changed.filter((merge) => isPresent(current, merge));
+        if (present.length === 0) throw new Superseded();
+        for (const { objects } of present) {
           for (const { kind, content } of objects) pack.add(kind, content);
         }
-        const updates = wanted.map(({ ref, to }): RefUpdateRequest => {
+        const updates = present.map(({ number, commitOid: to }): RefUpdateRequest => {
+          const ref = mergeRefOf(number);
           const from = findRef(current, ref)?.oid;
           return from === undefined ? { ref, to } : { ref, to, from };
         });
         return { updates: [...updates, ...deletionsIn(current, removed)] };
       },
       { cause: "service" },
-    ),
-  );
+    );
+  try {
+    await storeRefsOnce(ctx, repo, wanted, store);
+  } catch (error) {
+    if (!(error instanceof Superseded)) throw error;
+  }
 }
+
+/** Thrown where every base or head of the merges has moved. */
+class Superseded extends Error {}
+
+const isPresent = (
+  snapshot: RepositorySnapshot,
+  { number, baseBranch, baseOid, headOid }: TrialMerge,
+): boolean =>
+  findRef(snapshot, branchRef(baseBranch))?.oid === baseOid &&
+  findRef(snapshot, headRefOf(number))?.oid === headOid;
 
 const deletionsIn = (
   snapshot: RepositorySnapshot,
