@@ -13,6 +13,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.closed",
   "issue.reopened",
   "issue.assigned",
+  "issue.deleted",
   "comment.created",
   "comment.edited",
   "pull.synchronized",

@@ -9,7 +9,6 @@ import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
 import { requireIssueWrite } from "../../domain/issues/require-issue-access.ts";
 import { warnOfBlankIssue } from "../../domain/issues/warn-of-blank-issue.ts";
-import { precondition } from "../../lib/failure.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
 import { empty, HEADERS, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -17,8 +16,9 @@ import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { dueDate } from "./due-date.ts";
+import { isClosedState, toDeadline, toNames } from "./edit-fields.ts";
 import { IssuePath } from "./paths.ts";
-import { endOfDay, readSentTime } from "./sent-time.ts";
+import { readSentTime } from "./sent-time.ts";
 
 /** Of a title as it is sent: a longer one than `toIssueTitle` keeps is cut. */
 const TITLE_MAX = 4096;
@@ -154,23 +154,6 @@ issues.openapi(
     return c.json(toIssue(edited, viewer), 201);
   },
 );
-
-function isClosedState(state: string): boolean {
-  if (state !== "open" && state !== "closed") throw precondition(`unknown state: ${state}`);
-  return state === "closed";
-}
-
-/** Either field replaces all assignees; an empty name stands for nobody. */
-const toNames = (wanted: z.infer<typeof EditIssue>): readonly string[] | undefined =>
-  wanted.assignee === undefined && wanted.assignees === undefined
-    ? undefined
-    : [wanted.assignee ?? "", ...(wanted.assignees ?? [])];
-
-function toDeadline(wanted: z.infer<typeof EditIssue>): number | null | undefined {
-  if (wanted.unset_due_date) return null;
-  const { due_date: date } = wanted;
-  return date === undefined ? undefined : readSentTime("due_date", endOfDay(date));
-}
 
 issues.openapi(
   createRoute({

@@ -3,8 +3,11 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { ISSUE_LABELS_MAX } from "../../domain/issues/assign-labels.ts";
 import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
 import { createPull } from "../../domain/pulls/create-pull.ts";
+import { editPull } from "../../domain/pulls/edit-pull.ts";
 import { findPull, findPullOfCommit } from "../../domain/pulls/find-pull.ts";
 import { ISSUE_SORTS, type IssueSort } from "../../domain/issue-lists/issue-query.ts";
+import { REVIEWERS_MAX } from "../../domain/reviews/find-reviewers.ts";
+import { judgePull } from "../../domain/pulls/judge-pull.ts";
 import { listPinnedPulls, listPulls } from "../../domain/pulls/list-pulls.ts";
 import {
   PullRequest,
@@ -16,8 +19,9 @@ import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { dueDate } from "../issues/due-date.ts";
 import { IssuePath } from "../issues/paths.ts";
+import { isClosedState, toDeadline, toNames } from "../issues/edit-fields.ts";
 import { readSentTime } from "../issues/sent-time.ts";
-import { body, optionalText, requiredText } from "../json-body.ts";
+import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { pageOf, Paging, queryId } from "../paging.ts";
 import { queryIds } from "../query-words.ts";
 import { RepoPath } from "../repos/paths.ts";
@@ -28,6 +32,9 @@ const BODY_MAX = 262_144;
 const LISTED_LABELS_MAX = 20;
 /** Of a branch, with the owner of a fork before it. */
 const BRANCH_MAX = 1100;
+
+const names = (description: string) =>
+  z.array(z.string().max(255)).max(REVIEWERS_MAX).optional().openapi({ description });
 
 const CreatePullRequest = body({
   head: requiredText(BRANCH_MAX).openapi({ description: "A branch, or `user:branch` of a fork" }),
@@ -43,7 +50,36 @@ const CreatePullRequest = body({
     .openapi({ description: "Ids of labels" }),
   milestone: z.int().optional().openapi({ description: "Id of the milestone" }),
   due_date: dueDate(),
+  reviewers: names("Names or email addresses of users to ask for a review"),
+  team_reviewers: names("Names of teams of the owner to ask for a review"),
 }).openapi("CreatePullRequestOption");
+
+const EditPullRequest = body({
+  title: optionalText(TITLE_MAX).openapi({ description: "Left as it is if empty" }),
+  body: optionalText(BODY_MAX),
+  base: optionalText(BRANCH_MAX).openapi({ description: "The branch to merge it into" }),
+  state: optionalText(50).openapi({ description: "`open` or `closed`" }),
+  assignee: optionalText(255).openapi({ description: "One of the assignees", deprecated: true }),
+  assignees: z.array(z.string().max(255)).max(ASSIGNEES_MAX).optional(),
+  labels: z
+    .array(z.int())
+    .max(ISSUE_LABELS_MAX)
+    .optional()
+    .openapi({ description: "Ids of labels, which replace all labels" }),
+  milestone: z
+    .int()
+    .optional()
+    .openapi({ description: "Id of the milestone; 0 leaves it as it is" }),
+  due_date: dueDate().openapi({ description: "It is due at the end of that day" }),
+  unset_due_date: optionalFlag(),
+  allow_maintainer_edit: optionalFlag().openapi({
+    description: "Whether those who may write to the base's repository may push to the head",
+  }),
+  content_version: z.int().optional().openapi({
+    description:
+      "The version of the body that the edit is based on; 400 if it is not the current one",
+  }),
+}).openapi("EditPullRequestOption");
 
 export const pullRequests = endpoints();
 
@@ -77,6 +113,7 @@ pullRequests.openapi(
       milestoneId: wanted.milestone,
       deadlineAt:
         wanted.due_date === undefined ? undefined : readSentTime("due_date", wanted.due_date),
+      reviewers: { users: wanted.reviewers, teams: wanted.team_reviewers },
     });
     return c.json(toPullRequest(pull, viewer), 201);
   },
@@ -174,8 +211,44 @@ pullRequests.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
+    const pull = await judgePull(ctx, await findPull(ctx, repo, c.req.valid("param").index));
     return c.json(toPullRequest(pull, viewer), 200);
+  },
+);
+
+pullRequests.openapi(
+  createRoute({
+    method: "patch",
+    path: "/repos/{owner}/{repo}/pulls/{index}",
+    operationId: "repoEditPullRequest",
+    tags: ["repository"],
+    summary: "Edit a pull request",
+    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    request: {
+      params: IssuePath,
+      body: { required: true, ...json(EditPullRequest, "What changes") },
+    },
+    responses: {
+      201: json(PullRequest, "The pull request"),
+      ...refusals(400, 401, 403, 404, 409, 412, 413, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const wanted = c.req.valid("json");
+    const pull = await editPull(ctx, repo, c.req.valid("param").index, {
+      title: wanted.title,
+      body: wanted.body,
+      base: wanted.base || undefined,
+      isClosed: wanted.state === undefined ? undefined : isClosedState(wanted.state),
+      contentVersion: wanted.content_version,
+      assignees: toNames(wanted),
+      labelIds: wanted.labels,
+      milestoneId: wanted.milestone || undefined,
+      deadlineAt: toDeadline(wanted),
+      allowMaintainerEdit: wanted.allow_maintainer_edit,
+    });
+    return c.json(toPullRequest(pull, viewer), 201);
   },
 );
 

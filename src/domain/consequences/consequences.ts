@@ -1,6 +1,7 @@
 import type { Consequence } from "../../events/consequence.ts";
 import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
+import { removePullRefs } from "../pulls/remove-refs.ts";
 import { closeByMerge } from "../pulls/merge/close-by-merge.ts";
 import { runScheduledMerges } from "../pulls/merge/run-scheduled-merges.ts";
 import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
@@ -12,6 +13,7 @@ import { referByText } from "../references/refer-by-text.ts";
 export const CONSEQUENCES: readonly Consequence[] = [
   withdrawUntagged,
   synchronizePulls,
+  removePullRefs,
   referByCommits,
   referByText,
   closeByMerge,

@@ -11,6 +11,7 @@ import {
   pulls,
   reviews,
 } from "../../db/schema/index.ts";
+import { hasDraftTitle } from "../issues/draft-title.ts";
 import { type Arguments, integer } from "./arguments.ts";
 import type { IssueFilter, Missing, PersonRole, PullFilter } from "./issue-query.ts";
 
@@ -77,8 +78,6 @@ const isPullWith = (condition: SQL): SQL => sql`exists (
   select 1 from ${pulls} where ${pulls.issueId} = ${issues.id} and ${condition}
 )`;
 
-const isDraft: SQL = sql`(${issues.title} like 'wip:%' or ${issues.title} like '[wip]%')`;
-
 const isWithout = (missing: Missing): SQL =>
   ({
     label: sql`not exists (
@@ -133,7 +132,8 @@ function* pullConditions(args: Arguments, wanted: PullFilter): Generator<[string
     const not = sql.raw(isMerged ? "not" : "");
     yield ["merged", isPullWith(sql`${pulls.mergedAt} is ${not} null`)];
   }
-  if (wanted.isDraft !== undefined) yield ["draft", wanted.isDraft ? isDraft : sql`not ${isDraft}`];
+  if (wanted.isDraft !== undefined)
+    yield ["draft", wanted.isDraft ? hasDraftTitle : sql`not ${hasDraftTitle}`];
 }
 
 /** The conditions of a filter that are the same in one repository and in all. */

@@ -2,7 +2,7 @@ import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
-import { issues } from "../../db/schema/index.ts";
+import { issues, pulls } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { Oid } from "../../git/oid.ts";
 import { notFound, precondition } from "../../lib/failure.ts";
@@ -19,7 +19,7 @@ interface StateCause {
 }
 
 /**
- * Closes or reopens an issue or pull request. Idempotent: without a change nothing is told.
+ * Closes or reopens an issue or pull request. Idempotent: without a change nothing is told. A merged one stays closed.
  *
  * @throws Failure `precondition` for closing one with open blockers, `not_found` if it was deleted meanwhile. A violation
  * of `UNIQUE` if the commit did the same to it before.
@@ -67,7 +67,14 @@ export function stateStatements(
         closedAt: isClosed ? ctx.now : null,
         updatedAt: ctx.now,
       })
-      .where(and(eq(issues.id, issueId), ne(issues.isClosed, isClosed))),
+      .where(
+        and(
+          eq(issues.id, issueId),
+          ne(issues.isClosed, isClosed),
+          // A merge is final.
+          isClosed ? undefined : sql`not ${isMerged(issueId)}`,
+        ),
+      ),
     insertEntryIfChanged(ctx, { kind, repoId, issueId, commitOid }),
     recordIfChanged(ctx, {
       type: isClosed ? "issue.closed" : "issue.reopened",
@@ -82,6 +89,11 @@ export function stateStatements(
   )`;
   return [...stopStatements(ctx, issue, user, isOpen), ...change] as const;
 }
+
+const isMerged = (issueId: number): SQL => sql`exists (
+  select 1 from ${pulls}
+  where ${pulls.issueId} = ${issueId} and ${pulls.mergedAt} is not null
+)`;
 
 /** The condition that an issue or pull request must wait for others. */
 const hasOpenBlockers = (issueId: SQL): SQL => sql`exists (

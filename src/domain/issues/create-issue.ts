@@ -88,7 +88,7 @@ export const openingStatements = (
 
 /** The condition for the new issue, in later statements of the batch. */
 export const isNewIssue = (repo: RepositoryContext): SQL =>
-  allOf(eq(issues.repoId, repo.row.id), eq(issues.number, lastNumber(repo)));
+  allOf(eq(issues.repoId, repo.row.id), eq(issues.number, newNumber(repo)));
 
 const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
   title,
@@ -115,7 +115,7 @@ const takeNumber = ({ db }: Ctx, { row }: RepositoryContext) =>
     .where(eq(repositories.id, row.id));
 
 /** The number of the new issue, in later statements of the batch. */
-const lastNumber = ({ row }: RepositoryContext) => sql<number>`(
+export const newNumber = ({ row }: RepositoryContext) => sql<number>`(
   select ${repositories.lastIssueNumber}
   from ${repositories}
   where ${repositories.id} = ${row.id}
@@ -125,7 +125,7 @@ const lastNumber = ({ row }: RepositoryContext) => sql<number>`(
 export const newIssueId = (repo: RepositoryContext) => sql<number>`(
   select ${issues.id}
   from ${issues}
-  where ${issues.repoId} = ${repo.row.id} and ${issues.number} = ${lastNumber(repo)}
+  where ${issues.repoId} = ${repo.row.id} and ${issues.number} = ${newNumber(repo)}
 )`;
 
 function insertIssue({ db, actor, now }: Ctx, repo: RepositoryContext, wanted: Opening) {
@@ -141,7 +141,7 @@ function insertIssue({ db, actor, now }: Ctx, repo: RepositoryContext, wanted: O
     issues,
     {
       repoId,
-      number: lastNumber(repo),
+      number: newNumber(repo),
       isPull: wanted.isPull,
       posterId: actor.user?.id ?? null,
       title: unlessBlocked(isBlocked, toIssueTitle(wanted.title)),
@@ -168,7 +168,7 @@ function toldStatements(
   const { id: repoId, ownerId } = repo.row;
   const { isPull } = wanted;
   const issueId = newIssueId(repo);
-  const subject = { repoId, ownerId, issueId, number: lastNumber(repo), isPull };
+  const subject = { repoId, ownerId, issueId, number: newNumber(repo), isPull };
   const { labelIds = [], milestoneId = 0, isClosed = false } = wanted;
   const statements: BatchItem<"sqlite">[] = [record(ctx, { type: "issue.opened", ...subject })];
   if (assignees.length > 0) {

@@ -5,15 +5,17 @@ import { isBlockedBy, unlessBlocked, asBlocked } from "../../auth/access/blocks.
 import type { Ctx } from "../../context.ts";
 import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { issues } from "../../db/schema/index.ts";
-import { recordIfChanged } from "../../events/record.ts";
-import { malformed, notFound } from "../../lib/failure.ts";
-import type { IssueContext } from "../../shapes/issues/issue.ts";
+import { recordEach, recordIfChanged } from "../../events/record.ts";
+import { malformed, notFound, precondition } from "../../lib/failure.ts";
+import { type IssueContext, isDraftTitle } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { deadlineStatements } from "./change-deadline.ts";
 import { estimateStatements } from "./change-estimate.ts";
 import { asWrongMilestone, milestoneStatements } from "./change-milestone.ts";
 import { asOpenBlockers, stateStatements } from "./change-state.ts";
+import { hasDraftTitle } from "./draft-title.ts";
 import { eventSubject } from "./event-subject.ts";
 import { findPossibleAssignees, type PossibleAssignee, toAssignees } from "./find-assignees.ts";
 import {
@@ -45,6 +47,8 @@ export interface IssueEdit {
   readonly deadlineAt?: number | null | undefined;
   /** In seconds, 0 for none. */
   readonly estimateSeconds?: number | undefined;
+  /** Those that replace all labels. */
+  readonly labelIds?: readonly number[] | undefined;
 }
 
 /**
@@ -52,7 +56,7 @@ export interface IssueEdit {
  *
  * @throws Failure `forbidden` for others than the poster and writers, and for a poster whom the owner blocks; `locked` in
  * an archived repository; `malformed` if the body has another version by now; `precondition` for closing one with open
- * blockers; `invalid` for a milestone that is closed or not of the repository, and as `toAssignees`; `not_found` also if
+ * blockers, and for another state of a merged pull request; `invalid` for a milestone that is closed or not of the repository, and as `toAssignees`; `not_found` also if
  * it was deleted meanwhile.
  */
 export async function editIssue(
@@ -68,28 +72,49 @@ export async function editIssue(
     findIssue(ctx, repo, number),
     findPossibleAssignees(ctx, repo, posterId, wanted.assignees ?? []),
   ]);
-  requireIssueEdit(ctx, issue);
-  const forWriters = isIssueWritable(issue) ? writerStatements(ctx, issue, wanted, possible) : [];
+  const statements = editStatements(ctx, issue, wanted, possible);
   try {
     const results = await ctx.db.batch([
-      requireUnblocked(ctx, issue),
-      ...textStatements(ctx, issue, wanted),
-      ...forWriters,
-      ...(wanted.isClosed === undefined ? [] : stateStatements(ctx, issue, wanted.isClosed)),
+      ...statements,
       selectIssues(ctx.db).where(eq(issues.id, issue.row.id)),
     ]);
     const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
     if (!row) throw notFound("issue does not exist");
     return toIssueContext(issue.repo, row);
   } catch (error) {
-    throw asRefusal(error);
+    throw asEditRefusal(error);
   }
 }
+
+/**
+ * The statements of an edit, for its batch. A failed batch is judged by `asEditRefusal`.
+ *
+ * @throws Failure as `editIssue`, as far as it is known without the batch.
+ */
+export function editStatements(
+  ctx: Ctx,
+  issue: IssueContext,
+  wanted: IssueEdit,
+  possible: readonly PossibleAssignee[],
+) {
+  requireIssueEdit(ctx, issue);
+  if (wanted.isClosed !== undefined && isMerged(issue)) {
+    throw precondition("cannot change state of this pull request, it was already merged");
+  }
+  return [
+    requireUnblocked(ctx, issue),
+    ...textStatements(ctx, issue, wanted),
+    ...(isIssueWritable(issue) ? writerStatements(ctx, issue, wanted, possible) : []),
+    ...(wanted.isClosed === undefined ? [] : stateStatements(ctx, issue, wanted.isClosed)),
+  ] as const;
+}
+
+const isMerged = ({ pull }: IssueContext): boolean => pull !== undefined && pull.mergedAt !== null;
 
 function writerStatements(
   ctx: Ctx,
   issue: IssueContext,
-  { assignees, milestoneId, deadlineAt, estimateSeconds }: IssueEdit,
+  { assignees, milestoneId, deadlineAt, estimateSeconds, labelIds }: IssueEdit,
   possible: readonly PossibleAssignee[],
 ): BatchItem<"sqlite">[] {
   const unit = issue.row.isPull ? "pulls" : "issues";
@@ -98,6 +123,9 @@ function writerStatements(
     ...(users ? assigneeStatements(ctx, issue, users) : []),
     ...(milestoneId === undefined ? [] : milestoneStatements(ctx, issue, milestoneId || null)),
     ...(deadlineAt === undefined ? [] : deadlineStatements(ctx, issue, deadlineAt)),
+    ...(labelIds === undefined
+      ? []
+      : labelStatements(ctx, eventSubject(issue), { kind: "replace", wanted: { ids: labelIds } })),
     ...(estimateSeconds === undefined ? [] : estimateStatements(ctx, issue, estimateSeconds)),
   ];
 }
@@ -129,6 +157,7 @@ function textStatements(ctx: Ctx, issue: IssueContext, wanted: IssueEdit): Batch
         { kind: "change_title", ...entry, oldValue: issues.title, newValue: title },
         sql`from ${issues} where ${and(isThis, isOther)}`,
       ),
+      ...(issue.row.isPull && !isDraftTitle(title) ? [recordReady(ctx, issue)] : []),
     );
   }
   if (ref !== undefined) {
@@ -181,12 +210,24 @@ function textStatements(ctx: Ctx, issue: IssueContext, wanted: IssueEdit): Batch
   ];
 }
 
-function asRefusal(error: unknown): unknown {
+/** The statement that tells that a pull request is no draft any more, before its title changes. */
+function recordReady(ctx: Ctx, { repo, row }: IssueContext) {
+  const { id: issueId, repoId, number } = row;
+  return recordEach(
+    ctx,
+    { type: "pull.ready", repoId, ownerId: repo.row.ownerId, issueId, number },
+    sql`from ${issues} where ${issues.id} = ${issueId} and ${hasDraftTitle}`,
+  );
+}
+
+/** What a failed batch with `editStatements` means for the caller. */
+export function asEditRefusal(error: unknown): unknown {
   if (isViolation(error, "NOT NULL", "issues.content_version")) {
     return malformed("the body was edited meanwhile: content_version is not the current one");
   }
   // The issue, or an account that it is assigned to, was deleted meanwhile.
   if (isViolation(error, "FOREIGN KEY")) return notFound("issue does not exist");
+  if (isTooManyLabels(error)) return tooManyLabels();
   const refusals = [asOpenBlockers, asUnassignable, asWrongMilestone];
   const refused = refusals.map((as) => as(error)).find((refusal) => refusal !== error);
   return refused ?? asBlocked(error, "issues.number");

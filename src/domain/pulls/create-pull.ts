@@ -11,14 +11,15 @@ import { insertSelect } from "../../db/insert-select.ts";
 import {
   ACCESS,
   branchTips,
-  issues,
   milestones,
   pulls,
   repositories,
   type User,
   users,
 } from "../../db/schema/index.ts";
-import { conflict, forbidden, invalid, notFound } from "../../lib/failure.ts";
+import type { Oid } from "../../git/oid.ts";
+import { findDivergence } from "../../git/walk/merge-bases.ts";
+import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import { log } from "../../lib/log.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -31,19 +32,28 @@ import {
   isNewIssue,
   type NewIssue,
   newIssueId,
+  newNumber,
   openingStatements,
 } from "../issues/create-issue.ts";
+import { insertEntry } from "../issues/insert-entry.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
+import { requestStatements } from "../reviews/request-reviews.ts";
+import { findReviewers, type ReviewerNames, type Reviewers } from "../reviews/find-reviewers.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { pullStatements, toOnePull } from "./find-pull.ts";
+import { toBranch } from "./branch-of.ts";
 import { judge, type Judgement } from "./judge.ts";
+import { toPushBody } from "./push-entry.ts";
 import { storeHead } from "./store-head.ts";
+import { asTaken, isTaken } from "./taken-pair.ts";
 
 /** The input for a new pull request. */
 export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
   /** A branch, or `user:branch` for one of the user's fork; branches also by their full ref name. */
   readonly head: string;
   readonly base: string;
+  /** Whom to ask for a review. */
+  readonly reviewers?: ReviewerNames | undefined;
 }
 
 /**
@@ -54,7 +64,8 @@ export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
  *
  * @throws Failure `not_found` for a branch, a fork, a code unit or a milestone that the caller can't see; `invalid` for a
  * head that is the base; `conflict` if an open one of these branches exists; `forbidden` for callers who were granted
- * nothing in the base's repository and may not write to the head's; else as `createIssue`.
+ * nothing in the base's repository and may not write to the head's; else as `createIssue` and
+ * `findReviewers`.
  */
 export async function createPull(
   ctx: Ctx,
@@ -79,18 +90,37 @@ export async function createPull(
   }
   // SECURITY: whoever may only read a repository can't offer the branches of others.
   if (!isInsider && !mayOffer(headRepo)) throw forbidden("user must be a collaborator");
-  const [own, other] = await openSideBySide(ctx, repo, headRepo);
+  const [[own, other], reviewers] = await Promise.all([
+    openSideBySide(ctx, repo, headRepo),
+    findReviewers(
+      ctx,
+      { repo, posterId: ctx.actor.user?.id ?? null, baseBranch },
+      wanted.reviewers ?? {},
+    ),
+  ]);
   const base = requireBranch(own, baseBranch);
   const head = requireBranch(other, headBranch);
   const { graph } = own.repository;
   const [baseNode, headNode] = [graph.find(base.oid), graph.find(head.oid)];
   const judgement = await judge(own.repository, baseNode, headNode);
+  const commitOids = findDivergence(graph, baseNode, headNode)
+    .right.map((node) => graph.oid(node))
+    .reverse();
   const pull = await insertPull(
     ctx,
     repo,
     { ...(isWriter ? wanted : { title: wanted.title, body: wanted.body }), isPull: true },
     assignees,
-    { headRepo, headBranch, baseBranch, headOid: head.oid, baseOid: base.oid, judgement },
+    reviewers,
+    {
+      headRepo,
+      headBranch,
+      baseBranch,
+      headOid: head.oid,
+      baseOid: base.oid,
+      judgement,
+      commitOids,
+    },
   );
   try {
     await storeHead(ctx, pull, [own, other]);
@@ -100,11 +130,6 @@ export async function createPull(
   }
   return pull;
 }
-
-const HEADS = "refs/heads/";
-
-const toBranch = (name: string): string =>
-  name.startsWith(HEADS) ? name.slice(HEADS.length) : name;
 
 /** Parses a head; `owner` is undefined for a branch of the repository itself. */
 function parseHead(head: string): { owner: string | undefined; branch: string } {
@@ -157,6 +182,27 @@ function requireBranch(snapshot: RepositorySnapshot, branch: string): StoredRef 
   throw notFound("the branch does not exist");
 }
 
+/** The statement that tells of the commits which a new pull request has from its beginning. */
+const pushedStatements = (ctx: Ctx, repo: RepositoryContext, commitOids: readonly Oid[]) =>
+  commitOids.length === 0
+    ? []
+    : [
+        insertEntry(ctx, {
+          kind: "pull_push",
+          repoId: repo.row.id,
+          issueId: newIssueId(repo),
+          body: toPushBody(false, commitOids),
+        }),
+      ];
+
+/** The statements that ask for reviews of the new pull request. */
+function askingStatements(ctx: Ctx, repo: RepositoryContext, reviewers: Reviewers) {
+  if (reviewers.users.length + reviewers.teams.length === 0) return [];
+  const posterId = ctx.actor.user?.id ?? null;
+  const row = { posterId, id: newIssueId(repo), number: newNumber(repo) };
+  return requestStatements(ctx, { repo, row }, reviewers);
+}
+
 /** The commits and branches of a new pull request. */
 interface Ends {
   readonly headRepo: RepositoryContext;
@@ -165,6 +211,8 @@ interface Ends {
   readonly headOid: string;
   readonly baseOid: string;
   readonly judgement: Judgement;
+  /** The commits that only the head reaches, oldest first. */
+  readonly commitOids: readonly Oid[];
 }
 
 async function insertPull(
@@ -172,6 +220,7 @@ async function insertPull(
   repo: RepositoryContext,
   wanted: NewIssue & { readonly isPull: true },
   assignees: readonly User[],
+  reviewers: Reviewers,
   ends: Ends,
 ): Promise<PullContext> {
   const { headRepo, headBranch, baseBranch, headOid, baseOid } = ends;
@@ -181,15 +230,13 @@ async function insertPull(
     select 1 from ${milestones}
     where ${milestones.id} = ${milestoneId} and ${milestones.repoId} = ${repo.row.id}
   ))`;
-  const isPair = allOf(
-    eq(pulls.repoId, repo.row.id),
-    eq(pulls.headRepoId, headRepo.row.id),
-    eq(pulls.headBranch, headBranch),
-    eq(pulls.baseBranch, baseBranch),
-    eq(pulls.isClosed, false),
-    eq(pulls.flow, "branch"),
-  );
-  const isTaken = sql`exists (select 1 from ${pulls} where ${isPair})`;
+  const isPair = isTaken({
+    repoId: repo.row.id,
+    headRepoId: headRepo.row.id,
+    headBranch,
+    baseBranch,
+  });
+  const hasOther = sql`exists (select 1 from ${pulls} where ${isPair})`;
   const insert = insertSelect(
     ctx.db,
     pulls,
@@ -197,7 +244,7 @@ async function insertPull(
       issueId: newIssueId(repo),
       repoId: repo.row.id,
       headRepoId: headRepo.row.id,
-      headBranch: onlyWhile(sql`not ${isTaken}`, headBranch),
+      headBranch: onlyWhile(sql`not ${hasOther}`, headBranch),
       baseBranch: onlyWhile(isMilestone, baseBranch),
       headOid,
       ...judgement,
@@ -218,6 +265,8 @@ async function insertPull(
   try {
     const results = await ctx.db.batch([
       ...openingStatements(ctx, repo, wanted, assignees, [insert, tips]),
+      ...pushedStatements(ctx, repo, ends.commitOids),
+      ...askingStatements(ctx, repo, reviewers),
       ...pullStatements(ctx, repo, isNewIssue(repo)),
     ]);
     const [rows, heads] = results.slice(-2) as unknown as [
@@ -237,26 +286,3 @@ async function insertPull(
     throw asOpeningRefusal(error);
   }
 }
-
-/** The refusal for a second open pull request of the same branches, in the words that bots parse. */
-async function asTaken(ctx: Ctx, repo: RepositoryContext, isPair: SQL): Promise<unknown> {
-  const [pull] = await ctx.db
-    .select({ number: issues.number, ...columns })
-    .from(pulls)
-    .innerJoin(issues, eq(issues.id, pulls.issueId))
-    .where(isPair)
-    .limit(1);
-  if (!pull) return conflict("pull request already exists for these targets");
-  return conflict(
-    `pull request already exists for these targets [id: ${pull.issueId}, issue_id: ${pull.issueId}, ` +
-      `head_repo_id: ${pull.headRepoId}, base_repo_id: ${repo.row.id}, ` +
-      `head_branch: ${pull.headBranch}, base_branch: ${pull.baseBranch}]`,
-  );
-}
-
-const columns = {
-  issueId: pulls.issueId,
-  headRepoId: pulls.headRepoId,
-  headBranch: pulls.headBranch,
-  baseBranch: pulls.baseBranch,
-};

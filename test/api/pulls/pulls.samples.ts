@@ -1,5 +1,5 @@
 import { makePull } from "../../support/pulls.ts";
-import { defineSamples, eachTime } from "../../support/samples/sample.ts";
+import { defineSamples, once } from "../../support/samples/sample.ts";
 
 export const samples = defineSamples({
   repoCreatePullRequest: {
@@ -17,7 +17,21 @@ export const samples = defineSamples({
         },
       };
     },
-    announces: eachTime("issue.opened", "issue.assigned", "issue.labeled", "issue.milestoned"),
+    announces: once("issue.opened", "issue.assigned", "issue.labeled", "issue.milestoned"),
+  },
+  repoEditPullRequest: {
+    request: async (world) => ({
+      path: await world.pullPath(),
+      json: {
+        title: "Another title",
+        base: "some/branch",
+        labels: [(await world.label()).id],
+        state: "closed",
+        allow_maintainer_edit: true,
+      },
+    }),
+    // Sent again, it is closed already.
+    announces: { first: ["pull.retargeted", "issue.edited", "issue.labeled", "issue.closed"] },
   },
   repoListPullRequests: {
     request: async (world) => {

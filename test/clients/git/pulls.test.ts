@@ -18,8 +18,8 @@ type Place = Awaited<ReturnType<typeof makeRepo>>;
 
 const htmlOf = ({ path }: Place): string => `${serviceUrl}${path.replace(/^\/repos/, "")}`;
 
-const pullOf = async ({ path }: Place, number: number) =>
-  (await callApi(admin, "GET", `${path}/pulls/${number}`)) as Record<string, unknown>;
+const pullOf = ({ path }: Place, number: number): Promise<Record<string, unknown>> =>
+  callApi(admin, "GET", `${path}/pulls/${number}`);
 
 describe("git push to refs/for", () => {
   it("opens a pull request, and updates it", async () => {
@@ -55,7 +55,10 @@ describe("git push to refs/for", () => {
       "! [remote rejected] HEAD -> refs/for/main/better (request `force-push` push option)",
     );
     const forced = await tryGit(copy, [
-      ...["push", "-o", "force-push=true", url],
+      "push",
+      "-o",
+      "force-push=true",
+      url,
       "HEAD:refs/for/main/better",
     ]);
     expect(forced.output).toContain("(forced update)");

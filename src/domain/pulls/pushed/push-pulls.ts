@@ -1,6 +1,7 @@
 import { and, eq, inArray } from "drizzle-orm";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../../context.ts";
 import { issues, pulls } from "../../../db/schema/index.ts";
 import type { ByteText } from "../../../git/byte-text.ts";
@@ -87,7 +88,7 @@ export async function pushPulls(
 const refuse = (ref: ByteText, reason: string): PushedPull => ({ kind: "refused", ref, reason });
 
 function findRefusal(repo: RepositoryContext, { commands, reachable }: PullPush) {
-  if (!isAllowed(repo, { unit: "pulls", mode: "read" })) {
+  if (!isUnitOn(repo.row, "pulls") || !isAllowed(repo, { unit: "pulls", mode: "read" })) {
     return "User permission denied for creating pull-request.";
   }
   const hasBranch = reachable.refs.some(({ name }) => name.startsWith("refs/heads/"));

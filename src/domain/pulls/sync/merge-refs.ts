@@ -97,7 +97,7 @@ export async function storeMergeRefs(
     }
     return;
   }
-  const wanted = changed.map(({ number, commitOid }): RefUpdateRequest => ({
+  const wanted = changed.map(({ number, commitOid }) => ({
     ref: mergeRefOf(number),
     to: commitOid,
   }));
@@ -109,9 +109,9 @@ export async function storeMergeRefs(
         for (const { objects } of changed) {
           for (const { kind, content } of objects) pack.add(kind, content);
         }
-        const updates = wanted.map((update): RefUpdateRequest => {
-          const from = findRef(current, update.ref)?.oid;
-          return { ...update, ...(from !== undefined && { from }) };
+        const updates = wanted.map(({ ref, to }): RefUpdateRequest => {
+          const from = findRef(current, ref)?.oid;
+          return from === undefined ? { ref, to } : { ref, to, from };
         });
         return { updates: [...updates, ...deletionsIn(current, removed)] };
       },

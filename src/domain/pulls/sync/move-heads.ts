@@ -71,7 +71,7 @@ export async function moveHeads(
     opened ??= await openNetwork(ctx, repo.row, headRepo.row);
     await moveTo(ctx, repo, headRepo, opened, group, { oid, tip });
     opened = undefined;
-    moved.push(...group.map((each) => ({ ...each, pull: { ...each.pull, headOid: oid } })));
+    for (const each of group) moved.push({ ...each, pull: { ...each.pull, headOid: oid } });
   }
   return moved.toSorted((a, b) => a.row.id - b.row.id);
 }

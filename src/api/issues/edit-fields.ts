@@ -1,0 +1,29 @@
+import { precondition } from "../../lib/failure.ts";
+import { endOfDay, readSentTime } from "./sent-time.ts";
+
+// Fields of the edits of issues and of pull requests.
+
+/** @throws Failure `precondition` for a word that is no state. */
+export function isClosedState(state: string): boolean {
+  if (state !== "open" && state !== "closed") throw precondition(`unknown state: ${state}`);
+  return state === "closed";
+}
+
+/** Either field replaces all assignees; an empty name stands for nobody. */
+export const toNames = (wanted: {
+  readonly assignee?: string | undefined;
+  readonly assignees?: readonly string[] | undefined;
+}): readonly string[] | undefined =>
+  wanted.assignee === undefined && wanted.assignees === undefined
+    ? undefined
+    : [wanted.assignee ?? "", ...(wanted.assignees ?? [])];
+
+/** Null takes the deadline away; undefined leaves it as it is. */
+export function toDeadline(wanted: {
+  readonly due_date?: string | undefined;
+  readonly unset_due_date?: boolean | undefined;
+}): number | null | undefined {
+  if (wanted.unset_due_date) return null;
+  const { due_date: date } = wanted;
+  return date === undefined ? undefined : readSentTime("due_date", endOfDay(date));
+}
