@@ -12,11 +12,12 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.closed",
   "issue.reopened",
   "issue.assigned",
+  "issue.deleted",
   "comment.created",
   "comment.edited",
   "pull.ready",
-  "pull.retargeted",
   "pull.synchronized",
+  "pull.retargeted",
   "pull.merged",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];

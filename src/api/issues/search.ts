@@ -53,15 +53,14 @@ issueSearch.openapi(
       [query.created, "poster"],
       [query.assigned, "assignee"],
       [query.mentioned, "mentioned"],
+      [query.review_requested, "review_requested"],
+      [query.reviewed, "reviewed"],
     ];
     const people = own.flatMap(([isAsked, role]) =>
       isAsked && user ? [{ role, name: user.name }] : [],
     );
-    // There are no reviews: nobody was asked for one, and nobody wrote one.
-    const isOfReviews = user && (query.review_requested || query.reviewed);
     const search = {
-      filter:
-        filter && !isOfReviews ? { ...filter, people: [...people, ...filter.people] } : undefined,
+      filter: filter && { ...filter, people: [...people, ...filter.people] },
       scope: { owner: query.owner || undefined, team: query.team || undefined },
       priorityRepoId: query.priority_repo_id,
     };

@@ -3,6 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { chooseHeadRepository, parseComparison } from "../../domain/commits/compare-revisions.ts";
 import { findPullOfBranches } from "../../domain/pulls/find-pull.ts";
 import { PullRequest, toPullRequest } from "../../shapes/pulls/pull-request.ts";
+import { judgePull } from "../../domain/pulls/judge-pull.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inNetwork } from "../guards/repository.ts";
@@ -41,6 +42,7 @@ pullsOfBranches.openapi(
     const text = parseComparison(head);
     const { row } = chooseHeadRepository(repo, relatives, text);
     const branches = { base, headRepoId: row.id, head: text.head };
-    return c.json(toPullRequest(await findPullOfBranches(ctx, repo, branches), viewer), 200);
+    const pull = await judgePull(ctx, await findPullOfBranches(ctx, repo, branches));
+    return c.json(toPullRequest(pull, viewer), 200);
   },
 );

@@ -7,6 +7,7 @@ import { editPull } from "../../domain/pulls/edit-pull.ts";
 import { findPull, findPullOfCommit } from "../../domain/pulls/find-pull.ts";
 import { ISSUE_SORTS, type IssueSort } from "../../domain/issue-lists/issue-query.ts";
 import { REVIEWERS_MAX } from "../../domain/reviews/find-reviewers.ts";
+import { judgePull } from "../../domain/pulls/judge-pull.ts";
 import { listPinnedPulls, listPulls } from "../../domain/pulls/list-pulls.ts";
 import {
   PullRequest,
@@ -210,7 +211,7 @@ pullRequests.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
+    const pull = await judgePull(ctx, await findPull(ctx, repo, c.req.valid("param").index));
     return c.json(toPullRequest(pull, viewer), 200);
   },
 );

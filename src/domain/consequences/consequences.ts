@@ -1,6 +1,7 @@
 import type { Consequence } from "../../events/consequence.ts";
 import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
+import { removePullRefs } from "../pulls/remove-refs.ts";
 import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
 import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
@@ -14,6 +15,7 @@ export const CONSEQUENCES: readonly Consequence[] = [
   synchronizePulls,
   followHeads,
   askCodeOwners,
+  removePullRefs,
   referByCommits,
   referByText,
   detachFormerLabels,

@@ -2,9 +2,11 @@ import { and, eq, ne, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { onlyWhile } from "../../db/db.ts";
-import { branchTips, issues, pulls } from "../../db/schema/index.ts";
+import { branchTips, issues, pulls, timelineEntries } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
+import type { Oid } from "../../git/oid.ts";
 import { NO_NODE } from "../../git/walk/commit-graph.ts";
+import { findDivergence } from "../../git/walk/merge-bases.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import { branchRef } from "../branches/find-branch.ts";
@@ -13,6 +15,7 @@ import { insertEntryIfChanged } from "../issues/insert-entry.ts";
 import { dropApprovals } from "../reviews/follow-head.ts";
 import { toBranch } from "./branch-of.ts";
 import { judge, type Judgement } from "./judge.ts";
+import { toPushBody } from "./push-entry.ts";
 import { type BranchPair, isTaken } from "./taken-pair.ts";
 
 /** Another base of a pull request. */
@@ -22,6 +25,8 @@ export interface Retarget {
   readonly baseOid: string;
   /** Undefined while the head is not stored yet. */
   readonly judgement: Judgement | undefined;
+  /** The commits that the new base does not reach, oldest first. */
+  readonly commitOids: readonly Oid[];
 }
 
 /**
@@ -47,24 +52,28 @@ export async function openRetarget(
   const { graph } = snapshot.repository;
   const head = graph.find(pull.headOid);
   const { headRepoId, headBranch } = pull;
+  const pair = { repoId: repo.row.id, headRepoId, headBranch, baseBranch };
+  if (head === NO_NODE) return { pair, baseOid: ref.oid, judgement: undefined, commitOids: [] };
+  const baseNode = graph.find(ref.oid);
+  const commits = findDivergence(graph, baseNode, head).right;
   return {
-    pair: { repoId: repo.row.id, headRepoId, headBranch, baseBranch },
+    pair,
     baseOid: ref.oid,
-    judgement:
-      head === NO_NODE ? undefined : await judge(snapshot.repository, graph.find(ref.oid), head),
+    judgement: await judge(snapshot.repository, baseNode, head),
+    commitOids: commits.map((node) => graph.oid(node)).reverse(),
   };
 }
 
 /**
- * The statements that give an open pull request another base, with the entry of its timeline and the event. The batch
- * fails by a violation of `NOT NULL` of the base if the branches have an open pull request already.
+ * The statements that give an open pull request another base, with the entries of its timeline and the event. What the
+ * timeline told of its commits is told anew. The batch fails by a violation of `NOT NULL` of the base if the branches have an open pull request already.
  *
  * SECURITY: approvals were given for the former base, which may have other rules.
  */
 export function retargetStatements(
   ctx: Ctx,
   context: PullContext,
-  { pair, baseOid, judgement }: Retarget,
+  { pair, baseOid, judgement, commitOids }: Retarget,
 ) {
   const { repo, row, pull } = context;
   const { id: issueId, repoId, number } = row;
@@ -79,6 +88,15 @@ export function retargetStatements(
   return [
     // First, while the pull request has the former base.
     ...dropApprovals(ctx, context, sql`exists (select 1 from ${pulls} where ${isKept})`),
+    ctx.db
+      .delete(timelineEntries)
+      .where(
+        and(
+          eq(timelineEntries.issueId, issueId),
+          eq(timelineEntries.kind, "pull_push"),
+          sql`exists (select 1 from ${pulls} where ${isKept})`,
+        ),
+      ),
     ctx.db
       .update(issues)
       .set({ updatedAt: ctx.now })
@@ -101,6 +119,14 @@ export function retargetStatements(
       ...{ kind: "change_target_branch" as const, repoId, issueId },
       ...{ oldValue: pull.baseBranch, newValue: baseBranch },
     }),
+    ...(commitOids.length === 0
+      ? []
+      : [
+          insertEntryIfChanged(ctx, {
+            ...{ kind: "pull_push" as const, repoId, issueId },
+            body: toPushBody(false, commitOids),
+          }),
+        ]),
     recordIfChanged(ctx, {
       ...{ type: "pull.retargeted" as const, ownerId: repo.row.ownerId, repoId, issueId, number },
       ...{ from: pull.baseBranch, to: baseBranch },
