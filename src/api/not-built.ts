@@ -67,6 +67,7 @@ GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/reviews/{id}
 GET /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/comments
 POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals
 POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/undismissals
+POST /repos/{owner}/{repo}/pulls/{index}/update
 GET POST /repos/{owner}/{repo}/push_mirrors
 POST /repos/{owner}/{repo}/push_mirrors-sync
 GET DELETE /repos/{owner}/{repo}/push_mirrors/{name}

@@ -16,6 +16,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.deleted",
   "comment.created",
   "comment.edited",
+  "pull.ready",
   "pull.synchronized",
   "pull.retargeted",
   "pull.merged",

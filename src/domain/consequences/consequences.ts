@@ -8,11 +8,15 @@ import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
 import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
+import { askCodeOwners } from "../pulls/review/ask-code-owners.ts";
+import { followHeads } from "../pulls/review/follow-heads.ts";
 
 /** Everything that follows from recorded events. Each event's consequences are drawn in this order. */
 export const CONSEQUENCES: readonly Consequence[] = [
   withdrawUntagged,
   synchronizePulls,
+  followHeads,
+  askCodeOwners,
   removePullRefs,
   referByCommits,
   referByText,
