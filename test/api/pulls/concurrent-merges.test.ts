@@ -54,7 +54,8 @@ describe(
           expect(status).toBe(201);
           const review = { event: "APPROVED", body: "Good" };
           const path = `${own}/pulls/${body.number}`;
-          await call("POST", `${path}/reviews`, { as: reviewer, json: review });
+          const reviewed = await call("POST", `${path}/reviews`, { as: reviewer, json: review });
+        expect(reviewed.status).toBe(200);
           return path;
         }),
       );
