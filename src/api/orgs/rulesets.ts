@@ -6,7 +6,7 @@ import {
   editRule,
   type RuleEntry,
 } from "../../domain/protections/change-rules.ts";
-import { findRuleset, listRulesets, withPeople } from "../../domain/protections/list-rules.ts";
+import { findRuleset, listRulesets, readRuleset } from "../../domain/protections/list-rules.ts";
 import { conflict } from "../../lib/failure.ts";
 import { Ruleset, toRuleset } from "../../shapes/repos/ruleset.ts";
 import { empty, json, page, refusals } from "../answers.ts";
@@ -107,8 +107,7 @@ rulesets.openapi(
   }),
   async (c) => {
     const { ctx, org } = c.var;
-    const rule = await findRuleset(ctx, org, c.req.valid("param").id);
-    return c.json(toEntry(await withPeople(ctx, { kind: "organization", org }, rule)), 200);
+    return c.json(toEntry(await readRuleset(ctx, org, c.req.valid("param").id)), 200);
   },
 );
 
@@ -133,7 +132,7 @@ rulesets.openapi(
   async (c) => {
     const { ctx, org } = c.var;
     const sent = c.req.valid("json");
-    const rule = await findRuleset(ctx, org, c.req.valid("param").id);
+    const rule = findRuleset(ctx, org, c.req.valid("param").id);
     const options = { ...toRuleOptions(sent), repositoryPatterns: sent.repository_patterns };
     const scope = { kind: "organization", org } as const;
     return c.json(toEntry(await editRule(ctx, scope, rule, options)), 200);

@@ -6,6 +6,7 @@ import { closeByMerge } from "../pulls/merge/close-by-merge.ts";
 import { runScheduledMerges } from "../pulls/merge/run-scheduled-merges.ts";
 import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
+import { notifyRelease } from "../notifications/notify-release.ts";
 import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
 import { askCodeOwners } from "../pulls/review/ask-code-owners.ts";
@@ -15,13 +16,14 @@ import { followHeads } from "../pulls/review/follow-heads.ts";
 export const CONSEQUENCES: readonly Consequence[] = [
   withdrawUntagged,
   synchronizePulls,
+  removePullRefs,
   followHeads,
   askCodeOwners,
-  removePullRefs,
   referByCommits,
   referByText,
   closeByMerge,
   runScheduledMerges,
   detachFormerLabels,
   notify,
+  notifyRelease,
 ];

@@ -144,8 +144,7 @@ export class BranchRule {
     const isAllowed = (isForced ? mayForcePush : mayPush)(settings, this.caller);
     if (isAllowed) return undefined;
     const isUnprotected = pathMatcherOf(settings.unprotectedFilePatterns);
-    // A new branch is more than the files that its commits change: who may not push does not create one.
-    if (isUnprotected && before !== undefined) {
+    if (isUnprotected) {
       const isOther = (each: ByteText): boolean => !isUnprotected(each, this.budget);
       const other = await this.findChanged(before, tip, brought, isOther);
       if (other === undefined) return undefined;

@@ -118,8 +118,7 @@ function makeBranches(random: Random, writer: HistoryWriter): readonly [Branch, 
 
 /** What git makes of a base and a head: the commit, or why there is none. */
 function mergeByGit(tree: string, style: BuildStyle, base: string, head: string): string {
-  const run = (...args: string[]): string =>
-    git(tree, args, { env: PEOPLE, mayFail: true });
+  const run = (...args: string[]): string => git(tree, args, { env: PEOPLE, mayFail: true });
   const isAncestor = (a: string, b: string): boolean => git(tree, ["merge-base", a, b]) === a;
   const tip = (): string => git(tree, ["rev-parse", "HEAD"]);
   const checkOut = (oid: string): void => void git(tree, ["checkout", "-q", "--detach", oid]);
