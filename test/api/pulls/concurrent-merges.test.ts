@@ -55,7 +55,7 @@ describe(
           const review = { event: "APPROVED", body: "Good" };
           const path = `${own}/pulls/${body.number}`;
           const reviewed = await call("POST", `${path}/reviews`, { as: reviewer, json: review });
-        expect(reviewed.status).toBe(200);
+          expect(reviewed.status).toBe(200);
           return path;
         }),
       );
