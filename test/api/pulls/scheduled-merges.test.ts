@@ -183,12 +183,9 @@ describe("closing keywords of a merged pull request", () => {
     expect(await stateOf(ownOf(ready), second)).toBe("closed");
     expect(await stateOf(ownOf(other), third)).toBe("closed");
     expect(await stateOf(ownOf(ready), mentioned)).toBe("open");
-    const [{ mergeCommitOid = "" } = {}] = await db
-      .select()
-      .from(pulls)
-      .where(eq(pulls.issueId, pull.id));
+    const [merged] = await db.select().from(pulls).where(eq(pulls.issueId, pull.id));
     const closed = await db.select().from(timelineEntries).where(eq(timelineEntries.kind, "close"));
-    const ofMerge = closed.filter(({ commitOid }) => commitOid === mergeCommitOid);
+    const ofMerge = closed.filter(({ commitOid }) => commitOid === merged?.mergeCommitOid);
     expect(ofMerge).toHaveLength(3);
   });
 });
