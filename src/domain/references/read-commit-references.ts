@@ -7,7 +7,7 @@ import { listUntil, logByTime } from "../../git/walk/log.ts";
 import type { StoredUpdate } from "../../shapes/events/activity.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { NEW_BRANCH_COMMITS_MAX } from "../git/list-pushed-commits.ts";
-import { findNode } from "../webhooks/dispatch/read-pushed.ts";
+import { findNode } from "../git/find-node.ts";
 import { findReferences, type ReferredIssue } from "./find-references.ts";
 
 /** Commits whose messages are read at once, and the references at which reading ends. */

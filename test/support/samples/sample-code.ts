@@ -30,6 +30,17 @@ export async function storeSampleUpstream(repo: TestRepo, text: string): Promise
   await storePush(repo, "refs/heads/main", next, history.build());
 }
 
+/** A branch with one commit on top of the sample code's. */
+export async function storeSampleUpdate(
+  repo: TestRepo,
+  parent: string,
+  branch: string,
+): Promise<void> {
+  const history = new History();
+  const oid = history.commit({ files: { ahead: "Ahead\n" }, parents: [parent] });
+  await storePush(repo, `refs/heads/${branch}`, oid, history.build());
+}
+
 /** A note on a commit, as `git notes add` stores it. */
 export async function storeSampleNote(repo: TestRepo, commitOid: string): Promise<void> {
   const history = new History();

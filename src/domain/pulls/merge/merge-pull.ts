@@ -228,7 +228,9 @@ async function findAuthor(
     if (!byEmail.has(author.email)) byEmail.set(author.email, author);
   }
   const { timeSeconds, zone } = now;
-  const authors = [...byEmail.values()].map((author) => ({ ...author, timeSeconds, zone }));
+  const authors = [...byEmail.values()].map(({ name, email }): Identity => {
+    return { name, email, timeSeconds, zone };
+  });
   if (!poster) {
     const [latest] = authors;
     if (!latest) throw new Error("a head without commits of its own is squashed");

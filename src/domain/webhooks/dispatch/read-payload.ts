@@ -43,7 +43,8 @@ import {
   toIssueOrCommentPayload,
 } from "./read-issue-payload.ts";
 import { type PullSubject, readPullSubject, toPullOrReviewPayload } from "./read-pull-payload.ts";
-import { findNode, PUSHED_PARTS, readPushed } from "./read-pushed.ts";
+import { PUSHED_PARTS, readPushed } from "./read-pushed.ts";
+import { findNode } from "../../git/find-node.ts";
 
 /** The data that the payloads of one event are built from. */
 export interface PayloadSource {

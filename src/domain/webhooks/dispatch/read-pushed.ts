@@ -4,9 +4,9 @@ import { LISTED_COMMITS_MAX, type Pushed } from "../../../events/webhooks/payloa
 import type { Oid } from "../../../git/oid.ts";
 import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import { countWalk, findWanted, listUntil, walkByTime } from "../../../git/walk/log.ts";
-import { peel } from "../../../git/walk/peel.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
+import { findNode } from "../../git/find-node.ts";
 import { firstParent, NEW_BRANCH_COMMITS_MAX } from "../../git/list-pushed-commits.ts";
 import type { RepositorySnapshot } from "../../git/open-snapshot.ts";
 
@@ -69,11 +69,4 @@ function listPushed(
     if (nodes.length === LISTED_COMMITS_MAX) break;
   }
   return { nodes, total: countWalk(graph, range.tips, isWanted) };
-}
-
-/** The node of the commit that an id peels to; none if it is not a commit or no longer stored. */
-export function findNode({ catalog, graph }: OpenRepository, oid: Oid | null): Node {
-  const found = oid === null ? undefined : catalog.find(oid);
-  const commit = found && peel(catalog, found);
-  return commit ? graph.nodeAt(commit) : NO_NODE;
 }
