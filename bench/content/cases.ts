@@ -4,6 +4,8 @@ import type { Request } from "./forge.ts";
 /** A query of clients, and the equivalent git commands. */
 export type Case = {
   name: string;
+  /** Prepares a run; not measured. Run 0 is the one with empty caches. */
+  prepare?: (run: number) => Promise<void>;
   /** Sequential requests; different ones in each run if they change the repository. */
   requests: (run: number) => Request[];
   /** The commands, run sequentially in the bare repository, each in its own process. */
@@ -12,7 +14,7 @@ export type Case = {
   share?: number;
 };
 
-type Command = { args: string[]; input?: string };
+export type Command = { args: string[]; input?: string };
 
 /** The objects in the pushed repository that the cases use. */
 export type Samples = {
@@ -54,7 +56,7 @@ const PAGE = 50;
 /** Entries on a page of a tree. */
 const TREE_PAGE = 1000;
 
-const command = (...args: string[]): Command => ({ args });
+export const command = (...args: string[]): Command => ({ args });
 
 /** For light lists, git prints stored data only; for full lists, also the line counts of each file. */
 export function casesOf({

@@ -4,12 +4,15 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
+import type { Database } from "../../scripts/serve/migrate.ts";
 import { openService, type Service } from "../support/service.ts";
 
 /** The service with one repository. Functions rather than methods, so that callers can pass them on. */
 export type ContentForge = {
   /** Requests a path below the repository, and reads the response to its end. */
   ask: (request: Request) => Promise<Answer>;
+  /** The service's database. */
+  database: () => Promise<Database>;
   /** URL of the repository for git, and the command-line options that git needs to push. */
   git: { url: string; options: string[] };
   /** Restarts the service with empty caches: only the bucket has the packs. */
@@ -17,11 +20,20 @@ export type ContentForge = {
   close: () => Promise<void>;
 };
 
-/** `status` is the expected status, by default 200. */
-export type Request = { method?: "POST"; path: string; json?: object; status?: number };
+/** What is asked, and what the answer is expected to be. */
+export type Request = {
+  method?: "POST";
+  path: string;
+  json?: object;
+  /** By default 200. */
+  status?: number;
+  /** A part of the body. */
+  contains?: string;
+};
 
-type Answer = {
-  /** Size of the body. */
+export type Answer = {
+  body: string;
+  /** Size of the body in bytes. */
   bytes: number;
   seconds: number;
   /** Calls to the bucket. */
@@ -76,21 +88,23 @@ export async function openContentForge(data: string, branch: string): Promise<Co
   };
   const credentials = Buffer.from(`root:${token}`).toString("base64");
   return {
-    ask: async ({ path, status = 200, ...request }) => {
+    ask: async ({ path, status = 200, contains = "", ...request }) => {
       const from = performance.now();
       const answer = await send(`token ${token}`, `/repos/root/${REPOSITORY}${path}`, request);
-      const body = Buffer.from(await answer.arrayBuffer());
+      const bytes = Buffer.from(await answer.arrayBuffer());
       const seconds = (performance.now() - from) / 1000;
-      if (answer.status !== status) {
-        throw new Error(`${path} was answered ${answer.status}: ${body.toString().slice(0, 300)}`);
+      const body = bytes.toString();
+      if (answer.status !== status || !body.includes(contains)) {
+        throw new Error(`${path} was answered ${answer.status}: ${body.slice(0, 300)}`);
       }
       const id = answer.headers.get("x-request-id") ?? "";
-      return { bytes: body.length, seconds, r2Calls: await callsOf(id) };
+      return { body, bytes: bytes.length, seconds, r2Calls: await callsOf(id) };
     },
     git: {
       url: new URL(`/root/${REPOSITORY}.git`, service.origin).href,
       options: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
     },
+    database: () => service.database(),
     restartCold: async () => {
       await service.close();
       rmSync(join(data, "cache"), { recursive: true, force: true });

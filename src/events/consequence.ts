@@ -6,6 +6,7 @@ import type { Event } from "./event.ts";
 const KINDS_WITH_CONSEQUENCES = [
   "repository.pushed",
   "repository.transferred",
+  "commit_status.created",
   "repository.deleted",
   "issue.opened",
   "issue.edited",
@@ -16,7 +17,13 @@ const KINDS_WITH_CONSEQUENCES = [
   "comment.created",
   "comment.edited",
   "pull.retargeted",
+  "pull.synchronized",
   "pull.merged",
+  "pull.merge_scheduled",
+  "pull.ready",
+  "review.dismissed",
+  "review.submitted",
+  "release.published",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

@@ -43,8 +43,19 @@ function refuseReadOnly({ row }: RepositoryContext): void {
   if (row.isMirror) throw forbidden("mirror repository is read-only");
 }
 
+const readDoor = gitDoor(() => forbidden("you may not push to this repository"));
+
 /** A git request in the form that `src/entrance` takes. */
-export const incoming = incomingAt(gitDoor(() => forbidden("you may not push to this repository")));
+export const incoming = incomingAt(readDoor);
+
+/** A push: it may begin with reading, and is refused where everybody may only read. */
+export const incomingPush = incomingAt({
+  ...readDoor,
+  requireAccess(actor, repo, requirement) {
+    readDoor.requireAccess(actor, repo, requirement);
+    refuseReadOnly(repo);
+  },
+});
 
 /** A Git LFS request. 401 as in Gitea: clients prompt for another name and password then. */
 export const lfsIncoming = incomingAt(

@@ -5,7 +5,7 @@ import { enterRepository, type RequestContext } from "../entrance/enter-reposito
 import { requestedVersion, type ServiceName } from "../git/wire/advertisement.ts";
 import { forbidden, malformed } from "../lib/failure.ts";
 import { advertise } from "./advertise.ts";
-import { incoming } from "./door.ts";
+import { incoming, incomingPush } from "./door.ts";
 import type { GitHttpEnv } from "./env.ts";
 import { lfs } from "./lfs/index.ts";
 import { receivePack } from "./receive-pack.ts";
@@ -61,7 +61,9 @@ const NO_DUMB_PROTOCOL =
  * SECURITY: `service` must be the service that the route runs, never an unchecked parameter.
  */
 const enter = (c: Context<GitHttpEnv>, service: ServiceName): Promise<RequestContext> =>
-  enterRepository(incoming(c), service === "git-upload-pack" ? toRead(c) : toPush(c));
+  service === "git-upload-pack"
+    ? enterRepository(incoming(c), toRead(c))
+    : enterRepository(incomingPush(c), toPush(c));
 
 function refuseOtherType(c: Context<GitHttpEnv>, service: ServiceName): void {
   const expected = `application/x-${service}-request`;

@@ -1,13 +1,27 @@
+import { findMaintainedBranches } from "../auth/access/maintained-branches.ts";
+import { isAllowed } from "../auth/access/permission.ts";
 import type { Config } from "../config.ts";
 import type { Ctx } from "../context.ts";
 import { applyPushOptions, parsePushOptions } from "../domain/repos/push-options.ts";
 import { pushRefs, type RefPush } from "../domain/git/push-refs.ts";
+import { isForPull, parsePullOptions } from "../domain/pulls/pushed/parse-target.ts";
+import { type PushedPull, pushPulls } from "../domain/pulls/pushed/push-pulls.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
+import { decodeText } from "../git/byte-text.ts";
 import { GitError, overLimit } from "../git/error.ts";
 import { DEFAULT_PACK_LIMITS } from "../git/pack/limits.ts";
 import { FLUSH_PKT, joinBytes } from "../git/wire/pkt-line.ts";
-import { formatReceiveReport, type ReceiveReport } from "../git/wire/receive-report.ts";
-import { parseReceiveRequest, type ReceiveRequest } from "../git/wire/receive-request.ts";
+import {
+  formatReceiveReport,
+  type ReceiveReport,
+  type RefResult,
+} from "../git/wire/receive-report.ts";
+import {
+  isDelete,
+  parseReceiveRequest,
+  type ReceiveRequest,
+  type RefCommand,
+} from "../git/wire/receive-request.ts";
 import { BAND_DATA, formatFrames, formatProgress, KEEPALIVE_FRAME } from "../git/wire/side-band.ts";
 import { Failure, malformed, tooLarge } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
@@ -17,7 +31,8 @@ import type { PackReceiver } from "../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
 import { gitAnswer, logSent } from "./answer.ts";
 import { formatFindings, withPage } from "./finding-lines.ts";
-import { suggestPulls, reportProgress } from "./push-progress.ts";
+import { namePulls, openHints, suggestPulls } from "./pull-hints.ts";
+import { reportProgress } from "./push-progress.ts";
 import { ProgressChannel } from "./progress-channel.ts";
 
 const RESULT = "git-receive-pack-result";
@@ -48,7 +63,10 @@ export async function receivePack(
   if (!request || request.commands.length === 0) return gitAnswer(RESULT, new Uint8Array(0));
 
   const stored = ctx.git.repository(repo.row);
-  const upload = request.hasPack ? await beginUpload(stored, ctx) : undefined;
+  // SECURITY: nothing of a push is stored that could not be applied anyway.
+  const chosen = await chooseRefs(context, request.commands);
+  const isWanted = request.hasPack && chosen.accepted.length > 0;
+  const upload = isWanted ? await beginUpload(stored, ctx) : undefined;
   const failure = await receiveBody(request, upload?.receiver, rest, body, ctx.config);
   if (failure?.error instanceof CallerLeft) {
     if (upload) ctx.defer(stored.dropUpload(upload.uploadId, upload.receiver));
@@ -56,7 +74,14 @@ export async function receivePack(
   }
   const progress = new ProgressChannel();
   const report = request.capabilities.has("side-band-64k") ? progress.report : undefined;
-  const work = completePush(context, request, upload, failure, requestId, report).finally(() => {
+  const work = completePush(
+    { ...context, chosen },
+    request,
+    upload,
+    failure,
+    requestId,
+    report,
+  ).finally(() => {
     // Also to a client that wants no progress.
     progress.report(formatFindings(upload?.receiver.findings ?? [], ctx));
   });
@@ -151,7 +176,7 @@ async function drain(body: AsyncGenerator<Uint8Array>): Promise<void> {
  * `quiet`, as one without a terminal does, gets no progress but all other messages.
  */
 async function completePush(
-  context: RequestContext,
+  context: RequestContext & { readonly chosen: ChosenRefs },
   request: ReceiveRequest,
   upload: Upload | undefined,
   failure: { error: unknown } | undefined,
@@ -162,14 +187,21 @@ async function completePush(
   const stored = ctx.git.repository(repo.row);
   const reportMeter = request.capabilities.has("quiet") ? undefined : report;
   try {
+    const { accepted, isForPulls, refused } = context.chosen;
+    if (accepted.length === 0) return { unpackError: undefined, results: refused };
+    const hints = report ? openHints(context, accepted) : undefined;
     const verified = await verifyPack();
     const isAtomic = request.capabilities.has("atomic");
     const uploadId = upload?.uploadId;
-    const push = { commands: request.commands, isAtomic, uploadId, ...verified };
-    const results = await pushRefs(ctx, repo, push);
+    const commands = isAtomic && refused.length > 0 ? [] : accepted;
+    const push = { commands, isAtomic, uploadId, ...verified };
+    const pushed: readonly PushedPull[] = isForPulls
+      ? await pushPulls(ctx, repo, push, parsePullOptions(request.pushOptions))
+      : await pushRefs(ctx, repo, push);
+    const results = inOrder(request, [...refused, ...pushed]);
     const count = results.length;
     reportMeter?.(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
-    report?.(suggestPulls(context, request.commands, results));
+    report?.(isForPulls ? namePulls(context, pushed) : await suggestPulls(context, hints, pushed));
     if (results.some(({ kind }) => kind === "ok")) {
       const options = parsePushOptions(request.pushOptions);
       const refusal = await applyPushOptions(ctx, repo, options).catch((error: unknown) => {
@@ -211,6 +243,63 @@ async function completePush(
       throw error;
     }
   }
+}
+
+/** The commands of a push that its caller may make at all, and the refusals of the others. */
+interface ChosenRefs {
+  readonly accepted: readonly RefCommand[];
+  /** Whether they open or update pull requests; if not, they update refs. */
+  readonly isForPulls: boolean;
+  readonly refused: readonly RefResult[];
+}
+
+/**
+ * SECURITY: the door lets everybody in who may read the code. This alone keeps readers from all refs but those of their
+ * pull requests, and the branches of pull requests whose posters let them edit these.
+ *
+ * Cost: one query for readers who push to other refs.
+ */
+async function chooseRefs(
+  { ctx, repo }: RequestContext,
+  commands: readonly RefCommand[],
+): Promise<ChosenRefs> {
+  const mayWrite = isAllowed(repo, { unit: "code", mode: "write" });
+  const isPlain = ({ ref }: RefCommand): boolean => !isForPull(ref);
+  const maintained =
+    mayWrite || !commands.some(isPlain)
+      ? undefined
+      : await findMaintainedBranches(ctx.db, ctx.actor, repo.row);
+  const isMaintained = (command: RefCommand): boolean => {
+    const name = decodeText(command.ref);
+    const branch = name.startsWith(HEADS) ? name.slice(HEADS.length) : undefined;
+    return branch !== undefined && !isDelete(command) && maintained?.has(branch) === true;
+  };
+  const mayUpdate = (command: RefCommand): boolean =>
+    isPlain(command) && (mayWrite || isMaintained(command));
+  const isForPulls = !commands.some(mayUpdate);
+  const isAccepted = (command: RefCommand): boolean =>
+    isForPulls ? !isPlain(command) : mayUpdate(command);
+  const reasonOf = (command: RefCommand): string =>
+    isPlain(command)
+      ? "User permission denied for writing."
+      : "push pull requests without other refs";
+  return {
+    accepted: commands.filter(isAccepted),
+    isForPulls,
+    refused: commands
+      .filter((command) => !isAccepted(command))
+      .map((command) => ({ kind: "refused", ref: command.ref, reason: reasonOf(command) })),
+  };
+}
+
+const HEADS = "refs/heads/";
+
+/** The results in the order of the commands; what has none was part of an atomic push. */
+function inOrder({ commands }: ReceiveRequest, results: readonly RefResult[]): RefResult[] {
+  const byRef = new Map(results.map((result) => [result.ref, result]));
+  return commands.map(
+    ({ ref }) => byRef.get(ref) ?? { kind: "refused", ref, reason: "atomic push failure" },
+  );
 }
 
 /** Refuses each ref of a push for the same reason. */

@@ -30,11 +30,20 @@ export const toWrite = (c: Context<GitHttpEnv>): RepositoryTarget => ({
   requirement: { unit: "code", mode: "write" },
 });
 
-/** The same for pushing, which may create the repository. */
-export function toPush(c: Context<GitHttpEnv>): RepositoryTarget {
+/** The same for storing large files for a push, which may create the repository. */
+export function toStore(c: Context<GitHttpEnv>): RepositoryTarget {
   const target = toWrite(c);
   return { ...target, createMissing: (ctx) => createByPush(c, ctx, target) };
 }
+
+/**
+ * The same for pushing. Whoever may read the code may begin a push, since it may open a pull request: `receivePack` judges
+ * each ref.
+ */
+export const toPush = (c: Context<GitHttpEnv>): RepositoryTarget => ({
+  ...toStore(c),
+  requirement: { unit: "code", mode: "read" },
+});
 
 /** Creates the missing repository of a push; undefined if the caller may not create it. */
 async function createByPush(

@@ -107,7 +107,7 @@ describe("a ref", () => {
     ["objects/info/alternates", "funny refname"],
     ["refs/heads/HEAD", "a branch can't be called HEAD"],
     ["refs/pull/1/head", "hidden ref"],
-    ["refs/for/main", "hidden ref"],
+    ["refs/for-review/main", "hidden ref"],
     [`refs/heads/${"x".repeat(990)}`, "the name is too long"],
   ])("called %s is refused, and the other refs of the push are not", async (ref, reason) => {
     const owner = await make.user();

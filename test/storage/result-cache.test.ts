@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 
+import type { ByteText } from "../../src/git/byte-text.ts";
+import { StepBudget } from "../../src/lib/step-budget.ts";
 import type { FileCache } from "../../src/storage/bucket.ts";
 import { ResultCache, type ResultKey } from "../../src/storage/result-cache.ts";
 
@@ -87,5 +89,114 @@ describe("a cached result", () => {
     await expect(results.getOrCompute(["x"], failing)).rejects.toThrow("gone");
     expect(files.size).toBe(0);
     expect(await results.getOrCompute(["x"], makeWork("there"))).toBe("there");
+  });
+});
+
+/** Makes texts of these pieces, and counts the texts that were begun and ended, and the pieces. */
+function makePieces(...pieces: readonly (string | Error)[]) {
+  const counts = { begun: 0, ended: 0, pieces: 0 };
+  async function* compute(budget: StepBudget): AsyncGenerator<ByteText> {
+    counts.begun++;
+    try {
+      for (const piece of pieces) {
+        await budget.pause();
+        if (piece instanceof Error) throw piece;
+        counts.pieces++;
+        yield piece as ByteText;
+      }
+    } finally {
+      counts.ended++;
+    }
+  }
+  return { counts, compute };
+}
+
+async function readText(pieces: AsyncGenerator<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const piece of pieces) text += Buffer.from(piece).toString("latin1");
+  return text;
+}
+
+const LARGE = "x".repeat(100_000);
+
+describe("a text that is sent while it is computed", () => {
+  it("arrives in pieces as they are made, and is remembered as a whole", async () => {
+    const { cache } = makeCache();
+    const results = new ResultCache(cache, objectName());
+    const { counts, compute } = makePieces(LARGE, LARGE, "small\xff", "", "end");
+    const stream = await results.streamText(["x"], compute);
+    expect((await stream.next()).value).toHaveLength(LARGE.length);
+    expect(counts.pieces).toBe(1);
+    const rest = `${LARGE}small\xffend`;
+    expect(await readText(stream)).toBe(rest);
+    for (let round = 0; round < 2; round++) {
+      const again = await results.streamText(["x"], compute);
+      expect(await readText(again)).toBe(LARGE + rest);
+    }
+    expect(counts).toEqual({ begun: 1, ended: 1, pieces: 5 });
+    // Who sends a piece may take its buffer: what is remembered is not touched by that.
+    for await (const piece of await results.streamText(["x"], compute)) piece.fill(0);
+    expect(await readText(await results.streamText(["x"], compute))).toBe(LARGE + rest);
+  });
+
+  it("shares what is remembered with a text that is computed before it is sent", async () => {
+    const { cache } = makeCache();
+    const results = new ResultCache(cache, objectName());
+    await readText(await results.streamText(["x"], makePieces("text").compute));
+    const whole = await results.getOrComputeText(["x"], () => Promise.reject(new Error("again")));
+    expect(Buffer.from(whole).toString()).toBe("text");
+    const empty = await results.streamText(["empty"], makePieces().compute);
+    expect(await readText(empty)).toBe("");
+  });
+
+  it("is refused before its first piece, and breaks off after that; neither is remembered", async () => {
+    const { files, cache } = makeCache();
+    const results = new ResultCache(cache, objectName());
+    const failing = makePieces(new Error("too large"));
+    await expect(results.streamText(["x"], failing.compute)).rejects.toThrow("too large");
+    const breaking = makePieces(LARGE, new Error("too large"));
+    const stream = await results.streamText(["x"], breaking.compute);
+    expect((await stream.next()).value).toHaveLength(LARGE.length);
+    await expect(stream.next()).rejects.toThrow("too large");
+    expect([failing.counts.ended, breaking.counts.ended, files.size]).toEqual([1, 1, 0]);
+  });
+
+  it("ends with its reader", async () => {
+    const { files, cache } = makeCache();
+    const results = new ResultCache(cache, objectName());
+    const { counts, compute } = makePieces(LARGE, LARGE, LARGE);
+    const stream = await results.streamText(["x"], compute);
+    await stream.next();
+    await stream.return(undefined);
+    expect(counts).toEqual({ begun: 1, ended: 1, pieces: 1 });
+    expect(files.size).toBe(0);
+  });
+
+  it("is not remembered beyond 16 MB", async () => {
+    const { files, cache } = makeCache();
+    const results = new ResultCache(cache, objectName());
+    const { compute } = makePieces(...Array<string>(200).fill(LARGE));
+    let sentBytes = 0;
+    for await (const piece of await results.streamText(["x"], compute)) sentBytes += piece.length;
+    expect([sentBytes, files.size]).toEqual([200 * LARGE.length, 0]);
+  });
+
+  it("reports each time that it is incomplete", async () => {
+    const incomplete: string[] = [];
+    const { cache } = makeCache();
+    const results = new ResultCache(cache, objectName(), {
+      openBudget: (stepsMax) => new StepBudget(stepsMax),
+      onIncomplete: (kind) => void incomplete.push(kind),
+    });
+    async function* compute(budget: StepBudget): AsyncGenerator<ByteText> {
+      budget.consume(11);
+      yield "coarse" as ByteText;
+    }
+    for (let round = 1; round <= 2; round++) {
+      expect(await readText(await results.streamText(["x"], compute, 10))).toBe("coarse");
+      expect(incomplete).toHaveLength(round);
+    }
+    await readText(await results.streamText(["y"], compute, 20));
+    expect(incomplete).toHaveLength(2);
   });
 });

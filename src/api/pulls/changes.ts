@@ -13,8 +13,7 @@ import {
 import { log } from "../../lib/log.ts";
 import { answerText } from "../../lib/streamed-text.ts";
 import { ChangedFile, toChangedFile } from "../../shapes/git/changed-file.ts";
-import { toCommit } from "../../shapes/git/commit.ts";
-import { PullRequestCommit } from "../../shapes/pulls/pull-commit.ts";
+import { PullRequestCommit, toPullRequestCommit } from "../../shapes/pulls/pull-commit.ts";
 import { HEADERS, numberedPage, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
@@ -123,10 +122,10 @@ pullChanges.openapi(
     const notes = query.notes === true ? await listNotes(snapshot, oids) : undefined;
     setNumberedPageHeaders(c, page, total);
     return c.json(
-      read.map((each) => ({
-        ...toCommit(repo, each, viewer),
-        ...(notes && { note: notes.get(each.commitOid) ?? null }),
-      })),
+      read.map((each) => {
+        const note = notes && (notes.get(each.commitOid) ?? null);
+        return toPullRequestCommit(repo, each, note, viewer);
+      }),
       200,
     );
   },

@@ -8,6 +8,7 @@ import { forbidden, notFound } from "../../lib/failure.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { requireParticipation, requireUnitOn } from "../comments/participation.ts";
+import { recordOfComment } from "../comments/record-of-comment.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { isIssueWritable } from "../issues/find-issue.ts";
 import { mayEditIssue, requireNotArchived } from "../issues/require-issue-access.ts";
@@ -61,7 +62,7 @@ export function requireDating({ repo }: IssueContext): void {
 /** The statement that tells of a change of the files, if the previous one changed a row: an edit of their subject. */
 export const recordAttaching = (ctx: Ctx, { issue, comment }: AttachmentSubject) =>
   comment
-    ? recordIfChanged(ctx, {
+    ? recordOfComment(ctx, comment.row, {
         type: "comment.edited",
         ...eventSubject(issue),
         commentId: comment.row.id,

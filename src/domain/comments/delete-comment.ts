@@ -1,11 +1,14 @@
+import { eq } from "drizzle-orm";
+
 import type { Ctx } from "../../context.ts";
-import { timelineEntries } from "../../db/schema/index.ts";
-import { recordIfChanged } from "../../events/record.ts";
+import { codeComments, timelineEntries } from "../../db/schema/index.ts";
 import type { CommentPayload } from "../../shapes/webhooks/issue-payloads.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
 import { type CommentOfIssue, requireOwnComment } from "./edit-comment.ts";
 import { isCommentOf } from "./find-comment.ts";
+import { keepAnswers } from "./keep-answers.ts";
+import { recordOfComment } from "./record-of-comment.ts";
 
 /**
  * Deletes a comment with its reactions, files, history, and the references that it made in other timelines. Foreign keys
@@ -23,8 +26,9 @@ export async function deleteComment(
   requireNotArchived(issue.repo);
   const lastPayload = await toLastPayload(ctx, { comment, issue });
   await ctx.db.batch([
-    ctx.db.delete(timelineEntries).where(isCommentOf(issue.repo, comment.row.id)),
-    recordIfChanged(ctx, {
+    ...keepAnswers(ctx, eq(codeComments.entryId, comment.row.id)),
+    ctx.db.delete(timelineEntries).where(isCommentOf(ctx, issue.repo, comment.row.id)),
+    recordOfComment(ctx, comment.row, {
       type: "comment.deleted",
       ...eventSubject(issue),
       commentId: comment.row.id,

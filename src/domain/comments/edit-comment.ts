@@ -3,7 +3,6 @@ import { and, eq } from "drizzle-orm";
 import { asBlocked, unlessBlocked } from "../../auth/access/blocks.ts";
 import type { Ctx } from "../../context.ts";
 import { timelineEntries } from "../../db/schema/index.ts";
-import { recordIfChanged } from "../../events/record.ts";
 import { conflict, forbidden, notFound } from "../../lib/failure.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
@@ -13,6 +12,7 @@ import { insertOriginal, insertVersionIfChanged } from "../issues/insert-version
 import { requireNotArchived } from "../issues/require-issue-access.ts";
 import { isCommentOf } from "./find-comment.ts";
 import { isKeptOut, requireUnitOn } from "./participation.ts";
+import { recordOfComment } from "./record-of-comment.ts";
 import { selectComments, toCommentContext } from "./select-comments.ts";
 
 /** A comment with its issue. */
@@ -49,7 +49,7 @@ export async function editComment(
   const { id, contentVersion } = row;
   const text = { issueId: row.issueId, entryId: id };
   const isUnchanged = and(
-    isCommentOf(issue.repo, id),
+    isCommentOf(ctx, issue.repo, id),
     eq(timelineEntries.contentVersion, contentVersion),
   );
   const [, updated, , , [edited]] = await db
@@ -65,13 +65,13 @@ export async function editComment(
         .where(isUnchanged)
         .returning({ id: timelineEntries.id }),
       insertVersionIfChanged(ctx, text, body),
-      recordIfChanged(ctx, {
+      recordOfComment(ctx, row, {
         type: "comment.edited",
         ...eventSubject(issue),
         commentId: id,
         from: row.body,
       }),
-      selectComments(db).where(isCommentOf(issue.repo, id)),
+      selectComments(db).where(isCommentOf(ctx, issue.repo, id)),
     ])
     .catch((error: unknown) => {
       throw asBlocked(error, "timeline_entries.body");

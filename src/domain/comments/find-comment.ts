@@ -7,11 +7,21 @@ import type { CommentContext } from "../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, selectIssues, toIssueContext } from "../issues/find-issue.ts";
-import { isComment, selectComments, toCommentContext } from "./select-comments.ts";
+import { selectComments, toCommentContext } from "./select-comments.ts";
+import { isSubmittedOrOwn } from "./written-entries.ts";
 
-/** The condition for a comment of a repository by its id. */
-export const isCommentOf = (repo: RepositoryContext, id: number) =>
-  and(eq(timelineEntries.id, id), eq(timelineEntries.repoId, repo.row.id), isComment);
+/**
+ * The condition for a comment of a repository by its id, which may be one on code.
+ *
+ * SECURITY: one of a pending review is its author's alone.
+ */
+export const isCommentOf = ({ actor }: Ctx, repo: RepositoryContext, id: number) =>
+  and(
+    eq(timelineEntries.id, id),
+    eq(timelineEntries.repoId, repo.row.id),
+    sql`${timelineEntries.kind} in ('comment', 'code')`,
+    isSubmittedOrOwn(actor),
+  );
 
 /**
  * Finds a comment of a repository.
@@ -23,7 +33,7 @@ export async function findComment(
   repo: RepositoryContext,
   id: number,
 ): Promise<CommentContext> {
-  const [row] = await selectComments(ctx.db).where(isCommentOf(repo, id));
+  const [row] = await selectComments(ctx.db).where(isCommentOf(ctx, repo, id));
   if (!row || !isIssueVisible(repo, row)) throw noComment();
   return toCommentContext(repo, row);
 }
@@ -43,10 +53,10 @@ export async function findCommentAndIssue(
   const issueId = sql`(
     select ${timelineEntries.issueId}
     from ${timelineEntries}
-    where ${isCommentOf(repo, id)}
+    where ${isCommentOf(ctx, repo, id)}
   )`;
   const [[row], [found]] = await db.batch([
-    selectComments(db).where(isCommentOf(repo, id)),
+    selectComments(db).where(isCommentOf(ctx, repo, id)),
     selectIssues(db).where(eq(issues.id, issueId)),
   ]);
   if (!row || !found || !isIssueVisible(repo, row)) throw noComment();

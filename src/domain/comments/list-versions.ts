@@ -34,7 +34,7 @@ export const listCommentVersions = (
   const issueId = sql`(
     select ${timelineEntries.issueId}
     from ${timelineEntries}
-    where ${isCommentOf(repo, id)}
+    where ${isCommentOf(ctx, repo, id)}
   )`;
   return listVersions(ctx, repo, { isOfIssue: eq(issues.id, issueId), entryId: id }, slice);
 };

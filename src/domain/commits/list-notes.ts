@@ -31,7 +31,7 @@ export async function listNotes(
   const notes = new Map<Oid, string>();
   if (rootOid === undefined) return notes;
   const found = new Map<Oid, Oid>();
-  const wanted = commitOids.map((commitOid) => ({ commitOid, digits: commitOid as string }));
+  const wanted = commitOids.map((commitOid) => ({ commitOid, digits: commitOid }));
   await findBlobs(snapshot, rootOid, wanted, found);
   for (const [commitOid, oid] of found) {
     const location = catalog.find(oid);

@@ -10,7 +10,7 @@ import type {
   OutboxEntry,
   RepositorySummary,
 } from "../../storage/repository-records.ts";
-import { mergeStatements } from "../pulls/merge/record-merge.ts";
+import { mergeStatements } from "./record-merge.ts";
 import type { PushedCommits } from "./list-pushed-commits.ts";
 
 /** Maximum ref updates in one event. A larger push records several events. */
@@ -59,15 +59,17 @@ export async function recordPush(
     ownerId: repo.ownerId,
     ...(isConfined && { isConfined }),
   } as const;
-  const setRow = db
-    .update(repositories)
-    .set({
-      isEmpty: !hasRefs,
-      sizeBytes: packBytes,
-      ...(head !== null && { defaultBranch: branchName(head) }),
-      updatedAt: sql`max(${repositories.updatedAt}, ${at})`,
-    })
-    .where(eq(repositories.id, repo.id));
+  const setRow = (isTold: boolean) =>
+    db
+      .update(repositories)
+      .set({
+        isEmpty: !hasRefs,
+        sizeBytes: packBytes,
+        ...(head !== null && { defaultBranch: branchName(head) }),
+        // What the service does for pull requests is nobody's activity.
+        ...(isTold && { updatedAt: sql`max(${repositories.updatedAt}, ${at})` }),
+      })
+      .where(eq(repositories.id, repo.id));
 
   let part = 0;
   let logId = firstLogId;
@@ -75,7 +77,12 @@ export async function recordPush(
   let tips: Tip[] = [];
   let bytes = 0;
   const flush = async (rest: readonly Statement[] = []): Promise<void> => {
-    await db.batch([setRow, setTips(db, repo.id, tips), recordAll(origin, pending), ...rest]);
+    await db.batch([
+      setRow(pending.length > 0),
+      setTips(db, repo.id, tips),
+      recordAll(origin, pending),
+      ...rest,
+    ]);
     [pending, tips, bytes] = [[], [], 0];
   };
   for await (const page of pages) {
@@ -99,7 +106,7 @@ export async function recordPush(
       bytes += size;
     }
   }
-  await flush(merge && mergeStatements(origin, repo, merge));
+  await flush(merge && mergeStatements(origin, repo, { ...merge, isConfined }));
   eventQueues.noteRecorded();
   // The client may receive its response before the request's own dispatch runs.
   defer(eventQueues.dispatchRecorded());

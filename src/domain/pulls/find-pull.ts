@@ -40,12 +40,19 @@ export const selectPulls = (db: Database) =>
       merger: jsonRows(users, sql`from ${users} where ${users.id} = ${pulls.mergerId}`, "merger"),
       baseTip: tipOf(sql`${pulls.repoId}`, sql`${pulls.baseBranch}`, "base_tip"),
       headTip: tipOf(sql`${pulls.headRepoId}`, sql`${pulls.headBranch}`, "head_tip"),
+      // As in Gitea, those who have reviewed stay in the list until their review is dismissed.
       requestedReviewers: jsonRows(
         users,
         sql`
           from ${reviews}
           join ${users} on ${users.id} = ${reviews.reviewerId}
-          where ${reviews.issueId} = ${issues.id} and ${reviews.state} = 'request_review'
+          where ${reviews.id} in (
+            select max(latest.id)
+            from ${reviews} latest
+            where latest.issue_id = ${issues.id} and latest.reviewer_id is not null
+              and latest.state <> 'pending' and not latest.is_dismissed
+            group by latest.reviewer_id
+          )
           order by ${reviews.id}`,
         "requested_reviewers",
       ),
@@ -53,7 +60,7 @@ export const selectPulls = (db: Database) =>
       reviewCommentCount: qualified<number>(sql`(
         select count(*)
         from ${timelineEntries}
-        where ${timelineEntries.issueId} = ${issues.id} and ${timelineEntries.kind} = 'code'
+        where ${timelineEntries.issueId} = ${issues.id} and ${timelineEntries.kind} = 'review'
           and not exists (
             select 1 from ${reviews}
             where ${reviews.id} = ${timelineEntries.reviewId} and ${reviews.state} = 'pending'

@@ -34,7 +34,7 @@ export async function judgePull(ctx: Ctx, pull: PullContext): Promise<PullContex
     const judged = await judgeIn(snapshot, pull);
     if (!judged || judged.judgement.mergeState === "error") return pull;
     // The job that finds it merged needs to see that it was not.
-    if (!isFoundMerged(judged)) ctx.defer(storeJudgements(ctx, [judged]));
+    if (!isSwallowed(judged)) ctx.defer(storeJudgements(ctx, [judged]));
     return withJudgement(judged);
   } catch (error) {
     if (error instanceof GitError) return pull;
@@ -66,7 +66,7 @@ export async function judgeIn(
  * Whether the base reaches the head of a pull request that had commits of its own, in a repository that takes this for a
  * merge.
  */
-export const isFoundMerged = ({ pull, headOid, judgement }: JudgedPull): boolean =>
+export const isSwallowed = ({ pull, headOid, judgement }: JudgedPull): boolean =>
   judgement.mergeState === "ancestor" &&
   pull.repo.row.pullSettings.autodetectManualMerge &&
   pull.pull.mergeBaseOid !== headOid;

@@ -56,7 +56,7 @@ const knownNode = (node: Node): Node | undefined => (node === NO_NODE ? undefine
 
 /** The latest of the merge bases; undefined for unrelated histories. */
 export function latestBase(
-  { repository: { graph } }: RepositorySnapshot,
+  { repository: { graph } }: Pick<RepositorySnapshot, "repository">,
   base: Node,
   head: Node,
 ): Node | undefined {

@@ -12,7 +12,7 @@ import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-snapshot.ts";
 import { storeHead } from "./store-head.ts";
 import {
-  type BranchRename,
+  type RenamedBranch,
   closeWithBranch,
   findMergedInto,
   followRename,
@@ -50,6 +50,7 @@ export const synchronizePulls: Consequence = {
     "issue.opened",
     "issue.reopened",
     "issue.closed",
+    "pull.synchronized",
     "pull.retargeted",
     "pull.merged",
   ],
@@ -67,6 +68,10 @@ export const synchronizePulls: Consequence = {
       case "issue.closed":
         if (event.isPull) await settlePull(ctx, event.issueId, budget);
         return undefined;
+      case "pull.synchronized":
+        // Another pull request was judged in the step that moved its head.
+        await settlePull(ctx, event.issueId, budget, eq(pulls.flow, "agit"));
+        return undefined;
       case "pull.retargeted":
       case "pull.merged":
         await settlePull(ctx, event.issueId, budget);
@@ -78,8 +83,13 @@ export const synchronizePulls: Consequence = {
 };
 
 /** Brings one pull request in step, whatever happened to it: it may be in another state than its event tells by now. */
-async function settlePull(ctx: Ctx, issueId: number, budget: WorkBudget): Promise<void> {
-  const [pull] = await loadPulls(ctx, eq(pulls.issueId, issueId));
+async function settlePull(
+  ctx: Ctx,
+  issueId: number,
+  budget: WorkBudget,
+  condition?: SQL,
+): Promise<void> {
+  const [pull] = await loadPulls(ctx, allOf(eq(pulls.issueId, issueId), condition), 1);
   if (!pull) return;
   budget.consume(10);
   const { repo, headRepo, row } = pull;
@@ -116,7 +126,7 @@ type PushEvent = Extract<RecordedEvent["event"], { type: "repository.pushed" }>;
 
 /** Something to do for the pull requests of one branch. */
 type Task =
-  | (BranchRename & { readonly kind: "rename" })
+  | (RenamedBranch & { readonly kind: "rename" })
   | { readonly kind: "base" | "head"; readonly branch: string; readonly update: StoredUpdate };
 
 async function followPush(
@@ -152,16 +162,16 @@ function listTasks(updates: readonly StoredUpdate[]): Task[] {
   const renamed = new Set(renames.map(({ from }) => from));
   const left = branches.filter(({ branch }) => !renamed.has(branch));
   return [
-    ...renames.map((each) => ({ kind: "rename" as const, ...each })),
-    ...left.map((each) => ({ kind: "base" as const, ...each })),
-    ...left.map((each) => ({ kind: "head" as const, ...each })),
+    ...renames.map(({ from, to }) => ({ kind: "rename" as const, from, to })),
+    ...left.map(({ branch, update }) => ({ kind: "base" as const, branch, update })),
+    ...left.map(({ branch, update }) => ({ kind: "head" as const, branch, update })),
   ];
 }
 
 /** A push that deletes a branch, and creates a single other one with its value, renames it. */
 function findRenamed(
   branches: readonly { readonly branch: string; readonly update: StoredUpdate }[],
-): BranchRename[] {
+): RenamedBranch[] {
   const created = new Map<Oid, string[]>();
   for (const { branch, update } of branches) {
     if (update.before !== null || update.after === null) continue;

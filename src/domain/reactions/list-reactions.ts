@@ -40,7 +40,7 @@ export function listCommentReactions(
   const issueId = sql`(
     select ${timelineEntries.issueId}
     from ${timelineEntries}
-    where ${isCommentOf(repo, id)}
+    where ${isCommentOf(ctx, repo, id)}
   )`;
   return listReactions(ctx, repo, eq(issues.id, issueId), isReactionToComment(id), slice);
 }

@@ -101,18 +101,65 @@ export const toIds = (
   teamIds: teams.map(({ id }) => id),
 });
 
+/**
+ * Finds those of some owners of code who can be asked to review a pull request: neither its poster, nor users who can't read
+ * it, nor names that nobody has.
+ */
+export async function findCodeOwners(
+  ctx: Ctx,
+  pull: AskedFor,
+  names: ReviewerNames,
+): Promise<Reviewers> {
+  const found = await loadNamed(ctx, pull, names, sql`1`);
+  const people = found.users.flatMap(({ user, isReading, isBlocked }) =>
+    user.kind === "user" && isReading && !isBlocked && user.id !== pull.posterId ? [user] : [],
+  );
+  const { repo, baseBranch } = pull;
+  const { teams } = found;
+  const official = await findOfficialReviewers(ctx, repo, baseBranch, toIds(people, teams));
+  return { users: people, teams, official };
+}
+
 interface NamedUser {
   readonly user: User;
+  /** The address, in lower case; null if it is hidden from the caller. */
+  readonly email: string | null;
   /** Whether the user may read the pull requests of the repository. */
   readonly isReading: boolean;
   readonly isBlocked: boolean;
 }
 
-async function findNamed(
+interface Named {
+  readonly users: NamedUser[];
+  readonly teams: Team[];
+  /** Whether the caller may choose who is asked. */
+  readonly mayChoose: boolean;
+}
+
+/** Finds users and teams in the order of their names. @throws Failure `not_found` for a name without one. */
+async function findNamed(ctx: Ctx, pull: AskedFor, names: ReviewerNames): Promise<Named> {
+  const {
+    users: people,
+    teams,
+    mayChoose,
+  } = await loadNamed(ctx, pull, names, seesTeamsOf(ctx.actor, pull.repo.row.ownerId));
+  const byName = new Map(people.map((each) => [each.user.lowerName, each]));
+  const byEmail = new Map(people.map((each) => [each.email ?? "", each]));
+  const teamsByName = new Map(teams.map((each) => [each.lowerName, each]));
+  return {
+    users: pick(lowerNames(names.users), (name) => byName.get(name) ?? byEmail.get(name), "User"),
+    teams: pick(lowerNames(names.teams), (name) => teamsByName.get(name), "Team"),
+    mayChoose,
+  };
+}
+
+/** @param isTeamKnown The condition that the caller may know of a team. */
+async function loadNamed(
   ctx: Ctx,
   { repo, posterId }: AskedFor,
   names: ReviewerNames,
-): Promise<{ users: NamedUser[]; teams: Team[]; mayChoose: boolean }> {
+  isTeamKnown: SQL,
+): Promise<Named> {
   const userNames = lowerNames(names.users);
   const teamNames = lowerNames(names.teams);
   if (userNames.length === 0 && teamNames.length === 0) {
@@ -128,7 +175,7 @@ async function findNamed(
     isBlockedBy(userId, sql`${row.ownerId}`, sql`${posterId}`),
     isBlockBetween(userId, callerId),
   );
-  const [named, teams, [chooser]] = await db.batch([
+  const [people, teams, [chooser]] = await db.batch([
     db
       .select({
         user: columnsOf(users, "u"),
@@ -144,7 +191,7 @@ async function findNamed(
           sql`(${isAccountVisible(actor)} or ${userId} in ${eligible})`,
         ),
       ),
-    selectTeamsNamed(db, row.ownerId, teamNames, seesTeamsOf(actor, row.ownerId)),
+    selectTeamsNamed(db, row.ownerId, teamNames, isTeamKnown),
     db
       .select({ mayChoose: flagColumn(sql`${callerId} in ${eligible}`, "may_choose") })
       .from(users)
@@ -152,12 +199,9 @@ async function findNamed(
   ]);
   const isPoster = posterId !== null && posterId === actor.user?.id;
   const isAdmin = isAllowed(repo, { mode: "admin" });
-  const byName = new Map(named.map((each) => [each.user.lowerName, each]));
-  const byEmail = new Map(named.map((each) => [each.email ?? "", each]));
-  const teamsByName = new Map(teams.map((each) => [each.lowerName, each]));
   return {
-    users: pick(userNames, (name) => byName.get(name) ?? byEmail.get(name), "User"),
-    teams: pick(teamNames, (name) => teamsByName.get(name), "Team"),
+    users: people,
+    teams,
     mayChoose: isPoster || isAdmin || chooser?.mayChoose === true,
   };
 }

@@ -14,7 +14,8 @@ export const isRequest = sql`${reviews.state} = 'request_review'`;
 export const isVote = sql`${reviews.state} in ('approved', 'request_changes')`;
 
 /** The condition for reviews that everybody sees: neither requests nor pending ones. */
-export const isSubmitted = sql`${reviews.state} in ('approved', 'request_changes', 'comment')`;
+export const isSubmittedReview = sql`
+  ${reviews.state} in ('approved', 'request_changes', 'comment')`;
 
 /** Whether a review approves or asks for changes. */
 export const isVoting = ({ state }: Pick<Review, "state">): boolean =>

@@ -9,7 +9,7 @@ import {
 import { unauthenticated } from "../../lib/failure.ts";
 import { lfsIncoming, SIGN_IN } from "../door.ts";
 import type { GitHttpEnv } from "../env.ts";
-import { toPush, toRead, toWrite } from "../target.ts";
+import { toRead, toStore, toWrite } from "../target.ts";
 import { otherTransfer, readTransferToken, type Transfer } from "./transfer-token.ts";
 
 /** The context of a request by a signed-in user. */
@@ -31,7 +31,7 @@ export const enterToWrite = (c: Context<GitHttpEnv>): Promise<UserRequestContext
 
 /** Enters to write, and creates a missing repository as a push does. */
 export const enterToPush = (c: Context<GitHttpEnv>): Promise<UserRequestContext> =>
-  enterAsUser(c, toPush(c));
+  enterAsUser(c, toStore(c));
 
 async function enterAsUser(
   c: Context<GitHttpEnv>,

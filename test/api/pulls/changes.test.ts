@@ -18,8 +18,6 @@ const BASE_FILES = {
   "spaces.txt": "a b\nc\n",
 };
 
-const LONG = BASE_FILES["long.txt"];
-
 /**
  * A repository whose `main` moved on after `topic` was begun. Its pull request changes, removes, renames and adds files in
  * three commits.

@@ -17,6 +17,7 @@ import { db } from "../../support/db.ts";
 import { failEveryCall, failing } from "../../support/faults.ts";
 import { git, readAllObjects } from "../../support/git.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { makePull } from "../../support/pulls.ts";
 import { type Command, refsOf } from "../../support/push.ts";
 
 const MAIN = "refs/heads/main";
@@ -41,14 +42,13 @@ function makeHistory() {
   return { base, one, two, three: dev, other, next, clash, merge, pack: history.build() };
 }
 
-const COMMITS = makeHistory();
-const { base, one, two, three, other, next, clash, merge, pack } = COMMITS;
+const { base, one, two, three, other, next, clash, merge, pack } = makeHistory();
 
 const pathOf = (repo: Pick<TestRepo, "owner" | "name">): string =>
   `/repos/${repo.owner}/${repo.name}/pulls`;
 
-async function open(as: TestUser, repo: TestRepo, head: string, base = "main"): Promise<number> {
-  const json = { title: "Topic", head, base };
+async function open(as: TestUser, repo: TestRepo, head: string, into = "main"): Promise<number> {
+  const json = { title: "Topic", head, base: into };
   const { status, body } = await call("POST", pathOf(repo), { as, json });
   expect(status).toBe(201);
   return body.number as number;
@@ -202,30 +202,40 @@ describe("the head of a pull request", () => {
     const forkRow = only(
       await db.select().from(repositories).where(eq(repositories.ownerId, forker.id)),
     );
-    await move(forker, fork, [{ ref: "refs/heads/feat", new: other }]);
+    const makeFeature = (count: number) => {
+      const history = new History();
+      const oids = [history.commit({ message: "base\n", files: { file: "base\n" } })];
+      for (let at = 0; at < count; at++) {
+        const files = { feature: `${at}\n` };
+        oids.push(history.commit({ message: `f${at}\n`, parents: oids.slice(-1), files }));
+      }
+      return { tip: oids.at(-1) ?? "", pack: history.build() };
+    };
+    const [before, after] = [makeFeature(1), makeFeature(2)];
+    const feat = { ref: "refs/heads/feat", new: before.tip };
+    await pushQuietly(forker, fork, [feat], before.pack);
     const number = await open(forker, repo, `${forker.name}:feat`);
-    const history = new History();
-    history.commit({ message: "base\n", files: { file: "base\n" } });
-    const more = history.commit({ message: "more\n", parents: [other], files: { more: "m" } });
-    const feat = { ref: "refs/heads/feat", old: other, new: three };
-    expect(await pushQuietly(forker, fork, [feat], history.build())).toContain(
-      "ok refs/heads/feat",
+    await pushQuietly(
+      forker,
+      fork,
+      [{ ref: feat.ref, old: before.tip, new: after.tip }],
+      after.pack,
     );
     await drawConsequences();
     expect((await pullOf(repo, number)).pulls).toMatchObject({
-      headOid: three,
-      judgedHeadOid: three,
+      headOid: after.tip,
+      judgedHeadOid: after.tip,
       judgedBaseOid: base,
       mergeState: "mergeable",
     });
-    expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(three);
+    expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(after.tip);
     // What the fork lists, the base lists as well: the same packs.
     const [own, others] = await Promise.all([
       git.repository(repo).snapshot(),
       git.repository(forkRow).snapshot(),
     ]);
     const names = own.packs.map(({ name }) => name);
-    expect(others.packs.every(({ name }) => names.includes(name))).toBe(true);
+    expect(names).toEqual(expect.arrayContaining(others.packs.slice(-2).map(({ name }) => name)));
 
     // The commits stay when the fork goes, and the pull request closes.
     expect((await call("DELETE", `/repos/${fork.owner}/${fork.name}`, { as: forker })).status).toBe(
@@ -233,7 +243,7 @@ describe("the head of a pull request", () => {
     );
     await drawConsequences();
     expect((await pullOf(repo, number)).issues.isClosed).toBe(true);
-    expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(three);
+    expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(after.tip);
     expect(await refOf(repo, `refs/pull/${number}/merge`)).toBeUndefined();
     await readAllObjects(repo);
   });
@@ -357,6 +367,42 @@ describe("the base of a pull request", () => {
     expect(await timelineOf(repo, child)).toMatchObject([
       { kind: "change_target_branch", text: "topic>main" },
     ]);
+  });
+});
+
+describe("many pull requests of one base", () => {
+  it("are judged together: their calls do not grow with their number", async () => {
+    const { owner, repo } = await makeWorld();
+    const fields = { headOid: one, mergeBaseOid: base, judgedBaseOid: base };
+    for (let at = 0; at < 120; at++) await makePull(repo, { ...fields, headBranch: `b${at}` });
+    await move(owner, repo, [{ ref: MAIN, old: base, new: next }]);
+    const faults = failing({ at: Infinity, isDone: false, isDeath: false });
+    await drawConsequences(faults.bindings);
+
+    const rows = await db.select().from(pulls).where(eq(pulls.repoId, repo.id));
+    expect(rows).toHaveLength(121);
+    for (const row of rows) {
+      expect(row).toMatchObject({ judgedBaseOid: next, mergeState: "mergeable", behindCount: 1 });
+    }
+    const refs = await refsOf(repo);
+    expect(refs.filter(({ name }) => name.endsWith("/merge"))).toHaveLength(121);
+    expect(faults.calls.length).toBeLessThan(121);
+  });
+
+  it("are left to the last of several pushes", async () => {
+    const { owner, repo, number } = await makeWorld();
+    await move(owner, repo, [{ ref: MAIN, old: base, new: next }]);
+    await move(owner, repo, [{ ref: MAIN, old: next, new: clash }]);
+    const objectCalls = async (): Promise<string[]> => {
+      const faults = failing({ at: Infinity, isDone: false, isDeath: false });
+      await drawConsequences(faults.bindings);
+      return faults.calls.filter((name) => name === "object.commitPush");
+    };
+    expect((await objectCalls()).length).toBeLessThan(2);
+    expect((await pullOf(repo, number)).pulls).toMatchObject({
+      judgedBaseOid: clash,
+      mergeState: "conflict",
+    });
   });
 });
 

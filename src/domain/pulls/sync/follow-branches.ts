@@ -15,7 +15,7 @@ import { eventSubject } from "../../issues/event-subject.ts";
 import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
 
 /** A branch that another name has now, by short names. */
-export interface BranchRename {
+export interface RenamedBranch {
   readonly from: string;
   readonly to: string;
 }
@@ -28,7 +28,7 @@ export interface BranchRename {
 export async function followRename(
   ctx: Ctx,
   repo: RepositoryContext,
-  { from, to }: BranchRename,
+  { from, to }: RenamedBranch,
 ): Promise<void> {
   const { id: repoId } = repo.row;
   await keepTip(ctx, repo, to);

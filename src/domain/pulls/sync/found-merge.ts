@@ -1,13 +1,9 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
-
 import type { Ctx } from "../../../context.ts";
-import { issues, pulls } from "../../../db/schema/index.ts";
-import { recordIfChanged } from "../../../events/record.ts";
+import { originOf } from "../../../events/record.ts";
 import type { Oid } from "../../../git/oid.ts";
 import { type CommitGraph, NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import { findRange } from "../../../git/walk/log.ts";
-import { eventSubject } from "../../issues/event-subject.ts";
-import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
+import { mergeStatements } from "../../git/record-merge.ts";
 import type { JudgedPull } from "../judge-pull.ts";
 
 /**
@@ -40,40 +36,21 @@ export function findMergeCommit(
  */
 export async function setFoundMerged(
   ctx: Ctx,
-  { pull, baseOid, headOid }: JudgedPull,
+  { pull, baseOid }: JudgedPull,
   mergeCommitOid: Oid,
 ): Promise<void> {
-  const { id: issueId, repoId } = pull.row;
-  const { isPull: _, ...subject } = eventSubject(pull);
-  const mergeKind = "manually-merged";
-  const isSet = and(
-    eq(pulls.issueId, issueId),
-    eq(pulls.headOid, headOid),
-    eq(pulls.isClosed, false),
-    isNull(pulls.mergedAt),
-  );
-  await ctx.db.batch([
-    ctx.db
-      .update(pulls)
-      .set({
-        mergedAt: ctx.now,
-        mergerId: ctx.actor.user?.id ?? null,
-        mergeCommitOid,
-        mergedBaseOid: baseOid,
-        mergeKind,
-      })
-      .where(isSet),
-    insertEntryIfChanged(ctx, { kind: "merge_pull", repoId, issueId, commitOid: mergeCommitOid }),
-    recordIfChanged(ctx, {
-      type: "pull.merged",
-      ...subject,
-      mergeCommitOid,
-      mergeKind,
+  const { repo, row } = pull;
+  ctx.eventQueues.noteRecorded();
+  await ctx.db.batch(
+    mergeStatements(originOf(ctx), repo.row, {
+      issueId: row.id,
+      number: row.number,
+      kind: "manually-merged",
+      commitOid: mergeCommitOid,
+      baseOid,
+      mergeBaseOid: pull.pull.mergeBaseOid,
       isAutomatic: true,
+      isConfined: true,
     }),
-    ctx.db
-      .update(issues)
-      .set({ isClosed: true, closedAt: ctx.now, updatedAt: ctx.now })
-      .where(sql`changes() > 0 and ${issues.id} = ${issueId} and not ${issues.isClosed}`),
-  ]);
+  );
 }

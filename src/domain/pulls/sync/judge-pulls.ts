@@ -6,7 +6,7 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { branchRef } from "../../branches/find-branch.ts";
 import { findRef, openNetwork, type RepositorySnapshot } from "../../git/open-snapshot.ts";
-import { isFoundMerged, judgeIn, type JudgedPull, storeJudgements } from "../judge-pull.ts";
+import { isSwallowed, judgeIn, type JudgedPull, storeJudgements } from "../judge-pull.ts";
 import { findMergeCommit, setFoundMerged } from "./found-merge.ts";
 import { hasTrialMerge, makeTrialMerge, storeMergeRefs, type TrialMerge } from "./merge-refs.ts";
 
@@ -48,10 +48,12 @@ export async function judgePulls(
     else removed.push(pull.row.number);
     if (found) judged.push(found);
   }
-  for (const each of judged.filter(isFoundMerged)) {
-    await setFoundMerged(ctx, each, findMergeCommit(graph, each));
+  for (const each of judged.filter(isSwallowed)) {
+    // Otherwise the push is not recorded yet. It may be a merge of the service, which is recorded with it.
+    const isRecorded = each.pull.baseTip === each.baseOid;
+    if (isRecorded) await setFoundMerged(ctx, each, findMergeCommit(graph, each));
   }
-  const open = judged.filter((each) => !isFoundMerged(each));
+  const open = judged.filter((each) => !isSwallowed(each));
   if (open.length > 0) await storeJudgements(ctx, open);
   await storeMergeRefs(ctx, repo, snapshot, merges, removed);
   return done;

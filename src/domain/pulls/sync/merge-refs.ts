@@ -13,6 +13,7 @@ import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
 import { updateRefs } from "../../git/update-refs.ts";
 import type { JudgedPull } from "../judge-pull.ts";
 import { mergeRefOf } from "../open-pull.ts";
+import { storeRefsOnce } from "./store-refs.ts";
 
 /** The commit that merges a pull request, with the objects that it needs. */
 export interface TrialMerge {
@@ -96,20 +97,26 @@ export async function storeMergeRefs(
     }
     return;
   }
-  await commitChange(
-    ctx,
-    repo,
-    async ({ snapshot: current, pack }) => {
-      for (const { objects } of changed) {
-        for (const { kind, content } of objects) pack.add(kind, content);
-      }
-      const updates = changed.map(({ number, commitOid }): RefUpdateRequest => {
-        const from = findRef(current, mergeRefOf(number))?.oid;
-        return { ref: mergeRefOf(number), to: commitOid, ...(from !== undefined && { from }) };
-      });
-      return { updates: [...updates, ...deletionsIn(current, removed)] };
-    },
-    { cause: "service" },
+  const wanted = changed.map(({ number, commitOid }) => ({
+    ref: mergeRefOf(number),
+    to: commitOid,
+  }));
+  await storeRefsOnce(ctx, repo, wanted, () =>
+    commitChange(
+      ctx,
+      repo,
+      async ({ snapshot: current, pack }) => {
+        for (const { objects } of changed) {
+          for (const { kind, content } of objects) pack.add(kind, content);
+        }
+        const updates = wanted.map(({ ref, to }): RefUpdateRequest => {
+          const from = findRef(current, ref)?.oid;
+          return from === undefined ? { ref, to } : { ref, to, from };
+        });
+        return { updates: [...updates, ...deletionsIn(current, removed)] };
+      },
+      { cause: "service" },
+    ),
   );
 }
 

@@ -19,8 +19,13 @@ import { pushRefs } from "../../git/push-refs.ts";
 import { requireUpdated, toCommand } from "../../git/ref-update-request.ts";
 import { eventSubject } from "../../issues/event-subject.ts";
 import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
+import { markStale } from "../../reviews/follow-head.ts";
 import { headUpdate } from "../open-pull.ts";
 import { toPushBody } from "../push-entry.ts";
+import { storeRefsOnce } from "./store-refs.ts";
+
+/** Pull requests whose reviews are marked concurrently. */
+const STALE_AT_ONCE = 10;
 
 /** A move of a branch, as a push made it. */
 type Move = Pick<StoredUpdate, "before" | "after">;
@@ -66,7 +71,7 @@ export async function moveHeads(
     opened ??= await openNetwork(ctx, repo.row, headRepo.row);
     await moveTo(ctx, repo, headRepo, opened, group, { oid, tip });
     opened = undefined;
-    moved.push(...group.map((each) => ({ ...each, pull: { ...each.pull, headOid: oid } })));
+    for (const each of group) moved.push({ ...each, pull: { ...each.pull, headOid: oid } });
   }
   return moved.toSorted((a, b) => a.row.id - b.row.id);
 }
@@ -115,21 +120,30 @@ async function moveTo(
             [...findRange(graph, [node], known).nodes],
             tip,
           );
-    const results = await pushRefs(ctx, repo, {
-      cause: "service",
-      commands: updates.map(toCommand),
-      isAtomic: true,
-      repository: own.repository,
-      reachable: own.repository.reachableFrom(adopted ? [...own.state.refs, tip] : own.state.refs),
-      uploadId: undefined,
-      pack: undefined,
-      adopted,
+    const refs = adopted ? [...own.state.refs, tip] : own.state.refs;
+    await storeRefsOnce(ctx, repo, updates, async () => {
+      const results = await pushRefs(ctx, repo, {
+        cause: "service",
+        commands: updates.map(toCommand),
+        isAtomic: true,
+        repository: own.repository,
+        reachable: own.repository.reachableFrom(refs),
+        uploadId: undefined,
+        pack: undefined,
+        adopted,
+      });
+      requireUpdated(results);
     });
-    requireUpdated(results);
   }
-  const statements = group
-    .filter(({ pull }) => pull.headOid !== oid)
-    .flatMap((pull) => moveStatements(ctx, pull, oid, describe(own, pull, node)));
+  const moved = group.filter(({ pull }) => pull.headOid !== oid);
+  // SECURITY: an approval that a rule drops with a push is gone before the new head shows.
+  for (let at = 0; at < moved.length; at += STALE_AT_ONCE) {
+    const chunk = moved.slice(at, at + STALE_AT_ONCE);
+    await Promise.all(chunk.map((pull) => markStale(ctx, pull, oid)));
+  }
+  const statements = moved.flatMap((pull) =>
+    moveStatements(ctx, pull, oid, findBrought(graph, pull, node, knownOf(own, pull))),
+  );
   const [first, ...rest] = statements;
   if (first) await ctx.db.batch([first, ...rest]);
 }
@@ -149,17 +163,23 @@ interface Brought {
   readonly oids: readonly Oid[];
 }
 
-function describe(own: RepositorySnapshot, pull: PullContext, node: Node): Brought {
-  const { graph } = own.repository;
-  const former = graph.find(pull.pull.headOid);
-  const nodes = [...findRange(graph, [node], knownOf(own, pull)).nodes];
+/** @param known Whose histories are not new. */
+export function findBrought(
+  graph: CommitGraph,
+  { pull }: PullContext,
+  node: Node,
+  known: readonly Node[],
+): Brought {
+  const former = graph.find(pull.headOid);
+  const nodes = [...findRange(graph, [node], known).nodes];
   return {
     isForced: former === NO_NODE || !isAncestor(graph, former, node),
     oids: nodes.map((each) => graph.oid(each)).toReversed(),
   };
 }
 
-function moveStatements(
+/** The statements that give a pull request another head, and tell of it. Repeated, they write nothing. */
+export function moveStatements(
   ctx: Ctx,
   pull: PullContext,
   after: Oid,

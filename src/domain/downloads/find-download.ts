@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
 
 import type { CallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
@@ -8,12 +8,14 @@ import {
   issues,
   releases,
   repositories,
+  timelineEntries,
   type Attachment,
 } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isSubmittedOrOwn } from "../comments/written-entries.ts";
 import { isIssueVisible } from "../issues/find-issue.ts";
-import { isNamed, isReleaseVisible, latestFirst } from "../releases/find-release.ts";
+import { isReleaseNamed, isReleaseVisible, latestFirst } from "../releases/find-release.ts";
 import { selectRepositories } from "../repos/find-repository.ts";
 
 /** Selects the repository of an attachment. */
@@ -30,7 +32,7 @@ export const selectAttachmentRepository = (db: Database, caller: CallerSql, uuid
   );
 
 /** A file to download, and the scope that a token needs for it. */
-export interface Download {
+export interface AttachmentDownload {
   readonly attachment: Attachment;
   readonly scope: "read:issue" | "read:repository";
 }
@@ -39,14 +41,19 @@ export interface Download {
  * Finds an attachment by its uuid in its repository.
  *
  * SECURITY: who knows the uuid still needs read access to the issue or release now, and to write releases for a draft.
+ * Files of pending reviews are their author's alone.
  *
  * @throws Failure `not_found`.
  */
 export async function findDownload(
-  { db }: Ctx,
+  { db, actor }: Ctx,
   repo: RepositoryContext,
   uuid: string,
-): Promise<Download> {
+): Promise<AttachmentDownload> {
+  const comment = sql`
+    select 1
+    from ${timelineEntries}
+    where ${timelineEntries.id} = ${attachments.entryId} and ${isSubmittedOrOwn(actor)}`;
   const [found] = await db
     .select({
       attachment: columnsOf(attachments, "a"),
@@ -56,7 +63,13 @@ export async function findDownload(
     .from(attachments)
     .leftJoin(issues, eq(issues.id, attachments.issueId))
     .leftJoin(releases, eq(releases.id, attachments.releaseId))
-    .where(and(eq(attachments.uuid, uuid), eq(attachments.repoId, repo.row.id)));
+    .where(
+      and(
+        eq(attachments.uuid, uuid),
+        eq(attachments.repoId, repo.row.id),
+        or(isNull(attachments.entryId), sql`exists (${comment})`),
+      ),
+    );
   // The joins return null for what the file does not belong to.
   const { attachment, isPull = null, isDraft = null } = found ?? {};
   if (attachment && isDraft !== null && isReleaseVisible(repo, { isDraft })) {
@@ -80,11 +93,11 @@ export async function findReleaseDownload(
   tag: string,
   name: string,
 ): Promise<Attachment> {
-  const select = (named: Parameters<typeof isNamed>[0]) => {
+  const select = (named: Parameters<typeof isReleaseNamed>[0]) => {
     const release = db
       .select({ id: releases.id, isDraft: releases.isDraft })
       .from(releases)
-      .where(and(eq(releases.repoId, repo.row.id), isNamed(named)))
+      .where(and(eq(releases.repoId, repo.row.id), isReleaseNamed(named)))
       .orderBy(...latestFirst)
       .limit(1)
       .as("release");
@@ -101,7 +114,7 @@ export async function findReleaseDownload(
   const [[tagged], [latest]] = await db.batch([select({ tag }), select("latest")]);
   const found = tagged ?? (tag === LATEST ? latest : undefined);
   if (!found?.attachment?.uuid || !isReleaseVisible(repo, found)) throw notFound();
-  return found.attachment as Attachment;
+  return found.attachment;
 }
 
 const LATEST = "latest";

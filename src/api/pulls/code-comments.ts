@@ -1,0 +1,131 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { applyCodeSuggestion } from "../../domain/pulls/review/apply-suggestion.ts";
+import { findPull } from "../../domain/pulls/find-pull.ts";
+import { findCodeComment, listCodeComments } from "../../domain/reviews/find-code-comments.ts";
+import { markConversation } from "../../domain/reviews/resolve-conversation.ts";
+import { PullReviewComment, toPullReviewComment } from "../../shapes/pulls/pull-review-comment.ts";
+import { empty, json, page, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { IssueCommentPath, IssuePath } from "../issues/paths.ts";
+import { body, optionalText } from "../json-body.ts";
+import { pageOf, Paging } from "../paging.ts";
+
+// Gitea's API reads comments on code by their review only, and marks no conversation.
+
+const MESSAGE_MAX = 65_536;
+
+const ApplySuggestionOption = body({
+  message: optionalText(MESSAGE_MAX).openapi({ description: "The message of the commit" }),
+}).openapi("ApplySuggestionOption");
+
+const AppliedSuggestion = z
+  .object({
+    sha: z.string().openapi({ description: "The new commit" }),
+    branch: z.string().openapi({ description: "The branch of the head" }),
+  })
+  .openapi("AppliedSuggestion");
+
+export const codeComments = endpoints();
+
+codeComments.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/pulls/{index}/comments",
+    operationId: "repoListPullComments",
+    tags: ["repository"],
+    summary: "List the comments on code of a pull request",
+    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
+    request: { params: IssuePath, query: Paging },
+    responses: {
+      200: page(z.array(PullReviewComment), "The comments of all reviews, oldest first"),
+      ...refusals(401, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const pull = await findPull(ctx, repo, c.req.valid("param").index);
+    const list = await pageOf(c, c.req.valid("query"), (slice) =>
+      listCodeComments(ctx, pull, slice),
+    );
+    return c.json(
+      list.map((each) => toPullReviewComment(each, viewer)),
+      200,
+    );
+  },
+);
+
+codeComments.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/pulls/{index}/comments/{id}/resolve",
+    operationId: "repoResolvePullConversation",
+    tags: ["repository"],
+    summary: "Resolve the conversation of a comment on code",
+    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    request: { params: IssueCommentPath },
+    responses: {
+      204: empty("The conversation is resolved"),
+      ...refusals(401, 403, 404, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo } = c.var;
+    const { index, id } = c.req.valid("param");
+    const pull = await findPull(ctx, repo, index);
+    await markConversation(ctx, pull, await findCodeComment(ctx, pull, id), true);
+    return c.body(null, 204);
+  },
+);
+
+codeComments.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}/pulls/{index}/comments/{id}/resolve",
+    operationId: "repoReopenPullConversation",
+    tags: ["repository"],
+    summary: "Reopen the conversation of a comment on code",
+    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    request: { params: IssueCommentPath },
+    responses: {
+      204: empty("The conversation is not resolved"),
+      ...refusals(401, 403, 404, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo } = c.var;
+    const { index, id } = c.req.valid("param");
+    const pull = await findPull(ctx, repo, index);
+    await markConversation(ctx, pull, await findCodeComment(ctx, pull, id), false);
+    return c.body(null, 204);
+  },
+);
+
+codeComments.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/pulls/{index}/comments/{id}/apply-suggestion",
+    operationId: "repoApplyPullSuggestion",
+    tags: ["repository"],
+    summary: "Apply the suggestion of a comment on code as a commit to the branch of the head",
+    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    request: {
+      params: IssueCommentPath,
+      body: { required: false, ...json(ApplySuggestionOption, "The commit") },
+    },
+    responses: {
+      201: json(AppliedSuggestion, "The new commit"),
+      ...refusals(401, 403, 404, 409, 413, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, user } = c.var;
+    const { index, id } = c.req.valid("param");
+    const pull = await findPull(ctx, repo, index);
+    const comment = await findCodeComment(ctx, pull, id);
+    const { message } = c.req.valid("json");
+    const made = await applyCodeSuggestion(ctx, pull, comment, user, message);
+    return c.json({ sha: made.commitOid, branch: made.branch }, 201);
+  },
+);

@@ -1,0 +1,98 @@
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+
+import { askedTeam } from "../../auth/access/reviewing-teams.ts";
+import type { Ctx } from "../../context.ts";
+import { columnsOf, type Database, qualified } from "../../db/db.ts";
+import { issues, reviews, timelineEntries, users } from "../../db/schema/index.ts";
+import { notFound } from "../../lib/failure.ts";
+import type { IssueNames } from "../../shapes/issues/issue.ts";
+import type { ReviewContext } from "../../shapes/pulls/pull-review.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isIssueVisible, isNumbered } from "../issues/find-issue.ts";
+import type { Listed, Slice } from "../slice.ts";
+import { isReviewVisible } from "./review-states.ts";
+
+/** Selects reviews and requests with everything that their JSON shows; one query, any number of rows. */
+export const selectReviews = (db: Database) =>
+  db
+    .select({
+      row: columnsOf(reviews, "r"),
+      reviewer: columnsOf(users, "u"),
+      teams: askedTeam(),
+      entryId: qualified<number | null>(sql`(
+        select max(${timelineEntries.id})
+        from ${timelineEntries}
+        where ${timelineEntries.reviewId} = ${reviews.id} and ${timelineEntries.kind} = 'review'
+      )`).as("review_entry_id"),
+    })
+    .from(reviews)
+    .leftJoin(users, eq(users.id, reviews.reviewerId))
+    .$dynamic();
+
+type ReviewQueryRow = Awaited<ReturnType<typeof selectReviews>>[number];
+
+const toReviewContext = (
+  pull: IssueNames,
+  { row, reviewer, teams, entryId }: ReviewQueryRow,
+): ReviewContext => ({
+  ...{ pull, row, team: teams[0], entryId: entryId ?? undefined },
+  reviewer: row.reviewerId === null ? undefined : (reviewer ?? undefined),
+});
+
+/** Selects the id of a pull request by its number. */
+export const idOfPull = (repo: RepositoryContext, number: number): SQL => sql`(
+  select ${issues.id}
+  from ${issues}
+  where ${isNumbered(repo.row.id, number)} and ${issues.isPull}
+)`;
+
+/**
+ * Lists a page of the reviews of a pull request, and of the requests that are not answered, oldest first.
+ *
+ * @throws Failure `not_found` also where the caller may not see the unit.
+ */
+export async function listReviews(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  { size, offset }: Slice,
+): Promise<Listed<ReviewContext>> {
+  const { db } = ctx;
+  const isListed = and(sql`${reviews.issueId} = ${idOfPull(repo, number)}`, isReviewVisible(ctx));
+  const total = sql<number>`(select count(*) from ${reviews} where ${isListed})`;
+  const [[pull], rows] = await db.batch([
+    db
+      .select({ ...NAMES, total: qualified<number>(total).as("total") })
+      .from(issues)
+      .where(and(isNumbered(repo.row.id, number), eq(issues.isPull, true))),
+    selectReviews(db).where(isListed).orderBy(asc(reviews.id)).limit(size).offset(offset),
+  ]);
+  if (!pull || !isIssueVisible(repo, pull)) throw notFound("pull request does not exist");
+  return { items: rows.map((row) => toReviewContext({ repo, row: pull }, row)), total: pull.total };
+}
+
+const NAMES = { number: issues.number, isPull: issues.isPull };
+
+/**
+ * Finds a review of a pull request.
+ *
+ * @throws Failure `not_found` also for one of another pull request, for a pending one of another user, and where the
+ * caller may not see the unit.
+ */
+export async function findReview(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  id: number,
+): Promise<ReviewContext> {
+  const [row] = await selectReviews(ctx.db).where(
+    and(
+      eq(reviews.id, id),
+      sql`${reviews.issueId} = ${idOfPull(repo, number)}`,
+      isReviewVisible(ctx),
+    ),
+  );
+  const pull = { number, isPull: true };
+  if (!row || !isIssueVisible(repo, pull)) throw notFound("review does not exist");
+  return toReviewContext({ repo, row: pull }, row);
+}

@@ -1,0 +1,139 @@
+import { asc, eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { codeComments, reviews, timelineEntries } from "../../../src/db/schema/index.ts";
+import { History } from "../../support/commits.ts";
+import { drawConsequences, pushQuietly } from "../../support/consequences.ts";
+import { db } from "../../support/db.ts";
+import { make } from "../../support/make.ts";
+import { makeCodeComment, makePull, makeReview, type TestPull } from "../../support/pulls.ts";
+import { makeEmptyPack, storeRefs } from "../../support/push.ts";
+import { call } from "../../support/call.ts";
+
+const text = (...lines: string[]): string => lines.map((line) => `${line}\n`).join("");
+
+/** A pull request whose head has a file with four lines, and what pushes another head. */
+async function makeFollowed() {
+  const owner = await make.user();
+  const repo = await make.repo(owner);
+  const history = new History();
+  const old = { "old.txt": text("a", "b", "c") };
+  const base = history.commit({ files: old });
+  const files = { ...old, "f.txt": text("one", "two", "three", "four"), "g.txt": "g\n" };
+  const head = history.commit({ files, parents: [base] });
+  const pull = await makePull(repo, {
+    ...{ headOid: head, mergeBaseOid: base, judgedBaseOid: base, judgedHeadOid: head },
+  });
+  const refs = [
+    { ref: "refs/heads/main", oid: base },
+    { ref: "refs/heads/topic", oid: head },
+    { ref: `refs/pull/${pull.number}/head`, oid: head },
+  ];
+  await storeRefs(repo, refs, history.build());
+  const push = async (changed: Readonly<Record<string, string>>) => {
+    const next = new History();
+    const oid = next.commit({ files: { ...old, ...changed }, parents: [head], message: "Next\n" });
+    await pushQuietly(
+      owner,
+      repo,
+      [{ ref: "refs/heads/topic", old: head, new: oid }],
+      next.build(),
+    );
+    await drawConsequences();
+    return oid;
+  };
+  return { owner, repo, pull, base, head, files, push };
+}
+
+const placesOf = async (pull: TestPull) => {
+  const rows = await db
+    .select()
+    .from(codeComments)
+    .where(eq(codeComments.issueId, pull.id))
+    .orderBy(asc(codeComments.entryId));
+  return rows.map(({ line, startLine, isOutdated, commitOid }) => [
+    startLine,
+    line,
+    isOutdated,
+    commitOid,
+  ]);
+};
+
+describe("a push to the head", () => {
+  it("takes comments along to where their lines are, and outdates the others", async () => {
+    const { pull, head, push } = await makeFollowed();
+    const review = await makeReview(pull, { state: "comment" });
+    const at = (fields: Parameters<typeof makeCodeComment>[2]) =>
+      makeCodeComment(pull, review, { path: "f.txt", ...fields });
+    await at({ line: 4, startLine: 3 });
+    await at({ line: 2, startLine: 2 });
+    await at({ line: 2, startLine: 1 });
+    await at({ line: 1, startLine: 1, path: "g.txt" });
+    await at({ line: 0, startLine: 0 });
+    await at({ line: 9, startLine: 9 });
+    const next = await push({ "f.txt": text("zero", "one", "TWO", "three", "four") });
+    expect(await placesOf(pull)).toEqual([
+      [4, 5, false, next],
+      [2, 2, true, head],
+      [1, 2, true, head],
+      [1, 1, true, head],
+      [0, 0, false, head],
+      [9, 9, true, head],
+    ]);
+  });
+
+  it("leaves comments on the old side where they are while the merge base stays", async () => {
+    const { pull, base, files, push } = await makeFollowed();
+    const review = await makeReview(pull, { state: "comment" });
+    const fields = { path: "old.txt", line: 2, startLine: 2, isOldSide: true, commitOid: base };
+    await makeCodeComment(pull, review, fields);
+    await push({ ...files, "g.txt": "another\n" });
+    expect(await placesOf(pull)).toEqual([[2, 2, false, base]]);
+  });
+
+  it("makes reviews stale, once, and a push back makes them fresh again", async () => {
+    const { owner, repo, pull, head, files, push } = await makeFollowed();
+    await makeReview(pull);
+    await makeReview(pull, { state: "request_review", commitOid: "" });
+    const staleOf = async () =>
+      (await db.select().from(reviews).where(eq(reviews.issueId, pull.id))).map(
+        ({ isStale, isDismissed }) => [isStale, isDismissed],
+      );
+    const next = await push({ ...files, "g.txt": "another\n" });
+    expect(await staleOf()).toEqual([
+      [true, false],
+      [false, false],
+    ]);
+    const back = { ref: "refs/heads/topic", old: next, new: head };
+    await pushQuietly(owner, repo, [back], makeEmptyPack());
+    await drawConsequences();
+    expect(await staleOf()).toEqual([
+      [false, false],
+      [false, false],
+    ]);
+  });
+
+  it("dismisses approvals where the rule of the base wants that", async () => {
+    const { owner, repo, pull, files, push } = await makeFollowed();
+    const rule = { rule_name: "main", dismiss_stale_approvals: true };
+    const path = `/repos/${repo.owner}/${repo.name}/branch_protections`;
+    expect((await call("POST", path, { as: owner, json: rule })).status).toBe(201);
+    await makeReview(pull);
+    await makeReview(pull, { state: "request_changes" });
+    await push({ ...files, "g.txt": "another\n" });
+    const rows = await db
+      .select()
+      .from(reviews)
+      .where(eq(reviews.issueId, pull.id))
+      .orderBy(asc(reviews.id));
+    expect(rows.map(({ isStale, isDismissed }) => [isStale, isDismissed])).toEqual([
+      [true, true],
+      [true, false],
+    ]);
+    const entries = await db
+      .select()
+      .from(timelineEntries)
+      .where(eq(timelineEntries.issueId, pull.id));
+    expect(entries.filter(({ kind }) => kind === "dismiss_review").length).toBe(1);
+  });
+});
