@@ -360,34 +360,6 @@ describe("searches", () => {
   });
 });
 
-describe("GET /repos/{owner}/{repo}/pulls/{base}/{head}", () => {
-  it("finds the open one, or else the last one", async () => {
-    const { owner, repo, pull } = await makeOpened({}, { isClosed: true });
-    const at = async (rest: string) => {
-      const { status, body } = await call("GET", pathOf(repo, `/pulls/${rest}`));
-      return status === 200 ? body.number : status;
-    };
-    expect(await at("main/topic")).toBe(pull.number);
-    const [later] = [await makePull(repo, {}, { isClosed: true })];
-    expect(await at("main/topic")).toBe(later.number);
-    const open = await makePull(repo);
-    await makePull(repo, {}, { isClosed: true });
-    expect(await at("main/topic")).toBe(open.number);
-    expect(await at(`main/${owner.name}:topic`)).toBe(open.number);
-    expect(await at(`main/${owner.name}/${repo.name}:topic`)).toBe(open.number);
-    expect(await at("main/nothere")).toBe(404);
-    expect(await at("nothere/topic")).toBe(404);
-    expect(await at("main/nobody-at-all:topic")).toBe(404);
-    const slash = await makePull(repo, { headBranch: "feat/x", baseBranch: "some/branch" });
-    expect(await at("some%2Fbranch/feat/x")).toBe(slash.number);
-    await db
-      .update(repositories)
-      .set({ hasPullRequests: false })
-      .where(eq(repositories.id, repo.id));
-    expect(await at("main/topic")).toBe(404);
-  });
-});
-
 describe("GET /repos/{owner}/{repo}/commits/{sha}/pull", () => {
   it("finds the one that a commit is the merge of, in its repository", async () => {
     const mergeCommitOid = "4".repeat(40);

@@ -58,12 +58,6 @@ export const samples = defineSamples({
       return { path: await world.repoPath() };
     },
   },
-  repoGetPullRequestByBaseHead: {
-    request: async (world) => {
-      await world.pull();
-      return { path: { ...(await world.repoPath()), base: "main", head: "topic" } };
-    },
-  },
   repoGetCommitPullRequest: {
     request: async (world) => {
       const sha = "c".repeat(40);
