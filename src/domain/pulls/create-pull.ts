@@ -100,7 +100,7 @@ export async function createPull(
   const judgement = await judge(own.repository, baseNode, headNode);
   const commitOids = findDivergence(graph, baseNode, headNode)
     .right.map((node) => graph.oid(node))
-    .reverse();
+    .toReversed();
   const pull = await insertPull(
     ctx,
     repo,
