@@ -78,9 +78,11 @@ export async function createPull(
   const baseBranch = toBranch(wanted.base);
   const { owner, branch: headBranch } = parseHead(wanted.head);
   const isWriter = modeOf(repo, "pulls") >= ACCESS.write;
-  const [headRepo, assignees, isInsider] = await Promise.all([
+  const posterId = ctx.actor.user?.id ?? null;
+  const [headRepo, assignees, reviewers, isInsider] = await Promise.all([
     findHeadRepository(ctx, repo, owner),
     findNewAssignees(ctx, repo, "pulls", isWriter ? (wanted.assignees ?? []) : []),
+    findReviewers(ctx, { repo, posterId, baseBranch }, wanted.reviewers ?? {}),
     mayOffer(repo) || findIsInsider(ctx, repo),
   ]);
   requireAccess(headRepo, READ_CODE);
@@ -90,14 +92,7 @@ export async function createPull(
   }
   // SECURITY: whoever may only read a repository can't offer the branches of others.
   if (!isInsider && !mayOffer(headRepo)) throw forbidden("user must be a collaborator");
-  const [[own, other], reviewers] = await Promise.all([
-    openSideBySide(ctx, repo, headRepo),
-    findReviewers(
-      ctx,
-      { repo, posterId: ctx.actor.user?.id ?? null, baseBranch },
-      wanted.reviewers ?? {},
-    ),
-  ]);
+  const [own, other] = await openSideBySide(ctx, repo, headRepo);
   const base = requireBranch(own, baseBranch);
   const head = requireBranch(other, headBranch);
   const { graph } = own.repository;
@@ -105,7 +100,7 @@ export async function createPull(
   const judgement = await judge(own.repository, baseNode, headNode);
   const commitOids = findDivergence(graph, baseNode, headNode)
     .right.map((node) => graph.oid(node))
-    .reverse();
+    .toReversed();
   const pull = await insertPull(
     ctx,
     repo,

@@ -60,7 +60,7 @@ export async function openRetarget(
     pair,
     baseOid: ref.oid,
     judgement: await judge(snapshot.repository, baseNode, head),
-    commitOids: commits.map((node) => graph.oid(node)).reverse(),
+    commitOids: commits.map((node) => graph.oid(node)).toReversed(),
   };
 }
 
@@ -116,20 +116,30 @@ export function retargetStatements(
       })
       .where(isKept),
     insertEntryIfChanged(ctx, {
-      ...{ kind: "change_target_branch" as const, repoId, issueId },
-      ...{ oldValue: pull.baseBranch, newValue: baseBranch },
+      kind: "change_target_branch",
+      repoId,
+      issueId,
+      oldValue: pull.baseBranch,
+      newValue: baseBranch,
     }),
     ...(commitOids.length === 0
       ? []
       : [
           insertEntryIfChanged(ctx, {
-            ...{ kind: "pull_push" as const, repoId, issueId },
+            kind: "pull_push",
+            repoId,
+            issueId,
             body: toPushBody(false, commitOids),
           }),
         ]),
     recordIfChanged(ctx, {
-      ...{ type: "pull.retargeted" as const, ownerId: repo.row.ownerId, repoId, issueId, number },
-      ...{ from: pull.baseBranch, to: baseBranch },
+      type: "pull.retargeted",
+      ownerId: repo.row.ownerId,
+      repoId,
+      issueId,
+      number,
+      from: pull.baseBranch,
+      to: baseBranch,
     }),
   ] as const;
 }

@@ -18,6 +18,7 @@ export const samples = defineSamples({
       };
     },
     announces: once("issue.opened", "issue.assigned", "issue.labeled", "issue.milestoned"),
+    extraRound: "The update of the ref that keeps its head is recorded once it is made.",
   },
   repoEditPullRequest: {
     request: async (world) => ({
@@ -56,12 +57,6 @@ export const samples = defineSamples({
     request: async (world) => {
       await world.pull();
       return { path: await world.repoPath() };
-    },
-  },
-  repoGetPullRequestByBaseHead: {
-    request: async (world) => {
-      await world.pull();
-      return { path: { ...(await world.repoPath()), base: "main", head: "topic" } };
     },
   },
   repoGetCommitPullRequest: {

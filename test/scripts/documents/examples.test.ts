@@ -15,6 +15,7 @@ const DOCUMENTS = [
   "docs/events.md",
   "docs/organizations.md",
   "docs/issues.md",
+  "docs/pulls.md",
   "docs/protection.md",
   "docs/releases.md",
 ];
