@@ -1,7 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { findPull } from "../../domain/pulls/find-pull.ts";
-import { REVIEWERS_MAX } from "../../domain/reviews/find-reviewers.ts";
+import { findPullWithRules } from "../../domain/pulls/review/find-with-rules.ts";
+import { posterOfPull } from "../../domain/reviews/find-review.ts";
+import { loadNames, REVIEWERS_MAX } from "../../domain/reviews/find-reviewers.ts";
 import { removeRequests, requestReviews } from "../../domain/reviews/request-reviews.ts";
 import { PullReview, toPullReview } from "../../shapes/pulls/pull-review.ts";
 import { empty, json, refusals } from "../answers.ts";
@@ -47,8 +49,13 @@ reviewRequests.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
-    const requests = await requestReviews(ctx, pull, toNames(c.req.valid("json")));
+    const names = toNames(c.req.valid("json"));
+    const { index } = c.req.valid("param");
+    const [pull, loaded] = await Promise.all([
+      findPullWithRules(ctx, repo, index),
+      loadNames(ctx, repo, posterOfPull(repo, index), names),
+    ]);
+    const requests = await requestReviews(ctx, pull, names, loaded);
     return c.json(
       requests.map((each) => toPullReview(each, viewer)),
       201,
@@ -75,8 +82,13 @@ reviewRequests.openapi(
   }),
   async (c) => {
     const { ctx, repo } = c.var;
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
-    await removeRequests(ctx, pull, toNames(c.req.valid("json")));
+    const names = toNames(c.req.valid("json"));
+    const { index } = c.req.valid("param");
+    const [pull, loaded] = await Promise.all([
+      findPull(ctx, repo, index),
+      loadNames(ctx, repo, posterOfPull(repo, index), names),
+    ]);
+    await removeRequests(ctx, pull, names, loaded);
     return c.body(null, 204);
   },
 );

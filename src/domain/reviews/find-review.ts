@@ -46,6 +46,13 @@ export const idOfPull = (repo: RepositoryContext, number: number): SQL => sql`(
   where ${isNumbered(repo.row.id, number)} and ${issues.isPull}
 )`;
 
+/** Selects the id of its poster. */
+export const posterOfPull = (repo: RepositoryContext, number: number): SQL => sql`(
+  select ${issues.posterId}
+  from ${issues}
+  where ${isNumbered(repo.row.id, number)} and ${issues.isPull}
+)`;
+
 /**
  * Lists a page of the reviews of a pull request, and of the requests that are not answered, oldest first.
  *

@@ -16,6 +16,7 @@ import { requireUnitOn } from "../comments/participation.ts";
 import {
   findAskedReviewers,
   findReviewers,
+  type LoadedNames,
   type ReviewerNames,
   type Reviewers,
   toIds,
@@ -143,10 +144,11 @@ export async function requestReviews(
   ctx: Ctx,
   pull: PullContext,
   names: ReviewerNames,
+  loaded?: LoadedNames,
 ): Promise<ReviewContext[]> {
   requireUnitOn(pull);
   requireNotArchived(pull.repo);
-  const reviewers = await findReviewers(ctx, toAskedFor(pull), names);
+  const reviewers = await findReviewers(ctx, toAskedFor(pull), names, loaded);
   return storeRequests(ctx, pull, reviewers);
 }
 
@@ -175,10 +177,11 @@ export async function removeRequests(
   ctx: Ctx,
   pull: PullContext,
   names: ReviewerNames,
+  loaded?: LoadedNames,
 ): Promise<void> {
   requireUnitOn(pull);
   requireNotArchived(pull.repo);
-  const { users: people, teams } = await findAskedReviewers(ctx, toAskedFor(pull), names);
+  const { users: people, teams } = await findAskedReviewers(ctx, toAskedFor(pull), names, loaded);
   if (people.length + teams.length === 0) return;
   const { repo, row } = pull;
   const { userIds, teamIds } = toIds(people, teams);

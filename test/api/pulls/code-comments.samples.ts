@@ -27,7 +27,7 @@ export const samples = defineSamples({
       const at = { path: "topic" };
       const text = { body: "```suggestion\nAnother topic\n```" };
       const { id } = await makeCodeComment(pull, review, at, text);
-      return { path: { ...(await world.pullPath()), id } };
+      return { path: { ...(await world.pullPath()), id }, json: {} };
     },
     announces: once("repository.pushed"),
   },
