@@ -263,6 +263,7 @@ const Variables = z.object({
   /** Whether commits that change files or notes through the API are signed. */
   SIGNING_CRUD_ACTIONS: flag(true),
   /** Whether annotated tags created through the API are signed. */
+  SIGNING_MERGES: flag(true),
   SIGNING_TAGS: flag(true),
   /**
    * A secret: keys that encrypt stored values which must be read back, such as secrets of webhooks. The
@@ -303,7 +304,7 @@ export const SECRET_NAMES: ReadonlySet<string> = new Set<keyof typeof Variables.
 ]);
 
 /** An operation whose commit or tag the service may sign. */
-export type SignedOperation = "first_commit" | "change" | "tag";
+export type SignedOperation = "first_commit" | "change" | "merge" | "tag";
 
 /** How the service signs the commits and tags it creates. */
 export interface Signing {
@@ -483,6 +484,7 @@ function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {
   const operations: [SignedOperation, boolean][] = [
     ["first_commit", variables.SIGNING_INITIAL_COMMIT],
     ["change", variables.SIGNING_CRUD_ACTIONS],
+    ["merge", variables.SIGNING_MERGES],
     ["tag", variables.SIGNING_TAGS],
   ];
   return {

@@ -204,6 +204,7 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
   },
   SIGNING_INITIAL_COMMIT: { allowed: "true or false", values: wrongFlags() },
   SIGNING_CRUD_ACTIONS: { allowed: "true or false", values: wrongFlags() },
+  SIGNING_MERGES: { allowed: "true or false", values: wrongFlags() },
   SIGNING_TAGS: { allowed: "true or false", values: wrongFlags() },
   ALLOWED_HOST_LIST: { allowed: HOST_LIST, values: wrongHostLists() },
   BLOCKED_HOST_LIST: { allowed: HOST_LIST, values: wrongHostLists() },

@@ -29,6 +29,15 @@ export const ANONYMOUS: Actor = {
   session: undefined,
 };
 
+/**
+ * An account for whom the service acts later than it was asked; anonymous for an account that may not sign in any more,
+ * which acts no more.
+ */
+export const accountActor = (user: User): Actor =>
+  user.kind !== "user" || !user.isActive || user.isLoginProhibited
+    ? ANONYMOUS
+    : { ...ANONYMOUS, user, isSiteAdmin: user.isAdmin, credential: "system", scopes: ALL_SCOPES };
+
 /** Whether the caller is limited to public resources: an anonymous caller or a public-only token. */
 export function seesPublicOnly(actor: Actor): boolean {
   return actor.user === undefined || actor.scopes.isPublicOnly;
@@ -38,6 +47,10 @@ export function seesPublicOnly(actor: Actor): boolean {
 export function boundTokenId(actor: Actor): number | undefined {
   return actor.token?.isBound ? actor.token.id : undefined;
 }
+
+/** Whether a credential reaches less than its account: nothing may follow from its pushes in other repositories. */
+export const isConfined = (actor: Actor): boolean =>
+  seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
 /** What a token may be bound to, besides its scopes and its end. */
 export type TokenBinding = "repositories" | "refs" | "paths" | "packages";

@@ -6,6 +6,7 @@ import type { Event } from "./event.ts";
 const KINDS_WITH_CONSEQUENCES = [
   "repository.pushed",
   "repository.transferred",
+  "commit_status.created",
   "repository.deleted",
   "issue.opened",
   "issue.edited",
@@ -15,10 +16,15 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.deleted",
   "comment.created",
   "comment.edited",
-  "pull.ready",
-  "pull.synchronized",
   "pull.retargeted",
+  "pull.synchronized",
   "pull.merged",
+  "pull.merge_scheduled",
+  "pull.ready",
+  "pull.review_requested",
+  "review.dismissed",
+  "review.submitted",
+  "release.published",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

@@ -1,3 +1,4 @@
+import { findMaintainedBranches } from "../auth/access/maintained-branches.ts";
 import { isAllowed } from "../auth/access/permission.ts";
 import type { Config } from "../config.ts";
 import type { Ctx } from "../context.ts";
@@ -6,6 +7,7 @@ import { pushRefs, type RefPush } from "../domain/git/push-refs.ts";
 import { isForPull, parsePullOptions } from "../domain/pulls/pushed/parse-target.ts";
 import { type PushedPull, pushPulls } from "../domain/pulls/pushed/push-pulls.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
+import { decodeText } from "../git/byte-text.ts";
 import { GitError, overLimit } from "../git/error.ts";
 import { DEFAULT_PACK_LIMITS } from "../git/pack/limits.ts";
 import { FLUSH_PKT, joinBytes } from "../git/wire/pkt-line.ts";
@@ -15,6 +17,7 @@ import {
   type RefResult,
 } from "../git/wire/receive-report.ts";
 import {
+  isDelete,
   parseReceiveRequest,
   type ReceiveRequest,
   type RefCommand,
@@ -24,7 +27,6 @@ import { Failure, malformed, tooLarge } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
 import { CallerLeft } from "../lib/step-budget.ts";
 import { streamOf } from "../lib/stream-of.ts";
-import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import type { PackReceiver } from "../storage/pack-receiver.ts";
 import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
 import { gitAnswer, logSent } from "./answer.ts";
@@ -62,7 +64,8 @@ export async function receivePack(
 
   const stored = ctx.git.repository(repo.row);
   // SECURITY: nothing of a push is stored that could not be applied anyway.
-  const isWanted = request.hasPack && chooseRefs(repo, request.commands).accepted.length > 0;
+  const chosen = await chooseRefs(context, request.commands);
+  const isWanted = request.hasPack && chosen.accepted.length > 0;
   const upload = isWanted ? await beginUpload(stored, ctx) : undefined;
   const failure = await receiveBody(request, upload?.receiver, rest, body, ctx.config);
   if (failure?.error instanceof CallerLeft) {
@@ -71,7 +74,14 @@ export async function receivePack(
   }
   const progress = new ProgressChannel();
   const report = request.capabilities.has("side-band-64k") ? progress.report : undefined;
-  const work = completePush(context, request, upload, failure, requestId, report).finally(() => {
+  const work = completePush(
+    { ...context, chosen },
+    request,
+    upload,
+    failure,
+    requestId,
+    report,
+  ).finally(() => {
     // Also to a client that wants no progress.
     progress.report(formatFindings(upload?.receiver.findings ?? [], ctx));
   });
@@ -166,7 +176,7 @@ async function drain(body: AsyncGenerator<Uint8Array>): Promise<void> {
  * `quiet`, as one without a terminal does, gets no progress but all other messages.
  */
 async function completePush(
-  context: RequestContext,
+  context: RequestContext & { readonly chosen: ChosenRefs },
   request: ReceiveRequest,
   upload: Upload | undefined,
   failure: { error: unknown } | undefined,
@@ -177,7 +187,7 @@ async function completePush(
   const stored = ctx.git.repository(repo.row);
   const reportMeter = request.capabilities.has("quiet") ? undefined : report;
   try {
-    const { accepted, isForPulls, refused } = chooseRefs(repo, request.commands);
+    const { accepted, isForPulls, refused } = context.chosen;
     if (accepted.length === 0) return { unpackError: undefined, results: refused };
     const hints = report ? openHints(context, accepted) : undefined;
     const verified = await verifyPack();
@@ -245,24 +255,44 @@ interface ChosenRefs {
 
 /**
  * SECURITY: the door lets everybody in who may read the code. This alone keeps readers from all refs but those of their
- * pull requests.
+ * pull requests, and the branches of pull requests whose posters let them edit these.
+ *
+ * Cost: one query for readers who push to other refs.
  */
-function chooseRefs(repo: RepositoryContext, commands: readonly RefCommand[]): ChosenRefs {
+async function chooseRefs(
+  { ctx, repo }: RequestContext,
+  commands: readonly RefCommand[],
+): Promise<ChosenRefs> {
   const mayWrite = isAllowed(repo, { unit: "code", mode: "write" });
   const isPlain = ({ ref }: RefCommand): boolean => !isForPull(ref);
-  const isForPulls = !mayWrite || !commands.some(isPlain);
-  const isAccepted = (command: RefCommand): boolean => isPlain(command) !== isForPulls;
-  const reason = isForPulls
-    ? "User permission denied for writing."
-    : "push pull requests without other refs";
+  const maintained =
+    mayWrite || !commands.some(isPlain)
+      ? undefined
+      : await findMaintainedBranches(ctx.db, ctx.actor, repo.row);
+  const isMaintained = (command: RefCommand): boolean => {
+    const name = decodeText(command.ref);
+    const branch = name.startsWith(HEADS) ? name.slice(HEADS.length) : undefined;
+    return branch !== undefined && !isDelete(command) && maintained?.has(branch) === true;
+  };
+  const mayUpdate = (command: RefCommand): boolean =>
+    isPlain(command) && (mayWrite || isMaintained(command));
+  const isForPulls = !commands.some(mayUpdate);
+  const isAccepted = (command: RefCommand): boolean =>
+    isForPulls ? !isPlain(command) : mayUpdate(command);
+  const reasonOf = (command: RefCommand): string =>
+    isPlain(command)
+      ? "User permission denied for writing."
+      : "push pull requests without other refs";
   return {
     accepted: commands.filter(isAccepted),
     isForPulls,
     refused: commands
       .filter((command) => !isAccepted(command))
-      .map(({ ref }) => ({ kind: "refused", ref, reason })),
+      .map((command) => ({ kind: "refused", ref: command.ref, reason: reasonOf(command) })),
   };
 }
+
+const HEADS = "refs/heads/";
 
 /** The results in the order of the commands; what has none was part of an atomic push. */
 function inOrder({ commands }: ReceiveRequest, results: readonly RefResult[]): RefResult[] {

@@ -10,7 +10,7 @@ import {
   findDownload,
   findReleaseDownload,
   selectAttachmentRepository,
-} from "../domain/attachments/find-download.ts";
+} from "../domain/downloads/find-download.ts";
 import { toRepositoryContext } from "../domain/repos/find-repository.ts";
 import type { Attachment } from "../db/schema/index.ts";
 import { authenticate, requireScopes } from "../entrance/authenticate.ts";

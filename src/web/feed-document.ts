@@ -12,7 +12,7 @@ export interface FeedDocument {
   readonly items: readonly FeedItem[];
 }
 
-interface FeedItem {
+export interface FeedItem {
   /** Permanently unique. */
   readonly id: string;
   readonly title: string;

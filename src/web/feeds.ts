@@ -8,8 +8,6 @@ import {
   listRepositoryActivities,
   listUserActivities,
 } from "../domain/activities/list-activities.ts";
-import { hasTag } from "../lib/entity-tag.ts";
-import { formatHex } from "../lib/hex.ts";
 import {
   type ActivityEntry,
   activityId,
@@ -20,11 +18,12 @@ import {
 import { enterAccountPath } from "./enter-account-path.ts";
 import { enterRepositoryPath } from "./enter-repository-path.ts";
 import type { WebEnv } from "./env.ts";
-import { type FeedDocument, formatAtom, formatRss } from "./feed-document.ts";
+import { answerFeedDocument } from "./answer-feed-document.ts";
+import type { FeedItem } from "./feed-document.ts";
 import { renderFailure } from "./render-failure.ts";
 import { commentHtmlUrlOf } from "../shapes/issues/comment.ts";
 import { issueHtmlUrlOf } from "../shapes/issues/issue.ts";
-import { accountUrlOf, htmlUrlOf } from "../shapes/urls.ts";
+import { accountUrlOf, htmlUrlOf, releaseHtmlUrlOf } from "../shapes/urls.ts";
 
 /** RSS and Atom feeds of the activities of an account or a repository. */
 export const feeds = new Hono<WebEnv>({ router: new TrieRouter() });
@@ -64,8 +63,8 @@ function splitEnding(text: string): [name: string, ending: string] {
   return [text.slice(0, at), text.slice(at)];
 }
 
-/** Sends the feed, or 304 if the client has the same bytes: feed readers poll often. */
-async function answerFeed(
+/** Sends a feed of activities. */
+function answerFeed(
   c: Context<WebEnv>,
   { rootUrl, publicUrl }: Ctx,
   ending: string,
@@ -73,36 +72,22 @@ async function answerFeed(
   entries: readonly ActivityEntry[],
 ): Promise<Response> {
   const pageUrl = accountUrlOf({ name }, { rootUrl });
-  const document: FeedDocument = {
+  return answerFeedDocument(c, ending, {
     title: `Feed of ${name}`,
     description,
     pageUrl,
     feedUrl: `${pageUrl}${ending}`,
     items: entries.map((entry) => toItem(entry, rootUrl, new URL(publicUrl).hostname)),
-  };
-  const isAtom = ending === ".atom";
-  const text = isAtom ? formatAtom(document) : formatRss(document);
-  const hash = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text));
-  const tag = formatHex(new Uint8Array(hash));
-  c.header("ETag", `"${tag}"`);
-  if (hasTag(c.req.header("If-None-Match"), tag)) return c.body(null, 304);
-  return c.body(text, 200, {
-    "Content-Type": `application/${isAtom ? "atom" : "rss"}+xml; charset=utf-8`,
   });
 }
 
 /** @param authority The host in the item's id, which is the same by whatever name a reader asks. */
-function toItem(
-  entry: ActivityEntry,
-  rootUrl: string,
-  authority: string,
-): FeedDocument["items"][number] {
+function toItem(entry: ActivityEntry, rootUrl: string, authority: string): FeedItem {
   const { event, actor, repo } = entry;
   const { opType, update } = findOperation(entry);
   const repoName = `${repo.owner.name}/${repo.row.name}`;
-  const object = entry.issue
-    ? `${repoName}#${entry.issue.row.number}`
-    : (update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? "");
+  const ref = update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? entry.release?.tagName ?? "";
+  const object = entry.issue ? `${repoName}#${entry.issue.row.number}` : ref;
   const isWhole = entry.issue !== undefined;
   return {
     // Stays the same after a rename.
@@ -120,13 +105,19 @@ type Update = ReturnType<typeof findOperation>["update"];
 /** Characters of a comment in a feed. */
 const TEXT_CHARS_MAX = 10_000;
 
-/** The messages of pushed commits, the text of a comment, or the title of an issue. */
-function textOf({ issue, comment }: ActivityEntry, update: Update): string {
+/** The messages of pushed commits, the text of a comment or release, or the title of an issue. */
+function textOf({ issue, comment, release }: ActivityEntry, update: Update): string {
+  if (release) return [release.title, release.body.slice(0, TEXT_CHARS_MAX)].join("\n").trim();
   if (issue) return comment?.row.body.slice(0, TEXT_CHARS_MAX) ?? issue.row.title;
   return (update?.commits ?? []).map(({ oid, message }) => `${oid}\n${message}`).join("\n");
 }
 
-function urlOf({ repo, issue, comment }: ActivityEntry, update: Update, rootUrl: string): string {
+function urlOf(
+  { repo, issue, comment, release }: ActivityEntry,
+  update: Update,
+  rootUrl: string,
+): string {
+  if (release) return releaseHtmlUrlOf(repo, release.tagName, { rootUrl });
   if (comment) return commentHtmlUrlOf(comment.issue, comment.row.id, { rootUrl });
   if (issue) return issueHtmlUrlOf(issue, { rootUrl });
   const repoUrl = htmlUrlOf(repo, { rootUrl });
@@ -159,4 +150,5 @@ const DEEDS: Readonly<Record<OpType, (object: string) => string>> = {
   reject_pull_request: (pull) => `suggested changes for ${pull}`,
   pull_review_dismissed: (pull) => `dismissed a review of ${pull}`,
   pull_request_ready_for_review: (pull) => `marked ${pull} as ready for review`,
+  publish_release: (tag) => `published release ${tag} of`,
 };

@@ -13,6 +13,7 @@ import { oauth } from "./oauth/index.ts";
 import { objectChecks } from "./object-checks.ts";
 import { pages } from "./pages/index.ts";
 import { pullChanges } from "./pull-changes.ts";
+import { releaseFeeds } from "./release-feeds.ts";
 
 /** All HTTP routes outside the API and git. */
 export const web = new Hono<WebEnv>({ router: new TrieRouter() });
@@ -27,6 +28,7 @@ const doors = [
   archives,
   attachments,
   pullChanges,
+  releaseFeeds,
   feeds,
 ];
 for (const door of doors) web.route("/", door);

@@ -8,10 +8,18 @@ import { make, type TestUser } from "../support/make.ts";
 
 /**
  * The callers that an event is listed for: callers that see the event's repository or owner; callers that may
- * read its code, its issues, its pull requests; members of the organization; its administrators; nobody while the repository
- * exists.
+ * read its code, its issues, its pull requests, its releases; members of the organization; its administrators; nobody
+ * while the repository exists.
  */
-type Audience = "everybody" | "code" | "issues" | "pulls" | "members" | "administrators" | "nobody";
+type Audience =
+  | "everybody"
+  | "code"
+  | "issues"
+  | "pulls"
+  | "releases"
+  | "members"
+  | "administrators"
+  | "nobody";
 
 /** Events of a repository. */
 const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
@@ -34,9 +42,9 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "label.created": "everybody",
   "label.edited": "everybody",
   "label.deleted": "everybody",
-  "release.published": "everybody",
-  "release.updated": "everybody",
-  "release.deleted": "everybody",
+  "release.published": "releases",
+  "release.updated": "releases",
+  "release.deleted": "releases",
   "milestone.created": "everybody",
   "milestone.edited": "everybody",
   "milestone.closed": "everybody",
@@ -276,7 +284,7 @@ const ofAudiences = (table: Partial<Record<string, Audience>>, ...audiences: Aud
   Object.keys(table).filter((kind) => audiences.includes(table[kind] ?? "nobody"));
 
 const EVERYBODY = ofAudiences(IN_REPOSITORIES, "everybody");
-const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues", "pulls");
+const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues", "pulls", "releases");
 const ALL = Object.keys(IN_REPOSITORIES);
 
 /** Makes an organization with a member who reads; `makeStream` adds a repository with events of all kinds. */
@@ -315,15 +323,20 @@ describe("each kind of event", () => {
     expect(await listed(privateStream, owner)).toEqual(ALL);
 
     const streamWithoutCode = await makeStream({ hasCode: false });
-    const withoutCode = ofAudiences(IN_REPOSITORIES, "everybody", "issues", "pulls");
-    expect(await listed(streamWithoutCode, stranger)).toEqual(withoutCode);
+    const without = (unit: Audience) =>
+      ofAudiences(
+        IN_REPOSITORIES,
+        "everybody",
+        ...(["code", "issues", "pulls", "releases"] as const).filter((each) => each !== unit),
+      );
+    expect(await listed(streamWithoutCode, stranger)).toEqual(without("code"));
     const streamWithoutIssues = await makeStream({ hasIssues: false });
-    const withoutIssues = ofAudiences(IN_REPOSITORIES, "everybody", "code", "pulls");
-    expect(await listed(streamWithoutIssues, stranger)).toEqual(withoutIssues);
+    expect(await listed(streamWithoutIssues, stranger)).toEqual(without("issues"));
     const streamWithoutPulls = await makeStream({ hasPullRequests: false });
-    const withoutPulls = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues");
-    expect(await listed(streamWithoutPulls, stranger)).toEqual(withoutPulls);
-    const none = { hasIssues: false, hasCode: false, hasPullRequests: false };
+    expect(await listed(streamWithoutPulls, stranger)).toEqual(without("pulls"));
+    const streamWithoutReleases = await makeStream({ hasReleases: false });
+    expect(await listed(streamWithoutReleases, stranger)).toEqual(without("releases"));
+    const none = { hasIssues: false, hasCode: false, hasPullRequests: false, hasReleases: false };
     const streamWithoutUnits = await makeStream(none);
     expect(await listed(streamWithoutUnits, stranger)).toEqual(EVERYBODY);
     expect(await listed(streamWithoutUnits, owner)).toEqual(ALL);
@@ -342,10 +355,12 @@ describe("each kind of event", () => {
   // SECURITY: a team may read the code and not the issues, or the other way around.
   it("is listed for the members of a team by the units that it grants", async () => {
     const { org, makeStream } = await makeScene();
-    const [coder, tracker, reviewer] = [await make.user(), await make.user(), await make.user()];
+    const [coder, tracker] = [await make.user(), await make.user()];
+    const [reviewer, publisher] = [await make.user(), await make.user()];
     await make.member(org, await make.team(org, { units: { code: 1 } }), coder);
     await make.member(org, await make.team(org, { units: { pulls: 1 } }), reviewer);
     await make.member(org, await make.team(org, { units: { issues: 1 } }), tracker);
+    await make.member(org, await make.team(org, { units: { releases: 1 } }), publisher);
     const stream = await makeStream({ isPrivate: true });
     expect(await listed(stream, coder)).toEqual(ofAudiences(IN_REPOSITORIES, "everybody", "code"));
     expect(await listed(stream, tracker)).toEqual(
@@ -353,6 +368,9 @@ describe("each kind of event", () => {
     );
     expect(await listed(stream, reviewer)).toEqual(
       ofAudiences(IN_REPOSITORIES, "everybody", "pulls"),
+    );
+    expect(await listed(stream, publisher)).toEqual(
+      ofAudiences(IN_REPOSITORIES, "everybody", "releases"),
     );
   });
 

@@ -4,9 +4,12 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
+import { attachmentLooseFiles, attachments } from "../../src/db/schema/index.ts";
 import worker from "../../src/worker.ts";
+import { db } from "../support/db.ts";
 import { eventsOf } from "../support/events.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
+import { makeRelease } from "../support/releases.ts";
 import { filesOf, makeCommit, pushBody, refsOf } from "../support/push.ts";
 
 let owner: TestUser;
@@ -96,6 +99,21 @@ describe("a client that hangs up", () => {
     const lines = await hangUp(gitPath(`info/lfs/objects/${oid64}/1000`), new Uint8Array(100), {});
     expect(lines).toEqual([expect.objectContaining({ event: "request", status: 499 })]);
     expect(await filesOf(repo)).toEqual([]);
+  });
+
+  it("in the middle of a file of a release makes ordinary log lines, and leaves no file", async () => {
+    const { id } = await makeRelease(repo);
+    const path = `/api/v1/repos/${repo.owner}/${repo.name}/releases/${id}/assets?name=a.bin`;
+    const bytes = new Uint8Array(200_000);
+    const readStored = async () => [
+      (await env.PACKS.list({ prefix: "attachments/" })).objects.map(({ key }) => key),
+      await db.select().from(attachments),
+      await db.select().from(attachmentLooseFiles),
+    ];
+    const before = await readStored();
+    const lines = await hangUp(path, bytes, { "Content-Type": "application/octet-stream" });
+    expect(lines).toEqual([expect.objectContaining({ event: "request", status: 499 })]);
+    expect(await readStored()).toEqual(before);
   });
 
   it("in the body of an API request makes an ordinary log line, and changes nothing", async () => {

@@ -168,7 +168,7 @@ branchProtections.openapi(
   async (c) => {
     const { ctx, repo } = c.var;
     requireNotArchived(repo);
-    const rule = await findRule(ctx, repo, c.req.valid("param").name);
+    const rule = findRule(ctx, repo, c.req.valid("param").name);
     const options = toRuleOptions(c.req.valid("json"));
     return c.json(toEntry(await editRule(ctx, { kind: "repository", repo }, rule, options)), 200);
   },

@@ -9,8 +9,8 @@ const CONTEXTS_MAX = 100;
 /** Characters of a list of patterns, at most. */
 const PATTERNS_MAX = 4000;
 
-export const names = () => z.array(z.string().max(255)).max(NAMES_MAX).optional();
-export const patterns = () => optionalText(PATTERNS_MAX);
+export const nameList = () => z.array(z.string().max(255)).max(NAMES_MAX).optional();
+export const patternList = () => optionalText(PATTERNS_MAX);
 
 /** The fields of a rule for branches besides its name, all optional. */
 export const RULE_FIELDS = {
@@ -20,36 +20,36 @@ export const RULE_FIELDS = {
   }),
   enable_push: optionalFlag(),
   enable_push_whitelist: optionalFlag(),
-  push_whitelist_usernames: names(),
-  push_whitelist_teams: names(),
+  push_whitelist_usernames: nameList(),
+  push_whitelist_teams: nameList(),
   push_whitelist_deploy_keys: optionalFlag(),
   enable_force_push: optionalFlag(),
   enable_force_push_allowlist: optionalFlag(),
-  force_push_allowlist_usernames: names(),
-  force_push_allowlist_teams: names(),
+  force_push_allowlist_usernames: nameList(),
+  force_push_allowlist_teams: nameList(),
   force_push_allowlist_deploy_keys: optionalFlag(),
   enable_merge_whitelist: optionalFlag(),
-  merge_whitelist_usernames: names(),
-  merge_whitelist_teams: names(),
+  merge_whitelist_usernames: nameList(),
+  merge_whitelist_teams: nameList(),
   enable_status_check: optionalFlag(),
   status_check_contexts: z.array(z.string().min(1).max(255)).max(CONTEXTS_MAX).optional().openapi({
     description: "Patterns; each must match a status of the head, and all matches succeed",
   }),
   required_approvals: z.int().optional(),
   enable_approvals_whitelist: optionalFlag(),
-  approvals_whitelist_username: names(),
-  approvals_whitelist_teams: names(),
+  approvals_whitelist_username: nameList(),
+  approvals_whitelist_teams: nameList(),
   block_on_rejected_reviews: optionalFlag(),
   block_on_official_review_requests: optionalFlag(),
   block_on_outdated_branch: optionalFlag(),
   dismiss_stale_approvals: optionalFlag(),
   ignore_stale_approvals: optionalFlag(),
   require_signed_commits: optionalFlag(),
-  protected_file_patterns: patterns().openapi({
+  protected_file_patterns: patternList().openapi({
     description:
       "Patterns of paths, separated by semicolons, where `*` matches neither a slash nor a dot",
   }),
-  unprotected_file_patterns: patterns(),
+  unprotected_file_patterns: patternList(),
   block_admin_merge_override: optionalFlag(),
 };
 

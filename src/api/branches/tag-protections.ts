@@ -17,7 +17,7 @@ import { inRepo } from "../guards/repository.ts";
 import { body, optionalText } from "../json-body.ts";
 import { PathId } from "../path-id.ts";
 import { RepoPath } from "../repos/paths.ts";
-import { names } from "./rule-body.ts";
+import { nameList } from "./rule-body.ts";
 
 const FIELDS = {
   name_pattern: optionalText(255).openapi({
@@ -25,8 +25,8 @@ const FIELDS = {
       "A pattern of names, where `*` matches anything, or a regular expression in slashes",
     example: "v*",
   }),
-  whitelist_usernames: names(),
-  whitelist_teams: names(),
+  whitelist_usernames: nameList(),
+  whitelist_teams: nameList(),
 };
 const CreateTagProtection = body(FIELDS).openapi("CreateTagProtectionOption");
 const EditTagProtection = body(FIELDS).openapi("EditTagProtectionOption");

@@ -101,7 +101,10 @@ tags.openapi(
     summary: "Delete a tag",
     middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
     request: { params: TagPath },
-    responses: { 204: empty("The tag was deleted"), ...refusals(401, 403, 404, 409, 413, 423) },
+    responses: {
+      204: empty("The tag was deleted"),
+      ...refusals(401, 403, 404, 409, 413, 422, 423),
+    },
   }),
   async (c) => {
     const { ctx, repo } = c.var;

@@ -29,7 +29,9 @@ export const IssueListQuery = Paging.extend({
   milestones: text(
     "Titles of milestones, separated by commas; those that do not exist are ignored",
   ),
-  q: text("Words that a title, a text or a comment has, a number, or terms such as `label:bug` or `review-requested:@me`"),
+  q: text(
+    "Words that a title, a text or a comment has, a number, or terms such as `label:bug` or `review-requested:@me`",
+  ),
   since: timeParameter("Only issues updated at this time or later"),
   before: timeParameter("Only issues updated at this time or earlier"),
   sort: text(`The order: one of ${ISSUE_SORTS.join(", ")}; the default is newest`),

@@ -6,11 +6,11 @@ import {
   editRule,
   type RuleEntry,
 } from "../../domain/protections/change-rules.ts";
-import { findRuleset, listRulesets, withPeople } from "../../domain/protections/list-rules.ts";
+import { findRuleset, listRulesets, readRuleset } from "../../domain/protections/list-rules.ts";
 import { conflict } from "../../lib/failure.ts";
-import { Ruleset, toRuleset } from "../../shapes/orgs/ruleset.ts";
+import { Ruleset, toRuleset } from "../../shapes/repos/ruleset.ts";
 import { empty, json, page, refusals } from "../answers.ts";
-import { patterns, RULE_FIELDS, toRuleOptions } from "../branches/rule-body.ts";
+import { patternList, RULE_FIELDS, toRuleOptions } from "../branches/rule-body.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
 import { body, requiredText } from "../json-body.ts";
@@ -19,7 +19,7 @@ import { PathId } from "../path-id.ts";
 import { OrgPath } from "./paths.ts";
 
 const FIELDS = {
-  repository_patterns: patterns().openapi({
+  repository_patterns: patternList().openapi({
     description:
       "Patterns of names of repositories, separated by semicolons, in any case; empty for all",
     example: "api-*;web",
@@ -107,8 +107,7 @@ rulesets.openapi(
   }),
   async (c) => {
     const { ctx, org } = c.var;
-    const rule = await findRuleset(ctx, org, c.req.valid("param").id);
-    return c.json(toEntry(await withPeople(ctx, { kind: "organization", org }, rule)), 200);
+    return c.json(toEntry(await readRuleset(ctx, org, c.req.valid("param").id)), 200);
   },
 );
 
@@ -133,7 +132,7 @@ rulesets.openapi(
   async (c) => {
     const { ctx, org } = c.var;
     const sent = c.req.valid("json");
-    const rule = await findRuleset(ctx, org, c.req.valid("param").id);
+    const rule = findRuleset(ctx, org, c.req.valid("param").id);
     const options = { ...toRuleOptions(sent), repositoryPatterns: sent.repository_patterns };
     const scope = { kind: "organization", org } as const;
     return c.json(toEntry(await editRule(ctx, scope, rule, options)), 200);

@@ -1,4 +1,5 @@
 import { pullChanges } from "./changes.ts";
+import { pullMerge } from "./merge.ts";
 import { codeComments } from "./code-comments.ts";
 import { pullsOfBranches } from "./of-branches.ts";
 import { pullRequests } from "./pulls.ts";
@@ -8,6 +9,7 @@ import { pullReviews } from "./reviews.ts";
 /** The routes of pull requests. When two paths match a request, the one listed first handles it. */
 export const pullRoutes = [
   pullChanges,
+  pullMerge,
   pullRequests,
   reviewRequests,
   pullReviews,

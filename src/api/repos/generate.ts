@@ -28,7 +28,7 @@ const GenerateRepository = body({
   git_hooks: optionalFlag().openapi({ description: "Accepted: there are no git hooks to copy" }),
   labels: optionalFlag().openapi({ description: "Copy the labels of the template" }),
   protected_branch: optionalFlag().openapi({
-    description: "Accepted: there are no branch protections to copy yet",
+    description: "Copy the branch protections of the template",
   }),
 }).openapi("GenerateRepoOption");
 
@@ -88,6 +88,7 @@ generate.openapi(
       hasWebhooks: sent.webhooks ?? false,
       hasAvatar: sent.avatar ?? false,
       hasLabels: sent.labels ?? false,
+      hasBranchRules: sent.protected_branch ?? false,
     });
     return c.json(toRepository(repo, viewer), 201);
   },

@@ -142,11 +142,15 @@ export const teamIdsOf = (orgId: SQL, userId: SQL): SQL => sql`(
   where ${teamMembers.userId} = ${userId} and ${teams.orgId} = ${orgId}
 )`;
 
-/** The condition that a team is one of some, by id or by name in any case, in a query over `teams`. */
-export const isTeamAmong = (ids: readonly number[], names: readonly string[] = []): SQL => {
+/**
+ * The condition that a team is one of some, by name in any case or by id, in a query over `teams`.
+ *
+ * @param ids Selects the ids.
+ */
+export const isTeamAmong = (ids: SQL, names: readonly string[] = []): SQL => {
   const lowerNames = JSON.stringify(names.map((name) => name.toLowerCase()));
   return anyOf(
-    sql`${teams.id} in (select value from json_each(${JSON.stringify(ids)}))`,
+    sql`${teams.id} in ${ids}`,
     sql`${teams.lowerName} in (select value from json_each(${lowerNames}))`,
   );
 };

@@ -39,7 +39,7 @@ export const mails = sqliteTable(
   ],
 );
 /** Why a user receives a notification. */
-export type MailReason = "assign" | "mention" | "subscribed";
+export type MailReason = "assign" | "mention" | "review_request" | "subscribed";
 
 /** Single-use codes in links that were mailed; a code is deleted when it is used. */
 export const mailedCodes = sqliteTable(

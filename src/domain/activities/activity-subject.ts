@@ -5,20 +5,23 @@ import {
   attachments,
   events,
   issues,
+  releases,
   reviews,
   timelineEntries,
   users,
   type Attachment,
   type Issue,
+  type Release,
   type TimelineEntry,
   type User,
 } from "../../db/schema/index.ts";
 import type { ActivityEntry } from "../../shapes/events/activity.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isSubmitted } from "../comments/written-entries.ts";
+import { isEntrySubmitted } from "../comments/written-entries.ts";
 
 const issueId = sql`(${events.payload} ->> '$.issueId')`;
 const reviewId = sql`(${events.payload} ->> '$.reviewId')`;
+const releaseId = sql`(${events.payload} ->> '$.releaseId')`;
 
 /**
  * The entry of a timeline whose text an activity repeats: a comment, why a review was dismissed, or what a review says,
@@ -31,7 +34,10 @@ const commentId = sql`(
       from ${timelineEntries}
       where ${timelineEntries.reviewId} = ${reviewId}
         and ${timelineEntries.kind} in ('review', 'code')
-      order by ${timelineEntries.body} = '', ${timelineEntries.kind} = 'code', ${timelineEntries.id}
+      order by
+        ${timelineEntries.body} = '',
+        ${timelineEntries.kind} = 'code',
+        iif(${timelineEntries.kind} = 'code', ${timelineEntries.id}, -${timelineEntries.id})
       limit 1
     )
     when 'review.dismissed' then (
@@ -44,13 +50,13 @@ const commentId = sql`(
 )`;
 
 /**
- * The condition on `events` that the issue, the comment or the review of an activity was not deleted.
+ * The condition on `events` that the issue, the comment, the review or the release of an activity was not deleted.
  *
- * SECURITY: nobody but its author knows of a pending review.
+ * SECURITY: nobody but its author knows of a pending review, and readers of no release that is a draft again.
  */
 export const isActivityPresent = sql`case
   when ${events.type} = 'comment.created' then exists (
-    select 1 from ${timelineEntries} where ${timelineEntries.id} = ${commentId} and ${isSubmitted}
+    select 1 from ${timelineEntries} where ${timelineEntries.id} = ${commentId} and ${isEntrySubmitted}
   )
   when ${events.type} glob 'review.*' then exists (
     select 1 from ${reviews} where ${reviews.id} = ${reviewId} and ${reviews.state} <> 'pending'
@@ -58,11 +64,14 @@ export const isActivityPresent = sql`case
   when ${events.type} glob 'issue.*' or ${events.type} glob 'pull.*' then exists (
     select 1 from ${issues} where ${issues.id} = ${issueId}
   )
+  when ${events.type} = 'release.published' then exists (
+    select 1 from ${releases} where ${releases.id} = ${releaseId} and not ${releases.isDraft}
+  )
   else 1
 end`;
 
 /**
- * The issue and the comment of an activity, as columns of a query over `events`. A comment is one value, since a result
+ * The issue, the comment and the release of an activity, as columns of a query over `events`. A comment is one value, since a result
  * has at most 100 columns.
  */
 export const subjectColumns = {
@@ -96,6 +105,11 @@ export const subjectColumns = {
       order by ${attachments.id}`,
     "activity_files",
   ),
+  releases: jsonRows(
+    releases,
+    sql`from ${releases} where ${releases.id} = ${releaseId}`,
+    "activity_releases",
+  ),
 };
 
 /** The values of `subjectColumns`. */
@@ -105,16 +119,25 @@ interface SubjectRows {
   readonly posters: readonly User[];
   readonly reviewers: readonly User[];
   readonly files: readonly Attachment[];
+  readonly releases: readonly Release[];
 }
 
 export function toActivitySubject(
   repo: RepositoryContext,
-  { issue: [issue], comments: [comment], posters: [poster], reviewers, files }: SubjectRows,
-): Pick<ActivityEntry, "issue" | "comment" | "reviewer"> {
+  {
+    issue: [issue],
+    comments: [comment],
+    posters: [poster],
+    reviewers,
+    files,
+    releases: [release],
+  }: SubjectRows,
+): Pick<ActivityEntry, "issue" | "comment" | "reviewer" | "release"> {
   const ofIssue = issue && { repo, row: issue };
   return {
     issue: ofIssue,
     reviewer: reviewers[0],
+    release,
     comment: ofIssue && comment && { issue: ofIssue, row: comment, poster, attachments: files },
   };
 }

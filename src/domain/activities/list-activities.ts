@@ -312,8 +312,8 @@ async function listFeed(
   );
   const items = rows.flatMap((row) => {
     const repo = repositoriesById.get(row.event.repoId ?? 0);
-    const { issue, comments, posters, reviewers, files, ...entry } = row;
-    const subjects = { issue, comments, posters, reviewers, files };
+    const { issue, comments, posters, reviewers, files, releases, ...entry } = row;
+    const subjects = { issue, comments, posters, reviewers, files, releases };
     const subject = repo && toActivitySubject(repo, subjects);
     return repo ? [{ ...entry, repo, ...subject }] : [];
   });

@@ -13,7 +13,7 @@ const pendingReview = sql`
   where ${reviews.id} = ${timelineEntries.reviewId} and ${reviews.state} = 'pending'`;
 
 /** The condition that an entry is no part of a pending review, which is its author's alone. */
-export const isSubmitted = sql`(
+export const isEntrySubmitted = sql`(
   ${timelineEntries.reviewId} is null or not exists (${pendingReview})
 )`;
 

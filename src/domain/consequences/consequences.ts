@@ -2,8 +2,11 @@ import type { Consequence } from "../../events/consequence.ts";
 import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
 import { removePullRefs } from "../pulls/remove-refs.ts";
+import { closeByMerge } from "../pulls/merge/close-by-merge.ts";
+import { runScheduledMerges } from "../pulls/merge/run-scheduled-merges.ts";
 import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
+import { notifyRelease } from "../notifications/notify-release.ts";
 import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
 import { askCodeOwners } from "../pulls/review/ask-code-owners.ts";
@@ -13,11 +16,14 @@ import { followHeads } from "../pulls/review/follow-heads.ts";
 export const CONSEQUENCES: readonly Consequence[] = [
   withdrawUntagged,
   synchronizePulls,
+  removePullRefs,
   followHeads,
   askCodeOwners,
-  removePullRefs,
   referByCommits,
   referByText,
+  closeByMerge,
+  runScheduledMerges,
   detachFormerLabels,
   notify,
+  notifyRelease,
 ];

@@ -1,15 +1,8 @@
 import { inArray, type SQL, sql } from "drizzle-orm";
 
-import { ANONYMOUS, type Actor } from "../../auth/actor.ts";
-import { ALL_SCOPES } from "../../auth/scope.ts";
+import { ANONYMOUS, accountActor, type Actor } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
-import {
-  type ConsequenceProgress,
-  events,
-  type EventRow,
-  users,
-  type User,
-} from "../../db/schema/index.ts";
+import { type ConsequenceProgress, events, type EventRow, users } from "../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
 import { log, logBug } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
@@ -121,14 +114,8 @@ async function findActors(
   budget.consume(1);
   const ids = [...new Set(rows.map(({ actorId }) => actorId))];
   const found = await db.select().from(users).where(inArray(users.id, ids));
-  return new Map(found.map((user) => [user.id, toActor(user)]));
+  return new Map(found.map((user) => [user.id, accountActor(user)]));
 }
-
-/** An account that may not sign in any more acts no more. */
-const toActor = (user: User): Actor =>
-  user.kind !== "user" || !user.isActive || user.isLoginProhibited
-    ? ANONYMOUS
-    : { ...ANONYMOUS, user, isSiteAdmin: user.isAdmin, credential: "system", scopes: ALL_SCOPES };
 
 const toRecorded = ({ id, type, actorId, ownerId, repoId, payload, createdAt }: EventRow) =>
   ({

@@ -5,6 +5,7 @@ import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
   avatarImages,
+  branchProtections,
   hooks,
   repositories,
   repositoryTopics,
@@ -44,6 +45,7 @@ export interface GenerateOptions {
   readonly hasWebhooks: boolean;
   readonly hasAvatar: boolean;
   readonly hasLabels: boolean;
+  readonly hasBranchRules: boolean;
 }
 
 /**
@@ -186,7 +188,7 @@ function copyStatements(
   ctx: Ctx,
   templateId: number,
   repoId: SQL<number>,
-  { hasTopics, hasWebhooks, hasAvatar, hasLabels }: GenerateOptions,
+  { hasTopics, hasWebhooks, hasAvatar, hasLabels, hasBranchRules }: GenerateOptions,
 ) {
   const { db, now } = ctx;
   const ofTemplate = (column: SQL): SQL => sql`(
@@ -248,11 +250,28 @@ function copyStatements(
       where ${eq(hooks.repoId, templateId)}
       order by ${hooks.id}`,
   );
+  // Users and teams on their lists who have no access to the new repository are neither shown nor admitted there.
+  const branchRules = insertSelect(
+    db,
+    branchProtections,
+    {
+      ...getTableColumns(branchProtections),
+      id: sql`null`,
+      repoId,
+      createdAt: now,
+      updatedAt: now,
+    },
+    sql`
+      from ${branchProtections}
+      where ${eq(branchProtections.repoId, templateId)}
+      order by ${branchProtections.id}`,
+  );
   return [
     ...(hasTopics ? topics : []),
     ...(hasAvatar ? [avatar] : []),
     ...(hasWebhooks ? [webhooks] : []),
     ...(hasLabels ? [copyLabels(ctx, templateId, repoId)] : []),
+    ...(hasBranchRules ? [branchRules] : []),
   ];
 }
 

@@ -8,8 +8,7 @@ import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import type { PushedMerge, Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import type { PushCause } from "../protections/branch-rule.ts";
-import { type Adopted, pushRefs } from "./push-refs.ts";
+import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 /** A repository snapshot, and a pack for the new objects. */

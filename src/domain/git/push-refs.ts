@@ -1,4 +1,4 @@
-import { boundTokenId, seesPublicOnly } from "../../auth/actor.ts";
+import { isConfined } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
 import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
@@ -26,7 +26,7 @@ import type {
   StoredRef,
 } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
-import { BranchRule, type BranchRename, type PushCause } from "../protections/branch-rule.ts";
+import { BranchRule, type BranchRename } from "../protections/branch-rule.ts";
 import { wordDefault } from "../protections/ref-refusal.ts";
 import { loadRules } from "../protections/select-rules.ts";
 import { TagRule } from "../protections/tag-rule.ts";
@@ -49,8 +49,19 @@ export interface Adopted {
   ref: StoredRef;
 }
 
+/** Why refs are updated. */
+export type PushCause =
+  /** By a client's push, or by an operation of the API that stands for one. */
+  | "push"
+  /** By a merge that its door has judged: rules about who pushes what do not apply, all others do. */
+  | "merge"
+  /** By the service itself: nobody's permission and no rule is asked, and refs of pull requests may be written. */
+  | "service";
+
 /** A set of ref updates, from a client's push or from the service itself. */
 export interface RefPush {
+  /** A push, if missing. */
+  cause?: PushCause;
   commands: readonly RefCommand[];
   /** Whether all commands are applied or none. */
   isAtomic: boolean;
@@ -66,8 +77,6 @@ export interface RefPush {
   adopted?: Adopted | undefined;
   /** Moves HEAD along with the branch it points at. Ignored if HEAD points at another branch by then. */
   headMove?: HeadMove | undefined;
-  /** Why the refs are updated; a push, if missing. */
-  cause?: PushCause | undefined;
   /** The branch that is renamed; its own exact rule follows it. */
   rename?: BranchRename | undefined;
   /** The merge that the push makes. It is recorded with the push, also if the Worker dies before. */
@@ -112,7 +121,7 @@ export async function pushRefs(
     outcome = await commit(stored, push, {
       id: crypto.randomUUID(),
       actorId: ctx.actor.user?.id ?? 0,
-      isConfined: seesPublicOnly(ctx.actor) || boundTokenId(ctx.actor) !== undefined,
+      isConfined: isConfined(ctx.actor) || push.merge?.isAutomatic === true,
       at: ctx.now,
       rootUrl: ctx.config.publicUrl === "" ? ctx.publicUrl : "",
       visibility: { visibility: row.visibility, isPrivate: row.isPrivate },
@@ -157,7 +166,10 @@ async function openRules(
     return (update) => tokenRule.findRefusal(update);
   }
   const rules = await loadRules(ctx, repo);
-  const branchRule = new BranchRule(ctx, rules, push, repo.row.defaultBranch);
+  const branchRule = new BranchRule(ctx, rules, push, {
+    defaultBranch: repo.row.defaultBranch,
+    isMerge: push.cause === "merge",
+  });
   const tagRule = new TagRule(ctx, rules);
   return async (update) =>
     (await tokenRule.findRefusal(update)) ??

@@ -10,7 +10,7 @@ import type {
   OutboxEntry,
   RepositorySummary,
 } from "../../storage/repository-records.ts";
-import { mergeStatements } from "../pulls/merge/record-merge.ts";
+import { mergeStatements } from "./record-merge.ts";
 import type { PushedCommits } from "./list-pushed-commits.ts";
 
 /** Maximum ref updates in one event. A larger push records several events. */
@@ -106,7 +106,7 @@ export async function recordPush(
       bytes += size;
     }
   }
-  await flush(merge && mergeStatements(origin, repo, merge));
+  await flush(merge && mergeStatements(origin, repo, { ...merge, isConfined }));
   eventQueues.noteRecorded();
   // The client may receive its response before the request's own dispatch runs.
   defer(eventQueues.dispatchRecorded());

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import type { BranchRename, PushCause } from "../protections/branch-rule.ts";
+import type { BranchRename } from "../protections/branch-rule.ts";
 import type { HeadMove, PushedMerge } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import { pushRefs } from "./push-refs.ts";
+import { type PushCause, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 interface UpdateOptions {

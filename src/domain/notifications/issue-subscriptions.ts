@@ -7,6 +7,7 @@ import {
   issueAssignees,
   issues,
   issueSubscriptions,
+  reviews,
   timelineEntries,
   users,
   watches,
@@ -140,7 +141,7 @@ const selectSubscription = ({ db }: Ctx, repo: RepositoryContext, number: number
     .from(issues)
     .where(isNumbered(repo.row.id, number));
 
-/** The condition that a user watches the repository of an issue, opened it, is assigned, or commented. */
+/** The condition that a user watches the repository of an issue, opened it, is assigned, commented, or reviews it. */
 const isConcerned = (userId: SQL): SQL => sql`(
   ${issues.posterId} = ${userId}
   or exists (
@@ -159,6 +160,13 @@ const isConcerned = (userId: SQL): SQL => sql`(
     where ${timelineEntries.issueId} = ${issues.id}
       and ${timelineEntries.posterId} = ${userId}
       and ${timelineEntries.kind} = 'comment'
+  )
+  or exists (
+    select 1
+    from ${reviews}
+    where ${reviews.issueId} = ${issues.id}
+      and ${reviews.reviewerId} = ${userId}
+      and ${reviews.state} <> 'pending'
   )
 )`;
 

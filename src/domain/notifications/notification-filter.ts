@@ -14,7 +14,7 @@ import {
 export type NotificationSubjectKind = Notification["subject"];
 
 export const NOTIFICATION_STATUSES = ["unread", "read", "pinned"] as const;
-export const NOTIFICATION_SUBJECTS = ["issue", "pull", "commit", "repository"] as const;
+export const NOTIFICATION_SUBJECTS = ["issue", "pull", "commit", "repository", "release"] as const;
 
 /** Which notifications of a user are asked for. */
 export interface NotificationFilter {

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import { isBlockedBy } from "../../auth/access/blocks.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
@@ -13,7 +13,6 @@ import {
   issueSubscriptions,
   type mails,
   repositories,
-  timelineEntries,
   users,
   type EventRow,
   type Issue,
@@ -28,6 +27,7 @@ import { issueHtmlUrlOf } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { unitOf } from "../issues/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { selectToldTexts } from "./told-texts.ts";
 import { makeUnsubscribeCode } from "./unsubscribe-code.ts";
 
 /** A queued mail of a notification. */
@@ -43,7 +43,8 @@ interface Told {
   readonly repo: RepositoryContext;
   readonly event: EventRow;
   readonly doer: User | undefined;
-  readonly comment: { readonly id: number; readonly body: string } | undefined;
+  /** The comment; or what a review says, and its comments on code. */
+  readonly texts: readonly { readonly id: number; readonly body: string }[];
   readonly reason: MailReason;
 }
 
@@ -62,7 +63,8 @@ export async function writeNotificationMail(
   const found = await findTold(ctx, queued);
   if (!found) return undefined;
   const { address, told } = found;
-  const { reader, issue, repo, event, doer, comment } = told;
+  const { reader, issue, repo, event, doer, texts } = told;
+  const [comment] = texts;
   const rootUrl = ctx.config.publicUrl || event.rootUrl;
   const fullName = `${repo.owner.name}/${repo.row.name}`;
   const names = { repo, row: issue };
@@ -70,9 +72,10 @@ export async function writeNotificationMail(
   const url = comment ? commentHtmlUrlOf(names, comment.id, viewer) : issueHtmlUrlOf(names, viewer);
   const code = await makeUnsubscribeCode(ctx.config, { userId: reader.id, issueId: issue.id });
   const unsubscribeUrl = `${rootUrl}/user/unsubscribe?code=${encodeURIComponent(code)}`;
-  const summary = `${doer?.name ?? "Ghost"} ${DEEDS[event.type] ?? "changed this"} in ${fullName}#${issue.number}:`;
-  const body = comment?.body ?? (event.type === "issue.opened" ? issue.body : "");
-  const why = `You receive this because ${REASONS[told.reason]}.`;
+  const summary = `${doer?.name ?? "Ghost"} ${deedOf(told)} in ${fullName}#${issue.number}:`;
+  const body = event.type === "issue.opened" ? issue.body : joined(texts);
+  const thing = thingOf(issue);
+  const why = `You receive this because ${REASONS[told.reason](thing)}.`;
   const html = body === "" ? "" : await render(body, rootUrl, repo);
   const host = new URL(rootUrl).host;
   const threadId = `repositories/${repo.row.id}/issues/${issue.number}`;
@@ -85,14 +88,14 @@ ${issue.title}
 ${body === "" ? "" : `\n${body}\n`}
 --\x20
 ${url}
-${why} To be told of this issue no more: ${unsubscribeUrl}
+${why} To be told of this ${thing} no more: ${unsubscribeUrl}
 `,
     html: `<p>${escapeHtml(summary)}</p>
 <p><strong>${escapeHtml(issue.title)}</strong></p>
 ${html}
 <hr>
 <p><small><a href="${escapeHtml(url)}">View it on ${escapeHtml(ctx.config.appName)}</a>. ${why}
-<a href="${escapeHtml(unsubscribeUrl)}">Be told of this issue no more</a>.</small></p>
+<a href="${escapeHtml(unsubscribeUrl)}">Be told of this ${thing} no more</a>.</small></p>
 `,
     thread: {
       rootId: `<${threadId}@${host}>`,
@@ -110,18 +113,50 @@ ${html}
   };
 }
 
-const DEEDS: Readonly<Record<string, string>> = {
-  "issue.opened": "opened an issue",
-  "issue.closed": "closed the issue",
-  "issue.reopened": "reopened the issue",
-  "issue.assigned": "assigned you to the issue",
-  "comment.created": "commented",
+const joined = (texts: Told["texts"]): string =>
+  texts
+    .map(({ body }) => body)
+    .filter((body) => body !== "")
+    .join("\n\n");
+
+const thingOf = ({ isPull }: Issue): string => (isPull ? "pull request" : "issue");
+
+const VERDICTS: Readonly<Record<string, string>> = {
+  approved: "approved the pull request",
+  request_changes: "requested changes to the pull request",
 };
 
-const REASONS: Readonly<Record<MailReason, string>> = {
-  subscribed: "you watch the repository, take part in the issue or subscribed to it",
-  mention: "you were mentioned",
-  assign: "the issue was assigned to you",
+function deedOf({ event: { type, payload }, issue }: Told): string {
+  const thing = thingOf(issue);
+  switch (type) {
+    case "issue.opened":
+      return issue.isPull ? "opened a pull request" : "opened an issue";
+    case "issue.closed":
+      return `closed the ${thing}`;
+    case "issue.reopened":
+      return `reopened the ${thing}`;
+    case "issue.assigned":
+      return `assigned you to the ${thing}`;
+    case "comment.created":
+      return "commented";
+    case "pull.merged":
+      return "merged the pull request";
+    case "pull.synchronized":
+      return "pushed to the pull request";
+    case "pull.review_requested":
+      return "asked you to review the pull request";
+    case "review.submitted":
+      return VERDICTS[String(payload["state"])] ?? "reviewed the pull request";
+    default:
+      return "changed this";
+  }
+}
+
+const REASONS: Readonly<Record<MailReason, (thing: string) => string>> = {
+  subscribed: (thing) => `you watch the repository, take part in the ${thing} or subscribed to it`,
+  mention: () => "you were mentioned",
+  assign: (thing) => `the ${thing} was assigned to you`,
+  review_request: () => "you, or a team of yours, were asked for a review",
 };
 
 /** SECURITY: a line break in a title would begin another header. */
@@ -148,8 +183,13 @@ async function findTold(
     credential: "system",
     scopes: ALL_SCOPES,
   });
+  const ofEvent = (type: EventRow["type"], field: "commentId" | "reviewId"): SQL => sql`(
+    select ${events.payload} ->> ${sql.raw(`'${field}'`)}
+    from ${events}
+    where ${events.id} = ${eventId} and ${events.type} = ${type}
+  )`;
   const doerId = sql`(select ${events.actorId} from ${events} where ${events.id} = ${eventId})`;
-  const [[reader], [address], [issue], [repoRow], [event], [doer], [comment], [choice]] =
+  const [[reader], [address], [issue], [repoRow], [event], [doer], texts, [choice]] =
     await db.batch([
       db
         .select()
@@ -176,19 +216,10 @@ async function findTold(
         .select()
         .from(users)
         .where(sql`${users.id} = ${doerId}`),
-      db
-        .select({ id: timelineEntries.id, body: timelineEntries.body })
-        .from(timelineEntries)
-        .where(
-          and(
-            eq(timelineEntries.issueId, issueId),
-            sql`${timelineEntries.id} = (
-              select ${events.payload} ->> 'commentId'
-              from ${events}
-              where ${events.id} = ${eventId}
-            )`,
-          ),
-        ),
+      selectToldTexts(db, issueId, {
+        commentId: ofEvent("comment.created", "commentId"),
+        reviewId: ofEvent("review.submitted", "reviewId"),
+      }),
       db
         .select({
           isSubscribed: sql<number | null>`(
@@ -202,13 +233,14 @@ async function findTold(
     ]);
   if (!reader || !address || !issue || !repoRow || !event || !reason) return undefined;
   if (!reader.isActive || reader.isLoginProhibited) return undefined;
-  if (event.type === "comment.created" && !comment) return undefined;
+  const isOfText = event.type === "comment.created" || event.type === "review.submitted";
+  if (isOfText && texts.length === 0) return undefined;
   const repo = toRepositoryContext(actorOf(reader), repoRow);
   if (!isAllowed(repo, { unit: unitOf(issue), mode: "read" })) return undefined;
   if (!isWanted(reader, reason, event)) return undefined;
   if (choice?.isBlocking === 1) return undefined;
   if (reason === "subscribed" && choice?.isSubscribed === 0) return undefined;
-  return { address: address.email, told: { reader, issue, repo, event, doer, comment, reason } };
+  return { address: address.email, told: { reader, issue, repo, event, doer, texts, reason } };
 }
 
 /** Whether a user wants the mail by their settings of now. */

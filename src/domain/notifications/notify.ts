@@ -1,65 +1,82 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import {
-  issues,
-  mails,
-  notifications,
-  repositories,
-  timelineEntries,
-  users,
-} from "../../db/schema/index.ts";
+import { issues, mails, notifications, repositories, users } from "../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
 import { isMailOn } from "../mail/queue-mail.ts";
 import { findReferences } from "../references/find-references.ts";
 import { isTold, REASON, selectConcerned, type Audience } from "./recipients.ts";
+import { selectToldTexts } from "./told-texts.ts";
 
 /** Users of the audience whom one step tells. */
 const TOLD_AT_ONCE = 500;
 
-const NOBODY = { users: [], teams: [] };
-
-/** Tells users of what happened to an issue, by notifications and, if they want, by mail. */
+/** Tells users of what happened to an issue or pull request, by notifications and, if they want, by mail. */
 export const notify: Consequence = {
   name: "notifications",
-  kinds: ["issue.opened", "issue.closed", "issue.reopened", "issue.assigned", "comment.created"],
+  kinds: [
+    "issue.opened",
+    "issue.closed",
+    "issue.reopened",
+    "issue.assigned",
+    "comment.created",
+    "pull.merged",
+    "pull.synchronized",
+    "pull.review_requested",
+    "review.submitted",
+  ],
   async handle(ctx, recorded, budget, state) {
-    const audience = await findAudience(ctx, recorded);
-    if (!audience) return undefined;
+    const found = await findAudience(ctx, recorded);
+    if (!found) return undefined;
     budget.consume(2);
-    return tell(ctx, recorded, audience, typeof state === "number" ? state : 0);
+    return tell(ctx, recorded, found, typeof state === "number" ? state : 0);
   },
 };
 
-/** Whom an event concerns; undefined if the issue or the comment is gone. */
+/** Whom an event concerns, and the comment or review that it is about. */
+interface Found {
+  readonly audience: Audience;
+  readonly entryId: number | null;
+}
+
+/** Undefined if the issue, the comment or the review is gone. */
 async function findAudience(
   ctx: Ctx,
   { actorId: doerId, event }: RecordedEvent,
-): Promise<Audience | undefined> {
+): Promise<Found | undefined> {
   if (!("issueId" in event)) return undefined;
   const commentId = event.type === "comment.created" ? event.commentId : 0;
-  const [[issue], [repo], [comment]] = await ctx.db.batch([
+  const reviewId = event.type === "review.submitted" ? event.reviewId : 0;
+  const [[issue], [repo], texts] = await ctx.db.batch([
     ctx.db.select().from(issues).where(eq(issues.id, event.issueId)),
     ctx.db.select().from(repositories).where(eq(repositories.id, event.repoId)),
-    ctx.db
-      .select({ body: timelineEntries.body })
-      .from(timelineEntries)
-      .where(and(eq(timelineEntries.id, commentId), eq(timelineEntries.issueId, event.issueId))),
+    selectToldTexts(ctx.db, event.issueId, { commentId, reviewId }),
   ]);
-  if (!issue || !repo || (event.type === "comment.created" && !comment)) return undefined;
-  const text = event.type === "issue.opened" ? issue.body : comment?.body;
+  const isOfText = event.type === "comment.created" || event.type === "review.submitted";
+  if (!issue || !repo || (isOfText && texts.length === 0)) return undefined;
+  const told = event.type === "issue.opened" ? [issue] : texts;
   return {
-    repo,
-    issue,
-    doerId,
-    isForAll: event.type !== "issue.assigned",
-    mentioned: text === undefined ? NOBODY : findMentions(text),
-    assigneeId: event.type === "issue.assigned" ? event.userId : undefined,
+    audience: {
+      repo,
+      issue,
+      doerId,
+      isForAll: event.type !== "issue.assigned" && event.type !== "pull.review_requested",
+      mentioned: findMentions(told.map(({ body }) => body)),
+      assigneeId: event.type === "issue.assigned" ? event.userId : undefined,
+      asked: event.type === "pull.review_requested" ? event : undefined,
+    },
+    entryId: texts[0]?.id ?? null,
   };
 }
 
-const findMentions = (text: string) => findReferences(text, { isMarkdown: true, rootUrls: [] });
+function findMentions(texts: readonly string[]): Audience["mentioned"] {
+  const found = texts.map((text) => findReferences(text, { isMarkdown: true, rootUrls: [] }));
+  return {
+    users: found.flatMap(({ users: named }) => named),
+    teams: found.flatMap(({ teams }) => teams),
+  };
+}
 
 /**
  * Tells a part of the audience.
@@ -72,8 +89,8 @@ const findMentions = (text: string) => findReferences(text, { isMarkdown: true, 
  */
 async function tell(
   ctx: Ctx,
-  { id: eventId, event }: RecordedEvent,
-  audience: Audience,
+  { id: eventId }: RecordedEvent,
+  { audience, entryId }: Found,
   afterId: number,
 ): Promise<number | undefined> {
   const { db, config, mailer, now } = ctx;
@@ -91,6 +108,7 @@ async function tell(
       eventId,
       reason: sql`case concerned.reason
         when ${REASON.mention} then 'mention'
+        when ${REASON.reviewRequest} then 'review_request'
         when ${REASON.assign} then 'assign'
         else 'subscribed'
       end`,
@@ -121,7 +139,7 @@ async function tell(
       subject: issue.isPull ? "pull" : "issue",
       issueId: issue.id,
       status: "unread",
-      entryId: event.type === "comment.created" ? event.commentId : null,
+      entryId,
       eventId,
       createdAt: now,
       updatedAt: now,

@@ -3,10 +3,12 @@ import { sql, type SQL } from "drizzle-orm";
 import { isBlockedBy } from "../../auth/access/blocks.ts";
 import { mentionedUserIds, type MentionedNames } from "../../auth/access/mentioned-users.ts";
 import { reaches } from "../../auth/access/people.ts";
+import { teamMemberIds } from "../../auth/access/teams.ts";
 import {
   issueAssignees,
   issues,
   issueSubscriptions,
+  reviews,
   timelineEntries,
   users,
   watches,
@@ -26,6 +28,8 @@ export interface Audience {
   readonly mentioned: MentionedNames;
   /** The user to whom it was assigned; undefined for other events. */
   readonly assigneeId: number | undefined;
+  /** The user, or the team, that is asked for a review; undefined for other events. */
+  readonly asked?: { readonly userId: number | null; readonly teamId: number | null } | undefined;
 }
 
 /** A part of the audience, in the order of user ids. */
@@ -36,7 +40,7 @@ export interface AudiencePart {
 }
 
 /** Why a user is told, as numbers of which the highest counts. */
-export const REASON = { subscribed: 0, assign: 1, mention: 2 } as const;
+export const REASON = { subscribed: 0, assign: 1, reviewRequest: 2, mention: 3 } as const;
 
 /**
  * Selects a part of those whom an event concerns, each once, whether or not they may be told: `user_id` and `reason`.
@@ -44,7 +48,7 @@ export const REASON = { subscribed: 0, assign: 1, mention: 2 } as const;
  * Each source is read in the order of user ids, from where the part begins and no further than it can reach.
  */
 export function selectConcerned(audience: Audience, { afterId, size }: AudiencePart): SQL {
-  const { issue, repo, isForAll, mentioned, assigneeId } = audience;
+  const { issue, repo, isForAll, mentioned, assigneeId, asked } = audience;
   const next = (userId: SQL): SQL => sql`and ${userId} > ${afterId} order by user_id limit ${size}`;
   const named = sql`
     select user_id, ${REASON.mention} as reason
@@ -56,13 +60,27 @@ export function selectConcerned(audience: Audience, { afterId, size }: AudienceP
     where ${issueAssignees.issueId} = ${issue.id}
       and ${issueAssignees.userId} = ${assigneeId ?? 0}
       and ${issueAssignees.userId} > ${afterId}`;
+  // Nobody is told of a request that was taken back meanwhile.
+  const reviewers = sql`
+    select ${users.id} as user_id, ${REASON.reviewRequest} as reason
+    from ${users}
+    where (${users.id} = ${asked?.userId ?? 0}
+        or ${users.id} in ${teamMemberIds(asked?.teamId ?? 0)})
+      and ${users.id} > ${afterId}
+      and exists (
+        select 1
+        from ${reviews}
+        where ${reviews.issueId} = ${issue.id}
+          and (${reviews.reviewerId} = ${asked?.userId ?? 0}
+            or ${reviews.teamId} = ${asked?.teamId ?? 0})
+      )`;
   const poster = sql`
     select ${issues.posterId} as user_id, ${REASON.subscribed} as reason
     from ${issues}
     where ${issues.id} = ${issue.id} and ${issues.posterId} > ${afterId} and ${isForAll ? 1 : 0}`;
   const sources = [
     // Few rows each, without a limit.
-    sql`${named} union all ${assigned} union all ${poster}`,
+    sql`${named} union all ${assigned} union all ${reviewers} union all ${poster}`,
   ];
   if (isForAll) {
     sources.push(
@@ -78,7 +96,13 @@ export function selectConcerned(audience: Audience, { afterId, size }: AudienceP
       sql`
         select ${issueAssignees.userId} as user_id, ${REASON.subscribed} as reason
         from ${issueAssignees}
-        where ${issueAssignees.issueId} = ${issue.id} ${next(sql`${issueAssignees.userId}`)}`,
+        where ${issueAssignees.issueId} = ${issue.id}
+          and ${issueAssignees.userId} > ${afterId}
+        union
+        select ${reviews.reviewerId} as user_id, ${REASON.subscribed} as reason
+        from ${reviews}
+        where ${reviews.issueId} = ${issue.id}
+          and ${reviews.state} <> 'pending' ${next(sql`${reviews.reviewerId}`)}`,
       selectCommenters(issue.id, { afterId, size }),
     );
   }

@@ -3,7 +3,14 @@ import { desc, eq, sql, type SQL } from "drizzle-orm";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
-import { issues, notifications, repositories, timelineEntries } from "../../db/schema/index.ts";
+import {
+  issues,
+  notifications,
+  pulls,
+  releases,
+  repositories,
+  timelineEntries,
+} from "../../db/schema/index.ts";
 import type { NotificationContext } from "../../shapes/issues/notification-thread.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
@@ -23,7 +30,20 @@ export const selectNotifications = ({ db, actor }: Ctx, page: SQL) =>
           number: sql<number | null>`${issues.number}`.as("i_number"),
           title: sql<string>`${issues.title}`.as("i_title"),
           isPull: sql<boolean>`${issues.isPull}`.mapWith(issues.isPull).as("i_is_pull"),
+          isMerged: sql<boolean>`exists (
+            select 1
+            from ${pulls}
+            where ${pulls.issueId} = ${issues.id} and ${pulls.mergedAt} is not null
+          )`
+            .mapWith(issues.isClosed)
+            .as("i_is_merged"),
           isClosed: sql<boolean>`${issues.isClosed}`.mapWith(issues.isClosed).as("i_is_closed"),
+        },
+        release: {
+          id: sql<number | null>`${releases.id}`.as("r_id"),
+          tagName: sql<string>`${releases.tagName}`.as("r_tag_name"),
+          title: sql<string>`${releases.title}`.as("r_title"),
+          isDraft: sql<boolean>`${releases.isDraft}`.mapWith(releases.isDraft).as("r_is_draft"),
         },
         lastCommentId: sql<number | null>`(
           select max(${timelineEntries.id})
@@ -34,6 +54,7 @@ export const selectNotifications = ({ db, actor }: Ctx, page: SQL) =>
       })
       .from(notifications)
       .leftJoin(issues, eq(issues.id, notifications.issueId))
+      .leftJoin(releases, eq(releases.id, notifications.releaseId))
       .where(sql`${notifications.id} in (select id from ${page})`)
       .orderBy(desc(notifications.updatedAt), desc(notifications.id)),
     selectRepositories(db, callerSql(actor)).where(
@@ -51,11 +72,12 @@ export function toNotificationContexts(
 ): NotificationContext[] {
   const repos = new Map<number, RepositoryContext>();
   for (const row of repositoryRows) repos.set(row.repo.id, toRepositoryContext(actor, row));
-  return rows.flatMap(({ row, issue, lastCommentId }) => {
+  return rows.flatMap(({ row, issue, release, lastCommentId }) => {
     const repo = repos.get(row.repoId);
     if (!repo) return [];
-    // The left join returns columns of nulls for a subject that is no issue.
+    // The left joins return columns of nulls for other subjects.
     const found = issue?.number == null ? undefined : { ...issue, number: issue.number };
-    return [{ row, repo, issue: found, lastCommentId }];
+    const ofRelease = release?.id == null ? undefined : { ...release, id: release.id };
+    return [{ row, repo, issue: found, release: ofRelease, lastCommentId }];
   });
 }

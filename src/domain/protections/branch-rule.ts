@@ -28,15 +28,6 @@ const COMMITS_AT_ONCE = 100;
 
 const HEADS = "refs/heads/";
 
-/** Why refs are updated. */
-export type PushCause =
-  /** By a client's push, or by an operation of the API that stands for one. */
-  | "push"
-  /** By a merge that its door has judged: rules about who pushes what do not apply, all others do. */
-  | "merge"
-  /** By the service itself: nobody's permission and no rule is asked, and refs of pull requests may be written. */
-  | "service";
-
 /** A branch that is renamed, by the full names of its refs. */
 export interface BranchRename {
   readonly from: ByteText;
@@ -45,12 +36,18 @@ export interface BranchRename {
   readonly copyId?: number | undefined;
 }
 
-/** The repository of a push, with its pack, its refs as they were before, and what the push is for. */
+/** The repository of a push, with its pack, and its refs as they were before. */
 interface JudgedPush {
   readonly repository: OpenRepository;
   readonly reachable: ReachableObjects;
-  readonly cause?: PushCause | undefined;
   readonly rename?: BranchRename | undefined;
+}
+
+/** What else decides about the updates of a push. */
+interface Circumstances {
+  readonly defaultBranch: string;
+  /** Whether it is a merge that its door has judged: rules about who pushes what do not apply, all others do. */
+  readonly isMerge: boolean;
 }
 
 /**
@@ -72,17 +69,17 @@ export class BranchRule {
   private readonly rules: RepositoryRules;
   private readonly push: JudgedPush;
   private readonly caller: RuleSubject;
-  private readonly defaultBranch: string;
+  private readonly circumstances: Circumstances;
   /** Without the signal of a caller who leaves: a push that was received is applied. */
   private readonly budget: StepBudget;
 
-  constructor(ctx: Ctx, rules: RepositoryRules, push: JudgedPush, defaultBranch: string) {
+  constructor(ctx: Ctx, rules: RepositoryRules, push: JudgedPush, circumstances: Circumstances) {
     this.ctx = ctx;
     const { copyId } = push.rename ?? {};
     this.rules = { ...rules, branches: rules.branches.filter(({ id }) => id !== copyId) };
     this.push = push;
     this.caller = callerOf(ctx, rules);
-    this.defaultBranch = defaultBranch;
+    this.circumstances = circumstances;
     this.budget = new StepBudget(STEPS_MAX, {
       onSteps: (steps) => void (ctx.git.usage.steps += steps),
     });
@@ -119,12 +116,12 @@ export class BranchRule {
     update: RefUpdate,
     branch: string,
   ): Promise<Forbidden | undefined> {
-    const { cause, rename, repository } = this.push;
+    const { rename, repository } = this.push;
     const { graph } = repository;
     if (update.newOid === null) {
       const isRenamed = update.ref === rename?.from && followsRename(rule, branch);
       if (isRenamed) return undefined;
-      return { kind: branch === this.defaultBranch ? "default-branch" : "deletion" };
+      return { kind: branch === this.circumstances.defaultBranch ? "default-branch" : "deletion" };
     }
     const tip = graph.find(update.newOid);
     const before = update.oldOid === null ? undefined : graph.find(update.oldOid);
@@ -137,7 +134,7 @@ export class BranchRule {
       const commitOid = await this.findUnverified(brought());
       if (commitOid !== undefined) return { kind: "unverified", commitOid };
     }
-    if (cause === "merge") return undefined;
+    if (this.circumstances.isMerge) return undefined;
 
     const isProtected = pathMatcherOf(settings.protectedFilePatterns);
     const isFound = isProtected && ((path: ByteText) => isProtected(path, this.budget));
@@ -147,9 +144,8 @@ export class BranchRule {
     const isAllowed = (isForced ? mayForcePush : mayPush)(settings, this.caller);
     if (isAllowed) return undefined;
     const isUnprotected = pathMatcherOf(settings.unprotectedFilePatterns);
-    // A new branch is more than the files that its commits change: who may not push does not create one.
-    if (isUnprotected && before !== undefined) {
-      const isOther = (path: ByteText): boolean => !isUnprotected(path, this.budget);
+    if (isUnprotected) {
+      const isOther = (each: ByteText): boolean => !isUnprotected(each, this.budget);
       const other = await this.findChanged(before, tip, brought, isOther);
       if (other === undefined) return undefined;
     }

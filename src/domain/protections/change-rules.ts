@@ -110,20 +110,24 @@ export async function createRule(
 /**
  * Changes what is sent of a rule.
  *
+ * @param found The rule, which may still be on its way.
  * @throws Failure `invalid` as `createRule`, `conflict` if it was changed or deleted meanwhile.
  */
 export async function editRule(
   ctx: Ctx,
   scope: RuleScope,
-  before: BranchProtection,
+  found: Promise<BranchProtection>,
   { priority, repositoryPatterns, settings: options }: RuleOptions,
 ): Promise<RuleEntry> {
+  const names = namesIn(options);
+  const [before, people] = await Promise.all([
+    found,
+    scope.kind === "organization"
+      ? findRulePeople(ctx, scope, { names, ids: "all" })
+      : found.then(({ settings }) => findRulePeople(ctx, scope, { names, ids: idsIn(settings) })),
+  ]);
   checkOptions(options);
   checkRepositories(repositoryPatterns ?? "");
-  const people = await findRulePeople(ctx, scope, {
-    names: namesIn(options),
-    ids: idsIn(before.settings),
-  });
   const settings = applyOptions(before.settings, options, people);
   // As it is stored: whoever changes a rule saw what it was.
   const isUnchanged = sql`${branchProtections.settings} = ${JSON.stringify(before.settings)}`;

@@ -38,20 +38,22 @@ export async function listRulesets(
   { size, offset }: Slice,
 ): Promise<Listed<BranchProtection> & { people: RulePeople }> {
   const isOwn = eq(branchProtections.ownerId, org.id);
-  const [rules, [counted]] = await ctx.db.batch([
-    ctx.db
-      .select()
-      .from(branchProtections)
-      .where(isOwn)
-      .orderBy(asc(branchProtections.priority), asc(branchProtections.id))
-      .limit(size)
-      .offset(offset),
-    ctx.db
-      .select({ total: count().as("total") })
-      .from(branchProtections)
-      .where(isOwn),
+  const [[rules, [counted]], people] = await Promise.all([
+    ctx.db.batch([
+      ctx.db
+        .select()
+        .from(branchProtections)
+        .where(isOwn)
+        .orderBy(asc(branchProtections.priority), asc(branchProtections.id))
+        .limit(size)
+        .offset(offset),
+      ctx.db
+        .select({ total: count().as("total") })
+        .from(branchProtections)
+        .where(isOwn),
+    ]),
+    peopleOfRulesets(ctx, org),
   ]);
-  const people = await peopleOf(ctx, { kind: "organization", org }, rules);
   return { items: rules, total: counted?.total ?? 0, people };
 }
 
@@ -64,6 +66,19 @@ export async function findRuleset(ctx: Ctx, org: User, id: number): Promise<Bran
   if (!rule) throw notFound();
   return rule;
 }
+
+/** Finds a ruleset of an organization, with the users and teams that it names. @throws Failure `not_found` */
+export async function readRuleset(ctx: Ctx, org: User, id: number): Promise<RuleEntry> {
+  const [rule, people] = await Promise.all([findRuleset(ctx, org, id), peopleOfRulesets(ctx, org)]);
+  return { rule, people };
+}
+
+const peopleOfRulesets = (ctx: Ctx, org: User): Promise<RulePeople> =>
+  findRulePeople(
+    ctx,
+    { kind: "organization", org },
+    { names: { users: [], teams: [] }, ids: "all" },
+  );
 
 /** A rule with the users and teams that it names. */
 export const withPeople = async (

@@ -108,7 +108,7 @@ export async function findOfficialReviewers(
     selectTeamsHolding(
       ctx.db,
       row.ownerId,
-      isTeamAmong(teamIds),
+      isTeamAmong(sql`(select value from json_each(${JSON.stringify(teamIds)}))`),
       allOf(isTeamOfRepository(row), teamGrants(toWrite)),
     ),
   ]);

@@ -1,5 +1,6 @@
 import type { Allowed, ProtectionSettings } from "../../db/schema/index.ts";
 import { invalidField } from "../../lib/failure.ts";
+import { LISTS, type RuleList } from "./rule-lists.ts";
 import type { RulePeople } from "./rule-people.ts";
 import { arePathPatterns, isPattern } from "./rule-patterns.ts";
 
@@ -35,14 +36,10 @@ export interface AllowedOptions {
   deployKeys?: boolean | undefined;
 }
 
-type Lists = "push" | "forcePush" | "merge" | "approval";
-
 /** The options of a rule, as far as a client sends them. */
 export type ProtectionOptions = {
-  [K in Exclude<keyof ProtectionSettings, Lists>]?: ProtectionSettings[K] | undefined;
-} & Record<Lists, AllowedOptions>;
-
-const LISTS = ["push", "forcePush", "merge", "approval"] as const;
+  [K in Exclude<keyof ProtectionSettings, RuleList>]?: ProtectionSettings[K] | undefined;
+} & Record<RuleList, AllowedOptions>;
 
 /** The names of users and teams in options. */
 export function namesIn(options: ProtectionOptions): { users: string[]; teams: string[] } {
@@ -85,7 +82,7 @@ export function applyOptions(
   people: RulePeople,
 ): ProtectionSettings {
   const { push, forcePush, merge, approval, ...rest } = options;
-  const allow = (list: Lists, sent: AllowedOptions, isEnabled: boolean): Allowed => {
+  const allow = (list: RuleList, sent: AllowedOptions, isEnabled: boolean): Allowed => {
     const known = before[list];
     const isRestricted = isEnabled && (sent.isRestricted ?? known.isRestricted);
     const canWrite = list !== "approval";

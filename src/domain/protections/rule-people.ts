@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { isMemberOf } from "../../auth/access/organizations.ts";
@@ -6,10 +6,11 @@ import { eligibleUserIds, reaches } from "../../auth/access/people.ts";
 import { isTeamAmong, isTeamOfRepository, selectTeamsHolding } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, flagColumn } from "../../db/db.ts";
-import { users, type User } from "../../db/schema/index.ts";
+import { branchProtections, users, type User } from "../../db/schema/index.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RuleNames } from "../../shapes/repos/rule-names.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { LISTS } from "./rule-lists.ts";
 
 /** What rules belong to. */
 export type RuleScope =
@@ -19,7 +20,22 @@ export type RuleScope =
 /** Users and teams to look up, by name and by id. */
 interface Wanted {
   names: { users: readonly string[]; teams: readonly string[] };
-  ids: { users: readonly number[]; teams: readonly number[] };
+  /** `all` for those in any ruleset of the organization, which need not be read first. */
+  ids: { users: readonly number[]; teams: readonly number[] } | "all";
+}
+
+/** Selects the ids of users or teams on the lists of rules. */
+function selectIds(scope: RuleScope, ids: Wanted["ids"], kind: "users" | "teams"): SQL {
+  if (ids !== "all") return sql`(select value from json_each(${JSON.stringify(ids[kind])}))`;
+  const field = kind === "users" ? "userIds" : "teamIds";
+  const paths = LISTS.map((list) => `$.${list}.${field}`);
+  const ownerId = scope.kind === "organization" ? scope.org.id : 0;
+  return sql`(
+    select listed.value
+    from ${branchProtections}, json_tree(${branchProtections.settings}) listed
+    where ${branchProtections.ownerId} = ${ownerId}
+      and listed.path in (select value from json_each(${JSON.stringify(paths)}))
+  )`;
 }
 
 /**
@@ -34,8 +50,10 @@ export async function findRulePeople(
   scope: RuleScope,
   { names, ids }: Wanted,
 ): Promise<RulePeople> {
-  const counts = [names.users, names.teams, ids.users, ids.teams].map(({ length }) => length);
-  if (counts.every((count) => count === 0)) return new RulePeople(scope, [], []);
+  const lists = [names.users, names.teams, ...(ids === "all" ? [] : [ids.users, ids.teams])];
+  if (ids !== "all" && lists.every(({ length }) => length === 0)) {
+    return new RulePeople(scope, [], []);
+  }
   const id = sql`${users.id}`;
   const ownerId = scope.kind === "repository" ? scope.repo.row.ownerId : scope.org.id;
   const isOne =
@@ -62,7 +80,7 @@ export async function findRulePeople(
           eq(users.kind, "user"),
           anyOf(
             sql`${users.lowerName} in (select value from json_each(${lowerNames}))`,
-            sql`${id} in (select value from json_each(${JSON.stringify(ids.users)}))`,
+            sql`${id} in ${selectIds(scope, ids, "users")}`,
           ),
           sql`(${anyOf(isAccountVisible(ctx.actor), isOne)})`,
         ),
@@ -72,7 +90,7 @@ export async function findRulePeople(
     selectTeamsHolding(
       ctx.db,
       ownerId,
-      isTeamAmong(ids.teams, names.teams),
+      isTeamAmong(selectIds(scope, ids, "teams"), names.teams),
       scope.kind === "repository" ? isTeamOfRepository(scope.repo.row) : sql`1`,
     ),
   ]);

@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import { issues } from "../../db/schema/index.ts";
+import type { Oid } from "../../git/oid.ts";
 import { Failure } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { changeState } from "../issues/change-state.ts";
@@ -55,6 +56,23 @@ export async function actByCommit(ctx: Ctx, { commit, reference, referred }: Com
     const time = { user, seconds, doneAt: ctx.now, commitOid };
     await unlessDoneOrRefused(bookTime(ctx, issue, time));
   }
+  await unlessDoneOrRefused(changeState(ctx, issue, isClosed, { commitOid }));
+}
+
+/**
+ * Closes or reopens an issue for a commit, if the caller may. Does nothing that the commit has done before, and leaves an
+ * issue open that waits for others.
+ */
+export async function changeByCommit(
+  ctx: Ctx,
+  referred: Referred,
+  isClosed: boolean,
+  commitOid: Oid,
+): Promise<void> {
+  if (!mayEditIssue(ctx, referred)) return;
+  const [found] = await selectIssues(ctx.db).where(eq(issues.id, referred.row.id));
+  if (!found) return;
+  const issue = toIssueContext(referred.repo, found);
   await unlessDoneOrRefused(changeState(ctx, issue, isClosed, { commitOid }));
 }
 

@@ -1,70 +1,86 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, gt, inArray } from "drizzle-orm";
 
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { issues, repositories, timelineEntries, type Issue } from "../../db/schema/index.ts";
 import type { Consequence } from "../../events/consequence.ts";
+import { isEntrySubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts";
 import { isIssueVisible } from "../issues/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { insertMentions } from "./insert-mentions.ts";
 import { findReferences } from "./find-references.ts";
 import { type ReferringText, updateReferences } from "./update-references.ts";
 
+/** Texts of a review that one step reads. */
+const TEXTS_AT_ONCE = 20;
+
 /**
- * Tells issues of the issues, pull requests and comments that refer to them, and stores who is mentioned.
+ * Tells issues of the issues, pull requests, comments and reviews that refer to them, and stores who is mentioned.
  *
  * Works on the texts as they are now: an edit in the meantime is an event of its own, and comes to the same. References
  * that an edit removed are removed; mentions stay, since another text may mention the same account.
  */
 export const referByText: Consequence = {
   name: "text-references",
-  kinds: ["issue.opened", "issue.edited", "comment.created", "comment.edited"],
-  async handle(ctx, { event }, budget) {
+  kinds: ["issue.opened", "issue.edited", "comment.created", "comment.edited", "review.submitted"],
+  async handle(ctx, { event }, budget, state) {
     if (!("issueId" in event) || ctx.actor.user === undefined) return undefined;
-    budget.consume(8);
-    const text = await readText(
-      ctx,
-      event.repoId,
-      event.issueId,
-      "commentId" in event ? event.commentId : undefined,
-    );
+    budget.consume(4);
+    const afterId = typeof state === "number" ? state : 0;
+    const { subject, texts } = await readTexts(ctx, event, afterId);
     // Who lost access meanwhile refers to nothing.
-    if (!text || !isIssueVisible(text.repo, text.issue)) return undefined;
-    const found = findReferences(text.body, { isMarkdown: true, rootUrls: [ctx.publicUrl] });
-    await updateReferences(ctx, text, found.issues);
-    await insertMentions(ctx, text, found);
-    return undefined;
+    if (!subject || !isIssueVisible(subject.repo, subject.issue)) return undefined;
+    for (const { commentId, body } of texts) {
+      budget.consume(4);
+      const text: ReferringText = { ...subject, commentId };
+      const found = findReferences(body, { isMarkdown: true, rootUrls: [ctx.publicUrl] });
+      await updateReferences(ctx, text, found.issues);
+      await insertMentions(ctx, text, found);
+    }
+    return texts.length < TEXTS_AT_ONCE ? undefined : texts.at(-1)?.commentId;
   },
 };
 
-/** Reads a comment, or an issue with its title; undefined if it was deleted. */
-async function readText(
-  { db, actor }: Ctx,
-  repoId: number,
-  issueId: number,
-  commentId: number | undefined,
-): Promise<(ReferringText & { readonly body: string }) | undefined> {
-  const [[repoRow], [issue], [comment]] = await db.batch([
+type TextEvent = Extract<Parameters<Consequence["handle"]>[1]["event"], { issueId: number }>;
+
+/**
+ * Reads a comment, a part of the texts of a review, or an issue with its title; nothing if it was deleted.
+ *
+ * SECURITY: a pending review refers to nothing, since it is its author's alone.
+ */
+async function readTexts({ db, actor }: Ctx, event: TextEvent, afterId: number) {
+  const { repoId, issueId } = event;
+  const commentId = "commentId" in event ? event.commentId : undefined;
+  const reviewId = "reviewId" in event ? event.reviewId : undefined;
+  const [[repoRow], [issue], written] = await db.batch([
     selectRepositories(db, callerSql(actor)).where(eq(repositories.id, repoId)),
     db
       .select()
       .from(issues)
       .where(and(eq(issues.id, issueId), eq(issues.repoId, repoId))),
     db
-      .select({ body: timelineEntries.body })
+      .select({ commentId: timelineEntries.id, body: timelineEntries.body })
       .from(timelineEntries)
       .where(
         and(
-          eq(timelineEntries.id, commentId ?? 0),
+          reviewId === undefined
+            ? eq(timelineEntries.id, commentId ?? 0)
+            : eq(timelineEntries.reviewId, reviewId),
+          gt(timelineEntries.id, afterId),
           eq(timelineEntries.issueId, issueId),
-          sql`${timelineEntries.kind} = 'comment'`,
+          inArray(timelineEntries.kind, WRITTEN_KINDS),
+          isEntrySubmitted,
         ),
-      ),
+      )
+      .orderBy(timelineEntries.id)
+      .limit(TEXTS_AT_ONCE),
   ]);
-  if (!repoRow || !issue) return undefined;
-  const repo = toRepositoryContext(actor, repoRow);
-  if (commentId === undefined) return { repo, issue, commentId, body: textOf(issue) };
-  return comment && { repo, issue, commentId, body: comment.body };
+  const subject = repoRow && issue && { repo: toRepositoryContext(actor, repoRow), issue };
+  const isOfIssue = commentId === undefined && reviewId === undefined;
+  return {
+    subject,
+    texts: isOfIssue && issue ? [{ commentId: undefined, body: textOf(issue) }] : written,
+  };
 }
 
 /** A title is one line, which refers to issues as the body does. */

@@ -73,7 +73,7 @@ export async function findRelease(
   name: ReleaseName,
 ): Promise<ReleaseContext> {
   const [found] = await selectReleases(ctx.db)
-    .where(and(eq(releases.repoId, repo.row.id), isNamed(name)))
+    .where(and(eq(releases.repoId, repo.row.id), isReleaseNamed(name)))
     .orderBy(...latestFirst)
     .limit(1);
   if (!found || !isReleaseVisible(repo, found.release)) throw notFound();
@@ -81,7 +81,7 @@ export async function findRelease(
 }
 
 /** The condition for releases of a name in one repository. Tags are compared with case. */
-export function isNamed(name: ReleaseName): SQL | undefined {
+export function isReleaseNamed(name: ReleaseName): SQL | undefined {
   if (name === "latest") return and(eq(releases.isDraft, false), eq(releases.isPrerelease, false));
   if ("id" in name) return eq(releases.id, name.id);
   const isTag = eq(releases.lowerTagName, name.tag.toLowerCase());

@@ -51,7 +51,16 @@ export async function placeTag(
     return { kind: "found", at: found.timeSeconds * 1000 };
   }
   if (target !== "" && !findRevision(snapshot, target)) throw unknownTarget(target);
-  await createTag(ctx, repo, user, { name, message, target }, snapshot);
+  await createTag(
+    ctx,
+    repo,
+    user,
+    { name, message, target },
+    {
+      opened: snapshot,
+      protectedFailure: () => invalid(`release tag name is protected [tag_name: ${name}]`),
+    },
+  );
   return { kind: "new" };
 }
 

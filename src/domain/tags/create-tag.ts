@@ -41,6 +41,7 @@ export function requireTagName(name: string): void {
  * Tags a commit.
  *
  * @param opened A snapshot of the repository, if one is open already.
+ * @param protectedFailure The refusal of a name that a rule keeps from the caller.
  * @throws Failure `invalid` for an invalid name or message and for a protected tag, `not_found` if the target does not exist,
  * `conflict` if the name is taken or clashes with another ref.
  */
@@ -49,7 +50,10 @@ export async function createTag(
   repo: RepositoryContext,
   tagger: User,
   { name, message, target }: NewTag,
-  opened?: RepositorySnapshot,
+  {
+    opened,
+    protectedFailure = () => invalid("user not allowed to create protected tag"),
+  }: { opened?: RepositorySnapshot; protectedFailure?: () => Failure } = {},
 ): Promise<TagEntry> {
   requireWritable(repo);
   requireTagName(name);
@@ -60,7 +64,10 @@ export async function createTag(
     const snapshot = opened ?? (await openSnapshot(ctx, repo));
     const commitOid = findTarget(snapshot, repo, name, target);
     const tag = await readTag(snapshot, { name: encodeText(ref), oid: commitOid, peeledOid: null });
-    await rewordRefusal(updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]), refuse);
+    await rewordRefusal(
+      updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]),
+      protectedFailure,
+    );
     return tag;
   }
   const makeChange = async ({ snapshot, pack }: SnapshotDraft) => {
@@ -78,11 +85,9 @@ export async function createTag(
       tag: { name, oid, commitOid, message: text, timeSeconds },
     };
   };
-  const { result } = await rewordRefusal(commitChange(ctx, repo, makeChange), refuse);
+  const { result } = await rewordRefusal(commitChange(ctx, repo, makeChange), protectedFailure);
   return result.tag;
 }
-
-const refuse = (): Failure => invalid("user not allowed to create protected tag");
 
 /** Finds the commit to tag and checks that the tag's name is free. */
 function findTarget(

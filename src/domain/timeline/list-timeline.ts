@@ -1,5 +1,6 @@
 import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 
+import { selectTeams } from "../../auth/access/teams.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf, qualified } from "../../db/db.ts";
@@ -48,6 +49,8 @@ export async function listTimeline(
   const isListed = and(
     eq(timelineEntries.issueId, issueId),
     isEntryUpdatedIn(range),
+    // As in Gitea, comments on code are listed with their reviews.
+    sql`${timelineEntries.kind} <> 'code'`,
     isEntryVisible(ctx, repo),
   );
   const total = sql<number>`(
@@ -113,13 +116,15 @@ export async function listTimeline(
       .from(trackedTimes)
       .innerJoin(users, eq(users.id, trackedTimes.userId))
       .where(sql`${trackedTimes.id} in ${idsOf("time_id")}`),
+    selectTeams(db, idsOf("team_id")),
     selectRepositories(db, callerSql(actor)).where(sql`${repositories.id} in ${otherRepoIds}`),
     selectIssues(db).where(sql`${issues.id} in ${otherIssueIds}`),
     selectComments(db).where(sql`${timelineEntries.id} in ${idsOf("other_entry_id")}`),
   ]);
   if (!found || !isIssueVisible(repo, found.issue)) throw notFound("issue does not exist");
   const issue = toIssueContext(repo, found);
-  const [foundLabels, newMilestones, oldMilestones, foundTimes, foundRepos, ...others] = references;
+  const [foundLabels, newMilestones, oldMilestones, foundTimes, foundTeams, ...rest] = references;
+  const [foundRepos, ...others] = rest;
   const repos = byId(
     foundRepos.map((row) => toRepositoryContext(actor, row)),
     ({ row }) => row.id,
@@ -134,6 +139,7 @@ export async function listTimeline(
   );
   const commentsById = byId(otherComments, ({ comment }) => comment.id);
   const usersById = byId(assignees, ({ id }) => id);
+  const teamsById = byId(foundTeams, ({ id }) => id);
   const labelsById = byId(foundLabels, ({ id }) => id);
   const milestonesById = byId([...newMilestones, ...oldMilestones], ({ id }) => id);
   const timesById = byId(foundTimes, ({ row }) => row.id);
@@ -146,6 +152,7 @@ export async function listTimeline(
       row,
       poster: row.posterId === null ? undefined : (poster ?? undefined),
       assignee: at(usersById, row.assigneeId),
+      team: at(teamsById, row.teamId),
       label: at(labelsById, row.labelId),
       milestone: at(milestonesById, row.milestoneId),
       oldMilestone: at(milestonesById, row.oldMilestoneId),

@@ -46,9 +46,10 @@ export const isEntryVisible = ({ actor }: Ctx, repo: RepositoryContext): SQL => 
       from ${repositories}
       where ${repositories.id} = ${commitRepoId} and ${there("code")}
     ) end`;
+  // The deepest part comes last: SQLite refuses expressions of more than a hundred levels, and each `and` is one.
   return sql`(
-    (coalesce(${otherIssueId}, ${otherEntryId}) is null or ${isIssueSeen})
+    ${isSubmittedOrOwn(actor)}
     and (${kind} <> 'commit_ref' or ${isCommitSeen})
-    and ${isSubmittedOrOwn(actor)}
+    and (coalesce(${otherIssueId}, ${otherEntryId}) is null or ${isIssueSeen})
   )`;
 };

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import type { EventRow, User as UserRow } from "../../db/schema/index.ts";
+import type { EventRow, Release as ReleaseRow, User as UserRow } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Comment, type CommentContext, toComment } from "../issues/comment.ts";
 import type { IssueContext } from "../issues/issue.ts";
@@ -35,6 +35,7 @@ const OP_TYPES = [
   "reject_pull_request",
   "pull_review_dismissed",
   "pull_request_ready_for_review",
+  "publish_release",
 ] as const;
 export type OpType = (typeof OP_TYPES)[number];
 
@@ -49,9 +50,10 @@ export const Activity = z
     repo: Repository,
     comment_id: Int64.openapi({ description: "0 if it is no comment" }),
     comment: Comment.nullable(),
-    ref_name: z
-      .string()
-      .openapi({ description: "The full name of a branch or tag, such as `refs/heads/main`" }),
+    ref_name: z.string().openapi({
+      description:
+        "The full name of a branch or tag, such as `refs/heads/main`; of a release, its tag's short name",
+    }),
     is_private: z.boolean(),
     content: z.string().openapi({
       description:
@@ -100,6 +102,7 @@ export interface ActivityEntry {
   readonly comment?: CommentContext | undefined;
   /** Who wrote the review; undefined also for a deleted account. */
   readonly reviewer?: UserRow | undefined;
+  readonly release?: Pick<ReleaseRow, "tagName" | "title" | "body"> | undefined;
 }
 
 /** Number of activity ids reserved per event: a push event has at most this many ref updates. */
@@ -153,6 +156,8 @@ function opTypeOf({ type, payload }: EventRow, isPull: boolean): OpType {
       return payload["state"] === "request_changes" ? "reject_pull_request" : "comment_pull";
     case "review.dismissed":
       return "pull_review_dismissed";
+    case "release.published":
+      return "publish_release";
     default:
       return "create_repo";
   }
@@ -180,7 +185,7 @@ export function toActivity(
     repo: toRepository(repo, viewer),
     comment_id: comment?.row.id ?? 0,
     comment: comment ? toComment(comment, viewer) : null,
-    ref_name: update?.ref ?? "",
+    ref_name: update?.ref ?? entry.release?.tagName ?? "",
     is_private: [repo.row.visibility, event.visibility].includes("private"),
     content: formatContent(entry, opType, update),
     created: formatTime(event.createdAt),
@@ -188,7 +193,7 @@ export function toActivity(
 }
 
 function formatContent(
-  { event, repo: { row, owner }, issue, comment, reviewer }: ActivityEntry,
+  { event, repo: { row, owner }, issue, comment, reviewer, release }: ActivityEntry,
   opType: OpType,
   update: StoredUpdate | undefined,
 ): string {
@@ -198,6 +203,7 @@ function formatContent(
     return `${issue.row.number}|${reviewer?.name ?? "Ghost"}|${reason}`;
   }
   if (issue) return `${issue.row.number}|${comment ? excerptOf(comment) : issue.row.title}`;
+  if (release) return release.title;
   if (opType !== "commit_repo" || !update) return "";
   const { commits = [], commitCount = 0 } = update;
   const head = commits[0] ?? update.head;

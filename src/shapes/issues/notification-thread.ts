@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 
-import type { Issue as IssueRow, Notification } from "../../db/schema/index.ts";
+import type { Issue as IssueRow, Notification, Release } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Int64, Time } from "../json.ts";
 import { Repository, toRepository, type RepositoryContext } from "../repos/repository.ts";
-import { apiRootOf, apiUrlOf, htmlUrlOf } from "../urls.ts";
+import { apiRootOf, apiUrlOf, htmlUrlOf, releaseApiUrlOf, releaseHtmlUrlOf } from "../urls.ts";
 import type { Viewer } from "../viewer.ts";
 import { commentHtmlUrlOf } from "./comment.ts";
 import { issueApiUrlOf, issueHtmlUrlOf } from "./issue.ts";
@@ -17,10 +17,10 @@ const NotificationSubject = z
     html_url: z.string(),
     latest_comment_url: z.string().openapi({ description: "Empty without a comment" }),
     latest_comment_html_url: z.string(),
-    type: z.enum(["Issue", "Pull", "Commit", "Repository"]),
+    type: z.enum(["Issue", "Pull", "Commit", "Repository", "Release"]),
     state: z
-      .union([State, z.literal("")])
-      .openapi({ type: "string", enum: ["open", "closed", ""] }),
+      .union([State, z.enum(["merged", ""])])
+      .openapi({ type: "string", enum: ["open", "closed", "merged", ""] }),
   })
   .openapi("NotificationSubject");
 
@@ -44,7 +44,11 @@ export interface NotificationContext {
   readonly row: Notification;
   readonly repo: RepositoryContext;
   /** Undefined for other subjects. */
-  readonly issue: Pick<IssueRow, "number" | "title" | "isPull" | "isClosed"> | undefined;
+  readonly issue:
+    | (Pick<IssueRow, "number" | "title" | "isPull" | "isClosed"> & { readonly isMerged: boolean })
+    | undefined;
+  /** Undefined for other subjects. */
+  readonly release: Pick<Release, "id" | "tagName" | "title" | "isDraft"> | undefined;
   /** The last comment of the issue; null without one. */
   readonly lastCommentId: number | null;
 }
@@ -67,7 +71,7 @@ export function toNotificationThread(
 }
 
 function toSubject(
-  { row, repo, issue, lastCommentId }: NotificationContext,
+  { row, repo, issue, release, lastCommentId }: NotificationContext,
   viewer: Viewer,
 ): NotificationThread["subject"] {
   const htmlUrl = htmlUrlOf(repo, viewer);
@@ -85,7 +89,18 @@ function toSubject(
             latest_comment_url: `${apiUrlOf(repo, viewer)}/issues/comments/${lastCommentId}`,
             latest_comment_html_url: commentHtmlUrlOf(names, lastCommentId, viewer),
           }),
-      state: stateOf(issue),
+      state: issue.isMerged ? "merged" : stateOf(issue),
+    };
+  }
+  if (release) {
+    // SECURITY: one that was withdrawn is a draft, whose title is for writers.
+    const { id, tagName, isDraft } = release;
+    return {
+      ...none,
+      type: "Release",
+      title: isDraft ? tagName : release.title || tagName,
+      url: releaseApiUrlOf(repo, id, viewer),
+      html_url: releaseHtmlUrlOf(repo, tagName, viewer),
     };
   }
   if (row.subject === "commit") {

@@ -4,12 +4,14 @@ import {
   TIMELINE_KINDS,
   type Label as LabelRow,
   type Milestone as MilestoneRow,
+  type Team as TeamRow,
   type TimelineEntry,
   type TimelineKind,
   type User as UserRow,
 } from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Int64, Time } from "../json.ts";
+import { Team, toTeam } from "../orgs/team.ts";
 import { toGhost, toUser, User } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 import { Comment, type CommentContext, commentHtmlUrlOf, toComment } from "./comment.ts";
@@ -27,7 +29,8 @@ export const TimelineComment = z
     issue_url: z.string().openapi({ description: "Empty in the timeline of a pull request" }),
     user: User,
     body: z.string().openapi({
-      description: "The text of a comment; of a label `1` if it was added, empty if it was removed",
+      description:
+        "The text of a comment or review; of a label `1` if it was added, empty if it was removed; of pushed commits JSON",
     }),
     created_at: Time,
     updated_at: Time,
@@ -38,16 +41,20 @@ export const TimelineComment = z
     tracked_time: TrackedTime.nullable(),
     old_title: z.string(),
     new_title: z.string(),
-    old_ref: z.string(),
+    old_ref: z.string().openapi({
+      description: "The former ref, the former base, or the branch that was deleted",
+    }),
     new_ref: z.string(),
     ref_issue: Issue.nullable().openapi({ description: "The issue that refers to this one" }),
     ref_comment: Comment.nullable().openapi({ description: "The comment that refers to this one" }),
     ref_action: z.enum(["none", "closes", "reopens", "neutered"]),
     ref_commit_sha: z.string(),
-    review_id: Int64,
+    review_id: Int64.openapi({
+      description: "The review that it tells of, or that is asked for; 0 for none",
+    }),
     label: Label.nullable(),
     assignee: User.nullable(),
-    assignee_team: z.null(),
+    assignee_team: Team.nullable().openapi({ description: "The team that is asked for a review" }),
     removed_assignee: z.boolean(),
     resolve_doer: z.null(),
     dependent_issue: Issue.nullable().openapi({ description: "The other issue of a dependency" }),
@@ -63,6 +70,8 @@ export interface TimelineContext {
   /** Undefined for a deleted account, as the others for what is gone or was never there. */
   readonly poster: UserRow | undefined;
   readonly assignee: UserRow | undefined;
+  /** The team that is asked for a review. */
+  readonly team: TeamRow | undefined;
   readonly label: LabelRow | undefined;
   readonly milestone: MilestoneRow | undefined;
   readonly oldMilestone: MilestoneRow | undefined;
@@ -71,6 +80,13 @@ export interface TimelineContext {
   readonly time: TrackedTimeContext | undefined;
 }
 
+/** The kinds whose values are refs. */
+const REF_KINDS: ReadonlySet<TimelineKind> = new Set([
+  "change_issue_ref",
+  "change_target_branch",
+  "delete_branch",
+]);
+
 const DEPENDENCY_KINDS: ReadonlySet<TimelineKind> = new Set([
   "add_dependency",
   "remove_dependency",
@@ -78,11 +94,11 @@ const DEPENDENCY_KINDS: ReadonlySet<TimelineKind> = new Set([
 
 /** Formats an entry of a timeline for `viewer`. */
 export function toTimelineComment(entry: TimelineContext, viewer: Viewer): TimelineComment {
-  const { issue, row, poster, assignee, label, milestone, oldMilestone } = entry;
+  const { issue, row, poster, assignee, team, label, milestone, oldMilestone } = entry;
   const { otherIssue, otherComment, time } = entry;
   const issueUrl = issueHtmlUrlOf(issue, viewer);
   const isTitle = row.kind === "change_title";
-  const isRef = row.kind === "change_issue_ref";
+  const isRef = REF_KINDS.has(row.kind);
   const other = otherIssue ? toIssue(otherIssue, viewer) : null;
   const isDependency = DEPENDENCY_KINDS.has(row.kind);
   return {
@@ -109,10 +125,10 @@ export function toTimelineComment(entry: TimelineContext, viewer: Viewer): Timel
     ref_action: row.refAction,
     // As in Gitea: not for what the commit did.
     ref_commit_sha: row.kind === "commit_ref" ? row.commitOid : "",
-    review_id: 0,
+    review_id: row.reviewId ?? 0,
     label: label ? toLabel(label, issue.repo, viewer) : null,
     assignee: assignee ? toUser(assignee, viewer) : null,
-    assignee_team: null,
+    assignee_team: team ? toTeam(team, null, viewer) : null,
     removed_assignee: row.isAssigneeRemoved,
     resolve_doer: null,
     dependent_issue: isDependency ? other : null,

@@ -214,7 +214,7 @@ describe("POST /repos/{owner}/{repo}/branch_protections", () => {
   it("refuses a second rule of the name, also of two at once, and more rules than pushes can read", async () => {
     const { owner, repo } = await makeOwned();
     const answers = await Promise.all([1, 2].map(() => create(repo, owner, { rule_name: "a" })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 403]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 403]));
     expect((await create(repo, owner, { rule_name: "a" })).body.message).toBe(
       "Branch protection already exist",
     );

@@ -1,4 +1,4 @@
-import { defineSamples } from "../../support/samples/sample.ts";
+import { defineSamples, NOTHING } from "../../support/samples/sample.ts";
 
 export const samples = defineSamples({
   repoGenerateReleaseNotes: {
@@ -6,6 +6,9 @@ export const samples = defineSamples({
       path: await world.codePath(),
       json: { tag_name: "some/tag", previous_tag_name: "" },
     }),
+    announces: NOTHING,
     onlyReads: true,
+    extraRound:
+      "the pull requests of the commits between two releases are known after the releases",
   },
 });

@@ -29,6 +29,7 @@ export const samples = defineSamples({
       { json: { tag_name: freshName("made"), generate_notes: true } },
     ],
     announces: once("repository.pushed", "release.published"),
+    extraRound: "the push of its tag is recorded before it",
   },
   repoGetLatestRelease: {
     request: async (world) => {

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { hooks, labels, repositories } from "../../../src/db/schema/index.ts";
+import { branchProtections, hooks, labels, repositories } from "../../../src/db/schema/index.ts";
 import { MODE_EXECUTABLE, MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
@@ -20,6 +20,7 @@ import {
   upload,
 } from "../../support/large-files.ts";
 import { freshName, make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { makeRule } from "../../support/protections.ts";
 import { filesOf, push, refsOf } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -291,6 +292,22 @@ describe("POST /repos/{template_owner}/{template_repo}/generate", () => {
       { name: "bug", isExclusive: false, archivedAt: null, ...counts },
     ]);
     expect(await labelsOf(await generate(user, template))).toEqual([]);
+  });
+
+  it("copies the rules of branches, if asked", async () => {
+    const { owner, template } = await makeTemplate();
+    const rule = {
+      name: "release/*",
+      isPriorityExplicit: true,
+      settings: { requiredApprovals: 2 },
+    };
+    const { settings } = await makeRule(template, rule);
+    const rulesOf = ({ body }: { body: { id: number } }) =>
+      db.select().from(branchProtections).where(eq(branchProtections.repoId, body.id));
+    const made = await generate(owner, template, { git_content: false, protected_branch: true });
+    expect(made.status).toBe(201);
+    expect(await rulesOf(made)).toMatchObject([{ ...rule, settings }]);
+    expect(await rulesOf(await generate(owner, template))).toEqual([]);
   });
 
   // SECURITY: the labels of a unit that is hidden from the caller.

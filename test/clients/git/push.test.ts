@@ -89,7 +89,7 @@ describe("git push", () => {
     await git(work, ["push", "--quiet", repo.ownUrl, "main", "main:topic"]);
     await git(work, ["push", "--quiet", repo.ownUrl, "--delete", "topic"]);
     const refused = await tryGit(work, ["push", repo.ownUrl, "--delete", "main"]);
-    expect(refused.output).toContain("the default branch can't be deleted");
+    expect(refused.output).toContain("branch main is the default branch and cannot be deleted");
     const refs = await listRemote(repo.url);
     expect(refs.map((line) => line.split("\t")[1])).toEqual(["HEAD", "refs/heads/main"]);
   });

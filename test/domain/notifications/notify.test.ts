@@ -262,13 +262,17 @@ describe("the kinds of events", () => {
     expect(await mailedFor(issue)).toEqual([{ userId: assignee.id, reason: "assign" }]);
   });
 
-  it("are not edits, labels or milestones", () => {
+  it("are not edits, labels or milestones, nor dismissed reviews", () => {
     expect(notify.kinds.toSorted()).toEqual([
       "comment.created",
       "issue.assigned",
       "issue.closed",
       "issue.opened",
       "issue.reopened",
+      "pull.merged",
+      "pull.review_requested",
+      "pull.synchronized",
+      "review.submitted",
     ]);
   });
 });

@@ -5,6 +5,7 @@ import {
   blocks,
   issueMentions,
   issues,
+  reviews,
   timelineEntries,
   type Issue,
 } from "../../../src/db/schema/index.ts";
@@ -17,6 +18,7 @@ import { db } from "../../support/db.ts";
 import { failEveryCall, failing } from "../../support/faults.ts";
 import { makeComment, makeIssue } from "../../support/issues.ts";
 import { make, type TestUser } from "../../support/make.ts";
+import { makeCodeComment, makePull, makeReview } from "../../support/pulls.ts";
 import { systemCtx } from "../../support/system.ts";
 
 const ROOT = "https://forge.example";
@@ -32,15 +34,16 @@ async function makeWorld() {
 async function tell(
   by: TestUser,
   issue: Issue,
-  type: "issue.opened" | "issue.edited" | "comment.created" | "comment.edited",
+  type: "issue.opened" | "issue.edited" | "comment.created" | "comment.edited" | "review.submitted",
   commentId?: number,
   bindings?: Partial<Env>,
+  fields: object = {},
 ): Promise<void> {
   const ctx = systemCtx(silentBindings(), Date.now(), { ROOT_URL: ROOT });
   const acting = { ...ctx, actor: { ...ANONYMOUS, user: by } };
   const { id: issueId, repoId, number, isPull } = issue;
   const subject = { repoId, ownerId: by.id, issueId, number, isPull, from: "" };
-  const event = { type, ...subject, ...(commentId !== undefined && { commentId }) };
+  const event = { type, ...subject, ...(commentId !== undefined && { commentId }), ...fields };
   await record(acting, event as unknown as Event);
   await drawConsequences(bindings).catch(() => undefined);
 }
@@ -126,6 +129,53 @@ describe("a reference in an issue", () => {
     const theirs = await makeIssue(repo, { isPull: true, title, posterId: stranger.id });
     await tell(stranger, theirs, "issue.opened");
     expect((await entriesOf(target)).at(-1)).toMatchObject({ refAction: "none" });
+  });
+});
+
+describe("a reference in a review", () => {
+  it("is told once the review is submitted, of what it says and of its comments on code", async () => {
+    const { owner, repo, target, other } = await makeWorld();
+    const mentioned = await make.user();
+    const pull = await makePull(repo);
+    const review = await makeReview(pull, { state: "pending" });
+    const said = { kind: "review", reviewId: review.id, body: `see #${target.number}` } as const;
+    const text = await makeComment(pull, said);
+    const body = `as #${other.number}, @${mentioned.name}`;
+    const code = await makeCodeComment(pull, review, {}, { body });
+    const submitted = { reviewId: review.id, state: "approved" };
+    // SECURITY: a pending review is its author's alone.
+    await tell(owner, pull, "review.submitted", undefined, undefined, submitted);
+    await tell(owner, pull, "comment.edited", code.id);
+    expect([...(await entriesOf(target)), ...(await entriesOf(other))]).toEqual([]);
+    expect(await mentionedIn(pull)).toEqual([]);
+
+    await db.update(reviews).set({ state: "approved" }).where(eq(reviews.id, review.id));
+    for (let times = 0; times < 2; times++) {
+      await tell(owner, pull, "review.submitted", undefined, undefined, submitted);
+    }
+    const ofPull = { kind: "comment_ref", otherIssueId: pull.id, refAction: "none" };
+    expect(await entriesOf(target)).toMatchObject([{ ...ofPull, otherEntryId: text.id }]);
+    expect(await entriesOf(other)).toMatchObject([{ ...ofPull, otherEntryId: code.id }]);
+    expect(await mentionedIn(pull)).toEqual([mentioned.id]);
+
+    await db
+      .update(timelineEntries)
+      .set({ body: "nothing" })
+      .where(eq(timelineEntries.id, code.id));
+    await tell(owner, pull, "comment.edited", code.id);
+    expect(await entriesOf(other)).toEqual([]);
+    expect(await entriesOf(target)).toHaveLength(1);
+  });
+
+  it("is told of each of very many comments, in steps", async () => {
+    const { owner, repo, target } = await makeWorld();
+    const pull = await makePull(repo);
+    const review = await makeReview(pull, { state: "comment" });
+    const bodies = Array.from({ length: 45 }, (_, at) => `${at}: #${target.number}`);
+    for (const body of bodies) await makeCodeComment(pull, review, {}, { body });
+    const submitted = { reviewId: review.id, state: "comment" };
+    await tell(owner, pull, "review.submitted", undefined, undefined, submitted);
+    expect(await entriesOf(target)).toHaveLength(45);
   });
 });
 

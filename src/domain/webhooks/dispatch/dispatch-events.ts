@@ -340,7 +340,9 @@ const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
     .set({
       dispatchAt: null,
       payload: sql`case
-        when ${events.type} in ('repository.deleted', 'issue.deleted', 'comment.deleted', 'release.deleted')
+        when ${events.type} in (
+          'repository.deleted', 'issue.deleted', 'comment.deleted', 'release.deleted'
+        )
           then json_remove(${events.payload}, '$.lastPayload')
         else ${events.payload}
       end`,

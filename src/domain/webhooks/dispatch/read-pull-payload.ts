@@ -15,7 +15,7 @@ import type {
 } from "../../../events/webhooks/payloads/pull-webhook-event.ts";
 import { selectComments, toCommentContext } from "../../comments/select-comments.ts";
 import { selectHeadRepositories, selectPulls, toOnePull } from "../../pulls/find-pull.ts";
-import { isSubmitted, WRITTEN_KINDS } from "../../comments/written-entries.ts";
+import { isEntrySubmitted, WRITTEN_KINDS } from "../../comments/written-entries.ts";
 import { selectChangedLabels, toChanges } from "./read-issue-payload.ts";
 
 /** A webhook event of a pull request that exists. */
@@ -40,7 +40,7 @@ export async function readPullSubject(ctx: Ctx, change: Change) {
         eq(timelineEntries.id, commentId),
         eq(timelineEntries.issueId, issueId),
         inArray(timelineEntries.kind, WRITTEN_KINDS),
-        isSubmitted,
+        isEntrySubmitted,
       ),
     ),
     selectChangedLabels(db, "changes" in change ? change : {}),

@@ -360,4 +360,19 @@ describe("the API's changes of a pull request", () => {
     expect(rows.filter(({ type }) => type.endsWith(".deleted"))).toHaveLength(2);
     for (const { payload } of rows) expect(payload).not.toHaveProperty("lastPayload");
   });
+
+  // SECURITY: also where its author edits or deletes a part of it.
+  it("reach no hook while they are part of a pending review", async () => {
+    const { owner, repo, pull } = await makeScene();
+    const review = await makeReview(pull, { state: "pending" });
+    const comment = await makeCodeComment(pull, review, {}, { body: "secret" });
+    const path = `/repos/${repo.owner}/${repo.name}/issues/comments/${comment.id}`;
+    const edited = await call("PATCH", path, { as: owner, json: { body: "secret, too" } });
+    expect(edited).toMatchObject({ status: 200, body: { body: "secret, too" } });
+    expect((await call("DELETE", path, { as: owner })).status).toBe(204);
+    await dispatch();
+    expect(await sentOf(repo)).toEqual([]);
+    const rows = await db.select().from(events).where(eq(events.repoId, repo.id));
+    expect(JSON.stringify(rows)).not.toContain("secret");
+  });
 });

@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 
 import type { BranchProtection as BranchProtectionRow } from "../../db/schema/index.ts";
-import { RuleFields, toRuleFields } from "../repos/branch-protection.ts";
-import type { RuleNames } from "../repos/rule-names.ts";
+import { RuleFields, toRuleFields } from "./branch-protection.ts";
+import type { RuleNames } from "./rule-names.ts";
 
 export const Ruleset = RuleFields.extend({
   rule_name: z.string().openapi({ example: "main" }),

@@ -1,7 +1,7 @@
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 
-import type { Database } from "../../../db/db.ts";
-import { insertSelect } from "../../../db/insert-select.ts";
+import type { Database } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import {
   issues,
   type MergeKind,
@@ -9,13 +9,15 @@ import {
   type Repository,
   scheduledMerges,
   timelineEntries,
-} from "../../../db/schema/index.ts";
-import { type EventOrigin, recordIfChangedSince } from "../../../events/record.ts";
-import type { PushedMerge } from "../../../storage/repository-records.ts";
+} from "../../db/schema/index.ts";
+import { type EventOrigin, recordIfChangedSince } from "../../events/record.ts";
+import type { PushedMerge } from "../../storage/repository-records.ts";
 
 /** A merge to record: made by a push, or found in the base. */
 export interface RecordedMerge extends Omit<PushedMerge, "kind"> {
   readonly kind: MergeKind;
+  /** Whether nothing may follow from it in other repositories. */
+  readonly isConfined: boolean;
   /** By default when it is recorded, in milliseconds. */
   readonly mergedAt?: number;
 }
@@ -37,6 +39,7 @@ export function mergeStatements(
 ) {
   const { db, actorId, now } = origin;
   const { issueId, number, kind, commitOid, baseOid, mergeBaseOid, isAutomatic } = merge;
+  const { isConfined } = merge;
   // The account may have been deleted since.
   const merger: SQL<number> = sql`(select id from users where id = ${actorId})`;
   return [
@@ -66,6 +69,7 @@ export function mergeStatements(
       mergeCommitOid: commitOid,
       mergeKind: kind,
       isAutomatic,
+      ...(isConfined && { isConfined }),
     }),
     db
       .update(issues)

@@ -15,7 +15,7 @@ import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isSubmittedOrOwn } from "../comments/written-entries.ts";
 import { isIssueVisible } from "../issues/find-issue.ts";
-import { isNamed, isReleaseVisible, latestFirst } from "../releases/find-release.ts";
+import { isReleaseNamed, isReleaseVisible, latestFirst } from "../releases/find-release.ts";
 import { selectRepositories } from "../repos/find-repository.ts";
 
 /** Selects the repository of an attachment. */
@@ -32,7 +32,7 @@ export const selectAttachmentRepository = (db: Database, caller: CallerSql, uuid
   );
 
 /** A file to download, and the scope that a token needs for it. */
-export interface Download {
+export interface AttachmentDownload {
   readonly attachment: Attachment;
   readonly scope: "read:issue" | "read:repository";
 }
@@ -49,7 +49,7 @@ export async function findDownload(
   { db, actor }: Ctx,
   repo: RepositoryContext,
   uuid: string,
-): Promise<Download> {
+): Promise<AttachmentDownload> {
   const comment = sql`
     select 1
     from ${timelineEntries}
@@ -93,11 +93,11 @@ export async function findReleaseDownload(
   tag: string,
   name: string,
 ): Promise<Attachment> {
-  const select = (named: Parameters<typeof isNamed>[0]) => {
+  const select = (named: Parameters<typeof isReleaseNamed>[0]) => {
     const release = db
       .select({ id: releases.id, isDraft: releases.isDraft })
       .from(releases)
-      .where(and(eq(releases.repoId, repo.row.id), isNamed(named)))
+      .where(and(eq(releases.repoId, repo.row.id), isReleaseNamed(named)))
       .orderBy(...latestFirst)
       .limit(1)
       .as("release");
@@ -114,7 +114,7 @@ export async function findReleaseDownload(
   const [[tagged], [latest]] = await db.batch([select({ tag }), select("latest")]);
   const found = tagged ?? (tag === LATEST ? latest : undefined);
   if (!found?.attachment?.uuid || !isReleaseVisible(repo, found)) throw notFound();
-  return found.attachment as Attachment;
+  return found.attachment;
 }
 
 const LATEST = "latest";

@@ -1,0 +1,164 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { deleteMergedBranch } from "../../domain/pulls/merge/delete-merged-branch.ts";
+import { findPull } from "../../domain/pulls/find-pull.ts";
+import { markMerged } from "../../domain/pulls/merge/mark-merged.ts";
+import { mergePull } from "../../domain/pulls/merge/merge-pull.ts";
+import { cancelMerge, scheduleMerge } from "../../domain/pulls/merge/schedule-merge.ts";
+import { updatePull } from "../../domain/pulls/merge/update-pull.ts";
+import { notFound } from "../../lib/failure.ts";
+import { json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { IssuePath } from "../issues/paths.ts";
+import { body, optionalFlag, optionalText } from "../json-body.ts";
+
+const TITLE_MAX = 4096;
+const MESSAGE_MAX = 262_144;
+const OID_MAX = 64;
+
+const STYLES = ["merge", "rebase", "rebase-merge", "squash", "fast-forward-only"] as const;
+
+const MergePullRequest = body({
+  Do: z.enum([...STYLES, "manually-merged"]).openapi({
+    description: "The style; `manually-merged` for one whose commits are in the base already",
+  }),
+  MergeTitleField: optionalText(TITLE_MAX),
+  MergeMessageField: optionalText(MESSAGE_MAX),
+  MergeCommitID: optionalText(OID_MAX).openapi({
+    description: "The commit of the base, for `manually-merged`",
+  }),
+  head_commit_id: optionalText(OID_MAX).openapi({
+    description: "Refuses the merge if the head is another commit",
+  }),
+  force_merge: optionalFlag().openapi({
+    description: "Whether an administrator of the repository overrides the rule of the base",
+  }),
+  merge_when_checks_succeed: optionalFlag(),
+  delete_branch_after_merge: optionalFlag().openapi({
+    description: "Whether the branch of the head is deleted; by default as the repository says",
+  }),
+}).openapi("MergePullRequestOption");
+
+const path = "/repos/{owner}/{repo}/pulls/{index}/merge";
+
+export const pullMerge = endpoints();
+
+pullMerge.openapi(
+  createRoute({
+    method: "get",
+    path,
+    operationId: "repoPullRequestIsMerged",
+    tags: ["repository"],
+    summary: "Check if a pull request is merged",
+    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
+    request: { params: IssuePath },
+    responses: { 204: { description: "It is merged" }, ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, repo } = c.var;
+    const { pull } = await findPull(ctx, repo, c.req.valid("param").index);
+    if (pull.mergedAt === null) throw notFound("the pull request is not merged");
+    return c.body(null, 204);
+  },
+);
+
+pullMerge.openapi(
+  createRoute({
+    method: "post",
+    path,
+    operationId: "repoMergePullRequest",
+    tags: ["repository"],
+    summary: "Merge a pull request",
+    description:
+      "By a commit or commits that the style makes, or once all checks succeed. 405 tells that it can't be merged now.",
+    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    request: {
+      params: IssuePath,
+      body: { required: true, ...json(MergePullRequest, "How to merge it") },
+    },
+    responses: {
+      200: { description: "It is merged" },
+      201: { description: "It is merged once everything that is required is there" },
+      ...refusals(401, 403, 404, 405, 409, 413, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, user } = c.var;
+    const wanted = c.req.valid("json");
+    const pull = await findPull(ctx, repo, c.req.valid("param").index);
+    const isBranchDeleted =
+      wanted.delete_branch_after_merge ?? repo.row.pullSettings.defaultDeleteBranchAfterMerge;
+    const title = wanted.MergeTitleField ?? "";
+    const message = wanted.MergeMessageField ?? "";
+    if (wanted.Do === "manually-merged") {
+      await markMerged(ctx, pull, wanted.MergeCommitID ?? "");
+      return c.body(null, 200);
+    }
+    const style = wanted.Do;
+    if (wanted.merge_when_checks_succeed) {
+      await scheduleMerge(ctx, pull, user, { style, title, message, isBranchDeleted });
+      return c.body(null, 201);
+    }
+    await mergePull(ctx, pull, user, {
+      style,
+      title,
+      message,
+      headOid: wanted.head_commit_id ?? "",
+      isForced: wanted.force_merge ?? false,
+    });
+    if (isBranchDeleted) await deleteMergedBranch(ctx, pull);
+    return c.body(null, 200);
+  },
+);
+
+pullMerge.openapi(
+  createRoute({
+    method: "delete",
+    path,
+    operationId: "repoCancelScheduledAutoMerge",
+    tags: ["repository"],
+    summary: "Cancel the scheduled merge of a pull request",
+    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    request: { params: IssuePath },
+    responses: {
+      204: { description: "It is scheduled no more" },
+      ...refusals(401, 403, 404, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, user } = c.var;
+    await cancelMerge(ctx, await findPull(ctx, repo, c.req.valid("param").index), user);
+    return c.body(null, 204);
+  },
+);
+
+pullMerge.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/pulls/{index}/update",
+    operationId: "repoUpdatePullRequest",
+    tags: ["repository"],
+    summary: "Bring the head of a pull request up to date with its base",
+    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    request: {
+      params: IssuePath,
+      query: z.object({
+        style: z.string().max(64).optional().openapi({
+          description: "`rebase`, or `merge` for any other value",
+        }),
+      }),
+    },
+    responses: {
+      200: { description: "The branch of the head has everything of the base" },
+      ...refusals(401, 403, 404, 409, 422, 423),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, user } = c.var;
+    const pull = await findPull(ctx, repo, c.req.valid("param").index);
+    const isRebase = c.req.valid("query").style === "rebase";
+    await updatePull(ctx, pull, user, isRebase ? "rebase" : "merge");
+    return c.body(null, 200);
+  },
+);

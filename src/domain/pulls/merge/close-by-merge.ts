@@ -1,0 +1,56 @@
+import { eq } from "drizzle-orm";
+
+import { callerSql } from "../../../auth/caller-sql.ts";
+import { issues, pulls, repositories } from "../../../db/schema/index.ts";
+import type { Consequence } from "../../../events/consequence.ts";
+import { changeByCommit } from "../../references/act-by-commit.ts";
+import { findReferences } from "../../references/find-references.ts";
+import { findReferred } from "../../references/find-referred.ts";
+import { selectRepositories, toRepositoryContext } from "../../repos/find-repository.ts";
+
+/** The reference with which the next step continues. */
+interface ClosingState {
+  readonly at: number;
+}
+
+/**
+ * Closes and reopens issues as the title and the description of a merged pull request say, as far as the merger may,
+ * whatever its base. What its commits say follows from the push of the merge, in the default branch.
+ *
+ * The merge commit does this at most once to an issue, also where its own message says the same.
+ */
+export const closeByMerge: Consequence = {
+  name: "merge-references",
+  kinds: ["pull.merged"],
+  async handle(ctx, { event }, budget, state) {
+    if (event.type !== "pull.merged" || ctx.actor.user === undefined) return undefined;
+    const { at } = (state as ClosingState | undefined) ?? { at: 0 };
+    budget.consume(5);
+    const [[pull], [row]] = await ctx.db.batch([
+      ctx.db
+        .select({ title: issues.title, body: issues.body })
+        .from(issues)
+        .innerJoin(pulls, eq(pulls.issueId, issues.id))
+        .where(eq(issues.id, event.issueId)),
+      selectRepositories(ctx.db, callerSql(ctx.actor)).where(eq(repositories.id, event.repoId)),
+    ]);
+    if (!pull || !row) return undefined;
+    const repo = toRepositoryContext(ctx.actor, row);
+    const acting = findReferences(`${pull.title}\n${pull.body}`, {
+      isMarkdown: true,
+      rootUrls: [ctx.publicUrl],
+    })
+      .issues.filter(({ action }) => action !== "none")
+      // SECURITY: a bound token merges with the rights of its account, and must not reach further by a description.
+      .filter((each) => event.isConfined !== true || each.repo === undefined);
+    const reference = acting[at];
+    if (!reference) return undefined;
+    const find = await findReferred(ctx, repo, [reference]);
+    const referred = find(reference);
+    if (referred && !referred.row.isPull) {
+      const isClosed = reference.action === "closes";
+      await changeByCommit(ctx, referred, isClosed, event.mergeCommitOid);
+    }
+    return at + 1 < acting.length ? { at: at + 1 } : undefined;
+  },
+};

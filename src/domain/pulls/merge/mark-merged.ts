@@ -1,0 +1,46 @@
+import { isConfined } from "../../../auth/actor.ts";
+import type { Ctx } from "../../../context.ts";
+import { originOf } from "../../../events/record.ts";
+import { parseCommit } from "../../../git/object/commit.ts";
+import { isOid } from "../../../git/oid.ts";
+import { NO_NODE } from "../../../git/walk/commit-graph.ts";
+import { isAncestor } from "../../../git/walk/merge-bases.ts";
+import { conflict } from "../../../lib/failure.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import { mergeStatements } from "../../git/record-merge.ts";
+import { openPull } from "../open-pull.ts";
+import { requireMerger, requireStyle } from "./require-mergeable.ts";
+
+/**
+ * Marks a pull request as merged by a commit that is in the base already. No ref is updated, and nothing else is asked:
+ * what the commit contains is up to the caller, as in Gitea.
+ *
+ * @param commitOid The full id.
+ * @throws Failure as `requireMerger` and `requireStyle`; `conflict` if the base does not reach such a commit.
+ */
+export async function markMerged(ctx: Ctx, pull: PullContext, commitOid: string): Promise<void> {
+  requireMerger(pull);
+  requireStyle(pull.repo, "manually-merged");
+  const { snapshot, base, mergeBase } = await openPull(ctx, pull);
+  const { graph, objects } = snapshot.repository;
+  const node = isOid(commitOid) ? graph.find(commitOid) : NO_NODE;
+  const isInBase = node !== NO_NODE && base !== undefined && isAncestor(graph, node, base);
+  if (!isInBase) throw conflict("Wrong commit ID");
+  const { author } = parseCommit(await objects.readAt(graph.location(node)));
+  const [parent = NO_NODE] = graph.parents(node);
+  const { db, eventQueues } = ctx;
+  eventQueues.noteRecorded();
+  await db.batch(
+    mergeStatements(originOf(ctx), pull.repo.row, {
+      number: pull.row.number,
+      issueId: pull.row.id,
+      kind: "manually-merged",
+      commitOid,
+      baseOid: parent === NO_NODE ? "" : graph.oid(parent),
+      mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
+      isAutomatic: false,
+      isConfined: isConfined(ctx.actor),
+      mergedAt: author.timeSeconds * 1000,
+    }),
+  );
+}

@@ -1,0 +1,287 @@
+import type { Ctx } from "../../../context.ts";
+import type { MergeStyle, User } from "../../../db/schema/index.ts";
+import { type ByteText, decodeText } from "../../../git/byte-text.ts";
+import { GitError } from "../../../git/error.ts";
+import { buildMerge, type BuiltMerge, type MergeWriter } from "../../../git/merge/build-merge.ts";
+import { parseCommit } from "../../../git/object/commit.ts";
+import type { Identity } from "../../../git/object/identity.ts";
+import { stripSpace } from "../../../git/object/strip-space.ts";
+import type { Oid } from "../../../git/oid.ts";
+import type { Node } from "../../../git/walk/commit-graph.ts";
+import { logByTime } from "../../../git/walk/log.ts";
+import { findDivergence } from "../../../git/walk/merge-bases.ts";
+import { conflict, Failure, notApplicable } from "../../../lib/failure.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import type { PushedMerge } from "../../../storage/repository-records.ts";
+import { findByAddresses } from "../../accounts/find-by-addresses.ts";
+import { toIdentity } from "../../accounts/git-identity.ts";
+import { branchRef } from "../../branches/find-branch.ts";
+import { commitChange } from "../../git/commit-change.ts";
+import { makeCommit } from "../../git/make-commit.ts";
+import { findRef } from "../../git/open-snapshot.ts";
+import { updateRefs } from "../../git/update-refs.ts";
+import { findMergeRefusal } from "../../protections/merge-refusal.ts";
+import { findPull } from "../find-pull.ts";
+import { type OpenPull, openPull } from "../open-pull.ts";
+import { addTrailer } from "./add-trailer.ts";
+import { defaultMessage, joinMessage, type MergeMessage } from "./merge-message.ts";
+import {
+  nameConflicts,
+  NOTHING_TO_MERGE,
+  requireMerger,
+  requireReady,
+  requireStyle,
+} from "./require-mergeable.ts";
+
+/** How a pull request is merged. */
+export interface PullMergeOptions {
+  readonly style: MergeStyle;
+  /** The message of the commit that the style adds; "" for the defaults. */
+  readonly title?: string;
+  readonly message?: string;
+  /** The head that the caller has seen; "" for any. */
+  readonly headOid?: Oid | "";
+  /** Whether an administrator overrides the rule of the base. */
+  readonly isForced?: boolean;
+  /** Whether it was scheduled. */
+  readonly isAutomatic?: boolean;
+}
+
+/** How often a merge is judged and built, where others move the base meanwhile. */
+const ATTEMPTS_MAX = 4;
+/** The latest commits of a head that are searched for one by the poster. */
+const AUTHORS_MAX = 100;
+
+/**
+ * Merges a pull request into its base.
+ *
+ * It is judged, built in memory, and committed by one push that requires the base to be where it was judged. A base that
+ * moved meanwhile is judged anew. The push carries what is to be stored of the merge: whoever records the push marks the
+ * pull request as merged in the same batch, this call or, if the Worker ends before, the maintenance of the repository.
+ * The repository refuses a second merge of the same pull request, so that it is merged once or not at all.
+ *
+ * Cost: two or three calls of the Durable Object for each attempt.
+ *
+ * @throws Failure as `requireMerger`, `requireStyle` and `requireReady`; `not_applicable` for conflicts and for unmet
+ * conditions of the base's rule; `conflict` for another head than the caller's, for a rebase with conflicts, and if the
+ * base moves again and again.
+ */
+export async function mergePull(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  options: PullMergeOptions,
+): Promise<void> {
+  let current = pull;
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    requireMerger(current);
+    requireStyle(current.repo, options.style);
+    if (options.headOid && options.headOid !== current.pull.headOid) {
+      throw conflict("head out of date");
+    }
+    if (await attemptMerge(ctx, current, user, options)) return;
+    current = await findPull(ctx, pull.repo, pull.row.number);
+  }
+  throw conflict("merge push out of date");
+}
+
+/** Merges a judged pull request. @returns False if the base has moved meanwhile. */
+async function attemptMerge(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  options: PullMergeOptions,
+): Promise<boolean> {
+  const [opened] = await Promise.all([openPull(ctx, pull), requireReady(ctx, pull)]);
+  const { base } = opened;
+  if (base === undefined) throw notApplicable("Please try again later: the base does not exist");
+  // A push to the head that its pull request does not have yet.
+  const isBehind = pull.headTip !== undefined && pull.headTip !== pull.pull.headOid;
+  if (isBehind) throw notApplicable("Please try again later");
+  await requireRules(ctx, pull, { ...opened, base }, options);
+  const built = await build(ctx, pull, user, { ...opened, base }, options);
+  const baseOid = opened.snapshot.repository.graph.oid(base);
+  try {
+    await commit(ctx, pull, opened, baseOid, built, options);
+    return true;
+  } catch (error) {
+    const isRefused = error instanceof Failure && error.kind === "conflict";
+    if (isRefused && (await hasMoved(ctx, pull, baseOid))) return false;
+    throw error;
+  }
+}
+
+/**
+ * Refuses a pull request that does not meet the rules of its base, which are judged for the base as it is opened, since
+ * the stored judgement may be about an earlier one.
+ *
+ * @throws Failure `not_applicable`.
+ */
+async function requireRules(
+  ctx: Ctx,
+  context: PullContext,
+  { snapshot, base, head, mergeBase }: OpenPull & { readonly base: Node },
+  { isForced = false }: PullMergeOptions,
+): Promise<void> {
+  const { repository } = snapshot;
+  const { graph } = repository;
+  const pull = {
+    ...context.pull,
+    behindCount: findDivergence(graph, base, head).left.length,
+    mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
+  };
+  const refusal = await findMergeRefusal(ctx, { ...context, pull }, { isForced, repository });
+  if (refusal !== undefined) throw notApplicable(refusal);
+}
+
+type Built = Extract<BuiltMerge, { kind: "built" }>;
+
+async function build(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  opened: OpenPull & { readonly base: Node },
+  options: PullMergeOptions,
+): Promise<Built> {
+  const { snapshot, base, head } = opened;
+  const { graph, objects } = snapshot.repository;
+  const { style } = options;
+  const writer = await makeWriter(ctx, pull, user, opened, options);
+  try {
+    const built = await buildMerge({ graph, objects, base, head }, style, writer);
+    if (built.kind === "built") return built;
+    throw asRefusal(built, style);
+  } catch (error) {
+    if (!(error instanceof GitError) || error.code !== "limit") throw error;
+    throw notApplicable(`the pull request is too large to merge here: ${error.message}`);
+  }
+}
+
+function asRefusal(built: Exclude<BuiltMerge, Built>, style: MergeStyle): Failure {
+  switch (built.kind) {
+    case "conflicts": {
+      const message = nameConflicts(built.paths.map(({ path }) => decodeText(path)));
+      const isRebase = style === "rebase" || style === "rebase-merge";
+      return isRebase ? conflict(message) : notApplicable(message);
+    }
+    case "diverged":
+      return conflict("Not possible to fast-forward: the base has commits of its own");
+    case "unchanged":
+      return notApplicable(NOTHING_TO_MERGE);
+    default:
+      return built satisfies never;
+  }
+}
+
+/** The message and the people of the commits that a merge makes. */
+async function makeWriter(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  opened: OpenPull & { readonly base: Node },
+  { style, title = "", message = "" }: PullMergeOptions,
+): Promise<MergeWriter> {
+  const committer = toIdentity(ctx, user);
+  const isSquash = style === "squash";
+  const author = isSquash ? await findAuthor(ctx, pull, opened, committer) : committer;
+  const given: MergeMessage = { title: title.trim(), body: message.trim() };
+  const standard =
+    given.title === "" || given.body === ""
+      ? await defaultMessage(ctx, pull, opened.snapshot, style)
+      : undefined;
+  const parts =
+    given.title === ""
+      ? { title: standard?.title ?? "", body: given.body || (standard?.body ?? "") }
+      : given;
+  let text = decodeText(joinMessage(parts));
+  if (isSquash && nameOf(author) !== nameOf(committer)) {
+    text = addTrailer(text, "Co-authored-by", nameOf(author));
+    text = addTrailer(text, "Co-committed-by", nameOf(author));
+  }
+  const context = { operation: "merge", people: [user] } as const;
+  return {
+    message: stripSpace(joinMessage({ title: text, body: "" })),
+    author,
+    committer,
+    format: (fields) => makeCommit(ctx, fields, context),
+  };
+}
+
+const nameOf = ({ name, email }: Identity): string => `${decodeText(name)} <${decodeText(email)}>`;
+
+/**
+ * Who a squashed commit is by: the poster, as one of the commits names them, since their own address may be hidden; where
+ * the poster's account is gone, the author of the head.
+ */
+async function findAuthor(
+  ctx: Ctx,
+  { poster }: PullContext,
+  { snapshot, base, head }: OpenPull & { readonly base: Node },
+  now: Pick<Identity, "timeSeconds" | "zone">,
+): Promise<Identity> {
+  const { graph, objects } = snapshot.repository;
+  const byEmail = new Map<ByteText, Identity>();
+  let left = AUTHORS_MAX;
+  for (const node of logByTime(graph, { tips: [head], excluded: [base] })) {
+    if (left-- === 0) break;
+    const { author } = parseCommit(await objects.readAt(graph.location(node)));
+    if (!byEmail.has(author.email)) byEmail.set(author.email, author);
+  }
+  const { timeSeconds, zone } = now;
+  const authors = [...byEmail.values()].map((author) => ({ ...author, timeSeconds, zone }));
+  if (!poster) {
+    const [latest] = authors;
+    if (!latest) throw new Error("a head without commits of its own is squashed");
+    return latest;
+  }
+  const owners = await findByAddresses(
+    ctx,
+    authors.map(({ email }) => decodeText(email)),
+  );
+  const isPosters = ({ email }: Identity): boolean =>
+    owners.get(decodeText(email).toLowerCase())?.id === poster.id;
+  return authors.find(isPosters) ?? { ...toIdentity(ctx, poster), timeSeconds, zone };
+}
+
+/** Stores the new objects and moves the base, in one push. */
+async function commit(
+  ctx: Ctx,
+  { repo, row, pull }: PullContext,
+  { snapshot, mergeBase }: OpenPull,
+  baseOid: Oid,
+  { tipOid, objects }: Built,
+  { style, isAutomatic = false }: PullMergeOptions,
+): Promise<void> {
+  const { graph } = snapshot.repository;
+  const updates = [{ ref: branchRef(pull.baseBranch), from: baseOid, to: tipOid }];
+  const merge: PushedMerge = {
+    number: row.number,
+    issueId: row.id,
+    kind: style,
+    commitOid: tipOid,
+    baseOid,
+    mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
+    isAutomatic,
+  };
+  const cause = "merge";
+  if (objects.length === 0) {
+    await updateRefs(ctx, repo, snapshot, updates, { cause, merge });
+    return;
+  }
+  const change = ({ pack }: { pack: PackSink }) => {
+    for (const { kind, content } of objects) pack.add(kind, content);
+    return Promise.resolve({ updates, merge });
+  };
+  await commitChange(ctx, repo, change, { cause });
+}
+
+/** What receives new objects. */
+interface PackSink {
+  add(kind: Built["objects"][number]["kind"], content: Uint8Array): Oid;
+}
+
+/** Whether the base is not where it was judged any more. */
+async function hasMoved(ctx: Ctx, { repo, pull }: PullContext, baseOid: Oid): Promise<boolean> {
+  const state = await ctx.git.repository(repo.row).snapshot();
+  return findRef({ state }, branchRef(pull.baseBranch))?.oid !== baseOid;
+}

@@ -1,0 +1,83 @@
+import { sql } from "drizzle-orm";
+
+import { isAllowed } from "../../../auth/access/permission.ts";
+import type { Ctx } from "../../../context.ts";
+import type { MergeKind } from "../../../db/schema/index.ts";
+import { notApplicable, notFound } from "../../../lib/failure.ts";
+import { isDraftTitle } from "../../../shapes/issues/issue.ts";
+import { isJudged, type PullContext } from "../../../shapes/pulls/pull-request.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { requireNotArchived } from "../../issues/require-issue-access.ts";
+
+/** Maximum conflicting paths that a refusal names. */
+const CONFLICTS_SHOWN_MAX = 10;
+
+/**
+ * Refuses callers who may not merge a pull request, and one that is closed.
+ *
+ * @throws Failure `locked` in an archived repository; `not_applicable` for a merged one, and for callers who may not write
+ * to the code; `not_found` for one that is closed without a merge.
+ */
+export function requireMerger({ repo, row, pull }: PullContext): void {
+  requireNotArchived(repo);
+  if (pull.mergedAt !== null) throw notApplicable("The PR is already merged");
+  if (row.isClosed) throw notFound("the pull request is closed");
+  if (!isAllowed(repo, { unit: "code", mode: "write" })) {
+    throw notApplicable("User not allowed to merge PR");
+  }
+}
+
+/**
+ * Refuses a style that the repository does not allow.
+ *
+ * @throws Failure `not_applicable`, in Gitea's words.
+ */
+export function requireStyle(repo: RepositoryContext, kind: MergeKind): void {
+  const { pullSettings } = repo.row;
+  const allowed: Record<MergeKind, boolean> = {
+    merge: pullSettings.allowMergeCommits,
+    rebase: pullSettings.allowRebase,
+    "rebase-merge": pullSettings.allowRebaseExplicit,
+    squash: pullSettings.allowSquashMerge,
+    "fast-forward-only": pullSettings.allowFastForwardOnlyMerge,
+    "manually-merged": pullSettings.allowManualMerge,
+  };
+  if (allowed[kind]) return;
+  throw notApplicable(`${kind} is not allowed an allowed merge style for this repository`);
+}
+
+/**
+ * Refuses a pull request that is not ready, whoever merges it: a draft, one with conflicts or without a change as far as
+ * that is known, and one that waits for others.
+ *
+ * @throws Failure `not_applicable`.
+ */
+export async function requireReady(ctx: Ctx, context: PullContext): Promise<void> {
+  const { row, pull, repo } = context;
+  if (isDraftTitle(row.title)) throw notApplicable("Work in progress PRs cannot be merged");
+  if (isJudged(context)) {
+    if (pull.mergeState === "conflict") throw notApplicable(nameConflicts(pull.conflictPaths));
+    if (pull.mergeState === "ancestor") throw notApplicable(NOTHING_TO_MERGE);
+  }
+  if (!repo.row.issueSettings.enableIssueDependencies) return;
+  const [blocked] = await ctx.db.all<{ number: number }>(sql`
+    select blocker.number
+    from issue_dependencies dependency
+    join issues blocker on blocker.id = dependency.blocker_id
+    -- An issue of a deleted repository blocks nothing.
+    join repositories on repositories.id = blocker.repo_id
+    where dependency.issue_id = ${row.id} and not blocker.is_closed
+    limit 1`);
+  if (blocked) throw notApplicable("the pull request still has open dependencies");
+}
+
+/** The refusal for a head that the base reaches, or that brings nothing new. */
+export const NOTHING_TO_MERGE = "Please try again later: the base has everything already";
+
+/** The refusal for a merge with conflicts. */
+export function nameConflicts(paths: readonly string[]): string {
+  const names = [...new Set(paths)];
+  const rest = names.length - CONFLICTS_SHOWN_MAX;
+  const shown = names.slice(0, CONFLICTS_SHOWN_MAX).join(", ");
+  return `merge conflicts in ${shown}${rest > 0 ? ` and ${rest} more` : ""}`.toWellFormed();
+}

@@ -1,0 +1,111 @@
+import { and, eq, isNull, sql } from "drizzle-orm";
+
+import { beyondRefs, pathMatcher, refMatcher } from "../../../auth/access/credential-reach.ts";
+import type { Ctx } from "../../../context.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
+import {
+  ACCESS,
+  type MergeStyle,
+  pulls,
+  scheduledMerges,
+  type User,
+} from "../../../db/schema/index.ts";
+import { recordIfChanged } from "../../../events/record.ts";
+import { encodeText } from "../../../git/byte-text.ts";
+import { BeyondToken, conflict, forbidden, notFound } from "../../../lib/failure.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import { branchRef } from "../../branches/find-branch.ts";
+import { eventSubject } from "../../issues/event-subject.ts";
+import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
+import { requireNotArchived } from "../../issues/require-issue-access.ts";
+import { requireMerger, requireReady, requireStyle } from "./require-mergeable.ts";
+
+/** A merge that waits for what the base's rule requires. */
+export interface WantedMerge {
+  readonly style: MergeStyle;
+  /** "" for the defaults. */
+  readonly title: string;
+  readonly message: string;
+  readonly isBranchDeleted: boolean;
+}
+
+/**
+ * Schedules a merge for when everything that the base's rule requires is there. The event's consequence makes it, at once
+ * if nothing is missing.
+ *
+ * @throws Failure as `mergePull` for what no check changes; `conflict` if a merge is scheduled.
+ */
+export async function scheduleMerge(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  wanted: WantedMerge,
+): Promise<void> {
+  requireMerger(pull);
+  requireInReach(ctx, pull);
+  await requireReady(ctx, pull);
+  requireStyle(pull.repo, wanted.style);
+  const { id: issueId, repoId } = pull.row;
+  const [inserted] = await ctx.db.batch([
+    insertSelect(
+      ctx.db,
+      scheduledMerges,
+      { issueId, repoId, doerId: user.id, createdAt: ctx.now, ...wanted },
+      sql`from ${pulls} where ${and(eq(pulls.issueId, issueId), isNull(pulls.mergedAt))}`,
+    )
+      .onConflictDoNothing()
+      .returning({ issueId: scheduledMerges.issueId }),
+    insertEntryIfChanged(ctx, { kind: "pull_scheduled_merge", repoId, issueId }),
+    recordIfChanged(ctx, { type: "pull.merge_scheduled", ...subjectOf(pull) }),
+  ]);
+  if (inserted.length === 0) {
+    throw conflict(
+      `pull request is already scheduled to auto merge when checks succeed [pull_id: ${issueId}]`,
+    );
+  }
+}
+
+/**
+ * Cancels a scheduled merge.
+ *
+ * @throws Failure `not_found` without one; `forbidden` for callers who neither scheduled it nor administer the repository.
+ */
+export async function cancelMerge(ctx: Ctx, pull: PullContext, user: User): Promise<void> {
+  const { repo } = pull;
+  const { id: issueId, repoId } = pull.row;
+  const [scheduled] = await ctx.db
+    .select()
+    .from(scheduledMerges)
+    .where(eq(scheduledMerges.issueId, issueId));
+  if (!scheduled) throw notFound("no merge is scheduled");
+  if (scheduled.doerId !== user.id && repo.permission.mode < ACCESS.admin) {
+    throw forbidden("user has no permission to cancel the scheduled auto merge");
+  }
+  requireNotArchived(repo);
+  await ctx.db.batch([
+    ctx.db
+      .delete(scheduledMerges)
+      .where(
+        and(eq(scheduledMerges.issueId, issueId), eq(scheduledMerges.doerId, scheduled.doerId)),
+      ),
+    insertEntryIfChanged(ctx, { kind: "pull_cancel_scheduled_merge", repoId, issueId }),
+    recordIfChanged(ctx, { type: "pull.merge_unscheduled", ...subjectOf(pull) }),
+  ]);
+}
+
+function subjectOf(pull: PullContext) {
+  const { isPull: _, ...subject } = eventSubject(pull);
+  return subject;
+}
+
+/**
+ * SECURITY: a scheduled merge is made with the rights of the account, so a token that is bound to other refs, or to paths,
+ * schedules none.
+ */
+function requireInReach({ actor, git }: Ctx, { pull }: PullContext): void {
+  const ref = encodeText(branchRef(pull.baseBranch));
+  if (refMatcher(actor)?.(ref, git.budget) === false) throw beyondRefs();
+  if (pathMatcher(actor)) {
+    throw new BeyondToken("token-paths", "the token is bound to paths: it schedules no merge");
+  }
+}

@@ -1,0 +1,162 @@
+import { isAllowed } from "../../../auth/access/permission.ts";
+import { findMaintainedBranches } from "../../../auth/access/maintained-branches.ts";
+import type { Ctx } from "../../../context.ts";
+import type { User } from "../../../db/schema/index.ts";
+import { decodeText, encodeText } from "../../../git/byte-text.ts";
+import { GitError } from "../../../git/error.ts";
+import { buildMerge, type BuiltMerge } from "../../../git/merge/build-merge.ts";
+import { findDivergence, isAncestor } from "../../../git/walk/merge-bases.ts";
+import { conflict, forbidden, invalid, notFound } from "../../../lib/failure.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { StoredRef } from "../../../storage/repository-records.ts";
+import { toIdentity } from "../../accounts/git-identity.ts";
+import { branchRef } from "../../branches/find-branch.ts";
+import { adoptPacks } from "../../git/adopt-packs.ts";
+import { commitChange } from "../../git/commit-change.ts";
+import { makeCommit } from "../../git/make-commit.ts";
+import { findRef, openNetwork, type RepositorySnapshot } from "../../git/open-snapshot.ts";
+import { type Adopted, pushRefs } from "../../git/push-refs.ts";
+import { type RefUpdateRequest, requireUpdated, toCommand } from "../../git/ref-update-request.ts";
+import { requireNotArchived } from "../../issues/require-issue-access.ts";
+import { nameConflicts } from "./require-mergeable.ts";
+
+/** How a head is brought up to date with its base. */
+export type UpdateStyle = "merge" | "rebase";
+
+/**
+ * Brings the branch of a head up to date with the base: by a merge of the base into it, or by replaying its commits on
+ * top of the base. Nothing is copied to a fork: it shares the packs.
+ *
+ * @throws Failure `invalid` for a closed pull request, and for a head that has everything of the base; `forbidden` for
+ * callers who may not write to the branch of the head, and for a rebase where the base's repository allows none;
+ * `conflict` for conflicts, and if a branch changes meanwhile; `locked` if a repository is archived.
+ */
+export async function updatePull(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  style: UpdateStyle,
+): Promise<void> {
+  const { repo } = pull;
+  requireNotArchived(repo);
+  if (pull.pull.mergedAt !== null) throw invalid("the pull request is merged");
+  if (pull.row.isClosed) throw invalid("the pull request is closed");
+  const headRepo = await requireWritableHead(ctx, pull);
+  if (style === "rebase" && !repo.row.pullSettings.allowRebaseUpdate) {
+    throw forbidden("the repository allows no update by rebase");
+  }
+  const [own, other] = await openNetwork(ctx, headRepo.row, repo.row);
+  const head = findRef(own, branchRef(pull.pull.headBranch));
+  const base = findRef(other, branchRef(pull.pull.baseBranch));
+  if (!head || !base) throw notFound("a branch of the pull request does not exist any more");
+  const built = await build(ctx, pull, user, own, { head, base, style });
+  await commit(ctx, [headRepo, own], [repo, other], { head, base, built, pull });
+}
+
+/**
+ * The repository of the head, if the caller may write to the head's branch.
+ *
+ * @throws Failure `forbidden`; `locked` if it is archived.
+ */
+async function requireWritableHead(ctx: Ctx, context: PullContext): Promise<RepositoryContext> {
+  const { headRepo, pull } = context;
+  if (!headRepo || pull.flow !== "branch") {
+    throw forbidden("the head of the pull request is no branch");
+  }
+  const isWriter = isAllowed(headRepo, { unit: "code", mode: "write" });
+  const isMaintained =
+    !isWriter &&
+    (await findMaintainedBranches(ctx.db, ctx.actor, headRepo.row)).has(pull.headBranch);
+  if (!isWriter && !isMaintained) {
+    throw forbidden("the branch of the head is not the caller's to write to");
+  }
+  requireNotArchived(headRepo);
+  return headRepo;
+}
+
+type Built = Extract<BuiltMerge, { kind: "built" }>;
+
+interface Ends {
+  readonly head: StoredRef;
+  readonly base: StoredRef;
+}
+
+async function build(
+  ctx: Ctx,
+  { pull }: PullContext,
+  user: User,
+  { repository: { graph, objects } }: RepositorySnapshot,
+  { head, base, style }: Ends & { readonly style: UpdateStyle },
+): Promise<Built> {
+  const [headNode, baseNode] = [graph.find(head.oid), graph.find(base.oid)];
+  if (isAncestor(graph, baseNode, headNode)) {
+    throw invalid("the head has everything of the base already");
+  }
+  const isRebase = style === "rebase";
+  // Without commits of its own it only moves forward.
+  if (isRebase && isAncestor(graph, headNode, baseNode)) {
+    return { kind: "built", tipOid: base.oid, objects: [] };
+  }
+  // A merge of the base into the head is one in the other direction.
+  const ends = isRebase ? { base: baseNode, head: headNode } : { base: headNode, head: baseNode };
+  const identity = toIdentity(ctx, user);
+  const message = `Merge branch '${pull.baseBranch}' into ${pull.headBranch}\n`;
+  try {
+    const built = await buildMerge({ graph, objects, ...ends }, style, {
+      message: encodeText(message),
+      author: identity,
+      committer: identity,
+      format: (fields) => makeCommit(ctx, fields, { operation: "merge", people: [user] }),
+    });
+    if (built.kind === "built") return built;
+    // A head whose commits are all in the base.
+    if (built.kind === "unchanged") return { kind: "built", tipOid: base.oid, objects: [] };
+    const paths = built.kind === "conflicts" ? built.paths : [];
+    throw conflict(
+      `${style} failed because of conflict: ${nameConflicts(paths.map(({ path }) => decodeText(path)))}`,
+    );
+  } catch (error) {
+    if (!(error instanceof GitError) || error.code !== "limit") throw error;
+    throw invalid(`the pull request is too large to update here: ${error.message}`);
+  }
+}
+
+/** Stores the new objects and moves the branch, in one push that shares what the base has. */
+async function commit(
+  ctx: Ctx,
+  [headRepo, own]: readonly [RepositoryContext, RepositorySnapshot],
+  [baseRepo, other]: readonly [RepositoryContext, RepositorySnapshot],
+  { head, base, built, pull }: Ends & { readonly built: Built; readonly pull: PullContext },
+): Promise<void> {
+  const { repository, state } = own;
+  const { graph } = repository;
+  const updates: RefUpdateRequest[] = [
+    { ref: branchRef(pull.pull.headBranch), from: head.oid, to: built.tipOid },
+  ];
+  let adopted: Adopted | undefined;
+  if (headRepo.row.id !== baseRepo.row.id) {
+    const { right } = findDivergence(graph, graph.find(head.oid), graph.find(base.oid));
+    adopted = await adoptPacks(ctx, [headRepo, own], [baseRepo, other], right, base);
+  }
+  if (built.objects.length > 0) {
+    const change = ({ pack }: { pack: { add: AddObject } }) => {
+      for (const { kind, content } of built.objects) pack.add(kind, content);
+      return Promise.resolve({ updates });
+    };
+    await commitChange(ctx, headRepo, change, { adopted });
+    return;
+  }
+  const results = await pushRefs(ctx, headRepo, {
+    commands: updates.map(toCommand),
+    isAtomic: true,
+    repository,
+    reachable: repository.reachableFrom(adopted ? [...state.refs, adopted.ref] : state.refs),
+    uploadId: undefined,
+    pack: undefined,
+    adopted,
+  });
+  requireUpdated(results);
+}
+
+type AddObject = (kind: Built["objects"][number]["kind"], content: Uint8Array) => unknown;
