@@ -15,12 +15,12 @@ import { body } from "../json-body.ts";
 /** Maximum characters of a name or an email address. */
 const NAME_MAX = 255;
 
-const names = (description: string) =>
+const namesField = (description: string) =>
   z.array(z.string().max(NAME_MAX)).max(REVIEWERS_MAX).optional().openapi({ description });
 
 const PullReviewRequestOptions = body({
-  reviewers: names("Users, by name or by an email address that they do not hide"),
-  team_reviewers: names("Teams of the organization that owns the repository, by name"),
+  reviewers: namesField("Users, by name or by an email address that they do not hide"),
+  team_reviewers: namesField("Teams of the organization that owns the repository, by name"),
 }).openapi("PullReviewRequestOptions");
 
 const toNames = ({ reviewers, team_reviewers }: z.infer<typeof PullReviewRequestOptions>) => ({

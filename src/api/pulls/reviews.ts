@@ -137,11 +137,17 @@ pullReviews.openapi(
     const pull = await findPullWithRules(ctx, repo, c.req.valid("param").index);
     const { body: text = "", comments = [] } = wanted;
     const review = await createReview(ctx, pull, {
-      ...{ event: name, state, body: text, commitOid: wanted.commit_id?.toLowerCase() },
+      event: name,
+      state,
+      body: text,
+      commitOid: wanted.commit_id?.toLowerCase(),
       comments: comments.map((each) => ({
-        ...{ path: each.path ?? "", body: each.body ?? "" },
-        ...{ newLine: each.new_position ?? 0, oldLine: each.old_position ?? 0 },
-        ...{ startLine: each.start_line ?? 0, repliedId: each.in_reply_to ?? 0 },
+        path: each.path ?? "",
+        body: each.body ?? "",
+        newLine: each.new_position ?? 0,
+        oldLine: each.old_position ?? 0,
+        startLine: each.start_line ?? 0,
+        repliedId: each.in_reply_to ?? 0,
       })),
     });
     return c.json(toPullReview(review, viewer), 200);

@@ -64,8 +64,11 @@ export async function dismissReview(
     recordEach(
       ctx,
       {
-        ...{ type: "review.dismissed", ownerId: repo.row.ownerId, number: row.number },
-        ...{ ...subject, reviewId: sql`${reviews.id}` },
+        type: "review.dismissed",
+        ownerId: repo.row.ownerId,
+        number: row.number,
+        ...subject,
+        reviewId: sql`${reviews.id}`,
       },
       dismissed,
     ),
@@ -92,8 +95,12 @@ export async function undismissReview(
     recordEach(
       ctx,
       {
-        ...{ type: "review.undismissed", repoId: repo.row.id, ownerId: repo.row.ownerId },
-        ...{ issueId: row.id, number: row.number, reviewId: id },
+        type: "review.undismissed",
+        repoId: repo.row.id,
+        ownerId: repo.row.ownerId,
+        issueId: row.id,
+        number: row.number,
+        reviewId: id,
       },
       sql`from ${reviews} where ${isRestored}`,
     ),

@@ -35,7 +35,10 @@ const toReviewContext = (
   pull: IssueNames,
   { row, reviewer, teams, entryId }: ReviewQueryRow,
 ): ReviewContext => ({
-  ...{ pull, row, team: teams[0], entryId: entryId ?? undefined },
+  pull,
+  row,
+  team: teams[0],
+  entryId: entryId ?? undefined,
   reviewer: row.reviewerId === null ? undefined : (reviewer ?? undefined),
 });
 

@@ -69,9 +69,7 @@ class Model {
   }
 
   private restore(by: number): void {
-    const last = this.votesOf(by)
-      .filter(({ isDismissed }) => !isDismissed)
-      .at(-1);
+    const last = this.votesOf(by).findLast(({ isDismissed }) => !isDismissed);
     if (last) last.isOfficial = true;
   }
 }
@@ -144,7 +142,9 @@ describe("the states of reviews", () => {
       }
       const found = (await rows()).map(({ reviewerId, state, isOfficial, isDismissed }) => ({
         by: reviewers.findIndex(({ id }) => id === reviewerId),
-        ...{ state, isOfficial, isDismissed },
+        state,
+        isOfficial,
+        isDismissed,
       }));
       expect(found, told.join(", ")).toEqual(model.list);
     }
