@@ -45,9 +45,9 @@ codeComments.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
+    const { index } = c.req.valid("param");
     const list = await pageOf(c, c.req.valid("query"), (slice) =>
-      listCodeComments(ctx, pull, slice),
+      listCodeComments(ctx, repo, index, slice),
     );
     return c.json(
       list.map((each) => toPullReviewComment(each, viewer)),
@@ -73,8 +73,11 @@ codeComments.openapi(
   async (c) => {
     const { ctx, repo } = c.var;
     const { index, id } = c.req.valid("param");
-    const pull = await findPull(ctx, repo, index);
-    await markConversation(ctx, pull, await findCodeComment(ctx, pull, id), true);
+    const [pull, comment] = await Promise.all([
+      findPull(ctx, repo, index),
+      findCodeComment(ctx, repo, index, id),
+    ]);
+    await markConversation(ctx, pull, comment, true);
     return c.body(null, 204);
   },
 );
@@ -96,8 +99,11 @@ codeComments.openapi(
   async (c) => {
     const { ctx, repo } = c.var;
     const { index, id } = c.req.valid("param");
-    const pull = await findPull(ctx, repo, index);
-    await markConversation(ctx, pull, await findCodeComment(ctx, pull, id), false);
+    const [pull, comment] = await Promise.all([
+      findPull(ctx, repo, index),
+      findCodeComment(ctx, repo, index, id),
+    ]);
+    await markConversation(ctx, pull, comment, false);
     return c.body(null, 204);
   },
 );
@@ -122,8 +128,10 @@ codeComments.openapi(
   async (c) => {
     const { ctx, repo, user } = c.var;
     const { index, id } = c.req.valid("param");
-    const pull = await findPull(ctx, repo, index);
-    const comment = await findCodeComment(ctx, pull, id);
+    const [pull, comment] = await Promise.all([
+      findPull(ctx, repo, index),
+      findCodeComment(ctx, repo, index, id),
+    ]);
     const { message } = c.req.valid("json");
     const made = await applyCodeSuggestion(ctx, pull, comment, user, message);
     return c.json({ sha: made.commitOid, branch: made.branch }, 201);

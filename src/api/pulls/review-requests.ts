@@ -1,7 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { findPull } from "../../domain/pulls/find-pull.ts";
-import { REVIEWERS_MAX } from "../../domain/reviews/find-reviewers.ts";
+import { findPullWithRules } from "../../domain/pulls/review/find-with-rules.ts";
+import { posterOfPull } from "../../domain/reviews/find-review.ts";
+import { loadNames, REVIEWERS_MAX } from "../../domain/reviews/find-reviewers.ts";
 import { removeRequests, requestReviews } from "../../domain/reviews/request-reviews.ts";
 import { PullReview, toPullReview } from "../../shapes/pulls/pull-review.ts";
 import { empty, json, refusals } from "../answers.ts";
@@ -13,12 +15,12 @@ import { body } from "../json-body.ts";
 /** Maximum characters of a name or an email address. */
 const NAME_MAX = 255;
 
-const names = (description: string) =>
+const namesField = (description: string) =>
   z.array(z.string().max(NAME_MAX)).max(REVIEWERS_MAX).optional().openapi({ description });
 
 const PullReviewRequestOptions = body({
-  reviewers: names("Users, by name or by an email address that they do not hide"),
-  team_reviewers: names("Teams of the organization that owns the repository, by name"),
+  reviewers: namesField("Users, by name or by an email address that they do not hide"),
+  team_reviewers: namesField("Teams of the organization that owns the repository, by name"),
 }).openapi("PullReviewRequestOptions");
 
 const toNames = ({ reviewers, team_reviewers }: z.infer<typeof PullReviewRequestOptions>) => ({
@@ -47,8 +49,13 @@ reviewRequests.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
-    const requests = await requestReviews(ctx, pull, toNames(c.req.valid("json")));
+    const names = toNames(c.req.valid("json"));
+    const { index } = c.req.valid("param");
+    const [pull, loaded] = await Promise.all([
+      findPullWithRules(ctx, repo, index),
+      loadNames(ctx, repo, posterOfPull(repo, index), names),
+    ]);
+    const requests = await requestReviews(ctx, pull, names, loaded);
     return c.json(
       requests.map((each) => toPullReview(each, viewer)),
       201,
@@ -75,8 +82,13 @@ reviewRequests.openapi(
   }),
   async (c) => {
     const { ctx, repo } = c.var;
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
-    await removeRequests(ctx, pull, toNames(c.req.valid("json")));
+    const names = toNames(c.req.valid("json"));
+    const { index } = c.req.valid("param");
+    const [pull, loaded] = await Promise.all([
+      findPull(ctx, repo, index),
+      loadNames(ctx, repo, posterOfPull(repo, index), names),
+    ]);
+    await removeRequests(ctx, pull, names, loaded);
     return c.body(null, 204);
   },
 );

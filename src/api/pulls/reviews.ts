@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { findPull } from "../../domain/pulls/find-pull.ts";
+import { findPullWithRules } from "../../domain/pulls/review/find-with-rules.ts";
 import { deleteReview } from "../../domain/reviews/delete-review.ts";
 import {
   dismissReview,
@@ -131,16 +132,22 @@ pullReviews.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const wanted = c.req.valid("json");
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
     const name = wanted.event ?? "";
     const state = wanted.pending_review === true ? "pending" : toState(name);
+    const pull = await findPullWithRules(ctx, repo, c.req.valid("param").index);
     const { body: text = "", comments = [] } = wanted;
     const review = await createReview(ctx, pull, {
-      ...{ event: name, state, body: text, commitOid: wanted.commit_id?.toLowerCase() },
+      event: name,
+      state,
+      body: text,
+      commitOid: wanted.commit_id?.toLowerCase(),
       comments: comments.map((each) => ({
-        ...{ path: each.path ?? "", body: each.body ?? "" },
-        ...{ newLine: each.new_position ?? 0, oldLine: each.old_position ?? 0 },
-        ...{ startLine: each.start_line ?? 0, repliedId: each.in_reply_to ?? 0 },
+        path: each.path ?? "",
+        body: each.body ?? "",
+        newLine: each.new_position ?? 0,
+        oldLine: each.old_position ?? 0,
+        startLine: each.start_line ?? 0,
+        repliedId: each.in_reply_to ?? 0,
       })),
     });
     return c.json(toPullReview(review, viewer), 200);
@@ -184,7 +191,7 @@ pullReviews.openapi(
     const { index, id } = c.req.valid("param");
     const wanted = c.req.valid("json");
     const [pull, review] = await Promise.all([
-      findPull(ctx, repo, index),
+      findPullWithRules(ctx, repo, index),
       findReview(ctx, repo, index, id),
     ]);
     const name = wanted.event ?? "";
@@ -242,11 +249,10 @@ pullReviews.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const { index, id } = c.req.valid("param");
-    const review = await findReview(ctx, repo, index, id);
     const list = await pageOf(
       c,
       c.req.valid("query"),
-      (slice) => listReviewComments(ctx, review, slice),
+      (slice) => listReviewComments(ctx, repo, index, id, slice),
       readPageOrAll,
     );
     return c.json(
@@ -274,9 +280,11 @@ pullReviews.openapi(
     const { ctx, repo, viewer } = c.var;
     const { index, id } = c.req.valid("param");
     const { message = "", priors = false } = c.req.valid("json");
-    const pull = await findPull(ctx, repo, index);
-    requireDismissal(pull);
-    const review = await findReview(ctx, repo, index, id);
+    requireDismissal(repo);
+    const [pull, review] = await Promise.all([
+      findPull(ctx, repo, index),
+      findReview(ctx, repo, index, id),
+    ]);
     const dismissal = { message, includesPriors: priors };
     return c.json(toPullReview(await dismissReview(ctx, pull, review, dismissal), viewer), 200);
   },
@@ -296,9 +304,11 @@ pullReviews.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const { index, id } = c.req.valid("param");
-    const pull = await findPull(ctx, repo, index);
-    requireDismissal(pull);
-    const review = await findReview(ctx, repo, index, id);
+    requireDismissal(repo);
+    const [pull, review] = await Promise.all([
+      findPull(ctx, repo, index),
+      findReview(ctx, repo, index, id),
+    ]);
     return c.json(toPullReview(await undismissReview(ctx, pull, review), viewer), 200);
   },
 );

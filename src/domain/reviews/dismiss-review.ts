@@ -7,6 +7,7 @@ import { recordEach } from "../../events/record.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { ReviewContext } from "../../shapes/pulls/pull-review.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { requireUnitOn } from "../comments/participation.ts";
 import { insertEntries } from "../issues/insert-entry.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
@@ -24,8 +25,8 @@ export interface Dismissal {
  *
  * @throws Failure `forbidden` for others than administrators of the repository.
  */
-export function requireDismissal(pull: Pick<PullContext, "repo">): void {
-  if (!isAllowed(pull.repo, { mode: "admin" })) throw forbidden("Must be repo admin");
+export function requireDismissal(repo: RepositoryContext): void {
+  if (!isAllowed(repo, { mode: "admin" })) throw forbidden("Must be repo admin");
 }
 
 /**
@@ -63,8 +64,11 @@ export async function dismissReview(
     recordEach(
       ctx,
       {
-        ...{ type: "review.dismissed", ownerId: repo.row.ownerId, number: row.number },
-        ...{ ...subject, reviewId: sql`${reviews.id}` },
+        type: "review.dismissed",
+        ownerId: repo.row.ownerId,
+        number: row.number,
+        ...subject,
+        reviewId: sql`${reviews.id}`,
       },
       dismissed,
     ),
@@ -91,8 +95,12 @@ export async function undismissReview(
     recordEach(
       ctx,
       {
-        ...{ type: "review.undismissed", repoId: repo.row.id, ownerId: repo.row.ownerId },
-        ...{ issueId: row.id, number: row.number, reviewId: id },
+        type: "review.undismissed",
+        repoId: repo.row.id,
+        ownerId: repo.row.ownerId,
+        issueId: row.id,
+        number: row.number,
+        reviewId: id,
       },
       sql`from ${reviews} where ${isRestored}`,
     ),
@@ -106,7 +114,7 @@ const isOpen = ({ row }: PullContext) => sql`exists (
 )`;
 
 function requireDismissible(pull: PullContext, { row }: ReviewContext): void {
-  requireDismissal(pull);
+  requireDismissal(pull.repo);
   requireUnitOn(pull);
   requireNotArchived(pull.repo);
   const why = "not need to dismiss this review because";

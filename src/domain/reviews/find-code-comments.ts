@@ -3,13 +3,14 @@ import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
 import { jsonRows } from "../../db/json-rows.ts";
-import { codeComments, reviews, timelineEntries, users } from "../../db/schema/index.ts";
+import { codeComments, issues, reviews, timelineEntries, users } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueNames } from "../../shapes/issues/issue.ts";
 import type { CodeCommentContext } from "../../shapes/pulls/pull-review-comment.ts";
-import type { PullContext } from "../../shapes/pulls/pull-request.ts";
-import type { ReviewContext } from "../../shapes/pulls/pull-review.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isIssueVisible, isNumbered } from "../issues/find-issue.ts";
 import type { Listed, Slice } from "../slice.ts";
+import { idOfPull } from "./find-review.ts";
 import { isReviewVisible } from "./review-states.ts";
 
 /** Selects comments on code with everything that their JSON shows; one query, any number of rows. */
@@ -44,35 +45,76 @@ const toContext = (
   { poster, resolver, ...row }: CodeCommentQueryRow,
 ): CodeCommentContext => ({ ...row, pull, poster: poster[0], resolver: resolver[0] });
 
-/** Lists a page of the comments on code of a review that the caller sees, in the order in which they were written. */
-export const listReviewComments = (ctx: Ctx, { pull, row }: ReviewContext, slice: Slice) =>
-  list(ctx, pull, eq(codeComments.reviewId, row.id), slice);
+/**
+ * Lists a page of the comments on code of a review, in the order in which they were written.
+ *
+ * @throws Failure `not_found` also for a pending review of another user, and where the caller may not see the unit.
+ */
+export const listReviewComments = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  reviewId: number,
+  slice: Slice,
+): Promise<Listed<CodeCommentContext>> => {
+  const isOfReview = eq(codeComments.reviewId, reviewId);
+  const isFound = sql`exists (
+    select 1 from ${reviews}
+    where ${reviews.id} = ${reviewId} and ${reviews.issueId} = ${issues.id}
+      and ${isReviewVisible(ctx)}
+  )`;
+  return list(ctx, repo, number, { isFound, isListed: isOfReview }, slice);
+};
 
-/** Lists a page of the comments on code of a pull request, in the order in which they were written. */
-export const listCodeComments = (ctx: Ctx, pull: PullContext, slice: Slice) =>
-  list(ctx, pull, eq(codeComments.issueId, pull.row.id), slice);
+/**
+ * Lists a page of the comments on code of a pull request, in the order in which they were written.
+ *
+ * @throws Failure `not_found` also where the caller may not see the unit.
+ */
+export const listCodeComments = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  slice: Slice,
+): Promise<Listed<CodeCommentContext>> => list(ctx, repo, number, {}, slice);
 
 async function list(
   ctx: Ctx,
-  pull: IssueNames,
-  condition: SQL,
+  repo: RepositoryContext,
+  number: number,
+  { isFound, isListed }: { isFound?: SQL; isListed?: SQL },
   { size, offset }: Slice,
 ): Promise<Listed<CodeCommentContext>> {
-  const isListed = and(condition, isReviewVisible(ctx));
-  const [rows, [counted]] = await ctx.db.batch([
-    selectCodeComments(ctx.db)
-      .where(isListed)
+  const { db } = ctx;
+  const condition = and(isOfPull(repo, number), isListed, isReviewVisible(ctx));
+  const [[found], rows, [counted]] = await db.batch([
+    db
+      .select({ id: issues.id })
+      .from(issues)
+      .where(and(isNumbered(repo.row.id, number), eq(issues.isPull, true), isFound)),
+    selectCodeComments(db)
+      .where(condition)
       .orderBy(asc(codeComments.entryId))
       .limit(size)
       .offset(offset),
-    ctx.db
+    db
       .select({ total: sql<number>`count(*)`.as("total") })
       .from(codeComments)
       .innerJoin(reviews, eq(reviews.id, codeComments.reviewId))
-      .where(isListed),
+      .where(condition),
   ]);
+  const pull = namesOf(repo, number);
+  if (!found || !isIssueVisible(repo, pull.row)) throw notFound();
   return { items: rows.map((row) => toContext(pull, row)), total: counted?.total ?? 0 };
 }
+
+const isOfPull = (repo: RepositoryContext, number: number): SQL =>
+  sql`${codeComments.issueId} = ${idOfPull(repo, number)}`;
+
+const namesOf = (repo: RepositoryContext, number: number): IssueNames => ({
+  repo,
+  row: { number, isPull: true },
+});
 
 /**
  * Finds a comment on code of a pull request.
@@ -81,12 +123,14 @@ async function list(
  */
 export async function findCodeComment(
   ctx: Ctx,
-  pull: PullContext,
+  repo: RepositoryContext,
+  number: number,
   id: number,
 ): Promise<CodeCommentContext> {
+  const pull = namesOf(repo, number);
   const [row] = await selectCodeComments(ctx.db).where(
-    and(eq(codeComments.entryId, id), eq(codeComments.issueId, pull.row.id), isReviewVisible(ctx)),
+    and(eq(codeComments.entryId, id), isOfPull(repo, number), isReviewVisible(ctx)),
   );
-  if (!row) throw notFound("comment does not exist");
+  if (!row || !isIssueVisible(repo, pull.row)) throw notFound("comment does not exist");
   return toContext(pull, row);
 }

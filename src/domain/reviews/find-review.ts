@@ -35,13 +35,23 @@ const toReviewContext = (
   pull: IssueNames,
   { row, reviewer, teams, entryId }: ReviewQueryRow,
 ): ReviewContext => ({
-  ...{ pull, row, team: teams[0], entryId: entryId ?? undefined },
+  pull,
+  row,
+  team: teams[0],
+  entryId: entryId ?? undefined,
   reviewer: row.reviewerId === null ? undefined : (reviewer ?? undefined),
 });
 
 /** Selects the id of a pull request by its number. */
 export const idOfPull = (repo: RepositoryContext, number: number): SQL => sql`(
   select ${issues.id}
+  from ${issues}
+  where ${isNumbered(repo.row.id, number)} and ${issues.isPull}
+)`;
+
+/** Selects the id of its poster. */
+export const posterOfPull = (repo: RepositoryContext, number: number): SQL => sql`(
+  select ${issues.posterId}
   from ${issues}
   where ${isNumbered(repo.row.id, number)} and ${issues.isPull}
 )`;

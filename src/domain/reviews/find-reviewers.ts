@@ -40,6 +40,7 @@ interface AskedFor {
 /**
  * Finds those whom the caller asks to review a pull request, in the given order. Empty names are skipped.
  *
+ * @param loaded What `loadNames` has read of the names.
  * @throws Failure `not_found` for a name that no user or team has which the caller may know; `invalid` for the poster,
  * for users who can't read pull requests of the repository, and for callers who may not choose reviewers; `forbidden`
  * where a block separates a user from the owner, the poster or the caller.
@@ -48,9 +49,10 @@ export async function findReviewers(
   ctx: Ctx,
   pull: AskedFor,
   names: ReviewerNames,
+  loaded?: LoadedNames,
 ): Promise<Reviewers> {
   const { repo, posterId, baseBranch } = pull;
-  const found = await findNamed(ctx, pull, names);
+  const found = await findNamed(ctx, pull, names, loaded);
   for (const { user, isReading, isBlocked } of found.users) {
     const subject = `[user_id: ${user.id}, repo_id: ${repo.row.id}]`;
     if (user.kind !== "user") throw invalid(`Organization can't be added as reviewer ${subject}`);
@@ -78,8 +80,9 @@ export async function findAskedReviewers(
   ctx: Ctx,
   pull: AskedFor,
   names: ReviewerNames,
+  loaded?: LoadedNames,
 ): Promise<Pick<Reviewers, "users" | "teams">> {
-  const { users: named, teams, mayChoose } = await findNamed(ctx, pull, names);
+  const { users: named, teams, mayChoose } = await findNamed(ctx, pull, names, loaded);
   const found = named.map(({ user }) => user);
   if (!mayChoose) {
     const repoId = pull.repo.row.id;
@@ -110,11 +113,11 @@ export async function findCodeOwners(
   pull: AskedFor,
   names: ReviewerNames,
 ): Promise<Reviewers> {
-  const found = await loadNamed(ctx, pull, names, sql`1`);
+  const { repo, baseBranch, posterId } = pull;
+  const found = await loadNamed(ctx, repo, sql`${posterId}`, names, sql`1`);
   const people = found.users.flatMap(({ user, isReading, isBlocked }) =>
-    user.kind === "user" && isReading && !isBlocked && user.id !== pull.posterId ? [user] : [],
+    user.kind === "user" && isReading && !isBlocked && user.id !== posterId ? [user] : [],
   );
-  const { repo, baseBranch } = pull;
   const { teams } = found;
   const official = await findOfficialReviewers(ctx, repo, baseBranch, toIds(people, teams));
   return { users: people, teams, official };
@@ -129,41 +132,64 @@ interface NamedUser {
   readonly isBlocked: boolean;
 }
 
-interface Named {
+/** Users and teams by their names, as they are read before the pull request is known. */
+export interface LoadedNames {
   readonly users: NamedUser[];
   readonly teams: Team[];
+  /** Whether the caller has a role in the repository. */
+  readonly isEligible: boolean;
+}
+
+interface Named extends Omit<LoadedNames, "isEligible"> {
   /** Whether the caller may choose who is asked. */
   readonly mayChoose: boolean;
 }
 
+/**
+ * Reads the users and teams that a request names, for `findReviewers` and `findAskedReviewers`.
+ *
+ * @param posterId Of the pull request.
+ */
+export const loadNames = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  posterId: SQL,
+  names: ReviewerNames,
+): Promise<LoadedNames> =>
+  // SECURITY: teams are known to members of their organization.
+  loadNamed(ctx, repo, posterId, names, seesTeamsOf(ctx.actor, repo.row.ownerId));
+
 /** Finds users and teams in the order of their names. @throws Failure `not_found` for a name without one. */
-async function findNamed(ctx: Ctx, pull: AskedFor, names: ReviewerNames): Promise<Named> {
-  const {
-    users: people,
-    teams,
-    mayChoose,
-  } = await loadNamed(ctx, pull, names, seesTeamsOf(ctx.actor, pull.repo.row.ownerId));
-  const byName = new Map(people.map((each) => [each.user.lowerName, each]));
-  const byEmail = new Map(people.map((each) => [each.email ?? "", each]));
-  const teamsByName = new Map(teams.map((each) => [each.lowerName, each]));
+async function findNamed(
+  ctx: Ctx,
+  { repo, posterId }: AskedFor,
+  names: ReviewerNames,
+  loaded?: LoadedNames,
+): Promise<Named> {
+  const found = loaded ?? (await loadNames(ctx, repo, sql`${posterId}`, names));
+  const byName = new Map(found.users.map((each) => [each.user.lowerName, each]));
+  const byEmail = new Map(found.users.map((each) => [each.email ?? "", each]));
+  const teamsByName = new Map(found.teams.map((each) => [each.lowerName, each]));
+  const isPoster = posterId !== null && posterId === ctx.actor.user?.id;
   return {
     users: pick(lowerNames(names.users), (name) => byName.get(name) ?? byEmail.get(name), "User"),
     teams: pick(lowerNames(names.teams), (name) => teamsByName.get(name), "Team"),
-    mayChoose,
+    mayChoose: isPoster || isAllowed(repo, { mode: "admin" }) || found.isEligible,
   };
 }
 
 /** @param isTeamKnown The condition that the caller may know of a team. */
 async function loadNamed(
   ctx: Ctx,
-  { repo, posterId }: AskedFor,
+  repo: RepositoryContext,
+  posterId: SQL,
   names: ReviewerNames,
   isTeamKnown: SQL,
-): Promise<Named> {
+): Promise<LoadedNames> {
   const userNames = lowerNames(names.users);
   const teamNames = lowerNames(names.teams);
   if (userNames.length === 0 && teamNames.length === 0) {
-    return { users: [], teams: [], mayChoose: false };
+    return { users: [], teams: [], isEligible: false };
   }
   const { db, actor } = ctx;
   const { row } = repo;
@@ -172,10 +198,10 @@ async function loadNamed(
   const eligible = eligibleUserIds(row, "read", ["pulls"]);
   const email = emailOf(callerId);
   const blocked = anyOf(
-    isBlockedBy(userId, sql`${row.ownerId}`, sql`${posterId}`),
+    isBlockedBy(userId, sql`${row.ownerId}`, posterId),
     isBlockBetween(userId, callerId),
   );
-  const [people, teams, [chooser]] = await db.batch([
+  const [people, teams, [caller]] = await db.batch([
     db
       .select({
         user: columnsOf(users, "u"),
@@ -193,17 +219,11 @@ async function loadNamed(
       ),
     selectTeamsNamed(db, row.ownerId, teamNames, isTeamKnown),
     db
-      .select({ mayChoose: flagColumn(sql`${callerId} in ${eligible}`, "may_choose") })
+      .select({ isEligible: flagColumn(sql`${callerId} in ${eligible}`, "is_eligible") })
       .from(users)
       .where(sql`${users.id} = ${callerId}`),
   ]);
-  const isPoster = posterId !== null && posterId === actor.user?.id;
-  const isAdmin = isAllowed(repo, { mode: "admin" });
-  return {
-    users: people,
-    teams,
-    mayChoose: isPoster || isAdmin || chooser?.mayChoose === true,
-  };
+  return { users: people, teams, isEligible: caller?.isEligible === true };
 }
 
 const lowerNames = (names: readonly string[] = []): string[] =>

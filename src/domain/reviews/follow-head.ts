@@ -65,8 +65,11 @@ export function dropApprovals(ctx: Ctx, { repo, row }: PullContext, condition?: 
     recordEach(
       ctx,
       {
-        ...{ type: "review.dismissed", ownerId: repo.row.ownerId, number: row.number },
-        ...{ ...subject, reviewId: sql`${reviews.id}` },
+        type: "review.dismissed",
+        ownerId: repo.row.ownerId,
+        number: row.number,
+        ...subject,
+        reviewId: sql`${reviews.id}`,
       },
       dropped,
     ),

@@ -16,6 +16,7 @@ import { requireUnitOn } from "../comments/participation.ts";
 import {
   findAskedReviewers,
   findReviewers,
+  type LoadedNames,
   type ReviewerNames,
   type Reviewers,
   toIds,
@@ -66,7 +67,9 @@ export function requestStatements(
       and (${teamId} is not null or ${isReading})`;
   const subject = { repoId: repo.row.id, issueId: row.id };
   const event = {
-    ...{ type: "pull.review_requested" as const, ownerId: repo.row.ownerId, number: row.number },
+    type: "pull.review_requested" as const,
+    ownerId: repo.row.ownerId,
+    number: row.number,
     ...subject,
   };
   const isNew = and(
@@ -95,8 +98,14 @@ export function requestStatements(
       db,
       reviews,
       {
-        ...{ repoId: repo.row.id, issueId: sql`${row.id}`, state: "request_review" },
-        ...{ reviewerId: userId, teamId, isOfficial, createdAt: now, updatedAt: now },
+        repoId: repo.row.id,
+        issueId: sql`${row.id}`,
+        state: "request_review",
+        reviewerId: userId,
+        teamId,
+        isOfficial,
+        createdAt: now,
+        updatedAt: now,
       },
       sql`${added} order by wanted.key`,
     ).returning(),
@@ -113,8 +122,11 @@ export function requestStatements(
     insertEntries(
       ctx,
       {
-        ...{ kind: "review_request" as const, ...subject, reviewId: sql`${reviews.id}` },
-        ...{ assigneeId: sql`${reviews.reviewerId}`, teamId: sql`${reviews.teamId}` },
+        kind: "review_request" as const,
+        ...subject,
+        reviewId: sql`${reviews.id}`,
+        assigneeId: sql`${reviews.reviewerId}`,
+        teamId: sql`${reviews.teamId}`,
       },
       newOnes(sql`1`),
     ),
@@ -143,10 +155,11 @@ export async function requestReviews(
   ctx: Ctx,
   pull: PullContext,
   names: ReviewerNames,
+  loaded?: LoadedNames,
 ): Promise<ReviewContext[]> {
   requireUnitOn(pull);
   requireNotArchived(pull.repo);
-  const reviewers = await findReviewers(ctx, toAskedFor(pull), names);
+  const reviewers = await findReviewers(ctx, toAskedFor(pull), names, loaded);
   return storeRequests(ctx, pull, reviewers);
 }
 
@@ -160,7 +173,9 @@ export async function storeRequests(
   if (pull.row.isClosed || people.length + teams.length === 0) return [];
   const [, stored] = await ctx.db.batch(requestStatements(ctx, pull, reviewers));
   return stored.map((row) => ({
-    ...{ pull, row, entryId: undefined },
+    pull,
+    row,
+    entryId: undefined,
     reviewer: people.find(({ id }) => id === row.reviewerId),
     team: teams.find(({ id }) => id === row.teamId),
   }));
@@ -175,10 +190,11 @@ export async function removeRequests(
   ctx: Ctx,
   pull: PullContext,
   names: ReviewerNames,
+  loaded?: LoadedNames,
 ): Promise<void> {
   requireUnitOn(pull);
   requireNotArchived(pull.repo);
-  const { users: people, teams } = await findAskedReviewers(ctx, toAskedFor(pull), names);
+  const { users: people, teams } = await findAskedReviewers(ctx, toAskedFor(pull), names, loaded);
   if (people.length + teams.length === 0) return;
   const { repo, row } = pull;
   const { userIds, teamIds } = toIds(people, teams);
@@ -194,15 +210,20 @@ export async function removeRequests(
     sql`from ${reviews} where ${isRemoved} and ${condition} order by ${reviews.id}`;
   const subject = { repoId: repo.row.id, issueId: row.id };
   const event = {
-    ...{ type: "pull.review_request_removed" as const, ownerId: repo.row.ownerId },
-    ...{ ...subject, number: row.number },
+    type: "pull.review_request_removed" as const,
+    ownerId: repo.row.ownerId,
+    ...subject,
+    number: row.number,
   };
   await ctx.db.batch([
     insertEntries(
       ctx,
       {
-        ...{ kind: "review_request" as const, ...subject, isAssigneeRemoved: true },
-        ...{ assigneeId: sql`${reviews.reviewerId}`, teamId: sql`${reviews.teamId}` },
+        kind: "review_request" as const,
+        ...subject,
+        isAssigneeRemoved: true,
+        assigneeId: sql`${reviews.reviewerId}`,
+        teamId: sql`${reviews.teamId}`,
       },
       removed(sql`1`),
     ),

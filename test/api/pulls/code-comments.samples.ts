@@ -27,9 +27,10 @@ export const samples = defineSamples({
       const at = { path: "topic" };
       const text = { body: "```suggestion\nAnother topic\n```" };
       const { id } = await makeCodeComment(pull, review, at, text);
-      return { path: { ...(await world.pullPath()), id } };
+      return { path: { ...(await world.pullPath()), id }, json: {} };
     },
     announces: once("repository.pushed"),
+    extraRound: "the rules of the head's branch are asked once its repository is known",
   },
   repoReopenPullConversation: {
     request: async (world) => ({ path: await commentPath(world, { resolvedAt: 1000 }) }),

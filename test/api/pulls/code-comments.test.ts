@@ -24,7 +24,10 @@ async function makeSuggested(
   const files = { a: "a\n", "src/f.txt": "one\ntwo\nthree\n" };
   const head = history.commit({ files, parents: [base] });
   const pull = await makePull(repo, {
-    ...{ headOid: head, mergeBaseOid: base, judgedBaseOid: base, judgedHeadOid: head },
+    headOid: head,
+    mergeBaseOid: base,
+    judgedBaseOid: base,
+    judgedHeadOid: head,
   });
   const refs = [
     { ref: "refs/heads/main", oid: base },
@@ -35,11 +38,11 @@ async function makeSuggested(
   const review = await makeReview(pull, { state: "comment", reviewerId: reader.id });
   const place = { path: "src/f.txt", line: 2, startLine: 2, ...fields };
   const comment = await makeCodeComment(pull, review, place, { body });
-  const base_ = `/repos/${repo.owner}/${repo.name}`;
-  const path = `${base_}/pulls/${pull.number}/comments/${comment.id}/apply-suggestion`;
+  const prefix = `/repos/${repo.owner}/${repo.name}`;
+  const path = `${prefix}/pulls/${pull.number}/comments/${comment.id}/apply-suggestion`;
   const topic = async () =>
     (await refsOf(repo)).find(({ name }) => name === "refs/heads/topic")?.oid;
-  return { owner, reader, repo, pull, head, comment, path, topic, base: base_ };
+  return { owner, reader, repo, pull, head, comment, path, topic, base: prefix };
 }
 
 const apply = (path: string, as: TestUser | undefined, json: object = {}) =>

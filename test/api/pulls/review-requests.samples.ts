@@ -7,6 +7,7 @@ export const samples = defineSamples({
       json: { reviewers: [(await world.stranger()).name] },
     }),
     announces: once("pull.review_requested"),
+    extraRound: "whose review counts is asked of the rules of the base, once both are known",
   },
   repoDeletePullReviewRequests: {
     request: async (world) => ({

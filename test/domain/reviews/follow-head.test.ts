@@ -22,7 +22,10 @@ async function makeFollowed() {
   const files = { ...old, "f.txt": text("one", "two", "three", "four"), "g.txt": "g\n" };
   const head = history.commit({ files, parents: [base] });
   const pull = await makePull(repo, {
-    ...{ headOid: head, mergeBaseOid: base, judgedBaseOid: base, judgedHeadOid: head },
+    headOid: head,
+    mergeBaseOid: base,
+    judgedBaseOid: base,
+    judgedHeadOid: head,
   });
   const refs = [
     { ref: "refs/heads/main", oid: base },

@@ -49,7 +49,9 @@ export async function applyCodeSuggestion(
     headRepo,
     user,
     {
-      ...{ branch: headBranch, isForced: false, isSignedOff: false },
+      branch: headBranch,
+      isForced: false,
+      isSignedOff: false,
       message: `${message?.trim() || fallback}${coAuthor(ctx, comment, user)}`,
     },
     fallback,

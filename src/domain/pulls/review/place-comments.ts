@@ -114,7 +114,12 @@ function place(
   const mergeBaseOid = open?.mergeBase === undefined ? "" : (graph?.oid(open.mergeBase) ?? "");
   const hunk = diff ? decodeText(hunkAround(diff, isOldSide ? "old" : "new", line)) : "";
   return {
-    ...{ rootId: null, path: wanted.path, line, startLine, isOldSide, isOutdated: false },
+    rootId: null,
+    path: wanted.path,
+    line,
+    startLine,
+    isOldSide,
+    isOutdated: false,
     commitOid: isOldSide ? mergeBaseOid : pull.headOid,
     originalCommitOid: pull.headOid,
     originalLine: line,

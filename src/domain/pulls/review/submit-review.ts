@@ -175,14 +175,14 @@ async function store(
     const results = await db.batch([
       begin,
       // It stands in the timeline where it is submitted.
-      db
-        .delete(timelineEntries)
-        .where(
-          and(
-            eq(timelineEntries.kind, "review"),
-            sql`${timelineEntries.reviewId} = (select ${reviews.id} from ${reviews} where ${isThis})`,
-          ),
+      db.delete(timelineEntries).where(
+        and(
+          eq(timelineEntries.kind, "review"),
+          sql`${timelineEntries.reviewId} = (
+              select ${reviews.id} from ${reviews} where ${isThis}
+            )`,
         ),
+      ),
       insertEntries(
         ctx,
         {
@@ -209,7 +209,10 @@ async function store(
     const [stored] = results.at(-1) as (typeof reviews.$inferSelect)[];
     return (
       stored && {
-        ...{ pull, row: stored, reviewer: actor.user, team: undefined },
+        pull,
+        row: stored,
+        reviewer: actor.user,
+        team: undefined,
         entryId: entry?.id,
       }
     );
@@ -243,8 +246,11 @@ function submissionStatements(
     recordEach(
       ctx,
       {
-        ...{ type: "review.submitted", ...subject, number: row.number },
-        ...{ reviewId: sql`${reviews.id}`, state },
+        type: "review.submitted",
+        ...subject,
+        number: row.number,
+        reviewId: sql`${reviews.id}`,
+        state,
       },
       sql`from ${reviews} where ${isThis}`,
     ),
@@ -279,8 +285,11 @@ function commentStatements(
       insertEntries(
         ctx,
         {
-          ...{ kind: "code" as const, repoId: repo.row.id, issueId: row.id },
-          ...{ body: field("body"), reviewId: sql`${reviews.id}` },
+          kind: "code" as const,
+          repoId: repo.row.id,
+          issueId: row.id,
+          body: field("body"),
+          reviewId: sql`${reviews.id}`,
         },
         from,
       ),
@@ -288,12 +297,19 @@ function commentStatements(
         ctx.db,
         codeComments,
         {
-          ...{ entryId: sql`${firstId} + item.key`, reviewId: sql`${reviews.id}` },
-          ...{ issueId: row.id, rootId: field("rootId"), path: field("path") },
-          ...{ line: field("line"), startLine: field("startLine") },
-          ...{ isOldSide: field("isOldSide"), isOutdated: field("isOutdated") },
-          ...{ commitOid: field("commitOid"), originalCommitOid: field("originalCommitOid") },
-          ...{ originalLine: field("originalLine"), diffHunk: field("diffHunk") },
+          entryId: sql`${firstId} + item.key`,
+          reviewId: sql`${reviews.id}`,
+          issueId: row.id,
+          rootId: field("rootId"),
+          path: field("path"),
+          line: field("line"),
+          startLine: field("startLine"),
+          isOldSide: field("isOldSide"),
+          isOutdated: field("isOutdated"),
+          commitOid: field("commitOid"),
+          originalCommitOid: field("originalCommitOid"),
+          originalLine: field("originalLine"),
+          diffHunk: field("diffHunk"),
         },
         from,
       ),
