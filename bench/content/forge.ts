@@ -33,7 +33,7 @@ export type Request = {
   contains?: string;
 };
 
-export type Answer = {
+type Answer = {
   body: string;
   /** Size of the body in bytes. */
   bytes: number;

@@ -64,6 +64,6 @@ export function middle(values: number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
-export function milliseconds(seconds: number): string {
+function milliseconds(seconds: number): string {
   return (seconds * 1000).toFixed(1);
 }

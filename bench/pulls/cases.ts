@@ -8,7 +8,7 @@ import { headOf } from "./heads.ts";
 const PAGE = 50;
 
 /** The request that opens a pull request. */
-export const opening = (head: string, base: string): Request => ({
+const opening = (head: string, base: string): Request => ({
   method: "POST",
   path: "/pulls",
   json: { head, base, title: `From ${head}` },

@@ -56,7 +56,9 @@ const commentId = sql`(
  */
 export const isActivityPresent = sql`case
   when ${events.type} = 'comment.created' then exists (
-    select 1 from ${timelineEntries} where ${timelineEntries.id} = ${commentId} and ${isEntrySubmitted}
+    select 1
+    from ${timelineEntries}
+    where ${timelineEntries.id} = ${commentId} and ${isEntrySubmitted}
   )
   when ${events.type} glob 'review.*' then exists (
     select 1 from ${reviews} where ${reviews.id} = ${reviewId} and ${reviews.state} <> 'pending'

@@ -86,12 +86,14 @@ async function loadFacts(ctx: Ctx, { repo, row, pull }: PullContext) {
     eq(commitStatuses.repoId, repo.row.id),
     eq(commitStatuses.commitOid, pull.headOid),
   );
+  // A review of another commit is stale from the moment on at which the head moves.
+  const isStale = sql<boolean>`(${reviews.isStale} or ${reviews.commitOid} <> ${pull.headOid})`;
   const [rules, counted, statuses] = await ctx.db.batch([
     selectRules(ctx.db, owner, callerSql(ctx.actor)),
     ctx.db
       .select({
         state: reviews.state,
-        isStale: reviews.isStale,
+        isStale: isStale.mapWith(reviews.isStale).as("is_stale_now"),
         count: sql<number>`count(*)`.as("review_count"),
       })
       .from(reviews)
@@ -102,7 +104,7 @@ async function loadFacts(ctx: Ctx, { repo, row, pull }: PullContext) {
           eq(reviews.isDismissed, false),
         ),
       )
-      .groupBy(reviews.state, reviews.isStale),
+      .groupBy(reviews.state, isStale),
     ctx.db
       .select({ context: commitStatuses.context, state: commitStatuses.state })
       .from(commitStatuses)

@@ -17,7 +17,7 @@ import { rulesOfBranch } from "./match-rule.ts";
 import { loadRules } from "./select-rules.ts";
 
 /** A user who reviews. */
-export interface Reviewer {
+interface Reviewer {
   readonly userId: number;
   /** Their teams in the organization of the repository. */
   readonly teamIds: readonly number[];
@@ -30,7 +30,7 @@ export interface Reviewer {
  *
  * @param rules Of the base, as `rulesOfBranch` finds them.
  */
-export function isOfficialReviewer(
+function isOfficialReviewer(
   rules: readonly BranchProtection[],
   { userId, teamIds, canWriteCode }: Reviewer,
 ): boolean {

@@ -13,7 +13,7 @@ import type { Listed, Slice } from "../slice.ts";
 import { isReviewVisible } from "./review-states.ts";
 
 /** Selects reviews and requests with everything that their JSON shows; one query, any number of rows. */
-export const selectReviews = (db: Database) =>
+const selectReviews = (db: Database) =>
   db
     .select({
       row: columnsOf(reviews, "r"),

@@ -10,9 +10,6 @@ import { type Review, reviews } from "../../db/schema/index.ts";
 /** The condition for requests, in the words of the partial indexes. */
 export const isRequest = sql`${reviews.state} = 'request_review'`;
 
-/** The condition for reviews that approve or ask for changes. */
-export const isVote = sql`${reviews.state} in ('approved', 'request_changes')`;
-
 /** The condition for reviews that everybody sees: neither requests nor pending ones. */
 export const isSubmittedReview = sql`
   ${reviews.state} in ('approved', 'request_changes', 'comment')`;

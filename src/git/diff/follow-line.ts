@@ -1,5 +1,4 @@
-import { type Budget, UNLIMITED } from "../budget.ts";
-import { diffLines, type LineDiff } from "./line-diff.ts";
+import type { LineDiff } from "./line-diff.ts";
 
 /**
  * Where a line of the old text is in the new one, as `git blame` traces it back.
@@ -17,18 +16,4 @@ export function followIn(diff: LineDiff, line: number): number | undefined {
     shift += rightCount - leftCount;
   }
   return line + shift;
-}
-
-/**
- * The same for two blobs. For several lines of a file, `diffLines` once and `followIn` for each are cheaper.
- *
- * @returns Undefined also if the comparison exceeds its budget: the text counts as replaced whole.
- */
-export async function followLine(
-  oldBlob: Uint8Array,
-  newBlob: Uint8Array,
-  line: number,
-  budget: Budget = UNLIMITED,
-): Promise<number | undefined> {
-  return followIn(await diffLines(oldBlob, newBlob, budget), line);
 }

@@ -19,7 +19,7 @@ const BASE_COMMITS_MAX = 1000;
 export type ReplayedCommit = Pick<Commit, "treeOid" | "parentOids" | "author" | "message">;
 
 /** A commit with its tree. */
-export interface CommitTree {
+interface CommitTree {
   readonly oid: Oid;
   readonly treeOid: Oid;
 }

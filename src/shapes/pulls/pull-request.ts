@@ -100,7 +100,7 @@ export const isJudged = ({ pull, baseTip }: Pick<PullContext, "pull" | "baseTip"
   pull.judgedBaseOid === baseTip;
 
 /** Whether nothing in the contents prevents a merge, as far as it is known. */
-export function isMergeable(context: PullContext): boolean {
+function isMergeable(context: PullContext): boolean {
   const { pull, row } = context;
   if (pull.mergedAt !== null) return true;
   const isFit = ["mergeable", "empty", "ancestor"].includes(pull.mergeState);

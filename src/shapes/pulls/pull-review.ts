@@ -15,7 +15,7 @@ import { toGhost, toUser, User } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 
 /** The states of reviews in the API. */
-export const REVIEW_STATES = [
+const REVIEW_STATES = [
   "APPROVED",
   "PENDING",
   "COMMENT",

@@ -1,12 +1,20 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+
 import { encodeUtf8 } from "../../../src/git/byte-text.ts";
-import { followIn, followLine } from "../../../src/git/diff/follow-line.ts";
+import { UNLIMITED } from "../../../src/git/budget.ts";
+import { followIn } from "../../../src/git/diff/follow-line.ts";
 import { diffLines } from "../../../src/git/diff/line-diff.ts";
 import { StepBudget } from "../../../src/lib/step-budget.ts";
 import { git, makeDirectory } from "../support/git.ts";
 import { makeRandom, type Random } from "../support/random.ts";
+
+const followLine = async (
+  before: Uint8Array,
+  after: Uint8Array,
+  line: number,
+): Promise<number | undefined> => followIn(await diffLines(before, after, UNLIMITED), line);
 
 /** Where git blames lines of the older of two commits: their number there, and where they are now. */
 function blameByGit(directory: string, older: string): Map<number, number> {
