@@ -86,8 +86,9 @@ describe("reads of a repository", () => {
       const { caller, path } = await makeRequest(operation);
       const { status, headers } = await call("GET", path, { as: caller });
       const tag = headers.get("ETag") ?? "";
-      expect([status, tag]).toEqual([200, expect.stringMatching(/^"[^"]+"$/)]);
-      const condition = { "If-None-Match": `"x", W/${tag}` };
+      expect([status, tag]).toEqual([200, expect.stringMatching(/^(?:W\/)?"[^"]+"$/)]);
+      // Of a text that is sent while it is computed the tag is weak.
+      const condition = { "If-None-Match": `"x", W/${tag.replace("W/", "")}` };
       const again = await call("GET", path, { as: caller, headers: condition });
       expect([again.status, again.body]).toEqual([304, ""]);
       expect(again.headers.get("Content-Type")).toBeNull();
