@@ -134,6 +134,11 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
       "endings such as .png and media types such as image/* with commas between, or empty for all",
     values: ["png", ".png,", "image", "*/png", ".a b"],
   },
+  RELEASE_ALLOWED_TYPES: {
+    allowed:
+      "endings such as .png and media types such as image/* with commas between, or empty for all",
+    values: ["png", ".png,", "image", "*/png", ".a b"],
+  },
   ATTACHMENT_MAX_SIZE: {
     allowed: "a whole number from 1 to 2048",
     values: wrongNumbers("0", "2049"),
