@@ -43,6 +43,7 @@ export function toStore(c: Context<GitHttpEnv>): RepositoryTarget {
 export const toPush = (c: Context<GitHttpEnv>): RepositoryTarget => ({
   ...toStore(c),
   requirement: { unit: "code", mode: "read" },
+  showsRules: true,
 });
 
 /** Creates the missing repository of a push; undefined if the caller may not create it. */
