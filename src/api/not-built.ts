@@ -56,18 +56,6 @@ POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 POST /repos/{owner}/{repo}/mirror-sync
-PATCH /repos/{owner}/{repo}/pulls/{index}
-GET /repos/{owner}/{repo}/pulls/{index}.{diffType}
-GET /repos/{owner}/{repo}/pulls/{index}/commits
-GET /repos/{owner}/{repo}/pulls/{index}/files
-POST DELETE /repos/{owner}/{repo}/pulls/{index}/requested_reviewers
-GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/merge
-GET POST /repos/{owner}/{repo}/pulls/{index}/reviews
-GET POST DELETE /repos/{owner}/{repo}/pulls/{index}/reviews/{id}
-GET /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/comments
-POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals
-POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/undismissals
-POST /repos/{owner}/{repo}/pulls/{index}/update
 GET POST /repos/{owner}/{repo}/push_mirrors
 POST /repos/{owner}/{repo}/push_mirrors-sync
 GET DELETE /repos/{owner}/{repo}/push_mirrors/{name}

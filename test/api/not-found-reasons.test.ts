@@ -39,10 +39,10 @@ describe("an empty 404", () => {
   it.each([
     ["GET", "/nothing", "no-route"],
     ["GET", "/repos/a/b/nothing/at/all", "no-route"],
-    ["GET", "/repos/a/b/pulls", "not-built"],
-    ["HEAD", "/repos/a/b/pulls", "not-built"],
-    ["GET", "/repos/a/b/pulls/1.diff", "not-built"],
-    ["POST", "/repos/a/b/pulls/1/merge", "not-built"],
+    ["GET", "/repos/a/b/actions/runs", "not-built"],
+    ["HEAD", "/repos/a/b/actions/runs", "not-built"],
+    ["GET", "/repos/a/b/actions/artifacts/1/zip", "not-built"],
+    ["POST", "/repos/a/b/push_mirrors", "not-built"],
     ["GET", "/users/nobody-here", "not-found"],
     ["GET", "/repos/nobody/nothing", "not-found"],
   ])("says of %s %s: %s", async (method, path, reason) => {

@@ -31,9 +31,8 @@ const FilesQuery = Paging.extend({
     .catch("show-all")
     .openapi({
       type: "string",
-      enum: [...WHITESPACE],
       description:
-        "White space that does not count: all, its amount, that at the end of lines, or none; anything else counts as none. Files without other differences are left out",
+        "White space that does not count: `ignore-all`, `ignore-change` for its amount, `ignore-eol` for that at the end of lines; `show-all`, or anything else, for none. Files without other differences are left out",
     }),
 });
 

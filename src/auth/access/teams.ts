@@ -138,7 +138,8 @@ export const isInTeam = (teamId: number, userId: number): SQL => sql`exists (
 /** Selects the ids of the teams of an organization that a user is in. */
 export const teamIdsOf = (orgId: SQL, userId: SQL): SQL => sql`(
   select ${teams.id} as id
-  from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
+  -- From the user's teams on, of which there are few, and not from all of the organization.
+  from ${teamMembers} cross join ${teams} on ${teams.id} = ${teamMembers.teamId}
   where ${teamMembers.userId} = ${userId} and ${teams.orgId} = ${orgId}
 )`;
 
