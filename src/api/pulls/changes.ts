@@ -26,14 +26,11 @@ const FilesQuery = Paging.extend({
   "skip-to": z.string().optional().openapi({
     description: "Path of the changed file at which the list begins",
   }),
-  whitespace: z
-    .enum(WHITESPACE)
-    .catch("show-all")
-    .openapi({
-      type: "string",
-      description:
-        "White space that does not count: `ignore-all`, `ignore-change` for its amount, `ignore-eol` for that at the end of lines; `show-all`, or anything else, for none. Files without other differences are left out",
-    }),
+  whitespace: z.enum(WHITESPACE).catch("show-all").openapi({
+    type: "string",
+    description:
+      "White space that does not count: `ignore-all`, `ignore-change` for its amount, `ignore-eol` for that at the end of lines; `show-all`, or anything else, for none. Files without other differences are left out",
+  }),
 });
 
 const CommitsQuery = Paging.extend({

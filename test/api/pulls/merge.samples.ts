@@ -15,8 +15,11 @@ export const samples = defineSamples({
     },
   },
   repoMergePullRequest: {
-    request: async (world) => ({ path: await world.pullPath(), json: { Do: "merge" } }),
+    request: async (world) => ({ path: await world.mergeablePath(), json: { Do: "merge" } }),
     announces: once("repository.pushed", "pull.merged"),
+    extraRound:
+      "open dependencies, the rules of the base and the message are read in turn, and the push is recorded",
+    extraRounds: 3,
   },
   repoCancelScheduledAutoMerge: {
     request: async (world) => {
@@ -27,6 +30,7 @@ export const samples = defineSamples({
       return { path: await world.pullPath() };
     },
     announces: once("pull.merge_unscheduled"),
+    extraRound: "what is scheduled is found once the pull request is",
   },
   repoUpdatePullRequest: {
     request: async (world) => {
@@ -37,5 +41,6 @@ export const samples = defineSamples({
       return { path: await world.pullPath() };
     },
     announces: once("repository.pushed"),
+    extraRound: "the rules of the head's branch are asked once its repository is known",
   },
 });

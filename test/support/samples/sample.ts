@@ -42,6 +42,8 @@ export interface Sample {
   usesNoDatabase?: true;
   /** Why its budget is one database round trip larger. */
   extraRound?: string;
+  /** How many database round trips it is larger, if that is more than one. */
+  extraRounds?: number;
 
   /** Overrides of the sample's request, one per request that leads to other SQL. */
   variants?: (world: World) => Promise<readonly SampleRequest[]>;

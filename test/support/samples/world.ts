@@ -163,6 +163,16 @@ export class World {
     await topic.store("refs/heads/topic", `refs/pull/${pull.number}/head`);
     return pull;
   });
+  /** The path of an open pull request of the same commit into `some/branch`, which a request may merge. */
+  readonly mergeablePath = makeOnce(async () => {
+    const [repo, { pull: first }] = [await this.repo(), await this.pull()];
+    const { headOid, mergeBaseOid, judgedBaseOid } = first;
+    const commits = { headOid, mergeBaseOid, judgedBaseOid };
+    const { number } = await makePull(repo, { ...commits, baseBranch: "some/branch" });
+    const topic = makeSampleTopic(repo, judgedBaseOid, this.fields.text);
+    await topic.store(`refs/pull/${number}/head`);
+    return { owner: repo.owner, repo: repo.name, index: number };
+  });
   readonly pullPath = makeOnce(async () => {
     const [{ owner, name }, { number }] = [await this.repo(), await this.pull()];
     return { owner, repo: name, index: number };
