@@ -6,6 +6,10 @@ type Json = Answer["body"];
 const ROLES = ["owner", "writer", "reader", "stranger"] as const;
 const PASSWORD = "Recorded-pass-1";
 
+/** How often a step that waits for a job asks, and the time between. */
+const TRIES_MAX = 30;
+const WAIT_MS = 100;
+
 /** Plays the requests of a recording, as callers of its own. */
 export class Player {
   /** The suffix of all names of this run. */
@@ -51,7 +55,21 @@ export class Player {
     return new Player(run, callers, values);
   }
 
+  /** Plays a step, again until its answer has what it waits for, or until that takes too long. */
   async play(step: RequestStep): Promise<Answer> {
+    const { wait } = step;
+    let answer = await this.request(step);
+    if (!wait) return answer;
+    const wanted = JSON.stringify(this.fill(wait.equals));
+    for (let tries = 1; tries < TRIES_MAX; tries++) {
+      if (JSON.stringify(pick(answer.body, wait.path)) === wanted) break;
+      await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+      answer = await this.request(step);
+    }
+    return answer;
+  }
+
+  private async request(step: RequestStep): Promise<Answer> {
     const caller = step.as ? this.callers.get(step.as) : undefined;
     const headers = new Headers({ Accept: "application/json" });
     if (caller) headers.set("Authorization", basic(caller));

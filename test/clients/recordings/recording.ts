@@ -22,6 +22,8 @@ export interface RequestStep {
   readonly headers?: Readonly<Record<string, string>>;
   /** Paths in the answer's body by the names under which later steps use their values. */
   readonly save?: Readonly<Record<string, string>>;
+  /** What the body of the answer has once a job is done, by its path; asked for again until then. */
+  readonly wait?: { readonly path: string; readonly equals: Json };
   /** A word on an answer that is not to be copied. */
   readonly note?: string;
   readonly answer: Answer;

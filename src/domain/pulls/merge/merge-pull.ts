@@ -21,6 +21,7 @@ import { makeCommit } from "../../git/make-commit.ts";
 import { findRef } from "../../git/open-snapshot.ts";
 import { updateRefs } from "../../git/update-refs.ts";
 import { findMergeRefusal } from "../../protections/merge-refusal.ts";
+import { ProtectedRef } from "../../protections/ref-refusal.ts";
 import { findPull } from "../find-pull.ts";
 import { type OpenPull, openPull } from "../open-pull.ts";
 import { addTrailer } from "./add-trailer.ts";
@@ -105,6 +106,8 @@ async function attemptMerge(
     await commit(ctx, pull, opened, baseOid, built, options);
     return true;
   } catch (error) {
+    // A rule that holds for merges too, like one that requires signatures.
+    if (error instanceof ProtectedRef) throw notApplicable(error.message);
     const isRefused = error instanceof Failure && error.kind === "conflict";
     if (isRefused && (await hasMoved(ctx, pull, baseOid))) return false;
     throw error;
