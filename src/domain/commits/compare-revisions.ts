@@ -4,7 +4,7 @@ import type { Whitespace } from "../../git/diff/whitespace.ts";
 import { EMPTY_TREE_OID, type Oid } from "../../git/oid.ts";
 import type { CommitGraph, Node } from "../../git/walk/commit-graph.ts";
 import { walkByTime } from "../../git/walk/log.ts";
-import { findDivergence } from "../../git/walk/merge-bases.ts";
+import { findDivergence, latestOf } from "../../git/walk/merge-bases.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { ChangedFileEntry } from "../../shapes/git/changed-file.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -119,8 +119,7 @@ export function compareHistories(
       if (nodes.length === size) break;
     }
   }
-  const timeOf = (node: Node): number => graph.times[node] as number;
-  const [mergeBase] = bases.toSorted((a, b) => timeOf(b) - timeOf(a));
+  const mergeBase = latestOf(graph, bases);
   return { nodes, aheadCount: right.length, behindCount: left.length, mergeBase };
 }
 

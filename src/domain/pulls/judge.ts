@@ -4,7 +4,7 @@ import { GitError } from "../../git/error.ts";
 import { mergeCommits } from "../../git/merge/merge-commits.ts";
 import type { ObjectSink } from "../../git/merge/new-objects.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
-import { findDivergence } from "../../git/walk/merge-bases.ts";
+import { findDivergence, latestOf } from "../../git/walk/merge-bases.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findChangedFiles } from "../commits/compare-revisions.ts";
 
@@ -42,8 +42,7 @@ export async function judge(
 ): Promise<Judgement> {
   const { graph } = repository;
   const { left, right, bases } = findDivergence(graph, base, head);
-  const timeOf = (node: Node): number => graph.times[node] as number;
-  const [mergeBase] = bases.toSorted((a, b) => timeOf(b) - timeOf(a));
+  const mergeBase = latestOf(graph, bases);
   const baseTree = mergeBase === undefined ? undefined : graph.rootOid(mergeBase);
   const headTree = graph.rootOid(head);
   const files = (await findChangedFiles(repository, baseTree, headTree)) ?? [];

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { Budget } from "../../git/budget.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
-import { findDivergence } from "../../git/walk/merge-bases.ts";
+import { findDivergence, latestOf } from "../../git/walk/merge-bases.ts";
 import { conflict } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import { branchRef } from "../branches/find-branch.ts";
@@ -60,11 +60,7 @@ export function latestBase(
   base: Node,
   head: Node,
 ): Node | undefined {
-  const timeOf = (node: Node): number => graph.times[node] as number;
-  const [latest] = findDivergence(graph, base, head).bases.toSorted(
-    (a, b) => timeOf(b) - timeOf(a),
-  );
-  return latest;
+  return latestOf(graph, findDivergence(graph, base, head).bases);
 }
 
 /** The update that sets the head's ref. */

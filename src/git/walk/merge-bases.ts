@@ -107,6 +107,13 @@ export function findDivergence(graph: CommitGraph, left: Node, right: Node): Div
   return { left: lefts, right: rights, bases };
 }
 
+/** The latest of some merge bases; undefined if there are none, as for unrelated histories. */
+export function latestOf(graph: CommitGraph, bases: readonly Node[]): Node | undefined {
+  const timeOf = (node: Node): number => graph.times[node] as number;
+  const [latest] = bases.toSorted((a, b) => timeOf(b) - timeOf(a));
+  return latest;
+}
+
 /**
  * True if `ancestor` is reachable from `descendant`, or equal to it. Cost: the commits of higher generations
  * than the ancestor.
