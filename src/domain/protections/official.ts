@@ -14,6 +14,7 @@ import { allOf, flagColumn } from "../../db/db.ts";
 import { users, type BranchProtection } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { rulesOfBranch } from "./match-rule.ts";
+import { isListed } from "./permitted.ts";
 import { loadRules } from "./select-rules.ts";
 
 /** A user who reviews. */
@@ -36,9 +37,7 @@ function isOfficialReviewer(
 ): boolean {
   if (rules.length === 0) return canWriteCode;
   return rules.every(({ settings: { approval } }) =>
-    approval.isRestricted
-      ? approval.userIds.includes(userId) || teamIds.some((id) => approval.teamIds.includes(id))
-      : canWriteCode,
+    approval.isRestricted ? isListed(approval, { userId, teamIds }) : canWriteCode,
   );
 }
 
