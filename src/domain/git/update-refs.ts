@@ -3,10 +3,12 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { BranchRename } from "../protections/branch-rule.ts";
 import type { HeadMove, PushedMerge } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import { type PushCause, pushRefs } from "./push-refs.ts";
+import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 interface UpdateOptions {
+  /** What the updates take from another repository of the network, whose packs the snapshot has open. */
+  readonly adopted?: Adopted | undefined;
   /** Moves HEAD along with the branch it points at. */
   readonly headMove?: HeadMove | undefined;
   /** The branch that the updates rename. */
@@ -29,16 +31,17 @@ export async function updateRefs(
   repo: RepositoryContext,
   { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
-  { headMove, rename, cause = "push", merge }: UpdateOptions = {},
+  { adopted, headMove, rename, cause = "push", merge }: UpdateOptions = {},
 ): Promise<void> {
   const results = await pushRefs(ctx, repo, {
     cause,
     commands: updates.map(toCommand),
     isAtomic: true,
     repository,
-    reachable: repository.reachableFrom(state.refs),
+    reachable: repository.reachableFrom(adopted ? [...state.refs, adopted.ref] : state.refs),
     uploadId: undefined,
     pack: undefined,
+    adopted,
     headMove,
     rename,
     merge,

@@ -19,9 +19,8 @@ import { adoptPacks } from "../git/adopt-packs.ts";
 import { commitChange } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { findRef, openSideBySide, type RepositorySnapshot } from "../git/open-snapshot.ts";
-import { pushRefs } from "../git/push-refs.ts";
-import { requireUpdated, toCommand } from "../git/ref-update-request.ts";
 import { requireWritable } from "../git/require-writable.ts";
+import { updateRefs } from "../git/update-refs.ts";
 import { takeObjects } from "../lfs/take-objects.ts";
 import { findParent } from "./find-repository.ts";
 
@@ -74,16 +73,7 @@ export async function mergeUpstream(
   const adopted = await adoptPacks(ctx, [fork, own], [upstream, other], right, source);
   const update = { ref: branchRef(name), from: ref.oid };
   if (!merged) {
-    const results = await pushRefs(ctx, fork, {
-      commands: [toCommand({ ...update, to: source.oid })],
-      isAtomic: true,
-      repository: own.repository,
-      reachable: own.repository.reachableFrom([...own.state.refs, adopted.ref]),
-      uploadId: undefined,
-      pack: undefined,
-      adopted,
-    });
-    requireUpdated(results);
+    await updateRefs(ctx, fork, own, [{ ...update, to: source.oid }], { adopted });
     return "fast-forward";
   }
 

@@ -16,8 +16,9 @@ import { adoptPacks } from "../../git/adopt-packs.ts";
 import { commitChange } from "../../git/commit-change.ts";
 import { makeCommit } from "../../git/make-commit.ts";
 import { findRef, openNetwork, type RepositorySnapshot } from "../../git/open-snapshot.ts";
-import { type Adopted, pushRefs } from "../../git/push-refs.ts";
-import { type RefUpdateRequest, requireUpdated, toCommand } from "../../git/ref-update-request.ts";
+import type { Adopted } from "../../git/push-refs.ts";
+import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
+import { updateRefs } from "../../git/update-refs.ts";
 import { requireNotArchived } from "../../issues/require-issue-access.ts";
 import { nameConflicts } from "./require-mergeable.ts";
 
@@ -147,16 +148,7 @@ async function commit(
     await commitChange(ctx, headRepo, change, { adopted });
     return;
   }
-  const results = await pushRefs(ctx, headRepo, {
-    commands: updates.map(toCommand),
-    isAtomic: true,
-    repository,
-    reachable: repository.reachableFrom(adopted ? [...state.refs, adopted.ref] : state.refs),
-    uploadId: undefined,
-    pack: undefined,
-    adopted,
-  });
-  requireUpdated(results);
+  await updateRefs(ctx, headRepo, { state, repository }, updates, { adopted });
 }
 
 type AddObject = (kind: Built["objects"][number]["kind"], content: Uint8Array) => unknown;

@@ -15,8 +15,7 @@ import type { StoredRef } from "../../../storage/repository-records.ts";
 import { branchRef } from "../../branches/find-branch.ts";
 import { adoptPacks } from "../../git/adopt-packs.ts";
 import { findRef, openNetwork, type RepositorySnapshot } from "../../git/open-snapshot.ts";
-import { pushRefs } from "../../git/push-refs.ts";
-import { requireUpdated, toCommand } from "../../git/ref-update-request.ts";
+import { updateRefs } from "../../git/update-refs.ts";
 import { eventSubject } from "../../issues/event-subject.ts";
 import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
 import { markStale } from "../../reviews/follow-head.ts";
@@ -120,20 +119,9 @@ async function moveTo(
             [...findRange(graph, [node], known).nodes],
             tip,
           );
-    const refs = adopted ? [...own.state.refs, tip] : own.state.refs;
-    await storeRefsOnce(ctx, repo, updates, async () => {
-      const results = await pushRefs(ctx, repo, {
-        cause: "service",
-        commands: updates.map(toCommand),
-        isAtomic: true,
-        repository: own.repository,
-        reachable: own.repository.reachableFrom(refs),
-        uploadId: undefined,
-        pack: undefined,
-        adopted,
-      });
-      requireUpdated(results);
-    });
+    await storeRefsOnce(ctx, repo, updates, () =>
+      updateRefs(ctx, repo, own, updates, { cause: "service", adopted }),
+    );
   }
   const moved = group.filter(({ pull }) => pull.headOid !== oid);
   // SECURITY: an approval that a rule drops with a push is gone before the new head shows.
