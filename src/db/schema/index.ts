@@ -17,6 +17,8 @@ export * from "./milestones.ts";
 export * from "./notifications.ts";
 export * from "./oauth.ts";
 export * from "./organizations.ts";
+export * from "./package-types.ts";
+export * from "./packages.ts";
 export * from "./protections.ts";
 export * from "./pulls.ts";
 export * from "./releases.ts";
