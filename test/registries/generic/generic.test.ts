@@ -84,7 +84,7 @@ describe("a file of a generic package", () => {
 
   it.each([
     ["no credential", () => undefined, 401],
-    ["another user", () => other, 401],
+    ["another user", (): TestUser => other, 401],
   ] as const)("is not published by %s", async (_, who, status) => {
     const name = freshName("refused");
     const as = who();
