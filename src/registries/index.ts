@@ -4,12 +4,16 @@ import { TrieRouter } from "hono/router/trie-router";
 import type { RegistryEnv } from "./env.ts";
 import { generic } from "./generic/index.ts";
 import { pypi } from "./pypi/index.ts";
+import { cargo } from "./cargo/index.ts";
+import { go } from "./go/index.ts";
 import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
 
 /** The registries of packages, one for each format. */
 export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
+registries.route("/api/packages/:owner/cargo", cargo);
 registries.route("/api/packages/:owner/generic", generic);
+registries.route("/api/packages/:owner/go", go);
 registries.route("/api/packages/:owner/pypi", pypi);
 
 registries.all("/api/packages/*", (c) => c.text("404 page not found\n", 404));

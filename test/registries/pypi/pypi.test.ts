@@ -126,14 +126,13 @@ describe("a distribution", () => {
     const name = fresh();
     const wheel = makeWheel(name, "1.0");
     expect((await upload(owner, wheel)).status).toBe(201);
-    const before = await db.select().from(packageLooseFiles);
     expect((await upload(owner, makeWheel(name, "1.0", { more: "Summary: other\n" }))).status).toBe(
       409,
     );
     expect(await readJson(`/simple/${name}/`)).toMatchObject({
       files: [{ size: wheel.bytes.length }],
     });
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(before.length);
+    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(0);
   });
 
   it("that two upload at once is uploaded by exactly one", async () => {
@@ -143,7 +142,7 @@ describe("a distribution", () => {
         upload(owner, makeWheel(name, "1.0", { more: `Summary: ${summary}\n` })),
       ),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409]);
   });
 
   it("is checked by each digest that is sent", async () => {
@@ -262,12 +261,11 @@ describe("an upload", () => {
   ];
 
   it.each(cases)("with %s is refused, and leaves nothing", async (_, makeOne, more = {}) => {
-    const before = await db.select().from(packageLooseFiles);
     const answer = await upload(owner, await makeOne(), more as Record<string, string>);
     expect(answer.status).toBe(400);
     expect(answer.headers.get("Content-Type")).toMatch(/^text\/plain/);
     expect(await isThere(name)).toBe(false);
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(before.length);
+    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(0);
   });
 
   it("with metadata that are too large is refused", async () => {
