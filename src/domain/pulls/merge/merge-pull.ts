@@ -20,6 +20,7 @@ import { commitChange } from "../../git/commit-change.ts";
 import { makeCommit } from "../../git/make-commit.ts";
 import { findRef } from "../../git/open-snapshot.ts";
 import { updateRefs } from "../../git/update-refs.ts";
+import { loadMergeFacts, type MergeFacts } from "../../protections/merge-facts.ts";
 import { findMergeRefusal } from "../../protections/merge-refusal.ts";
 import { ProtectedRef } from "../../protections/ref-refusal.ts";
 import { findPull } from "../find-pull.ts";
@@ -127,23 +128,26 @@ interface LeasedBase {
 /** Merges a judged pull request. @returns False if the base has moved meanwhile. */
 async function attemptMerge(
   ctx: Ctx,
-  pull: PullContext,
+  judged: PullContext,
   user: User,
   options: PullMergeOptions,
   { lease, state }: LeasedBase,
 ): Promise<boolean> {
-  const stored = ctx.git.repository(pull.repo.row);
-  const [repository] = await Promise.all([
+  const stored = ctx.git.repository(judged.repo.row);
+  const [repository, facts] = await Promise.all([
     stored.open(state, ctx.git.budget),
-    requireReady(ctx, pull),
+    loadMergeFacts(ctx, judged),
   ]);
+  requireReady(judged, facts);
+  // The push asks the same rules.
+  const pull = { ...judged, repo: { ...judged.repo, rules: facts.rules } };
   const opened = locatePull({ state, repository }, pull);
   const { base } = opened;
   if (base === undefined) throw notApplicable("Please try again later: the base does not exist");
   // A push to the head that its pull request does not have yet.
   const isBehind = pull.headTip !== undefined && pull.headTip !== pull.pull.headOid;
   if (isBehind) throw notApplicable("Please try again later");
-  await requireRules(ctx, pull, { ...opened, base }, options);
+  await requireRules(ctx, pull, { ...opened, base, facts }, options);
   const built = await build(ctx, pull, user, { ...opened, base }, options);
   const baseOid = opened.snapshot.repository.graph.oid(base);
   try {
@@ -167,7 +171,7 @@ async function attemptMerge(
 async function requireRules(
   ctx: Ctx,
   context: PullContext,
-  { snapshot, base, head, mergeBase }: OpenPull & { readonly base: Node },
+  { snapshot, base, head, mergeBase, facts }: OpenPull & { base: Node; facts: MergeFacts },
   { isForced = false }: PullMergeOptions,
 ): Promise<void> {
   const { repository } = snapshot;
@@ -177,7 +181,8 @@ async function requireRules(
     behindCount: findDivergence(graph, base, head).left.length,
     mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
   };
-  const refusal = await findMergeRefusal(ctx, { ...context, pull }, { isForced, repository });
+  const attempt = { isForced, repository, facts };
+  const refusal = await findMergeRefusal(ctx, { ...context, pull }, attempt);
   if (refusal !== undefined) throw notApplicable(refusal);
 }
 
