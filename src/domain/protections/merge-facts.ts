@@ -39,15 +39,13 @@ export async function loadMergeFacts(
     eq(commitStatuses.repoId, repo.row.id),
     eq(commitStatuses.commitOid, pull.headOid),
   );
-  // A review of another commit is stale from the moment on at which the head moves.
-  const isStale = sql<boolean>`(${reviews.isStale} or ${reviews.commitOid} <> ${pull.headOid})`;
   const isWaiting = repo.row.issueSettings.enableIssueDependencies;
   const [rules, counted, statuses, blockers] = await ctx.db.batch([
     selectRules(ctx.db, owner, callerSql(ctx.actor)),
     ctx.db
       .select({
         state: reviews.state,
-        isStale: isStale.mapWith(reviews.isStale).as("is_stale_now"),
+        isStale: reviews.isStale,
         count: sql<number>`count(*)`.as("review_count"),
       })
       .from(reviews)
@@ -58,7 +56,7 @@ export async function loadMergeFacts(
           eq(reviews.isDismissed, false),
         ),
       )
-      .groupBy(reviews.state, isStale),
+      .groupBy(reviews.state, reviews.isStale),
     ctx.db
       .select({ context: commitStatuses.context, state: commitStatuses.state })
       .from(commitStatuses)
