@@ -93,6 +93,24 @@ export interface PushedMerge {
   isAutomatic: boolean;
 }
 
+/** A lease on a ref, as its holder names it. */
+export interface HeldLease {
+  ref: string;
+  id: string;
+}
+
+export type LeaseOutcome =
+  | {
+      kind: "acquired";
+      lease: HeldLease;
+      /** Whether others had it before, so that what the holder read may have changed. */
+      hasWaited: boolean;
+      /** The repository when the lease was granted. */
+      snapshot: Snapshot;
+    }
+  /** Others have the lease until the time to wait is over. */
+  | { kind: "busy" };
+
 export interface Push {
   id: string;
   actorId: number;
@@ -120,6 +138,8 @@ export interface Push {
   /** The branch that HEAD names before the first push. */
   defaultBranch: string;
   merge?: PushedMerge;
+  /** Ends with the push if it updates a ref. */
+  lease?: HeldLease;
 }
 
 /** The result of one update. */

@@ -15,6 +15,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type {
   HeadMove,
+  HeldLease,
   OutboxEntry,
   PackRecord,
   Push,
@@ -81,6 +82,8 @@ export interface RefPush {
   rename?: BranchRename | undefined;
   /** The merge that the push makes. It is recorded with the push, also if the Worker dies before. */
   merge?: PushedMerge | undefined;
+  /** A lease on a ref that it updates, which ends with it. */
+  lease?: HeldLease | undefined;
 }
 
 /**
@@ -132,6 +135,7 @@ export async function pushRefs(
       isAtomic: push.isAtomic,
       ...(push.headMove && { headMove: push.headMove }),
       ...(push.merge && { merge: push.merge }),
+      ...(push.lease && { lease: push.lease }),
       defaultBranch: encodeText(row.defaultBranch),
     });
     for (const each of outcome.outcomes) results.set(each.ref, toResult(each));

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { BranchRename } from "../protections/branch-rule.ts";
-import type { HeadMove, PushedMerge } from "../../storage/repository-records.ts";
+import type { HeadMove, HeldLease, PushedMerge } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
@@ -16,6 +16,7 @@ interface UpdateOptions {
   readonly cause?: PushCause;
   /** The merge of a pull request that the updates make. */
   readonly merge?: PushedMerge;
+  readonly lease?: HeldLease;
 }
 
 /**
@@ -31,7 +32,7 @@ export async function updateRefs(
   repo: RepositoryContext,
   { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
-  { adopted, headMove, rename, cause = "push", merge }: UpdateOptions = {},
+  { adopted, headMove, rename, cause = "push", merge, lease }: UpdateOptions = {},
 ): Promise<void> {
   const results = await pushRefs(ctx, repo, {
     cause,
@@ -45,6 +46,7 @@ export async function updateRefs(
     headMove,
     rename,
     merge,
+    lease,
   });
   requireUpdated(results);
 }

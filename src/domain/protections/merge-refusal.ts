@@ -1,15 +1,6 @@
-import { and, eq, sql } from "drizzle-orm";
-
-import { callerSql } from "../../auth/caller-sql.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
-import {
-  commitStatuses,
-  reviews,
-  type BranchProtection,
-  type CommitState,
-  type ReviewState,
-} from "../../db/schema/index.ts";
+import type { BranchProtection, CommitState, ReviewState } from "../../db/schema/index.ts";
 import type { ByteText } from "../../git/byte-text.ts";
 import { findChangedPath } from "../../git/diff/find-changed-path.ts";
 import { GitError } from "../../git/error.ts";
@@ -18,14 +9,12 @@ import { StepBudget } from "../../lib/step-budget.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { rulesOfBranch } from "./match-rule.ts";
+import { CONTEXTS_MAX, loadMergeFacts, type MergeFacts } from "./merge-facts.ts";
 import { callerOf, mayMerge } from "./permitted.ts";
 import { matchesPattern, pathMatcherOf } from "./rule-patterns.ts";
-import { selectRules, toRules } from "./select-rules.ts";
 
 /** Steps to compare contexts and paths with patterns: about a second of processor time. */
 const STEPS_MAX = 100_000_000;
-/** Contexts of a commit that are compared; with more the checks count as unfinished. */
-const CONTEXTS_MAX = 1000;
 
 /** How a pull request is to be merged. */
 export interface MergeAttempt {
@@ -33,6 +22,8 @@ export interface MergeAttempt {
   readonly isForced: boolean;
   /** The repository of the base, where it is open already. */
   readonly repository?: OpenRepository | undefined;
+  /** What is known of the pull request, where it is loaded already. */
+  readonly facts?: MergeFacts | undefined;
 }
 
 /**
@@ -42,16 +33,16 @@ export interface MergeAttempt {
  * A merge may be forced by administrators of the repository, unless the rule blocks that; a list of those who merge
  * holds for them too. Whether the branch is outdated, and its merge base, are as of the latest judgement.
  *
- * Cost: one round trip to the database. With protected files the repository of the base is opened, and the trees above
+ * Cost: what `loadMergeFacts` costs. With protected files the repository of the base is opened, and the trees above
  * the changed files are read.
  */
 export async function findMergeRefusal(
   ctx: Ctx,
   pull: PullContext,
-  { isForced, repository }: MergeAttempt,
+  { isForced, repository, facts: loaded }: MergeAttempt,
 ): Promise<string | undefined> {
   const { repo } = pull;
-  const facts = await loadFacts(ctx, pull);
+  const facts = loaded ?? (await loadMergeFacts(ctx, pull));
   const rules = rulesOfBranch(facts.rules, pull.pull.baseBranch, ctx.git.budget);
   const caller = callerOf(ctx, facts.rules);
   const mayWrite = isAllowed(repo, { unit: "code", mode: "write" });
@@ -70,58 +61,6 @@ export async function findMergeRefusal(
     if (refusal !== undefined) return refusal;
   }
   return undefined;
-}
-
-/** What is known of the reviews and checks of a head. */
-interface MergeFacts {
-  /** The official reviews that are not dismissed. */
-  readonly reviews: readonly { state: ReviewState; isStale: boolean; count: number }[];
-  /** The latest status of each context. */
-  readonly statuses: readonly { context: string; state: CommitState }[];
-}
-
-async function loadFacts(ctx: Ctx, { repo, row, pull }: PullContext) {
-  const owner = { repoId: sql`${repo.row.id}`, ownerId: sql`${repo.row.ownerId}` };
-  const isOfHead = and(
-    eq(commitStatuses.repoId, repo.row.id),
-    eq(commitStatuses.commitOid, pull.headOid),
-  );
-  // A review of another commit is stale from the moment on at which the head moves.
-  const isStale = sql<boolean>`(${reviews.isStale} or ${reviews.commitOid} <> ${pull.headOid})`;
-  const [rules, counted, statuses] = await ctx.db.batch([
-    selectRules(ctx.db, owner, callerSql(ctx.actor)),
-    ctx.db
-      .select({
-        state: reviews.state,
-        isStale: isStale.mapWith(reviews.isStale).as("is_stale_now"),
-        count: sql<number>`count(*)`.as("review_count"),
-      })
-      .from(reviews)
-      .where(
-        and(
-          eq(reviews.issueId, row.id),
-          eq(reviews.isOfficial, true),
-          eq(reviews.isDismissed, false),
-        ),
-      )
-      .groupBy(reviews.state, isStale),
-    ctx.db
-      .select({ context: commitStatuses.context, state: commitStatuses.state })
-      .from(commitStatuses)
-      .where(
-        and(
-          isOfHead,
-          sql`${commitStatuses.number} in (
-            select max(${commitStatuses.number})
-            from ${commitStatuses}
-            where ${isOfHead}
-            group by ${commitStatuses.context}
-          )`,
-        ),
-      )
-      .limit(CONTEXTS_MAX + 1),
-  ]);
-  return { rules: toRules(repo.row, rules), reviews: counted, statuses };
 }
 
 function findUnmet(

@@ -17,7 +17,7 @@ import { log } from "../../../lib/log.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/find-repository.ts";
 import { findPull } from "../find-pull.ts";
 import { deleteMergedBranch } from "./delete-merged-branch.ts";
-import { mergePull } from "./merge-pull.ts";
+import { BaseBusy, mergePull } from "./merge-pull.ts";
 
 /** The scheduled merge behind which the next step continues. */
 interface MergeState {
@@ -95,7 +95,8 @@ async function tryMerge(
     await mergePull(ctx, pull, user, { style, title, message, isAutomatic: true });
     if (isBranchDeleted) await deleteMergedBranch(ctx, pull);
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    // Where others keep updating the base, the event is tried again.
+    if (!(error instanceof Failure) || error instanceof BaseBusy) throw error;
     log("merge:still-scheduled", { issueId, reason: error.message });
   }
 }
