@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
+import { MERGE_STYLES } from "../../db/schema/index.ts";
 import { deleteMergedBranch } from "../../domain/pulls/merge/delete-merged-branch.ts";
 import { findPull } from "../../domain/pulls/find-pull.ts";
 import { markMerged } from "../../domain/pulls/merge/mark-merged.ts";
@@ -17,10 +18,8 @@ const TITLE_MAX = 4096;
 const MESSAGE_MAX = 262_144;
 const OID_MAX = 64;
 
-const STYLES = ["merge", "rebase", "rebase-merge", "squash", "fast-forward-only"] as const;
-
 const MergePullRequest = body({
-  Do: z.enum([...STYLES, "manually-merged"]).openapi({
+  Do: z.enum([...MERGE_STYLES, "manually-merged"]).openapi({
     description: "The style; `manually-merged` for one whose commits are in the base already",
   }),
   MergeTitleField: optionalText(TITLE_MAX),
