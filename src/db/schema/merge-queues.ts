@@ -19,6 +19,35 @@ export const MERGE_QUEUE_STATES = [
 ] as const;
 export type MergeQueueState = (typeof MERGE_QUEUE_STATES)[number];
 
+/** Why a pull request left a merge queue other than by its merge. */
+export const DEQUEUE_REASONS = [
+  /** Somebody took it out. */
+  "left",
+  "checks_failed",
+  /** Its checks were not reported in time. */
+  "checks_timed_out",
+  "conflict",
+  /** The base has everything of it. */
+  "unchanged",
+  /** It is too large to merge here. */
+  "too_large",
+  /** Commits were pushed to its head. */
+  "head_changed",
+  "closed",
+  /** It was merged otherwise. */
+  "merged",
+  "draft",
+  "retargeted",
+  /** A right, a setting or a rule does not allow the merge any more. */
+  "refused",
+  /** No rule of the base has a merge queue any more. */
+  "queue_removed",
+  "base_deleted",
+  /** The result can't have its branch: another one stands in its way. */
+  "branch_refused",
+] as const;
+export type DequeueReason = (typeof DEQUEUE_REASONS)[number];
+
 /** The merge queues of branches: a row while there is something in the queue. */
 export const mergeQueues = sqliteTable(
   "merge_queues",

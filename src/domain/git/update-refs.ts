@@ -14,8 +14,8 @@ interface UpdateOptions {
   /** The branch that the updates rename. */
   readonly rename?: BranchRename | undefined;
   readonly cause?: PushCause;
-  /** The merge of a pull request that the updates make. */
-  readonly merge?: PushedMerge;
+  /** The merges of pull requests that the updates make. */
+  readonly merges?: readonly PushedMerge[];
 }
 
 /**
@@ -31,7 +31,7 @@ export async function updateRefs(
   repo: RepositoryContext,
   { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
-  { adopted, headMove, rename, cause = "push", merge }: UpdateOptions = {},
+  { adopted, headMove, rename, cause = "push", merges }: UpdateOptions = {},
 ): Promise<void> {
   const results = await pushRefs(ctx, repo, {
     cause,
@@ -44,7 +44,7 @@ export async function updateRefs(
     adopted,
     headMove,
     rename,
-    merge,
+    merges,
   });
   requireUpdated(results);
 }

@@ -20,7 +20,7 @@ import { commitChange } from "../../git/commit-change.ts";
 import { makeCommit } from "../../git/make-commit.ts";
 import { findRef } from "../../git/open-snapshot.ts";
 import { updateRefs } from "../../git/update-refs.ts";
-import { findMergeRefusal } from "../../protections/merge-refusal.ts";
+import { findMergeRefusal, MERGE_QUEUE_REQUIRED } from "../../protections/merge-refusal.ts";
 import { ProtectedRef } from "../../protections/ref-refusal.ts";
 import { findPull } from "../find-pull.ts";
 import { type OpenPull, openPull } from "../open-pull.ts";
@@ -63,6 +63,7 @@ const AUTHORS_MAX = 100;
  *
  * Cost: two or three calls of the Durable Object for each attempt.
  *
+ * @throws MergeQueueRequired if the base has a merge queue, unless an administrator forces the merge.
  * @throws Failure as `requireMerger`, `requireStyle` and `requireReady`; `not_applicable` for conflicts and for unmet
  * conditions of the base's rule; `conflict` for another head than the caller's, for a rebase with conflicts, and if the
  * base moves again and again.
@@ -134,10 +135,36 @@ async function requireRules(
     mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
   };
   const refusal = await findMergeRefusal(ctx, { ...context, pull }, { isForced, repository });
+  if (refusal === MERGE_QUEUE_REQUIRED) throw new MergeQueueRequired();
   if (refusal !== undefined) throw notApplicable(refusal);
 }
 
+/** The failure of a merge into a base that has a merge queue. */
+export class MergeQueueRequired extends Failure {
+  constructor() {
+    super("not_applicable", MERGE_QUEUE_REQUIRED);
+  }
+}
+
 type Built = Extract<BuiltMerge, { kind: "built" }>;
+
+/**
+ * Builds the merge of a pull request into a commit, which need not be the base's present one.
+ *
+ * @throws GitError `limit` if it is too large, and as `buildMerge`.
+ */
+export async function buildPullMerge(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  opened: OpenPull & { readonly base: Node },
+  options: PullMergeOptions,
+): Promise<BuiltMerge> {
+  const { snapshot, base, head } = opened;
+  const { graph, objects } = snapshot.repository;
+  const writer = await makeWriter(ctx, pull, user, opened, options);
+  return buildMerge({ graph, objects, base, head }, options.style, writer);
+}
 
 async function build(
   ctx: Ctx,
@@ -146,14 +173,10 @@ async function build(
   opened: OpenPull & { readonly base: Node },
   options: PullMergeOptions,
 ): Promise<Built> {
-  const { snapshot, base, head } = opened;
-  const { graph, objects } = snapshot.repository;
-  const { style } = options;
-  const writer = await makeWriter(ctx, pull, user, opened, options);
   try {
-    const built = await buildMerge({ graph, objects, base, head }, style, writer);
+    const built = await buildPullMerge(ctx, pull, user, opened, options);
     if (built.kind === "built") return built;
-    throw asRefusal(built, style);
+    throw asRefusal(built, options.style);
   } catch (error) {
     if (!(error instanceof GitError) || error.code !== "limit") throw error;
     throw notApplicable(`the pull request is too large to merge here: ${error.message}`);
@@ -270,12 +293,12 @@ async function commit(
   };
   const cause = "merge";
   if (objects.length === 0) {
-    await updateRefs(ctx, repo, snapshot, updates, { cause, merge });
+    await updateRefs(ctx, repo, snapshot, updates, { cause, merges: [merge] });
     return;
   }
   const change = ({ pack }: { pack: PackSink }) => {
     for (const { kind, content } of objects) pack.add(kind, content);
-    return Promise.resolve({ updates, merge });
+    return Promise.resolve({ updates, merges: [merge] });
   };
   await commitChange(ctx, repo, change, { cause });
 }

@@ -53,12 +53,21 @@ export function requireStyle(repo: RepositoryContext, kind: MergeKind): void {
  * @throws Failure `not_applicable`.
  */
 export async function requireReady(ctx: Ctx, context: PullContext): Promise<void> {
-  const { row, pull, repo } = context;
+  const { row, pull } = context;
   if (isDraftTitle(row.title)) throw notApplicable("Work in progress PRs cannot be merged");
   if (isJudged(context)) {
     if (pull.mergeState === "conflict") throw notApplicable(nameConflicts(pull.conflictPaths));
     if (pull.mergeState === "ancestor") throw notApplicable(NOTHING_TO_MERGE);
   }
+  await requireUnblocked(ctx, context);
+}
+
+/**
+ * Refuses a pull request that waits for others.
+ *
+ * @throws Failure `not_applicable`.
+ */
+export async function requireUnblocked(ctx: Ctx, { repo, row }: PullContext): Promise<void> {
   if (!repo.row.issueSettings.enableIssueDependencies) return;
   const [blocked] = await ctx.db.all<{ number: number }>(sql`
     select blocker.number
