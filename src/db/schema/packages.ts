@@ -34,6 +34,8 @@ export const packages = sqliteTable(
   (table) => [
     uniqueIndex("packages_name").on(table.ownerId, table.type, table.nameKey),
     index("packages_repository").on(table.repoId),
+    // For the catalog of images, which spans owners.
+    index("packages_type").on(table.type, table.ownerId),
   ],
 );
 export type Package = typeof packages.$inferSelect;
@@ -71,6 +73,10 @@ export const packageVersions = sqliteTable(
     index("package_versions_owner_type").on(table.ownerId, table.type, table.isInternal, table.id),
     index("package_versions_newest").on(table.packageId, table.id),
     index("package_versions_creator").on(table.creatorId),
+    // For the sweep of files that no version names.
+    index("package_versions_internal")
+      .on(table.type, table.id)
+      .where(sql`${table.isInternal} = 1`),
   ],
 );
 export type PackageVersion = typeof packageVersions.$inferSelect;
