@@ -1,0 +1,1 @@
+ALTER TABLE `packages` ADD `is_restricted` integer DEFAULT false NOT NULL;
