@@ -1,5 +1,5 @@
 import type { Ctx } from "../context.ts";
-import { countDownload } from "../domain/packages/count-download.ts";
+import { countPackageDownload } from "../domain/packages/count-download.ts";
 import type { FileOfVersion } from "../domain/packages/find-file.ts";
 import { formatFilename } from "../lib/header-value.ts";
 import { answerStoredFile } from "../lib/stored-file.ts";
@@ -32,7 +32,7 @@ export function answerFile(
       ...headers,
     },
     open: (range) => {
-      if (!range || range.start === 0) countDownload(ctx, version.id);
+      if (!range || range.start === 0) countPackageDownload(ctx, version.id);
       return ctx.git.packageFiles.open(blob.uuid, range);
     },
   });

@@ -3,7 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { RegistryEnv } from "./env.ts";
 import { generic } from "./generic/index.ts";
-import { failureRenderer, PLAIN } from "./render-failure.ts";
+import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
 
 /** The registries of packages, one for each format. */
 export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
@@ -11,4 +11,4 @@ export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 registries.route("/api/packages/:owner/generic", generic);
 
 registries.all("/api/packages/*", (c) => c.text("404 page not found\n", 404));
-registries.onError(failureRenderer(PLAIN));
+registries.onError(failureRenderer(PLAIN_TEXT));

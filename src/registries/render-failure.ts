@@ -24,7 +24,7 @@ interface FailureDialect {
 }
 
 /** Plain text, for formats whose clients show whatever comes. */
-export const PLAIN: FailureDialect = {
+export const PLAIN_TEXT: FailureDialect = {
   body: (message) => [`${message}\n`, "text/plain; charset=UTF-8"],
 };
 

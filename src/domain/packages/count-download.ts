@@ -14,7 +14,7 @@ let isWriting = false;
  * Counts a download of a version. An isolate gathers the downloads of `PACKAGES_DOWNLOAD_COUNT_SECONDS` and writes them by
  * one statement, after a response; those of an isolate that dies meanwhile are lost.
  */
-export function countDownload(ctx: Ctx, versionId: number): void {
+export function countPackageDownload(ctx: Ctx, versionId: number): void {
   pending.set(versionId, (pending.get(versionId) ?? 0) + 1);
   if (isWriting) return;
   isWriting = true;

@@ -49,7 +49,7 @@ const isFile = ({ versionKey, nameKey, compositeKey }: FileKey) =>
   );
 
 /** Finds a file of a package; the newest one if several have the key. */
-export async function findFile(
+export async function findPackageFile(
   { db }: Ctx,
   { row }: PackageContext,
   key: FileKey,

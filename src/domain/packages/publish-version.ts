@@ -129,7 +129,11 @@ async function runBatch(
     eq(packageVersions.packageId, idOfPackage(isPackage)),
     eq(packageVersions.versionKey, publication.versionKey),
   );
-  const versionId = sql<number>`(select ${packageVersions.id} from ${packageVersions} where ${isVersion})`;
+  const versionId = sql<number>`(
+    select ${packageVersions.id}
+    from ${packageVersions}
+    where ${isVersion}
+  )`;
   const before = [
     insertPackage(ctx, owner, publication),
     ...insertVersion(ctx, owner, known, publication, isPackage, versionId),

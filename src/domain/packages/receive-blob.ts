@@ -94,15 +94,18 @@ export async function withBlobs<T>(
 const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === "Failure";
 
 /** The condition that the bytes were noted and the note has not expired. */
-export const isBlobNoted = (uuid: string): SQL => sql`exists (
-  select 1
-  from ${packageLooseFiles}
-  where ${and(
+export function isBlobNoted(uuid: string): SQL {
+  const isNote = and(
     eq(packageLooseFiles.uuid, uuid),
     // By the database's clock when the statement runs.
     sql`${packageLooseFiles.expiresAt} > unixepoch() * 1000`,
-  )}
-)`;
+  );
+  return sql`exists (
+    select 1
+    from ${packageLooseFiles}
+    where ${isNote}
+  )`;
+}
 
 /**
  * Deletes bytes that no blob refers to, and their rows, after the response. On failure, a job deletes them.

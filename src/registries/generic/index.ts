@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { deleteFile, deleteVersion } from "../../domain/packages/delete-version.ts";
-import { findFile } from "../../domain/packages/find-file.ts";
+import { findPackageFile } from "../../domain/packages/find-file.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob } from "../../domain/packages/receive-blob.ts";
@@ -10,7 +10,7 @@ import { notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { enterPackage, requirePackage, type PackageRequest } from "../enter.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
-import { failureRenderer, PLAIN } from "../render-failure.ts";
+import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { readUpload } from "../read-upload.ts";
 import { requireFileName, requireName, requireVersion } from "./names.ts";
 
@@ -22,7 +22,7 @@ const VERSION = "/:name/:version";
 
 generic.get(FILE, async (c) => {
   const { ctx, pkg, version, file } = await enter(c, "read");
-  const found = pkg && (await findFile(ctx, pkg, { versionKey: version, nameKey: file }));
+  const found = pkg && (await findPackageFile(ctx, pkg, { versionKey: version, nameKey: file }));
   if (!found) throw notFound("the file does not exist");
   return answerFile(c, ctx, found);
 });
@@ -46,7 +46,7 @@ generic.delete(FILE, async (c) => {
   const request = await enter(c, "write");
   const { ctx, version, file } = request;
   const pkg = requirePackage(request);
-  const found = await findFile(ctx, pkg, { versionKey: version, nameKey: file });
+  const found = await findPackageFile(ctx, pkg, { versionKey: version, nameKey: file });
   if (!found) throw notFound("the file does not exist");
   await deleteFile(ctx, pkg, found.version, found.file);
   return c.body(null, 204);
@@ -61,7 +61,7 @@ generic.delete(VERSION, async (c) => {
   return c.body(null, 204);
 });
 
-generic.onError(failureRenderer(PLAIN));
+generic.onError(failureRenderer(PLAIN_TEXT));
 
 /** Checks the names of the path and finds the package. Versions and file names are compared as they are. */
 async function enter(

@@ -83,8 +83,8 @@ describe("a file of a generic package", () => {
   });
 
   it.each([
-    ["no credential", () => undefined, 401],
-    ["another user", () => other, 401],
+    ["no credential", (): TestUser | undefined => undefined, 401],
+    ["another user", (): TestUser | undefined => other, 401],
   ] as const)("is not published by %s", async (_, who, status) => {
     const name = freshName("refused");
     const as = who();
