@@ -27,6 +27,11 @@ export const packages = sqliteTable(
     nameKey: text().notNull(),
     /** The repository it is linked to, one of the same owner. */
     repoId: integer().references(() => repositories.id, { onDelete: "set null" }),
+    /**
+     * Whether only those who may write the owner's packages see it while it is linked to no repository: set by triggers when
+     * a private repository that it was linked to is deleted or transferred.
+     */
+    isRestricted: integer({ mode: "boolean" }).notNull().default(false),
     /** Counts the changes of what indexes show: versions, files, properties. Maintained by triggers. */
     revision: integer().notNull().default(0),
     createdAt: integer().notNull(),
