@@ -1,7 +1,7 @@
 import { blake2b } from "@noble/hashes/blake2.js";
 
 import type { Ctx } from "../../context.ts";
-import { readForm } from "../../domain/attachments/form-file.ts";
+import { readFormParts } from "../../domain/attachments/form-file.ts";
 import { dropBlobs, receiveBlob, type ReceivedBlob } from "../../domain/packages/receive-blob.ts";
 import { malformed, tooLarge } from "../../lib/failure.ts";
 import { formatHex } from "../../lib/hex.ts";
@@ -35,7 +35,7 @@ export async function readUploadForm(ctx: Ctx, c: RegistryContext): Promise<Uplo
   let file: { filename: string; blob: ReceivedBlob } | undefined;
   try {
     const type = headers.get("content-type") ?? "";
-    for await (const { name, filename, pieces } of readForm(type, body, FIELDS_BYTES_MAX)) {
+    for await (const { name, filename, pieces } of readFormParts(type, body, FIELDS_BYTES_MAX)) {
       if (name === "content" && filename !== undefined) {
         if (file) throw malformed("the form has more than one file");
         file = { filename, blob: await receiveBlob(ctx, "pypi", pieces) };
