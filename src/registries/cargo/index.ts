@@ -119,7 +119,7 @@ for (const path of ["/1/:name", "/2/:name", "/3/:first/:name", "/:first/:second/
   cargo.get(path, async (c) => {
     const { ctx, pkg } = requireCrateOf(await enter(c, "read"));
     const folder = c.req.path.split("/").slice(5, -1).join("/");
-    const name = c.req.param("name");
+    const name = c.req.param("name") ?? "";
     // A name has one file. Cargo tries other spellings itself, and shows what it found.
     if (folder !== indexFolderOf(name) || pkg.row.name.toLowerCase() !== name.toLowerCase()) {
       throw notFound("package does not exist");
