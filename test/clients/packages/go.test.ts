@@ -1,26 +1,59 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:https";
 import { request } from "node:http";
+import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { homedir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { admin, type Caller, callApi, makeToken, makeUser, serviceUrl } from "../support/forge.ts";
+import { makeZip } from "../../support/archives.ts";
 import { makeDirectory } from "../support/git.ts";
 import { readCommands } from "../support/read-commands.ts";
 import { hasProgram, runProgram, tryProgram } from "../support/run-program.ts";
 
-const hasClients = ["go", "git", "openssl"].every(hasProgram);
+const hasClients = ["go", "git", "openssl", "zip"].every(hasProgram);
 if (!hasClients) console.log("no go: the tests of modules are skipped");
 
+/** Where the go command keeps what it compiled, so that the standard library is compiled once. */
+const cache = process.env["GOCACHE"] ?? join(homedir(), ".cache/go-build");
 // The programs keep what they read; only what is written to the folder can be deleted with it.
 const SETTINGS = {
   GOFLAGS: "-modcacherw",
+  GOCACHE: cache,
   GOTOOLCHAIN: "local",
   GONOSUMDB: "*",
   GIT_CONFIG_NOSYSTEM: "1",
 };
+
+/** Serves the service over HTTPS as well, until the test ends. Returns the address and the file of its certificate. */
+async function serveTls(): Promise<{ address: string; cert: string }> {
+  const directory = makeDirectory();
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+  const files = ["-keyout", "key.pem", "-out", "cert.pem"];
+  const args = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...files, ...subject];
+  await runProgram("openssl", args, { directory });
+  const cert = join(directory, "cert.pem");
+  const server = createServer(
+    { key: readFileSync(join(directory, "key.pem")), cert: readFileSync(cert) },
+    ({ method, headers, url = "" }, answer) => {
+      const options = { method, headers };
+      const passed = request(new URL(url, serviceUrl), options, (found) => {
+        answer.writeHead(found.statusCode ?? 500, found.headers);
+        found.pipe(answer);
+      });
+      passed.end();
+    },
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { address: `localhost:${port}`, cert };
+}
 
 describe.skipIf(!hasClients)("go", { timeout: 240_000 }, () => {
   let owner: Caller;
@@ -36,32 +69,17 @@ describe.skipIf(!hasClients)("go", { timeout: 240_000 }, () => {
   async function upload(
     path: string,
     version: string,
-    { registry = registryOf(owner), key = token, more = "" } = {},
+    { registry = registryOf(owner), key = token } = {},
   ): Promise<number> {
-    const directory = makeDirectory();
-    const git = (...args: string[]) => runProgram("git", args, { directory });
-    writeFileSync(join(directory, "go.mod"), `module ${path}\n\ngo 1.20\n${more}`);
     const name = path.split("/").find((part) => part.startsWith("lib")) ?? "lib";
-    writeFileSync(
-      join(directory, "a.go"),
-      `package ${name}\n\nfunc Version() string { return "${version}" }\n`,
-    );
-    await git("init", "--quiet");
-    await git("add", ".");
-    await git(
-      "-c",
-      "user.name=a",
-      "-c",
-      "user.email=a@example.com",
-      "commit",
-      "--quiet",
-      "-m",
-      "a",
-    );
-    await git("archive", "--format=zip", `--prefix=${path}@${version}/`, "--output=m.zip", "HEAD");
+    const code = `package ${name}\n\nfunc Version() string { return "${version}" }\n`;
+    const body = makeZip([
+      { path: `${path}@${version}/go.mod`, content: `module ${path}\n\ngo 1.20\n` },
+      { path: `${path}@${version}/a.go`, content: code },
+    ]);
     const response = await fetch(`${registry}/upload`, {
       method: "PUT",
-      body: readFileSync(join(directory, "m.zip")),
+      body,
       headers: { Authorization: `Bearer ${key}` },
     });
     await response.text();
@@ -104,7 +122,8 @@ describe.skipIf(!hasClients)("go", { timeout: 240_000 }, () => {
     expect((await go(proxy, "run", ".")).stdout).toBe("v1.1.0\n");
     const listed = await go(proxy, "list", "-m", "-versions", path);
     expect(listed.stdout).toBe(`${path} v1.0.0 v1.1.0 v1.2.0-beta\n`);
-    expect(await go(proxy, "mod", "verify")).toMatchObject({ code: 0 });
+    const verified = await go(proxy, "mod", "verify");
+    expect(verified, verified.output).toMatchObject({ code: 0 });
     const missing = await go(proxy, "get", `${path}@v1.9.0`);
     expect(missing.code).not.toBe(0);
     expect(missing.output).toContain("404");
@@ -126,66 +145,33 @@ describe.skipIf(!hasClients)("go", { timeout: 240_000 }, () => {
     expect((await other(proxy, "run", ".")).stdout).toBe(`${pseudo}\n`);
   });
 
-  describe("over HTTPS", () => {
-    // The go command sends credentials over HTTPS only.
-    let server: Server;
-    let address: string;
-    const folder = makeDirectory();
-
-    beforeAll(async () => {
-      const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-      const files = ["-keyout", "key.pem", "-out", "cert.pem"];
-      await runProgram(
-        "openssl",
-        ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...files, ...subject],
-        { directory: folder },
-      );
-      const key = readFileSync(join(folder, "key.pem"));
-      const cert = readFileSync(join(folder, "cert.pem"));
-      server = createServer({ key, cert }, (asked, answer) => {
-        const { method, headers } = asked;
-        const target = new URL(asked.url ?? "", serviceUrl);
-        const passed = request(target, { method, headers }, (found) => {
-          answer.writeHead(found.statusCode ?? 500, found.headers);
-          found.pipe(answer);
-        });
-        asked.pipe(passed);
-      });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      address = `localhost:${(server.address() as AddressInfo).port}`;
+  // The go command sends credentials over HTTPS only.
+  it("reaches a private owner with a token, and nobody else does", async () => {
+    const { address, cert } = await serveTls();
+    const secret = await makeUser();
+    await callApi(admin, "PATCH", `/admin/users/${secret.name}`, { visibility: "private" });
+    const key = await makeToken(secret, "write:package");
+    const path = "example.com/libsecret";
+    const registry = registryOf(secret);
+    expect(await upload(path, "v1.0.0", { registry, key: "wrong" })).toBe(401);
+    expect(await upload(path, "v1.0.0", { registry })).toBe(404);
+    expect(await upload(path, "v1.0.0", { registry, key })).toBe(201);
+    const proxyAs = (credentials: string) => ({
+      GOPROXY: `https://${credentials}${address}/api/packages/${secret.name}/go`,
+      SSL_CERT_FILE: cert,
     });
-
-    afterAll(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-
-    it("reaches a private owner with a token, and nobody else does", async () => {
-      const secret = await makeUser();
-      await callApi(admin, "PATCH", `/admin/users/${secret.name}`, { visibility: "private" });
-      const key = await makeToken(secret, "write:package");
-      const path = "example.com/libsecret";
-      const registry = registryOf(secret);
-      expect(await upload(path, "v1.0.0", { registry, key: "wrong" })).toBe(401);
-      expect(await upload(path, "v1.0.0", { registry })).toBe(404);
-      expect(await upload(path, "v1.0.0", { registry, key })).toBe(201);
-      const proxyAs = (credentials: string) => ({
-        GOPROXY: `https://${credentials}${address}/api/packages/${secret.name}/go`,
-        SSL_CERT_FILE: join(folder, "cert.pem"),
-      });
-      for (const [credentials, status] of [
-        ["", "401"],
-        ["a:wrong@", "401"],
-        [`a:${token}@`, "404"],
-      ] as const) {
-        const refused = await makeApp(path, "libsecret")(proxyAs(credentials), "get", path);
-        expect(refused.code).not.toBe(0);
-        expect(refused.output).toContain(status);
-      }
-      const go = makeApp(path, "libsecret");
-      const got = await go(proxyAs(`${secret.name}:${key}@`), "get", path);
-      expect(got, got.output).toMatchObject({ code: 0 });
-      expect((await go({ GOPROXY: "off" }, "run", ".")).stdout).toBe("v1.0.0\n");
-    });
+    for (const [credentials, status] of [
+      ["", "401"],
+      ["a:wrong@", "401"],
+      [`a:${token}@`, "404"],
+    ] as const) {
+      const refused = await makeApp(path, "libsecret")(proxyAs(credentials), "get", path);
+      expect(refused.code).not.toBe(0);
+      expect(refused.output).toContain(status);
+    }
+    const go = makeApp(path, "libsecret");
+    const got = await go(proxyAs(`${secret.name}:${key}@`), "get", path);
+    expect(got, got.output).toMatchObject({ code: 0 });
+    expect((await go({ GOPROXY: "off" }, "run", ".")).stdout).toBe("v1.0.0\n");
   });
 });
