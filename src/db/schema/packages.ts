@@ -39,6 +39,8 @@ export const packages = sqliteTable(
   (table) => [
     uniqueIndex("packages_name").on(table.ownerId, table.type, table.nameKey),
     index("packages_repository").on(table.repoId),
+    // For the catalog of images, which spans owners.
+    index("packages_type").on(table.type, table.ownerId),
   ],
 );
 export type Package = typeof packages.$inferSelect;
@@ -76,6 +78,10 @@ export const packageVersions = sqliteTable(
     index("package_versions_owner_type").on(table.ownerId, table.type, table.isInternal, table.id),
     index("package_versions_newest").on(table.packageId, table.id),
     index("package_versions_creator").on(table.creatorId),
+    // For the sweep of files that no version names.
+    index("package_versions_internal")
+      .on(table.type, table.id)
+      .where(sql`${table.isInternal} = 1`),
   ],
 );
 export type PackageVersion = typeof packageVersions.$inferSelect;
@@ -170,6 +176,8 @@ export const packageRegistries = sqliteTable(
     type: text().$type<PackageType>().notNull(),
     /** Counts the changes of its packages. Maintained by triggers. */
     revision: integer().notNull().default(0),
+    /** When the revision was last counted, in milliseconds: larger for each revision. Maintained by a trigger. */
+    changedAt: integer().notNull().default(0),
     /** The armored public key; "" until an index is signed for the first time. */
     publicKey: text().notNull().default(""),
     /** The private key, sealed. */

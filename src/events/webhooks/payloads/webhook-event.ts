@@ -140,6 +140,8 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "pull.synchronized",
   "pull.merged",
   "pull.retargeted",
+  "pull.enqueued",
+  "pull.dequeued",
   "pull.review_requested",
   "pull.review_request_removed",
   "review.submitted",

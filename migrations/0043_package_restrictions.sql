@@ -1,1 +1,0 @@
-ALTER TABLE `packages` ADD `is_restricted` integer DEFAULT false NOT NULL;
