@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { packages, packageVersions } from "../../src/db/schema/index.ts";
+import { PACKAGE_TYPES, packages, packageVersions } from "../../src/db/schema/index.ts";
 import { registries } from "../../src/registries/index.ts";
 import { type Answer, type Sending, visit } from "../support/call.ts";
 import { db } from "../support/db.ts";
@@ -78,6 +78,17 @@ async function answersOf({ method, path }: RegistryRoute, sending: Sending) {
   return [shownOf(ofHidden, hidden.name), shownOf(ofMissing, MISSING)] as const;
 }
 
+/** An owner with a package of each format that nobody else may see: of a private repository, or of one that is gone. */
+async function makeDiscreet(how: "linked" | "restricted"): Promise<TestUser> {
+  const owner = await make.user();
+  const repo = await make.repo(owner, { isPrivate: true, visibility: "private" });
+  const bound = how === "linked" ? { repoId: repo.id } : { isRestricted: true };
+  for (const type of PACKAGE_TYPES) {
+    await makePackage(owner, { type, name: "tool", versions: ["tool"], ...bound });
+  }
+  return owner;
+}
+
 const stored = async () => ({
   packages: (await db.select().from(packages)).length,
   versions: (await db.select().from(packageVersions)).length,
@@ -112,6 +123,34 @@ describe("a private owner of packages", () => {
       expect([400, 401, 403], "without the scope").toContain(withoutScope.status);
       expect(withoutScope.body).not.toContain("1.0.bin");
       expect(await stored()).toEqual(before);
+    },
+  );
+});
+
+const reads = routes.filter(({ method }) => method === "GET");
+
+describe("a package that is hidden with its repository", () => {
+  // SECURITY: also from indexes over all packages of an owner.
+  it.each(["linked", "restricted"] as const)(
+    "is the same as none for everybody else, by every route: %s",
+    async (how) => {
+      const [discreet, empty] = [await makeDiscreet(how), await make.user()];
+      const file = `/api/packages/${discreet.name}/generic/tool/tool/tool`;
+      expect((await visit("PUT", file, { as: discreet, body: "bytes" })).status).toBe(201);
+      expect((await visit("GET", file, { as: discreet })).status).toBe(200);
+      const differences: string[] = [];
+      for (const sending of [{}, { as: stranger }]) {
+        for (const { method, path } of reads) {
+          const send = (owner: string) => visit(method, fillPath(path, owner), sending);
+          const [ofDiscreet, ofEmpty] = [await send(discreet.name), await send(empty.name)];
+          const { tag: _tag, ...shown } = shownOf(ofDiscreet, discreet.name);
+          const { tag: _none, ...expected } = shownOf(ofEmpty, empty.name);
+          if (JSON.stringify(shown) !== JSON.stringify(expected)) {
+            differences.push(`${path}: ${JSON.stringify(shown)} != ${JSON.stringify(expected)}`);
+          }
+        }
+      }
+      expect(differences).toEqual([]);
     },
   );
 });
