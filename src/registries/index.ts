@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { container } from "./container/index.ts";
 import type { RegistryEnv } from "./env.ts";
 import { generic } from "./generic/index.ts";
 import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
@@ -9,6 +10,8 @@ import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
 export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
 registries.route("/api/packages/:owner/generic", generic);
+
+registries.route("/v2", container);
 
 registries.all("/api/packages/*", (c) => c.text("404 page not found\n", 404));
 registries.onError(failureRenderer(PLAIN_TEXT));
