@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { container } from "./container/index.ts";
 import type { RegistryEnv } from "./env.ts";
 import { generic } from "./generic/index.ts";
 import { maven } from "./maven/index.ts";
@@ -13,6 +14,8 @@ export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 registries.route("/api/packages/:owner/generic", generic);
 registries.route("/api/packages/:owner/maven", maven);
 registries.route("/api/packages/:owner/rubygems", rubygems);
+
+registries.route("/v2", container);
 
 registries.all("/api/packages/*", (c) => c.text("404 page not found\n", 404));
 registries.onError(failureRenderer(PLAIN_TEXT));
