@@ -11,7 +11,8 @@ import {
 import { isAllowed, resolvePermission } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
 import { type Actor, boundTokenId } from "../../auth/actor.ts";
-import type { CallerSql } from "../../auth/caller-sql.ts";
+import { type CallerSql, callerSql } from "../../auth/caller-sql.ts";
+import type { Ctx } from "../../context.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
 import {
   packages,
@@ -101,6 +102,16 @@ export const selectPackage = (
       eq(packages.nameKey, nameKey),
     ),
   );
+
+/** Finds a package that the caller may see, where its name is known only after the request was entered. */
+export async function findPackage(
+  { db, actor }: Ctx,
+  owner: PackageOwner,
+  key: PackageKey,
+): Promise<PackageContext | undefined> {
+  const [row] = await selectPackage(db, callerSql(actor), owner.account.name, key);
+  return toPackageContext(actor, owner, row);
+}
 
 /**
  * Resolves a queried package.
