@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { RegistryEnv } from "./env.ts";
+import { composer } from "./composer/index.ts";
 import { generic } from "./generic/index.ts";
 import { maven } from "./maven/index.ts";
 import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
@@ -9,6 +10,7 @@ import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
 /** The registries of packages, one for each format. */
 export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
+registries.route("/api/packages/:owner/composer", composer);
 registries.route("/api/packages/:owner/generic", generic);
 registries.route("/api/packages/:owner/maven", maven);
 
