@@ -6,6 +6,7 @@ import { composer } from "./composer/index.ts";
 import { generic } from "./generic/index.ts";
 import { maven } from "./maven/index.ts";
 import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
+import { rubygems } from "./rubygems/index.ts";
 
 /** The registries of packages, one for each format. */
 export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
@@ -13,6 +14,7 @@ export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 registries.route("/api/packages/:owner/composer", composer);
 registries.route("/api/packages/:owner/generic", generic);
 registries.route("/api/packages/:owner/maven", maven);
+registries.route("/api/packages/:owner/rubygems", rubygems);
 
 registries.all("/api/packages/*", (c) => c.text("404 page not found\n", 404));
 registries.onError(failureRenderer(PLAIN_TEXT));
