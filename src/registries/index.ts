@@ -3,6 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import { container } from "./container/index.ts";
 import type { RegistryEnv } from "./env.ts";
+import { composer } from "./composer/index.ts";
 import { generic } from "./generic/index.ts";
 import { maven } from "./maven/index.ts";
 import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
@@ -11,6 +12,7 @@ import { rubygems } from "./rubygems/index.ts";
 /** The registries of packages, one for each format. */
 export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
+registries.route("/api/packages/:owner/composer", composer);
 registries.route("/api/packages/:owner/generic", generic);
 registries.route("/api/packages/:owner/maven", maven);
 registries.route("/api/packages/:owner/rubygems", rubygems);
