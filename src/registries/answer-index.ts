@@ -11,7 +11,7 @@ type IndexSource =
   | Pick<PackageRegistry, "ownerId" | "type" | "revision">;
 
 /** An index that is made from rows. */
-interface IndexContent {
+export interface IndexContent {
   readonly source: IndexSource;
   /** What it is, and everything else that it depends on besides the source and the base URL. */
   readonly kind: readonly [kind: string, ...parts: (string | number | boolean)[]];
