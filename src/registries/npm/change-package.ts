@@ -7,10 +7,10 @@ import { deleteVersions } from "../../domain/packages/delete-version.ts";
 import type { PackageContext } from "../../domain/packages/find-package.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { loadSummaries, type VersionSummary } from "./load-package.ts";
-import { LATEST, requireTag, versionKeyOf } from "./names.ts";
+import { LATEST, requireDistTag, versionKeyOf } from "./names.ts";
 import type { Document } from "./parse-publication.ts";
 import { asOutdated, requireRevision } from "./revision.ts";
-import { deleteOtherTags, deleteTag, setTags, TAGS_MAX } from "./tags.ts";
+import { deleteOtherTags, deleteDistTag, setDistTags, TAGS_MAX } from "./tags.ts";
 
 /** Maximum length of the reason why a version should not be used. */
 const DEPRECATION_LENGTH_MAX = 4096;
@@ -51,7 +51,7 @@ export async function changeTags(
   wanted: Readonly<Record<string, string>>,
   isWhole: boolean,
 ): Promise<void> {
-  for (const tag of Object.keys(wanted)) requireTag(tag);
+  for (const tag of Object.keys(wanted)) requireDistTag(tag);
   const { versions, stored, tags } = await loadSummaries(ctx, pkg);
   const byKey = new Map(versions.map((each) => [each.versionKey, each]));
   for (const version of Object.values(wanted)) {
@@ -66,13 +66,13 @@ export async function changeTags(
     ctx,
     pkg,
     undefined,
-    isWhole ? replaceTags(ctx, pkg, keys, {}) : setTags(ctx.db, pkg.row.id, keys),
+    isWhole ? replaceTags(ctx, pkg, keys, {}) : setDistTags(ctx.db, pkg.row.id, keys),
   );
 }
 
 /** Deletes a tag, if it is there. After `latest` was deleted, no version takes its place. */
 export async function removeTag(ctx: Ctx, { row }: PackageContext, tag: string): Promise<void> {
-  await ctx.db.batch(deleteTag(ctx.db, row.id, requireTag(tag), tag === LATEST));
+  await ctx.db.batch(deleteDistTag(ctx.db, row.id, requireDistTag(tag), tag === LATEST));
 }
 
 /**
@@ -123,7 +123,7 @@ function keysOf(
   const entries = Object.entries(tags);
   if (entries.length > TAGS_MAX) throw malformed(`a package has at most ${TAGS_MAX} tags`);
   return Object.fromEntries(
-    entries.map(([tag, version]) => [requireTag(tag), requireKnown(byKey, version).versionKey]),
+    entries.map(([tag, version]) => [requireDistTag(tag), requireKnown(byKey, version).versionKey]),
   );
 }
 
@@ -137,7 +137,7 @@ function replaceTags(
   const changed = Object.entries(wanted).filter(([tag, key]) => present[tag] !== key);
   return [
     deleteOtherTags(db, row.id, Object.keys(wanted)),
-    ...setTags(db, row.id, Object.fromEntries(changed)),
+    ...setDistTags(db, row.id, Object.fromEntries(changed)),
   ];
 }
 

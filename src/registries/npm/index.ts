@@ -18,7 +18,7 @@ import { changePackage, changeTags, removeTag, unpublish } from "./change-packag
 import { loadPackage, loadSummaries } from "./load-package.ts";
 import { logOut, parseLogin, tokenOfLogin } from "./login.ts";
 import type { Manifest } from "./manifest.ts";
-import { requireName, requireTag, versionKeyOf } from "./names.ts";
+import { requireNpmName, requireDistTag, versionKeyOf } from "./names.ts";
 import { formatAbbreviated, formatPackument, formatVersion } from "./packument.ts";
 import { parseDocument } from "./parse-publication.ts";
 import { PROVENANCE_FILE, putPackage } from "./publish.ts";
@@ -107,7 +107,7 @@ for (const path of TAGS_OF) {
   for (const method of ["put", "post"] as const) {
     npm[method](`${path}/:tag`, async (c) => {
       const { ctx, pkg } = await enter(c, "write");
-      const tag = requireTag(c.req.param("tag") ?? "");
+      const tag = requireDistTag(c.req.param("tag") ?? "");
       const version = await readJson(c, SMALL_BYTES_MAX);
       if (typeof version !== "string") throw malformed("the body is no version as a JSON string");
       await changeTags(ctx, pkg, { [tag]: version }, false);
@@ -184,7 +184,7 @@ npm.onError(failureRenderer(jsonDialect((message) => ({ error: message }))));
 /** The name of a package in the path. @throws Failure `malformed` */
 function nameOf(c: RegistryContext): string {
   const { scope, name = "" } = c.req.param() as { scope?: string; name?: string };
-  return requireName(scope === undefined ? name : `${scope}/${name}`);
+  return requireNpmName(scope === undefined ? name : `${scope}/${name}`);
 }
 
 function enterNamed(c: RegistryContext, mode: "read" | "write"): Promise<PackageRequest> {
@@ -247,7 +247,7 @@ async function findTarball(c: RegistryContext, mode: "read" | "write") {
 async function attestations(c: RegistryContext): Promise<Response> {
   const { scope, spec = "" } = c.req.param() as { scope?: string; spec?: string };
   const [, unscoped = "", version = ""] = /^(.+)@([^@]+)$/.exec(spec) ?? [];
-  const name = requireName(scope === undefined ? unscoped : `${scope}/${unscoped}`);
+  const name = requireNpmName(scope === undefined ? unscoped : `${scope}/${unscoped}`);
   const request = await enterPackage(c, { mode: "read", type: "npm", name, nameKey: name });
   const { ctx } = request;
   const versionKey = versionKeyOf(version);

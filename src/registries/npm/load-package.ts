@@ -7,7 +7,7 @@ import type { Manifest } from "./manifest.ts";
 import { LATEST } from "./names.ts";
 import { ABBREVIATED, resolveTags, type StoredPackage, type StoredTag } from "./packument.ts";
 import { formatRevision } from "./revision.ts";
-import { TAG } from "./tags.ts";
+import { TAG_PROPERTY } from "./tags.ts";
 
 const isVersionOf = ({ row }: PackageContext): SQL | undefined =>
   and(eq(packageVersions.packageId, row.id), eq(packageVersions.isInternal, false));
@@ -17,7 +17,7 @@ const selectTags = ({ db }: Ctx, { row }: PackageContext) =>
     .select({ tag: packageProperties.value, version: packageVersions.version })
     .from(packageProperties)
     .leftJoin(packageVersions, eq(packageVersions.id, packageProperties.versionId))
-    .where(and(eq(packageProperties.packageId, row.id), eq(packageProperties.name, TAG)))
+    .where(and(eq(packageProperties.packageId, row.id), eq(packageProperties.name, TAG_PROPERTY)))
     .orderBy(asc(packageProperties.id));
 
 /** The fields that installing needs. A merge patch leaves out those that are null. */
@@ -60,7 +60,7 @@ export async function loadPackage(
             from ${packageProperties}
             where ${and(
               eq(packageProperties.packageId, row.id),
-              eq(packageProperties.name, TAG),
+              eq(packageProperties.name, TAG_PROPERTY),
               eq(packageProperties.value, LATEST),
             )}
           ),

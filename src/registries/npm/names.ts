@@ -18,7 +18,7 @@ const VERSION_LENGTH_MAX = 256;
 const TAG_LENGTH_MAX = 128;
 
 /** @throws Failure `malformed` */
-export function requireName(name: string): string {
+export function requireNpmName(name: string): string {
   if (NAME.test(name) && name.length <= NAME_LENGTH_MAX && !RESERVED.has(name)) return name;
   throw malformed("package name is invalid");
 }
@@ -46,7 +46,7 @@ export const isTag = (tag: string): boolean =>
   validRange(tag) === null;
 
 /** @throws Failure `malformed` */
-export function requireTag(tag: string): string {
+export function requireDistTag(tag: string): string {
   if (isTag(tag)) return tag;
   throw malformed("The tag name is invalid");
 }
@@ -55,4 +55,4 @@ export function requireTag(tag: string): string {
 export const unscoped = (name: string): string => name.slice(name.indexOf("/") + 1);
 
 /** The scope of a name without `@`; undefined if it has none. */
-export const scopeOf = (name: string): string | undefined => /^@([^/]+)\//.exec(name)?.[1];
+export const npmScopeOf = (name: string): string | undefined => /^@([^/]+)\//.exec(name)?.[1];

@@ -7,7 +7,7 @@ import { malformed } from "../../lib/failure.ts";
 import { parseHex } from "../../lib/hex.ts";
 import type { TarballContent } from "./inspect-tarball.ts";
 import type { Dist, Manifest } from "./manifest.ts";
-import { LATEST, requireTag, unscoped, versionKeyOf } from "./names.ts";
+import { LATEST, requireDistTag, unscoped, versionKeyOf } from "./names.ts";
 
 /** A document that a client puts: a version with its tarball, or what it changes of versions that exist. */
 const Document = z.object({
@@ -158,7 +158,7 @@ function parseTags(tags: Readonly<Record<string, string>>, version: string): str
   if (names.length === 0) return [LATEST];
   if (names.length > TAGS_MAX) throw malformed(`a version gets at most ${TAGS_MAX} tags`);
   for (const name of names) {
-    requireTag(name);
+    requireDistTag(name);
     if (tags[name] !== version) throw malformed("a tag names another version than is published");
   }
   return names;

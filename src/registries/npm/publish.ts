@@ -20,7 +20,7 @@ import {
   type Tarball,
 } from "./parse-publication.ts";
 import { readDocument } from "./read-document.ts";
-import { setTags } from "./tags.ts";
+import { setDistTags } from "./tags.ts";
 
 /**
  * Takes the document that a client puts at a package: one with a tarball publishes a version, one without changes versions
@@ -67,7 +67,7 @@ export async function putPackage(
     files,
     ifVersionExists: "refuse",
     also: ({ packageId }) =>
-      setTags(ctx.db, packageId, Object.fromEntries(tags.map((tag) => [tag, versionKey]))),
+      setDistTags(ctx.db, packageId, Object.fromEntries(tags.map((tag) => [tag, versionKey]))),
   });
 }
 

@@ -5,8 +5,8 @@ import type { Ctx } from "../../context.ts";
 import { packageProperties, packages, packageVersions } from "../../db/schema/index.ts";
 import { readIndex } from "../answer-index.ts";
 import type { RegistryRequest } from "../enter-registry.ts";
-import { LATEST, scopeOf } from "./names.ts";
-import { TAG } from "./tags.ts";
+import { LATEST, npmScopeOf } from "./names.ts";
+import { TAG_PROPERTY } from "./tags.ts";
 
 /** A search as npm's clients send it. */
 export interface SearchQuery {
@@ -24,6 +24,7 @@ interface CatalogEntry {
   readonly id: number;
   readonly name: string;
   readonly repoId: number | null;
+  readonly isRestricted: boolean;
   readonly version: string;
   readonly createdAt: number;
   readonly fields: {
@@ -92,6 +93,7 @@ async function listCatalog({ db }: Ctx, ownerId: number): Promise<CatalogEntry[]
       id: sql<number>`${packages.id}`.as("package_id"),
       name: packages.name,
       repoId: packages.repoId,
+      isRestricted: packages.isRestricted,
       version: packageVersions.version,
       createdAt: sql<number>`${packageVersions.createdAt}`.as("published_at"),
       fields: sql<string>`json_patch('{}', json_object(${sql.join(pairs, sql`, `)}))`.as("fields"),
@@ -105,11 +107,15 @@ async function listCatalog({ db }: Ctx, ownerId: number): Promise<CatalogEntry[]
           from ${packageProperties}
           where ${and(
             eq(packageProperties.packageId, packages.id),
-            eq(packageProperties.name, TAG),
+            eq(packageProperties.name, TAG_PROPERTY),
             eq(packageProperties.value, LATEST),
           )}
         ),
-        (select max(newest.id) from ${packageVersions} newest where newest.package_id = ${packages.id})
+        (
+          select max(newest.id)
+          from ${packageVersions} newest
+          where newest.package_id = ${packages.id}
+        )
       )`,
     )
     .where(and(eq(packages.ownerId, ownerId), eq(packages.type, "npm")))
@@ -135,7 +141,7 @@ function toMatch(term: string): Match {
         Array.isArray(fields.maintainers) &&
         fields.maintainers.some((each) => values.includes(nameOf(each)));
     case "scope":
-      return ({ name }) => values.includes(scopeOf(name) ?? "unscoped");
+      return ({ name }) => values.includes(npmScopeOf(name) ?? "unscoped");
     default:
       return ({ name, fields }) =>
         name.includes(term) ||
@@ -165,7 +171,7 @@ function toResult(
   const { description, keywords, author, maintainers, license, ...links } = fields;
   const { homepage, repository, bugs } = links;
   const urls = { homepage, repository: urlOf(repository), bugs: urlOf(bugs) };
-  const scope = scopeOf(name);
+  const scope = npmScopeOf(name);
   return {
     scope: scope === undefined ? "unscoped" : `@${scope}`,
     name,

@@ -88,9 +88,9 @@ describe("PUT /{name} with a tarball", () => {
   });
 
   it.each([
-    ["no credential", () => undefined],
-    ["another user", () => other],
-  ] as const)("refuses %s with the challenge, and stores nothing", async (_, who) => {
+    ["no credential", (): TestUser | undefined => undefined],
+    ["another user", (): TestUser | undefined => other],
+  ])("refuses %s with the challenge, and stores nothing", async (_, who) => {
     const name = freshName("refused");
     const as = who();
     const json = await makePublication(name, "1.0.0");
@@ -220,7 +220,7 @@ describe("PUT /{name} refuses, and stores nothing of,", () => {
 
   it("two tarballs", async () => {
     const name = freshName("bad");
-    const before = await looseCount();
+    const before: number = await looseCount();
     const document = await makePublication(name, "1.0.0");
     const [attachment] = Object.values(document["_attachments"] as object) as object[];
     const json = { ...document, _attachments: { "a.tgz": attachment, "b.tgz": attachment } };
