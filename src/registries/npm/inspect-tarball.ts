@@ -1,7 +1,6 @@
 import { malformed } from "../../lib/failure.ts";
-import { splitPiece } from "../archives/archive-source.ts";
-import { gunzip } from "../archives/gunzip.ts";
-import { readTar } from "../archives/tar.ts";
+import { readOneFolder } from "../archives/one-folder.ts";
+import { streamTarGz } from "../archives/stream-tar-gz.ts";
 
 /** What a tarball holds. */
 export interface TarballContent {
@@ -26,20 +25,11 @@ const PACKAGE_JSON_BYTES_MAX = 1024 * 1024;
 export async function inspectTarball(archive: AsyncIterable<Uint8Array>): Promise<TarballContent> {
   let fileCount = 0;
   let unpackedBytes = 0;
-  let root: string | undefined;
   let hasShrinkwrap = false;
   let manifest: Record<string, unknown> | undefined;
-  for await (const entry of unpack(archive)) {
-    const { path, type, sizeBytes } = entry;
-    if (type === "directory") continue;
+  for await (const { inside, entry } of readOneFolder(streamTarGz(archive, UNPACKED_BYTES_MAX))) {
     fileCount++;
-    unpackedBytes += sizeBytes;
-    const [folder = "", ...rest] = path.split("/");
-    root ??= folder;
-    if (folder !== root || rest.length === 0) {
-      throw malformed("the files of the tarball are not all in one folder");
-    }
-    const inside = rest.join("/");
+    unpackedBytes += entry.sizeBytes;
     if (inside === "npm-shrinkwrap.json") hasShrinkwrap = true;
     if (inside !== "package.json") continue;
     if (manifest) throw malformed("the tarball has two files package.json");
@@ -48,13 +38,6 @@ export async function inspectTarball(archive: AsyncIterable<Uint8Array>): Promis
   if (!manifest) throw malformed("the tarball has no package.json");
   const { name, version } = manifest;
   return { fileCount, unpackedBytes, hasShrinkwrap, name, version };
-}
-
-const unpack = (archive: AsyncIterable<Uint8Array>) =>
-  readTar(gunzip(splitPieces(archive), UNPACKED_BYTES_MAX));
-
-async function* splitPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) yield* splitPiece(piece);
 }
 
 function parseManifest(bytes: Uint8Array): Record<string, unknown> {
