@@ -9,7 +9,9 @@ export interface FileInFolder {
 }
 
 /** Lists the files of an archive that has one folder at its top. @throws Failure `malformed` for any other. */
-export async function* readOneFolder(entries: AsyncIterable<TarEntry>): AsyncGenerator<FileInFolder> {
+export async function* readOneFolder(
+  entries: AsyncIterable<TarEntry>,
+): AsyncGenerator<FileInFolder> {
   let root: string | undefined;
   for await (const entry of entries) {
     if (entry.type === "directory") continue;

@@ -13,7 +13,9 @@ const KEY_LENGTH_MAX = 512;
 const Text = z
   .union([z.string(), z.number(), z.boolean()])
   .nullish()
-  .transform((value) => (value === null || value === undefined ? undefined : String(value).toWellFormed()));
+  .transform((value) =>
+    value === null || value === undefined ? undefined : String(value).toWellFormed(),
+  );
 const Texts = z
   .array(Text)
   .nullish()
@@ -50,8 +52,14 @@ const Chart = z.object({
   keywords: Texts,
   home: Text,
   sources: Texts,
-  dependencies: z.array(Dependency).nullish().transform((list) => list ?? undefined),
-  maintainers: z.array(Maintainer).nullish().transform((list) => list ?? undefined),
+  dependencies: z
+    .array(Dependency)
+    .nullish()
+    .transform((list) => list ?? undefined),
+  maintainers: z
+    .array(Maintainer)
+    .nullish()
+    .transform((list) => list ?? undefined),
   icon: Text,
   appVersion: Text,
   deprecated: Flag,
