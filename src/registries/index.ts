@@ -3,6 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { RegistryEnv } from "./env.ts";
 import { generic } from "./generic/index.ts";
+import { maven } from "./maven/index.ts";
 import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
 import { rubygems } from "./rubygems/index.ts";
 
@@ -11,6 +12,7 @@ export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
 registries.route("/api/packages/:owner/generic", generic);
 registries.route("/api/packages/:owner/rubygems", rubygems);
+registries.route("/api/packages/:owner/maven", maven);
 
 registries.all("/api/packages/*", (c) => c.text("404 page not found\n", 404));
 registries.onError(failureRenderer(PLAIN_TEXT));
