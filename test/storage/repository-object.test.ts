@@ -549,3 +549,33 @@ describe("destroy", () => {
     expect(await object.snapshot()).toEqual({ version: 0, head: null, refs: [], packs: [] });
   });
 });
+
+describe("leases", () => {
+  it("are passed on with the snapshot after the push of who had them", async () => {
+    const object = fresh();
+    const first = await object.acquireLease(MAIN, 0);
+    if (first.kind !== "acquired") throw new Error("nobody has the lease");
+    const { lease } = first;
+    expect(first).toMatchObject({ hasWaited: false, snapshot: { refs: [] } });
+    const second = object.acquireLease(MAIN, 10_000);
+    // A push that updates nothing may be tried again under the same lease.
+    await object.commitPush(LOCATION, push([update(MAIN, B, A)], { lease }));
+    expect(await object.acquireLease(MAIN, 0)).toEqual({ kind: "busy" });
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)], { lease }));
+    expect(await second).toMatchObject({
+      kind: "acquired",
+      hasWaited: true,
+      snapshot: { refs: [{ name: MAIN, oid: A }] },
+    });
+  });
+
+  it("are released without a push, by their holder", async () => {
+    const object = fresh();
+    const first = await object.acquireLease(MAIN, 0);
+    if (first.kind !== "acquired") throw new Error("nobody has the lease");
+    await object.releaseLease({ ...first.lease, id: "another" });
+    expect(await object.acquireLease(MAIN, 0)).toEqual({ kind: "busy" });
+    await object.releaseLease(first.lease);
+    expect(await object.acquireLease(MAIN, 0)).toMatchObject({ kind: "acquired" });
+  });
+});

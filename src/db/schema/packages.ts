@@ -27,6 +27,11 @@ export const packages = sqliteTable(
     nameKey: text().notNull(),
     /** The repository it is linked to, one of the same owner. */
     repoId: integer().references(() => repositories.id, { onDelete: "set null" }),
+    /**
+     * Whether only those who may write the owner's packages see it while it is linked to no repository: set by triggers when
+     * a private repository that it was linked to is deleted or transferred.
+     */
+    isRestricted: integer({ mode: "boolean" }).notNull().default(false),
     /** Counts the changes of what indexes show: versions, files, properties. Maintained by triggers. */
     revision: integer().notNull().default(0),
     createdAt: integer().notNull(),
@@ -34,6 +39,8 @@ export const packages = sqliteTable(
   (table) => [
     uniqueIndex("packages_name").on(table.ownerId, table.type, table.nameKey),
     index("packages_repository").on(table.repoId),
+    // For the catalog of images, which spans owners.
+    index("packages_type").on(table.type, table.ownerId),
   ],
 );
 export type Package = typeof packages.$inferSelect;
@@ -71,6 +78,10 @@ export const packageVersions = sqliteTable(
     index("package_versions_owner_type").on(table.ownerId, table.type, table.isInternal, table.id),
     index("package_versions_newest").on(table.packageId, table.id),
     index("package_versions_creator").on(table.creatorId),
+    // For the sweep of files that no version names.
+    index("package_versions_internal")
+      .on(table.type, table.id)
+      .where(sql`${table.isInternal} = 1`),
   ],
 );
 export type PackageVersion = typeof packageVersions.$inferSelect;

@@ -32,12 +32,15 @@ export function deleteVersions(ctx: Ctx, { row, owner }: PackageContext, isOne: 
       {
         type: "package.deleted",
         ownerId: owner.account.id,
+        repoId: row.repoId,
         packageId: row.id,
         versionId: sql`${packageVersions.id}`,
         packageType: row.type,
         name: row.name,
         // A column, which `recordEach` takes for fields of any type.
         version: sql`${packageVersions.version}` as unknown as string,
+        creatorId: sql`coalesce(${packageVersions.creatorId}, 0)`,
+        publishedAt: sql`${packageVersions.createdAt}`,
       },
       sql`from ${packageVersions} where ${isDeleted} and not ${packageVersions.isInternal}`,
     ),

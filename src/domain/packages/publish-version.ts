@@ -19,7 +19,7 @@ import {
   type PackageVersion,
 } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
-import { conflict, forbidden, notFound, tooLarge } from "../../lib/failure.ts";
+import { conflict, type Failure, forbidden, notFound, tooLarge } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { PackageContext, PackageOwner } from "./find-package.ts";
 import { isBlobNoted, type ReceivedBlob, withBlobs } from "./receive-blob.ts";
@@ -58,7 +58,19 @@ export interface Publication {
   /** What becomes of a version that exists: it is refused; the files are added; or its metadata is replaced too. */
   readonly ifVersionExists: "refuse" | "add" | "update";
   /** What becomes of a file that exists in it. */
-  readonly ifFileExists?: "refuse" | "replace";
+  readonly ifFileExists?: "refuse" | "replace" | "keep";
+  /** Statements of the same batch, before the version is inserted: the package is there. */
+  readonly before?: (ids: PublishedIds) => readonly BatchItem<"sqlite">[];
+  /** Statements at the end of the same batch, for what a format keeps beside the version. */
+  readonly also?: (ids: PublishedIds) => readonly BatchItem<"sqlite">[];
+  /** The refusal that a violation by these statements means. */
+  readonly refusalOf?: (error: unknown) => Failure | undefined;
+}
+
+/** The ids of what is published, within its batch. */
+export interface PublishedIds {
+  readonly packageId: SQL<number>;
+  readonly versionId: SQL<number>;
 }
 
 /** What was published. */
@@ -88,7 +100,7 @@ export function publishVersion(
     try {
       return await runBatch(ctx, owner, known, publication, blobs);
     } catch (error) {
-      throw asRefusal(error) ?? error;
+      throw publication.refusalOf?.(error) ?? asRefusal(error) ?? error;
     }
   });
 }
@@ -134,13 +146,16 @@ async function runBatch(
     from ${packageVersions}
     where ${isVersion}
   )`;
+  const ids = { packageId: idOfPackage(isPackage), versionId };
   const before = [
     insertPackage(ctx, owner, publication),
+    ...(publication.before?.(ids) ?? []),
     ...insertVersion(ctx, owner, known, publication, isPackage, versionId),
     ...blobs.map((blob) => insertBlob(ctx, owner, blob)),
     ...publication.files.flatMap((file) => insertFile(ctx, owner, publication, file, versionId)),
-    ...setProperties(ctx, publication, idOfPackage(isPackage), versionId),
+    ...setProperties(ctx, publication, ids.packageId, versionId),
     dropNotes(ctx, blobs),
+    ...(publication.also?.(ids) ?? []),
   ];
   const [first, ...rest] = before as [BatchItem<"sqlite">, ...BatchItem<"sqlite">[]];
   const results = await db.batch([
@@ -214,11 +229,14 @@ function insertVersion(
       recordIfChanged(ctx, {
         type: "package.created",
         ownerId: account.id,
+        repoId: sql`(select ${packages.repoId} from ${packages} where ${isPackage})`,
         packageId: idOfPackage(isPackage),
         versionId,
         packageType: type,
         name,
         version,
+        creatorId: actor.user?.id ?? 0,
+        publishedAt: now,
       }),
     );
   }
@@ -309,6 +327,7 @@ function insertFile(
     ),
   );
   if (ifFileExists === "refuse") return [insert, ...setFileProperties];
+  if (ifFileExists === "keep") return [insert.onConflictDoNothing(), ...setFileProperties];
   return [
     // The blob must not go with its last file and come again: the new file is there before the old one goes.
     db

@@ -7,7 +7,7 @@ import { log } from "../../lib/log.ts";
 import type { DigestName, StoredBytes } from "../../storage/hashed-files.ts";
 
 /** Maximum duration of an upload, in milliseconds. */
-const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
+export const PACKAGE_UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
 
 /** Bytes in the object storage, with their digests, that no package refers to yet. */
 export interface ReceivedBlob extends StoredBytes<DigestName> {
@@ -29,9 +29,9 @@ export async function receiveBlob(
 ): Promise<ReceivedBlob> {
   const { db, git, now, config } = ctx;
   const uuid = crypto.randomUUID();
-  await db.insert(packageLooseFiles).values({ uuid, expiresAt: now + UPLOAD_LIFE_MS });
+  await db.insert(packageLooseFiles).values({ uuid, expiresAt: now + PACKAGE_UPLOAD_LIFE_MS });
   try {
-    const bounded = bound(pieces, config.packages.fileBytesMax[type]);
+    const bounded = boundPieces(pieces, config.packages.fileBytesMax[type]);
     return { uuid, ...(await git.packageFiles.receive(uuid, bounded)) };
   } catch (error) {
     dropBlobs(ctx, [uuid]);
@@ -124,8 +124,8 @@ export function dropBlobs(ctx: Ctx, uuids: readonly string[]): void {
   ctx.defer(drop().catch(() => log("package:blobs-not-dropped", { count: uuids.length })));
 }
 
-/** The same pieces, as far as they are within a size. */
-async function* bound(
+/** The same pieces, as far as they are within a size. @throws Failure `forbidden` beyond it. */
+export async function* boundPieces(
   pieces: AsyncIterable<Uint8Array>,
   bytesMax: number,
 ): AsyncGenerator<Uint8Array> {

@@ -1,43 +1,77 @@
 import { and, asc, eq, gt, ne, or, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { codeComments, reviews, type CodeComment } from "../../db/schema/index.ts";
+import { codeComments, pulls, reviews, type CodeComment } from "../../db/schema/index.ts";
 import { recordEach } from "../../events/record.ts";
 import type { Budget } from "../../git/budget.ts";
 import { followIn } from "../../git/diff/follow-line.ts";
+import type { Oid } from "../../git/oid.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
+import type { RepositoryRules } from "../../shapes/repos/repository-rules.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { diffSides } from "../commits/find-changes.ts";
 import { insertEntries } from "../issues/insert-entry.ts";
 import { rulesOfBranch } from "../protections/match-rule.ts";
-import { loadRules } from "../protections/select-rules.ts";
 import { findFileAt } from "./find-file-at.ts";
 import { isSubmittedReview } from "./review-states.ts";
 
-/**
- * Marks the reviews of other commits than the present head as stale, and dismisses approvals among them where a rule of
- * the base wants that. Repeated for the same head it changes nothing.
- *
- * Cost: one round trip, and one before it where the rules of the repository are not loaded.
- */
-export async function markStale(ctx: Ctx, pull: PullContext, newHeadOid: string): Promise<void> {
-  const { repo, row } = pull;
-  const rules = rulesOfBranch(await loadRules(ctx, repo), pull.pull.baseBranch);
-  const isDismissing = rules.some(({ settings }) => settings.dismissStaleApprovals);
-  const isOld = ne(reviews.commitOid, newHeadOid);
-  const ofPull = (isStale: boolean): SQL | undefined =>
-    and(
-      eq(reviews.issueId, row.id),
-      eq(reviews.isStale, !isStale),
-      or(isSubmittedReview, eq(reviews.state, "pending")),
-      isStale ? isOld : eq(reviews.commitOid, newHeadOid),
-    );
-  await ctx.db.batch([
-    ctx.db.update(reviews).set({ isStale: true }).where(ofPull(true)),
-    ctx.db.update(reviews).set({ isStale: false }).where(ofPull(false)),
-    ...(isDismissing ? dropApprovals(ctx, pull, isOld) : []),
-  ]);
+/** Another head of a pull request. */
+export interface NewHead {
+  readonly headOid: Oid;
+  /** Whether it offers the base the same change as the former one. */
+  readonly isSameChange: boolean;
 }
+
+/**
+ * The statements that mark the reviews of a pull request for another head, and dismiss approvals where a rule of the base
+ * wants that. They belong before the statement that moves the head, in its batch, and write nothing if the head is not the
+ * former one any more.
+ *
+ * SECURITY: an approval that a rule drops with a push is gone in the moment in which the new head shows.
+ *
+ * A head that offers the same change leaves reviews as they are. A review of the very commit is never stale.
+ *
+ * @param rules Of the base's repository.
+ */
+export function headStatements(
+  ctx: Ctx,
+  pull: PullContext,
+  rules: RepositoryRules,
+  { headOid, isSameChange }: NewHead,
+) {
+  const { row } = pull;
+  const isMoving = sql`exists (
+    select 1
+    from ${pulls}
+    where ${pulls.issueId} = ${row.id} and ${pulls.headOid} = ${pull.pull.headOid}
+      and not ${pulls.isClosed}
+  )`;
+  const mark = (isStale: boolean, condition: SQL) =>
+    ctx.db
+      .update(reviews)
+      .set({ isStale })
+      .where(
+        and(
+          eq(reviews.issueId, row.id),
+          eq(reviews.isStale, !isStale),
+          or(isSubmittedReview, eq(reviews.state, "pending")),
+          condition,
+          isMoving,
+        ),
+      );
+  const fresh = mark(false, eq(reviews.commitOid, headOid));
+  if (isSameChange) return [fresh];
+  const isOther = ne(reviews.commitOid, headOid);
+  return [
+    fresh,
+    mark(true, isOther),
+    ...(dismissesStale(rules, pull) ? dropApprovals(ctx, pull, and(isOther, isMoving)) : []),
+  ];
+}
+
+/** Whether a rule of the base dismisses approvals of other commits than the head. */
+export const dismissesStale = (rules: RepositoryRules, { pull }: PullContext): boolean =>
+  rulesOfBranch(rules, pull.baseBranch).some(({ settings }) => settings.dismissStaleApprovals);
 
 /**
  * The statements that dismiss approvals of a pull request, in the batch of what makes them void: another head, where a

@@ -1,1 +1,0 @@
-ALTER TABLE `package_registries` ADD `changed_at` integer DEFAULT 0 NOT NULL;
