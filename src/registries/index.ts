@@ -4,6 +4,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import type { RegistryEnv } from "./env.ts";
 import { generic } from "./generic/index.ts";
 import { maven } from "./maven/index.ts";
+import { nuget } from "./nuget/index.ts";
 import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
 import { rubygems } from "./rubygems/index.ts";
 
@@ -11,6 +12,7 @@ import { rubygems } from "./rubygems/index.ts";
 export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
 registries.route("/api/packages/:owner/generic", generic);
+registries.route("/api/packages/:owner/nuget", nuget);
 registries.route("/api/packages/:owner/rubygems", rubygems);
 registries.route("/api/packages/:owner/maven", maven);
 

@@ -26,6 +26,8 @@ export interface Listing {
   readonly version: NugetVersion;
   readonly title: string;
   readonly tags: string;
+  /** As JSON. */
+  readonly packageTypes: string;
   readonly downloadCount: number;
   readonly createdAt: number;
   /** Whether it is the newest release of its package. */
@@ -54,9 +56,7 @@ export function matchesSearch(text: string): SQL | undefined {
     sql` || ' ' || `,
   );
   return and(
-    ...terms.map(
-      (term) => sql`instr(lower(${packages.name} || ' ' || ${metadata}), ${term}) > 0`,
-    ),
+    ...terms.map((term) => sql`instr(lower(${packages.name} || ' ' || ${metadata}), ${term}) > 0`),
   );
 }
 
@@ -98,6 +98,9 @@ export async function listListings(
       version: packageVersions.version,
       title: sql<string>`coalesce(${packageVersions.metadata} ->> '$.title', '')`,
       tags: sql<string>`coalesce(${packageVersions.metadata} ->> '$.tags', '')`,
+      packageTypes: sql<string>`coalesce(
+        ${packageVersions.metadata} ->> '$.packageTypes', '[]'
+      )`,
       downloadCount: packageVersions.downloadCount,
       createdAt: packageVersions.createdAt,
     })
@@ -141,9 +144,18 @@ export const keepSeen = (
       (hasPrereleases || !isNugetPrerelease(version)) && (hasSemVer2 || !version.isSemVer2),
   );
 
+/** The types of a package; one that names none is a dependency. */
+export const typesOf = ({ packageTypes }: Pick<NugetMetadata, "packageTypes">): readonly string[] =>
+  packageTypes.length > 0 ? packageTypes : ["Dependency"];
+
+/** Whether a version is of a type, without regard to case. */
+export const hasPackageType = ({ packageTypes }: Listing, type: string): boolean =>
+  typesOf({ packageTypes: JSON.parse(packageTypes) as string[] }).some(
+    (each) => each.toLowerCase() === type.toLowerCase(),
+  );
+
 /** A version with the content of its package. */
 export interface StoredVersion extends DetailedVersion {
-  readonly downloadCount: number;
   readonly sizeBytes: number;
   /** In hex. */
   readonly sha512: string;
@@ -176,7 +188,7 @@ export async function listStored(
     .orderBy(sql`listed.place`);
   return rows.flatMap(({ name, row, sizeBytes, sha512 }) => {
     const detailed = toDetailed(name, row);
-    return detailed ? { ...detailed, downloadCount: row.downloadCount, sizeBytes, sha512 } : [];
+    return detailed ? Object.assign(detailed, { sizeBytes, sha512 }) : [];
   });
 }
 

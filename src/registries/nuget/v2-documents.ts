@@ -185,7 +185,7 @@ function formatEntryBody(base: string, [listing, stored]: V2Entry, attributes: s
 
 function toProperties(
   { isLatest, isAbsoluteLatest }: Listing,
-  { id, version, metadata, row, sizeBytes, sha512, downloadCount }: StoredVersion,
+  { id, version, metadata, row, sizeBytes, sha512 }: StoredVersion,
 ): Record<string, string | number | boolean> {
   const time = new Date(row.createdAt).toISOString().replace(/Z$/, "");
   const dependencies = metadata.dependencyGroups.flatMap(({ framework, dependencies: list }) =>
@@ -202,7 +202,7 @@ function toProperties(
     Created: time,
     Dependencies: dependencies.join("|"),
     Description: metadata.description,
-    DownloadCount: downloadCount,
+    DownloadCount: row.downloadCount,
     IconUrl: metadata.iconUrl,
     IsLatestVersion: isLatest,
     IsAbsoluteLatestVersion: isAbsoluteLatest,
@@ -222,6 +222,6 @@ function toProperties(
     Summary: metadata.summary,
     Tags: metadata.tags,
     Title: metadata.title || id,
-    VersionDownloadCount: downloadCount,
+    VersionDownloadCount: row.downloadCount,
   };
 }

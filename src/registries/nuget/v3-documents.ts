@@ -1,5 +1,5 @@
 import type { DetailedVersion, Listing, StoredVersion } from "./listings.ts";
-import { pathOf } from "./listings.ts";
+import { pathOf, typesOf } from "./listings.ts";
 import { nugetVersionKey, type NugetVersion } from "./nuget-version.ts";
 import { packageFileKey } from "./names.ts";
 import type { DependencyGroup } from "./parse-nuspec.ts";
@@ -23,7 +23,8 @@ const RESOURCES: readonly (readonly [path: string, ...types: string[]])[] = [
     ...versionsOf("RegistrationsBaseUrl", ["", "3.0.0-beta", "3.0.0-rc", "3.4.0", "3.6.0"]),
   ],
   ["package/", "PackageBaseAddress/3.0.0"],
-  ["", "PackagePublish/2.0.0"],
+  // Some clients list packages by version 2 of the protocol, which is at the URL of the registry.
+  ["", "PackagePublish/2.0.0", ...versionsOf("LegacyGallery", ["", "2.0.0"])],
   ["symbolpackage", "SymbolPackagePublish/4.9.0"],
 ];
 
@@ -56,10 +57,9 @@ export function toRegistration(base: string, id: string, versions: readonly Deta
     "@id": registrationUrl(base, id),
     "@type": ["catalog:CatalogRoot", "PackageRegistration", "catalog:Permalink"],
     count: pages.length,
-    items: pages.map((page) => {
-      const { items, ...head } = toPage(base, id, page);
-      return versions.length > INLINE_MAX ? head : { ...head, items };
-    }),
+    items: pages.map((page) =>
+      versions.length > INLINE_MAX ? toPageHead(base, id, page) : toPage(base, id, page),
+    ),
   };
 }
 
@@ -90,7 +90,13 @@ function pagesOf(versions: readonly DetailedVersion[]): DetailedVersion[][] {
   return pages;
 }
 
-function toPage(base: string, id: string, page: readonly DetailedVersion[]) {
+const toPage = (base: string, id: string, page: readonly DetailedVersion[]) => ({
+  ...toPageHead(base, id, page),
+  items: page.map((version) => toPageItem(base, version)),
+});
+
+/** A page without its versions. */
+function toPageHead(base: string, id: string, page: readonly DetailedVersion[]) {
   const [lower, upper] = [page[0]?.version.normalized, page.at(-1)?.version.normalized];
   const folder = `${base}/registration/${id.toLowerCase()}`;
   return {
@@ -100,7 +106,6 @@ function toPage(base: string, id: string, page: readonly DetailedVersion[]) {
     parent: registrationUrl(base, id),
     lower,
     upper,
-    items: page.map((version) => toPageItem(base, version)),
   };
 }
 
@@ -128,10 +133,7 @@ function toPageItem(base: string, detailed: DetailedVersion) {
   };
 }
 
-const toDescription = ({
-  id,
-  metadata,
-}: Pick<DetailedVersion, "id" | "metadata">) => ({
+const toDescription = ({ id, metadata }: Pick<DetailedVersion, "id" | "metadata">) => ({
   title: metadata.title || id,
   authors: metadata.authors,
   description: metadata.description,
@@ -188,7 +190,6 @@ export interface FoundPackage {
 
 export const toSearchResult = (base: string, { newest, versions, owner }: FoundPackage) => {
   const { id, metadata } = newest;
-  const types = metadata.packageTypes.length > 0 ? metadata.packageTypes : ["Dependency"];
   return {
     "@id": registrationUrl(base, id),
     "@type": "Package",
@@ -200,7 +201,7 @@ export const toSearchResult = (base: string, { newest, versions, owner }: FoundP
     owners: [owner],
     totalDownloads: versions.reduce((total, { downloadCount }) => total + downloadCount, 0),
     verified: false,
-    packageTypes: types.map((name) => ({ name })),
+    packageTypes: typesOf(metadata).map((name) => ({ name })),
     versions: versions.toReversed().map(({ name, version, downloadCount }) => ({
       "@id": leafUrl(base, name, version),
       version: version.normalized,
