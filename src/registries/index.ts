@@ -11,6 +11,7 @@ import { npm } from "./npm/index.ts";
 import { go } from "./go/index.ts";
 import { maven } from "./maven/index.ts";
 import { pypi } from "./pypi/index.ts";
+import { nuget } from "./nuget/index.ts";
 import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
 import { rubygems } from "./rubygems/index.ts";
 
@@ -25,7 +26,9 @@ registries.route("/api/packages/:owner/npm", npm);
 registries.route("/api/packages/:owner/go", go);
 registries.route("/api/packages/:owner/maven", maven);
 registries.route("/api/packages/:owner/pypi", pypi);
+registries.route("/api/packages/:owner/nuget", nuget);
 registries.route("/api/packages/:owner/rubygems", rubygems);
+registries.route("/api/packages/:owner/maven", maven);
 
 registries.route("/v2", container);
 
