@@ -90,6 +90,8 @@ export default defineConfig({
                 DNS_RESOLVER_URL: "",
                 // The limit also counts system hooks, which all tests share.
                 WEBHOOKS_MAX: "1000",
+                // Each download is counted at once.
+                PACKAGES_DOWNLOAD_COUNT_SECONDS: "0",
               },
               // Separate databases for the few tests about all rows of a table, or about none.
               d1Databases: [
@@ -109,7 +111,7 @@ export default defineConfig({
         test: {
           name: "worker",
           include: [
-            "test/{auth,db,domain,entrance,events,hostile,jobs,outgoing,shapes,storage,api,git-http,web}/**/*.test.ts",
+            "test/{auth,db,domain,entrance,events,hostile,jobs,outgoing,registries,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",
           ],
           exclude: [DOCUMENT_TEST, "test/{storage,outgoing}/node/**"],

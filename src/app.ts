@@ -24,6 +24,7 @@ import { log, logBug } from "./lib/log.ts";
 import { collapseSlashes } from "./lib/request-path.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
+import { registries } from "./registries/index.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
 import { BOOKMARK_COOKIE } from "./web/cookies.ts";
@@ -80,6 +81,7 @@ export function createApp(config: Config): Hono<AppEnv> {
   // The API's router answers every path below /api/v1, so web routes with such a path are mounted first.
   app.route("/", web);
   app.route("/api/v1", api);
+  app.route("/", registries);
   app.route("/", gitHttp);
 
   app.onError((error, c) => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { PACKAGE_TYPES, type PackageType } from "./db/schema/package-types.ts";
 import { type FindingSeverities, parseSeverities } from "./git/object/finding.ts";
 import { parseBase64 } from "./lib/base64.ts";
 import { type HostList, parseHostList } from "./lib/host-list.ts";
@@ -122,6 +123,14 @@ const OAUTH_SIGNING_KEYS =
 const SEALING_KEYS =
   "names and keys of 32 bytes in base64, as in name:key, with commas between, or empty";
 
+/** The variable with the limit of one format's files. */
+const sizeVariable = (type: PackageType) =>
+  `PACKAGES_LIMIT_SIZE_${type.toUpperCase()}` as `PACKAGES_LIMIT_SIZE_${Uppercase<PackageType>}`;
+
+const sizeVariables = Object.fromEntries(
+  PACKAGE_TYPES.map((type) => [sizeVariable(type), count(-1, -1, 999_999_999_999)]),
+) as Record<ReturnType<typeof sizeVariable>, ReturnType<typeof count>>;
+
 /** Every variable the service reads, with its allowed values and its default. */
 const Variables = z.object({
   /** The public base URL of the service; "" takes the origin of each request. */
@@ -216,6 +225,16 @@ const Variables = z.object({
   ATTACHMENT_MAX_FILES: count(100, 1, 1000),
   /** The types of files that releases may have; empty allows all. */
   RELEASE_ALLOWED_TYPES: typeList(""),
+  /** Whether packages are served. */
+  PACKAGES_ENABLED: flag(true),
+  /** Maximum versions of all packages of an account; -1 is no limit. */
+  PACKAGES_LIMIT_TOTAL_OWNER_COUNT: count(-1, -1, 1_000_000_000),
+  /** Maximum bytes of all packages of an account, each content counted once; -1 is no limit. */
+  PACKAGES_LIMIT_TOTAL_OWNER_SIZE: count(-1, -1, 999_999_999_999),
+  /** Maximum bytes of one file of a format; -1 is no limit. Cloudflare limits request bodies too, depending on the plan. */
+  ...sizeVariables,
+  /** Seconds for which an isolate gathers downloads of packages before it counts them by one write. */
+  PACKAGES_DOWNLOAD_COUNT_SECONDS: count(10, 0, 25),
   /** Hosts to which the service may send requests: webhooks, mirrors and all other outgoing requests. */
   ALLOWED_HOST_LIST: hostList("external"),
   /** Hosts to which the service sends no requests, even if ALLOWED_HOST_LIST contains them. */
@@ -324,6 +343,15 @@ export interface SealingKey {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** What the packages of an account may take up; infinite without a limit. */
+export interface PackageSettings {
+  readonly isOn: boolean;
+  readonly versionCountMax: number;
+  readonly ownerBytesMax: number;
+  readonly fileBytesMax: Readonly<Record<PackageType, number>>;
+  readonly downloadCountMs: number;
+}
+
 export interface Config {
   rootUrl: string;
   /** The base URL in everything that others than the caller read; "" takes the origin of the request. */
@@ -363,6 +391,7 @@ export interface Config {
   releaseTypes: readonly string[];
   attachmentMaxMib: number;
   attachmentCountMax: number;
+  packages: PackageSettings;
   allowedHosts: HostList;
   blockedHosts: HostList;
   dnsResolverUrl: string;
@@ -435,6 +464,7 @@ export function parseConfig(env: object): Config {
     releaseTypes: variables.RELEASE_ALLOWED_TYPES,
     attachmentMaxMib: variables.ATTACHMENT_MAX_SIZE,
     attachmentCountMax: variables.ATTACHMENT_MAX_FILES,
+    packages: toPackageSettings(variables),
     allowedHosts: variables.ALLOWED_HOST_LIST,
     blockedHosts: variables.BLOCKED_HOST_LIST,
     dnsResolverUrl: variables.DNS_RESOLVER_URL,
@@ -476,6 +506,18 @@ export function parseVariables(env: object): z.infer<typeof Variables> {
   if (success) return data;
   const faults = error.issues.map((issue) => `${issue.path.join(".")} must be ${issue.message}`);
   throw new Error(`wrong configuration: ${[...new Set(faults)].join("; ")}`);
+}
+
+function toPackageSettings(variables: z.infer<typeof Variables>): PackageSettings {
+  const limit = (value: number): number => (value < 0 ? Number.POSITIVE_INFINITY : value);
+  const sizes = PACKAGE_TYPES.map((type) => [type, limit(variables[sizeVariable(type)])]);
+  return {
+    isOn: variables.PACKAGES_ENABLED,
+    versionCountMax: limit(variables.PACKAGES_LIMIT_TOTAL_OWNER_COUNT),
+    ownerBytesMax: limit(variables.PACKAGES_LIMIT_TOTAL_OWNER_SIZE),
+    fileBytesMax: Object.fromEntries(sizes) as Record<PackageType, number>,
+    downloadCountMs: variables.PACKAGES_DOWNLOAD_COUNT_SECONDS * 1000,
+  };
 }
 
 function toSigning(variables: z.infer<typeof Variables>): Signing | undefined {

@@ -5,6 +5,7 @@ import type { LabelEvent } from "./kinds/label-event.ts";
 import type { MilestoneEvent } from "./kinds/milestone-event.ts";
 import type { OauthEvent } from "./kinds/oauth-event.ts";
 import type { OrganizationEvent } from "./kinds/organization-event.ts";
+import type { PackageEvent } from "./kinds/package-event.ts";
 import type { PullEvent } from "./kinds/pull-event.ts";
 import type { ReleaseEvent } from "./kinds/release-event.ts";
 import type { RepositoryEvent } from "./kinds/repository-event.ts";
@@ -24,6 +25,7 @@ export type Event =
   | MilestoneEvent
   | OauthEvent
   | OrganizationEvent
+  | PackageEvent
   | PullEvent
   | ReleaseEvent
   | RepositoryEvent

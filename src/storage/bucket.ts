@@ -220,9 +220,29 @@ export class Bucket {
     }
   }
 
-  /** Begins a file of unknown length. */
-  startUpload(key: string): Upload {
-    return new Upload(this.bucket, this.semaphore, key, this.usage.gauge());
+  /**
+   * Begins a file of unknown length, or continues one that an earlier request has suspended.
+   *
+   * @param sent What `suspend` returned, of the same key.
+   */
+  startUpload(key: string, sent?: SentParts): Upload {
+    return new Upload(this.bucket, this.semaphore, { key, sent }, this.usage.gauge());
+  }
+
+  /** Discards the parts of a suspended file. One that is finished or discarded already is ignored. */
+  async abortUpload(key: string, { uploadId }: SentParts): Promise<void> {
+    const upload = this.bucket.resumeMultipartUpload(key, uploadId);
+    try {
+      await this.semaphore.run(() => upload.abort());
+    } catch (error) {
+      if (!isUploadGone(error)) throw error;
+    }
+  }
+
+  /** The size of a file in bytes; undefined if there is none. */
+  async findSize(key: string): Promise<number | undefined> {
+    const object = await this.semaphore.run(() => this.bucket.head(key));
+    return object?.size;
   }
 
   /** Deletes files and ignores missing ones. */
@@ -239,6 +259,17 @@ export class Bucket {
     }
   }
 }
+
+/** The parts of an unfinished file that were sent. */
+export interface SentParts {
+  readonly uploadId: string;
+  /** The entity tags of the parts, in order. Each part has the same size. */
+  readonly etags: readonly string[];
+}
+
+/** Whether R2 refuses the call because the upload, or one of its parts, does not exist any more. */
+export const isUploadGone = (error: unknown): boolean =>
+  error instanceof Error && /\((?:10024|10025)\)/.test(error.message);
 
 /**
  * A file of unknown length: written by one put if it fits one part, by a multipart upload otherwise.
@@ -260,11 +291,19 @@ export class Upload {
   private sendingBytes = 0;
   private readonly gauge: Gauge;
 
-  constructor(bucket: R2Bucket, semaphore: Semaphore, key: string, gauge: Gauge) {
+  constructor(
+    bucket: R2Bucket,
+    semaphore: Semaphore,
+    { key, sent }: { key: string; sent?: SentParts | undefined },
+    gauge: Gauge,
+  ) {
     this.bucket = bucket;
     this.semaphore = semaphore;
     this.key = key;
     this.gauge = gauge;
+    if (!sent) return;
+    this.upload = bucket.resumeMultipartUpload(key, sent.uploadId);
+    this.parts.push(...sent.etags.map((etag, at) => ({ partNumber: at + 1, etag })));
   }
 
   /** Appends bytes. They are copied. */
@@ -298,6 +337,20 @@ export class Upload {
     await this.sending;
     const { upload, parts } = this;
     await this.semaphore.run(() => upload.complete(parts));
+  }
+
+  /**
+   * Sends the full parts, and leaves the file unfinished.
+   *
+   * @returns What was sent, undefined if nothing was; and the bytes after that, fewer than a part: the caller writes them
+   * again when it continues.
+   */
+  async suspend(): Promise<{ sent: SentParts | undefined; rest: Uint8Array }> {
+    if (this.partBytes === PART_BYTES) await this.sendPart();
+    await this.sending;
+    const rest = this.part.subarray(0, this.partBytes);
+    const etags = this.parts.map(({ etag }) => etag);
+    return { sent: this.upload && { uploadId: this.upload.uploadId, etags }, rest };
   }
 
   /** Discards the parts of an unfinished file. A finished file stays. */

@@ -40,8 +40,14 @@ export const avatarKey = ({ hash, uploadId }: AvatarFile): string => `avatars/${
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** The file of an attachment. SECURITY: the uuid may come from a path, and must not become one. */
-export function attachmentKey(uuid: string): string {
+/** The file of an attachment. */
+export const attachmentKey = (uuid: string): string => `attachments/${checkUuid(uuid)}`;
+
+/** The bytes of a blob of packages. */
+export const packageFileKey = (uuid: string): string => `packages/${checkUuid(uuid)}`;
+
+/** SECURITY: the uuid may come from a path, and must not become one. */
+function checkUuid(uuid: string): string {
   if (!UUID.test(uuid)) throw new Error("a file that no uuid names");
-  return `attachments/${uuid}`;
+  return uuid;
 }

@@ -390,7 +390,7 @@ export class RepositoryObject extends DurableObject<Env> {
   /** The reason to refuse all updates of a push. */
   private findRefusal(push: Push): "expired" | "merged" | "required-ref-changed" | undefined {
     if (this.isExpired(push)) return "expired";
-    if (push.merge && this.isMerged(push.merge.number)) return "merged";
+    if (push.merges?.some(({ number }) => this.isMerged(number))) return "merged";
     // SECURITY: without this ref, nothing may reach the objects that the push was allowed to refer to.
     return push.requiredRefs.every((each) => this.refs.hasValue(each))
       ? undefined
@@ -426,7 +426,7 @@ export class RepositoryObject extends DurableObject<Env> {
 
   /** Adds the updates to the reflog and the push to the outbox. */
   private recordPush(
-    { id, actorId, isConfined, at, rootUrl, visibility, packs, merge }: Push,
+    { id, actorId, isConfined, at, rootUrl, visibility, packs, merges = [] }: Push,
     updates: readonly RefUpdate[],
   ): OutboxEntry {
     for (const { ref, oldOid, newOid } of updates) {
@@ -451,10 +451,11 @@ export class RepositoryObject extends DurableObject<Env> {
       visibility,
       packName: packs.at(-1)?.name ?? null,
       firstLogId: this.lastLogId() - updates.length + 1,
-      ...(merge && { merge }),
+      ...(merges.length > 0 && { merges }),
     };
-    if (merge)
-      this.sql.exec("insert into merges (number, push_id) values (?, ?)", merge.number, id);
+    for (const { number } of merges) {
+      this.sql.exec("insert into merges (number, push_id) values (?, ?)", number, id);
+    }
     const payload = JSON.stringify(entry);
     this.sql.exec("insert into outbox (push_id, payload) values (?, ?)", id, payload);
     return entry;

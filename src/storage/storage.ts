@@ -10,12 +10,12 @@ import { type Budget, UNLIMITED } from "../git/budget.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { Scratch, StoredObject } from "../git/store.ts";
-import { AttachmentFiles } from "./attachment-files.ts";
 import { AvatarFiles } from "./avatar-files.ts";
 import { Bucket, type FileCache } from "./bucket.ts";
 import { codec } from "./codec.ts";
+import { type DigestName, HashedFiles } from "./hashed-files.ts";
 import { ResultCache } from "./result-cache.ts";
-import { draftName, packKey, rescueKey } from "./keys.ts";
+import { attachmentKey, draftName, packageFileKey, packKey, rescueKey } from "./keys.ts";
 import { LargeFiles } from "./large-files.ts";
 import { OpenRepository } from "./open-repository.ts";
 import { deletePack, deleteUpload, openPack, openScratch } from "./pack-files.ts";
@@ -55,7 +55,9 @@ export class GitStorage {
   /** The large files of all repositories. */
   readonly largeFiles: LargeFiles;
   readonly avatarFiles: AvatarFiles;
-  readonly attachmentFiles: AttachmentFiles;
+  readonly attachmentFiles: HashedFiles<"sha256">;
+  /** The bytes of the blobs of packages. */
+  readonly packageFiles: HashedFiles<DigestName>;
   private readonly bucket: Bucket;
   private readonly cache: FileCache;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
@@ -75,7 +77,9 @@ export class GitStorage {
     this.bucket = new Bucket(bucket, this.usage, cache);
     this.largeFiles = new LargeFiles(this.bucket);
     this.avatarFiles = new AvatarFiles(this.bucket);
-    this.attachmentFiles = new AttachmentFiles(this.bucket);
+    this.attachmentFiles = new HashedFiles(this.bucket, attachmentKey, ["sha256"]);
+    const digests = ["md5", "sha1", "sha256", "sha512"] as const;
+    this.packageFiles = new HashedFiles(this.bucket, packageFileKey, digests);
     this.cache = cache;
     this.objects = objects;
     this.jobs = jobs;
@@ -84,11 +88,16 @@ export class GitStorage {
   /** The repository at a location. Reads nothing; the repository need not exist. */
   repository(location: RepositoryLocation): StoredRepository {
     const object = this.objects.getByName(location.objectName);
-    const results = new ResultCache(this.cache, location.objectName, {
+    const results = this.results(location.objectName);
+    return new StoredRepository(location, this.bucket, object, this.usage, results);
+  }
+
+  /** Cached results that follow from the rows of an owner's packages, not from git data. */
+  results(name: string): ResultCache {
+    return new ResultCache(this.cache, name, {
       openBudget: this.openBudget,
       onIncomplete: (kind) => void this.usage.incomplete.add(kind),
     });
-    return new StoredRepository(location, this.bucket, object, this.usage, results);
   }
 
   /** Queues maintenance of a repository. If the message is lost, the object's alarm queues it again. */

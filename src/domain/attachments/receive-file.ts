@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { attachmentLooseFiles, attachments, type Attachment } from "../../db/schema/index.ts";
 import { type Failure, tooLarge } from "../../lib/failure.ts";
 import { log } from "../../lib/log.ts";
-import type { StoredBytes } from "../../storage/attachment-files.ts";
+import type { StoredBytes } from "../../storage/hashed-files.ts";
 import { toAttachmentName } from "./attachment-name.ts";
 import { ATTACHMENT_HEAD_BYTES, isTypeAllowed } from "./attachment-type.ts";
 import type { FormFile } from "./form-file.ts";
@@ -23,7 +23,7 @@ interface FileRules {
 }
 
 /** A file in the object storage that no attachment refers to yet. */
-export interface ReceivedFile extends StoredBytes {
+export interface ReceivedFile extends StoredBytes<"sha256"> {
   readonly uuid: string;
   readonly name: string;
 }
@@ -53,7 +53,7 @@ export async function receiveFile(
   }
   const uuid = crypto.randomUUID();
   await db.insert(attachmentLooseFiles).values({ uuid, expiresAt: now + UPLOAD_LIFE_MS });
-  let stored: StoredBytes;
+  let stored: StoredBytes<"sha256">;
   try {
     const bounded = bound(pieces, config.attachmentMaxMib * MIB);
     stored = await git.attachmentFiles.receive(uuid, bounded);

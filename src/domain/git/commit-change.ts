@@ -20,8 +20,8 @@ export interface SnapshotDraft {
 /** What a change makes. */
 interface Change {
   readonly updates: readonly RefUpdateRequest[];
-  /** The merge of a pull request that it makes. */
-  readonly merge?: PushedMerge;
+  /** The merges of pull requests that it makes. */
+  readonly merges?: readonly PushedMerge[];
   /** The pack, where it is not the one of the draft. */
   readonly packPieces?: AsyncIterable<Uint8Array>;
 }
@@ -67,9 +67,9 @@ export async function commitChange<T extends Change>(
   const { repository, reachable, record: pack } = received;
   const commands = result.updates.map(toCommand);
   // From here on, `pushRefs` cleans up the upload.
-  const { merge } = result;
+  const { merges } = result;
   const objects = { repository, reachable, uploadId, pack, adopted };
-  const push = { cause, commands, isAtomic: true, ...objects, merge, lease };
+  const push = { cause, commands, isAtomic: true, ...objects, merges, lease };
   requireUpdated(await pushRefs(ctx, repo, push));
   return { result, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }

@@ -14,8 +14,8 @@ interface UpdateOptions {
   /** The branch that the updates rename. */
   readonly rename?: BranchRename | undefined;
   readonly cause?: PushCause;
-  /** The merge of a pull request that the updates make. */
-  readonly merge?: PushedMerge;
+  /** The merges of pull requests that the updates make. */
+  readonly merges?: readonly PushedMerge[];
   readonly lease?: HeldLease;
 }
 
@@ -32,7 +32,7 @@ export async function updateRefs(
   repo: RepositoryContext,
   { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
-  { adopted, headMove, rename, cause = "push", merge, lease }: UpdateOptions = {},
+  { adopted, headMove, rename, cause = "push", merges, lease }: UpdateOptions = {},
 ): Promise<void> {
   const results = await pushRefs(ctx, repo, {
     cause,
@@ -45,7 +45,7 @@ export async function updateRefs(
     adopted,
     headMove,
     rename,
-    merge,
+    merges,
     lease,
   });
   requireUpdated(results);

@@ -3,19 +3,11 @@ import { and, eq, sql } from "drizzle-orm";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { hasOpenBlockers } from "../../db/open-blockers.ts";
-import {
-  commitStatuses,
-  issues,
-  reviews,
-  type CommitState,
-  type ReviewState,
-} from "../../db/schema/index.ts";
+import { issues, reviews, type ReviewState } from "../../db/schema/index.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryRules } from "../../shapes/repos/repository-rules.ts";
+import { type LatestStatus, selectLatestStatuses } from "./judge-checks.ts";
 import { selectRules, toRules } from "./select-rules.ts";
-
-/** Contexts of a commit that are compared; with more the checks count as unfinished. */
-export const CONTEXTS_MAX = 1000;
 
 /** What is known of a pull request that decides about its merge. */
 export interface MergeFacts {
@@ -26,7 +18,7 @@ export interface MergeFacts {
   /** The official reviews that are not dismissed. */
   readonly reviews: readonly { state: ReviewState; isStale: boolean; count: number }[];
   /** The latest status of each context. */
-  readonly statuses: readonly { context: string; state: CommitState }[];
+  readonly statuses: readonly LatestStatus[];
 }
 
 /** Loads what decides about a merge. Cost: one round trip to the database. */
@@ -35,10 +27,6 @@ export async function loadMergeFacts(
   { repo, row, pull }: PullContext,
 ): Promise<MergeFacts> {
   const owner = { repoId: sql`${repo.row.id}`, ownerId: sql`${repo.row.ownerId}` };
-  const isOfHead = and(
-    eq(commitStatuses.repoId, repo.row.id),
-    eq(commitStatuses.commitOid, pull.headOid),
-  );
   const isWaiting = repo.row.issueSettings.enableIssueDependencies;
   const [rules, counted, statuses, blockers] = await ctx.db.batch([
     selectRules(ctx.db, owner, callerSql(ctx.actor)),
@@ -57,21 +45,7 @@ export async function loadMergeFacts(
         ),
       )
       .groupBy(reviews.state, reviews.isStale),
-    ctx.db
-      .select({ context: commitStatuses.context, state: commitStatuses.state })
-      .from(commitStatuses)
-      .where(
-        and(
-          isOfHead,
-          sql`${commitStatuses.number} in (
-            select max(${commitStatuses.number})
-            from ${commitStatuses}
-            where ${isOfHead}
-            group by ${commitStatuses.context}
-          )`,
-        ),
-      )
-      .limit(CONTEXTS_MAX + 1),
+    selectLatestStatuses(ctx.db, repo.row.id, pull.headOid),
     ctx.db
       .select({ id: issues.id })
       .from(issues)

@@ -1,6 +1,6 @@
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
-import type { BranchProtection, CommitState, ReviewState } from "../../db/schema/index.ts";
+import type { BranchProtection, ReviewState } from "../../db/schema/index.ts";
 import type { ByteText } from "../../git/byte-text.ts";
 import { findChangedPath } from "../../git/diff/find-changed-path.ts";
 import { GitError } from "../../git/error.ts";
@@ -9,9 +9,10 @@ import { StepBudget } from "../../lib/step-budget.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { rulesOfBranch } from "./match-rule.ts";
-import { CONTEXTS_MAX, loadMergeFacts, type MergeFacts } from "./merge-facts.ts";
+import { loadMergeFacts, type MergeFacts } from "./merge-facts.ts";
 import { callerOf, mayMerge } from "./permitted.ts";
-import { matchesPattern, pathMatcherOf } from "./rule-patterns.ts";
+import { judgeChecks } from "./judge-checks.ts";
+import { pathMatcherOf } from "./rule-patterns.ts";
 
 /** Steps to compare contexts and paths with patterns: about a second of processor time. */
 const STEPS_MAX = 100_000_000;
@@ -24,7 +25,19 @@ export interface MergeAttempt {
   readonly repository?: OpenRepository | undefined;
   /** What is known of the pull request, where it is loaded already. */
   readonly facts?: MergeFacts | undefined;
+  /** Undefined for a merge that does not go through the merge queue of the base. */
+  readonly queue?: QueuedAttempt | undefined;
 }
+
+/** A merge by the merge queue of the base, which tests its result: the head may be behind the base. */
+interface QueuedAttempt {
+  /** Whether the checks of the head are asked, too. */
+  readonly asksChecks: boolean;
+}
+
+/** The refusal of a merge that does not go through the merge queue of the base. */
+export const MERGE_QUEUE_REQUIRED =
+  "The base has a merge queue: the pull request is merged by the queue";
 
 /**
  * Finds the first condition of the rules for its base that a pull request does not meet, in Gitea's words and order;
@@ -39,7 +52,7 @@ export interface MergeAttempt {
 export async function findMergeRefusal(
   ctx: Ctx,
   pull: PullContext,
-  { isForced, repository, facts: loaded }: MergeAttempt,
+  { isForced, repository, facts: loaded, queue }: MergeAttempt,
 ): Promise<string | undefined> {
   const { repo } = pull;
   const facts = loaded ?? (await loadMergeFacts(ctx, pull));
@@ -50,13 +63,18 @@ export async function findMergeRefusal(
     return "User not allowed to merge PR";
   }
   const mayForce = isForced && isAllowed(repo, { mode: "admin" });
+  const isBound = ({ blockAdminMergeOverride }: BranchProtection["settings"]): boolean =>
+    !mayForce || blockAdminMergeOverride;
+  if (!queue && rules.some(({ settings }) => settings.isMergeQueueEnabled && isBound(settings))) {
+    return MERGE_QUEUE_REQUIRED;
+  }
   const budget = new StepBudget(STEPS_MAX, {
     onSteps: (steps) => void (ctx.git.usage.steps += steps),
   });
   for (const { settings } of rules) {
-    if (mayForce && !settings.blockAdminMergeOverride) continue;
+    if (!isBound(settings)) continue;
     const refusal =
-      findUnmet(settings, facts, pull, budget) ??
+      findUnmet(settings, facts, pull, { budget, queue }) ??
       (await findProtected(ctx, pull, settings, budget, repository));
     if (refusal !== undefined) return refusal;
   }
@@ -67,7 +85,7 @@ function findUnmet(
   settings: BranchProtection["settings"],
   facts: MergeFacts,
   { pull }: PullContext,
-  budget: StepBudget,
+  { budget, queue }: Pick<MergeAttempt, "queue"> & { readonly budget: StepBudget },
 ): string | undefined {
   const count = (
     state: ReviewState,
@@ -76,7 +94,8 @@ function findUnmet(
     facts.reviews
       .filter((each) => each.state === state && isCounted(each))
       .reduce((sum, each) => sum + each.count, 0);
-  if (settings.isStatusCheckEnabled && !areChecksDone(settings, facts, budget)) {
+  const areChecksAsked = settings.isStatusCheckEnabled && queue?.asksChecks !== false;
+  if (areChecksAsked && judgeChecks(settings, facts.statuses, budget) !== "success") {
     return "Not all required status checks successful";
   }
   const approvals = count("approved", ({ isStale }) => !(isStale && settings.ignoreStaleApprovals));
@@ -87,29 +106,11 @@ function findUnmet(
   if (settings.blockOnOfficialReviewRequests && count("request_review") > 0) {
     return "There are official review requests";
   }
-  if (settings.blockOnOutdatedBranch && pull.behindCount > 0) {
+  if (settings.blockOnOutdatedBranch && !queue && pull.behindCount > 0) {
     return "The head branch is behind the base branch";
   }
   return undefined;
 }
-
-/** Whether each required pattern matches a status and all that match succeeded; without patterns whether all did. */
-function areChecksDone(
-  { statusContexts }: BranchProtection["settings"],
-  { statuses }: MergeFacts,
-  budget: StepBudget,
-): boolean {
-  if (statuses.length === 0 || statuses.length > CONTEXTS_MAX) return false;
-  const isDone = (some: MergeFacts["statuses"]): boolean =>
-    some.length > 0 && some.every(({ state }) => !UNFINISHED.has(state));
-  if (statusContexts.length === 0) return isDone(statuses);
-  return statusContexts.every((pattern) => {
-    if (budget.isExhausted) return false;
-    return isDone(statuses.filter(({ context }) => matchesPattern(pattern, context, budget)));
-  });
-}
-
-const UNFINISHED: ReadonlySet<CommitState> = new Set(["pending", "error", "failure"]);
 
 /** The refusal of a pull request that changes protected files. */
 async function findProtected(

@@ -27,6 +27,9 @@ export const headRefOf = (number: number): string => `refs/pull/${number}/head`;
 /** The ref with the result of a merge that nobody made yet, which CI systems fetch. */
 export const mergeRefOf = (number: number): string => `refs/pull/${number}/merge`;
 
+/** The ref that keeps what the base becomes by a pull request in a merge queue. */
+export const queueRefOf = (number: number): string => `refs/pull/${number}/queue`;
+
 /**
  * Opens the repository of a pull request's base, at its head and base.
  *

@@ -14,6 +14,7 @@ import { LABEL_PAYLOADS } from "./payloads/label-payloads.ts";
 import { MILESTONE_PAYLOADS } from "./payloads/milestone-payloads.ts";
 import { OAUTH_PAYLOADS } from "./payloads/oauth-payloads.ts";
 import { ORGANIZATION_PAYLOADS } from "./payloads/organization-payloads.ts";
+import { PACKAGE_PAYLOADS } from "./payloads/package-payloads.ts";
 import { RELEASE_PAYLOADS } from "./payloads/release-payloads.ts";
 import { REPOSITORY_PAYLOADS } from "./payloads/repository-payloads.ts";
 import { SOCIAL_PAYLOADS } from "./payloads/social-payloads.ts";
@@ -33,6 +34,7 @@ export const EVENT_PAYLOADS = {
   ...LABEL_PAYLOADS,
   ...MILESTONE_PAYLOADS,
   ...RELEASE_PAYLOADS,
+  ...PACKAGE_PAYLOADS,
   ...TIME_PAYLOADS,
   ...WEBHOOK_PAYLOADS,
   ...SOCIAL_PAYLOADS,

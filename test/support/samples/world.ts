@@ -36,6 +36,7 @@ import {
   makeStopwatch,
   makeTime,
 } from "../issues.ts";
+import { makePackage } from "../packages.ts";
 import { makePull } from "../pulls.ts";
 import { makeApplication } from "../oauth.ts";
 import { makeRule, makeRuleset, makeTagRule } from "../protections.ts";
@@ -192,6 +193,23 @@ export class World {
       userIds: [(await this.user()).id],
     }),
   );
+
+  /** A package of the user that is linked to no repository. */
+  readonly package = makeOnce(async () => makePackage(await this.user()));
+  readonly packagePath = makeOnce(async () => {
+    const { owner, type, name } = await this.package();
+    return { owner, type, name };
+  });
+  readonly packageVersionPath = makeOnce(async () => ({
+    ...(await this.packagePath()),
+    version: "1.0",
+  }));
+  /** The path of a package of the user that is linked to the repository. */
+  readonly linkedPackagePath = makeOnce(async () => {
+    const [user, { id: repoId }] = [await this.user(), await this.repo()];
+    const { owner, type, name } = await makePackage(user, { repoId });
+    return { owner, type, name };
+  });
 
   readonly lock = makeOnce(async () => this.changeIssue({ isLocked: true }));
   readonly pin = makeOnce(async () => this.changeIssue({ pinOrder: 1 }));

@@ -21,7 +21,7 @@ import { makeCommit } from "../../git/make-commit.ts";
 import { findRef } from "../../git/open-snapshot.ts";
 import { updateRefs } from "../../git/update-refs.ts";
 import { loadMergeFacts, type MergeFacts } from "../../protections/merge-facts.ts";
-import { findMergeRefusal } from "../../protections/merge-refusal.ts";
+import { findMergeRefusal, MERGE_QUEUE_REQUIRED } from "../../protections/merge-refusal.ts";
 import { ProtectedRef } from "../../protections/ref-refusal.ts";
 import { findPull } from "../find-pull.ts";
 import { locatePull, type OpenPull } from "../open-pull.ts";
@@ -68,6 +68,7 @@ const AUTHORS_MAX = 100;
  *
  * Cost: three calls of the Durable Object for each attempt, and one more where others were merged before.
  *
+ * @throws MergeQueueRequired if the base has a merge queue, unless an administrator forces the merge.
  * @throws Failure as `requireMerger`, `requireStyle` and `requireReady`; `not_applicable` for conflicts and for unmet
  * conditions of the base's rule; `conflict` for another head than the caller's and for a rebase with conflicts; BaseBusy
  * if others keep updating the base.
@@ -183,10 +184,36 @@ async function requireRules(
   };
   const attempt = { isForced, repository, facts };
   const refusal = await findMergeRefusal(ctx, { ...context, pull }, attempt);
+  if (refusal === MERGE_QUEUE_REQUIRED) throw new MergeQueueRequired();
   if (refusal !== undefined) throw notApplicable(refusal);
 }
 
+/** The failure of a merge into a base that has a merge queue. */
+export class MergeQueueRequired extends Failure {
+  constructor() {
+    super("not_applicable", MERGE_QUEUE_REQUIRED);
+  }
+}
+
 type Built = Extract<BuiltMerge, { kind: "built" }>;
+
+/**
+ * Builds the merge of a pull request into a commit, which need not be the base's present one.
+ *
+ * @throws GitError `limit` if it is too large, and as `buildMerge`.
+ */
+export async function buildPullMerge(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  opened: OpenPull & { readonly base: Node },
+  options: PullMergeOptions,
+): Promise<BuiltMerge> {
+  const { snapshot, base, head } = opened;
+  const { graph, objects } = snapshot.repository;
+  const writer = await makeWriter(ctx, pull, user, opened, options);
+  return buildMerge({ graph, objects, base, head }, options.style, writer);
+}
 
 async function build(
   ctx: Ctx,
@@ -195,14 +222,10 @@ async function build(
   opened: OpenPull & { readonly base: Node },
   options: PullMergeOptions,
 ): Promise<Built> {
-  const { snapshot, base, head } = opened;
-  const { graph, objects } = snapshot.repository;
-  const { style } = options;
-  const writer = await makeWriter(ctx, pull, user, opened, options);
   try {
-    const built = await buildMerge({ graph, objects, base, head }, style, writer);
+    const built = await buildPullMerge(ctx, pull, user, opened, options);
     if (built.kind === "built") return built;
-    throw asRefusal(built, style);
+    throw asRefusal(built, options.style);
   } catch (error) {
     if (!(error instanceof GitError) || error.code !== "limit") throw error;
     throw notApplicable(`the pull request is too large to merge here: ${error.message}`);
@@ -325,12 +348,12 @@ async function commit(
   };
   const cause = "merge";
   if (objects.length === 0) {
-    await updateRefs(ctx, repo, snapshot, updates, { cause, merge, lease });
+    await updateRefs(ctx, repo, snapshot, updates, { cause, merges: [merge], lease });
     return;
   }
   const change = ({ pack }: { pack: PackSink }) => {
     for (const { kind, content } of objects) pack.add(kind, content);
-    return Promise.resolve({ updates, merge });
+    return Promise.resolve({ updates, merges: [merge] });
   };
   await commitChange(ctx, repo, change, { cause, lease });
 }

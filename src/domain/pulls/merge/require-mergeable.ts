@@ -50,13 +50,22 @@ export function requireStyle(repo: RepositoryContext, kind: MergeKind): void {
  *
  * @throws Failure `not_applicable`.
  */
-export function requireReady(context: PullContext, { isBlocked }: MergeFacts): void {
+export function requireReady(context: PullContext, facts: MergeFacts): void {
   const { row, pull } = context;
   if (isDraftTitle(row.title)) throw notApplicable("Work in progress PRs cannot be merged");
   if (isJudged(context)) {
     if (pull.mergeState === "conflict") throw notApplicable(nameConflicts(pull.conflictPaths));
     if (pull.mergeState === "ancestor") throw notApplicable(NOTHING_TO_MERGE);
   }
+  requireUnblocked(facts);
+}
+
+/**
+ * Refuses a pull request that waits for others.
+ *
+ * @throws Failure `not_applicable`.
+ */
+export function requireUnblocked({ isBlocked }: Pick<MergeFacts, "isBlocked">): void {
   if (isBlocked) throw notApplicable("the pull request still has open dependencies");
 }
 

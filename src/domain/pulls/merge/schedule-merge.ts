@@ -100,10 +100,13 @@ function subjectOf(pull: PullContext) {
 }
 
 /**
- * SECURITY: a scheduled merge is made with the rights of the account, so a token that is bound to other refs, or to paths,
- * schedules none.
+ * Refuses tokens that are bound to other refs, or to paths.
+ *
+ * SECURITY: a merge that is scheduled or queued is made with the rights of the account.
+ *
+ * @throws BeyondToken
  */
-function requireInReach({ actor, git }: Ctx, { pull }: PullContext): void {
+export function requireInReach({ actor, git }: Ctx, { pull }: PullContext): void {
   const ref = encodeText(branchRef(pull.baseBranch));
   if (refMatcher(actor)?.(ref, git.budget) === false) throw beyondRefs();
   if (pathMatcher(actor)) {

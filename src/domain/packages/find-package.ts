@@ -1,0 +1,166 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import { isPackageInReach } from "../../auth/access/credential-reach.ts";
+import { accessFacts, type AccessFacts } from "../../auth/access/facts.ts";
+import { organizationFacts } from "../../auth/access/organizations.ts";
+import {
+  type PackageFacts,
+  resolvePackageAccess,
+  teamPackageAccess,
+} from "../../auth/access/packages.ts";
+import { isAllowed, resolvePermission } from "../../auth/access/permission.ts";
+import { TO_SEE } from "../../auth/access/requirement.ts";
+import type { Actor } from "../../auth/actor.ts";
+import { type CallerSql, callerSql } from "../../auth/caller-sql.ts";
+import type { Ctx } from "../../context.ts";
+import { columnsOf, type Database } from "../../db/db.ts";
+import {
+  packages,
+  repositories,
+  users,
+  type Access,
+  type Package,
+  type PackageType,
+  type Repository,
+  type User,
+} from "../../db/schema/index.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isAccountNamed } from "../accounts/find-account.ts";
+import { isUnlinkedPackageVisible } from "./package-visibility.ts";
+
+/** An account as the owner of packages, with what the caller may do with them. */
+export interface PackageOwner {
+  readonly account: User;
+  readonly access: Access;
+}
+
+/** A package that the caller may see. */
+export interface PackageContext {
+  readonly row: Package;
+  readonly owner: PackageOwner;
+  /** The repository it is linked to. */
+  readonly repo: RepositoryContext | undefined;
+}
+
+/** The name of a package in the form that its format compares, and its type. */
+export interface PackageKey {
+  readonly type: PackageType;
+  readonly nameKey: string;
+}
+
+/** A queried account with the facts that decide what the caller may do with its packages. */
+export interface PackageOwnerRow extends PackageFacts {
+  readonly account: User;
+}
+
+/** Selects the account of a name as the owner of packages. */
+export const selectPackageOwner = (db: Database, who: CallerSql, name: string) =>
+  db
+    .select({
+      account: columnsOf(users, "a"),
+      ...organizationFacts(who.actorId),
+      teamAccess: teamPackageAccess(who.actorId),
+    })
+    .from(users)
+    .where(isAccountNamed(name));
+
+export const toPackageOwner = (actor: Actor, row: PackageOwnerRow): PackageOwner => ({
+  account: row.account,
+  access: resolvePackageAccess(actor, row.account, row),
+});
+
+/** A queried package with the repository it is linked to and the facts that decide who sees that one. */
+interface PackageRow extends AccessFacts {
+  readonly pkg: Package;
+  readonly repo: Repository;
+}
+
+/** Selects packages; each query converts its rows by `toPackageContext`. */
+export const selectPackages = (db: Database, who: CallerSql) =>
+  db
+    .select({
+      pkg: columnsOf(packages, "p"),
+      repo: columnsOf(repositories, "r"),
+      ...accessFacts(who),
+    })
+    .from(packages)
+    .leftJoin(repositories, eq(repositories.id, packages.repoId))
+    .$dynamic();
+
+const isOwnerNamed = (name: string) => sql`${packages.ownerId} = (
+  select named.id from ${users} named where named.lower_name = ${name.toLowerCase()}
+)`;
+
+/** Selects the package of an owner by its key. The owner is not known yet when the query is built. */
+export const selectPackage = (
+  db: Database,
+  who: CallerSql,
+  ownerName: string,
+  { type, nameKey }: PackageKey,
+) =>
+  selectPackages(db, who).where(
+    and(isOwnerNamed(ownerName), eq(packages.type, type), eq(packages.nameKey, nameKey)),
+  );
+
+/** Finds a package that the caller may see, where its name is known only after the request was entered. */
+export async function findPackage(
+  { db, actor }: Ctx,
+  owner: PackageOwner,
+  key: PackageKey,
+): Promise<PackageContext | undefined> {
+  const [row] = await selectPackage(db, callerSql(actor), owner.account.name, key);
+  return toPackageContext(actor, owner, row);
+}
+
+/**
+ * Selects the package of an owner by a name that a person typed: as it was published, else in the form in which its format
+ * compares names, which is the same or in lower case for most.
+ */
+export const selectPackageByName = (
+  db: Database,
+  who: CallerSql,
+  ownerName: string,
+  { type, name }: { readonly type: string; readonly name: string },
+) =>
+  selectPackages(db, who)
+    .where(
+      and(
+        isOwnerNamed(ownerName),
+        sql`${packages.type} = ${type.toLowerCase()}`,
+        sql`(
+          ${packages.nameKey} in (${name}, ${name.toLowerCase()})
+          or ${packages.name} = ${name}
+        )`,
+      ),
+    )
+    .orderBy(sql`${packages.name} = ${name} desc`, packages.id)
+    .limit(1);
+
+/**
+ * Resolves a queried package.
+ *
+ * SECURITY: a package that is linked to a repository is seen by those who see the repository, through every route;
+ * `isPackageVisible` is the same rule for lists.
+ *
+ * @param row Undefined if there is none.
+ * @returns Undefined also if the caller may not see it.
+ */
+export function toPackageContext(
+  actor: Actor,
+  owner: PackageOwner,
+  row: PackageRow | undefined,
+): PackageContext | undefined {
+  if (!row) return undefined;
+  const { pkg } = row;
+  const name = { owner: owner.account.name, type: pkg.type, name: pkg.name };
+  if (!isPackageInReach(actor, name)) return undefined;
+  if (pkg.repoId === null) {
+    return isUnlinkedPackageVisible(actor, owner, pkg)
+      ? { row: pkg, owner, repo: undefined }
+      : undefined;
+  }
+  const permission = resolvePermission(actor, row.repo, row);
+  const { pendingTransferTo } = row;
+  const repo = { row: row.repo, owner: owner.account, permission, pendingTransferTo };
+  return isAllowed(repo, TO_SEE) ? { row: pkg, owner, repo } : undefined;
+}

@@ -1,0 +1,86 @@
+import { refuseBound } from "../auth/actor.ts";
+import type { CallerSql } from "../auth/caller-sql.ts";
+import type { Ctx } from "../context.ts";
+import { ACCESS, type Mode, type User } from "../db/schema/index.ts";
+import { findSeenAccount } from "../domain/accounts/find-account.ts";
+import {
+  selectPackageOwner,
+  toPackageOwner,
+  type PackageOwner,
+} from "../domain/packages/find-package.ts";
+import { notFound } from "../lib/failure.ts";
+import { authenticate, type TargetQuery } from "./authenticate.ts";
+import type { Door, IncomingRequest, Requirements } from "./door.ts";
+import { Moved, movedTo } from "./moved.ts";
+
+/** What differs between the doors of packages when a caller may not do what the route does. */
+export interface PackageDoor extends Door {
+  /** Refuses a caller who may see the owner, but whose access to its packages is too low. */
+  refusePackageAccess(ctx: Ctx): Error;
+}
+
+/** The owner of packages that a request names, with the requirements of the route. */
+export interface PackagesTarget extends Requirements {
+  /** The owner's name. */
+  owner: string;
+  mode: Extract<Mode, "read" | "write" | "admin">;
+  /** The path of this request under a renamed account. */
+  pathAt(renamed: User): string;
+}
+
+/** The context of a request for packages of an owner. */
+export interface PackagesEntrance<R extends TargetQuery> {
+  ctx: Ctx;
+  owner: PackageOwner;
+  /** The result of the query that came with the caller's. */
+  more: R["_"]["result"] | undefined;
+}
+
+/**
+ * Authenticates a request and resolves the owner of packages that it names, in one round trip.
+ *
+ * @param selectMore Builds a query that is sent with it, such as `selectPackage`.
+ * @throws Failure as `authenticate` does; the door's refusal for an owner that does not exist or that the caller may not
+ * see, and for too low an access.
+ * @throws Moved where the account has been renamed.
+ */
+export async function enterPackages<R extends TargetQuery>(
+  incoming: IncomingRequest & { door: PackageDoor },
+  target: PackagesTarget,
+  selectMore?: (caller: CallerSql) => R,
+): Promise<PackagesEntrance<R>> {
+  const { door, base, raw } = incoming;
+  if (!base.config.packages.isOn) throw notFound();
+  const {
+    ctx,
+    target: rows,
+    more,
+  } = await authenticate(
+    incoming,
+    target,
+    (caller) => selectPackageOwner(base.db, caller, target.owner),
+    selectMore,
+  );
+  const { actor } = ctx;
+  const row = rows?.[0];
+  const owner = row && toPackageOwner(actor, row);
+  if (!owner || owner.access === ACCESS.none) {
+    const renamed = row ? undefined : await findSeenAccount(ctx, target.owner);
+    if (!renamed) throw door.refuseUnknown(actor);
+    throw new Moved(movedTo(ctx.rootUrl, target.pathAt(renamed), raw), 307);
+  }
+  if (target.mode !== "read") {
+    if (!actor.user) throw door.refuseAnonymous(base.config);
+    refuseOtherBindings(ctx);
+  }
+  if (owner.access < ACCESS[target.mode]) throw door.refusePackageAccess(ctx);
+  return { ctx, owner, more };
+}
+
+/**
+ * SECURITY: a token that is bound to refs or paths changes nothing else. One that is bound to repositories or packages is
+ * judged with the package.
+ */
+function refuseOtherBindings({ actor }: Ctx): void {
+  if (actor.token?.boundRefs || actor.token?.boundPaths) refuseBound(actor);
+}

@@ -1,0 +1,78 @@
+import type { Ctx } from "../context.ts";
+import type { Package, PackageRegistry } from "../db/schema/index.ts";
+import { encodeText, readByteText } from "../git/byte-text.ts";
+import { hasTag } from "../lib/entity-tag.ts";
+import { formatHex } from "../lib/hex.ts";
+import type { RegistryContext } from "./env.ts";
+
+/** What an index follows from: the package, or all packages of one format and owner. */
+type IndexSource =
+  | Pick<Package, "id" | "revision" | "createdAt">
+  | Pick<PackageRegistry, "ownerId" | "type" | "revision">;
+
+/** An index that is made from rows. */
+export interface IndexContent {
+  readonly source: IndexSource;
+  /** What it is, and everything else that it depends on besides the source and the base URL. */
+  readonly kind: readonly [kind: string, ...parts: (string | number | boolean)[]];
+  /** Makes it: runs only if it was not kept. */
+  readonly make: () => Promise<string | Uint8Array>;
+}
+
+interface IndexDocument extends IndexContent {
+  readonly type: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Returns the bytes of an index, from the cache if nothing of its source has changed. They must not be modified.
+ *
+ * SECURITY: call this only after the caller was found to see what the index shows.
+ */
+export function readIndex(ctx: Ctx, { source, kind, make }: IndexContent): Promise<Uint8Array> {
+  const { name, key } = keyOf(ctx, source, kind);
+  return ctx.git.results(name).getOrComputeText(key, async () => {
+    const made = await make();
+    return typeof made === "string" ? encodeText(made) : readByteText(made);
+  });
+}
+
+function keyOf({ rootUrl }: Ctx, source: IndexSource, [kind, ...parts]: IndexContent["kind"]) {
+  const name =
+    "id" in source
+      ? `packages-${source.id}-${source.createdAt}`
+      : `registry-${source.ownerId}-${source.type}`;
+  return { name, key: [kind, source.revision, rootUrl, ...parts] as const };
+}
+
+/**
+ * Responds with an index, from the cache if nothing of its source has changed, or with 304 if the client has it.
+ *
+ * SECURITY: call this only after the caller was found to see what the index shows.
+ */
+export async function answerIndex(
+  c: RegistryContext,
+  ctx: Ctx,
+  { source, kind, type, headers: own = {}, make }: IndexDocument,
+): Promise<Response> {
+  const { name, key } = keyOf(ctx, source, kind);
+  const digest = await crypto.subtle.digest(
+    "SHA-256",
+    new TextEncoder().encode(JSON.stringify([name, ...key])),
+  );
+  const tag = formatHex(new Uint8Array(digest)).slice(0, 40);
+  const headers = {
+    ...own,
+    ETag: `"${tag}"`,
+    "Content-Type": type,
+    // Kept, but shown again only after another look at what the reader may see.
+    "Cache-Control": "private, no-cache",
+  };
+  if (hasTag(c.req.header("if-none-match"), tag)) {
+    return new Response(null, { status: 304, headers });
+  }
+  const bytes = await readIndex(ctx, { source, kind, make });
+  const length = { "Content-Length": String(bytes.length) };
+  if (c.req.method === "HEAD") return new Response(null, { headers: { ...headers, ...length } });
+  return new Response(bytes.slice(), { headers });
+}

@@ -1,0 +1,96 @@
+import { isPackageInReach } from "../auth/access/credential-reach.ts";
+import type { CallerSql } from "../auth/caller-sql.ts";
+import type { Credential } from "../auth/credential.ts";
+import type { Ctx } from "../context.ts";
+import type { Database } from "../db/db.ts";
+import type { PackageType } from "../db/schema/index.ts";
+import {
+  selectPackage,
+  toPackageContext,
+  type PackageContext,
+  type PackageOwner,
+} from "../domain/packages/find-package.ts";
+import type { TargetQuery } from "../entrance/authenticate.ts";
+import { enterPackages, type PackagesEntrance } from "../entrance/enter-packages.ts";
+import { notFound } from "../lib/failure.ts";
+import { requestPath } from "../lib/request-path.ts";
+import { incoming } from "./door.ts";
+import type { RegistryContext } from "./env.ts";
+
+/** What a route requires of its caller. */
+export interface RegistryRule {
+  readonly mode: "read" | "write";
+  /** The credential that the format reads itself, in place of the `Authorization` header. */
+  readonly credential?: Credential | undefined;
+}
+
+/** The package that a request names. */
+export interface NamedPackage extends RegistryRule {
+  readonly type: PackageType;
+  readonly name: string;
+  /** The name as the format compares names. */
+  readonly nameKey: string;
+}
+
+/** The context of a request for an owner's packages. */
+export interface OwnerRequest {
+  readonly ctx: Ctx;
+  readonly owner: PackageOwner;
+}
+
+/** The context of a request for one package. */
+export interface PackageRequest extends OwnerRequest {
+  /** Undefined if there is none of this name that the caller may see. */
+  readonly pkg: PackageContext | undefined;
+}
+
+/**
+ * Authenticates a request and finds the owner of the path, in one round trip.
+ *
+ * @param selectMore A query that is sent with it, for rows of the owner whose name it is given.
+ * @throws Failure and Moved as `enterPackages`.
+ */
+export function enterOwner<R extends TargetQuery>(
+  c: RegistryContext,
+  { mode, credential }: RegistryRule,
+  selectMore?: (db: Database, caller: CallerSql, owner: string) => R,
+): Promise<PackagesEntrance<R>> {
+  const name = c.req.param("owner") ?? "";
+  const request = { ...incoming(c), ...(credential && { credential }) };
+  return enterPackages(
+    request,
+    {
+      owner: name,
+      mode,
+      scopes: [`${mode}:package`],
+      anonymous: mode === "read" ? "by-setting" : "never",
+      pathAt: (renamed) => {
+        const [, ...segments] = requestPath(c.req.url).split("/");
+        const at = segments.findIndex((segment) => segment.toLowerCase() === name.toLowerCase());
+        return `/${segments.with(at, encodeURIComponent(renamed.name)).join("/")}`;
+      },
+    },
+    selectMore && ((caller) => selectMore(c.var.base.db, caller, name)),
+  );
+}
+
+/** The same, with the package of a name. */
+export async function enterPackage(
+  c: RegistryContext,
+  { type, name, nameKey, ...rule }: NamedPackage,
+): Promise<PackageRequest> {
+  const { ctx, owner, more } = await enterOwner(c, rule, (db, caller, ownerName) =>
+    selectPackage(db, caller, ownerName, { type, nameKey }),
+  );
+  // The same whether or not the package exists.
+  if (!isPackageInReach(ctx.actor, { owner: owner.account.name, type, name })) {
+    throw notFound("not found", "token-packages");
+  }
+  return { ctx, owner, pkg: toPackageContext(ctx.actor, owner, more?.[0]) };
+}
+
+/** The package of a request that needs one. @throws Failure `not_found`. */
+export function requirePackage({ pkg }: PackageRequest): PackageContext {
+  if (!pkg) throw notFound("the package does not exist");
+  return pkg;
+}

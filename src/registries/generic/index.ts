@@ -1,0 +1,82 @@
+import { Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import { deleteFile, deleteVersion } from "../../domain/packages/delete-version.ts";
+import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { findVersion } from "../../domain/packages/find-version.ts";
+import { publishVersion } from "../../domain/packages/publish-version.ts";
+import { receiveBlob } from "../../domain/packages/receive-blob.ts";
+import { notFound } from "../../lib/failure.ts";
+import { answerFile } from "../answer-file.ts";
+import { enterPackage, requirePackage, type PackageRequest } from "../enter.ts";
+import type { RegistryContext, RegistryEnv } from "../env.ts";
+import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
+import { readUpload } from "../read-upload.ts";
+import { requireFileName, requireName, requireVersion } from "./names.ts";
+
+/** Generic packages: any files, each under a name and a version. */
+export const generic = new Hono<RegistryEnv>({ router: new TrieRouter() });
+
+const FILE = "/:name/:version/:file";
+const VERSION = "/:name/:version";
+
+generic.get(FILE, async (c) => {
+  const { ctx, pkg, version, file } = await enter(c, "read");
+  const found = pkg && (await findPackageFile(ctx, pkg, { versionKey: version, nameKey: file }));
+  if (!found) throw notFound("the file does not exist");
+  return answerFile(c, ctx, found);
+});
+
+generic.put(FILE, async (c) => {
+  const { ctx, owner, pkg, name, version, file } = await enter(c, "write");
+  const blob = await receiveBlob(ctx, "generic", readUpload(c));
+  await publishVersion(ctx, owner, pkg, {
+    type: "generic",
+    name,
+    nameKey: name.toLowerCase(),
+    version,
+    versionKey: version,
+    files: [{ blob, name: file, nameKey: file, isLead: true }],
+    ifVersionExists: "add",
+  });
+  return c.body(null, 201);
+});
+
+generic.delete(FILE, async (c) => {
+  const request = await enter(c, "write");
+  const { ctx, version, file } = request;
+  const pkg = requirePackage(request);
+  const found = await findPackageFile(ctx, pkg, { versionKey: version, nameKey: file });
+  if (!found) throw notFound("the file does not exist");
+  await deleteFile(ctx, pkg, found.version, found.file);
+  return c.body(null, 204);
+});
+
+generic.delete(VERSION, async (c) => {
+  const request = await enter(c, "write");
+  const pkg = requirePackage(request);
+  const found = await findVersion(request.ctx, pkg, request.version);
+  if (!found) throw notFound("the version does not exist");
+  await deleteVersion(request.ctx, pkg, found);
+  return c.body(null, 204);
+});
+
+generic.onError(failureRenderer(PLAIN_TEXT));
+
+/** Checks the names of the path and finds the package. Versions and file names are compared as they are. */
+async function enter(
+  c: RegistryContext,
+  mode: "read" | "write",
+): Promise<PackageRequest & Record<"name" | "version" | "file", string>> {
+  const path = c.req.param() as { name: string; version: string; file?: string };
+  const name = requireName(path.name);
+  const version = requireVersion(path.version);
+  const file = path.file === undefined ? "" : requireFileName(path.file);
+  const request = await enterPackage(c, {
+    mode,
+    type: "generic",
+    name,
+    nameKey: name.toLowerCase(),
+  });
+  return { ...request, name, version, file };
+}

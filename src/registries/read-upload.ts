@@ -1,0 +1,50 @@
+import { malformed, tooLarge } from "../lib/failure.ts";
+import { readPieces } from "../lib/read-pieces.ts";
+import { CallerLeft } from "../lib/step-budget.ts";
+import type { RegistryContext } from "./env.ts";
+
+/** Size of the pieces in which a body is read, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/** Streams the body of an upload that is the file itself. @throws CallerLeft if the client hangs up. */
+export async function* readUpload({ req }: RegistryContext): AsyncGenerator<Uint8Array> {
+  const { body } = req.raw;
+  if (!body) return;
+  try {
+    yield* readPieces(body, PIECE_BYTES);
+  } catch {
+    throw new CallerLeft();
+  }
+}
+
+/**
+ * Reads a body into memory.
+ *
+ * @throws Failure `too_large` beyond `bytesMax`; CallerLeft if the client hangs up.
+ */
+export async function readBytes(c: RegistryContext, bytesMax: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of readUpload(c)) {
+    length += piece.length;
+    if (length > bytesMax) throw tooLarge(`the body has more than ${bytesMax} bytes`);
+    pieces.push(piece);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/** Reads a body of JSON. @throws Failure as `readBytes`; `malformed` for anything else than JSON. */
+export async function readJson(c: RegistryContext, bytesMax: number): Promise<unknown> {
+  const bytes = await readBytes(c, bytesMax);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+  } catch {
+    throw malformed("the body is not JSON");
+  }
+}

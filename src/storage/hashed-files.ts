@@ -1,0 +1,139 @@
+import { createHash, type Hash } from "node:crypto";
+
+import type { ByteRange } from "../lib/byte-range.ts";
+import { type Bucket, isUploadGone, type SentParts } from "./bucket.ts";
+
+export type DigestName = "md5" | "sha1" | "sha256" | "sha512";
+
+/** A file that was stored, as it was received: its size, and its digests in hex. */
+export type StoredBytes<D extends DigestName> = { readonly sizeBytes: number } & {
+  readonly [digest in D]: string;
+};
+
+/** A file of which earlier requests have received a part. Both are missing where nothing was received. */
+export interface PartialFile {
+  readonly sent?: SentParts | undefined;
+  /** The bytes after the sent parts, fewer than a part: a file of its own. */
+  readonly rest?: { readonly uuid: string; readonly sizeBytes: number } | undefined;
+}
+
+/** Size of the pieces in which a stored file is hashed, in bytes. */
+const HASH_PIECE_BYTES = 1024 * 1024;
+
+/** Files of one kind in the bucket, each under a uuid, which are hashed while they are stored. */
+export class HashedFiles<D extends DigestName> {
+  private readonly bucket: Bucket;
+  private readonly keyOf: (uuid: string) => string;
+  private readonly digests: readonly D[];
+
+  /** @param keyOf The key of a file in the bucket. */
+  constructor(bucket: Bucket, keyOf: (uuid: string) => string, digests: readonly D[]) {
+    this.bucket = bucket;
+    this.keyOf = keyOf;
+    this.digests = digests;
+  }
+
+  /**
+   * Streams a file of unknown length into the bucket, and hashes it. If this throws, the file may exist or not.
+   */
+  async receive(uuid: string, pieces: AsyncIterable<Uint8Array>): Promise<StoredBytes<D>> {
+    const upload = this.bucket.startUpload(this.keyOf(uuid));
+    const hashes = this.digests.map((digest) => createHash(digest));
+    try {
+      for await (const piece of pieces) {
+        for (const hash of hashes) hash.update(piece);
+        await upload.write(piece);
+      }
+      await upload.finish();
+    } catch (error) {
+      await upload.abort();
+      throw error;
+    }
+    return this.toStored(upload.sizeBytes, hashes);
+  }
+
+  /**
+   * Appends to a file that is received by several requests, in the memory of `receive`.
+   *
+   * @param restUuid Where the bytes that fill no part are stored.
+   */
+  async append(
+    uuid: string,
+    partial: PartialFile,
+    restUuid: string,
+    pieces: AsyncIterable<Uint8Array>,
+  ): Promise<PartialFile> {
+    const upload = this.bucket.startUpload(this.keyOf(uuid), partial.sent);
+    if (partial.rest) await upload.write(await this.readRest(partial.rest));
+    for await (const piece of pieces) await upload.write(piece);
+    const { sent, rest } = await upload.suspend();
+    if (rest.length === 0) return { sent };
+    await this.bucket.put(this.keyOf(restUuid), rest);
+    return { sent, rest: { uuid: restUuid, sizeBytes: rest.length } };
+  }
+
+  /**
+   * Finishes a file that several requests have received, and hashes it: by reading it back, since the state of a native
+   * hash can't be stored between requests. May be repeated.
+   *
+   * @returns Also the file that has the bytes, which is that of the rest if no part was sent; undefined if another request
+   * has replaced or discarded a part.
+   */
+  async complete(
+    uuid: string,
+    { sent, rest }: PartialFile,
+    sizeBytes: number,
+  ): Promise<({ readonly uuid: string } & StoredBytes<D>) | undefined> {
+    if (!sent && rest) return { uuid: rest.uuid, ...(await this.hash(rest.uuid)) };
+    const key = this.keyOf(uuid);
+    const upload = this.bucket.startUpload(key, sent);
+    if (rest) await upload.write(await this.readRest(rest));
+    try {
+      await upload.finish();
+    } catch (error) {
+      const isFinished = (await this.bucket.findSize(key)) === sizeBytes;
+      if (!isFinished && isUploadGone(error)) return undefined;
+      if (!isFinished) throw error;
+    }
+    return { uuid, ...(await this.hash(uuid)) };
+  }
+
+  /** Discards the parts of a file that is not finished. */
+  async discard(uuid: string, { sent }: PartialFile): Promise<void> {
+    if (sent) await this.bucket.abortUpload(this.keyOf(uuid), sent);
+  }
+
+  private readRest({ uuid, sizeBytes }: NonNullable<PartialFile["rest"]>): Promise<Uint8Array> {
+    return this.read(uuid, { start: 0, end: sizeBytes });
+  }
+
+  private async hash(uuid: string): Promise<StoredBytes<D>> {
+    const hashes = this.digests.map((digest) => createHash(digest));
+    let sizeBytes = 0;
+    for await (const piece of this.bucket.stream(this.keyOf(uuid), HASH_PIECE_BYTES)) {
+      for (const hash of hashes) hash.update(piece);
+      sizeBytes += piece.length;
+    }
+    return this.toStored(sizeBytes, hashes);
+  }
+
+  private toStored(sizeBytes: number, hashes: readonly Hash[]): StoredBytes<D> {
+    const hexOf = this.digests.map((digest, at) => [digest, hashes[at]?.digest("hex")]);
+    return { sizeBytes, ...Object.fromEntries(hexOf) } as StoredBytes<D>;
+  }
+
+  /** Streams the file, or a non-empty range of it. */
+  open(uuid: string, range?: ByteRange): Promise<ReadableStream> {
+    return this.bucket.open(this.keyOf(uuid), range);
+  }
+
+  /** Exactly the bytes from `start` to `end`. */
+  read(uuid: string, { start, end }: ByteRange): Promise<Uint8Array> {
+    return this.bucket.read(this.keyOf(uuid), start, end);
+  }
+
+  /** Deletes files and ignores missing ones. At most 1000 per call. */
+  delete(uuids: readonly string[]): Promise<void> {
+    return this.bucket.delete(uuids.map(this.keyOf));
+  }
+}
