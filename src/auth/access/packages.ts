@@ -1,5 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 
+import { qualified } from "../../db/db.ts";
 import {
   ACCESS,
   teamMembers,
@@ -21,14 +22,14 @@ export interface PackageFacts {
 
 /** The SQL column of `PackageFacts` that is no fact about organizations in general, for each account of a query. */
 export const teamPackageAccess = (actorId: SQL): SQL.Aliased<number> =>
-  sql<number>`coalesce((
+  qualified<number>(sql`coalesce((
     select max(case
       when ${teams.access} >= ${sql.raw(String(ACCESS.admin))} then ${teams.access}
       else coalesce(${teams.units} ->> '$.packages', 0)
     end)
     from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
     where ${teams.orgId} = ${users.id} and ${teamMembers.userId} = ${actorId}
-  ), 0)`.as("team_package_access");
+  ), 0)`).as("team_package_access");
 
 /**
  * Resolves what the caller may do with the packages of an account: `read` for whoever sees the account, more for the user
