@@ -68,3 +68,40 @@ CREATE TRIGGER `package_blobs_delete` AFTER DELETE ON `package_blobs` BEGIN
 	UPDATE `package_usage` SET `size_bytes` = `size_bytes` - old.`size_bytes` WHERE `owner_id` = old.`owner_id`;
 	INSERT OR IGNORE INTO `package_loose_files` (`uuid`, `expires_at`) VALUES (old.`uuid`, unixepoch() * 1000);
 END;
+--> statement-breakpoint
+-- The time of each revision of the indexes of one format of one owner, which signed indexes show as their date.
+
+CREATE TRIGGER `package_registries_insert` AFTER INSERT ON `package_registries` BEGIN
+	UPDATE `package_registries` SET `changed_at` = unixepoch() * 1000
+		WHERE `owner_id` = new.`owner_id` AND `type` = new.`type`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `package_registries_revision` AFTER UPDATE OF `revision` ON `package_registries` BEGIN
+	UPDATE `package_registries` SET `changed_at` = max(old.`changed_at` + 1000, unixepoch() * 1000)
+		WHERE `owner_id` = new.`owner_id` AND `type` = new.`type`;
+END;
+--> statement-breakpoint
+-- A package whose private repository is deleted or transferred loses the link, but not its readers' bounds.
+
+CREATE TRIGGER `packages_repository_delete` BEFORE DELETE ON `repositories` WHEN old.`is_private` BEGIN
+	UPDATE `packages` SET `is_restricted` = 1 WHERE `repo_id` = old.`id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `packages_repository_transfer` AFTER UPDATE OF `owner_id` ON `repositories`
+WHEN new.`owner_id` <> old.`owner_id` BEGIN
+	UPDATE `packages`
+	SET `is_restricted` = old.`is_private` OR new.`is_private`, `repo_id` = NULL
+	WHERE `repo_id` = new.`id`;
+END;
+--> statement-breakpoint
+-- Rules from before merge queues have none.
+
+UPDATE `branch_protections`
+SET `settings` = json_set(
+	`settings`,
+	'$.isMergeQueueEnabled', json('false'),
+	'$.mergeQueueStyle', '',
+	'$.mergeQueueBatchSize', 5,
+	'$.mergeQueueWaitMinutes', 60
+)
+WHERE `settings` ->> 'isMergeQueueEnabled' IS NULL;

@@ -58,7 +58,7 @@ function withReason(responses: Responses): Responses {
 function redirects({ method, path }: RouteConfig): Responses {
   const moved = { description: "Renamed", headers: HEADERS.location };
   if (!path.includes("/{owner}/{repo}")) {
-    return /\{(?:username|org)\}/.test(path) ? { 307: moved } : {};
+    return /\{(?:username|org)\}|^\/packages\/\{owner\}/.test(path) ? { 307: moved } : {};
   }
   // The owner, or the repository itself.
   return { 307: moved, ...(method === "get" ? { 301: moved } : { 308: moved }) };

@@ -17,6 +17,7 @@ import { MountedRouter } from "./mounted-router.ts";
 import { isNotBuilt } from "./not-built.ts";
 import { notificationRoutes } from "./notifications/index.ts";
 import { organizationRoutes } from "./orgs/index.ts";
+import { packageRoutes } from "./packages/index.ts";
 import { pullRoutes } from "./pulls/index.ts";
 import { releaseRoutes } from "./releases/index.ts";
 import { repoRoutes } from "./repos/index.ts";
@@ -41,6 +42,7 @@ const ROUTES = [
   ...selfRoutes,
   ...userRoutes,
   ...organizationRoutes,
+  ...packageRoutes,
   ...adminRoutes,
 ];
 

@@ -23,13 +23,6 @@ GET /orgs/{org}/actions/secrets
 PUT DELETE /orgs/{org}/actions/secrets/{secretname}
 GET /orgs/{org}/actions/variables
 GET PUT POST DELETE /orgs/{org}/actions/variables/{variablename}
-GET /packages/{owner}
-GET /packages/{owner}/{type}/{name}
-GET /packages/{owner}/{type}/{name}/-/latest
-POST /packages/{owner}/{type}/{name}/-/link/{repo_name}
-POST /packages/{owner}/{type}/{name}/-/unlink
-GET DELETE /packages/{owner}/{type}/{name}/{version}
-GET /packages/{owner}/{type}/{name}/{version}/files
 POST /repos/migrate
 GET /repos/{owner}/{repo}/actions/artifacts
 GET DELETE /repos/{owner}/{repo}/actions/artifacts/{artifact_id}

@@ -20,6 +20,8 @@ const KINDS_WITH_CONSEQUENCES = [
   "pull.synchronized",
   "pull.merged",
   "pull.merge_scheduled",
+  "pull.enqueued",
+  "pull.dequeued",
   "pull.ready",
   "pull.review_requested",
   "review.dismissed",

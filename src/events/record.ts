@@ -12,7 +12,9 @@ import { hasConsequences } from "./consequence.ts";
 import { hasWebhookEvents } from "./webhooks/payloads/webhook-event.ts";
 
 /** Ids of rows that the same batch inserts are known as SQL only. */
-type OrSql<T> = { [K in keyof T]: T[K] extends number | readonly number[] ? T[K] | SQL : T[K] };
+type OrSql<T> = {
+  [K in keyof T]: T[K] extends number | null | readonly number[] ? T[K] | SQL : T[K];
+};
 type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) : never;
 
 /**

@@ -11,14 +11,38 @@ type IndexSource =
   | Pick<PackageRegistry, "ownerId" | "type" | "revision">;
 
 /** An index that is made from rows. */
-interface IndexDocument {
+export interface IndexContent {
   readonly source: IndexSource;
   /** What it is, and everything else that it depends on besides the source and the base URL. */
   readonly kind: readonly [kind: string, ...parts: (string | number | boolean)[]];
-  readonly type: string;
-  readonly headers?: Readonly<Record<string, string>>;
   /** Makes it: runs only if it was not kept. */
   readonly make: () => Promise<string | Uint8Array>;
+}
+
+interface IndexDocument extends IndexContent {
+  readonly type: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Returns the bytes of an index, from the cache if nothing of its source has changed. They must not be modified.
+ *
+ * SECURITY: call this only after the caller was found to see what the index shows.
+ */
+export function readIndex(ctx: Ctx, { source, kind, make }: IndexContent): Promise<Uint8Array> {
+  const { name, key } = keyOf(ctx, source, kind);
+  return ctx.git.results(name).getOrComputeText(key, async () => {
+    const made = await make();
+    return typeof made === "string" ? encodeText(made) : readByteText(made);
+  });
+}
+
+function keyOf({ rootUrl }: Ctx, source: IndexSource, [kind, ...parts]: IndexContent["kind"]) {
+  const name =
+    "id" in source
+      ? `packages-${source.id}-${source.createdAt}`
+      : `registry-${source.ownerId}-${source.type}`;
+  return { name, key: [kind, source.revision, rootUrl, ...parts] as const };
 }
 
 /**
@@ -31,11 +55,7 @@ export async function answerIndex(
   ctx: Ctx,
   { source, kind, type, headers: own = {}, make }: IndexDocument,
 ): Promise<Response> {
-  const name =
-    "id" in source
-      ? `packages-${source.id}-${source.createdAt}`
-      : `registry-${source.ownerId}-${source.type}`;
-  const key = [kind[0], source.revision, ctx.rootUrl, ...kind.slice(1)] as const;
+  const { name, key } = keyOf(ctx, source, kind);
   const digest = await crypto.subtle.digest(
     "SHA-256",
     new TextEncoder().encode(JSON.stringify([name, ...key])),
@@ -51,10 +71,7 @@ export async function answerIndex(
   if (hasTag(c.req.header("if-none-match"), tag)) {
     return new Response(null, { status: 304, headers });
   }
-  const bytes = await ctx.git.results(name).getOrComputeText(key, async () => {
-    const made = await make();
-    return typeof made === "string" ? encodeText(made) : readByteText(made);
-  });
+  const bytes = await readIndex(ctx, { source, kind, make });
   const length = { "Content-Length": String(bytes.length) };
   if (c.req.method === "HEAD") return new Response(null, { headers: { ...headers, ...length } });
   return new Response(bytes.slice(), { headers });

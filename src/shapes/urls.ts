@@ -71,3 +71,17 @@ export const releaseApiUrlOf = (repo: RepositoryNames, id: number, root: Root): 
 /** The URL of the web page of a release. */
 export const releaseHtmlUrlOf = (repo: RepositoryNames, tagName: string, root: Root): string =>
   `${htmlUrlOf(repo, root)}/releases/tag/${encodePath(tagName)}`;
+
+/** The URL of the web page of a version of a package. */
+export const packageHtmlUrlOf = (
+  pkg: {
+    readonly owner: Named;
+    readonly type: string;
+    readonly name: string;
+    readonly version: string;
+  },
+  { rootUrl }: Root,
+): string => {
+  const path = [pkg.owner.name, "-", "packages", pkg.type, pkg.name, pkg.version];
+  return `${rootUrl}/${path.map((each) => encodeURIComponent(each.toWellFormed())).join("/")}`;
+};

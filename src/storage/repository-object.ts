@@ -2,9 +2,12 @@ import { DurableObject } from "cloudflare:workers";
 
 import { findMerge } from "../git/pack/find-merge.ts";
 import { PackList } from "./pack-list.ts";
+import { RefLeases } from "./ref-leases.ts";
 import { RefTable } from "./ref-table.ts";
 import type {
   DoneWork,
+  HeldLease,
+  LeaseOutcome,
   MadeUpdate,
   OutboxEntry,
   PackRecord,
@@ -30,6 +33,9 @@ export const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
 
 /** Delay before the object requests maintenance, and before it repeats the request, in milliseconds. */
 const ALARM_MS = 10 * 60 * 1000;
+
+/** How long a lease on a ref lasts if its holder dies, in milliseconds: longer than a merge takes as a rule. */
+const REF_LEASE_MS = 10_000;
 
 /** Number of small packs at the end of the list from which a push requests their merge at once. */
 const MERGE_PACKS_MIN = 4;
@@ -64,8 +70,8 @@ const SCHEMA = [
 /**
  * The mutable state of one repository: HEAD, refs, the list of packs, the reflog and the push outbox.
  *
- * Its methods are synchronous, so calls do not interleave. They return tagged unions, since an error
- * loses its own properties when it crosses RPC.
+ * Its methods are synchronous, so calls do not interleave; only `acquireLease` waits, before it reads. They return tagged
+ * unions, since an error loses its own properties when it crosses RPC.
  *
  * Unfinished work, such as that of a Worker that died between two steps, is recorded here; an alarm
  * requests a maintenance job that finishes it.
@@ -74,6 +80,7 @@ export class RepositoryObject extends DurableObject<Env> {
   private readonly sql: SqlStorage;
   private readonly refs: RefTable;
   private readonly packs: PackList;
+  private readonly leases = new RefLeases(REF_LEASE_MS);
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -107,6 +114,23 @@ export class RepositoryObject extends DurableObject<Env> {
     this.packs.startUpload(uploadId, at);
     this.scheduleMaintenance(location);
     return this.snapshot();
+  }
+
+  /**
+   * Acquires the lease on a ref which others are about to update as well, so that each works on the result of the one
+   * before. `commitPush` ends it with an update of the ref; otherwise release it.
+   *
+   * @param waitMs Maximum time to wait for it, in milliseconds.
+   */
+  async acquireLease(ref: string, waitMs: number): Promise<LeaseOutcome> {
+    const lease = await this.leases.acquire(ref, waitMs);
+    if (!lease) return { kind: "busy" };
+    const { id, hasWaited } = lease;
+    return { kind: "acquired", lease: { ref, id }, hasWaited, snapshot: this.snapshot() };
+  }
+
+  releaseLease({ ref, id }: HeldLease): void {
+    this.leases.release(ref, id);
   }
 
   /** Deletes the record of an upload whose files are deleted. */
@@ -161,6 +185,7 @@ export class RepositoryObject extends DurableObject<Env> {
         if (kind === "updated") outcomes[at] = { kind: "undone", ref };
       }
     }
+    if (push.lease && entry) this.releaseLease(push.lease);
     this.scheduleMaintenance(location);
     const order = new Map(push.updates.map(({ ref }, at) => [ref, at]));
     return {
@@ -365,7 +390,7 @@ export class RepositoryObject extends DurableObject<Env> {
   /** The reason to refuse all updates of a push. */
   private findRefusal(push: Push): "expired" | "merged" | "required-ref-changed" | undefined {
     if (this.isExpired(push)) return "expired";
-    if (push.merge && this.isMerged(push.merge.number)) return "merged";
+    if (push.merges?.some(({ number }) => this.isMerged(number))) return "merged";
     // SECURITY: without this ref, nothing may reach the objects that the push was allowed to refer to.
     return push.requiredRefs.every((each) => this.refs.hasValue(each))
       ? undefined
@@ -401,7 +426,7 @@ export class RepositoryObject extends DurableObject<Env> {
 
   /** Adds the updates to the reflog and the push to the outbox. */
   private recordPush(
-    { id, actorId, isConfined, at, rootUrl, visibility, packs, merge }: Push,
+    { id, actorId, isConfined, at, rootUrl, visibility, packs, merges = [] }: Push,
     updates: readonly RefUpdate[],
   ): OutboxEntry {
     for (const { ref, oldOid, newOid } of updates) {
@@ -426,10 +451,11 @@ export class RepositoryObject extends DurableObject<Env> {
       visibility,
       packName: packs.at(-1)?.name ?? null,
       firstLogId: this.lastLogId() - updates.length + 1,
-      ...(merge && { merge }),
+      ...(merges.length > 0 && { merges }),
     };
-    if (merge)
-      this.sql.exec("insert into merges (number, push_id) values (?, ?)", merge.number, id);
+    for (const { number } of merges) {
+      this.sql.exec("insert into merges (number, push_id) values (?, ?)", number, id);
+    }
     const payload = JSON.stringify(entry);
     this.sql.exec("insert into outbox (push_id, payload) values (?, ?)", id, payload);
     return entry;

@@ -84,14 +84,34 @@ export interface PushedMerge {
   number: number;
   issueId: number;
   kind: MergeStyle;
-  /** The commit that the base becomes, and the one that it was. */
+  /** The commit that the base becomes, and the one that it was; between merges of the same push also ones in between. */
   commitOid: string;
   baseOid: string;
   /** The merge base of both sides; "" for unrelated histories. */
   mergeBaseOid: string;
-  /** Whether it was scheduled. */
+  /** Whether it was scheduled, or queued. */
   isAutomatic: boolean;
+  /** Who merges it, if that is not who pushes. */
+  mergerId?: number;
 }
+
+/** A lease on a ref, as its holder names it. */
+export interface HeldLease {
+  ref: string;
+  id: string;
+}
+
+export type LeaseOutcome =
+  | {
+      kind: "acquired";
+      lease: HeldLease;
+      /** Whether others had it before, so that what the holder read may have changed. */
+      hasWaited: boolean;
+      /** The repository when the lease was granted. */
+      snapshot: Snapshot;
+    }
+  /** Others have the lease until the time to wait is over. */
+  | { kind: "busy" };
 
 export interface Push {
   id: string;
@@ -119,7 +139,10 @@ export interface Push {
   headMove?: HeadMove;
   /** The branch that HEAD names before the first push. */
   defaultBranch: string;
-  merge?: PushedMerge;
+  /** The merges that it makes: all of them, or the push is refused. */
+  merges?: readonly PushedMerge[];
+  /** Ends with the push if it updates a ref. */
+  lease?: HeldLease;
 }
 
 /** The result of one update. */
@@ -134,7 +157,7 @@ export type RefOutcome =
   | { kind: "expired"; ref: string }
   /** A required ref has changed. */
   | { kind: "required-ref-changed"; ref: string }
-  /** Another push has merged the pull request. */
+  /** Another push has merged one of the pull requests. */
   | { kind: "merged"; ref: string }
   /** The update is valid, but another update of the atomic push failed. */
   | { kind: "undone"; ref: string };
@@ -182,8 +205,8 @@ export interface OutboxEntry {
   packName: string | null;
   /** The reflog id of its first update; the ids of its other updates follow. */
   firstLogId: number;
-  /** The merge that it makes, which is recorded with it. */
-  merge?: PushedMerge;
+  /** The merges that it makes, which are recorded with it. */
+  merges?: readonly PushedMerge[];
 }
 
 /** The update of one ref as a push applied it. A null oid stands for "does not exist". */

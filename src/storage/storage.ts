@@ -23,6 +23,8 @@ import { PackReceiver } from "./pack-receiver.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 import type {
   DoneWork,
+  HeldLease,
+  LeaseOutcome,
   MadeUpdate,
   OutboxEntry,
   PackRecord,
@@ -210,6 +212,16 @@ export class StoredRepository {
     await receiver?.abort();
     await deleteUpload(this.bucket, this.networkName, uploadId);
     await this.object.forgetUpload(uploadId);
+  }
+
+  /** Acquires the lease on a ref that others are about to update as well, and the snapshot of that moment. */
+  acquireLease(ref: string, waitMs: number): Promise<LeaseOutcome> {
+    return this.object.acquireLease(ref, waitMs);
+  }
+
+  /** Releases a lease whose holder does not update the ref after all. */
+  async releaseLease(lease: HeldLease): Promise<void> {
+    await this.object.releaseLease(lease);
   }
 
   commitPush(push: Push): Promise<PushOutcome> {

@@ -5,6 +5,7 @@ import { EVENT_PAYLOADS, type EventKind } from "../../src/shapes/events/event.ts
 import { call } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { make, type TestUser } from "../support/make.ts";
+import { makePackage } from "../support/packages.ts";
 
 /**
  * The callers that an event is listed for: callers that see the event's repository or owner; callers that may
@@ -45,6 +46,8 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "release.published": "releases",
   "release.updated": "releases",
   "release.deleted": "releases",
+  "package.created": "everybody",
+  "package.deleted": "everybody",
   "milestone.created": "everybody",
   "milestone.edited": "everybody",
   "milestone.closed": "everybody",
@@ -99,6 +102,8 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "pull.review_request_removed": "pulls",
   "pull.merge_scheduled": "pulls",
   "pull.merge_unscheduled": "pulls",
+  "pull.enqueued": "pulls",
+  "pull.dequeued": "pulls",
   "review.submitted": "pulls",
   "review.dismissed": "pulls",
   "review.undismissed": "pulls",
@@ -113,6 +118,8 @@ const IN_ORGANIZATIONS: Partial<Record<EventKind, Audience>> = {
   "label.created": "members",
   "label.edited": "members",
   "label.deleted": "members",
+  "package.created": "members",
+  "package.deleted": "members",
   "organization.deleted": "members",
   "organization.edited": "members",
   "organization.renamed": "members",
@@ -163,6 +170,8 @@ const IN_ACCOUNTS: readonly EventKind[] = [
   "hook.deleted",
   "hook.paused",
   "hook.redelivered",
+  "package.created",
+  "package.deleted",
 ];
 
 const KINDS = Object.keys(EVENT_PAYLOADS) as EventKind[];
@@ -218,6 +227,8 @@ const OTHER_PAYLOADS: Partial<Record<string, object>> = {
   "issue.edited": { from: { title: "a former title", body: "a former text" } },
   "comment.edited": { from: "a former text" },
   "review.submitted": { state: "approved" },
+  "pull.enqueued": { branch: "main" },
+  "pull.dequeued": { branch: "main", reason: "left", detail: "" },
 };
 
 /** Records one event of each given kind. */
@@ -374,13 +385,15 @@ describe("each kind of event", () => {
     );
   });
 
-  it("is listed of public repositories only for a token without a scope for issues", async () => {
+  it("is listed of public repositories only for a token without a scope for issues or packages", async () => {
     const { owner, makeStream } = await makeScene();
     const token = await make.token(owner, { scopes: "read:repository" });
-    const others = ALL.filter((kind) => IN_REPOSITORIES[kind as EventKind] !== "issues");
+    const others = ALL.filter(
+      (kind) => IN_REPOSITORIES[kind as EventKind] !== "issues" && !kind.startsWith("package."),
+    );
     expect(await listed(await makeStream({ isPrivate: true }), undefined, token)).toEqual(others);
     expect(await listed(await makeStream({}), undefined, token)).toEqual(ALL);
-    const both = await make.token(owner, { scopes: "read:repository,read:issue" });
+    const both = await make.token(owner, { scopes: "read:repository,read:issue,read:package" });
     expect(await listed(await makeStream({ isPrivate: true }), undefined, both)).toEqual(ALL);
   });
 
@@ -436,6 +449,28 @@ describe("each kind of event", () => {
   });
 
   // Events of system webhooks belong to no account: only the operator's queue receives them.
+  // SECURITY: the package is hidden from members who may not write packages, and so is what happens to it.
+  it("is listed for owners only if it is about a package whose private repository is gone", async () => {
+    const { owner, member, org } = await makeScene();
+    const { id: packageId } = await makePackage(org, { isRestricted: true });
+    await record(org.id, null, ["package.created"], { packageId });
+    const path = `/orgs/${org.name}/events`;
+    expect(await listed(path, member)).toEqual([]);
+    expect(await listed(path, owner)).toEqual(["package.created"]);
+  });
+
+  it("is listed for tokens with a scope for packages only, if it is about one", async () => {
+    const { owner, org } = await makeScene();
+    await record(org.id, null, ["package.created"]);
+    const streams = { scopes: "read:organization,read:repository" };
+    const path = `/orgs/${org.name}/events`;
+    expect(await listed(path, undefined, await make.token(owner, streams))).toEqual([]);
+    const all = { scopes: `${streams.scopes},read:package` };
+    expect(await listed(path, undefined, await make.token(owner, all))).toEqual([
+      "package.created",
+    ]);
+  });
+
   it("is listed in no stream if it belongs to the service", async () => {
     const admin = await make.admin();
     await record(0, null, ["hook.created"]);

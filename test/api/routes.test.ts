@@ -85,6 +85,7 @@ const CATEGORIES: readonly (readonly [RegExp, string])[] = [
   [/^\/(?:orgs|teams)(?:\/|$)/, "organization"],
   [/^\/repos\/\{owner\}\/\{repo\}\/issues(?:\/|$)/, "issue"],
   [/^\/(?:repos|repositories|topics)\//, "repository"],
+  [/^\/packages\//, "package"],
 ];
 
 describe("each operation of the API", () => {

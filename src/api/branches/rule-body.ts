@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
+import { MERGE_STYLES } from "../../db/schema/index.ts";
 import type { RuleOptions } from "../../domain/protections/change-rules.ts";
 import { optionalFlag, optionalText } from "../json-body.ts";
 
@@ -8,6 +9,9 @@ const NAMES_MAX = 100;
 const CONTEXTS_MAX = 100;
 /** Characters of a list of patterns, at most. */
 const PATTERNS_MAX = 4000;
+/** Pull requests of a merge queue that are tested together, and minutes that checks may take: a day. */
+const QUEUE_BATCH_MAX = 20;
+const QUEUE_WAIT_MINUTES_MAX = 1440;
 
 export const nameList = () => z.array(z.string().max(255)).max(NAMES_MAX).optional();
 export const patternList = () => optionalText(PATTERNS_MAX);
@@ -51,6 +55,20 @@ export const RULE_FIELDS = {
   }),
   unprotected_file_patterns: patternList(),
   block_admin_merge_override: optionalFlag(),
+  enable_merge_queue: optionalFlag().openapi({
+    description: "Whether pull requests into the branch are merged by a merge queue",
+  }),
+  merge_queue_style: z
+    .enum(["", ...MERGE_STYLES])
+    .optional()
+    .openapi({ description: "The style of all merges of the queue; empty for any" }),
+  merge_queue_batch_size: z.int().min(1).max(QUEUE_BATCH_MAX).optional().openapi({
+    description: "The most pull requests of the queue that are tested together, by default 5",
+  }),
+  merge_queue_wait_minutes: z.int().min(1).max(QUEUE_WAIT_MINUTES_MAX).optional().openapi({
+    description:
+      "How long the checks of the queue may take before they count as failed, by default 60",
+  }),
 };
 
 const Fields = z.object(RULE_FIELDS);
@@ -96,6 +114,10 @@ export function toRuleOptions(sent: z.infer<typeof Fields>): RuleOptions {
       protectedFilePatterns: sent.protected_file_patterns,
       unprotectedFilePatterns: sent.unprotected_file_patterns,
       blockAdminMergeOverride: sent.block_admin_merge_override,
+      isMergeQueueEnabled: sent.enable_merge_queue,
+      mergeQueueStyle: sent.merge_queue_style,
+      mergeQueueBatchSize: sent.merge_queue_batch_size,
+      mergeQueueWaitMinutes: sent.merge_queue_wait_minutes,
     },
   };
 }

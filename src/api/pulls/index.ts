@@ -1,5 +1,6 @@
 import { pullChanges } from "./changes.ts";
 import { pullMerge } from "./merge.ts";
+import { pullMergeQueues } from "./merge-queues.ts";
 import { codeComments } from "./code-comments.ts";
 import { pullsOfBranches } from "./of-branches.ts";
 import { pullRequests } from "./pulls.ts";
@@ -10,6 +11,7 @@ import { pullReviews } from "./reviews.ts";
 export const pullRoutes = [
   pullChanges,
   pullMerge,
+  pullMergeQueues,
   pullRequests,
   reviewRequests,
   pullReviews,

@@ -1,9 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
+import { MERGE_STYLES } from "../../db/schema/index.ts";
 import { deleteMergedBranch } from "../../domain/pulls/merge/delete-merged-branch.ts";
 import { findPull } from "../../domain/pulls/find-pull.ts";
 import { markMerged } from "../../domain/pulls/merge/mark-merged.ts";
-import { mergePull } from "../../domain/pulls/merge/merge-pull.ts";
+import { mergePull, MergeQueueRequired } from "../../domain/pulls/merge/merge-pull.ts";
+import { enqueuePull } from "../../domain/pulls/merge/queue/enqueue-pull.ts";
 import { cancelMerge, scheduleMerge } from "../../domain/pulls/merge/schedule-merge.ts";
 import { updatePull } from "../../domain/pulls/merge/update-pull.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -11,26 +13,17 @@ import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { IssuePath } from "../issues/paths.ts";
-import { body, optionalFlag, optionalText } from "../json-body.ts";
-
-const TITLE_MAX = 4096;
-const MESSAGE_MAX = 262_144;
-const OID_MAX = 64;
-
-const STYLES = ["merge", "rebase", "rebase-merge", "squash", "fast-forward-only"] as const;
+import { body, optionalFlag } from "../json-body.ts";
+import { optionalCommit, optionalHead, optionalMessage, optionalTitle } from "./merge-fields.ts";
 
 const MergePullRequest = body({
-  Do: z.enum([...STYLES, "manually-merged"]).openapi({
+  Do: z.enum([...MERGE_STYLES, "manually-merged"]).openapi({
     description: "The style; `manually-merged` for one whose commits are in the base already",
   }),
-  MergeTitleField: optionalText(TITLE_MAX),
-  MergeMessageField: optionalText(MESSAGE_MAX),
-  MergeCommitID: optionalText(OID_MAX).openapi({
-    description: "The commit of the base, for `manually-merged`",
-  }),
-  head_commit_id: optionalText(OID_MAX).openapi({
-    description: "Refuses the merge if the head is another commit",
-  }),
+  MergeTitleField: optionalTitle(),
+  MergeMessageField: optionalMessage(),
+  MergeCommitID: optionalCommit(),
+  head_commit_id: optionalHead(),
   force_merge: optionalFlag().openapi({
     description: "Whether an administrator of the repository overrides the rule of the base",
   }),
@@ -71,7 +64,7 @@ pullMerge.openapi(
     tags: ["repository"],
     summary: "Merge a pull request",
     description:
-      "By a commit or commits that the style makes, or once all checks succeed. 405 tells that it can't be merged now.",
+      "By a commit or commits that the style makes, or once all checks succeed, or by the merge queue of the base. 405 tells that it can't be merged now.",
     middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
     request: {
       params: IssuePath,
@@ -79,7 +72,10 @@ pullMerge.openapi(
     },
     responses: {
       200: { description: "It is merged" },
-      201: { description: "It is merged once everything that is required is there" },
+      201: {
+        description:
+          "It is merged once everything that is required is there, or in the merge queue",
+      },
       ...refusals(401, 403, 404, 405, 409, 413, 422, 423),
     },
   }),
@@ -100,13 +96,15 @@ pullMerge.openapi(
       await scheduleMerge(ctx, pull, user, { style, title, message, isBranchDeleted });
       return c.body(null, 201);
     }
-    await mergePull(ctx, pull, user, {
-      style,
-      title,
-      message,
-      headOid: wanted.head_commit_id ?? "",
-      isForced: wanted.force_merge ?? false,
-    });
+    const options = { style, title, message, headOid: wanted.head_commit_id ?? "" };
+    const isForced = wanted.force_merge ?? false;
+    try {
+      await mergePull(ctx, pull, user, { ...options, isForced });
+    } catch (error) {
+      if (!(error instanceof MergeQueueRequired)) throw error;
+      await enqueuePull(ctx, pull, user, { ...options, isBranchDeleted });
+      return c.body(null, 201);
+    }
     if (isBranchDeleted) await deleteMergedBranch(ctx, pull);
     return c.body(null, 200);
   },

@@ -1,12 +1,10 @@
 import { z } from "@hono/zod-openapi";
 
-import type { Repository } from "../../db/schema/index.ts";
+import { MERGE_STYLES, type Repository } from "../../db/schema/index.ts";
 import type { RepositoryEdit } from "../../domain/repos/edit-repository.ts";
 import { invalidField } from "../../lib/failure.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
 import { defined } from "../../lib/defined.ts";
-
-const MERGE_STYLES = ["merge", "rebase", "rebase-merge", "squash", "fast-forward-only"] as const;
 
 export const EditRepository = body({
   name: z.string().min(1).max(100).optional(),

@@ -126,7 +126,7 @@ export const webhookEvents = sqliteTable(
     part: integer().notNull(),
     /** A name of `HOOK_EVENTS`. */
     event: text().notNull(),
-    /** The repository of the event, which may have been deleted. */
+    /** The repository of the event, which may have been deleted; 0 for an event without one. */
     repoId: integer().notNull(),
     /** The body that hooks of the type gitea receive. */
     payload: text({ mode: "json" }).$type<object>().notNull(),

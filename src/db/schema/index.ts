@@ -13,6 +13,7 @@ export * from "./keys.ts";
 export * from "./labels.ts";
 export * from "./lfs.ts";
 export * from "./mails.ts";
+export * from "./merge-queues.ts";
 export * from "./milestones.ts";
 export * from "./notifications.ts";
 export * from "./oauth.ts";

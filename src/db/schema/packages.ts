@@ -27,6 +27,11 @@ export const packages = sqliteTable(
     nameKey: text().notNull(),
     /** The repository it is linked to, one of the same owner. */
     repoId: integer().references(() => repositories.id, { onDelete: "set null" }),
+    /**
+     * Whether only those who may write the owner's packages see it while it is linked to no repository: set by triggers when
+     * a private repository that it was linked to is deleted or transferred.
+     */
+    isRestricted: integer({ mode: "boolean" }).notNull().default(false),
     /** Counts the changes of what indexes show: versions, files, properties. Maintained by triggers. */
     revision: integer().notNull().default(0),
     createdAt: integer().notNull(),
@@ -171,6 +176,8 @@ export const packageRegistries = sqliteTable(
     type: text().$type<PackageType>().notNull(),
     /** Counts the changes of its packages. Maintained by triggers. */
     revision: integer().notNull().default(0),
+    /** When the revision was last counted, in milliseconds: larger for each revision. Maintained by a trigger. */
+    changedAt: integer().notNull().default(0),
     /** The armored public key; "" until an index is signed for the first time. */
     publicKey: text().notNull().default(""),
     /** The private key, sealed. */

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 import { users } from "./accounts.ts";
-import { repositories } from "./repositories.ts";
+import { type MergeStyle, repositories } from "./repositories.ts";
 
 /** Who may do something, besides those whom a rule lets anyway. Ids of what was deleted are ignored. */
 export interface Allowed {
@@ -35,6 +35,13 @@ export interface ProtectionSettings {
   protectedFilePatterns: string;
   unprotectedFilePatterns: string;
   blockAdminMergeOverride: boolean;
+  isMergeQueueEnabled: boolean;
+  /** The style of all merges of the queue; "" for any. */
+  mergeQueueStyle: MergeStyle | "";
+  /** Maximum pull requests that are tested together. */
+  mergeQueueBatchSize: number;
+  /** How long checks may take. */
+  mergeQueueWaitMinutes: number;
 }
 
 /** Rules for branches: of one repository, or of all repositories of an organization that match. */

@@ -27,7 +27,14 @@ export interface PullSettings {
   defaultMergeStyle: MergeStyle;
   defaultAllowMaintainerEdit: boolean;
 }
-export type MergeStyle = "merge" | "rebase" | "rebase-merge" | "squash" | "fast-forward-only";
+export const MERGE_STYLES = [
+  "merge",
+  "rebase",
+  "rebase-merge",
+  "squash",
+  "fast-forward-only",
+] as const;
+export type MergeStyle = (typeof MERGE_STYLES)[number];
 
 /** Where issues are tracked: in this repository, with these rules, or in an external tracker. */
 export interface IssueSettings {

@@ -55,6 +55,8 @@ export const TIMELINE_KINDS = [
   "merge_pull",
   "pull_scheduled_merge",
   "pull_cancel_scheduled_merge",
+  "pull_enqueued",
+  "pull_dequeued",
 ] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 

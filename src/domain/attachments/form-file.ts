@@ -52,6 +52,41 @@ export async function openFormFile(
   return undefined;
 }
 
+/** A part of a form. */
+export interface FormPart {
+  /** The field; "" for a part that names none. */
+  readonly name: string;
+  /** As the client sent it; undefined for a part that is no file. */
+  readonly filename: string | undefined;
+  /** The content, to be read before the next part is asked for. What is not read is skipped. */
+  readonly pieces: AsyncGenerator<Uint8Array>;
+}
+
+/**
+ * Reads the parts of a form in their order, as a stream: no part is held in memory as a whole.
+ *
+ * @param extraBytesMax Maximum bytes besides files that are read.
+ * @throws Failure and CallerLeft as `openFormFile`, on asking for a part or a piece.
+ */
+export async function* readFormParts(
+  contentType: string,
+  body: ReadableStream<Uint8Array>,
+  extraBytesMax = MULTIPART_EXTRA_BYTES_MAX,
+): AsyncGenerator<FormPart> {
+  const boundary = parseBoundary(contentType);
+  if (boundary === undefined) throw malformed("the body must be multipart/form-data");
+  const reader = new PartReader(body, boundary, extraBytesMax);
+  try {
+    while (await reader.nextPart()) {
+      const { name = "", filename } = parseDisposition(await reader.readHead());
+      yield { name, filename, pieces: reader.readPart(filename === undefined) };
+    }
+    await reader.skipRest();
+  } finally {
+    await reader.close();
+  }
+}
+
 /** Streams a body that is the file itself. */
 export async function* readRawFile(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
@@ -77,16 +112,26 @@ class PartReader {
   private readonly delimiter: Uint8Array;
   /** Bytes that were read and not consumed. The first boundary has no line break before it, so one is put there. */
   private held: Uint8Array = new Uint8Array([CR, 0x0a]);
+  private readonly extraBytesMax: number;
   private extraBytes = 0;
+  /** Whether the content before the next boundary has been read, and the boundary with it. */
+  private isPastContent = false;
 
-  constructor(body: ReadableStream<Uint8Array>, boundary: string) {
+  constructor(
+    body: ReadableStream<Uint8Array>,
+    boundary: string,
+    extraBytesMax = MULTIPART_EXTRA_BYTES_MAX,
+  ) {
+    this.extraBytesMax = extraBytesMax;
     this.pieces = readPieces(body, PIECE_BYTES);
     this.delimiter = new TextEncoder().encode(`\r\n--${boundary}`);
   }
 
   /** Skips to the next part. @returns False at the end of the body. */
   async nextPart(): Promise<boolean> {
-    for await (const { length } of this.readContent()) this.countExtra(length);
+    if (!this.isPastContent) {
+      for await (const { length } of this.readContent()) this.countExtra(length);
+    }
     while (this.held.length < 2) await this.pull();
     return !(this.held[0] === 0x2d && this.held[1] === 0x2d);
   }
@@ -103,6 +148,7 @@ class PartReader {
       if (at >= 0) {
         const head = new TextDecoder().decode(this.held.subarray(0, at));
         this.held = this.held.subarray(at + end.length);
+        this.isPastContent = false;
         this.countExtra(at);
         return head;
       }
@@ -110,18 +156,31 @@ class PartReader {
     }
   }
 
-  /** The content of the part that begins here; then reads the rest of the body, which clients send in any case. */
+  /** The content of the part that begins here. */
+  async *readPart(isExtra: boolean): AsyncGenerator<Uint8Array> {
+    for await (const piece of this.readContent()) {
+      if (isExtra) this.countExtra(piece.length);
+      yield piece;
+    }
+  }
+
+  /** The content of the part that begins here; then reads the rest of the body. */
   async *readFile(): AsyncGenerator<Uint8Array> {
     try {
       yield* this.readContent();
-      for (;;) {
-        this.countExtra(this.held.length);
-        const piece = await this.nextPiece();
-        if (!piece) return;
-        this.held = piece;
-      }
+      await this.skipRest();
     } finally {
       await this.close();
+    }
+  }
+
+  /** Reads the rest of the body, which clients send in any case. */
+  async skipRest(): Promise<void> {
+    for (;;) {
+      this.countExtra(this.held.length);
+      const piece = await this.nextPiece();
+      if (!piece) return;
+      this.held = piece;
     }
   }
 
@@ -137,6 +196,7 @@ class PartReader {
       if (at >= 0) {
         const content = this.held.subarray(0, at);
         this.held = this.held.subarray(at + this.delimiter.length);
+        this.isPastContent = true;
         if (content.length > 0) yield content;
         return;
       }
@@ -171,8 +231,8 @@ class PartReader {
 
   private countExtra(bytes: number): void {
     this.extraBytes += bytes;
-    if (this.extraBytes > MULTIPART_EXTRA_BYTES_MAX) {
-      throw tooLarge(`the form has more than ${MULTIPART_EXTRA_BYTES_MAX} bytes besides the file`);
+    if (this.extraBytes > this.extraBytesMax) {
+      throw tooLarge(`the form has more than ${this.extraBytesMax} bytes besides the file`);
     }
   }
 }

@@ -3,6 +3,7 @@ import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
 import { removePullRefs } from "../pulls/remove-refs.ts";
 import { closeByMerge } from "../pulls/merge/close-by-merge.ts";
+import { advanceMergeQueues } from "../pulls/merge/queue/advance-merge-queues.ts";
 import { runScheduledMerges } from "../pulls/merge/run-scheduled-merges.ts";
 import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
@@ -23,6 +24,7 @@ export const CONSEQUENCES: readonly Consequence[] = [
   referByText,
   closeByMerge,
   runScheduledMerges,
+  advanceMergeQueues,
   detachFormerLabels,
   notify,
   notifyRelease,

@@ -9,9 +9,11 @@ import { maintainDeleted } from "../git/maintain-deleted.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
 import { sendAllDueMails } from "../outbox/send-due-mails.ts";
 import { sweepNotifications } from "../notifications/sweep-notifications.ts";
+import { cleanUpPackages } from "../package-cleanup/run-cleanup.ts";
 import { removeLooseBlobs } from "../packages/remove-loose-blobs.ts";
 import { sweepImages } from "../images/sweep-images.ts";
 import { purgeGrants } from "../oauth/purge-grants.ts";
+import { runDueQueues } from "../pulls/merge/queue/run-due-queues.ts";
 import { purgeSignIns } from "../sessions/purge-sign-ins.ts";
 import { requeueDue } from "../webhooks/delivery/requeue-due.ts";
 import { sweepDeliveries } from "../webhooks/delivery/sweep-deliveries.ts";
@@ -34,6 +36,7 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "requeue_webhooks", schedule: EVERY_MINUTE, run: requeueDue },
   { name: "forward_events", schedule: EVERY_MINUTE, run: forwardEvents },
   { name: "send_mails", schedule: EVERY_MINUTE, run: sendAllDueMails },
+  { name: "advance_merge_queues", schedule: EVERY_MINUTE, run: runDueQueues },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
   { name: "delete_repository_rows", schedule: EVERY_MINUTE, run: continueRemovals },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
@@ -41,6 +44,7 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "delete_unused_avatars", schedule: EVERY_TEN_MINUTES, run: removeUnusedImages },
   { name: "delete_unused_attachments", schedule: EVERY_TEN_MINUTES, run: removeLooseAttachments },
   { name: "delete_unused_packages", schedule: EVERY_TEN_MINUTES, run: removeLooseBlobs },
+  { name: "cleanup_packages", schedule: EVERY_TEN_MINUTES, run: cleanUpPackages },
   { name: "delete_unused_images", schedule: EVERY_TEN_MINUTES, run: sweepImages },
   { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
   { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },

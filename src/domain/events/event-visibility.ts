@@ -4,12 +4,13 @@ import { isRepositoryVisibleWith, type UnitNeed } from "../../auth/access/visibl
 import type { Actor } from "../../auth/actor.ts";
 import { hasScope } from "../../auth/scope.ts";
 import { allOf } from "../../db/db.ts";
-import { events, repositories } from "../../db/schema/index.ts";
+import { events, packages, repositories } from "../../db/schema/index.ts";
 
 const isOfCode = sql`${events.type} in (
   'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'
 )`;
 const isOfRelease = sql`${events.type} glob 'release.*'`;
+const isOfPackage = sql`${events.type} glob 'package.*'`;
 const isOfIssueOrPull = sql`(${events.type} glob 'issue.*' or ${events.type} glob 'comment.*')`;
 const isOfPull = sql`(
   ${isOfIssueOrPull} and ${events.payload} ->> '$.isPull' = 1
@@ -37,12 +38,31 @@ export const isEventPublic = sql`(
  *
  * SECURITY: access is checked when the event is read: a caller that lost access to the repository or to the event's unit
  * no longer sees earlier events. The visibility that the repository had when the event was recorded counts as well. A
- * token without a scope for issues sees issues of public repositories only.
+ * token without a scope for issues sees issues of public repositories only, and packages likewise.
  */
 export const isEventVisible = (actor: Actor): SQL =>
   allOf(
     hasScope(actor.scopes, "read:issue")
       ? undefined
       : sql`(not ${isOfIssueOrPull} or ${isEventPublic})`,
+    hasScope(actor.scopes, "read:package")
+      ? undefined
+      : sql`(not ${isOfPackage} or ${isEventPublic})`,
     isRepositoryVisibleWith(actor, UNITS_OF_EVENTS, events),
   );
+
+/**
+ * The condition for an event of an account and no repository that the caller may see among the others of the account.
+ *
+ * SECURITY: packages need their scope. What happens to one whose private repository is gone is for those who may write the
+ * account's packages, as the package is.
+ */
+export const isAccountEventVisible = (actor: Actor, { ownsAll }: { ownsAll: boolean }): SQL => {
+  if (!hasScope(actor.scopes, "read:package")) return sql`not ${isOfPackage}`;
+  if (ownsAll) return sql`1`;
+  return sql`not (${isOfPackage} and exists (
+    select 1
+    from ${packages}
+    where ${packages.id} = ${events.payload} ->> '$.packageId' and ${packages.isRestricted}
+  ))`;
+};

@@ -8,7 +8,7 @@ import { events, repositories, users, type User } from "../../db/schema/index.ts
 import type { EventEntry } from "../../shapes/events/event.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Membership } from "../accounts/find-account.ts";
-import { isEventVisible } from "./event-visibility.ts";
+import { isAccountEventVisible, isEventVisible } from "./event-visibility.ts";
 import { isActorShown } from "./is-actor-shown.ts";
 
 /** The requested part of a stream. */
@@ -52,6 +52,7 @@ export function listOrganizationEvents(
       ${events.repoId} is null
       and ${isInside ? sql`1` : eq(events.type, "organization.created")}
       and ${ownsAll ? sql`1` : sql`not ${isAdministrative}`}
+      and ${isAccountEventVisible(ctx.actor, { ownsAll })}
     )`,
     ownsAll ? isDeletionListed : undefined,
   );
@@ -63,7 +64,12 @@ export function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<Eve
   const isUnrestricted = !isNarrowed(ctx);
   const isListed = anyOf(
     isRepositoryEventListed(ctx, isUnrestricted),
-    isUnrestricted ? sql`${events.repoId} is null` : undefined,
+    isUnrestricted
+      ? sql`(
+          ${events.repoId} is null
+          and ${isAccountEventVisible(ctx.actor, { ownsAll: true })}
+        )`
+      : undefined,
     isUnrestricted ? isDeletionListed : undefined,
   );
   return listEvents(ctx, eq(events.ownerId, user.id), isListed, cursor);

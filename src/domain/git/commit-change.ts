@@ -5,7 +5,7 @@ import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { ReceivedPack } from "../../storage/pack-receiver.ts";
-import type { PushedMerge, Snapshot } from "../../storage/repository-records.ts";
+import type { HeldLease, PushedMerge, Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
@@ -20,8 +20,8 @@ export interface SnapshotDraft {
 /** What a change makes. */
 interface Change {
   readonly updates: readonly RefUpdateRequest[];
-  /** The merge of a pull request that it makes. */
-  readonly merge?: PushedMerge;
+  /** The merges of pull requests that it makes. */
+  readonly merges?: readonly PushedMerge[];
   /** The pack, where it is not the one of the draft. */
   readonly packPieces?: AsyncIterable<Uint8Array>;
 }
@@ -30,6 +30,7 @@ interface ChangeOptions {
   /** What the change takes from another repository of the network. */
   readonly adopted?: Adopted | undefined;
   readonly cause?: PushCause;
+  readonly lease?: HeldLease;
 }
 
 /** A stored change. */
@@ -57,7 +58,7 @@ export async function commitChange<T extends Change>(
   ctx: Ctx,
   repo: RepositoryContext,
   change: (draft: SnapshotDraft) => Promise<T>,
-  { adopted, cause = "push" }: ChangeOptions = {},
+  { adopted, cause = "push", lease }: ChangeOptions = {},
 ): Promise<CommittedChange<T>> {
   const stored = ctx.git.repository(repo.row);
   const begun = await stored.beginUpload(ctx.now);
@@ -66,9 +67,9 @@ export async function commitChange<T extends Change>(
   const { repository, reachable, record: pack } = received;
   const commands = result.updates.map(toCommand);
   // From here on, `pushRefs` cleans up the upload.
-  const { merge } = result;
+  const { merges } = result;
   const objects = { repository, reachable, uploadId, pack, adopted };
-  const push = { cause, commands, isAtomic: true, ...objects, merge };
+  const push = { cause, commands, isAtomic: true, ...objects, merges, lease };
   requireUpdated(await pushRefs(ctx, repo, push));
   return { result, snapshot: { state: snapshot, repository }, packBytes: pack.packBytes };
 }

@@ -15,6 +15,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type {
   HeadMove,
+  HeldLease,
   OutboxEntry,
   PackRecord,
   Push,
@@ -79,8 +80,10 @@ export interface RefPush {
   headMove?: HeadMove | undefined;
   /** The branch that is renamed; its own exact rule follows it. */
   rename?: BranchRename | undefined;
-  /** The merge that the push makes. It is recorded with the push, also if the Worker dies before. */
-  merge?: PushedMerge | undefined;
+  /** The merges that the push makes. They are recorded with the push, also if the Worker dies before. */
+  merges?: readonly PushedMerge[] | undefined;
+  /** A lease on a ref that it updates, which ends with it. */
+  lease?: HeldLease | undefined;
 }
 
 /**
@@ -121,7 +124,8 @@ export async function pushRefs(
     outcome = await commit(stored, push, {
       id: crypto.randomUUID(),
       actorId: ctx.actor.user?.id ?? 0,
-      isConfined: isConfined(ctx.actor) || push.merge?.isAutomatic === true,
+      isConfined:
+        isConfined(ctx.actor) || push.merges?.some(({ isAutomatic }) => isAutomatic) === true,
       at: ctx.now,
       rootUrl: ctx.config.publicUrl === "" ? ctx.publicUrl : "",
       visibility: { visibility: row.visibility, isPrivate: row.isPrivate },
@@ -131,7 +135,8 @@ export async function pushRefs(
       updates,
       isAtomic: push.isAtomic,
       ...(push.headMove && { headMove: push.headMove }),
-      ...(push.merge && { merge: push.merge }),
+      ...(push.merges && { merges: push.merges }),
+      ...(push.lease && { lease: push.lease }),
       defaultBranch: encodeText(row.defaultBranch),
     });
     for (const each of outcome.outcomes) results.set(each.ref, toResult(each));

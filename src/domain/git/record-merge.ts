@@ -22,7 +22,7 @@ export interface RecordedMerge extends Omit<PushedMerge, "kind"> {
   readonly mergedAt?: number;
 }
 
-/** Who merged, and when. */
+/** Who merged where the merge does not tell, and when. */
 type MergeOrigin = EventOrigin & { readonly db: Database };
 
 /**
@@ -37,7 +37,8 @@ export function mergeStatements(
   { id: repoId, ownerId }: Pick<Repository, "id" | "ownerId">,
   merge: RecordedMerge,
 ) {
-  const { db, actorId, now } = origin;
+  const { db, now } = origin;
+  const { mergerId: actorId = origin.actorId } = merge;
   const { issueId, number, kind, commitOid, baseOid, mergeBaseOid, isAutomatic } = merge;
   const { isConfined } = merge;
   // The account may have been deleted since.
@@ -60,17 +61,20 @@ export function mergeStatements(
       { kind: "merge_pull", repoId, issueId, posterId: merger, createdAt: now, updatedAt: now },
       sql`where changes() > 0`,
     ),
-    recordIfChangedSince(origin, {
-      type: "pull.merged",
-      repoId,
-      ownerId,
-      issueId,
-      number,
-      mergeCommitOid: commitOid,
-      mergeKind: kind,
-      isAutomatic,
-      ...(isConfined && { isConfined }),
-    }),
+    recordIfChangedSince(
+      { ...origin, actorId },
+      {
+        type: "pull.merged",
+        repoId,
+        ownerId,
+        issueId,
+        number,
+        mergeCommitOid: commitOid,
+        mergeKind: kind,
+        isAutomatic,
+        ...(isConfined && { isConfined }),
+      },
+    ),
     db
       .update(issues)
       .set({ isClosed: true, closedAt: now, updatedAt: now })

@@ -8,6 +8,7 @@ import { type ByteText, decodeText, encodeUtf8 } from "../../git/byte-text.ts";
 import type {
   MadeUpdate,
   OutboxEntry,
+  PushedMerge,
   RepositorySummary,
 } from "../../storage/repository-records.ts";
 import { mergeStatements } from "./record-merge.ts";
@@ -19,11 +20,15 @@ const UPDATES_OF_EVENT = 50;
 /** Maximum bytes of events in one database batch. */
 const BATCH_BYTES = 1_000_000;
 
+/** An entry as this version or an earlier one stored it. */
+type Stored = Partial<OutboxEntry> &
+  Omit<OutboxEntry, "isConfined" | "rootUrl" | "visibility"> & { readonly merge?: PushedMerge };
+
 /** The pushed commits of branches, by ref. */
 type PushedByRef = ReadonlyMap<string, PushedCommits>;
 
 /**
- * Updates a repository's row, records the events of a push, and marks the pull request that it merges as merged, in one
+ * Updates a repository's row, records the events of a push, and marks the pull requests that it merges as merged, in one
  * batch unless it updated thousands of refs.
  *
  * Idempotent, also concurrently: each event is recorded once. If it throws, some of the events may be recorded.
@@ -40,7 +45,8 @@ export async function recordPush(
   findPushed: (updates: readonly MadeUpdate[]) => Promise<PushedByRef>,
 ): Promise<void> {
   const { db, eventQueues, defer } = ctx;
-  // Entries stored by an earlier version have no root URL and no visibility, and do not tell of the credential.
+  // Entries stored by an earlier version have no root URL and no visibility, do not tell of the credential, and have one
+  // merge.
   const {
     pushId,
     updateCount,
@@ -51,7 +57,8 @@ export async function recordPush(
     rootUrl = "",
     visibility = { visibility: "private", isPrivate: true },
     merge,
-  } = entry as Partial<OutboxEntry> & Omit<OutboxEntry, "isConfined" | "rootUrl" | "visibility">;
+    merges = merge ? [merge] : [],
+  } = entry as Stored;
   const origin = { db, actorId, now: at, rootUrl, visibility };
   const eventBase = {
     type: "repository.pushed",
@@ -106,7 +113,7 @@ export async function recordPush(
       bytes += size;
     }
   }
-  await flush(merge && mergeStatements(origin, repo, { ...merge, isConfined }));
+  await flush(merges.flatMap((each) => mergeStatements(origin, repo, { ...each, isConfined })));
   eventQueues.noteRecorded();
   // The client may receive its response before the request's own dispatch runs.
   defer(eventQueues.dispatchRecorded());

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { BranchRename } from "../protections/branch-rule.ts";
-import type { HeadMove, PushedMerge } from "../../storage/repository-records.ts";
+import type { HeadMove, HeldLease, PushedMerge } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
@@ -14,8 +14,9 @@ interface UpdateOptions {
   /** The branch that the updates rename. */
   readonly rename?: BranchRename | undefined;
   readonly cause?: PushCause;
-  /** The merge of a pull request that the updates make. */
-  readonly merge?: PushedMerge;
+  /** The merges of pull requests that the updates make. */
+  readonly merges?: readonly PushedMerge[];
+  readonly lease?: HeldLease;
 }
 
 /**
@@ -31,7 +32,7 @@ export async function updateRefs(
   repo: RepositoryContext,
   { state, repository }: RepositorySnapshot,
   updates: readonly RefUpdateRequest[],
-  { adopted, headMove, rename, cause = "push", merge }: UpdateOptions = {},
+  { adopted, headMove, rename, cause = "push", merges, lease }: UpdateOptions = {},
 ): Promise<void> {
   const results = await pushRefs(ctx, repo, {
     cause,
@@ -44,7 +45,8 @@ export async function updateRefs(
     adopted,
     headMove,
     rename,
-    merge,
+    merges,
+    lease,
   });
   requireUpdated(results);
 }

@@ -2,6 +2,7 @@ import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
+import { hasOpenBlockers } from "../../db/open-blockers.ts";
 import { issues, pulls } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { Oid } from "../../git/oid.ts";
@@ -93,16 +94,6 @@ export function stateStatements(
 const isMerged = (issueId: number): SQL => sql`exists (
   select 1 from ${pulls}
   where ${pulls.issueId} = ${issueId} and ${pulls.mergedAt} is not null
-)`;
-
-/** The condition that an issue or pull request must wait for others. */
-const hasOpenBlockers = (issueId: SQL): SQL => sql`exists (
-  select 1
-  from issue_dependencies dependency
-  join issues blocker on blocker.id = dependency.blocker_id
-  -- An issue of a deleted repository blocks nothing.
-  join repositories on repositories.id = blocker.repo_id
-  where dependency.issue_id = ${issueId} and not blocker.is_closed
 )`;
 
 /** What a failed batch with `stateStatements` means for the caller. */

@@ -143,6 +143,10 @@ function deedOf({ event: { type, payload }, issue }: Told): string {
       return "merged the pull request";
     case "pull.synchronized":
       return "pushed to the pull request";
+    case "pull.dequeued": {
+      const reason = String(payload["reason"]).replaceAll("_", " ");
+      return `made the pull request leave the merge queue (${reason})`;
+    }
     case "pull.review_requested":
       return "asked you to review the pull request";
     case "review.submitted":

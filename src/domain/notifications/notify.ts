@@ -2,7 +2,14 @@ import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { issues, mails, notifications, repositories, users } from "../../db/schema/index.ts";
+import {
+  type DequeueReason,
+  issues,
+  mails,
+  notifications,
+  repositories,
+  users,
+} from "../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
 import { isMailOn } from "../mail/queue-mail.ts";
 import { findReferences } from "../references/find-references.ts";
@@ -23,6 +30,7 @@ export const notify: Consequence = {
     "comment.created",
     "pull.merged",
     "pull.synchronized",
+    "pull.dequeued",
     "pull.review_requested",
     "review.submitted",
   ],
@@ -46,6 +54,7 @@ async function findAudience(
   { actorId: doerId, event }: RecordedEvent,
 ): Promise<Found | undefined> {
   if (!("issueId" in event)) return undefined;
+  if (event.type === "pull.dequeued" && !TOLD_REASONS.has(event.reason)) return undefined;
   const commentId = event.type === "comment.created" ? event.commentId : 0;
   const reviewId = event.type === "review.submitted" ? event.reviewId : 0;
   const [[issue], [repo], texts] = await ctx.db.batch([
@@ -69,6 +78,19 @@ async function findAudience(
     entryId: texts[0]?.id ?? null,
   };
 }
+
+/** What the merge queue itself found out. Somebody did the other things, which are told otherwise. */
+const TOLD_REASONS: ReadonlySet<DequeueReason> = new Set([
+  "checks_failed",
+  "checks_timed_out",
+  "conflict",
+  "unchanged",
+  "too_large",
+  "refused",
+  "queue_removed",
+  "base_deleted",
+  "branch_refused",
+]);
 
 function findMentions(texts: readonly string[]): Audience["mentioned"] {
   const found = texts.map((text) => findReferences(text, { isMarkdown: true, rootUrls: [] }));

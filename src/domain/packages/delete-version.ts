@@ -23,7 +23,11 @@ export async function deleteVersion(
 }
 
 /** The statements that delete some versions of a package with an event for each, and a package that has none left. */
-export function deleteVersions(ctx: Ctx, { row, owner }: PackageContext, isOne: SQL | undefined) {
+export function deleteVersions(
+  ctx: Ctx,
+  { row }: Pick<PackageContext, "row">,
+  isOne: SQL | undefined,
+) {
   const { db } = ctx;
   const isDeleted = and(eq(packageVersions.packageId, row.id), isOne);
   return [
@@ -31,13 +35,16 @@ export function deleteVersions(ctx: Ctx, { row, owner }: PackageContext, isOne: 
       ctx,
       {
         type: "package.deleted",
-        ownerId: owner.account.id,
+        ownerId: row.ownerId,
+        repoId: row.repoId,
         packageId: row.id,
         versionId: sql`${packageVersions.id}`,
         packageType: row.type,
         name: row.name,
         // A column, which `recordEach` takes for fields of any type.
         version: sql`${packageVersions.version}` as unknown as string,
+        creatorId: sql`coalesce(${packageVersions.creatorId}, 0)`,
+        publishedAt: sql`${packageVersions.createdAt}`,
       },
       sql`from ${packageVersions} where ${isDeleted} and not ${packageVersions.isInternal}`,
     ),

@@ -10,8 +10,9 @@ import {
 } from "../../auth/access/packages.ts";
 import { isAllowed, resolvePermission } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
-import { type Actor, boundTokenId } from "../../auth/actor.ts";
-import type { CallerSql } from "../../auth/caller-sql.ts";
+import type { Actor } from "../../auth/actor.ts";
+import { type CallerSql, callerSql } from "../../auth/caller-sql.ts";
+import type { Ctx } from "../../context.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
 import {
   packages,
@@ -25,6 +26,7 @@ import {
 } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isAccountNamed } from "../accounts/find-account.ts";
+import { isUnlinkedPackageVisible } from "./package-visibility.ts";
 
 /** An account as the owner of packages, with what the caller may do with them. */
 export interface PackageOwner {
@@ -85,6 +87,10 @@ export const selectPackages = (db: Database, who: CallerSql) =>
     .leftJoin(repositories, eq(repositories.id, packages.repoId))
     .$dynamic();
 
+const isOwnerNamed = (name: string) => sql`${packages.ownerId} = (
+  select named.id from ${users} named where named.lower_name = ${name.toLowerCase()}
+)`;
+
 /** Selects the package of an owner by its key. The owner is not known yet when the query is built. */
 export const selectPackage = (
   db: Database,
@@ -93,20 +99,48 @@ export const selectPackage = (
   { type, nameKey }: PackageKey,
 ) =>
   selectPackages(db, who).where(
-    and(
-      sql`${packages.ownerId} = (
-        select named.id from ${users} named where named.lower_name = ${ownerName.toLowerCase()}
-      )`,
-      eq(packages.type, type),
-      eq(packages.nameKey, nameKey),
-    ),
+    and(isOwnerNamed(ownerName), eq(packages.type, type), eq(packages.nameKey, nameKey)),
   );
+
+/** Finds a package that the caller may see, where its name is known only after the request was entered. */
+export async function findPackage(
+  { db, actor }: Ctx,
+  owner: PackageOwner,
+  key: PackageKey,
+): Promise<PackageContext | undefined> {
+  const [row] = await selectPackage(db, callerSql(actor), owner.account.name, key);
+  return toPackageContext(actor, owner, row);
+}
+
+/**
+ * Selects the package of an owner by a name that a person typed: as it was published, else in the form in which its format
+ * compares names, which is the same or in lower case for most.
+ */
+export const selectPackageByName = (
+  db: Database,
+  who: CallerSql,
+  ownerName: string,
+  { type, name }: { readonly type: string; readonly name: string },
+) =>
+  selectPackages(db, who)
+    .where(
+      and(
+        isOwnerNamed(ownerName),
+        sql`${packages.type} = ${type.toLowerCase()}`,
+        sql`(
+          ${packages.nameKey} in (${name}, ${name.toLowerCase()})
+          or ${packages.name} = ${name}
+        )`,
+      ),
+    )
+    .orderBy(sql`${packages.name} = ${name} desc`, packages.id)
+    .limit(1);
 
 /**
  * Resolves a queried package.
  *
- * SECURITY: a package that is linked to a repository is seen by those who see the repository, through every route. A token
- * that is bound to repositories reaches the packages that are linked to one of them, and no others.
+ * SECURITY: a package that is linked to a repository is seen by those who see the repository, through every route;
+ * `isPackageVisible` is the same rule for lists.
  *
  * @param row Undefined if there is none.
  * @returns Undefined also if the caller may not see it.
@@ -121,7 +155,9 @@ export function toPackageContext(
   const name = { owner: owner.account.name, type: pkg.type, name: pkg.name };
   if (!isPackageInReach(actor, name)) return undefined;
   if (pkg.repoId === null) {
-    return boundTokenId(actor) === undefined ? { row: pkg, owner, repo: undefined } : undefined;
+    return isUnlinkedPackageVisible(actor, owner, pkg)
+      ? { row: pkg, owner, repo: undefined }
+      : undefined;
   }
   const permission = resolvePermission(actor, row.repo, row);
   const { pendingTransferTo } = row;

@@ -1,4 +1,4 @@
-import { and, desc, eq } from "drizzle-orm";
+import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { packageVersions, type PackageVersion } from "../../db/schema/index.ts";
@@ -30,3 +30,20 @@ export const listAllVersions = ({ db }: Ctx, { row }: PackageContext): Promise<P
     .from(packageVersions)
     .where(and(eq(packageVersions.packageId, row.id), eq(packageVersions.isInternal, false)))
     .orderBy(desc(packageVersions.id));
+
+/**
+ * The id of the version of a package that a person names: as it was published, else in the form in which its format
+ * compares versions. Null if there is none.
+ */
+export const idOfVersionNamed = (
+  { row }: Pick<PackageContext, "row">,
+  name: string,
+): SQL<number> => sql`(
+  select named.id
+  from ${packageVersions} named
+  where named.package_id = ${row.id}
+    and not named.is_internal
+    and (named.version_key in (${name}, ${name.toLowerCase()}) or named.version = ${name})
+  order by named.version = ${name} desc, named.id desc
+  limit 1
+)`;

@@ -229,11 +229,14 @@ function insertVersion(
       recordIfChanged(ctx, {
         type: "package.created",
         ownerId: account.id,
+        repoId: sql`(select ${packages.repoId} from ${packages} where ${isPackage})`,
         packageId: idOfPackage(isPackage),
         versionId,
         packageType: type,
         name,
         version,
+        creatorId: actor.user?.id ?? 0,
+        publishedAt: now,
       }),
     );
   }

@@ -15,6 +15,7 @@ import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { RefUpdate } from "../../storage/repository-records.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
 import { rulesOfBranch } from "./match-rule.ts";
+import { isQueueBranch } from "./merge-queue-rule.ts";
 import { callerOf, followsRename, mayForcePush, mayPush, type RuleSubject } from "./permitted.ts";
 import { type Forbidden, ProtectedRef } from "./ref-refusal.ts";
 import { type MatchesPath, pathMatcherOf } from "./rule-patterns.ts";
@@ -54,7 +55,8 @@ interface Circumstances {
 }
 
 /**
- * The rules for branches, as they judge the updates of one push, in Gitea's order:
+ * The rules for branches, as they judge the updates of one push, in Gitea's order. Before all of them, the branches of merge
+ * queues are the service's alone.
  *
  * 1. A protected branch is not deleted, but a rename takes it away from its own exact rule, which follows.
  * 2. It is updated by force only where the rule allows that.
@@ -94,7 +96,9 @@ export class BranchRule {
     if (!update.ref.startsWith(HEADS)) return undefined;
     const branch = decodeText(update.ref.slice(HEADS.length) as ByteText);
     const applied = rulesOfBranch(this.rules, branch, this.budget);
+    const isQueues = isQueueBranch(this.rules, branch, this.budget);
     if (this.budget.isExhausted) return new ProtectedRef(branch, { kind: "too-much" });
+    if (isQueues) return new ProtectedRef(branch, { kind: "merge-queue" });
     for (const rule of applied) {
       const forbidden = await this.judge(rule, update, branch);
       if (forbidden) return new ProtectedRef(branch, forbidden);

@@ -1,15 +1,6 @@
-import { and, eq, sql } from "drizzle-orm";
-
-import { callerSql } from "../../auth/caller-sql.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
-import {
-  commitStatuses,
-  reviews,
-  type BranchProtection,
-  type CommitState,
-  type ReviewState,
-} from "../../db/schema/index.ts";
+import type { BranchProtection, ReviewState } from "../../db/schema/index.ts";
 import type { ByteText } from "../../git/byte-text.ts";
 import { findChangedPath } from "../../git/diff/find-changed-path.ts";
 import { GitError } from "../../git/error.ts";
@@ -18,14 +9,13 @@ import { StepBudget } from "../../lib/step-budget.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { rulesOfBranch } from "./match-rule.ts";
+import { loadMergeFacts, type MergeFacts } from "./merge-facts.ts";
 import { callerOf, mayMerge } from "./permitted.ts";
-import { matchesPattern, pathMatcherOf } from "./rule-patterns.ts";
-import { selectRules, toRules } from "./select-rules.ts";
+import { judgeChecks } from "./judge-checks.ts";
+import { pathMatcherOf } from "./rule-patterns.ts";
 
 /** Steps to compare contexts and paths with patterns: about a second of processor time. */
 const STEPS_MAX = 100_000_000;
-/** Contexts of a commit that are compared; with more the checks count as unfinished. */
-const CONTEXTS_MAX = 1000;
 
 /** How a pull request is to be merged. */
 export interface MergeAttempt {
@@ -33,7 +23,21 @@ export interface MergeAttempt {
   readonly isForced: boolean;
   /** The repository of the base, where it is open already. */
   readonly repository?: OpenRepository | undefined;
+  /** What is known of the pull request, where it is loaded already. */
+  readonly facts?: MergeFacts | undefined;
+  /** Undefined for a merge that does not go through the merge queue of the base. */
+  readonly queue?: QueuedAttempt | undefined;
 }
+
+/** A merge by the merge queue of the base, which tests its result: the head may be behind the base. */
+interface QueuedAttempt {
+  /** Whether the checks of the head are asked, too. */
+  readonly asksChecks: boolean;
+}
+
+/** The refusal of a merge that does not go through the merge queue of the base. */
+export const MERGE_QUEUE_REQUIRED =
+  "The base has a merge queue: the pull request is merged by the queue";
 
 /**
  * Finds the first condition of the rules for its base that a pull request does not meet, in Gitea's words and order;
@@ -42,16 +46,16 @@ export interface MergeAttempt {
  * A merge may be forced by administrators of the repository, unless the rule blocks that; a list of those who merge
  * holds for them too. Whether the branch is outdated, and its merge base, are as of the latest judgement.
  *
- * Cost: one round trip to the database. With protected files the repository of the base is opened, and the trees above
+ * Cost: what `loadMergeFacts` costs. With protected files the repository of the base is opened, and the trees above
  * the changed files are read.
  */
 export async function findMergeRefusal(
   ctx: Ctx,
   pull: PullContext,
-  { isForced, repository }: MergeAttempt,
+  { isForced, repository, facts: loaded, queue }: MergeAttempt,
 ): Promise<string | undefined> {
   const { repo } = pull;
-  const facts = await loadFacts(ctx, pull);
+  const facts = loaded ?? (await loadMergeFacts(ctx, pull));
   const rules = rulesOfBranch(facts.rules, pull.pull.baseBranch, ctx.git.budget);
   const caller = callerOf(ctx, facts.rules);
   const mayWrite = isAllowed(repo, { unit: "code", mode: "write" });
@@ -59,76 +63,29 @@ export async function findMergeRefusal(
     return "User not allowed to merge PR";
   }
   const mayForce = isForced && isAllowed(repo, { mode: "admin" });
+  const isBound = ({ blockAdminMergeOverride }: BranchProtection["settings"]): boolean =>
+    !mayForce || blockAdminMergeOverride;
+  if (!queue && rules.some(({ settings }) => settings.isMergeQueueEnabled && isBound(settings))) {
+    return MERGE_QUEUE_REQUIRED;
+  }
   const budget = new StepBudget(STEPS_MAX, {
     onSteps: (steps) => void (ctx.git.usage.steps += steps),
   });
   for (const { settings } of rules) {
-    if (mayForce && !settings.blockAdminMergeOverride) continue;
+    if (!isBound(settings)) continue;
     const refusal =
-      findUnmet(settings, facts, pull, budget) ??
+      findUnmet(settings, facts, pull, { budget, queue }) ??
       (await findProtected(ctx, pull, settings, budget, repository));
     if (refusal !== undefined) return refusal;
   }
   return undefined;
 }
 
-/** What is known of the reviews and checks of a head. */
-interface MergeFacts {
-  /** The official reviews that are not dismissed. */
-  readonly reviews: readonly { state: ReviewState; isStale: boolean; count: number }[];
-  /** The latest status of each context. */
-  readonly statuses: readonly { context: string; state: CommitState }[];
-}
-
-async function loadFacts(ctx: Ctx, { repo, row, pull }: PullContext) {
-  const owner = { repoId: sql`${repo.row.id}`, ownerId: sql`${repo.row.ownerId}` };
-  const isOfHead = and(
-    eq(commitStatuses.repoId, repo.row.id),
-    eq(commitStatuses.commitOid, pull.headOid),
-  );
-  // A review of another commit is stale from the moment on at which the head moves.
-  const isStale = sql<boolean>`(${reviews.isStale} or ${reviews.commitOid} <> ${pull.headOid})`;
-  const [rules, counted, statuses] = await ctx.db.batch([
-    selectRules(ctx.db, owner, callerSql(ctx.actor)),
-    ctx.db
-      .select({
-        state: reviews.state,
-        isStale: isStale.mapWith(reviews.isStale).as("is_stale_now"),
-        count: sql<number>`count(*)`.as("review_count"),
-      })
-      .from(reviews)
-      .where(
-        and(
-          eq(reviews.issueId, row.id),
-          eq(reviews.isOfficial, true),
-          eq(reviews.isDismissed, false),
-        ),
-      )
-      .groupBy(reviews.state, isStale),
-    ctx.db
-      .select({ context: commitStatuses.context, state: commitStatuses.state })
-      .from(commitStatuses)
-      .where(
-        and(
-          isOfHead,
-          sql`${commitStatuses.number} in (
-            select max(${commitStatuses.number})
-            from ${commitStatuses}
-            where ${isOfHead}
-            group by ${commitStatuses.context}
-          )`,
-        ),
-      )
-      .limit(CONTEXTS_MAX + 1),
-  ]);
-  return { rules: toRules(repo.row, rules), reviews: counted, statuses };
-}
-
 function findUnmet(
   settings: BranchProtection["settings"],
   facts: MergeFacts,
   { pull }: PullContext,
-  budget: StepBudget,
+  { budget, queue }: Pick<MergeAttempt, "queue"> & { readonly budget: StepBudget },
 ): string | undefined {
   const count = (
     state: ReviewState,
@@ -137,7 +94,8 @@ function findUnmet(
     facts.reviews
       .filter((each) => each.state === state && isCounted(each))
       .reduce((sum, each) => sum + each.count, 0);
-  if (settings.isStatusCheckEnabled && !areChecksDone(settings, facts, budget)) {
+  const areChecksAsked = settings.isStatusCheckEnabled && queue?.asksChecks !== false;
+  if (areChecksAsked && judgeChecks(settings, facts.statuses, budget) !== "success") {
     return "Not all required status checks successful";
   }
   const approvals = count("approved", ({ isStale }) => !(isStale && settings.ignoreStaleApprovals));
@@ -148,29 +106,11 @@ function findUnmet(
   if (settings.blockOnOfficialReviewRequests && count("request_review") > 0) {
     return "There are official review requests";
   }
-  if (settings.blockOnOutdatedBranch && pull.behindCount > 0) {
+  if (settings.blockOnOutdatedBranch && !queue && pull.behindCount > 0) {
     return "The head branch is behind the base branch";
   }
   return undefined;
 }
-
-/** Whether each required pattern matches a status and all that match succeeded; without patterns whether all did. */
-function areChecksDone(
-  { statusContexts }: BranchProtection["settings"],
-  { statuses }: MergeFacts,
-  budget: StepBudget,
-): boolean {
-  if (statuses.length === 0 || statuses.length > CONTEXTS_MAX) return false;
-  const isDone = (some: MergeFacts["statuses"]): boolean =>
-    some.length > 0 && some.every(({ state }) => !UNFINISHED.has(state));
-  if (statusContexts.length === 0) return isDone(statuses);
-  return statusContexts.every((pattern) => {
-    if (budget.isExhausted) return false;
-    return isDone(statuses.filter(({ context }) => matchesPattern(pattern, context, budget)));
-  });
-}
-
-const UNFINISHED: ReadonlySet<CommitState> = new Set(["pending", "error", "failure"]);
 
 /** The refusal of a pull request that changes protected files. */
 async function findProtected(

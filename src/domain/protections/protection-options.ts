@@ -26,6 +26,10 @@ export const NO_SETTINGS: ProtectionSettings = {
   protectedFilePatterns: "",
   unprotectedFilePatterns: "",
   blockAdminMergeOverride: false,
+  isMergeQueueEnabled: false,
+  mergeQueueStyle: "",
+  mergeQueueBatchSize: 5,
+  mergeQueueWaitMinutes: 60,
 };
 
 /** Who may do something, as a client sends it: users and teams by name. */

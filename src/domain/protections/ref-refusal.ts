@@ -8,6 +8,7 @@ export type Forbidden =
         | "deletion"
         | "force-push"
         | "force-pusher"
+        | "merge-queue"
         | "pusher"
         | "tag"
         | "too-much";
@@ -40,6 +41,8 @@ function toMessage(name: string, forbidden: Forbidden): string {
       return `branch ${name} is protected from force push`;
     case "force-pusher":
       return `Not allowed to force-push to protected branch ${name}`;
+    case "merge-queue":
+      return `branch ${name} belongs to a merge queue: only the service writes it`;
     case "pusher":
       return `Not allowed to push to protected branch ${name}`;
     case "unverified":

@@ -27,6 +27,9 @@ export const headRefOf = (number: number): string => `refs/pull/${number}/head`;
 /** The ref with the result of a merge that nobody made yet, which CI systems fetch. */
 export const mergeRefOf = (number: number): string => `refs/pull/${number}/merge`;
 
+/** The ref that keeps what the base becomes by a pull request in a merge queue. */
+export const queueRefOf = (number: number): string => `refs/pull/${number}/queue`;
+
 /**
  * Opens the repository of a pull request's base, at its head and base.
  *
@@ -34,12 +37,15 @@ export const mergeRefOf = (number: number): string => `refs/pull/${number}/merge
  *
  * @throws Failure `not_found` without access to the code, `conflict` if the head is not stored yet.
  */
-export async function openPull(
-  ctx: Ctx,
-  { repo, pull }: PullContext,
-  budget?: Budget,
-): Promise<OpenPull> {
-  const snapshot = await openSnapshot(ctx, repo, budget);
+export const openPull = async (ctx: Ctx, pull: PullContext, budget?: Budget): Promise<OpenPull> =>
+  locatePull(await openSnapshot(ctx, pull.repo, budget), pull);
+
+/**
+ * Finds the head and the base of a pull request in a snapshot of its repository.
+ *
+ * @throws Failure `conflict` if the head is not stored yet.
+ */
+export function locatePull(snapshot: RepositorySnapshot, { pull }: PullContext): OpenPull {
   const { graph } = snapshot.repository;
   const head = graph.find(pull.headOid);
   if (head === NO_NODE) throw conflict("the head of the pull request is not stored yet: try again");

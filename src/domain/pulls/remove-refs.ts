@@ -6,7 +6,7 @@ import type { Consequence } from "../../events/consequence.ts";
 import { findRef } from "../git/open-snapshot.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
-import { headRefOf, mergeRefOf } from "./open-pull.ts";
+import { headRefOf, mergeRefOf, queueRefOf } from "./open-pull.ts";
 
 /**
  * Removes the refs of a deleted pull request. What only they reach is removed by maintenance.
@@ -25,7 +25,8 @@ export const removePullRefs: Consequence = {
     const repo = { ...toRepositoryContext(ctx.actor, row), permission: OWNER_PERMISSION };
     const stored = ctx.git.repository(repo.row);
     const state = await stored.snapshot();
-    const updates = [headRefOf(event.number), mergeRefOf(event.number)].flatMap((ref) => {
+    const updates = [headRefOf, mergeRefOf, queueRefOf].flatMap((refOf) => {
+      const ref = refOf(event.number);
       const oid = findRef({ state }, ref)?.oid;
       return oid === undefined ? [] : [{ ref, from: oid }];
     });

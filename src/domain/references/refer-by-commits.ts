@@ -7,6 +7,7 @@ import { repositories, timelineEntries } from "../../db/schema/index.ts";
 import type { Consequence } from "../../events/consequence.ts";
 import type { StoredUpdate } from "../../shapes/events/activity.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isResultRef } from "../protections/merge-queue-rule.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { actByCommit, type CommitAct, isActed } from "./act-by-commit.ts";
 import { commitLink } from "./commit-link.ts";
@@ -72,7 +73,8 @@ const isIn = ({ owner, row }: RepositoryContext, { repo }: ReferredIssue): boole
   repo === undefined || (repo.owner === owner.lowerName && repo.name === row.lowerName);
 
 const isOfBranch = ({ ref, after }: StoredUpdate): boolean =>
-  ref.startsWith("refs/heads/") && after !== null;
+  // What a merge queue tests refers to nothing before the base has it.
+  ref.startsWith("refs/heads/") && after !== null && !isResultRef(ref, after);
 
 /** A reference with its place. */
 interface Place {

@@ -16,6 +16,8 @@ import {
   issueSubscriptions,
   labels,
   mails,
+  mergeQueueEntries,
+  mergeQueues,
   milestones,
   notifications,
   pulls,
@@ -57,6 +59,7 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
   [timelineEntries, timelineEntries.otherIssueId],
   [reviews, reviews.issueId],
   [scheduledMerges, scheduledMerges.issueId],
+  [mergeQueueEntries, mergeQueueEntries.issueId],
   [pulls, pulls.issueId],
   [trackedTimes, trackedTimes.issueId],
   [stopwatches, stopwatches.issueId],
@@ -72,6 +75,7 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
 const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
   [notifications, notifications.repoId],
   [branchTips, branchTips.repoId],
+  [mergeQueues, mergeQueues.repoId],
   [labels, labels.repoId],
   [milestones, milestones.repoId],
   // Of releases; those of issues are gone by then.

@@ -1,16 +1,25 @@
 import type { PackageType } from "../../db/schema/index.ts";
 
 /** The version that an event is about. */
-interface OfPackageVersion {
+export interface OfPackageVersion {
   ownerId: number;
+  /** The repository that the package is linked to. */
+  repoId: number | null;
   packageId: number;
   versionId: number;
   packageType: PackageType;
   name: string;
   version: string;
+  /** Who published the version; 0 for a deleted account. */
+  creatorId: number;
+  /** When it was published, in milliseconds. */
+  publishedAt: number;
 }
 
-/** Changes of packages. They belong to the owner, whether or not the package is linked to a repository. */
+/**
+ * Changes of packages. They belong to the owner, and to the repository that the package is linked to: those are told who
+ * see it. They name all that webhooks say, since a deleted version can't be read.
+ */
 export type PackageEvent =
   | (OfPackageVersion & { type: "package.created" })
   | (OfPackageVersion & { type: "package.deleted" });

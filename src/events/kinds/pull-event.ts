@@ -1,5 +1,5 @@
 import type { Oid } from "../../git/oid.ts";
-import type { MergeKind } from "../../db/schema/index.ts";
+import type { DequeueReason, MergeKind } from "../../db/schema/index.ts";
 
 /** The pull request that an event is about. */
 interface OfPull {
@@ -48,6 +48,19 @@ export type PullEvent =
     })
   | (OfPull & Asked & { type: "pull.review_requested" | "pull.review_request_removed" })
   | (OfPull & { type: "pull.merge_scheduled" | "pull.merge_unscheduled" })
+  | (OfPull & {
+      type: "pull.enqueued";
+      /** The base, whose merge queue it is in. */
+      branch: string;
+    })
+  | (OfPull & {
+      /** Other than by the merge of the queue. */
+      type: "pull.dequeued";
+      branch: string;
+      reason: DequeueReason;
+      /** What a rule or a right lacks, for `refused`; else "". */
+      detail: string;
+    })
   | (OfPull & {
       type: "review.submitted";
       reviewId: number;

@@ -157,6 +157,7 @@ class DeltaResolver {
       this.sweep++;
       if (!this.hasProgressed) this.refuseOrphans();
     }
+    this.table.deltas.clear();
     return {
       externalOids: this.externals.map(({ oid }) => oid),
       peakBytes: this.contents.peakBytes + this.large.peakBytes,
@@ -244,7 +245,8 @@ class DeltaResolver {
         else await this.keepLarge(entry);
         continue;
       }
-      if (!reader.has(start, end)) {
+      const isRead = isUnresolved && table.deltas.has(entry);
+      if (!isRead && !reader.has(start, end)) {
         await reader.seek(start, end);
         this.measure(0);
       }
@@ -370,10 +372,7 @@ class DeltaResolver {
     const depth = isExternal ? 1 : (table.depths[base] as number) + 1;
     if (depth > options.limits.deltaDepthMax) throw overLimit("pack: chain of deltas too long");
 
-    const header = this.reader.header(start);
-    if (header.sizeBytes > this.delta.length) this.delta = new Uint8Array(header.sizeBytes);
-    const delta = this.delta.subarray(0, header.sizeBytes);
-    this.reader.inflate(start, end, header, delta);
+    const delta = table.deltas.get(entry) ?? this.inflateDelta(start, end);
     const deltaHeader = readDeltaHeader(delta);
     if (!deltaHeader) throw corrupt("delta: cut off");
     const { resultBytes } = deltaHeader;
@@ -401,6 +400,15 @@ class DeltaResolver {
       this.contents.drop(base);
       this.large.drop(base);
     }
+  }
+
+  /** Inflates a delta in the window. The result is valid until the next one. */
+  private inflateDelta(start: number, end: number): Uint8Array {
+    const header = this.reader.header(start);
+    if (header.sizeBytes > this.delta.length) this.delta = new Uint8Array(header.sizeBytes);
+    const delta = this.delta.subarray(0, header.sizeBytes);
+    this.reader.inflate(start, end, header, delta);
+    return delta;
   }
 
   private resultView(length: number): Uint8Array {

@@ -303,7 +303,9 @@ export class PackScanner {
     const { entry, output, table } = this;
     const kept = this.flushedBytes === 0 ? 0 : WINDOW_BYTES;
     this.absorb(output.subarray(kept, this.outputOffset));
-    if (!table.isDelta(entry)) {
+    if (table.isDelta(entry)) {
+      if (this.flushedBytes === 0) table.deltas.keep(entry, output.subarray(0, this.outputOffset));
+    } else {
       this.hasher.digestInto(table.oids, entry * OID_BYTES);
       if (this.flushedBytes === 0) {
         this.listen(entry, table.kind(entry), output.subarray(0, this.outputOffset));

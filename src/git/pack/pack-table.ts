@@ -1,4 +1,5 @@
 import { OID_BYTES } from "../oid.ts";
+import { KeptDeltas } from "./kept-deltas.ts";
 
 /**
  * Marks the absence of an entry: an object stored whole has no base, and a base may be outside of
@@ -43,10 +44,12 @@ export class PackTable {
   readonly largeDeltas = new Set<number>();
   /** Raw ids of the bases of `REF_DELTA` entries, by entry. */
   readonly refBases = new Map<number, Uint8Array>();
+  /** Deltas that were inflated and are not resolved yet. */
+  readonly deltas = new KeptDeltas();
 
-  /** Size of the arrays in bytes. */
+  /** Size of the arrays and of the kept deltas in bytes. */
   get heldBytes(): number {
-    return this.offsets.length * ENTRY_BYTES;
+    return this.offsets.length * ENTRY_BYTES + this.deltas.heldBytes;
   }
 
   /** Adds an entry and returns its index. */

@@ -7,6 +7,7 @@ import { Int64, Time } from "../json.ts";
 import { ACCOUNT_DETAILS } from "./details/account-details.ts";
 import { CREDENTIAL_DETAILS } from "./details/credential-details.ts";
 import { ORGANIZATION_DETAILS } from "./details/organization-details.ts";
+import { PACKAGE_DETAILS } from "./details/package-details.ts";
 import { REPOSITORY_DETAILS } from "./details/repository-details.ts";
 import { SIGN_IN_DETAILS } from "./details/sign-in-details.ts";
 
@@ -21,6 +22,7 @@ export const AUDIT_DETAILS = {
   ...ACCOUNT_DETAILS,
   ...ORGANIZATION_DETAILS,
   ...REPOSITORY_DETAILS,
+  ...PACKAGE_DETAILS,
 } as const;
 
 /** The recorded kinds of entries. */

@@ -1,6 +1,9 @@
 import { z } from "@hono/zod-openapi";
 
-import type { BranchProtection as BranchProtectionRow } from "../../db/schema/index.ts";
+import {
+  type BranchProtection as BranchProtectionRow,
+  MERGE_STYLES,
+} from "../../db/schema/index.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Int64, Time } from "../json.ts";
 import { namesOf, type RuleNames } from "./rule-names.ts";
@@ -39,6 +42,10 @@ export const RuleFields = z.object({
   protected_file_patterns: z.string(),
   unprotected_file_patterns: z.string(),
   block_admin_merge_override: z.boolean(),
+  enable_merge_queue: z.boolean(),
+  merge_queue_style: z.enum(["", ...MERGE_STYLES]),
+  merge_queue_batch_size: Int64,
+  merge_queue_wait_minutes: Int64,
   created_at: Time,
   updated_at: Time,
 });
@@ -88,6 +95,10 @@ export function toRuleFields(
     protected_file_patterns: settings.protectedFilePatterns,
     unprotected_file_patterns: settings.unprotectedFilePatterns,
     block_admin_merge_override: settings.blockAdminMergeOverride,
+    enable_merge_queue: settings.isMergeQueueEnabled,
+    merge_queue_style: settings.mergeQueueStyle,
+    merge_queue_batch_size: settings.mergeQueueBatchSize,
+    merge_queue_wait_minutes: settings.mergeQueueWaitMinutes,
     created_at: formatTime(rule.createdAt),
     updated_at: formatTime(rule.updatedAt),
   };

@@ -1,5 +1,6 @@
 import type { z } from "@hono/zod-openapi";
 
+import type { DequeueReason } from "../../db/schema/index.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { PullRequest } from "../pulls/pull-request.ts";
 import type { Team } from "../orgs/team.ts";
@@ -10,6 +11,8 @@ import type { Changes, IssueAction } from "./issue-payloads.ts";
 export type PullAction =
   | IssueAction
   | "synchronized"
+  | "enqueued"
+  | "dequeued"
   | "review_requested"
   | "review_request_removed"
   | "reviewed";
@@ -20,6 +23,8 @@ export interface PullPayload {
   number: number;
   /** `ref` is the former base. */
   changes?: Changes;
+  /** Why it left the merge queue. */
+  reason?: DequeueReason;
   pull_request: PullRequest;
   /** Who is asked for a review, is asked no more, or has reviewed; null for other actions, and for a team. */
   requested_reviewer: User | null;

@@ -17,9 +17,7 @@ export const samples = defineSamples({
   repoMergePullRequest: {
     request: async (world) => ({ path: await world.mergeablePath(), json: { Do: "merge" } }),
     announces: once("repository.pushed", "pull.merged"),
-    extraRound:
-      "open dependencies, the rules of the base and the message are read in turn, and the push is recorded",
-    extraRounds: 3,
+    extraRound: "what decides about the merge is read once the pull request is known",
   },
   repoCancelScheduledAutoMerge: {
     request: async (world) => {

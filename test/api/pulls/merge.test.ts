@@ -6,6 +6,7 @@ import type { PullSettings } from "../../../src/db/schema/index.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf } from "../../support/events.ts";
+import { serveFailing } from "../../support/faults.ts";
 import { git } from "../../support/git.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { listHistory, makeReadyPull, type ReadyPull } from "../../support/merges.ts";
@@ -39,6 +40,14 @@ const kindsOf = async ({ pull }: ReadyPull): Promise<string[]> =>
   (await db.select().from(timelineEntries).where(eq(timelineEntries.issueId, pull.id))).map(
     ({ kind }) => kind,
   );
+
+/** Has the lease on the base, as a merge of another pull request that is being made. */
+async function leaseBase({ repo }: ReadyPull) {
+  const stored = git.repository(repo);
+  const leased = await stored.acquireLease("refs/heads/main", 0);
+  if (leased.kind !== "acquired") throw new Error("another merge has the lease");
+  return { release: () => stored.releaseLease(leased.lease) };
+}
 
 describe("POST /repos/{owner}/{repo}/pulls/{index}/merge", () => {
   it("merges, closes, and tells it once", async () => {
@@ -191,6 +200,39 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/merge", () => {
     });
     expect(await refOf(ready, "refs/heads/main")).toBe(ready.baseOid);
     expect((await newEventsOf(ready)).map(({ type }) => type)).toEqual(["pull.merged"]);
+  });
+
+  it("waits for another merge into the base, and is judged as things are then", async () => {
+    const [closed, merged] = [await makeReadyPull(), await makeReadyPull()];
+    const leases = [await leaseBase(closed), await leaseBase(merged)];
+    const answers = [closed, merged].map((ready) => merge(ready, { Do: "merge" }));
+    const json = { state: "closed" };
+    await call("PATCH", closed.path, { as: closed.owner, json });
+    expect(await refOf(merged, "refs/heads/main")).toBe(merged.baseOid);
+    for (const { release } of leases) await release();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 200]);
+    expect(await refOf(closed, "refs/heads/main")).toBe(closed.baseOid);
+    // A refused merge leaves the base to the next one.
+    const { release } = await leaseBase(closed);
+    await release();
+  });
+
+  it("gives up where others have the base for too long", async () => {
+    const ready = await makeReadyPull();
+    const { owner, path } = ready;
+    const busy = { acquireLease: () => Promise.resolve({ kind: "busy" }) };
+    const bindings = { REPOSITORY: { getByName: () => busy } } as unknown as Partial<Env>;
+    const answer = await serveFailing(
+      new Request(`https://forge.example/api/v1${path}/merge`, {
+        method: "POST",
+        headers: { Authorization: `token ${owner.token}`, "Content-Type": "application/json" },
+        body: JSON.stringify({ Do: "merge" }),
+      }),
+      bindings,
+    );
+    expect(answer?.status).toBe(409);
+    expect(await answer?.json()).toMatchObject({ message: "merge push out of date" });
+    await expectUnmerged(ready);
   });
 
   it("deletes the branch if asked to, or by the repository's default", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { Failure } from "../../../src/lib/failure.ts";
-import { openFormFile } from "../../../src/domain/attachments/form-file.ts";
+import { openFormFile, readFormParts } from "../../../src/domain/attachments/form-file.ts";
 
 /** A byte stream that arrives in chunks of a size. */
 function streamInChunks(bytes: Uint8Array, chunkBytes: number): ReadableStream<Uint8Array> {
@@ -112,5 +112,63 @@ describe("openFormFile", () => {
     );
     expect(failure).toBeInstanceOf(Failure);
     expect((failure as Failure).kind).toBe(kind);
+  });
+});
+
+describe("readFormParts", () => {
+  /** Reads the parts whose field is in `wanted`; skips the others. */
+  async function readParts(bytes: Uint8Array, chunkBytes: number, wanted?: readonly string[]) {
+    const parts: object[] = [];
+    for await (const part of readFormParts(TYPE, streamInChunks(bytes, chunkBytes))) {
+      if (wanted && !wanted.includes(part.name)) continue;
+      const pieces: Uint8Array[] = [];
+      for await (const piece of part.pieces) pieces.push(piece.slice());
+      const content = await new Blob(pieces as BlobPart[]).text();
+      parts.push({ name: part.name, filename: part.filename, content });
+    }
+    return parts;
+  }
+
+  const FORM = [
+    partOf('form-data; name="a"', "1"),
+    partOf('form-data; name="file"; filename="f"', "\r\n--X"),
+    partOf('form-data; name="empty"', ""),
+    partOf('form-data; name="a"', "2"),
+    "--XX--\r\n",
+  ].join("");
+
+  it.each([1, 3, 50, 1000])("reads all parts, in chunks of %i bytes", async (chunkBytes) => {
+    expect(await readParts(text(FORM), chunkBytes)).toEqual([
+      { name: "a", filename: undefined, content: "1" },
+      { name: "file", filename: "f", content: "\r\n--X" },
+      { name: "empty", filename: undefined, content: "" },
+      { name: "a", filename: undefined, content: "2" },
+    ]);
+  });
+
+  it.each([["file"], ["empty"], ["a"], ["none"]])("skips all but %s", async (name) => {
+    const all = await readParts(text(FORM), 20);
+    const wanted = all.filter((part) => "name" in part && part.name === name);
+    expect(await readParts(text(FORM), 20, [name])).toEqual(wanted);
+  });
+
+  it("goes on behind a part that was read in part", async () => {
+    const large = partOf('form-data; name="file"; filename="f"', "x".repeat(200_000));
+    const names: string[] = [];
+    for await (const part of readFormParts(TYPE, streamInChunks(text(large + FORM), 1000))) {
+      names.push(part.name);
+      await part.pieces.next();
+      await part.pieces.return(undefined);
+    }
+    expect(names).toEqual(["file", "a", "file", "empty", "a"]);
+  });
+
+  it.each([
+    ["a large field", partOf('form-data; name="a"', "y".repeat(300_000)), "too_large"],
+    ["many fields", partOf('form-data; name="a"', "y".repeat(1000)).repeat(300), "too_large"],
+    ["an end within a field", FORM.slice(0, 40), "malformed"],
+    ["no end", FORM.slice(0, -8), "malformed"],
+  ])("refuses %s", async (_, lines, kind) => {
+    await expect(readParts(text(lines), 50_000)).rejects.toMatchObject({ kind });
   });
 });

@@ -1,13 +1,18 @@
 import { asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
+import { ANONYMOUS } from "../../../src/auth/actor.ts";
 import { codeComments, reviews, timelineEntries } from "../../../src/db/schema/index.ts";
+import { findPull } from "../../../src/domain/pulls/find-pull.ts";
+import { createReview } from "../../../src/domain/pulls/review/submit-review.ts";
+import { findVisibleRepository } from "../../../src/domain/repos/find-repository.ts";
 import { History } from "../../support/commits.ts";
 import { drawConsequences, pushQuietly } from "../../support/consequences.ts";
 import { db } from "../../support/db.ts";
-import { make } from "../../support/make.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeCodeComment, makePull, makeReview, type TestPull } from "../../support/pulls.ts";
 import { makeEmptyPack, storeRefs } from "../../support/push.ts";
+import { systemCtx } from "../../support/system.ts";
 import { call } from "../../support/call.ts";
 
 const text = (...lines: string[]): string => lines.map((line) => `${line}\n`).join("");
@@ -48,6 +53,12 @@ async function makeFollowed() {
   return { owner, repo, pull, base, head, files, push };
 }
 
+async function protect(owner: TestUser, { owner: name, name: repo }: TestRepo, settings: object) {
+  const json = { rule_name: "main", enable_push: true, ...settings };
+  const path = `/repos/${name}/${repo}/branch_protections`;
+  expect((await call("POST", path, { as: owner, json })).status).toBe(201);
+}
+
 const placesOf = async (pull: TestPull) => {
   const rows = await db
     .select()
@@ -85,6 +96,29 @@ describe("a push to the head", () => {
     ]);
   });
 
+  it("takes comments along to another name of their file", async () => {
+    const { pull, head, push } = await makeFollowed();
+    const review = await makeReview(pull, { state: "comment" });
+    const at = (fields: Parameters<typeof makeCodeComment>[2]) =>
+      makeCodeComment(pull, review, { path: "f.txt", ...fields });
+    await at({ line: 3, startLine: 2 });
+    await at({ line: 4, startLine: 4 });
+    await at({ line: 1, startLine: 1, path: "g.txt" });
+    // Of the files that are gone, one is found under another name by its content.
+    const next = await push({ "new/name.txt": text("zero", "one", "two", "three", "4") });
+    expect(await placesOf(pull)).toEqual([
+      [3, 4, false, next],
+      [4, 4, true, head],
+      [1, 1, true, head],
+    ]);
+    const rows = await db
+      .select()
+      .from(codeComments)
+      .where(eq(codeComments.issueId, pull.id))
+      .orderBy(asc(codeComments.entryId));
+    expect(rows.map(({ path }) => path)).toEqual(["new/name.txt", "f.txt", "g.txt"]);
+  });
+
   it("leaves comments on the old side where they are while the merge base stays", async () => {
     const { pull, base, files, push } = await makeFollowed();
     const review = await makeReview(pull, { state: "comment" });
@@ -116,11 +150,62 @@ describe("a push to the head", () => {
     ]);
   });
 
+  // As after an update of the branch: who approved the change would be asked again for nothing.
+  it.each(["merge", "rebase"])(
+    "leaves reviews as they are where it only takes in the base by %s, and then follows it",
+    async (style) => {
+      const { owner, repo, pull, base, head, files } = await makeFollowed();
+      await protect(owner, repo, { dismiss_stale_approvals: true });
+      await makeReview(pull);
+      const history = new History();
+      const changed = { "old.txt": text("a", "b", "c", "d") };
+      const newBase = history.commit({ files: changed, parents: [base], message: "Base\n" });
+      const parents = style === "merge" ? [head, newBase] : [newBase];
+      const updated = { ...files, ...changed };
+      const newHead = history.commit({ files: updated, parents, message: "Update\n" });
+      const more = { ...updated, "g.txt": "more\n" };
+      const later = new History();
+      const next = later.commit({ files: more, parents: [newHead], message: "More\n" });
+      const push = async (
+        pack: Uint8Array,
+        ...updates: [ref: string, old: string, to: string][]
+      ) => {
+        const commands = updates.map(([ref, old, to]) => ({ ref, old, new: to }));
+        await pushQuietly(owner, repo, commands, pack);
+        await drawConsequences();
+        const [row] = await db.select().from(reviews).where(eq(reviews.issueId, pull.id));
+        return { isStale: row?.isStale, isDismissed: row?.isDismissed };
+      };
+      const [main, topic] = ["refs/heads/main", "refs/heads/topic"];
+      expect(await push(history.build(), [main, base, newBase], [topic, head, newHead])).toEqual({
+        isStale: false,
+        isDismissed: false,
+      });
+      expect(await push(later.build(), [topic, newHead, next])).toEqual({
+        isStale: true,
+        isDismissed: true,
+      });
+    },
+  );
+
+  it("dismisses an approval that was sent for the former head meanwhile", async () => {
+    const { owner, repo, pull, files, push } = await makeFollowed();
+    await protect(owner, repo, { dismiss_stale_approvals: true });
+    const ctx = { ...systemCtx({}, Date.now()), actor: { ...ANONYMOUS, user: await make.user() } };
+    const context = await findVisibleRepository(ctx, repo.owner, repo.name);
+    if (!context) throw new Error("the repository is not visible");
+    const seen = await findPull(ctx, context, pull.number);
+    await push({ ...files, "g.txt": "another\n" });
+    const review = { event: "APPROVED", state: "approved", body: "", comments: [] } as const;
+    expect((await createReview(ctx, seen, review)).row).toMatchObject({
+      isStale: true,
+      isDismissed: true,
+    });
+  });
+
   it("dismisses approvals where the rule of the base wants that", async () => {
     const { owner, repo, pull, files, push } = await makeFollowed();
-    const rule = { rule_name: "main", dismiss_stale_approvals: true };
-    const path = `/repos/${repo.owner}/${repo.name}/branch_protections`;
-    expect((await call("POST", path, { as: owner, json: rule })).status).toBe(201);
+    await protect(owner, repo, { dismiss_stale_approvals: true });
     await makeReview(pull);
     await makeReview(pull, { state: "request_changes" });
     await push({ ...files, "g.txt": "another\n" });

@@ -36,6 +36,7 @@ import {
   makeStopwatch,
   makeTime,
 } from "../issues.ts";
+import { makeCleanupRule, makePackage } from "../packages.ts";
 import { makePull } from "../pulls.ts";
 import { makeApplication } from "../oauth.ts";
 import { makeRule, makeRuleset, makeTagRule } from "../protections.ts";
@@ -191,6 +192,28 @@ export class World {
       namePattern: freshName("rule"),
       userIds: [(await this.user()).id],
     }),
+  );
+
+  /** A package of the user that is linked to no repository. */
+  readonly package = makeOnce(async () => makePackage(await this.user()));
+  readonly packagePath = makeOnce(async () => {
+    const { owner, type, name } = await this.package();
+    return { owner, type, name };
+  });
+  readonly packageVersionPath = makeOnce(async () => ({
+    ...(await this.packagePath()),
+    version: "1.0",
+  }));
+  /** The path of a package of the user that is linked to the repository. */
+  readonly linkedPackagePath = makeOnce(async () => {
+    const [user, { id: repoId }] = [await this.user(), await this.repo()];
+    const { owner, type, name } = await makePackage(user, { repoId });
+    return { owner, type, name };
+  });
+
+  /** A disabled cleanup rule of the user: the schedule would delete what other tests make. */
+  readonly cleanupRule = makeOnce(async () =>
+    makeCleanupRule(await this.user(), { isEnabled: false }),
   );
 
   readonly lock = makeOnce(async () => this.changeIssue({ isLocked: true }));

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context.ts";
 import type { MergeStyle, User } from "../../../db/schema/index.ts";
-import { type ByteText, decodeText } from "../../../git/byte-text.ts";
+import { type ByteText, decodeText, encodeText } from "../../../git/byte-text.ts";
 import { GitError } from "../../../git/error.ts";
 import { buildMerge, type BuiltMerge, type MergeWriter } from "../../../git/merge/build-merge.ts";
 import { parseCommit } from "../../../git/object/commit.ts";
@@ -12,7 +12,7 @@ import { logByTime } from "../../../git/walk/log.ts";
 import { findDivergence } from "../../../git/walk/merge-bases.ts";
 import { conflict, Failure, notApplicable } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
-import type { PushedMerge } from "../../../storage/repository-records.ts";
+import type { HeldLease, PushedMerge, Snapshot } from "../../../storage/repository-records.ts";
 import { findByAddresses } from "../../accounts/find-by-addresses.ts";
 import { toIdentity } from "../../accounts/git-identity.ts";
 import { branchRef } from "../../branches/find-branch.ts";
@@ -20,10 +20,11 @@ import { commitChange } from "../../git/commit-change.ts";
 import { makeCommit } from "../../git/make-commit.ts";
 import { findRef } from "../../git/open-snapshot.ts";
 import { updateRefs } from "../../git/update-refs.ts";
-import { findMergeRefusal } from "../../protections/merge-refusal.ts";
+import { loadMergeFacts, type MergeFacts } from "../../protections/merge-facts.ts";
+import { findMergeRefusal, MERGE_QUEUE_REQUIRED } from "../../protections/merge-refusal.ts";
 import { ProtectedRef } from "../../protections/ref-refusal.ts";
 import { findPull } from "../find-pull.ts";
-import { type OpenPull, openPull } from "../open-pull.ts";
+import { locatePull, type OpenPull } from "../open-pull.ts";
 import { addTrailer } from "./add-trailer.ts";
 import { defaultMessage, joinMessage, type MergeMessage } from "./merge-message.ts";
 import {
@@ -48,8 +49,10 @@ export interface PullMergeOptions {
   readonly isAutomatic?: boolean;
 }
 
-/** How often a merge is judged and built, where others move the base meanwhile. */
-const ATTEMPTS_MAX = 4;
+/** How often a merge is judged and built, where pushes move the base meanwhile. */
+const ATTEMPTS_MAX = 10;
+/** Time in which a merge begins, though others are merged into the base before, in milliseconds. */
+const WAIT_MS_MAX = 30_000;
 /** The latest commits of a head that are searched for one by the poster. */
 const AUTHORS_MAX = 100;
 
@@ -61,11 +64,14 @@ const AUTHORS_MAX = 100;
  * pull request as merged in the same batch, this call or, if the Worker ends before, the maintenance of the repository.
  * The repository refuses a second merge of the same pull request, so that it is merged once or not at all.
  *
- * Cost: two or three calls of the Durable Object for each attempt.
+ * Merges into one base are made one after another, by leases on its ref: many at once don't make each other's work void.
  *
+ * Cost: three calls of the Durable Object for each attempt, and one more where others were merged before.
+ *
+ * @throws MergeQueueRequired if the base has a merge queue, unless an administrator forces the merge.
  * @throws Failure as `requireMerger`, `requireStyle` and `requireReady`; `not_applicable` for conflicts and for unmet
- * conditions of the base's rule; `conflict` for another head than the caller's, for a rebase with conflicts, and if the
- * base moves again and again.
+ * conditions of the base's rule; `conflict` for another head than the caller's and for a rebase with conflicts; BaseBusy
+ * if others keep updating the base.
  */
 export async function mergePull(
   ctx: Ctx,
@@ -73,37 +79,80 @@ export async function mergePull(
   user: User,
   options: PullMergeOptions,
 ): Promise<void> {
+  requireMergeable(pull, options);
+  const stored = ctx.git.repository(pull.repo.row);
+  const until = Date.now() + WAIT_MS_MAX;
   let current = pull;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    requireMerger(current);
-    requireStyle(current.repo, options.style);
-    if (options.headOid && options.headOid !== current.pull.headOid) {
-      throw conflict("head out of date");
+    const { baseBranch } = current.pull;
+    const ref = encodeText(branchRef(baseBranch));
+    const leased = await stored.acquireLease(ref, Math.max(0, until - Date.now()));
+    if (leased.kind === "busy") break;
+    const { lease } = leased;
+    let state = leased.snapshot;
+    let isMerged = false;
+    try {
+      if (leased.hasWaited || attempt > 1) {
+        current = await findPull(ctx, pull.repo, pull.row.number);
+        requireMergeable(current, options);
+        state = await stored.snapshot();
+      }
+      const isSameBase = current.pull.baseBranch === baseBranch;
+      isMerged = isSameBase && (await attemptMerge(ctx, current, user, options, { lease, state }));
+    } finally {
+      if (!isMerged) ctx.defer(stored.releaseLease(lease));
     }
-    if (await attemptMerge(ctx, current, user, options)) return;
-    current = await findPull(ctx, pull.repo, pull.row.number);
+    if (isMerged) return;
   }
-  throw conflict("merge push out of date");
+  throw new BaseBusy();
+}
+
+/** The refusal of a merge into a base that others keep updating. The merge may be tried again. */
+export class BaseBusy extends Failure {
+  constructor() {
+    super("conflict", "merge push out of date");
+  }
+}
+
+function requireMergeable(pull: PullContext, { style, headOid }: PullMergeOptions): void {
+  requireMerger(pull);
+  requireStyle(pull.repo, style);
+  if (headOid && headOid !== pull.pull.headOid) throw conflict("head out of date");
+}
+
+/** The lease on the ref of a base, and the repository under it. */
+interface LeasedBase {
+  readonly lease: HeldLease;
+  readonly state: Snapshot;
 }
 
 /** Merges a judged pull request. @returns False if the base has moved meanwhile. */
 async function attemptMerge(
   ctx: Ctx,
-  pull: PullContext,
+  judged: PullContext,
   user: User,
   options: PullMergeOptions,
+  { lease, state }: LeasedBase,
 ): Promise<boolean> {
-  const [opened] = await Promise.all([openPull(ctx, pull), requireReady(ctx, pull)]);
+  const stored = ctx.git.repository(judged.repo.row);
+  const [repository, facts] = await Promise.all([
+    stored.open(state, ctx.git.budget),
+    loadMergeFacts(ctx, judged),
+  ]);
+  requireReady(judged, facts);
+  // The push asks the same rules.
+  const pull = { ...judged, repo: { ...judged.repo, rules: facts.rules } };
+  const opened = locatePull({ state, repository }, pull);
   const { base } = opened;
   if (base === undefined) throw notApplicable("Please try again later: the base does not exist");
   // A push to the head that its pull request does not have yet.
   const isBehind = pull.headTip !== undefined && pull.headTip !== pull.pull.headOid;
   if (isBehind) throw notApplicable("Please try again later");
-  await requireRules(ctx, pull, { ...opened, base }, options);
+  await requireRules(ctx, pull, { ...opened, base, facts }, options);
   const built = await build(ctx, pull, user, { ...opened, base }, options);
   const baseOid = opened.snapshot.repository.graph.oid(base);
   try {
-    await commit(ctx, pull, opened, baseOid, built, options);
+    await commit(ctx, pull, opened, { baseOid, built, lease }, options);
     return true;
   } catch (error) {
     // A rule that holds for merges too, like one that requires signatures.
@@ -123,7 +172,7 @@ async function attemptMerge(
 async function requireRules(
   ctx: Ctx,
   context: PullContext,
-  { snapshot, base, head, mergeBase }: OpenPull & { readonly base: Node },
+  { snapshot, base, head, mergeBase, facts }: OpenPull & { base: Node; facts: MergeFacts },
   { isForced = false }: PullMergeOptions,
 ): Promise<void> {
   const { repository } = snapshot;
@@ -133,11 +182,38 @@ async function requireRules(
     behindCount: findDivergence(graph, base, head).left.length,
     mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
   };
-  const refusal = await findMergeRefusal(ctx, { ...context, pull }, { isForced, repository });
+  const attempt = { isForced, repository, facts };
+  const refusal = await findMergeRefusal(ctx, { ...context, pull }, attempt);
+  if (refusal === MERGE_QUEUE_REQUIRED) throw new MergeQueueRequired();
   if (refusal !== undefined) throw notApplicable(refusal);
 }
 
+/** The failure of a merge into a base that has a merge queue. */
+export class MergeQueueRequired extends Failure {
+  constructor() {
+    super("not_applicable", MERGE_QUEUE_REQUIRED);
+  }
+}
+
 type Built = Extract<BuiltMerge, { kind: "built" }>;
+
+/**
+ * Builds the merge of a pull request into a commit, which need not be the base's present one.
+ *
+ * @throws GitError `limit` if it is too large, and as `buildMerge`.
+ */
+export async function buildPullMerge(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  opened: OpenPull & { readonly base: Node },
+  options: PullMergeOptions,
+): Promise<BuiltMerge> {
+  const { snapshot, base, head } = opened;
+  const { graph, objects } = snapshot.repository;
+  const writer = await makeWriter(ctx, pull, user, opened, options);
+  return buildMerge({ graph, objects, base, head }, options.style, writer);
+}
 
 async function build(
   ctx: Ctx,
@@ -146,14 +222,10 @@ async function build(
   opened: OpenPull & { readonly base: Node },
   options: PullMergeOptions,
 ): Promise<Built> {
-  const { snapshot, base, head } = opened;
-  const { graph, objects } = snapshot.repository;
-  const { style } = options;
-  const writer = await makeWriter(ctx, pull, user, opened, options);
   try {
-    const built = await buildMerge({ graph, objects, base, head }, style, writer);
+    const built = await buildPullMerge(ctx, pull, user, opened, options);
     if (built.kind === "built") return built;
-    throw asRefusal(built, style);
+    throw asRefusal(built, options.style);
   } catch (error) {
     if (!(error instanceof GitError) || error.code !== "limit") throw error;
     throw notApplicable(`the pull request is too large to merge here: ${error.message}`);
@@ -248,13 +320,19 @@ async function findAuthor(
   return authors.find(isPosters) ?? { ...toIdentity(ctx, poster), timeSeconds, zone };
 }
 
+/** A merge that is built on a value of the base. */
+interface LeasedMerge {
+  readonly baseOid: Oid;
+  readonly built: Built;
+  readonly lease: HeldLease;
+}
+
 /** Stores the new objects and moves the base, in one push. */
 async function commit(
   ctx: Ctx,
   { repo, row, pull }: PullContext,
   { snapshot, mergeBase }: OpenPull,
-  baseOid: Oid,
-  { tipOid, objects }: Built,
+  { baseOid, built: { tipOid, objects }, lease }: LeasedMerge,
   { style, isAutomatic = false }: PullMergeOptions,
 ): Promise<void> {
   const { graph } = snapshot.repository;
@@ -270,14 +348,14 @@ async function commit(
   };
   const cause = "merge";
   if (objects.length === 0) {
-    await updateRefs(ctx, repo, snapshot, updates, { cause, merge });
+    await updateRefs(ctx, repo, snapshot, updates, { cause, merges: [merge], lease });
     return;
   }
   const change = ({ pack }: { pack: PackSink }) => {
     for (const { kind, content } of objects) pack.add(kind, content);
-    return Promise.resolve({ updates, merge });
+    return Promise.resolve({ updates, merges: [merge] });
   };
-  await commitChange(ctx, repo, change, { cause });
+  await commitChange(ctx, repo, change, { cause, lease });
 }
 
 /** What receives new objects. */

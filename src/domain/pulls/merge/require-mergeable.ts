@@ -1,13 +1,11 @@
-import { sql } from "drizzle-orm";
-
 import { isAllowed } from "../../../auth/access/permission.ts";
-import type { Ctx } from "../../../context.ts";
 import type { MergeKind } from "../../../db/schema/index.ts";
 import { notApplicable, notFound } from "../../../lib/failure.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import { isJudged, type PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { requireNotArchived } from "../../issues/require-issue-access.ts";
+import type { MergeFacts } from "../../protections/merge-facts.ts";
 
 /** Maximum conflicting paths that a refusal names. */
 const CONFLICTS_SHOWN_MAX = 10;
@@ -52,23 +50,23 @@ export function requireStyle(repo: RepositoryContext, kind: MergeKind): void {
  *
  * @throws Failure `not_applicable`.
  */
-export async function requireReady(ctx: Ctx, context: PullContext): Promise<void> {
-  const { row, pull, repo } = context;
+export function requireReady(context: PullContext, facts: MergeFacts): void {
+  const { row, pull } = context;
   if (isDraftTitle(row.title)) throw notApplicable("Work in progress PRs cannot be merged");
   if (isJudged(context)) {
     if (pull.mergeState === "conflict") throw notApplicable(nameConflicts(pull.conflictPaths));
     if (pull.mergeState === "ancestor") throw notApplicable(NOTHING_TO_MERGE);
   }
-  if (!repo.row.issueSettings.enableIssueDependencies) return;
-  const [blocked] = await ctx.db.all<{ number: number }>(sql`
-    select blocker.number
-    from issue_dependencies dependency
-    join issues blocker on blocker.id = dependency.blocker_id
-    -- An issue of a deleted repository blocks nothing.
-    join repositories on repositories.id = blocker.repo_id
-    where dependency.issue_id = ${row.id} and not blocker.is_closed
-    limit 1`);
-  if (blocked) throw notApplicable("the pull request still has open dependencies");
+  requireUnblocked(facts);
+}
+
+/**
+ * Refuses a pull request that waits for others.
+ *
+ * @throws Failure `not_applicable`.
+ */
+export function requireUnblocked({ isBlocked }: Pick<MergeFacts, "isBlocked">): void {
+  if (isBlocked) throw notApplicable("the pull request still has open dependencies");
 }
 
 /** The refusal for a head that the base reaches, or that brings nothing new. */

@@ -17,7 +17,8 @@ import { log } from "../../../lib/log.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/find-repository.ts";
 import { findPull } from "../find-pull.ts";
 import { deleteMergedBranch } from "./delete-merged-branch.ts";
-import { mergePull } from "./merge-pull.ts";
+import { BaseBusy, mergePull, MergeQueueRequired } from "./merge-pull.ts";
+import { enqueuePull } from "./queue/enqueue-pull.ts";
 
 /** The scheduled merge behind which the next step continues. */
 interface MergeState {
@@ -25,8 +26,8 @@ interface MergeState {
 }
 
 /**
- * Makes scheduled merges once nothing is missing, by who scheduled them and with their present rights. What still misses
- * something stays scheduled.
+ * Makes scheduled merges once nothing is missing, by who scheduled them and with their present rights; where the base has a
+ * merge queue it puts them into the queue. What still misses something stays scheduled.
  *
  * Each step makes one merge. A merge that was made is scheduled no more, so a repeated step makes none twice.
  */
@@ -92,10 +93,18 @@ async function tryMerge(
   try {
     const repo = toRepositoryContext(ctx.actor, row);
     const pull = await findPull(ctx, repo, number);
-    await mergePull(ctx, pull, user, { style, title, message, isAutomatic: true });
+    const wanted = { style, title, message };
+    try {
+      await mergePull(ctx, pull, user, { ...wanted, isAutomatic: true });
+    } catch (error) {
+      if (!(error instanceof MergeQueueRequired)) throw error;
+      await enqueuePull(ctx, pull, user, { ...wanted, isBranchDeleted, asksChecks: true });
+      return;
+    }
     if (isBranchDeleted) await deleteMergedBranch(ctx, pull);
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    // Where others keep updating the base, the event is tried again.
+    if (!(error instanceof Failure) || error instanceof BaseBusy) throw error;
     log("merge:still-scheduled", { issueId, reason: error.message });
   }
 }

@@ -18,6 +18,7 @@ import { branchRef } from "../../branches/find-branch.ts";
 import { eventSubject } from "../../issues/event-subject.ts";
 import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
 import { requireNotArchived } from "../../issues/require-issue-access.ts";
+import { loadMergeFacts } from "../../protections/merge-facts.ts";
 import { requireMerger, requireReady, requireStyle } from "./require-mergeable.ts";
 
 /** A merge that waits for what the base's rule requires. */
@@ -43,7 +44,7 @@ export async function scheduleMerge(
 ): Promise<void> {
   requireMerger(pull);
   requireInReach(ctx, pull);
-  await requireReady(ctx, pull);
+  requireReady(pull, await loadMergeFacts(ctx, pull));
   requireStyle(pull.repo, wanted.style);
   const { id: issueId, repoId } = pull.row;
   const [inserted] = await ctx.db.batch([
@@ -99,10 +100,13 @@ function subjectOf(pull: PullContext) {
 }
 
 /**
- * SECURITY: a scheduled merge is made with the rights of the account, so a token that is bound to other refs, or to paths,
- * schedules none.
+ * Refuses tokens that are bound to other refs, or to paths.
+ *
+ * SECURITY: a merge that is scheduled or queued is made with the rights of the account.
+ *
+ * @throws BeyondToken
  */
-function requireInReach({ actor, git }: Ctx, { pull }: PullContext): void {
+export function requireInReach({ actor, git }: Ctx, { pull }: PullContext): void {
   const ref = encodeText(branchRef(pull.baseBranch));
   if (refMatcher(actor)?.(ref, git.budget) === false) throw beyondRefs();
   if (pathMatcher(actor)) {

@@ -17,7 +17,9 @@ import { branchRef } from "../../branches/find-branch.ts";
 import { pushRefs, type RefPush } from "../../git/push-refs.ts";
 import { type PushedRef, toCommand } from "../../git/ref-update-request.ts";
 import { TokenRule } from "../../git/token-rule.ts";
-import { markStale } from "../../reviews/follow-head.ts";
+import { loadRules } from "../../protections/select-rules.ts";
+import { headStatements } from "../../reviews/follow-head.ts";
+import { findSameChanges } from "../../reviews/same-changes.ts";
 import { selectPulls, toPullContext } from "../find-pull.ts";
 import { headRefOf } from "../open-pull.ts";
 import { findBrought, moveStatements } from "../sync/move-heads.ts";
@@ -245,8 +247,15 @@ async function recordPlan(
         known.filter((node) => node !== NO_NODE),
       );
       isForced = brought.isForced;
-      await markStale(ctx, pull, newOid);
-      const [first, ...rest] = moveStatements(ctx, pull, newOid, brought);
+      const [rules, same] = await Promise.all([
+        loadRules(ctx, repo),
+        findSameChanges(ctx, repository, [pull], newOid, () => baseOid),
+      ]);
+      const isSameChange = same.has(pull.row.id);
+      const [first, ...rest] = [
+        ...headStatements(ctx, pull, rules, { headOid: newOid, isSameChange }),
+        ...moveStatements(ctx, pull, newOid, brought),
+      ];
       if (first) await ctx.db.batch([first, ...rest]);
     } else {
       number = await openPushed(ctx, repo, repository, { ...plan, headOid: newOid }, options);

@@ -8,11 +8,13 @@ import { insertSelect } from "../../../db/insert-select.ts";
 import {
   codeComments,
   issues,
+  pulls,
   reviews,
   type ReviewState,
   timelineEntries,
 } from "../../../db/schema/index.ts";
 import { recordEach } from "../../../events/record.ts";
+import type { Oid } from "../../../git/oid.ts";
 import { forbidden, invalid } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
@@ -21,11 +23,16 @@ import {
   isParticipationAllowed,
   requireParticipation,
 } from "../../comments/participation.ts";
+import { branchRef } from "../../branches/find-branch.ts";
+import { findRef } from "../../git/open-snapshot.ts";
 import { insertEntries } from "../../issues/insert-entry.ts";
 import { requireNotArchived } from "../../issues/require-issue-access.ts";
 import { isOfficialCaller } from "../../protections/official.ts";
 import { type NewCodeComment, placeComments, type PlacedComment } from "./place-comments.ts";
+import { loadRules } from "../../protections/select-rules.ts";
+import { dismissesStale } from "../../reviews/follow-head.ts";
 import { dropRequests } from "../../reviews/request-reviews.ts";
+import { offersSameChange } from "../../reviews/same-changes.ts";
 
 /** The state that a review gets: not that of a request. */
 export type GivenState = Exclude<ReviewState, "request_review">;
@@ -61,11 +68,14 @@ export async function createReview(
 ): Promise<ReviewContext> {
   requireReview(ctx, pull, wanted.state);
   requireText(wanted, wanted.comments.length);
-  const [comments, isOfficial] = await Promise.all([
+  const commitOid = wanted.commitOid || pull.pull.headOid;
+  const [comments, vote, isSame] = await Promise.all([
     placeComments(ctx, pull, wanted.comments),
-    isVote(wanted.state) && isOfficialCaller(ctx, pull.repo, pull.pull.baseBranch),
+    findVote(ctx, pull, wanted.state),
+    commitOid === pull.pull.headOid || isSameAsHead(ctx, pull, commitOid),
   ]);
-  const stored = await store(ctx, pull, { ...wanted, comments, isOfficial });
+  const review = { ...wanted, ...vote, comments, commitOid, isStale: !isSame };
+  const stored = await store(ctx, pull, review);
   // The condition of the statements is that there is a pending review, which the first one inserts.
   if (!stored) throw new Error("a review without its row");
   return stored;
@@ -84,13 +94,39 @@ export async function submitReview(
 ): Promise<ReviewContext> {
   requireReview(ctx, pull, wanted.state);
   requireText(wanted, row.commentCount);
-  const isOfficial =
-    isVote(wanted.state) && (await isOfficialCaller(ctx, pull.repo, pull.pull.baseBranch));
-  const { commitOid, id } = row;
-  const review = { ...wanted, isOfficial, commitOid, comments: [] };
+  const vote = await findVote(ctx, pull, wanted.state);
+  const { commitOid, isStale, id } = row;
+  const review = { ...wanted, ...vote, commitOid, isStale, comments: [] };
   const stored = await store(ctx, pull, review, id);
   if (!stored) throw invalid("only a pending review can be submitted");
   return stored;
+}
+
+/** What a review counts. Cost: a query where the rules are not loaded. */
+async function findVote(ctx: Ctx, pull: PullContext, state: GivenState): Promise<Vote> {
+  if (!isVote(state)) return { isOfficial: false, isDismissedStale: false };
+  const { repo } = pull;
+  const rules = await loadRules(ctx, repo);
+  const isOfficial = await isOfficialCaller(ctx, { ...repo, rules }, pull.pull.baseBranch);
+  return { isOfficial, isDismissedStale: state === "approved" && dismissesStale(rules, pull) };
+}
+
+/**
+ * Whether a commit that was reviewed offers the same change as the head. Cost: opens the repository of the base.
+ *
+ * SECURITY: also for those who may not read the code. It tells them of commits that they know.
+ */
+async function isSameAsHead(
+  ctx: Ctx,
+  { repo, pull }: PullContext,
+  commitOid: Oid,
+): Promise<boolean> {
+  const stored = ctx.git.repository(repo.row);
+  const state = await stored.snapshot();
+  const repository = await stored.open(state, ctx.git.budget);
+  const baseOid = findRef({ state }, branchRef(pull.baseBranch))?.oid ?? "";
+  const { headOid } = pull;
+  return offersSameChange(ctx, repository, { baseOid, formerOid: commitOid, headOid });
 }
 
 const isVote = (state: GivenState): boolean => state === "approved" || state === "request_changes";
@@ -115,9 +151,18 @@ function requireText({ event, state, body }: Omit<NewReview, "comments">, commen
   throw invalid(`review event ${event} requires ${what}`);
 }
 
-interface StoredReview extends Omit<NewReview, "comments"> {
-  readonly comments: readonly PlacedComment[];
+interface Vote {
+  /** Whether it counts. */
   readonly isOfficial: boolean;
+  /** Whether it is dismissed if it is stale, as a rule of the base wants. */
+  readonly isDismissedStale: boolean;
+}
+
+interface StoredReview extends Omit<NewReview, "comments">, Vote {
+  readonly comments: readonly PlacedComment[];
+  readonly commitOid: Oid;
+  /** Whether the head that the caller saw offers another change than the commit. */
+  readonly isStale: boolean;
 }
 
 /**
@@ -135,9 +180,16 @@ async function store(
 ): Promise<ReviewContext | undefined> {
   const { db, now, actor } = ctx;
   const { repo, row } = pull;
-  const { state, body, isOfficial, comments } = review;
-  const { headOid } = pull.pull;
-  const commitOid = review.commitOid || headOid;
+  const { state, body, isOfficial, comments, commitOid } = review;
+  // SECURITY: a head that moved since is another one, whatever the caller saw.
+  const isStale = sql<boolean>`(
+    select iif(
+      ${pulls.headOid} = ${pull.pull.headOid}, ${review.isStale}, ${pulls.headOid} <> ${commitOid}
+    )
+    from ${pulls}
+    where ${pulls.issueId} = ${row.id}
+  )`;
+  const isDismissed = review.isDismissedStale ? isStale : false;
   const isSubmitted = state !== "pending";
   const reviewerId = actor.user?.id ?? null;
   const subject = { repoId: repo.row.id, issueId: row.id };
@@ -201,7 +253,7 @@ async function store(
         : []),
       db
         .update(reviews)
-        .set({ state, body, isOfficial, commitOid, isStale: commitOid !== headOid, ...times })
+        .set({ state, body, isOfficial, commitOid, isStale, isDismissed, ...times })
         .where(isThis)
         .returning(),
     ]);

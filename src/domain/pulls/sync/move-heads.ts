@@ -18,13 +18,12 @@ import { findRef, openNetwork, type RepositorySnapshot } from "../../git/open-sn
 import { updateRefs } from "../../git/update-refs.ts";
 import { eventSubject } from "../../issues/event-subject.ts";
 import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
-import { markStale } from "../../reviews/follow-head.ts";
+import { loadRules } from "../../protections/select-rules.ts";
+import { headStatements } from "../../reviews/follow-head.ts";
+import { findSameChanges } from "../../reviews/same-changes.ts";
 import { headUpdate } from "../open-pull.ts";
 import { toPushBody } from "../push-entry.ts";
 import { storeRefsOnce } from "./store-refs.ts";
-
-/** Pull requests whose reviews are marked concurrently. */
-const STALE_AT_ONCE = 10;
 
 /** A move of a branch, as a push made it. */
 type Move = Pick<StoredUpdate, "before" | "after">;
@@ -40,7 +39,7 @@ type Move = Pick<StoredUpdate, "before" | "after">;
  * The ref moves before the row: a call that ends between them is repeated by the next one. Does nothing if the branch does
  * not exist.
  *
- * Cost: two calls of each repository's Durable Object, two more for a fork, and one D1 batch.
+ * Cost: two calls of each repository's Durable Object, two more for a fork, and three rounds of D1.
  *
  * @returns The pull requests as they are now.
  * @throws Failure `conflict` if the repositories change meanwhile; the call may be repeated.
@@ -124,22 +123,30 @@ async function moveTo(
     );
   }
   const moved = group.filter(({ pull }) => pull.headOid !== oid);
-  // SECURITY: an approval that a rule drops with a push is gone before the new head shows.
-  for (let at = 0; at < moved.length; at += STALE_AT_ONCE) {
-    const chunk = moved.slice(at, at + STALE_AT_ONCE);
-    await Promise.all(chunk.map((pull) => markStale(ctx, pull, oid)));
+  if (moved.length === 0) return;
+  const [rules, same] = await Promise.all([
+    loadRules(ctx, repo),
+    findSameChanges(ctx, own.repository, moved, oid, (pull) => baseOf(own, pull)?.oid ?? ""),
+  ]);
+  const statements: BatchItem<"sqlite">[] = [];
+  for (const pull of moved) {
+    const isSameChange = same.has(pull.row.id);
+    statements.push(...headStatements(ctx, pull, rules, { headOid: oid, isSameChange }));
+    const brought = findBrought(graph, pull, node, knownOf(own, pull));
+    statements.push(...moveStatements(ctx, pull, oid, brought));
   }
-  const statements = moved.flatMap((pull) =>
-    moveStatements(ctx, pull, oid, findBrought(graph, pull, node, knownOf(own, pull))),
-  );
   const [first, ...rest] = statements;
   if (first) await ctx.db.batch([first, ...rest]);
 }
 
+const baseOf = (own: RepositorySnapshot, { pull }: PullContext): StoredRef | undefined =>
+  findRef(own, branchRef(pull.baseBranch));
+
 /** The former head and the base, whose histories the repository of the base has. */
-const knownOf = (own: RepositorySnapshot, { pull }: PullContext): Node[] => {
+const knownOf = (own: RepositorySnapshot, context: PullContext): Node[] => {
+  const { pull } = context;
   const { graph } = own.repository;
-  const base = findRef(own, branchRef(pull.baseBranch));
+  const base = baseOf(own, context);
   const oids = [pull.headOid, ...(base ? [base.oid] : [])];
   return oids.map((oid) => graph.find(oid)).filter((node) => node !== NO_NODE);
 };

@@ -183,7 +183,8 @@ function webhookEventsOf({ id, type, ownerId, repoId, payload }: EventRow): Webh
 
 const triggerOf = (row: EventRow, webhookEvent: WebhookEvent): HookTrigger => ({
   event: subscriptionOf(webhookEvent.event),
-  repoId: webhookEvent.repoId,
+  // 0 for an event without one.
+  repoId: webhookEvent.repoId || undefined,
   // The event belongs to the fork's owner, but the hooks are those of the source's owner.
   ownerId: webhookEvent.event === "fork" ? undefined : row.ownerId,
   ref: "ref" in webhookEvent ? webhookEvent.ref : undefined,

@@ -19,6 +19,7 @@ import type { CommentChange, IssueChange } from "../../../events/webhooks/payloa
 import type { WebhookEvent } from "../../../events/webhooks/payloads/webhook-event.ts";
 import type { PayloadContext } from "../../../events/webhooks/payloads/payload-context.ts";
 import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
+import { toPackagePayload } from "../../../events/webhooks/payloads/package-payload.ts";
 import { toReleasePayload } from "../../../events/webhooks/payloads/release-payload.ts";
 import { toPushPayload } from "../../../events/webhooks/payloads/push-payload.ts";
 import { openReceiver } from "../../../events/webhooks/payloads/open-receiver.ts";
@@ -56,6 +57,8 @@ export interface PayloadSource {
   readonly status: CommitStatus | undefined;
   /** The release of an event about one that exists. */
   readonly release: ReleaseQueryRow | undefined;
+  /** Owners and publishers of packages. */
+  readonly findAccount: (id: number) => User | undefined;
   /** The issue of an event about one that exists. */
   readonly issue: IssueSubject | undefined;
   /** The pull request of an event about one that exists. */
@@ -82,6 +85,9 @@ export async function openPayloadSource(
   const { db } = ctx;
   const statusEvent = webhookEvents.find((each) => each.event === "status");
   const releaseEvent = webhookEvents.find((each) => "releaseId" in each);
+  const accountIds = webhookEvents.flatMap((each) =>
+    each.event === "package" ? [each.subject.ownerId, each.subject.creatorId] : [],
+  );
   const repoIds = webhookEvents.flatMap((each) =>
     each.event === "fork" ? [each.repoId, each.forkId] : [each.repoId],
   );
@@ -111,8 +117,12 @@ export async function openPayloadSource(
         eq(releases.repoId, releaseEvent?.repoId ?? 0),
       ),
     ),
+    db
+      .select()
+      .from(users)
+      .where(inArray(users.id, [...new Set(accountIds)])),
   ]);
-  const [[found, [sender], [status], [release]], issue, pull] = await Promise.all([
+  const [[found, [sender], [status], [release], accounts], issue, pull] = await Promise.all([
     readingRest,
     readingIssue,
     readingPull,
@@ -130,6 +140,7 @@ export async function openPayloadSource(
       // Hooks are set up by administrators of the repository.
       return row && { row: row.repo, owner: row.owner, permission: OWNER_PERMISSION };
     },
+    findAccount: (id) => accounts.find((each) => each.id === id),
     open: (repo) => (snapshot ??= openSnapshot(ctx, repo)),
   };
 }
@@ -148,6 +159,7 @@ export async function readPayload(
   if (webhookEvent.event === "repository" && webhookEvent.action === "deleted") {
     return { event: "repository", body: webhookEvent.body };
   }
+  if (webhookEvent.event === "package") return readPackagePayload(source, webhookEvent);
   const { ctx, sender } = source;
   const repo = source.find(webhookEvent.repoId);
   const unit = unitOf(webhookEvent);
@@ -207,6 +219,19 @@ export async function readPayload(
     default:
       return webhookEvent satisfies never;
   }
+}
+
+/** The payload of a package: of none whose repository has the unit disabled. */
+function readPackagePayload(
+  { ctx, find, findAccount, sender }: PayloadSource,
+  { repoId, action, subject }: Extract<WebhookEvent, { event: "package" }>,
+): Payload | undefined {
+  const owner = findAccount(subject.ownerId);
+  const repo = find(repoId);
+  if (!owner || (repo && !isUnitOn(repo.row, "packages"))) return undefined;
+  const creator = findAccount(subject.creatorId);
+  const context = { owner, creator, repo, sender, viewer: openReceiver(ctx) };
+  return { event: "package", body: toPackagePayload(context, action, subject) };
 }
 
 /** Whether a change is one of an issue, and not of a pull request. */

@@ -89,7 +89,8 @@ export function toPullOrReviewPayload(
   }
   const { user: reviewer, team } = subject;
   const { commitOid } = change;
+  const reason = "reason" in change ? change.reason : undefined;
   const changes = toChanges(context, change, subject.labels);
-  const details = { commitOid, reviewer, team, ...changes };
+  const details = { commitOid, reason, reviewer, team, ...changes };
   return { event, body: toPullPayload(context, action, pull, details) };
 }

@@ -7,6 +7,7 @@ import { kindOfRef, shortRef } from "../payloads/webhook-event.ts";
 import type { Payload } from "../payloads/payload.ts";
 import type { PushPayload } from "../payloads/push-payload.ts";
 import type { CreatePayload, DeletePayload } from "../payloads/ref-payload.ts";
+import type { PackagePayload } from "../../../shapes/webhooks/package-payload.ts";
 import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 import type { ForkPayload } from "../payloads/repository-payload.ts";
@@ -26,7 +27,14 @@ import {
 /** A chat message, before it is formatted for a kind of chat. */
 export interface Message extends Required<ChatParts> {
   readonly sender: User;
-  readonly repository: Repository;
+  readonly source: MessageSource;
+}
+
+/** Where the subject of a message is: in a repository, or in an account. */
+export interface MessageSource {
+  readonly kind: "Repository" | "Owner";
+  readonly name: string;
+  readonly url: string;
 }
 
 /** Six hex digits. */
@@ -43,9 +51,18 @@ const STATE_COLORS: Record<CommitState, number> = {
 
 /** Converts a payload to a message; undefined for a push without commits, of which chats are not notified. */
 export function toMessage(payload: Payload): Message | undefined {
-  const { repository, sender } = payload.body;
+  const source = sourceOf(payload);
   const news = toParts(payload);
-  return news && { url: repository.html_url, details: [], repository, sender, ...news };
+  return news && { url: source.url, details: [], source, sender: payload.body.sender, ...news };
+}
+
+function sourceOf({ event, body }: Payload): MessageSource {
+  if (event === "package" && !body.repository) {
+    const { login: name, html_url: url } = body.package.owner;
+    return { kind: "Owner", name, url };
+  }
+  const { full_name: name, html_url: url } = body.repository as Repository;
+  return { kind: "Repository", name, url };
 }
 
 function toParts(payload: Payload): ChatParts | undefined {
@@ -64,6 +81,8 @@ function toParts(payload: Payload): ChatParts | undefined {
       return ofStatus(payload.body);
     case "release":
       return ofRelease(payload.body);
+    case "package":
+      return ofPackage(payload.body);
     case "issues":
     case "issue_assign":
     case "issue_label":
@@ -160,6 +179,23 @@ function ofRelease({ action, release, repository }: ReleasePayload): ChatParts {
     ...(action !== "deleted" && { url }),
     details: name === "" ? [] : [[shorten(name)]],
   };
+}
+
+/** The title of a deleted version does not link to it. */
+function ofPackage({ action, package: pkg }: PackagePayload): ChatParts {
+  const { html_url: url, owner } = pkg;
+  const text = shorten(`${pkg.name} ${pkg.version}`);
+  const kind = shorten(pkg.type);
+  const title = (subject: Piece): Piece[] => [
+    "[",
+    { text: shorten(owner.login), url: owner.html_url },
+    `] Package of ${kind} `,
+    subject,
+    ` ${action}`,
+  ];
+  return action === "created"
+    ? { color: GREEN, title: title({ text, url }), url }
+    : { color: RED, title: title(text) };
 }
 
 const ofCommit = ({ id, url, message, author }: PushedCommit): Piece[] => [

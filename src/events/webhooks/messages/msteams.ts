@@ -5,7 +5,7 @@ const TEXT_CHARS_MAX = 12_000;
 
 /** @see https://learn.microsoft.com/outlook/actionable-messages/message-card-reference */
 export function toTeamsMessage(message: Message) {
-  const { sender, repository, url } = message;
+  const { sender, source, url } = message;
   const title = writePieces(message.title, PLAIN);
   return {
     "@type": "MessageCard",
@@ -18,7 +18,7 @@ export function toTeamsMessage(message: Message) {
         activityTitle: MARKDOWN.text(sender.full_name || sender.login),
         activitySubtitle: MARKDOWN.text(sender.login),
         activityImage: sender.avatar_url,
-        facts: [{ name: "Repository:", value: MARKDOWN.text(repository.full_name) }],
+        facts: [{ name: `${source.kind}:`, value: MARKDOWN.text(source.name) }],
         text: writeDetails(message, MARKDOWN, "\n\n", TEXT_CHARS_MAX),
       },
     ],

@@ -18,9 +18,16 @@ const isShared = (action: PullAction): action is Shared => Object.hasOwn(COLORS,
 
 /** The message of a change of a pull request. */
 export function ofPull(payload: PullPayload): ChatParts {
-  const { action, pull_request: pull, commit_id: commitId, changes } = payload;
+  const { action, pull_request: pull, commit_id: commitId, changes, reason } = payload;
   const isMerged = action === "closed" && pull.merged;
   if (isMerged) return toParts(payload, "merged", GREEN, intoBase(pull.base.ref));
+  if (action === "enqueued") {
+    return toParts(payload, "added to the merge queue", YELLOW, intoBase(pull.base.ref));
+  }
+  if (action === "dequeued") {
+    const details = reason === undefined ? [] : [`Reason: ${reason.replaceAll("_", " ")}`];
+    return toParts(payload, "removed from the merge queue", GRAY, details);
+  }
   if (!isShared(action)) return toParts(payload, "synchronized", YELLOW, headOf(pull));
   const details =
     changes?.ref === undefined ? detailsOf(action, pull, commitId) : intoBase(pull.base.ref);

@@ -39,8 +39,8 @@ export function toSlackMessage(message: Message, settings: SlackSettings) {
             {
               fallback: "",
               color,
-              title: escape(message.repository.full_name),
-              title_link: message.repository.html_url,
+              title: escape(message.source.name),
+              title_link: message.source.url,
               text,
             },
           ],

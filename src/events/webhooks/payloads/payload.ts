@@ -3,6 +3,7 @@ import type { PullChange } from "./pull-webhook-event.ts";
 import type { PushPayload } from "./push-payload.ts";
 import type { CreatePayload, DeletePayload } from "./ref-payload.ts";
 import type { CommentPayload, IssuePayload } from "../../../shapes/webhooks/issue-payloads.ts";
+import type { PackagePayload } from "../../../shapes/webhooks/package-payload.ts";
 import type { PullPayload } from "../../../shapes/webhooks/pull-payload.ts";
 import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
@@ -17,6 +18,7 @@ export type Payload =
   | { readonly event: "delete"; readonly body: DeletePayload }
   | { readonly event: "push"; readonly body: PushPayload }
   | { readonly event: "release"; readonly body: ReleasePayload }
+  | { readonly event: "package"; readonly body: PackagePayload }
   | { readonly event: "status"; readonly body: StatusPayload }
   | {
       readonly event: "issues" | "issue_assign" | "issue_label" | "issue_milestone";

@@ -1,5 +1,5 @@
 import type { Oid } from "../../../git/oid.ts";
-import type { Team as TeamRow, User as UserRow } from "../../../db/schema/index.ts";
+import type { DequeueReason, Team as TeamRow, User as UserRow } from "../../../db/schema/index.ts";
 import { toTeam } from "../../../shapes/orgs/team.ts";
 import {
   type PullContext,
@@ -26,6 +26,8 @@ export function toPayloadPull({ repo, viewer }: PayloadContext, pull: PullContex
 /** What only some of the payloads tell of. */
 interface PullDetails {
   readonly changes?: Changes;
+  /** Why it left the merge queue. */
+  readonly reason?: DequeueReason | undefined;
   /** The commit whose message closed or reopened it; "" if none did. */
   readonly commitOid?: Oid | "";
   /** Who is asked for a review, or wrote it; undefined also for a deleted account. */
@@ -39,11 +41,12 @@ export const toPullPayload = (
   context: PayloadContext,
   action: PullAction,
   pull: PullContext,
-  { changes, commitOid = "", reviewer, team, review }: PullDetails = {},
+  { changes, reason, commitOid = "", reviewer, team, review }: PullDetails = {},
 ): PullPayload => ({
   action,
   number: pull.row.number,
   ...(changes && { changes: boundChanges(changes) }),
+  ...(reason && { reason }),
   pull_request: toPayloadPull(context, pull),
   requested_reviewer: reviewer ? toUser(reviewer, context.viewer) : null,
   ...(team && { requested_team: toTeam(team, null, context.viewer) }),

@@ -1,3 +1,4 @@
+import type { DequeueReason } from "../../../db/schema/index.ts";
 import type { Oid } from "../../../git/oid.ts";
 import type { CommentPayload } from "../../../shapes/webhooks/issue-payloads.ts";
 import type { PullAction, PullPayload } from "../../../shapes/webhooks/pull-payload.ts";
@@ -24,6 +25,8 @@ export interface PullChange {
   /** The commit whose message closed or reopened it; "" if none did. */
   readonly commitOid: Oid | "";
   readonly changes?: IssueChange["changes"];
+  /** Why it left the merge queue. */
+  readonly reason?: DequeueReason;
   /** Who is asked for a review, or no more. */
   readonly asked?: { readonly userId: number | null; readonly teamId: number | null };
 }
@@ -65,6 +68,10 @@ export function listPullWebhookEvents(event: PullEvent): PullWebhookEvent[] {
       const changes = { from: { ref: event.from }, added: [], removed: [] };
       return [{ ...pull, action: "edited", changes }];
     }
+    case "pull.enqueued":
+      return [{ ...pull, action: "enqueued" }];
+    case "pull.dequeued":
+      return [{ ...pull, action: "dequeued", reason: event.reason }];
     case "pull.review_requested":
     case "pull.review_request_removed": {
       const { userId, teamId } = event;

@@ -8,6 +8,7 @@ import {
   type IssueWebhookEvent,
   listIssueWebhookEvents,
 } from "./issue-webhook-event.ts";
+import type { PackageSubject } from "./package-payload.ts";
 import { isPullEvent, listPullWebhookEvents, type PullWebhookEvent } from "./pull-webhook-event.ts";
 
 /** An updated ref; `before` is null for a new ref, `after` for a deleted one. */
@@ -52,6 +53,13 @@ export type WebhookEvent =
       readonly action: "deleted";
       readonly body: ReleasePayload;
     }
+  /** `repoId` is 0 for a package that is linked to no repository. */
+  | {
+      readonly event: "package";
+      readonly repoId: number;
+      readonly action: "created" | "deleted";
+      readonly subject: PackageSubject;
+    }
   | IssueWebhookEvent
   | PullWebhookEvent;
 
@@ -91,6 +99,12 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
       return [
         { event: "release", repoId: event.repoId, action: "deleted", body: event.lastPayload },
       ];
+    case "package.created":
+    case "package.deleted": {
+      const { type, repoId, packageId: _packageId, ...subject } = event;
+      const action = type === "package.created" ? "created" : "deleted";
+      return [{ event: "package", repoId: repoId ?? 0, action, subject }];
+    }
     default:
       if (isIssueEvent(event)) return listIssueWebhookEvents(event);
       return isPullEvent(event) ? listPullWebhookEvents(event) : [];
@@ -107,6 +121,8 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "release.published",
   "release.updated",
   "release.deleted",
+  "package.created",
+  "package.deleted",
   "issue.opened",
   "issue.closed",
   "issue.reopened",
@@ -124,6 +140,8 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "pull.synchronized",
   "pull.merged",
   "pull.retargeted",
+  "pull.enqueued",
+  "pull.dequeued",
   "pull.review_requested",
   "pull.review_request_removed",
   "review.submitted",

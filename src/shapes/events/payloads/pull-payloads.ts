@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
+import { DEQUEUE_REASONS } from "../../../db/schema/index.ts";
 import { Int64 } from "../../json.ts";
 
 /** The pull request that an event is about. */
@@ -27,6 +28,12 @@ export const PULL_PAYLOADS = {
   "pull.review_request_removed": Asked,
   "pull.merge_scheduled": OfPull,
   "pull.merge_unscheduled": OfPull,
+  "pull.enqueued": OfPull.extend({ branch: z.string() }),
+  "pull.dequeued": OfPull.extend({
+    branch: z.string(),
+    reason: z.enum(DEQUEUE_REASONS),
+    detail: z.string(),
+  }),
   "review.submitted": OfReview.extend({
     state: z.enum(["approved", "request_changes", "comment"]),
   }),

@@ -15,6 +15,7 @@ import {
   toForkPayload,
   toRepositoryPayload,
 } from "../../../../src/events/webhooks/payloads/repository-payload.ts";
+import { toPackagePayload } from "../../../../src/events/webhooks/payloads/package-payload.ts";
 import { toReleasePayload } from "../../../../src/events/webhooks/payloads/release-payload.ts";
 import type { PayloadContext } from "../../../../src/events/webhooks/payloads/payload-context.ts";
 import type { ReleaseContext } from "../../../../src/shapes/releases/release.ts";
@@ -146,9 +147,12 @@ describe("chat messages", () => {
     ["closed", { mergedAt: 1000 }, "merged", "Base: main"],
     ["synchronized", {}, "synchronized", "Head: topic at 1111111"],
     ["assigned", {}, "assigned", "Assignees: {sender}"],
+    ["enqueued", {}, "added to the merge queue", "Base: main"],
+    ["dequeued", {}, "removed from the merge queue", "Reason: checks failed"],
   ] as const)("tell of a pull request that is %s, as %j", async (action, fields, deed, detail) => {
     const context = await makeOccasion();
-    const body = toPullPayload(context, action, pullIn(context, fields));
+    const details = action === "dequeued" ? ({ reason: "checks_failed" } as const) : {};
+    const body = toPullPayload(context, action, pullIn(context, fields), details);
     const slack = read("slack", { event: "pull_request", body });
     const { full_name: name, html_url: html } = body.repository;
     const { login, html_url: profile } = body.sender;
@@ -177,6 +181,33 @@ describe("chat messages", () => {
     expect(title).toBe(`[${full}] Pull request review requested: #2 It rains`);
     expect(sections[0].text).toBe(`Reviewer: ${context.sender?.name}`);
     expect(titleOf("review_request_removed").title).toContain("review request removed");
+  });
+
+  it.each([
+    ["created", true],
+    ["deleted", false],
+  ] as const)("tell of a package that is %s, of its owner or repository", async (action, links) => {
+    const { repo, sender, viewer } = await makeOccasion();
+    const { owner } = repo;
+    const subject = {
+      ownerId: owner.id,
+      versionId: 1,
+      packageType: "npm" as const,
+      name: "<!channel>",
+      version: "1.0",
+      creatorId: owner.id,
+      publishedAt: 1000,
+    };
+    const bodyIn = (where: typeof repo | undefined) =>
+      toPackagePayload({ owner, creator: owner, repo: where, sender, viewer }, action, subject);
+    const { package: pkg } = bodyIn(undefined);
+    const slack = read("slack", { event: "package", body: bodyIn(undefined) });
+    const name = "&lt;!channel&gt; 1.0";
+    const shown = links ? `<${pkg.html_url}|${name}>` : name;
+    expect(slack.text).toContain(`Package of npm ${shown} ${action} by`);
+    const factOf = (where: typeof repo | undefined) =>
+      read("msteams", { event: "package", body: bodyIn(where) }).sections[0].facts[0].name;
+    expect([factOf(undefined), factOf(repo)]).toEqual(["Owner:", "Repository:"]);
   });
 
   it("link to a comment, and to nothing that was deleted", async () => {

@@ -1,3 +1,44 @@
+CREATE TABLE `merge_queue_entries` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`queue_id` integer NOT NULL,
+	`issue_id` integer NOT NULL,
+	`doer_id` integer NOT NULL,
+	`style` text NOT NULL,
+	`title` text DEFAULT '' NOT NULL,
+	`message` text DEFAULT '' NOT NULL,
+	`is_branch_deleted` integer DEFAULT false NOT NULL,
+	`head_oid` text NOT NULL,
+	`is_in_batch` integer DEFAULT false NOT NULL,
+	`is_suspect` integer DEFAULT false NOT NULL,
+	`built_on_oid` text DEFAULT '' NOT NULL,
+	`result_oid` text DEFAULT '' NOT NULL,
+	`merge_base_oid` text DEFAULT '' NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`queue_id`) REFERENCES `merge_queues`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`issue_id`) REFERENCES `pulls`(`issue_id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`doer_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `merge_queue_entries_issue` ON `merge_queue_entries` (`issue_id`);--> statement-breakpoint
+CREATE INDEX `merge_queue_entries_queue` ON `merge_queue_entries` (`queue_id`,`id`);--> statement-breakpoint
+CREATE INDEX `merge_queue_entries_doer` ON `merge_queue_entries` (`doer_id`);--> statement-breakpoint
+CREATE TABLE `merge_queues` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`repo_id` integer NOT NULL,
+	`branch` text NOT NULL,
+	`state` text DEFAULT 'idle' NOT NULL,
+	`batch_number` integer DEFAULT 0 NOT NULL,
+	`batch_size` integer DEFAULT 0 NOT NULL,
+	`base_oid` text DEFAULT '' NOT NULL,
+	`result_oid` text DEFAULT '' NOT NULL,
+	`deadline_at` integer,
+	`due_at` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `merge_queues_branch` ON `merge_queues` (`repo_id`,`branch`);--> statement-breakpoint
+CREATE INDEX `merge_queues_result` ON `merge_queues` (`repo_id`,`result_oid`);--> statement-breakpoint
+CREATE INDEX `merge_queues_due` ON `merge_queues` (`due_at`);--> statement-breakpoint
 CREATE TABLE `package_blobs` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`owner_id` integer NOT NULL,
@@ -73,6 +114,7 @@ CREATE TABLE `package_registries` (
 	`owner_id` integer NOT NULL,
 	`type` text NOT NULL,
 	`revision` integer DEFAULT 0 NOT NULL,
+	`changed_at` integer DEFAULT 0 NOT NULL,
 	`public_key` text DEFAULT '' NOT NULL,
 	`sealed_key` text DEFAULT '' NOT NULL,
 	PRIMARY KEY(`owner_id`, `type`),
@@ -125,6 +167,7 @@ CREATE INDEX `package_versions_owner` ON `package_versions` (`owner_id`,`is_inte
 CREATE INDEX `package_versions_owner_type` ON `package_versions` (`owner_id`,`type`,`is_internal`,`id`);--> statement-breakpoint
 CREATE INDEX `package_versions_newest` ON `package_versions` (`package_id`,`id`);--> statement-breakpoint
 CREATE INDEX `package_versions_creator` ON `package_versions` (`creator_id`);--> statement-breakpoint
+CREATE INDEX `package_versions_internal` ON `package_versions` (`type`,`id`) WHERE "package_versions"."is_internal" = 1;--> statement-breakpoint
 CREATE TABLE `packages` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`owner_id` integer NOT NULL,
@@ -132,6 +175,7 @@ CREATE TABLE `packages` (
 	`name` text NOT NULL,
 	`name_key` text NOT NULL,
 	`repo_id` integer,
+	`is_restricted` integer DEFAULT false NOT NULL,
 	`revision` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
@@ -139,4 +183,5 @@ CREATE TABLE `packages` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `packages_name` ON `packages` (`owner_id`,`type`,`name_key`);--> statement-breakpoint
-CREATE INDEX `packages_repository` ON `packages` (`repo_id`);
+CREATE INDEX `packages_repository` ON `packages` (`repo_id`);--> statement-breakpoint
+CREATE INDEX `packages_type` ON `packages` (`type`,`owner_id`);

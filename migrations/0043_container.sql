@@ -1,2 +1,0 @@
-CREATE INDEX `package_versions_internal` ON `package_versions` (`type`,`id`) WHERE "package_versions"."is_internal" = 1;--> statement-breakpoint
-CREATE INDEX `packages_type` ON `packages` (`type`,`owner_id`);

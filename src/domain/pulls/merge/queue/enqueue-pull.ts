@@ -1,0 +1,146 @@
+import { and, eq, isNull, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../../../context.ts";
+import { insertSelect } from "../../../../db/insert-select.ts";
+import {
+  mergeQueueEntries,
+  mergeQueues,
+  type MergeStyle,
+  pulls,
+  scheduledMerges,
+  type User,
+} from "../../../../db/schema/index.ts";
+import { recordIfChanged } from "../../../../events/record.ts";
+import type { Oid } from "../../../../git/oid.ts";
+import { conflict, notApplicable } from "../../../../lib/failure.ts";
+import type { PullContext } from "../../../../shapes/pulls/pull-request.ts";
+import { eventSubject } from "../../../issues/event-subject.ts";
+import { insertEntryIfChanged } from "../../../issues/insert-entry.ts";
+import { rulesOfBranch } from "../../../protections/match-rule.ts";
+import { loadMergeFacts } from "../../../protections/merge-facts.ts";
+import { findMergeRefusal } from "../../../protections/merge-refusal.ts";
+import { mergeQueueOf } from "../../../protections/merge-queue-rule.ts";
+
+import { requireMerger, requireReady, requireStyle } from "../require-mergeable.ts";
+import { requireInReach } from "../schedule-merge.ts";
+import { RETRY_MS } from "./queued-pull.ts";
+
+/** Maximum pull requests in a queue. */
+export const QUEUE_MAX = 1000;
+
+/** How a pull request is to be merged by the queue. */
+export interface QueueOptions {
+  /** By default the queue's, or else the repository's. */
+  readonly style?: MergeStyle | undefined;
+  /** "" for the defaults. */
+  readonly title: string;
+  readonly message: string;
+  /** The head that the caller has seen; "" for any. */
+  readonly headOid?: Oid | "";
+  readonly isBranchDeleted: boolean;
+  /** Whether the checks of the head must have succeeded. */
+  readonly asksChecks?: boolean;
+}
+
+/**
+ * Puts a pull request at the end of the merge queue of its base. The event's consequence goes on from there.
+ *
+ * It needs what a merge needs but the checks, which the result of the queue has. A merge that is scheduled ends with it.
+ *
+ * @throws Failure `not_applicable` if the base has no merge queue, for another style than the queue's, and as `mergePull`
+ * for what no check changes; `conflict` for another head than the caller's, for one that is queued already, and if the queue
+ * is full.
+ */
+export async function enqueuePull(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  { headOid = "", asksChecks = false, style: wantedStyle, ...wanted }: QueueOptions,
+): Promise<void> {
+  const { repo } = pull;
+  requireMerger(pull);
+  requireInReach(ctx, pull);
+  if (headOid !== "" && headOid !== pull.pull.headOid) throw conflict("head out of date");
+  const facts = await loadMergeFacts(ctx, pull);
+  const rule = mergeQueueOf(rulesOfBranch(facts.rules, pull.pull.baseBranch, ctx.git.budget));
+  if (!rule) throw notApplicable("the base has no merge queue");
+  const style = wantedStyle ?? (rule.style || repo.row.pullSettings.defaultMergeStyle);
+  if (rule.style !== "" && style !== rule.style) {
+    throw notApplicable(`the merge queue of the base merges by the style ${rule.style}`);
+  }
+  requireStyle(repo, style);
+  requireReady(pull, facts);
+  // A push to the head that its pull request does not have yet.
+  const isBehind = pull.headTip !== undefined && pull.headTip !== pull.pull.headOid;
+  if (isBehind) throw notApplicable("Please try again later");
+  const refusal = await findMergeRefusal(ctx, pull, {
+    isForced: false,
+    facts,
+    queue: { asksChecks },
+  });
+  if (refusal !== undefined) throw notApplicable(refusal);
+  await insert(ctx, pull, user, { ...wanted, style });
+}
+
+async function insert(
+  ctx: Ctx,
+  pull: PullContext,
+  user: User,
+  wanted: Pick<QueueOptions, "title" | "message" | "isBranchDeleted"> & {
+    readonly style: MergeStyle;
+  },
+): Promise<void> {
+  const { db, now } = ctx;
+  const { id: issueId, repoId } = pull.row;
+  const { baseBranch: branch, headOid } = pull.pull;
+  const { isPull: _, ...subject } = eventSubject(pull);
+  const isSame = and(
+    eq(pulls.issueId, issueId),
+    isNull(pulls.mergedAt),
+    eq(pulls.isClosed, false),
+    eq(pulls.headOid, headOid),
+    eq(pulls.baseBranch, branch),
+  );
+  const isQueue = and(eq(mergeQueues.repoId, repoId), eq(mergeQueues.branch, branch));
+  const [, inserted, , , , present] = await db.batch([
+    insertSelect(
+      db,
+      mergeQueues,
+      { repoId, branch, dueAt: now + RETRY_MS, createdAt: now },
+      sql`from ${pulls} where ${isSame}`,
+    ).onConflictDoNothing(),
+    insertSelect(
+      db,
+      mergeQueueEntries,
+      {
+        queueId: mergeQueues.id,
+        issueId,
+        doerId: user.id,
+        headOid,
+        createdAt: now,
+        ...wanted,
+      },
+      sql`
+        from ${mergeQueues}
+        where ${isQueue}
+          and exists (select 1 from ${pulls} where ${isSame})
+          and ${QUEUE_MAX} > (
+            select count(*) from ${mergeQueueEntries} other where other.queue_id = ${mergeQueues.id}
+          )`,
+    )
+      .onConflictDoNothing()
+      .returning({ issueId: mergeQueueEntries.issueId }),
+    insertEntryIfChanged(ctx, { kind: "pull_enqueued", repoId, issueId }),
+    recordIfChanged(ctx, { type: "pull.enqueued", ...subject, branch }),
+    db.delete(scheduledMerges).where(and(eq(scheduledMerges.issueId, issueId), sql`changes() > 0`)),
+    db
+      .select({ issueId: mergeQueueEntries.issueId })
+      .from(mergeQueueEntries)
+      .where(eq(mergeQueueEntries.issueId, issueId)),
+  ]);
+  if (inserted.length > 0) return;
+  if (present.length > 0) throw conflict("the pull request is in the merge queue already");
+  throw conflict(
+    `the pull request has changed, or the merge queue has ${QUEUE_MAX} pull requests already`,
+  );
+}

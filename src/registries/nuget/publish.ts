@@ -1,0 +1,111 @@
+import { findPackage, type PackageOwner } from "../../domain/packages/find-package.ts";
+import { findVersion } from "../../domain/packages/find-version.ts";
+import { openFormFile } from "../../domain/attachments/form-file.ts";
+import { publishVersion, type PublishedFile } from "../../domain/packages/publish-version.ts";
+import {
+  receiveBlob,
+  type ReceivedBlob,
+  storeBlob,
+  withBlobs,
+} from "../../domain/packages/receive-blob.ts";
+import type { Ctx } from "../../context.ts";
+import { malformed, notFound } from "../../lib/failure.ts";
+import { sourceOfBlob } from "../archives/blob-source.ts";
+import type { RegistryContext } from "../env.ts";
+import { readUpload } from "../read-upload.ts";
+import { manifestKey, packageFileKey, symbolsFileKey } from "./names.ts";
+import { nugetVersionKey } from "./nuget-version.ts";
+import { parseNupkg, readSymbols } from "./parse-nupkg.ts";
+
+/** The property of a file of symbols: the id that debuggers ask for. */
+export const SYMBOLS_ID = "nuget.symbols";
+
+/** Publishes the package in a request. */
+export async function publishPackage(
+  c: RegistryContext,
+  ctx: Ctx,
+  owner: PackageOwner,
+): Promise<void> {
+  const blob = await receiveBlob(ctx, "nuget", await openUpload(c));
+  const { parsed, known, manifest } = await withBlobs(ctx, [blob], async () => {
+    const opened = await parseNupkg(sourceOfBlob(ctx, blob));
+    const key = { type: "nuget", nameKey: opened.nuspec.id.toLowerCase() } as const;
+    return {
+      parsed: opened.nuspec,
+      known: await findPackage(ctx, owner, key),
+      manifest: await storeBlob(ctx, "nuget", opened.manifest),
+    };
+  });
+  const { id, version, metadata } = parsed;
+  const name = packageFileKey(id, version);
+  await publishVersion(ctx, owner, known, {
+    type: "nuget",
+    name: id,
+    nameKey: id.toLowerCase(),
+    version: version.normalized,
+    versionKey: nugetVersionKey(version),
+    metadata,
+    files: [
+      { blob, name, nameKey: name, isLead: true },
+      { blob: manifest, name: `${id}.nuspec`, nameKey: manifestKey(id) },
+    ],
+    ifVersionExists: "refuse",
+  });
+}
+
+/**
+ * Adds a package of symbols to the version that it is for, with its symbols as files.
+ *
+ * @throws Failure `not_found` if there is no such version; `conflict` if it has symbols.
+ */
+export async function publishSymbols(
+  c: RegistryContext,
+  ctx: Ctx,
+  owner: PackageOwner,
+): Promise<void> {
+  const blob = await receiveBlob(ctx, "nuget", await openUpload(c));
+  const blobs: ReceivedBlob[] = [blob];
+  const files: PublishedFile[] = [];
+  // What is stored here is dropped with the package of symbols, whatever fails.
+  const { id, version, known } = await withBlobs(ctx, blobs, async () => {
+    const opened = await parseNupkg(sourceOfBlob(ctx, blob));
+    const { nuspec } = opened;
+    const key = { type: "nuget", nameKey: nuspec.id.toLowerCase() } as const;
+    const pkg = await findPackage(ctx, owner, key);
+    const found = pkg && (await findVersion(ctx, pkg, nugetVersionKey(nuspec.version)));
+    if (!found) throw notFound("the package of these symbols does not exist");
+    const name = symbolsFileKey(nuspec.id, nuspec.version);
+    files.push({ blob, name, nameKey: name });
+    for await (const symbols of readSymbols(opened)) {
+      const stored = await storeBlob(ctx, "nuget", symbols.bytes);
+      blobs.push(stored);
+      files.push({
+        blob: stored,
+        name: symbols.name,
+        nameKey: symbols.name.toLowerCase(),
+        compositeKey: symbols.id,
+        properties: { [SYMBOLS_ID]: symbols.id },
+      });
+    }
+    return { ...nuspec, known: pkg };
+  });
+  await publishVersion(ctx, owner, known, {
+    type: "nuget",
+    name: known.row.name,
+    nameKey: id.toLowerCase(),
+    version: version.normalized,
+    versionKey: nugetVersionKey(version),
+    files,
+    ifVersionExists: "add",
+  });
+}
+
+/** The uploaded file: of a form, as NuGet clients send it, or the body itself. */
+async function openUpload(c: RegistryContext): Promise<AsyncIterable<Uint8Array>> {
+  const type = c.req.header("content-type") ?? "";
+  const { body } = c.req.raw;
+  if (!/^multipart\/form-data\b/i.test(type) || !body) return readUpload(c);
+  const file = await openFormFile(type, body, "package");
+  if (!file) throw malformed("the form has no file in its field package");
+  return file.pieces;
+}

@@ -1,0 +1,256 @@
+import { createHash } from "node:crypto";
+import { deflateSync, gzipSync } from "node:zlib";
+
+import { desc, eq, sql } from "drizzle-orm";
+import { Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import type { Ctx } from "../../context.ts";
+import { packageFiles, packages, packageVersions, type Package } from "../../db/schema/index.ts";
+import { deleteFile } from "../../domain/packages/delete-version.ts";
+import { type FileOfVersion, selectFiles } from "../../domain/packages/find-file.ts";
+import { findPackage, toPackageContext } from "../../domain/packages/find-package.ts";
+import { publishVersion } from "../../domain/packages/publish-version.ts";
+import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
+import { byteTextBytes } from "../../git/byte-text.ts";
+import { malformed, notFound } from "../../lib/failure.ts";
+import { answerStoredFile } from "../../lib/stored-file.ts";
+import { answerFile } from "../answer-file.ts";
+import { answerIndex, type IndexContent, readIndex } from "../answer-index.ts";
+import { sourceOfBlob } from "../archives/blob-source.ts";
+import { enterRegistry, type RegistryRequest } from "../enter-registry.ts";
+import { enterOwner, enterPackage, requirePackage, type OwnerRequest } from "../enter.ts";
+import type { RegistryContext, RegistryEnv } from "../env.ts";
+import { readBytes, readUpload } from "../read-upload.ts";
+import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
+import { formatInfo, formatInfoLine, formatNames, formatVersions } from "./compact-index.ts";
+import {
+  findGemFile,
+  type GemFileMetadata,
+  type IndexedGemRow,
+  isGemOf,
+  listFiles,
+  listGems,
+  newestOf,
+  selectGemPackages,
+} from "./find-gems.ts";
+import { toGemJson } from "./gem-json.ts";
+import { gemVersionKey, isGemVersion, isPrerelease } from "./gem-version.ts";
+import { formatGemSlug, isPlatformName, parseSlug, requireGemName, slugKey } from "./names.ts";
+import { parseGem } from "./parse-gem.ts";
+import { RUBY } from "./platform.ts";
+import { readGemKey } from "./read-key.ts";
+import { formatGemspec, formatSpecs, type SpecsKind } from "./ruby-objects.ts";
+
+/** Ruby gems: the indexes of `gem` and Bundler, gems, and what `gem push` and `gem yank` call. */
+export const rubygems = new Hono<RegistryEnv>({ router: new TrieRouter() });
+
+const TEXT = "text/plain; charset=utf-8";
+/** Maximum bytes of the form of a yank. */
+const FORM_BYTES_MAX = 16 * 1024;
+/** Gems on a page of a search, as at RubyGems.org. */
+const PAGE_SIZE = 30;
+const PAGE_NUMBER_MAX = 1000;
+
+for (const kind of ["specs", "latest_specs", "prerelease_specs"] satisfies SpecsKind[]) {
+  rubygems.get(`/${kind}.4.8.gz`, async (c) => {
+    const request = await enterGems(c);
+    return answerIndex(c, request.ctx, {
+      ...indexOf(request, kind, (gems) => gzipSync(byteTextBytes(formatSpecs(gems, kind)))),
+      type: "application/gzip",
+    });
+  });
+}
+
+rubygems.get("/versions", async (c) => {
+  const request = await enterGems(c);
+  return answerDigested(c, request.ctx, indexOf(request, "versions", formatVersions));
+});
+
+rubygems.get("/names", async (c) => {
+  const request = await enterGems(c);
+  const make = (gems: IndexedGemRow[]) => formatNames(new Set(gems.map(({ name }) => name)));
+  return answerDigested(c, request.ctx, indexOf(request, "names", make));
+});
+
+rubygems.get("/info/:name", async (c) => {
+  const { ctx, row } = await enterGem(c, c.req.param("name"));
+  return answerDigested(c, ctx, {
+    source: row,
+    kind: ["rubygems-info"],
+    make: async () => formatInfo(await listGems(ctx, eq(packageVersions.packageId, row.id))),
+  });
+});
+
+rubygems.get("/quick/Marshal.4.8/:file{.+\\.gemspec\\.rz}", async (c) => {
+  const { file } = await enterFile(c, c.req.param("file").replace(/\.gemspec\.rz$/, ""));
+  const { spec } = file.metadata as GemFileMetadata;
+  const bytes = deflateSync(byteTextBytes(formatGemspec(spec)));
+  return new Response(bytes, {
+    headers: { "Content-Type": "application/octet-stream", "Cache-Control": "private, no-cache" },
+  });
+});
+
+rubygems.get("/gems/:file{.+\\.gem}", async (c) => {
+  const { ctx, ...found } = await enterFile(c, c.req.param("file").replace(/\.gem$/, ""));
+  return answerFile(c, ctx, found);
+});
+
+rubygems.post("/api/v1/gems", async (c) => {
+  const { ctx, owner } = await enterOwner(c, { mode: "write", credential: readGemKey(c) });
+  const blob = await receiveBlob(ctx, "rubygems", readUpload(c));
+  const { spec, known } = await withBlobs(ctx, [blob], async () => {
+    const parsed = await parseGem(sourceOfBlob(ctx, blob));
+    const key = { type: "rubygems", nameKey: parsed.name } as const;
+    return { spec: parsed, known: await findPackage(ctx, owner, key) };
+  });
+  const { name, number, description, summary, homepage, licenses, authors } = spec;
+  const slug = formatGemSlug(spec);
+  const metadata: GemFileMetadata = { spec, line: formatInfoLine(spec, blob.sha256) };
+  await publishVersion(ctx, owner, known, {
+    type: "rubygems",
+    name,
+    nameKey: name,
+    version: number,
+    versionKey: gemVersionKey(number),
+    metadata: { description: description || summary, homepage, licenses, authors },
+    files: [{ blob, name: `${name}-${slug}.gem`, nameKey: slugKey(spec), isLead: true, metadata }],
+    ifVersionExists: "add",
+  });
+  return c.text(`Successfully registered gem: ${name} (${slug})\n`, 201);
+});
+
+rubygems.delete("/api/v1/gems/yank", async (c) => {
+  const { ctx, owner } = await enterOwner(c, { mode: "write", credential: readGemKey(c) });
+  const form = new URLSearchParams(new TextDecoder().decode(await readBytes(c, FORM_BYTES_MAX)));
+  const field = (name: string): string => form.get(name) ?? c.req.query(name) ?? "";
+  const slug = {
+    name: requireGemName(field("gem_name")),
+    number: field("version"),
+    platform: field("platform") || RUBY,
+  };
+  if (!isGemVersion(slug.number) || !isPlatformName(slug.platform)) {
+    throw malformed("the version or the platform is not valid");
+  }
+  const pkg = await findPackage(ctx, owner, { type: "rubygems", nameKey: slug.name });
+  const found = pkg && (await findGemFile(ctx, [pkg], [slug]));
+  if (!found) throw notFound("the version does not exist");
+  await deleteFile(ctx, pkg, found.version, found.file);
+  return c.text(`Successfully deleted gem: ${slug.name} (${formatGemSlug(slug)})\n`);
+});
+
+rubygems.get("/api/v1/search.json", async (c) => {
+  const request = await enterGems(c);
+  const { ctx, owner, sees } = request;
+  const text = (c.req.query("query") ?? "").toLowerCase();
+  const matches = sql`${isGemOf(owner.account.id)}
+    and instr(lower(${packages.name}), ${text}) > 0`;
+  const newest = newestOf((await listGems(ctx, matches)).filter(sees));
+  const at = (pageOf(c.req.query("page")) - 1) * PAGE_SIZE;
+  const page = newest.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(at, at + PAGE_SIZE);
+  const files = await listFiles(
+    ctx,
+    page.map(({ fileId }) => fileId),
+  );
+  return c.json(files.map((each) => toGemJson(baseOf(request), each)));
+});
+
+rubygems.get("/api/v1/gems/:file{.+\\.json}", async (c) => {
+  const request = await enterGem(c, c.req.param("file").replace(/\.json$/, ""));
+  const { ctx, row } = request;
+  const gems = await listGems(ctx, eq(packageVersions.packageId, row.id));
+  const [file] = await listFiles(
+    ctx,
+    newestOf(gems).map(({ fileId }) => fileId),
+  );
+  if (!file) throw notFound("the gem does not exist");
+  return c.json(toGemJson(baseOf(request), file));
+});
+
+rubygems.get("/api/v1/versions/:file{.+\\.json}", async (c) => {
+  const request = await enterGem(c, c.req.param("file").replace(/\.json$/, ""));
+  const versions = await selectFiles(request.ctx.db)
+    .where(eq(packageVersions.packageId, request.row.id))
+    .orderBy(desc(packageFiles.id));
+  const shown = versions.map((each) => toGemJson(baseOf(request), each));
+  return c.json(
+    shown.map(({ version: number, ...gem }) =>
+      Object.assign(gem, { number, prerelease: isPrerelease(number) }),
+    ),
+  );
+});
+
+rubygems.onError(failureRenderer(PLAIN_TEXT));
+
+/** Finds the gems of an owner that the caller may see. */
+const enterGems = (c: RegistryContext): Promise<RegistryRequest> =>
+  enterRegistry(c, { type: "rubygems", mode: "read" });
+
+/** Finds a gem. @throws Failure `not_found`. */
+async function enterGem(
+  c: RegistryContext,
+  text: string,
+): Promise<OwnerRequest & { row: Package }> {
+  const name = requireGemName(text);
+  const request = await enterPackage(c, { type: "rubygems", mode: "read", name, nameKey: name });
+  return { ...request, row: requirePackage(request).row };
+}
+
+/** Finds the file of a gem by its name without the ending. @throws Failure `not_found`. */
+async function enterFile(c: RegistryContext, text: string): Promise<FileOfVersion & { ctx: Ctx }> {
+  const readings = parseSlug(text);
+  const names = readings.map(({ name }) => name);
+  const { ctx, owner, more } = await enterOwner(c, { mode: "read" }, (db, caller, ownerName) =>
+    selectGemPackages(db, caller, ownerName, names),
+  );
+  const gems = (more ?? []).flatMap((row) => toPackageContext(ctx.actor, owner, row) ?? []);
+  const found = await findGemFile(ctx, gems, readings);
+  // Versions that are equal may be written differently.
+  if (found?.file.name !== `${text}.gem`) throw notFound("the gem does not exist");
+  return { ctx, ...found };
+}
+
+/** An index over all gems that the caller may see. */
+const indexOf = (
+  { ctx, owner, registry, sees, visibilityKey }: RegistryRequest,
+  kind: string,
+  make: (gems: IndexedGemRow[]) => string | Uint8Array,
+): IndexContent => ({
+  source: registry,
+  kind: [`rubygems-${kind}`, visibilityKey],
+  make: async () => make((await listGems(ctx, isGemOf(owner.account.id))).filter(sees)),
+});
+
+/**
+ * Responds with an index that grows by lines. Clients ask for the bytes after those that they have, and compare the whole
+ * with its digest; those before Bundler 2.5 take the entity tag for its MD5.
+ */
+async function answerDigested(
+  c: RegistryContext,
+  ctx: Ctx,
+  content: IndexContent,
+): Promise<Response> {
+  const bytes = await readIndex(ctx, content);
+  const digest = createHash("sha256").update(bytes).digest("base64");
+  return answerStoredFile(c.req.raw, {
+    sizeBytes: bytes.length,
+    tag: createHash("md5").update(bytes).digest("hex"),
+    headers: {
+      "Content-Type": TEXT,
+      "Cache-Control": "private, no-cache",
+      "Repr-Digest": `sha-256=:${digest}:`,
+      Digest: `sha-256=${digest}`,
+    },
+    open: async (range) =>
+      new Response(bytes.slice(range?.start, range?.end)).body ?? new ReadableStream(),
+  });
+}
+
+/** The URL of the registry. */
+const baseOf = ({ ctx, owner }: OwnerRequest): string =>
+  `${ctx.rootUrl}/api/packages/${owner.account.name}/rubygems`;
+
+function pageOf(text: string | undefined): number {
+  const page = /^\d{1,6}$/.test(text ?? "") ? Number(text) : 1;
+  return Math.min(Math.max(page, 1), PAGE_NUMBER_MAX);
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+
+import { sourceOfBytes } from "../../../src/registries/archives/archive-source.ts";
+import { openZip } from "../../../src/registries/archives/zip.ts";
+import { type MadeEntry, makeZip } from "../../support/archives.ts";
+
+const open = (bytes: Uint8Array) => openZip(sourceOfBytes(bytes));
+const textOf = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+
+describe("a zip archive", () => {
+  it("is read by its directory", async () => {
+    const files = await open(
+      makeZip([
+        { path: "a/", mode: 0o040755, isStored: true },
+        { path: "a/one", content: "one ".repeat(1000) },
+        { path: "b ü", content: "two", isStored: true, mode: 0o100755 },
+      ]),
+    );
+    expect(files).toMatchObject([
+      { path: "a/one", sizeBytes: 4000, isExecutable: false },
+      { path: "b ü", sizeBytes: 3, isExecutable: true },
+    ]);
+    expect(textOf(await files[0]?.read(4000))).toBe("one ".repeat(1000));
+    expect(textOf(await files[1]?.read(10))).toBe("two");
+    await expect(files[0]?.read(3999)).rejects.toMatchObject({ kind: "too_large" });
+  });
+
+  it("of many files is read from its end", async () => {
+    const entries = Array.from({ length: 3000 }, (_, at) => ({
+      path: `folder/file-${at}`,
+      content: crypto.getRandomValues(new Uint8Array(200)),
+      isStored: true,
+    }));
+    const files = await open(makeZip(entries));
+    expect(files).toHaveLength(3000);
+    expect(await files[0]?.read(200)).toEqual(entries[0]?.content);
+    expect(await files[2999]?.read(200)).toEqual(entries[2999]?.content);
+  });
+
+  it("whose source fails throws the source's error", async () => {
+    const bytes = makeZip([{ path: "a", content: "a" }]);
+    const source = {
+      ...sourceOfBytes(bytes),
+      read: () => Promise.reject(new Error("the storage is away")),
+    };
+    await expect(openZip(source)).rejects.toThrow("the storage is away");
+  });
+
+  it.each<[string, MadeEntry]>([
+    ["..", { path: "../a" }],
+    ["an inner ..", { path: "a/../../b" }],
+    ["an absolute path", { path: "/etc/passwd" }],
+    ["a drive", { path: "C:/a" }],
+    ["a backslash", { path: "a\\..\\b" }],
+    ["a NUL", { path: "a\0b" }],
+    ["a deep path", { path: `${"a/".repeat(100)}b` }],
+    ["a link", { path: "a", content: "/etc/passwd", mode: 0o120777 }],
+    ["an encrypted entry", { path: "a", content: "a", claims: { flags: 1 } }],
+    ["another method", { path: "a", content: "a", claims: { method: 12 } }],
+    ["a size that no deflate reaches", { path: "a", content: "a", claims: { sizeBytes: 100_000 } }],
+    [
+      "a stored size that differs",
+      { path: "a", content: "a", isStored: true, claims: { sizeBytes: 2 } },
+    ],
+    ["an offset beyond it", { path: "a", content: "a", claims: { offset: 5000 } }],
+    ["a content beyond it", { path: "a", content: "a", claims: { compressedBytes: 5000 } }],
+  ])("with %s is refused", async (_, entry) => {
+    await expect(open(makeZip([entry]))).rejects.toMatchObject({ kind: "malformed" });
+  });
+
+  it.each<[string, readonly MadeEntry[]]>([
+    ["two entries of one name", [{ path: "a" }, { path: "a" }]],
+    [
+      "entries that overlap",
+      [
+        { path: "a", content: "a" },
+        { path: "b", claims: { offset: 0 } },
+      ],
+    ],
+  ])("with %s is refused", async (_, entries) => {
+    await expect(open(makeZip(entries))).rejects.toMatchObject({ kind: "malformed" });
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["text", "this is no archive, but long enough to have a directory"],
+  ])("of %s is refused", async (_, text) => {
+    await expect(open(new TextEncoder().encode(text))).rejects.toMatchObject({ kind: "malformed" });
+  });
+
+  it("that is cut, or has something before or after it, is refused", async () => {
+    const bytes = makeZip([{ path: "a", content: "a" }]);
+    const more = new Uint8Array([1, 2, 3]);
+    for (const each of [
+      bytes.slice(0, -1),
+      bytes.slice(1),
+      Uint8Array.of(...more, ...bytes),
+      Uint8Array.of(...bytes, ...more),
+    ]) {
+      await expect(open(each)).rejects.toMatchObject({ kind: "malformed" });
+    }
+  });
+
+  it("that unpacks to too much for its size is refused", async () => {
+    const content = new Uint8Array(2 * 1024 * 1024);
+    const entries = Array.from({ length: 40 }, (_, at) => ({ path: String(at), content }));
+    await expect(open(makeZip(entries))).rejects.toMatchObject({ kind: "too_large" });
+  });
+
+  it.each<[string, NonNullable<MadeEntry["claims"]>]>([
+    ["a wrong checksum", { crc: 1 }],
+    ["more than it claims", { sizeBytes: 10 }],
+    ["less than it claims", { sizeBytes: 2000 }],
+    ["another local name", { localPath: "b" }],
+  ])("has a content with %s, which is refused when read", async (_, claims) => {
+    const [file] = await open(makeZip([{ path: "a", content: "a".repeat(1000), claims }]));
+    await expect(file?.read(5000)).rejects.toMatchObject({ kind: "malformed" });
+  });
+
+  it("with too many entries is refused", async () => {
+    const bytes = makeZip([{ path: "a" }, { path: "b" }, { path: "c" }]);
+    await expect(openZip(sourceOfBytes(bytes), { entriesMax: 2 })).rejects.toMatchObject({
+      kind: "too_large",
+    });
+  });
+});
