@@ -3,6 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { RegistryEnv } from "./env.ts";
 import { composer } from "./composer/index.ts";
+import { debian } from "./debian/index.ts";
 import { generic } from "./generic/index.ts";
 import { maven } from "./maven/index.ts";
 import { failureRenderer, PLAIN_TEXT } from "./render-failure.ts";
@@ -12,6 +13,7 @@ import { rubygems } from "./rubygems/index.ts";
 export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
 registries.route("/api/packages/:owner/composer", composer);
+registries.route("/api/packages/:owner/debian", debian);
 registries.route("/api/packages/:owner/generic", generic);
 registries.route("/api/packages/:owner/maven", maven);
 registries.route("/api/packages/:owner/rubygems", rubygems);
