@@ -22,7 +22,8 @@ async function countObjects(): Promise<number> {
  * whole or not at all, and the bucket has the listed contents and no others.
  *
  * @param publish Sends the upload of a fresh owner by `serve`.
- * @param files How many files a complete upload lists.
+ * @param files How many files are listed after a complete upload.
+ * @param filesBefore How many of them `publish` publishes before, by requests that do not fail.
  */
 export async function expectWholeOrNothing(
   publish: (
@@ -30,6 +31,7 @@ export async function expectWholeOrNothing(
     serve: (request: Request) => Promise<Response | undefined>,
   ) => Promise<Response | undefined>,
   files: number,
+  filesBefore = 0,
 ): Promise<void> {
   const outcomes = new Set<number>();
   const calls = await failEveryCall(async (fault) => {
@@ -50,7 +52,7 @@ export async function expectWholeOrNothing(
     return faults;
   });
   expect(calls).toBeGreaterThan(3);
-  expect([...outcomes].toSorted((a, b) => a - b)).toEqual([0, files]);
+  expect([...outcomes].toSorted((a, b) => a - b)).toEqual([filesBefore, files]);
 }
 
 /** A request of an owner with his token. */
