@@ -1,4 +1,4 @@
-import { and, eq, isNotNull } from "drizzle-orm";
+import { and, eq, isNotNull, or } from "drizzle-orm";
 
 import { accessFacts } from "../../auth/access/facts.ts";
 import { type Actor, boundTokenId } from "../../auth/actor.ts";
@@ -51,7 +51,7 @@ export const selectRegistry = (
       and(
         eq(packages.ownerId, packageRegistries.ownerId),
         eq(packages.type, type),
-        isNotNull(packages.repoId),
+        or(isNotNull(packages.repoId), eq(packages.isRestricted, true)),
       ),
     )
     .leftJoin(repositories, eq(repositories.id, packages.repoId))
@@ -67,13 +67,13 @@ export function toRegistryView(
   rows: readonly RegistryRow[] = [],
 ): RegistryView {
   const { account } = owner;
-  const linked = rows.filter(({ pkg }) => pkg.id !== null);
+  const bounded = rows.filter(({ pkg }) => pkg.id !== null);
   const seen = new Set(
-    linked.filter((row) => toPackageContext(actor, owner, row)).map(({ pkg }) => pkg.id),
+    bounded.filter((row) => toPackageContext(actor, owner, row)).map(({ pkg }) => pkg.id),
   );
   const seesUnlinked = boundTokenId(actor) === undefined;
   const patterns = actor.token?.boundPackages ?? null;
-  const hidden = linked.filter(({ pkg }) => !seen.has(pkg.id)).map(({ pkg }) => pkg.id);
+  const hidden = bounded.filter(({ pkg }) => !seen.has(pkg.id)).map(({ pkg }) => pkg.id);
   return {
     registry: rows[0]?.registry ?? {
       ownerId: account.id,
@@ -84,7 +84,7 @@ export function toRegistryView(
       sealedKey: "",
     },
     sees: ({ id, name, repoId }) =>
-      (repoId === null ? seesUnlinked : seen.has(id)) &&
+      (repoId === null ? seesUnlinked && !hidden.includes(id) : seen.has(id)) &&
       isPackageInReach(actor, { owner: account.name, type, name }),
     visibilityKey: JSON.stringify([hidden, seesUnlinked, patterns]),
   };

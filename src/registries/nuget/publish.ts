@@ -13,7 +13,7 @@ import { malformed, notFound } from "../../lib/failure.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
 import type { RegistryContext } from "../env.ts";
 import { readUpload } from "../read-upload.ts";
-import { manifestKey, packageFileKey, symbolsFileKey } from "./names.ts";
+import { manifestKey, nupkgKey, snupkgKey } from "./names.ts";
 import { nugetVersionKey } from "./nuget-version.ts";
 import { parseNupkg, readSymbols } from "./parse-nupkg.ts";
 
@@ -37,7 +37,7 @@ export async function publishPackage(
     };
   });
   const { id, version, metadata } = parsed;
-  const name = packageFileKey(id, version);
+  const name = nupkgKey(id, version);
   await publishVersion(ctx, owner, known, {
     type: "nuget",
     name: id,
@@ -74,7 +74,7 @@ export async function publishSymbols(
     const pkg = await findPackage(ctx, owner, key);
     const found = pkg && (await findVersion(ctx, pkg, nugetVersionKey(nuspec.version)));
     if (!found) throw notFound("the package of these symbols does not exist");
-    const name = symbolsFileKey(nuspec.id, nuspec.version);
+    const name = snupkgKey(nuspec.id, nuspec.version);
     files.push({ blob, name, nameKey: name });
     for await (const symbols of readSymbols(opened)) {
       const stored = await storeBlob(ctx, "nuget", symbols.bytes);
