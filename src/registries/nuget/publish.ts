@@ -1,6 +1,6 @@
 import { findPackage, type PackageOwner } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
-import { openFormFile } from "../../domain/attachments/form-file.ts";
+import { readFormParts } from "../../domain/attachments/form-file.ts";
 import { publishVersion, type PublishedFile } from "../../domain/packages/publish-version.ts";
 import {
   receiveBlob,
@@ -26,7 +26,7 @@ export async function publishPackage(
   ctx: Ctx,
   owner: PackageOwner,
 ): Promise<void> {
-  const blob = await receiveBlob(ctx, "nuget", await openUpload(c));
+  const blob = await receiveBlob(ctx, "nuget", readUploadedFile(c));
   const { parsed, known, manifest } = await withBlobs(ctx, [blob], async () => {
     const opened = await parseNupkg(sourceOfBlob(ctx, blob));
     const key = { type: "nuget", nameKey: opened.nuspec.id.toLowerCase() } as const;
@@ -63,7 +63,7 @@ export async function publishSymbols(
   ctx: Ctx,
   owner: PackageOwner,
 ): Promise<void> {
-  const blob = await receiveBlob(ctx, "nuget", await openUpload(c));
+  const blob = await receiveBlob(ctx, "nuget", readUploadedFile(c));
   const blobs: ReceivedBlob[] = [blob];
   const files: PublishedFile[] = [];
   // What is stored here is dropped with the package of symbols, whatever fails.
@@ -100,12 +100,19 @@ export async function publishSymbols(
   });
 }
 
-/** The uploaded file: of a form, as NuGet clients send it, or the body itself. */
-async function openUpload(c: RegistryContext): Promise<AsyncIterable<Uint8Array>> {
+/** Streams the uploaded file: the first one of a form, as NuGet clients send it, or the body itself. */
+async function* readUploadedFile(c: RegistryContext): AsyncGenerator<Uint8Array> {
   const type = c.req.header("content-type") ?? "";
   const { body } = c.req.raw;
-  if (!/^multipart\/form-data\b/i.test(type) || !body) return readUpload(c);
-  const file = await openFormFile(type, body, "package");
-  if (!file) throw malformed("the form has no file in its field package");
-  return file.pieces;
+  if (!/^multipart\/form-data\b/i.test(type) || !body) {
+    yield* readUpload(c);
+    return;
+  }
+  let hasFile = false;
+  for await (const { filename, pieces } of readFormParts(type, body)) {
+    if (filename === undefined || hasFile) continue;
+    hasFile = true;
+    yield* pieces;
+  }
+  if (!hasFile) throw malformed("the form has no file");
 }

@@ -4,7 +4,7 @@ import type { RegistryRequest } from "../enter-registry.ts";
 import { listListings, type Listing, matchesSearch } from "./listings.ts";
 
 /** Maximum number of results of one request. */
-export const TAKE_MAX = 100;
+const TAKE_MAX = 100;
 const TAKE_DEFAULT = 20;
 const SKIP_MAX = 10_000;
 

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 
 import { escapeXml } from "../../lib/xml.ts";
-import type { Listing, StoredVersion } from "./listings.ts";
+import type { Listing, StoredNupkg } from "./listings.ts";
 import { isNugetPrerelease } from "./nuget-version.ts";
 import { contentUrl } from "./v3-documents.ts";
 import type { ODataEntry } from "./odata-filter.ts";
@@ -130,7 +130,7 @@ export const FILTER_PROPERTIES: ReadonlySet<string> = new Set([
 ]);
 
 /** A version as an entry is made of. */
-export type V2Entry = readonly [listing: Listing, stored: StoredVersion];
+export type V2Entry = readonly [listing: Listing, stored: StoredNupkg];
 
 /** A list of entries. */
 export interface V2Feed {
@@ -185,7 +185,7 @@ function formatEntryBody(base: string, [listing, stored]: V2Entry, attributes: s
 
 function toProperties(
   { isLatest, isAbsoluteLatest }: Listing,
-  { id, version, metadata, row, sizeBytes, sha512 }: StoredVersion,
+  { id, version, metadata, row, sizeBytes, sha512 }: StoredNupkg,
 ): Record<string, string | number | boolean> {
   const time = new Date(row.createdAt).toISOString().replace(/Z$/, "");
   const dependencies = metadata.dependencyGroups.flatMap(({ framework, dependencies: list }) =>

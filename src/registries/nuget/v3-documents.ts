@@ -1,4 +1,4 @@
-import type { DetailedVersion, Listing, StoredVersion } from "./listings.ts";
+import type { DetailedVersion, Listing, StoredNupkg } from "./listings.ts";
 import { pathOf, typesOf } from "./listings.ts";
 import { nugetVersionKey, type NugetVersion } from "./nuget-version.ts";
 import { nupkgKey } from "./names.ts";
@@ -180,15 +180,15 @@ export const toLeaf = (base: string, { id, row, version }: DetailedVersion) => (
 });
 
 /** A package that a search found. */
-export interface FoundPackage {
+export interface NugetSearchHit {
   /** The newest version that the client asked for. */
-  readonly newest: StoredVersion;
+  readonly newest: StoredNupkg;
   /** All of these versions, newest first. */
   readonly versions: readonly Listing[];
   readonly owner: string;
 }
 
-export const toSearchResult = (base: string, { newest, versions, owner }: FoundPackage) => {
+export const toSearchResult = (base: string, { newest, versions, owner }: NugetSearchHit) => {
   const { id, metadata } = newest;
   return {
     "@id": registrationUrl(base, id),

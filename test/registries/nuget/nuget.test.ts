@@ -186,7 +186,8 @@ describe("a package", () => {
   it("is taken from a form", async () => {
     const user = await make.user();
     const form = new FormData();
-    form.set("package", new File([makeNupkg("Form", "1.0.0")], "package.nupkg"));
+    form.set("note", "first");
+    form.set("any", new File([makeNupkg("Form", "1.0.0")], "package.nupkg"));
     expect(await visit("PUT", at("", user), { as: user, body: form })).toMatchObject({
       status: 201,
     });
