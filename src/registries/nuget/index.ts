@@ -255,7 +255,6 @@ for (const [name, list] of Object.entries(V2_LISTS)) {
       entries,
       total: hasTotal ? listings.length : undefined,
       next: listings.length > skip + take && take > 0 ? nextUrl(c, base, name, query) : undefined,
-      updatedAt: request.ctx.now,
     });
     return c.body(feed, 200, { ...ODATA, "Content-Type": ATOM });
   });

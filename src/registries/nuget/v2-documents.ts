@@ -141,17 +141,14 @@ export interface V2Feed {
   readonly total: number | undefined;
   /** The URL of the next page, if there is one. */
   readonly next: string | undefined;
-  readonly updatedAt: number;
 }
 
-export const formatFeed = (
-  base: string,
-  { path, entries, total, next, updatedAt }: V2Feed,
-): string =>
+export const formatFeed = (base: string, { path, entries, total, next }: V2Feed): string =>
   `${HEAD}<feed xml:base="${escapeXml(base)}/" ${NAMESPACES}>` +
   (total === undefined ? "" : `<m:count>${total}</m:count>`) +
   `<id>${escapeXml(`${base}/${path}`)}</id><title type="text">Packages</title>` +
-  `<updated>${new Date(updatedAt).toISOString()}</updated>` +
+  // SECURITY: by what is shown alone; that of the registry would tell of hidden packages.
+  `<updated>${new Date(Math.max(0, ...entries.map(([{ createdAt }]) => createdAt))).toISOString()}</updated>` +
   `<link rel="self" title="Packages" href="Packages"/>` +
   entries.map((entry) => formatEntryBody(base, entry, "")).join("") +
   (next === undefined ? "" : `<link rel="next" href="${escapeXml(next)}"/>`) +

@@ -17,6 +17,7 @@ import { answer, basic, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { makeNupkg, makePdb, nuspecOf } from "../../support/nupkgs.ts";
+import { logged } from "../../support/usage.ts";
 import { listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
 
 let owner: TestUser;
@@ -210,6 +211,26 @@ describe("a package", () => {
     expect((await get("query?q=one", user)).body.data).toMatchObject([{ version: "1.9.0" }]);
     expect(await remove("feed.two/0.1.0-BETA")).toMatchObject({ status: 204 });
     expect(await get("registration/feed.two/index.json", user)).toMatchObject({ status: 404 });
+  });
+});
+
+describe("a document", () => {
+  it.each([
+    ["registration/few/index.json", 2, 0],
+    ["registration/few/1.0.0.json", 2, 0],
+    ["package/few/index.json", 2, 0],
+    ["package/few/1.0.0/few.nuspec", 2, 1],
+    ["index.json", 1, 0],
+    ["query?q=few", 3, 0],
+    ["FindPackagesById()?id='few'", 3, 0],
+    ["Packages(Id='few',Version='1.0.0')", 3, 0],
+  ])("takes few rounds of the database: %s", async (path, rounds, streams) => {
+    const user = await make.user();
+    await push(makeNupkg("Few", "1.0.0"), user);
+    const { line } = await logged(() => get(path, user));
+    expect(line).toMatchObject({ status: 200, r2Calls: streams });
+    // A download is counted after the response.
+    expect(line.d1Rounds - streams).toBeLessThanOrEqual(rounds);
   });
 });
 

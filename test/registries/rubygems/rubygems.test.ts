@@ -17,6 +17,7 @@ import { answer, basic, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { dependencyLines, gemspecOf, makeGem } from "../../support/gems.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
+import { logged } from "../../support/usage.ts";
 import { listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
 
 let owner: TestUser;
@@ -261,6 +262,18 @@ describe("an index", () => {
     expect(head).toMatchObject({ status: 200, body: "" });
     expect(await visit("HEAD", at("specs.4.8.gz", user))).toMatchObject({ status: 200 });
   });
+
+  it.each(["versions", "names", "specs.4.8.gz", "info/few"])(
+    "takes two rounds of the database, and one once it is kept: %s",
+    async (path) => {
+      const user = await make.user();
+      await push(await makeGem("few", "1.0"), user);
+      const { line } = await logged(() => get(path, {}, user));
+      expect(line).toMatchObject({ status: 200, d1Rounds: 2 });
+      const { line: again } = await logged(() => get(path, {}, user));
+      expect(again).toMatchObject({ status: 200, d1Rounds: 1, r2Calls: 0 });
+    },
+  );
 
   it("of no gems is empty", async () => {
     const user = await make.user();
