@@ -34,7 +34,7 @@ export type Digest = `sha256:${string}`;
 export const hexOf = (digest: Digest): string => digest.slice("sha256:".length);
 
 /** The version with the contents that no manifest names yet. It is no tag, because of the colon. */
-export const UPLOADED_VERSION = ":uploaded";
+const UPLOADED_VERSION = ":uploaded";
 
 /** The name of a content's file, as people see it. */
 export const contentName = (digest: Digest): string => `sha256_${hexOf(digest)}`;

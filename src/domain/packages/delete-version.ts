@@ -54,7 +54,7 @@ export function deleteVersions(
 }
 
 /** The statement that deletes a package without versions. */
-export const deletePackageIfEmpty = ({ db }: Ctx, packageId: number) =>
+const deletePackageIfEmpty = ({ db }: Ctx, packageId: number) =>
   db.delete(packages).where(
     and(
       eq(packages.id, packageId),

@@ -47,25 +47,6 @@ async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Receives several contents, one after the other. If one fails, none stays. */
-export async function receiveBlobs(
-  ctx: Ctx,
-  type: PackageType,
-  contents: AsyncIterable<AsyncIterable<Uint8Array>>,
-): Promise<ReceivedBlob[]> {
-  const blobs: ReceivedBlob[] = [];
-  try {
-    for await (const pieces of contents) blobs.push(await receiveBlob(ctx, type, pieces));
-    return blobs;
-  } catch (error) {
-    dropBlobs(
-      ctx,
-      blobs.map(({ uuid }) => uuid),
-    );
-    throw error;
-  }
-}
-
 /**
  * Uses a blob that was received, and drops it unless `use` publishes it.
  *
