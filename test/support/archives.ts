@@ -28,7 +28,7 @@ const bytesOf = (content: string | Uint8Array = ""): Uint8Array =>
   typeof content === "string" ? new TextEncoder().encode(content) : content;
 
 /** Makes a tar archive. */
-export const makeTar = (entries: readonly MadeEntry[]): Promise<Uint8Array> =>
+export const makeTar = (entries: readonly MadeEntry[]): Promise<Uint8Array<ArrayBuffer>> =>
   packTar(
     entries.map(({ path, content, tar }) => {
       const data = bytesOf(content).slice();
@@ -37,7 +37,7 @@ export const makeTar = (entries: readonly MadeEntry[]): Promise<Uint8Array> =>
   );
 
 /** Makes a tar archive that is compressed by gzip. */
-export const makeTarGz = async (entries: readonly MadeEntry[]): Promise<Uint8Array> =>
+export const makeTarGz = async (entries: readonly MadeEntry[]): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(gzipSync(await makeTar(entries)));
 
 /** Makes a zip archive, also one whose entries claim what does not hold. */
