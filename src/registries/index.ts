@@ -5,6 +5,7 @@ import { cargo } from "./cargo/index.ts";
 import { composer } from "./composer/index.ts";
 import { container } from "./container/index.ts";
 import type { RegistryEnv } from "./env.ts";
+import { debian } from "./debian/index.ts";
 import { generic } from "./generic/index.ts";
 import { go } from "./go/index.ts";
 import { helm } from "./helm/index.ts";
@@ -20,6 +21,7 @@ export const registries = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
 registries.route("/api/packages/:owner/cargo", cargo);
 registries.route("/api/packages/:owner/composer", composer);
+registries.route("/api/packages/:owner/debian", debian);
 registries.route("/api/packages/:owner/generic", generic);
 registries.route("/api/packages/:owner/go", go);
 registries.route("/api/packages/:owner/helm", helm);
