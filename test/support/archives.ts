@@ -28,7 +28,7 @@ const bytesOf = (content: string | Uint8Array = ""): Uint8Array =>
   typeof content === "string" ? new TextEncoder().encode(content) : content;
 
 /** Makes a tar archive. */
-export const makeTar = (entries: readonly MadeEntry[]): Promise<Uint8Array> =>
+export const makeTar = (entries: readonly MadeEntry[]): Promise<Uint8Array<ArrayBuffer>> =>
   packTar(
     entries.map(({ path, content, tar }) => {
       const data = bytesOf(content).slice();

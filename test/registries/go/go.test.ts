@@ -217,6 +217,30 @@ describe("a request to the proxy", () => {
     }
   });
 
+  // SECURITY: the package goes with its repository, for every path of the proxy.
+  it.each(["linked", "restricted"])("of a module that is hidden is not found: %s", async (how) => {
+    const user = await make.user();
+    const path = fresh();
+    await upload(makeModule(path, "v1.0.0"), user);
+    const repo = await make.repo(user, { isPrivate: true, visibility: "private" });
+    const hidden = how === "linked" ? { repoId: repo.id } : { isRestricted: true };
+    const names = ["@v/list", "@latest", "@v/v1.0.0.info", "@v/v1.0.0.mod", "@v/v1.0.0.zip"];
+    for (const name of names) {
+      expect((await visit("GET", at(`${path}/${name}`, user))).status).toBe(200);
+    }
+    await db.update(packages).set(hidden).where(eq(packages.name, path));
+    for (const name of names) {
+      expect((await visit("GET", at(`${path}/${name}`, user), { as: user })).status).toBe(200);
+      expect((await visit("GET", at(`${path}/${name}`, user))).status).toBe(404);
+      expect((await visit("GET", at(`${path}/${name}`, user), { as: other })).status).toBe(404);
+    }
+    const second = await upload(makeModule(path, "v1.1.0"), {
+      name: user.name,
+      token: other.token,
+    });
+    expect(second.status).toBe(401);
+  });
+
   it("of a private owner is for the owner alone", async () => {
     const secret = await make.user({ visibility: "private" });
     const path = fresh();
