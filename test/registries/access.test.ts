@@ -63,7 +63,10 @@ const shownOf = ({ status, headers, body }: Answer, owner: string) => ({
   challenge: headers.get("WWW-Authenticate"),
   location: headers.get("Location"),
   tag: headers.get("ETag"),
-  body: JSON.stringify(body).replaceAll(owner, "<owner>"),
+  body: JSON.stringify(body)
+    .replaceAll(owner, "<owner>")
+    // When an index was made.
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>"),
 });
 
 const MISSING = "nobody-has-this-name";
