@@ -13,8 +13,23 @@ interface RegistryRoute {
   readonly path: string;
 }
 
+const DIGEST = "a".repeat(64);
+
+/** Routes of images, which one handler tells apart. */
+const IMAGE_ROUTES: readonly RegistryRoute[] = [
+  { method: "GET", path: "/v2/:owner/tool/manifests/tool" },
+  { method: "PUT", path: "/v2/:owner/tool/manifests/tool" },
+  { method: "DELETE", path: "/v2/:owner/tool/manifests/tool" },
+  { method: "GET", path: `/v2/:owner/tool/blobs/sha256:${DIGEST}` },
+  { method: "DELETE", path: `/v2/:owner/tool/blobs/sha256:${DIGEST}` },
+  { method: "POST", path: "/v2/:owner/tool/blobs/uploads/" },
+  { method: "GET", path: "/v2/:owner/tool/tags/list" },
+  { method: "GET", path: `/v2/:owner/tool/referrers/sha256:${DIGEST}` },
+];
+
 /** Every route of every registry, once, without the fallbacks for other paths. */
 const routes: readonly RegistryRoute[] = [
+  ...IMAGE_ROUTES,
   ...new Map(
     registries.routes
       .filter(({ path }) => path.includes(":owner") && !path.endsWith("/*"))
@@ -27,9 +42,21 @@ const routes: readonly RegistryRoute[] = [
 function fillPath(path: string, owner: string): string {
   return path
     .replace(":owner", owner)
+    .replace(":directory/:file", "binary-all/Packages")
+    .replace(/\/debian\/.*/, (rest) =>
+      rest.replaceAll(/:(\w+)/g, (_, name: string) => DEBIAN[name] ?? "tool"),
+    )
     .replaceAll(/:\w+\{((?:[^{}]|\{[^}]*\})*)\}\??/g, (_, pattern: string) => fillPattern(pattern))
     .replaceAll(/:\w+\??/g, "tool");
 }
+
+/** Values of parameters that a format checks itself, before it looks for an owner. */
+const DEBIAN: Readonly<Record<string, string>> = {
+  directory: "binary-all",
+  digest: "SHA256",
+  hash: DIGEST,
+  file: "tool_1.0_all.deb",
+};
 
 /** Values of parameters with a pattern. */
 const VALUES = [
@@ -63,7 +90,10 @@ const shownOf = ({ status, headers, body }: Answer, owner: string) => ({
   challenge: headers.get("WWW-Authenticate"),
   location: headers.get("Location"),
   tag: headers.get("ETag"),
-  body: JSON.stringify(body).replaceAll(owner, "<owner>"),
+  body: JSON.stringify(body)
+    .replaceAll(owner, "<owner>")
+    // When an index was made.
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>"),
 });
 
 const MISSING = "nobody-has-this-name";

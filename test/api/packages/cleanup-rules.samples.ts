@@ -2,7 +2,7 @@ import { defineSamples, NOTHING } from "../../support/samples/sample.ts";
 import type { World } from "../../support/samples/world.ts";
 
 const rulePath = async (world: World) => ({
-  owner: (await world.user()).name,
+  owner: (await world.org()).name,
   id: (await world.cleanupRule()).id,
 });
 
@@ -10,12 +10,12 @@ export const samples = defineSamples({
   listPackageCleanupRules: {
     request: async (world) => {
       await world.cleanupRule();
-      return { path: { owner: (await world.user()).name } };
+      return { path: { owner: (await world.org()).name } };
     },
   },
   createPackageCleanupRule: {
     request: async (world) => ({
-      path: { owner: (await world.user()).name },
+      path: { owner: (await world.org()).name },
       json: { type: "npm", keep_count: 5, remove_days: 30 },
     }),
     announces: NOTHING,
@@ -35,10 +35,7 @@ export const samples = defineSamples({
     announces: NOTHING,
   },
   previewPackageCleanupRule: {
-    request: async (world) => {
-      await world.package();
-      return { path: await rulePath(world) };
-    },
+    request: async (world) => ({ path: await rulePath(world) }),
     extraRound: "the versions are chosen by patterns before they are read",
     extraRounds: 3,
   },

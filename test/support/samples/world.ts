@@ -211,10 +211,12 @@ export class World {
     return { owner, type, name };
   });
 
-  /** A disabled cleanup rule of the user: the schedule would delete what other tests make. */
-  readonly cleanupRule = makeOnce(async () =>
-    makeCleanupRule(await this.user(), { isEnabled: false }),
-  );
+  /** A disabled cleanup rule of the organization, which has a package that it would delete. */
+  readonly cleanupRule = makeOnce(async () => {
+    const org = await this.org();
+    await makePackage(org);
+    return makeCleanupRule(org, { isEnabled: false });
+  });
 
   readonly lock = makeOnce(async () => this.changeIssue({ isLocked: true }));
   readonly pin = makeOnce(async () => this.changeIssue({ pinOrder: 1 }));

@@ -35,7 +35,7 @@ const sentTo = async ({ id }: Hook): Promise<any[]> =>
       .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
       .where(eq(hookDeliveries.hookId, id))
       .orderBy(asc(hookDeliveries.id))
-  ).map(({ event, payload }) => ({ event, ...payload }));
+  ).map(({ event, payload }) => Object.assign<object, object>({ event }, payload));
 
 async function makeScene() {
   const owner = await make.user();
