@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import type { Database } from "../../db/db.ts";
 import {
   packageBlobs,
   packageFiles,
@@ -8,6 +9,7 @@ import {
   packageVersions,
   type PackageVersion,
 } from "../../db/schema/index.ts";
+import type { RegistryView } from "../../domain/packages/find-registry.ts";
 import {
   compareNugetVersions,
   isNugetPrerelease,
@@ -34,6 +36,8 @@ export interface Listing {
   readonly isLatest: boolean;
   /** Whether it is the newest version of its package, of releases and prereleases. */
   readonly isAbsoluteLatest: boolean;
+  /** The rest of it, where it was read with the list. */
+  readonly stored?: StoredNupkg;
 }
 
 /** A version with everything that the documents show of it. */
@@ -43,6 +47,9 @@ export interface DetailedVersion {
   readonly version: NugetVersion;
   readonly metadata: NugetMetadata;
 }
+
+/** Whether the caller may see a package. */
+type SeesPackage = RegistryView["sees"];
 
 /** Maximum number of words of a search. */
 const TERMS_MAX = 10;
@@ -60,24 +67,19 @@ export function matchesSearch(text: string): SQL | undefined {
   );
 }
 
-/** The condition that a package has one of these ids. */
-export const hasPackageId = (ids: readonly string[]): SQL =>
-  inArray(
-    packages.nameKey,
-    ids.map((id) => id.toLowerCase()),
-  );
+/** The condition that a package has an id. */
+export const hasPackageId = (id: string): SQL => eq(packages.nameKey, id.toLowerCase());
 
 /**
  * Lists the versions of an owner's packages, by package and newest first.
  *
  * @param condition On packages and their versions; all versions of a package are listed if one meets it.
- * @param sees Whether the caller may see a package.
  */
 export async function listListings(
   { db }: Ctx,
   ownerId: number,
   condition: SQL | undefined,
-  sees: (pkg: { id: number; name: string; repoId: number | null }) => boolean,
+  sees: SeesPackage,
 ): Promise<Listing[]> {
   const isVersion = and(
     eq(packageVersions.ownerId, ownerId),
@@ -167,9 +169,56 @@ export async function listStored(
   versionIds: readonly number[],
 ): Promise<StoredNupkg[]> {
   const list = JSON.stringify(versionIds);
-  const rows = await db
+  const rows = await selectStored(db)
+    .innerJoin(
+      sql`(select key as place, value as id from json_each(${list})) as listed`,
+      sql`listed.id = ${packageVersions.id}`,
+    )
+    .orderBy(sql`listed.place`);
+  return rows.flatMap((row) => toStored(row) ?? []);
+}
+
+/** Lists the versions of one package with the rest of them, newest first; none if the caller may not see it. */
+export async function listStoredListings(
+  { db }: Ctx,
+  ownerId: number,
+  id: string,
+  sees: SeesPackage,
+): Promise<Listing[]> {
+  const rows = await selectStored(db).where(
+    and(
+      eq(packages.ownerId, ownerId),
+      eq(packages.type, "nuget"),
+      eq(packages.nameKey, id.toLowerCase()),
+    ),
+  );
+  return markLatest(
+    rows.flatMap((each) => {
+      const { pkg, row } = each;
+      const stored = toStored(each);
+      if (!stored || !sees(pkg)) return [];
+      const { title, tags, packageTypes } = stored.metadata;
+      return {
+        packageId: pkg.id,
+        repoId: pkg.repoId,
+        name: pkg.name,
+        versionId: row.id,
+        version: stored.version,
+        title,
+        tags,
+        packageTypes: JSON.stringify(packageTypes),
+        downloadCount: row.downloadCount,
+        createdAt: row.createdAt,
+        stored,
+      };
+    }),
+  );
+}
+
+const selectStored = (db: Database) =>
+  db
     .select({
-      name: packages.name,
+      pkg: { id: packages.id, name: packages.name, repoId: packages.repoId },
       row: packageVersions,
       sizeBytes: packageBlobs.sizeBytes,
       sha512: packageBlobs.sha512,
@@ -181,15 +230,16 @@ export async function listStored(
       and(eq(packageFiles.versionId, packageVersions.id), eq(packageFiles.isLead, true)),
     )
     .innerJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
-    .innerJoin(
-      sql`(select key as place, value as id from json_each(${list})) as listed`,
-      sql`listed.id = ${packageVersions.id}`,
-    )
-    .orderBy(sql`listed.place`);
-  return rows.flatMap(({ name, row, sizeBytes, sha512 }) => {
-    const detailed = toDetailed(name, row);
-    return detailed ? Object.assign(detailed, { sizeBytes, sha512 }) : [];
-  });
+    .$dynamic();
+
+function toStored({
+  pkg,
+  row,
+  sizeBytes,
+  sha512,
+}: Awaited<ReturnType<typeof selectStored>>[number]): StoredNupkg | undefined {
+  const detailed = toDetailed(pkg.name, row);
+  return detailed && { ...detailed, sizeBytes, sha512 };
 }
 
 /** A row as a version of a package of this name. @returns Undefined for a row of another format. */
