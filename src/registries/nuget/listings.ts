@@ -22,7 +22,6 @@ import type { NugetMetadata } from "./parse-nuspec.ts";
 /** A version of a package in a list. */
 export interface Listing {
   readonly packageId: number;
-  readonly repoId: number | null;
   readonly name: string;
   readonly versionId: number;
   readonly version: NugetVersion;
@@ -47,6 +46,14 @@ export interface DetailedVersion {
   readonly version: NugetVersion;
   readonly metadata: NugetMetadata;
 }
+
+/** What decides whether a caller sees a package of an owner. */
+const SEEN_PACKAGE = {
+  id: packages.id,
+  name: packages.name,
+  repoId: packages.repoId,
+  isRestricted: packages.isRestricted,
+};
 
 /** Whether the caller may see a package. */
 type SeesPackage = RegistryView["sees"];
@@ -93,9 +100,7 @@ export async function listListings(
     .where(and(isVersion, condition));
   const rows = await db
     .select({
-      id: packages.id,
-      repoId: packages.repoId,
-      name: packages.name,
+      pkg: SEEN_PACKAGE,
       versionId: packageVersions.id,
       version: packageVersions.version,
       title: sql<string>`coalesce(${packageVersions.metadata} ->> '$.title', '')`,
@@ -110,12 +115,16 @@ export async function listListings(
     .innerJoin(packages, eq(packages.id, packageVersions.packageId))
     .where(and(isVersion, condition && inArray(packages.id, matching)))
     .orderBy(packages.nameKey, desc(packageVersions.id));
-  const groups = Map.groupBy(rows.filter(sees), ({ id }) => id);
+  const groups = Map.groupBy(
+    rows.filter(({ pkg }) => sees(pkg)),
+    ({ pkg }) => pkg.id,
+  );
   return [...groups.values()].flatMap((versions) =>
     markLatest(
-      versions.flatMap(({ id: packageId, version, ...row }) => {
+      versions.flatMap(({ pkg, version, ...row }) => {
         const parsed = parseNugetVersion(version);
-        return parsed ? { packageId, version: parsed, ...row } : [];
+        const { id: packageId, name } = pkg;
+        return parsed ? { packageId, name, version: parsed, ...row } : [];
       }),
     ),
   );
@@ -200,7 +209,6 @@ export async function listStoredListings(
       const { title, tags, packageTypes } = stored.metadata;
       return {
         packageId: pkg.id,
-        repoId: pkg.repoId,
         name: pkg.name,
         versionId: row.id,
         version: stored.version,
@@ -218,7 +226,7 @@ export async function listStoredListings(
 const selectStored = (db: Database) =>
   db
     .select({
-      pkg: { id: packages.id, name: packages.name, repoId: packages.repoId },
+      pkg: SEEN_PACKAGE,
       row: packageVersions,
       sizeBytes: packageBlobs.sizeBytes,
       sha512: packageBlobs.sha512,
