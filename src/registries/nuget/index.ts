@@ -2,7 +2,6 @@ import { and, eq, exists, sql } from "drizzle-orm";
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import type { Ctx } from "../../context.ts";
 import { packageProperties, packages, users } from "../../db/schema/index.ts";
 import { deleteVersion } from "../../domain/packages/delete-version.ts";
 import { findPackageFile } from "../../domain/packages/find-file.ts";
@@ -11,18 +10,16 @@ import { findVersion, listAllVersions } from "../../domain/packages/find-version
 import { malformed, notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
-import { enterRegistry, type RegistryRequest } from "../enter-registry.ts";
-import { enterOwner, enterPackage, requirePackage, type OwnerRequest } from "../enter.ts";
+import { enterOwner, enterPackage, requirePackage } from "../enter.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
+import { baseOf, enterNuget } from "./enter-nuget.ts";
 import {
   type DetailedVersion,
   hasPackageId,
   keepSeen,
   hasPackageType,
-  listListings,
   listStored,
-  type Listing,
   type SeenVersions,
   sortDetailed,
 } from "./listings.ts";
@@ -31,15 +28,7 @@ import { nugetVersionKey } from "./nuget-version.ts";
 import { publishPackage, publishSymbols, SYMBOLS_ID } from "./publish.ts";
 import { readApiKey } from "./read-api-key.ts";
 import { readResultRange, searchListings } from "./search.ts";
-import {
-  formatEntry,
-  formatFeed,
-  formatSchema,
-  formatService,
-  toFilterEntry,
-  type V2Entry,
-} from "./v2-documents.ts";
-import { parseEntryPath, readText, readV2Query, type V2Query } from "./v2-query.ts";
+import { nugetV2 } from "./v2.ts";
 import {
   findPage,
   toLeaf,
@@ -52,11 +41,7 @@ import {
 export const nuget = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
 const JSON_TYPE = "application/json; charset=utf-8";
-const ATOM = "application/atom+xml; type=feed; charset=utf-8";
-const ENTRY = "application/atom+xml; type=entry; charset=utf-8";
 const XML = "application/xml; charset=utf-8";
-/** The header that clients of version 2 look for. */
-const ODATA = { DataServiceVersion: "2.0;" };
 
 nuget.get("/index.json", async (c) => {
   const request = await enterOwner(c, { mode: "read", credential: readApiKey(c) });
@@ -92,7 +77,7 @@ nuget.get("/autocomplete", async (c) => {
   const request = await enterNuget(c);
   const id = c.req.query("id");
   if (id !== undefined) {
-    const found = await searchListings(request, "", hasPackageId([id]));
+    const found = await searchListings(request, "", hasPackageId(id));
     const versions = keepSeen(found, seenByQuery(c)).toReversed();
     return c.json({ data: versions.map(({ version }) => version.normalized) });
   }
@@ -205,82 +190,9 @@ nuget.get("/symbols/:file/:key/:name", async (c) => {
   throw notFound("there are no such symbols");
 });
 
-nuget.get("/", async (c) => {
-  const request = await enterOwner(c, { mode: "read", credential: readApiKey(c) });
-  return c.body(formatService(baseOf(request)), 200, { ...ODATA, "Content-Type": XML });
-});
-
-nuget.get("/$metadata", async (c) => {
-  await enterOwner(c, { mode: "read", credential: readApiKey(c) });
-  return c.body(formatSchema(), 200, { ...ODATA, "Content-Type": XML });
-});
-
-/** The lists of version 2 of the protocol, by what their paths are called: the versions that each is made of. */
-const V2_LISTS: Readonly<
-  Record<
-    string,
-    (c: RegistryContext, request: RegistryRequest, query: V2Query) => Promise<Listing[]>
-  >
-> = {
-  Packages: (_, { ctx, owner, sees }, { filter }) => {
-    const condition = filter?.id === undefined ? undefined : hasPackageId([filter.id]);
-    return listListings(ctx, owner.account.id, condition, sees);
-  },
-  FindPackagesById: (c, request) =>
-    searchListings(request, "", hasPackageId([readText(c.req.query("id"))])),
-  Search: async (c, request, { hasPrereleases }) => {
-    const found = await searchListings(request, readText(c.req.query("searchTerm")));
-    return keepSeen(found, { hasPrereleases, hasSemVer2: true });
-  },
-};
-
-for (const [name, list] of Object.entries(V2_LISTS)) {
-  const find = async (c: RegistryContext) => {
-    const query = readV2Query(c);
-    const request = await enterNuget(c);
-    const { hasSemVer2 } = query;
-    const listed = keepSeen(await list(c, request, query), { hasPrereleases: true, hasSemVer2 });
-    const entries = listed.map((listing) => ({ listing, entry: toFilterEntry(listing) }));
-    const matching = entries.filter(({ entry }) => query.filter?.matches(entry) ?? true);
-    const sorted = matching.toSorted((a, b) => query.compare(a.entry, b.entry));
-    return { request, query, listings: sorted.map(({ listing }) => listing) };
-  };
-  nuget.on("GET", [`/${name}`, `/${name}()`], async (c) => {
-    const { request, query, listings } = await find(c);
-    const { skip, take, hasTotal } = query;
-    const base = baseOf(request);
-    const entries = await toEntries(request.ctx, listings.slice(skip, skip + take));
-    const feed = formatFeed(base, {
-      path: name,
-      entries,
-      total: hasTotal ? listings.length : undefined,
-      next: listings.length > skip + take && take > 0 ? nextUrl(c, base, name, query) : undefined,
-    });
-    return c.body(feed, 200, { ...ODATA, "Content-Type": ATOM });
-  });
-  nuget.on("GET", [`/${name}/$count`, `/${name}()/$count`], async (c) => {
-    const { listings } = await find(c);
-    return c.text(String(listings.length), 200, ODATA);
-  });
-}
-
-nuget.get("/:entry{Packages\\(.+\\)}", async (c) => {
-  const key = parseEntryPath(c.req.param("entry"));
-  if (!key) throw malformed("a package is asked for by Packages(Id='<id>',Version='<version>')");
-  const version = requireNugetVersion(key.version);
-  const request = await enterNuget(c);
-  const listings = await searchListings(request, "", hasPackageId([key.id]));
-  const found = listings.find((each) => nugetVersionKey(each.version) === nugetVersionKey(version));
-  const [entry] = found ? await toEntries(request.ctx, [found]) : [];
-  if (!entry) throw notFound("the version does not exist");
-  return c.body(formatEntry(baseOf(request), entry), 200, { ...ODATA, "Content-Type": ENTRY });
-});
+nuget.route("/", nugetV2);
 
 nuget.onError(failureRenderer(PLAIN_TEXT));
-
-/** Finds the packages of an owner that the caller may see. */
-const enterNuget = (c: RegistryContext): Promise<RegistryRequest> =>
-  enterRegistry(c, { type: "nuget", mode: "read", credential: readApiKey(c) });
 
 /** Finds the package of the path. @throws Failure `not_found`. */
 async function enterById(c: RegistryContext, mode: "read" | "write") {
@@ -325,26 +237,3 @@ const seenByQuery = ({ req }: RegistryContext): SeenVersions => ({
   hasPrereleases: req.query("prerelease") === "true",
   hasSemVer2: (req.query("semVerLevel") ?? "").startsWith("2.0.0"),
 });
-
-async function toEntries(ctx: Ctx, listings: readonly Listing[]): Promise<V2Entry[]> {
-  const stored = await listStored(
-    ctx,
-    listings.map(({ versionId }) => versionId),
-  );
-  return listings.flatMap((listing): V2Entry[] => {
-    const found = stored.find(({ row }) => row.id === listing.versionId);
-    return found ? [[listing, found]] : [];
-  });
-}
-
-/** The URL of the page after this one. */
-function nextUrl(c: RegistryContext, base: string, name: string, { skip, take }: V2Query): string {
-  const query = new URL(c.req.url).searchParams;
-  query.set("$skip", String(skip + take));
-  query.set("$top", String(take));
-  return `${base}/${name}()?${query}`;
-}
-
-/** The URL of the registry. */
-const baseOf = ({ ctx, owner }: OwnerRequest): string =>
-  `${ctx.rootUrl}/api/packages/${owner.account.name}/nuget`;

@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import type { Database } from "../../db/db.ts";
 import {
   packageBlobs,
   packageFiles,
@@ -8,6 +9,7 @@ import {
   packageVersions,
   type PackageVersion,
 } from "../../db/schema/index.ts";
+import type { RegistryView } from "../../domain/packages/find-registry.ts";
 import {
   compareNugetVersions,
   isNugetPrerelease,
@@ -20,7 +22,6 @@ import type { NugetMetadata } from "./parse-nuspec.ts";
 /** A version of a package in a list. */
 export interface Listing {
   readonly packageId: number;
-  readonly repoId: number | null;
   readonly name: string;
   readonly versionId: number;
   readonly version: NugetVersion;
@@ -34,6 +35,8 @@ export interface Listing {
   readonly isLatest: boolean;
   /** Whether it is the newest version of its package, of releases and prereleases. */
   readonly isAbsoluteLatest: boolean;
+  /** The rest of it, where it was read with the list. */
+  readonly stored?: StoredNupkg;
 }
 
 /** A version with everything that the documents show of it. */
@@ -43,6 +46,17 @@ export interface DetailedVersion {
   readonly version: NugetVersion;
   readonly metadata: NugetMetadata;
 }
+
+/** What decides whether a caller sees a package of an owner. */
+const SEEN_PACKAGE = {
+  id: packages.id,
+  name: packages.name,
+  repoId: packages.repoId,
+  isRestricted: packages.isRestricted,
+};
+
+/** Whether the caller may see a package. */
+type SeesPackage = RegistryView["sees"];
 
 /** Maximum number of words of a search. */
 const TERMS_MAX = 10;
@@ -60,24 +74,19 @@ export function matchesSearch(text: string): SQL | undefined {
   );
 }
 
-/** The condition that a package has one of these ids. */
-export const hasPackageId = (ids: readonly string[]): SQL =>
-  inArray(
-    packages.nameKey,
-    ids.map((id) => id.toLowerCase()),
-  );
+/** The condition that a package has an id. */
+export const hasPackageId = (id: string): SQL => eq(packages.nameKey, id.toLowerCase());
 
 /**
  * Lists the versions of an owner's packages, by package and newest first.
  *
  * @param condition On packages and their versions; all versions of a package are listed if one meets it.
- * @param sees Whether the caller may see a package.
  */
 export async function listListings(
   { db }: Ctx,
   ownerId: number,
   condition: SQL | undefined,
-  sees: (pkg: { id: number; name: string; repoId: number | null }) => boolean,
+  sees: SeesPackage,
 ): Promise<Listing[]> {
   const isVersion = and(
     eq(packageVersions.ownerId, ownerId),
@@ -91,9 +100,7 @@ export async function listListings(
     .where(and(isVersion, condition));
   const rows = await db
     .select({
-      id: packages.id,
-      repoId: packages.repoId,
-      name: packages.name,
+      pkg: SEEN_PACKAGE,
       versionId: packageVersions.id,
       version: packageVersions.version,
       title: sql<string>`coalesce(${packageVersions.metadata} ->> '$.title', '')`,
@@ -108,12 +115,16 @@ export async function listListings(
     .innerJoin(packages, eq(packages.id, packageVersions.packageId))
     .where(and(isVersion, condition && inArray(packages.id, matching)))
     .orderBy(packages.nameKey, desc(packageVersions.id));
-  const groups = Map.groupBy(rows.filter(sees), ({ id }) => id);
+  const groups = Map.groupBy(
+    rows.filter(({ pkg }) => sees(pkg)),
+    ({ pkg }) => pkg.id,
+  );
   return [...groups.values()].flatMap((versions) =>
     markLatest(
-      versions.flatMap(({ id: packageId, version, ...row }) => {
+      versions.flatMap(({ pkg, version, ...row }) => {
         const parsed = parseNugetVersion(version);
-        return parsed ? { packageId, version: parsed, ...row } : [];
+        const { id: packageId, name } = pkg;
+        return parsed ? { packageId, name, version: parsed, ...row } : [];
       }),
     ),
   );
@@ -167,9 +178,55 @@ export async function listStored(
   versionIds: readonly number[],
 ): Promise<StoredNupkg[]> {
   const list = JSON.stringify(versionIds);
-  const rows = await db
+  const rows = await selectStored(db)
+    .innerJoin(
+      sql`(select key as place, value as id from json_each(${list})) as listed`,
+      sql`listed.id = ${packageVersions.id}`,
+    )
+    .orderBy(sql`listed.place`);
+  return rows.flatMap((row) => toStored(row) ?? []);
+}
+
+/** Lists the versions of one package with the rest of them, newest first; none if the caller may not see it. */
+export async function listStoredListings(
+  { db }: Ctx,
+  ownerId: number,
+  id: string,
+  sees: SeesPackage,
+): Promise<Listing[]> {
+  const rows = await selectStored(db).where(
+    and(
+      eq(packages.ownerId, ownerId),
+      eq(packages.type, "nuget"),
+      eq(packages.nameKey, id.toLowerCase()),
+    ),
+  );
+  return markLatest(
+    rows.flatMap((each) => {
+      const { pkg, row } = each;
+      const stored = toStored(each);
+      if (!stored || !sees(pkg)) return [];
+      const { title, tags, packageTypes } = stored.metadata;
+      return {
+        packageId: pkg.id,
+        name: pkg.name,
+        versionId: row.id,
+        version: stored.version,
+        title,
+        tags,
+        packageTypes: JSON.stringify(packageTypes),
+        downloadCount: row.downloadCount,
+        createdAt: row.createdAt,
+        stored,
+      };
+    }),
+  );
+}
+
+const selectStored = (db: Database) =>
+  db
     .select({
-      name: packages.name,
+      pkg: SEEN_PACKAGE,
       row: packageVersions,
       sizeBytes: packageBlobs.sizeBytes,
       sha512: packageBlobs.sha512,
@@ -181,15 +238,16 @@ export async function listStored(
       and(eq(packageFiles.versionId, packageVersions.id), eq(packageFiles.isLead, true)),
     )
     .innerJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
-    .innerJoin(
-      sql`(select key as place, value as id from json_each(${list})) as listed`,
-      sql`listed.id = ${packageVersions.id}`,
-    )
-    .orderBy(sql`listed.place`);
-  return rows.flatMap(({ name, row, sizeBytes, sha512 }) => {
-    const detailed = toDetailed(name, row);
-    return detailed ? Object.assign(detailed, { sizeBytes, sha512 }) : [];
-  });
+    .$dynamic();
+
+function toStored({
+  pkg,
+  row,
+  sizeBytes,
+  sha512,
+}: Awaited<ReturnType<typeof selectStored>>[number]): StoredNupkg | undefined {
+  const detailed = toDetailed(pkg.name, row);
+  return detailed && { ...detailed, sizeBytes, sha512 };
 }
 
 /** A row as a version of a package of this name. @returns Undefined for a row of another format. */
