@@ -269,6 +269,7 @@ describe("the kinds of events", () => {
       "issue.closed",
       "issue.opened",
       "issue.reopened",
+      "pull.dequeued",
       "pull.merged",
       "pull.review_requested",
       "pull.synchronized",

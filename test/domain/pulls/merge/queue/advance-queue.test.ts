@@ -248,7 +248,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     expect(await isEmpty(queued)).toBe(true);
   });
 
-  it("tells the watchers of a pull request that it takes out, and nobody of one that somebody does", async () => {
+  it("tells the watchers of a pull request that it takes out", async () => {
     const { queued, result } = await makeTesting(1);
     const [pull] = queued.pulls;
     const bot = await make.user();
@@ -409,6 +409,25 @@ describe(
 async function changeReviews(issueId: number): Promise<void> {
   await db.update(reviews).set({ isDismissed: true }).where(eq(reviews.issueId, issueId));
 }
+
+describe("a pull request that somebody takes out", () => {
+  it("is told to nobody by a notification", async () => {
+    const queued = await makeQueuedRepo(1);
+    const writer = await make.user();
+    await quietly("PUT", `${queued.own}/collaborators/${writer.name}`, {
+      as: queued.owner,
+      json: { permission: "write" },
+    });
+    await enqueueAll({ ...queued, owner: writer });
+    const path = `${queued.own}/pulls/1/queue`;
+    expect((await quietly("DELETE", path, { as: writer })).status).toBe(204);
+    await drawAll();
+    const [pull] = queued.pulls;
+    expect(pull && (await timelineOf(pull)).at(-1)).toBe("pull_dequeued left");
+    const told = db.select().from(notifications);
+    expect(await told.where(eq(notifications.issueId, pull?.id ?? 0))).toEqual([]);
+  });
+});
 
 describe("all pull requests leave a queue", { timeout: 300_000 }, () => {
   const reasonsOf = async ({ pulls: all }: QueuedRepo): Promise<(string | undefined)[]> =>
