@@ -344,7 +344,7 @@ export interface SealingKey {
 }
 
 /** What the packages of an account may take up; infinite without a limit. */
-export interface PackageSettings {
+interface PackageSettings {
   readonly isOn: boolean;
   readonly versionCountMax: number;
   readonly ownerBytesMax: number;

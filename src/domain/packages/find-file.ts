@@ -5,14 +5,12 @@ import { columnsOf, type Database } from "../../db/db.ts";
 import {
   packageBlobs,
   packageFiles,
-  packages,
   packageVersions,
-  users,
   type PackageBlob,
   type PackageFile,
   type PackageVersion,
 } from "../../db/schema/index.ts";
-import type { PackageContext, PackageKey } from "./find-package.ts";
+import type { PackageContext } from "./find-package.ts";
 
 /** A file of a version with its content. */
 export interface FileOfVersion {
@@ -60,27 +58,3 @@ export async function findPackageFile(
     .limit(1);
   return found;
 }
-
-/**
- * Selects a file by the names of everything it belongs to, for the batch that finds its package: SECURITY: its result is
- * shown only with a package that `toPackageContext` returned.
- */
-export const selectNamedFile = (
-  db: Database,
-  ownerName: string,
-  { type, nameKey }: PackageKey,
-  key: FileKey,
-) =>
-  selectFiles(db)
-    .innerJoin(packages, eq(packages.id, packageVersions.packageId))
-    .innerJoin(users, eq(users.id, packages.ownerId))
-    .where(
-      and(
-        eq(users.lowerName, ownerName.toLowerCase()),
-        eq(packages.type, type),
-        eq(packages.nameKey, nameKey),
-        isFile(key),
-      ),
-    )
-    .orderBy(sql`${packageFiles.id} desc`)
-    .limit(1);

@@ -25,7 +25,7 @@ import type { PackageContext, PackageOwner } from "./find-package.ts";
 import { isBlobNoted, type ReceivedBlob, withBlobs } from "./receive-blob.ts";
 
 /** Maximum bytes of the metadata of a version or file, as JSON: a row of D1 has at most 2 MB. */
-export const METADATA_BYTES_MAX = 1024 * 1024;
+const METADATA_BYTES_MAX = 1024 * 1024;
 
 /** A file to publish. */
 export interface PublishedFile {

@@ -47,25 +47,6 @@ async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Receives several contents, one after the other. If one fails, none stays. */
-export async function receiveBlobs(
-  ctx: Ctx,
-  type: PackageType,
-  contents: AsyncIterable<AsyncIterable<Uint8Array>>,
-): Promise<ReceivedBlob[]> {
-  const blobs: ReceivedBlob[] = [];
-  try {
-    for await (const pieces of contents) blobs.push(await receiveBlob(ctx, type, pieces));
-    return blobs;
-  } catch (error) {
-    dropBlobs(
-      ctx,
-      blobs.map(({ uuid }) => uuid),
-    );
-    throw error;
-  }
-}
-
 /**
  * Uses a blob that was received, and drops it unless `use` publishes it.
  *
@@ -124,12 +105,18 @@ export function dropBlobs(ctx: Ctx, uuids: readonly string[]): void {
   ctx.defer(drop().catch(() => log("package:blobs-not-dropped", { count: uuids.length })));
 }
 
-/** The same pieces, as far as they are within a size. @throws Failure `forbidden` beyond it. */
+/**
+ * The same pieces, as far as they are within a size.
+ *
+ * @param bytesBefore The size of what earlier requests have received of the file.
+ * @throws Failure `forbidden` beyond it.
+ */
 export async function* boundPieces(
   pieces: AsyncIterable<Uint8Array>,
   bytesMax: number,
+  bytesBefore = 0,
 ): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
+  let bytes = bytesBefore;
   for await (const piece of pieces) {
     bytes += piece.length;
     if (bytes > bytesMax) throw forbidden(`the file is larger than ${bytesMax} bytes`);

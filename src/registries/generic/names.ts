@@ -1,12 +1,5 @@
 import { malformed } from "../../lib/failure.ts";
 
-/** A file of a generic package, as a path names it. */
-export interface GenericPath {
-  readonly name: string;
-  readonly version: string;
-  readonly file: string;
-}
-
 const NAME = /^[-_+.A-Za-z0-9]{1,255}$/;
 const FILE = /^[-_+=:;.()[\]{}~!@#$%^& A-Za-z0-9]{1,255}$/;
 

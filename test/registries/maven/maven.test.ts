@@ -9,10 +9,10 @@ import {
   packages,
   packageVersions,
 } from "../../../src/db/schema/index.ts";
-import { visit } from "../../support/call.ts";
+import { type Answer, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
-import { expectWholeOrNothing, requestOf } from "../../support/package-faults.ts";
+import { listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
 
 let owner: TestUser;
 let other: TestUser;
@@ -57,6 +57,8 @@ const filesOf = (artifactId: string) =>
 const textsOf = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, "g"))].map(([, text = ""]) => text);
 
+const countLoose = async (): Promise<number> => (await db.select().from(packageLooseFiles)).length;
+
 describe("a file of an artifact", () => {
   it("is published and read by anybody, with each of its checksums", async () => {
     const lib = freshName("lib");
@@ -75,14 +77,13 @@ describe("a file of an artifact", () => {
   it("of a release is there once, also of two published at once", async () => {
     const lib = freshName("lib");
     const path = `org/example/${lib}/1.0/${lib}-1.0.jar`;
+    const before = await countLoose();
     const answers = await Promise.all([put(path, "one"), put(path, "two")]);
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409]);
     const { body } = await get(path);
     expect(await put(path, "three")).toMatchObject({ status: 409 });
     expect((await get(path)).body).toBe(body);
-    await expect
-      .poll(async () => (await db.select().from(packageLooseFiles)).length, { timeout: 5000 })
-      .toBe(0);
+    await expect.poll(countLoose, { timeout: 5000 }).toBeLessThanOrEqual(before);
   });
 
   it("of a snapshot without a timestamp is replaced, and one with a timestamp is not", async () => {
@@ -121,8 +122,8 @@ describe("a file of an artifact", () => {
   });
 
   it.each([
-    ["no credential", () => undefined],
-    ["another user", () => other],
+    ["no credential", (): TestUser | undefined => undefined],
+    ["another user", (): TestUser | undefined => other],
   ] as const)("is not published by %s", async (_, who) => {
     const lib = freshName("lib");
     const as = who();
@@ -158,7 +159,7 @@ describe("a file of an artifact", () => {
   it("of a private owner is for the owner alone", async () => {
     const secret = await make.user({ visibility: "private" });
     const path = "org/example/secret/1.0/secret-1.0.jar";
-    await put(`${path}`, "x", owner);
+    await put(path, "x", owner);
     await visit("PUT", at(path, secret), { as: secret, body: "x" });
     for (const each of [path, `${path}.sha1`, "org/example/secret/maven-metadata.xml"]) {
       const url = at(each, secret);
@@ -168,11 +169,16 @@ describe("a file of an artifact", () => {
     }
   });
 
-  it("is listed whole or not at all, whichever storage call fails", { timeout: 240_000 }, () =>
-    expectWholeOrNothing((who, serve) => {
-      const path = at("org/example/lib/1.0/lib-1.0.jar", who);
-      return serve(requestOf(who, "PUT", path, "the whole file"));
-    }, 1),
+  it(
+    "is listed whole or not at all, whichever storage call fails",
+    { timeout: 240_000 },
+    async () => {
+      const outcomes = await listWholeOrNothing((who, serve) => {
+        const path = at("org/example/lib/1.0/lib-1.0.jar", who);
+        return serve(requestOf(who, "PUT", path, "the whole file"));
+      }, 1);
+      expect(outcomes).toEqual([0, 1]);
+    },
   );
 
   it("is deleted, and a version by its directory", async () => {
@@ -180,7 +186,8 @@ describe("a file of an artifact", () => {
     const base = `org/example/${lib}/1.0/`;
     await put(`${base}${lib}-1.0.jar`, "jar");
     await put(`${base}${lib}-1.0.zip`, "zip");
-    const remove = (path: string, as = owner) => visit("DELETE", at(path), { as });
+    const remove = (path: string, as: TestUser = owner): Promise<Answer> =>
+      visit("DELETE", at(path), { as });
     expect(await remove(`${base}${lib}-1.0.zip`, other)).toMatchObject({ status: 401 });
     expect(await remove(`${base}${lib}-1.0.zip`)).toMatchObject({ status: 204 });
     expect(await remove(`${base}${lib}-1.0.zip`)).toMatchObject({ status: 404 });

@@ -1,0 +1,89 @@
+import { z } from "zod";
+
+/** An object, for which PHP writes `[]` if it is empty. */
+const object = <T extends z.ZodType>(value: T) =>
+  z.preprocess(
+    (given) => (Array.isArray(given) && given.length === 0 ? {} : given),
+    z.record(z.string().max(255), value),
+  );
+const texts = object(z.string().max(1000));
+const list = z.array(z.string().max(1000)).max(1000);
+const anyObject = object(z.unknown());
+
+/** Vendor and name, as Composer requires them of packages that are published. */
+const NAME = /^[a-z0-9]+(?:[_.-][a-z0-9]+)*\/[a-z0-9]+(?:(?:[_.]|-{1,2})[a-z0-9]+)*$/;
+const NAME_CHARS_MAX = 200;
+
+export const isPackageName = (name: string): boolean =>
+  name.length <= NAME_CHARS_MAX && NAME.test(name);
+
+/** What Composer reads of a version; all else in a composer.json is about the package as a project. */
+const ComposerPackage = z.object({
+  name: z.string().toLowerCase().refine(isPackageName),
+  description: z.string().max(10_000).optional(),
+  type: z
+    .string()
+    .regex(/^[a-z0-9-]{1,100}$/)
+    .optional(),
+  keywords: list.optional(),
+  homepage: z.string().max(2000).optional(),
+  license: z.union([z.string().max(255), list]).optional(),
+  authors: z
+    .array(z.record(z.string().max(255), z.string().max(1000)))
+    .max(1000)
+    .optional(),
+  support: texts.optional(),
+  funding: z
+    .array(z.record(z.string().max(255), z.string().max(2000)))
+    .max(100)
+    .optional(),
+  require: texts.optional(),
+  "require-dev": texts.optional(),
+  conflict: texts.optional(),
+  provide: texts.optional(),
+  replace: texts.optional(),
+  suggest: texts.optional(),
+  autoload: anyObject.optional(),
+  "autoload-dev": anyObject.optional(),
+  "include-path": list.optional(),
+  "target-dir": z.string().max(1000).optional(),
+  bin: z.union([z.string().max(1000), list]).optional(),
+  extra: anyObject.optional(),
+  archive: anyObject.optional(),
+  abandoned: z.union([z.boolean(), z.string().max(255)]).optional(),
+});
+/** The metadata of a version. */
+export type ComposerPackage = z.infer<typeof ComposerPackage>;
+
+/** A composer.json, as far as it is about what is published. */
+export interface ParsedPackage {
+  readonly metadata: ComposerPackage;
+  /** The version that it states. */
+  readonly version: string | undefined;
+}
+
+const Stated = z.object({ version: z.string().max(255).optional() });
+
+/**
+ * Parses a composer.json.
+ *
+ * @returns Undefined for anything else than a package with a valid name.
+ * @see https://getcomposer.org/doc/04-schema.md
+ */
+export function parsePackage(bytes: Uint8Array): ParsedPackage | undefined {
+  const json = parseJson(bytes);
+  const metadata = ComposerPackage.safeParse(json);
+  const stated = Stated.safeParse(json);
+  if (!metadata.success || !stated.success) return undefined;
+  return { metadata: metadata.data, version: stated.data.version };
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+  } catch (error) {
+    // Bytes that are not UTF-8, or a text that is not JSON.
+    if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { columnsOf } from "../../db/db.ts";
+import { packages, packageVersions, type Package } from "../../db/schema/index.ts";
+import type { PackageOwner } from "../../domain/packages/find-package.ts";
+
+/** A package that a search finds, with the description of its newest version. */
+export interface FoundPackage {
+  readonly pkg: Package;
+  readonly description: string;
+  readonly downloads: number;
+}
+
+/**
+ * Finds packages of an owner whose name or description contains each word of a text, by name.
+ *
+ * @param type The type of Composer's, such as `library`; "" for all.
+ */
+export async function searchPackages(
+  { db }: Ctx,
+  { account }: PackageOwner,
+  text: string,
+  type: string,
+): Promise<FoundPackage[]> {
+  const rows = await db
+    .select({
+      pkg: columnsOf(packages, "p"),
+      description: sql<string>`
+        coalesce(json_extract(${packageVersions.metadata}, '$.description'), '')
+      `.as("description"),
+      type: sql<string>`
+        coalesce(json_extract(${packageVersions.metadata}, '$.type'), 'library')
+      `.as("kind"),
+      downloads: sql<number>`(
+        select sum(each.download_count)
+        from ${packageVersions} each
+        where each.package_id = ${packages.id}
+      )`.as("downloads"),
+    })
+    .from(packages)
+    .innerJoin(
+      packageVersions,
+      sql`${packageVersions.id} = (
+        select max(newest.id)
+        from ${packageVersions} newest
+        where newest.package_id = ${packages.id}
+      )`,
+    )
+    .where(and(eq(packages.ownerId, account.id), eq(packages.type, "composer")))
+    .orderBy(packages.nameKey);
+  const words = text.toLowerCase().split(/\s+/);
+  return rows.filter(
+    (row) =>
+      (type === "" || row.type === type) &&
+      words.every((word) => `${row.pkg.name} ${row.description}`.toLowerCase().includes(word)),
+  );
+}
