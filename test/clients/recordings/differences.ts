@@ -1,4 +1,4 @@
-import type { Answer } from "./recording.ts";
+import type { Answer, GitAnswer, GitStep } from "./recording.ts";
 
 type Json = Answer["body"];
 
@@ -58,6 +58,24 @@ export class Comparison {
     const isText = isObject(recorded.body) && "$text" in recorded.body;
     if (answer.status >= 400 && isText) return headers;
     return [...headers, ...this.compare(recorded.body, answer.body, ".body")];
+  }
+
+  /**
+   * The differences of what commands with git did: whether they succeeded, which refs were refused, and what they print
+   * themselves. The server's words are not compared.
+   */
+  findGit({ git, answer: recorded }: GitStep, answer: GitAnswer): string[] {
+    const has = ({ exit }: GitAnswer): string => (exit === 0 ? "success" : "failure");
+    if (has(recorded) !== has(answer)) {
+      return [`.exit: ${answer.exit}, recorded ${recorded.exit}: ${answer.remote.join(" ")}`];
+    }
+    const refsOf = ({ rejected }: GitAnswer): string[] =>
+      rejected.map((line) => line.replace(/ \(.*$/, ""));
+    const prints = git.includes("remote: ");
+    return [
+      ...this.compare(refsOf(recorded), refsOf(answer), ".rejected"),
+      ...(prints ? this.compare(recorded.remote, answer.remote, ".remote") : []),
+    ];
   }
 
   private compare(recorded: Json, actual: Json, at: string): string[] {

@@ -1,5 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { ENVIRONMENT } from "../support/git.ts";
+import { tryProgram } from "../support/run-program.ts";
 import { callApi, type Caller, admin, serviceUrl } from "../support/forge.ts";
-import type { Answer, RequestStep } from "./recording.ts";
+import type { Answer, GitAnswer, GitStep, RequestStep, Step } from "./recording.ts";
 
 type Json = Answer["body"];
 
@@ -17,6 +23,8 @@ export class Player {
   /** What the names of a recording stand for. */
   private readonly values: Map<string, Json>;
   private readonly callers: ReadonlyMap<string, Caller>;
+  /** The folder in which commands with git run. */
+  private readonly folder = mkdtempSync(join(tmpdir(), "edgeforge-recording-"));
 
   private constructor(
     run: string,
@@ -29,7 +37,7 @@ export class Player {
   }
 
   /** Makes a user for each role in the steps; they sign in by tokens, which cost the service no hash of a password. */
-  static async start(steps: readonly RequestStep[]): Promise<Player> {
+  static async start(steps: readonly Step[]): Promise<Player> {
     const text = JSON.stringify(steps);
     const run = Array.from({ length: 6 }, () => "abcdefghijklmnopqrstuvwxyz"[randomUnder(26)]).join(
       "",
@@ -44,7 +52,7 @@ export class Player {
       const name = `${role}-${run}`;
       values.set(role, name);
       // Named as a caller, in a request, or in an answer.
-      const names = [`"as":"${role}"`, `\${${role}}`, `${role}-<run>`];
+      const names = [`"as":"${role}"`, `\${${role}}`, `${role}-<run>`, `_${role}`];
       if (!names.some((each) => text.includes(each))) continue;
       const email = `${name}@example.org`;
       const user = { username: name, email, password: PASSWORD, must_change_password: false };
@@ -53,6 +61,43 @@ export class Player {
     }
     callers.set("admin", { name: admin.name, password: await makeToken(admin.name, `rec-${run}`) });
     return new Player(run, callers, values);
+  }
+
+  /** Removes what the commands left. */
+  stop(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Runs commands with git, which find the run, and the name and an address of each caller, in their environment. */
+  async runGit({ git }: GitStep): Promise<GitAnswer> {
+    const callers = [...this.callers].flatMap(([role, { name, password }]) => [
+      [`NAME_${role}`, name],
+      [`URL_${role}`, serviceUrl.replace("://", `://${name}:${password}@`)],
+    ]);
+    const date = "2026-01-02T03:04:05Z";
+    const { code, output } = await tryProgram("bash", ["-ec", git], {
+      directory: this.folder,
+      env: {
+        ...ENVIRONMENT,
+        ...Object.fromEntries(callers),
+        RUN: this.run,
+        HOME: this.folder,
+        GIT_AUTHOR_NAME: "Ann",
+        GIT_AUTHOR_EMAIL: "ann@example.org",
+        GIT_AUTHOR_DATE: date,
+        GIT_COMMITTER_NAME: "Ann",
+        GIT_COMMITTER_EMAIL: "ann@example.org",
+        GIT_COMMITTER_DATE: date,
+      },
+    });
+    const lines = output.split(/[\r\n]+/);
+    return {
+      exit: code ?? 1,
+      remote: lines.filter((line) => /^remote: *\S/.test(line)),
+      rejected: lines
+        .filter((line) => line.includes("rejected"))
+        .map((line) => line.trim().replaceAll(/\s+/g, " ")),
+    };
   }
 
   /** Plays a step, again until its answer has what it waits for, or until that takes too long. */

@@ -30,7 +30,22 @@ export interface RequestStep {
   readonly answer: Answer;
 }
 
-type Step = RequestStep | { readonly name?: string; readonly git: string };
+/** Commands of a shell with git, in the folder that those of one recording share. */
+export interface GitStep {
+  readonly name?: string;
+  readonly git: string;
+  readonly answer: GitAnswer;
+}
+
+export interface GitAnswer {
+  readonly exit: number;
+  /** What the commands, or the server, wrote to the standard error with `remote:` before it. */
+  readonly remote: readonly string[];
+  /** The lines about refs that were refused. */
+  readonly rejected: readonly string[];
+}
+
+export type Step = RequestStep | GitStep;
 
 export interface Answer {
   readonly status: number;
@@ -38,11 +53,10 @@ export interface Answer {
   readonly body: Json;
 }
 
-const isRequest = (step: Step): step is RequestStep => "method" in step;
+export const isRequest = (step: Step): step is RequestStep => "method" in step;
 
 /** Whether a step outside the API changes nothing: a script that asks for several pages, or that waits. */
-const isReading = ({ git }: Exclude<Step, RequestStep>): boolean =>
-  /^(?:python3|curl|sleep) /.test(git);
+const isReading = ({ git }: GitStep): boolean => /^(?:python3|curl|sleep) /.test(git);
 
 /** All recordings of a folder, by name. */
 export function readRecordings(folder: string): Recording[] {
@@ -120,14 +134,14 @@ const MINOR_IN: Readonly<Record<string, RegExp>> = {
  * The steps of a recording that are played: those whose operations exist, up to the first request that changed
  * something by an operation which does not exist here, since later answers follow from it.
  */
-export function playable({ name: recording, steps }: Recording): RequestStep[] {
-  const list: RequestStep[] = [];
+export function playable({ name: recording, steps }: Recording): Step[] {
+  const list: Step[] = [];
   // A saved name of a repository contains its owner.
   const fullNames = new Set<string>();
   for (const step of steps) {
     if (!isRequest(step)) {
-      if (isReading(step)) continue;
-      break;
+      if (!isReading(step)) list.push(step);
+      continue;
     }
     const { method, answer, save = {} } = step;
     const path = step.path.replaceAll(/\$\{(\w+)\}/g, (_, name: string) =>

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 
 import { inProject } from "../../../scripts/project.ts";
 import { serviceUrl } from "../support/forge.ts";
 import { Comparison } from "./differences.ts";
 import { Player } from "./player.ts";
-import { playable, readRecordings, type RequestStep } from "./recording.ts";
+import { isRequest, playable, readRecordings, type Step } from "./recording.ts";
 
 /**
  * A difference that was decided, or a gap that is known. The patterns are regular expressions on the
@@ -40,8 +40,7 @@ const played = recordings
 const used = new Set<Decided>();
 
 /** Whether the list has a difference; remembers the entry. */
-function isDecided(recording: string, step: RequestStep, difference: string): boolean {
-  const label = `${step.name ?? ""} ${step.method} ${step.path}`;
+function isDecided(recording: string, label: string, difference: string): boolean {
   const entries = decided.filter(
     (each) =>
       new RegExp(each.recording ?? "").test(recording) &&
@@ -53,8 +52,12 @@ function isDecided(recording: string, step: RequestStep, difference: string): bo
 }
 
 /** An answer that is not to be copied: an error of the server, or one with a note. */
-const isJudged = ({ answer, note }: RequestStep): boolean =>
-  answer.status < 500 && note === undefined;
+const isJudged = (step: Step): boolean =>
+  !isRequest(step) || (step.answer.status < 500 && step.note === undefined);
+
+/** "name METHOD path" of a request, "name git" of commands. */
+const labelOf = (step: Step): string =>
+  `${step.name ?? ""} ${isRequest(step) ? `${step.method} ${step.path}` : "git"}`;
 
 describe.skipIf(isSkipped)("the recordings of Gitea", () => {
   it("are in the folder of EDGEFORGE_RECORDINGS, and some can be played", () => {
@@ -65,12 +68,15 @@ describe.skipIf(isSkipped)("the recordings of Gitea", () => {
     const player = await Player.start(steps);
     const comparison = new Comparison(serviceUrl, player.run);
     const differences: string[] = [];
+    onTestFinished(() => player.stop());
     for (const [at, step] of steps.entries()) {
-      const found = comparison.find(step.answer, await player.play(step));
+      const found = isRequest(step)
+        ? comparison.find(step.answer, await player.play(step))
+        : comparison.findGit(step, await player.runGit(step));
       if (!isJudged(step)) continue;
       for (const difference of found) {
-        if (isDecided(name, step, difference)) continue;
-        differences.push(`${at} ${step.name ?? ""} ${step.method} ${step.path} ${difference}`);
+        if (isDecided(name, labelOf(step), difference)) continue;
+        differences.push(`${at} ${labelOf(step)} ${difference}`);
       }
     }
     expect(differences).toEqual([]);

@@ -1,5 +1,8 @@
+import { and, eq } from "drizzle-orm";
+
 import { isConfined } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
+import { pulls } from "../../../db/schema/index.ts";
 import { originOf } from "../../../events/record.ts";
 import { parseCommit } from "../../../git/object/commit.ts";
 import { isOid } from "../../../git/oid.ts";
@@ -8,6 +11,7 @@ import { isAncestor } from "../../../git/walk/merge-bases.ts";
 import { conflict } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { mergeStatements } from "../../git/record-merge.ts";
+import { judge, type Judgement } from "../judge.ts";
 import { openPull } from "../open-pull.ts";
 import { BaseBusy, baseRefOf, WAIT_MS_MAX } from "./merge-pull.ts";
 import { alreadyMerged, requireMerger, requireStyle } from "./require-mergeable.ts";
@@ -38,27 +42,46 @@ export async function markMerged(ctx: Ctx, pull: PullContext, commitOid: string)
 }
 
 async function mark(ctx: Ctx, pull: PullContext, commitOid: string): Promise<void> {
-  const { snapshot, base, mergeBase } = await openPull(ctx, pull);
+  const { snapshot, base, head, mergeBase } = await openPull(ctx, pull);
   const { graph, objects } = snapshot.repository;
   const node = isOid(commitOid) ? graph.find(commitOid) : NO_NODE;
   const isInBase = node !== NO_NODE && base !== undefined && isAncestor(graph, node, base);
   if (!isInBase) throw conflict("Wrong commit ID");
   const { author } = parseCommit(await objects.readAt(graph.location(node)));
   const [parent = NO_NODE] = graph.parents(node);
+  const changes =
+    parent !== NO_NODE && !isAncestor(graph, head, parent) && isAncestor(graph, head, node)
+      ? await judge(snapshot.repository, parent, head)
+      : undefined;
   const { db, eventQueues } = ctx;
   eventQueues.noteRecorded();
-  const [marked] = await db.batch(
-    mergeStatements(originOf(ctx), pull.repo.row, {
-      number: pull.row.number,
-      issueId: pull.row.id,
-      kind: "manually-merged",
-      commitOid,
-      baseOid: parent === NO_NODE ? "" : graph.oid(parent),
-      mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
-      isAutomatic: false,
-      isConfined: isConfined(ctx.actor),
-      mergedAt: author.timeSeconds * 1000,
-    }),
-  ); // Another merge was recorded since the pull request was read.
+  const statements = mergeStatements(originOf(ctx), pull.repo.row, {
+    number: pull.row.number,
+    issueId: pull.row.id,
+    kind: "manually-merged",
+    commitOid,
+    baseOid: parent === NO_NODE ? "" : graph.oid(parent),
+    mergeBaseOid: changes?.mergeBaseOid ?? (mergeBase === undefined ? "" : graph.oid(mergeBase)),
+    isAutomatic: false,
+    isConfined: isConfined(ctx.actor),
+    mergedAt: author.timeSeconds * 1000,
+  });
+  const [marked] = await db.batch([
+    ...statements,
+    ...(changes ? [countStatement(ctx, pull, commitOid, changes)] : []),
+  ]);
+  // Another merge was recorded since the pull request was read.
   if (marked.length === 0) throw alreadyMerged();
 }
+
+/** Stores what a pull request brought by a commit, since the base has it all now. */
+const countStatement = (
+  { db }: Ctx,
+  { row }: PullContext,
+  commitOid: string,
+  { additions, deletions, changedFiles }: Judgement,
+) =>
+  db
+    .update(pulls)
+    .set({ additions, deletions, changedFiles })
+    .where(and(eq(pulls.issueId, row.id), eq(pulls.mergeCommitOid, commitOid)));
