@@ -25,7 +25,7 @@ export function requireChartKey({ name, version }: ChartKey): ChartKey {
   return { name, version };
 }
 
-export const fileNameOf = ({ name, version }: ChartKey): string => `${name}-${version}.tgz`;
+export const chartFileName = ({ name, version }: ChartKey): string => `${name}-${version}.tgz`;
 
 /**
  * The charts that a file may be of, by its name: `a-1.0.0-1.0.0.tgz` is of version 1.0.0 of `a-1.0.0`, or of version

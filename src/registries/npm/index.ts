@@ -28,7 +28,7 @@ import { formatAbbreviated, formatPackument, formatVersion } from "./packument.t
 import { parseDocument } from "./parse-publication.ts";
 import { PROVENANCE_FILE, putPackage } from "./publish.ts";
 import { DOCUMENT_BYTES_MAX } from "./read-document.ts";
-import { parseSearch, searchPackages } from "./search.ts";
+import { parseSearch, searchCatalog } from "./search.ts";
 
 /**
  * Packages of npm.
@@ -84,7 +84,7 @@ npm.delete("/-/user/token/:token", async (c) => {
 npm.get("/-/v1/search", async (c) => {
   const request = await enterRegistry(c, { type: "npm", mode: "read" });
   const base = baseUrlOf(request.ctx, request.owner);
-  return c.json(await searchPackages(request, parseSearch(c.req.query()), base));
+  return c.json(await searchCatalog(request, parseSearch(c.req.query()), base));
 });
 
 for (const spec of ["/:spec", "/:scope{(?:@|%40)[^/]+}/:spec"]) {
