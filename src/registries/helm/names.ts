@@ -12,10 +12,10 @@ export interface ChartKey {
 }
 
 /** Whether a text may be the name of a chart, which is the folder into which it is unpacked. */
-export const isChartName = (name: string): boolean => NAME.test(name);
+const isChartName = (name: string): boolean => NAME.test(name);
 
 /** Whether a text is a version as Helm takes it: of Semantic Versioning, with or without `v` before it. */
-export const isChartVersion = (version: string): boolean =>
+const isChartVersion = (version: string): boolean =>
   version.length <= VERSION_LENGTH_MAX && !/\s/.test(version) && parseSemver(version) !== null;
 
 /** @throws Failure `malformed` */
