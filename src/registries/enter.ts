@@ -5,6 +5,11 @@ import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import type { PackageType } from "../db/schema/index.ts";
 import {
+  type FileKey,
+  type FileOfVersion,
+  selectPackageWithFile,
+} from "../domain/packages/find-file.ts";
+import {
   selectPackage,
   toPackageContext,
   type PackageContext,
@@ -82,11 +87,38 @@ export async function enterPackage(
   const { ctx, owner, more } = await enterOwner(c, rule, (db, caller, ownerName) =>
     selectPackage(db, caller, ownerName, { type, nameKey }),
   );
-  // The same whether or not the package exists.
-  if (!isPackageInReach(ctx.actor, { owner: owner.account.name, type, name })) {
-    throw notFound("not found", "token-packages");
-  }
+  requirePackageInReach(ctx, owner, { type, name });
   return { ctx, owner, pkg: toPackageContext(ctx.actor, owner, more?.[0]) };
+}
+
+/** The same, with a file of the package, also in one round trip. */
+export async function enterPackageFile(
+  c: RegistryContext,
+  { type, name, nameKey, ...rule }: NamedPackage,
+  file: FileKey,
+): Promise<PackageRequest & { readonly found: FileOfVersion | undefined }> {
+  const { ctx, owner, more } = await enterOwner(c, rule, (db, caller, ownerName) =>
+    selectPackageWithFile(db, caller, ownerName, { type, nameKey }, file),
+  );
+  requirePackageInReach(ctx, owner, { type, name });
+  const [row] = more ?? [];
+  const pkg = toPackageContext(ctx.actor, owner, row);
+  // Outer joins: all are null if there is no such file.
+  if (!pkg || !row || (row.file.id as number | null) === null) {
+    return { ctx, owner, pkg, found: undefined };
+  }
+  const { file: found, blob, version } = row;
+  return { ctx, owner, pkg, found: { file: found, blob, version } };
+}
+
+/** Refuses alike whether or not the package exists. */
+function requirePackageInReach(
+  { actor }: Ctx,
+  { account }: PackageOwner,
+  { type, name }: Pick<NamedPackage, "type" | "name">,
+): void {
+  if (isPackageInReach(actor, { owner: account.name, type, name })) return;
+  throw notFound("not found", "token-packages");
 }
 
 /** The package of a request that needs one. @throws Failure `not_found`. */

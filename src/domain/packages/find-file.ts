@@ -1,11 +1,16 @@
 import { and, eq, sql } from "drizzle-orm";
 
+import { accessFacts } from "../../auth/access/facts.ts";
+import type { CallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
 import {
   packageBlobs,
   packageFiles,
+  packages,
   packageVersions,
+  repositories,
+  users,
   type PackageBlob,
   type PackageFile,
   type PackageVersion,
@@ -58,3 +63,55 @@ export async function findPackageFile(
     .limit(1);
   return found;
 }
+
+/**
+ * Selects a package of an owner by its key, as `selectPackage`, with a file of it; the newest one if several have the key.
+ *
+ * SECURITY: the file is shown only with a package that `toPackageContext` returned.
+ */
+export const selectPackageWithFile = (
+  db: Database,
+  who: CallerSql,
+  ownerName: string,
+  { type, nameKey }: PackageKey,
+  { versionKey, nameKey: fileKey, compositeKey }: FileKey,
+) =>
+  db
+    .select({
+      pkg: columnsOf(packages, "p"),
+      repo: columnsOf(repositories, "r"),
+      ...accessFacts(who),
+      file: columnsOf(packageFiles, "f"),
+      blob: columnsOf(packageBlobs, "b"),
+      version: columnsOf(packageVersions, "v"),
+    })
+    .from(packages)
+    .leftJoin(repositories, eq(repositories.id, packages.repoId))
+    .leftJoin(
+      packageVersions,
+      and(
+        eq(packageVersions.packageId, packages.id),
+        versionKey === undefined ? undefined : eq(packageVersions.versionKey, versionKey),
+      ),
+    )
+    .leftJoin(
+      packageFiles,
+      and(
+        eq(packageFiles.versionId, packageVersions.id),
+        eq(packageFiles.nameKey, fileKey),
+        compositeKey === undefined ? undefined : eq(packageFiles.compositeKey, compositeKey),
+      ),
+    )
+    .leftJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
+    .where(
+      and(
+        sql`${packages.ownerId} = (
+          select named.id from ${users} named where named.lower_name = ${ownerName.toLowerCase()}
+        )`,
+        eq(packages.type, type),
+        eq(packages.nameKey, nameKey),
+      ),
+    )
+    // Versions without the file come last.
+    .orderBy(sql`${packageFiles.id} desc`)
+    .limit(1);

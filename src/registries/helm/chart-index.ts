@@ -5,7 +5,7 @@ import type { Ctx } from "../../context.ts";
 import { packages, packageVersions } from "../../db/schema/index.ts";
 import type { RegistryRequest } from "../enter-registry.ts";
 import type { ChartMetadata } from "./publish-chart.ts";
-import { fileNameOf } from "./names.ts";
+import { chartFileName } from "./names.ts";
 
 /** A version of a chart, as indexes show it. */
 export type ChartEntry = Readonly<Record<string, unknown>> & {
@@ -49,7 +49,7 @@ export async function listCharts(
       ...chart,
       created: new Date(row.createdAt).toISOString(),
       digest,
-      urls: [urlOf(fileNameOf(chart))],
+      urls: [urlOf(chartFileName(chart))],
     };
     const versions = entries.get(row.name);
     if (versions) versions.push(entry);

@@ -12,10 +12,10 @@ export interface ChartKey {
 }
 
 /** Whether a text may be the name of a chart, which is the folder into which it is unpacked. */
-export const isChartName = (name: string): boolean => NAME.test(name);
+const isChartName = (name: string): boolean => NAME.test(name);
 
 /** Whether a text is a version as Helm takes it: of Semantic Versioning, with or without `v` before it. */
-export const isChartVersion = (version: string): boolean =>
+const isChartVersion = (version: string): boolean =>
   version.length <= VERSION_LENGTH_MAX && !/\s/.test(version) && parseSemver(version) !== null;
 
 /** @throws Failure `malformed` */
@@ -25,7 +25,7 @@ export function requireChartKey({ name, version }: ChartKey): ChartKey {
   return { name, version };
 }
 
-export const fileNameOf = ({ name, version }: ChartKey): string => `${name}-${version}.tgz`;
+export const chartFileName = ({ name, version }: ChartKey): string => `${name}-${version}.tgz`;
 
 /**
  * The charts that a file may be of, by its name: `a-1.0.0-1.0.0.tgz` is of version 1.0.0 of `a-1.0.0`, or of version

@@ -2,7 +2,7 @@ import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 
 import { malformed } from "../../lib/failure.ts";
-import { type ChartKey, fileNameOf, requireChartKey } from "./names.ts";
+import { type ChartKey, chartFileName, requireChartKey } from "./names.ts";
 
 /** Maximum bytes of a provenance file: it has a `Chart.yaml`. */
 export const PROVENANCE_BYTES_MAX = 512 * 1024;
@@ -34,7 +34,7 @@ export function parseProvenance(bytes: Uint8Array): Provenance {
   const files = Digests.safeParse(digests).data?.files ?? {};
   if (!key) throw malformed("the provenance has no Chart.yaml");
   const { name, version } = requireChartKey(key);
-  const [, sha256] = /^sha256:([0-9a-f]{64})$/.exec(files[fileNameOf(key)] ?? "") ?? [];
+  const [, sha256] = /^sha256:([0-9a-f]{64})$/.exec(files[chartFileName(key)] ?? "") ?? [];
   if (sha256 === undefined) throw malformed("the provenance has no digest of the chart");
   return { name, version, sha256 };
 }

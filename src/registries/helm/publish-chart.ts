@@ -16,7 +16,7 @@ import { conflict, malformed, notFound } from "../../lib/failure.ts";
 import { inspectPieces } from "../../lib/inspect-pieces.ts";
 import { readOneFolder } from "../archives/one-folder.ts";
 import { streamTarGz } from "../archives/stream-tar-gz.ts";
-import { chartsOfFile, fileNameOf, type ChartKey } from "./names.ts";
+import { chartsOfFile, chartFileName, type ChartKey } from "./names.ts";
 import { CHART_YAML_BYTES_MAX, parseChart, type Chart } from "./parse-chart.ts";
 import { parseProvenance } from "./parse-provenance.ts";
 
@@ -77,7 +77,7 @@ export async function publishChart(
   const blobs = [blob];
   const { known, files } = await withBlobs(ctx, blobs, async () => {
     const pkg = await findPackage(ctx, owner, { type: "helm", nameKey: name });
-    const file = fileNameOf(chart);
+    const file = chartFileName(chart);
     const found: PublishedFile[] = [{ blob, name: file, nameKey: file, isLead: true }];
     if (!provenance) return { known: pkg, files: found };
     requireProvenanceOf(provenance, chart, blob.sha256);
@@ -98,7 +98,7 @@ export async function publishChart(
     also: ({ versionId }) => [requireFreeName(ctx, owner, chart, versionId)],
     refusalOf: (error) =>
       isViolation(error, "NOT NULL", "package_versions.version")
-        ? conflict(`another chart has the file ${fileNameOf(chart)}`)
+        ? conflict(`another chart has the file ${chartFileName(chart)}`)
         : undefined,
   });
 }
@@ -132,7 +132,7 @@ export async function publishProvenance(
 }
 
 function provenanceFile(chart: ChartKey, blob: ReceivedBlob): PublishedFile {
-  const name = `${fileNameOf(chart)}.prov`;
+  const name = `${chartFileName(chart)}.prov`;
   return { blob, name, nameKey: name };
 }
 
@@ -150,7 +150,7 @@ function requireFreeName(
   chart: ChartKey,
   versionId: ReturnType<typeof sql<number>>,
 ) {
-  const others = chartsOfFile(fileNameOf(chart)).filter(({ name }) => name !== chart.name);
+  const others = chartsOfFile(chartFileName(chart)).filter(({ name }) => name !== chart.name);
   const list = JSON.stringify(others.map(({ name, version }) => [name, version]));
   const isFree = sql`not exists (
     select 1

@@ -3,14 +3,19 @@ import { TrieRouter } from "hono/router/trie-router";
 import { z } from "zod";
 
 import type { Ctx } from "../../context.ts";
-import { findPackageFile } from "../../domain/packages/find-file.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import type { PackageContext, PackageOwner } from "../../domain/packages/find-package.ts";
 import { malformed, notFound, unauthenticated } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
 import { enterRegistry } from "../enter-registry.ts";
-import { enterOwner, enterPackage, requirePackage, type PackageRequest } from "../enter.ts";
+import {
+  enterOwner,
+  enterPackage,
+  enterPackageFile,
+  requirePackage,
+  type PackageRequest,
+} from "../enter.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readJson } from "../read-upload.ts";
 import { failureRenderer, jsonDialect } from "../render-failure.ts";
@@ -23,7 +28,7 @@ import { formatAbbreviated, formatPackument, formatVersion } from "./packument.t
 import { parseDocument } from "./parse-publication.ts";
 import { PROVENANCE_FILE, putPackage } from "./publish.ts";
 import { DOCUMENT_BYTES_MAX } from "./read-document.ts";
-import { parseSearch, searchPackages } from "./search.ts";
+import { parseSearch, searchCatalog } from "./search.ts";
 
 /**
  * Packages of npm.
@@ -79,7 +84,7 @@ npm.delete("/-/user/token/:token", async (c) => {
 npm.get("/-/v1/search", async (c) => {
   const request = await enterRegistry(c, { type: "npm", mode: "read" });
   const base = baseUrlOf(request.ctx, request.owner);
-  return c.json(await searchPackages(request, parseSearch(c.req.query()), base));
+  return c.json(await searchCatalog(request, parseSearch(c.req.query()), base));
 });
 
 for (const spec of ["/:spec", "/:scope{(?:@|%40)[^/]+}/:spec"]) {
@@ -228,18 +233,19 @@ async function deleteTarball(c: RegistryContext): Promise<Response> {
 }
 
 async function findTarball(c: RegistryContext, mode: "read" | "write") {
-  const { ctx, pkg } = await enter(c, mode);
+  const name = nameOf(c);
   const { version = "", file = "" } = c.req.param() as { version?: string; file?: string };
   const versionKey = versionKeyOf(version);
+  const request = await enterPackageFile(
+    c,
+    { mode, type: "npm", name, nameKey: name },
+    { ...(versionKey !== undefined && { versionKey }), nameKey: file },
+  );
+  const pkg = requirePackage(request);
   // A segment that is no version is the scope.
   const isNamed = version === "" || versionKey !== undefined || version.startsWith("@");
-  const found =
-    isNamed &&
-    (await findPackageFile(ctx, pkg, {
-      ...(versionKey !== undefined && { versionKey }),
-      nameKey: file,
-    }));
-  if (!found || !found.file.isLead) throw notFound("package does not exist");
+  const { ctx, found } = request;
+  if (!isNamed || !found?.file.isLead) throw notFound("package does not exist");
   return { ctx, pkg, ...found };
 }
 
@@ -248,12 +254,13 @@ async function attestations(c: RegistryContext): Promise<Response> {
   const { scope, spec = "" } = c.req.param() as { scope?: string; spec?: string };
   const [, unscoped = "", version = ""] = /^(.+)@([^@]+)$/.exec(spec) ?? [];
   const name = requireNpmName(scope === undefined ? unscoped : `${scope}/${unscoped}`);
-  const request = await enterPackage(c, { mode: "read", type: "npm", name, nameKey: name });
-  const { ctx } = request;
-  const versionKey = versionKeyOf(version);
-  const found =
-    versionKey !== undefined &&
-    (await findPackageFile(ctx, requirePackage(request), { versionKey, nameKey: PROVENANCE_FILE }));
+  const request = await enterPackageFile(
+    c,
+    { mode: "read", type: "npm", name, nameKey: name },
+    { versionKey: versionKeyOf(version) ?? "", nameKey: PROVENANCE_FILE },
+  );
+  const { ctx, found } = request;
+  requirePackage(request);
   if (!found) throw notFound("the version has no attestations");
   const { blob } = found;
   const bytes = await ctx.git.packageFiles.read(blob.uuid, { start: 0, end: blob.sizeBytes });

@@ -39,7 +39,7 @@ export function versionKeyOf(version: string): string | undefined {
 export const LATEST = "latest";
 
 /** Whether a text may be a dist-tag: none that could be a range of versions, as npm resolves both in one place. */
-export const isTag = (tag: string): boolean =>
+const isTag = (tag: string): boolean =>
   tag !== "" &&
   tag.length <= TAG_LENGTH_MAX &&
   encodeURIComponent(tag) === tag &&

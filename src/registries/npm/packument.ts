@@ -5,7 +5,7 @@ import type { Manifest } from "./manifest.ts";
 import { LATEST, unscoped } from "./names.ts";
 
 /** A version of a package, as it is stored. */
-export interface StoredVersion {
+interface StoredVersion {
   readonly version: string;
   readonly manifest: Manifest;
   readonly createdAt: number;

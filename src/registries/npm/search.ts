@@ -55,7 +55,7 @@ export const parseSearch = (query: Readonly<Record<string, string>>): SearchQuer
  * @returns The document that `GET /-/v1/search` sends.
  * @see github.com/npm/registry/blob/main/docs/REGISTRY-API.md, "GET·/-/v1/search".
  */
-export async function searchPackages(
+export async function searchCatalog(
   request: RegistryRequest,
   { text, size, from }: SearchQuery,
   baseUrl: string,
