@@ -17,7 +17,7 @@ interface RegistryRoute {
 const routes: readonly RegistryRoute[] = [
   ...new Map(
     registries.routes
-      .filter(({ path }) => path.includes(":owner") && !/\/\*$/.test(path))
+      .filter(({ path }) => path.includes(":owner") && !path.endsWith("/*"))
       .map(({ method, path }) => ({ method: method === "ALL" ? "GET" : method, path }))
       .map((route) => [`${route.method} ${route.path}`, route]),
   ).values(),

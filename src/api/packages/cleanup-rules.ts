@@ -210,5 +210,5 @@ function toOptions(sent: z.infer<typeof EditRule>): Partial<CleanupRuleOptions> 
     matchesFullName: sent.match_full_name,
   };
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as Partial<CleanupRuleOptions>;
+  return Object.fromEntries(given);
 }

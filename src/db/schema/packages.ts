@@ -176,7 +176,7 @@ export const packageRegistries = sqliteTable(
     type: text().$type<PackageType>().notNull(),
     /** Counts the changes of its packages. Maintained by triggers. */
     revision: integer().notNull().default(0),
-    /** When the revision was last counted, in milliseconds: larger for each revision. Maintained by a trigger. */
+    /** When the revision was last counted, in milliseconds, whole seconds. It never goes back. Maintained by a trigger. */
     changedAt: integer().notNull().default(0),
     /** The armored public key; "" until an index is signed for the first time. */
     publicKey: text().notNull().default(""),

@@ -41,10 +41,10 @@ export async function deleteUser(
   }
   const { found, leased } = await startUserDeletion(ctx, user, isPurge);
   if (found && !found.isStarted) {
-    const { ownsRepositories, hasPackages, isMember } = found;
+    const { ownsRepositories, isPublishing, isMember } = found;
     if (ownsRepositories && !isPurge) throw stillOwning(user);
     if (isMember && !isPurge) throw stillMember(user);
-    if (hasPackages && !isPurge) throw stillPublishing(user);
+    if (isPublishing && !isPurge) throw stillPublishing(user);
     throw invalid(`can not delete the last admin user [uid: ${user.id}]`);
   }
   const outcome = await runDeletion(ctx, leased, { left: REQUEST_STEPS_MAX });
@@ -92,7 +92,7 @@ async function startUserDeletion(ctx: Ctx, user: User, isPurge: boolean) {
       .select({
         isStarted: flagColumn(isBeingDeleted(sql`${users.id}`), "is_started"),
         ownsRepositories: flagColumn(ownsRepositories, "owns_repositories"),
-        hasPackages: flagColumn(ownsPackages(user.id), "has_packages"),
+        isPublishing: flagColumn(ownsPackages(user.id), "is_publishing"),
         isMember: flagColumn(isMember, "is_member"),
       })
       .from(users)

@@ -15,6 +15,7 @@ import {
   type PackageType,
 } from "../../db/schema/index.ts";
 import { type PackageOwner, toPackageContext } from "./find-package.ts";
+import { isUnlinkedPackageVisible } from "./package-visibility.ts";
 
 /** All packages of one format and owner, as far as the caller may see them. */
 export interface RegistryView {
@@ -22,7 +23,7 @@ export interface RegistryView {
   /**
    * SECURITY: whether the caller may see a package of it. An index over several packages asks it for each.
    */
-  readonly sees: (pkg: Pick<Package, "id" | "name" | "repoId">) => boolean;
+  readonly sees: (pkg: Pick<Package, "id" | "name" | "repoId" | "isRestricted">) => boolean;
   /** The same for callers who see the same packages: a part of what an index is kept by. */
   readonly visibilityKey: string;
 }
@@ -67,13 +68,13 @@ export function toRegistryView(
   rows: readonly RegistryRow[] = [],
 ): RegistryView {
   const { account } = owner;
-  const bounded = rows.filter(({ pkg }) => pkg.id !== null);
+  const listed = rows.filter(({ pkg }) => pkg.id !== null);
   const seen = new Set(
-    bounded.filter((row) => toPackageContext(actor, owner, row)).map(({ pkg }) => pkg.id),
+    listed.filter((row) => toPackageContext(actor, owner, row)).map(({ pkg }) => pkg.id),
   );
-  const seesUnlinked = boundTokenId(actor) === undefined;
+  const hidden = listed.filter(({ pkg }) => !seen.has(pkg.id)).map(({ pkg }) => pkg.id);
+  const isBound = boundTokenId(actor) !== undefined;
   const patterns = actor.token?.boundPackages ?? null;
-  const hidden = bounded.filter(({ pkg }) => !seen.has(pkg.id)).map(({ pkg }) => pkg.id);
   return {
     registry: rows[0]?.registry ?? {
       ownerId: account.id,
@@ -83,9 +84,9 @@ export function toRegistryView(
       publicKey: "",
       sealedKey: "",
     },
-    sees: ({ id, name, repoId }) =>
-      (repoId === null ? seesUnlinked && !hidden.includes(id) : seen.has(id)) &&
-      isPackageInReach(actor, { owner: account.name, type, name }),
-    visibilityKey: JSON.stringify([hidden, seesUnlinked, patterns]),
+    sees: (pkg) =>
+      (pkg.repoId === null ? isUnlinkedPackageVisible(actor, owner, pkg) : seen.has(pkg.id)) &&
+      isPackageInReach(actor, { owner: account.name, type, name: pkg.name }),
+    visibilityKey: JSON.stringify([hidden, isBound, patterns]),
   };
 }

@@ -77,7 +77,7 @@ export interface CrateMetadata {
 }
 
 /** A line of a crate's file in the index. */
-export interface IndexEntry {
+interface IndexEntry {
   readonly name: string;
   readonly vers: string;
   readonly deps: readonly object[];

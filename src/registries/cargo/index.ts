@@ -2,16 +2,14 @@ import { and, asc, eq } from "drizzle-orm";
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
+import type { Ctx } from "../../context.ts";
 import { packageBlobs, packageFiles, packageVersions } from "../../db/schema/index.ts";
-import type { PackageVersion } from "../../db/schema/index.ts";
 import { findPackageFile } from "../../domain/packages/find-file.ts";
-import type { PackageContext } from "../../domain/packages/find-package.ts";
-import { findPackage } from "../../domain/packages/find-package.ts";
+import { findPackage, type PackageContext } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
 import { setYanked } from "../../domain/packages/set-yanked.ts";
-import type { Ctx } from "../../context.ts";
 import { conflict, forbidden, notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
@@ -92,9 +90,12 @@ cargo.put(`${API}/new`, async (c) => {
 });
 
 cargo.get(`${API}/:name/:version/download`, async (c) => {
-  const { ctx, pkg, version } = await enterVersion(c, "read");
-  const nameKey = `${pkg.row.name}-${version.version}.crate`;
-  const found = await findPackageFile(ctx, pkg, { versionKey: version.versionKey, nameKey });
+  const { ctx, pkg } = requireCrateOf(await enter(c, "read"));
+  const { version } = c.req.param();
+  const versionKey = crateVersionKey(version);
+  // The name has the whole version: others of its key differ in their build metadata.
+  const nameKey = `${pkg.row.name}-${version}.crate`;
+  const found = versionKey && (await findPackageFile(ctx, pkg, { versionKey, nameKey }));
   if (!found) throw notFound("package does not exist");
   return answerFile(c, ctx, found);
 });
@@ -119,7 +120,7 @@ for (const path of ["/1/:name", "/2/:name", "/3/:first/:name", "/:first/:second/
   cargo.get(path, async (c) => {
     const { ctx, pkg } = requireCrateOf(await enter(c, "read"));
     const folder = c.req.path.split("/").slice(5, -1).join("/");
-    const name = c.req.param("name");
+    const name = c.req.param("name") ?? "";
     // A name has one file. Cargo tries other spellings itself, and shows what it found.
     if (folder !== indexFolderOf(name) || pkg.row.name.toLowerCase() !== name.toLowerCase()) {
       throw notFound("package does not exist");
@@ -151,21 +152,12 @@ function requireCrateOf({ ctx, pkg }: PackageRequest): { ctx: Ctx; pkg: PackageC
   return { ctx, pkg };
 }
 
-/** Finds the version of the path. */
-async function enterVersion(
-  c: RegistryContext,
-  mode: "read" | "write",
-): Promise<{ ctx: Ctx; pkg: PackageContext; version: PackageVersion }> {
-  const { ctx, pkg } = requireCrateOf(await enter(c, mode));
+async function yank(c: RegistryContext, isYanked: boolean): Promise<Response> {
+  const { ctx, pkg } = requireCrateOf(await enter(c, "write"));
   const text = c.req.param("version") ?? "";
   const key = crateVersionKey(text);
   const version = key === undefined ? undefined : await findVersion(ctx, pkg, key);
   if (version?.version !== text) throw notFound("package does not exist");
-  return { ctx, pkg, version };
-}
-
-async function yank(c: RegistryContext, isYanked: boolean): Promise<Response> {
-  const { ctx, pkg, version } = await enterVersion(c, "write");
   await setYanked(ctx, pkg, version, isYanked);
   return c.json(OK);
 }

@@ -7,7 +7,7 @@ import type { RegistryView } from "../../domain/packages/find-registry.ts";
 import { crateKey } from "./names.ts";
 
 /** A crate in a list. */
-export interface FoundCrate {
+interface FoundCrate {
   readonly name: string;
   readonly max_version: string;
   readonly description: string;

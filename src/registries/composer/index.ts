@@ -64,11 +64,11 @@ composer.get("/list.json", async (c) => {
     type: JSON_TYPE,
     make: async () => {
       const rows = await ctx.db
-        .select({ id: packages.id, name: packages.nameKey, repoId: packages.repoId })
+        .select()
         .from(packages)
         .where(and(eq(packages.ownerId, registry.ownerId), eq(packages.type, "composer")))
         .orderBy(packages.nameKey);
-      const names = rows.filter(sees).map(({ name }) => name);
+      const names = rows.filter(sees).map(({ nameKey }) => nameKey);
       return JSON.stringify({ packageNames: names.filter(filterOf(filter)) });
     },
   });
@@ -87,14 +87,14 @@ composer.get("/search.json", async (c) => {
     kind: ["composer-search", q, type, page, perPage, visibilityKey],
     type: JSON_TYPE,
     make: async () => {
-      const found = (await searchPackages(ctx, owner, q, type)).filter(sees);
+      const found = (await searchPackages(ctx, owner, q, type)).filter(({ pkg }) => sees(pkg));
       const base = baseOf(ctx, owner.account.name);
       const query = new URLSearchParams({ q, type, page: `${page + 1}`, per_page: `${perPage}` });
       return JSON.stringify({
         total: found.length,
         results: found
           .slice((page - 1) * perPage, page * perPage)
-          .map(({ name, description, downloads }) => ({ name, description, downloads })),
+          .map(({ pkg, description, downloads }) => ({ name: pkg.name, description, downloads })),
         ...(page * perPage < found.length && { next: `${base}/search.json?${query}` }),
       });
     },

@@ -1,14 +1,13 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { packages, packageVersions } from "../../db/schema/index.ts";
+import { columnsOf } from "../../db/db.ts";
+import { packages, packageVersions, type Package } from "../../db/schema/index.ts";
 import type { PackageOwner } from "../../domain/packages/find-package.ts";
 
 /** A package that a search finds, with the description of its newest version. */
 export interface FoundPackage {
-  readonly id: number;
-  readonly name: string;
-  readonly repoId: number | null;
+  readonly pkg: Package;
   readonly description: string;
   readonly downloads: number;
 }
@@ -26,9 +25,7 @@ export async function searchPackages(
 ): Promise<FoundPackage[]> {
   const rows = await db
     .select({
-      id: packages.id,
-      name: packages.nameKey,
-      repoId: packages.repoId,
+      pkg: columnsOf(packages, "p"),
       description: sql<string>`
         coalesce(json_extract(${packageVersions.metadata}, '$.description'), '')
       `.as("description"),
@@ -56,6 +53,6 @@ export async function searchPackages(
   return rows.filter(
     (row) =>
       (type === "" || row.type === type) &&
-      words.every((word) => `${row.name} ${row.description}`.toLowerCase().includes(word)),
+      words.every((word) => `${row.pkg.name} ${row.description}`.toLowerCase().includes(word)),
   );
 }

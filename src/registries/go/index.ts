@@ -34,13 +34,12 @@ interface ModuleMetadata {
 }
 
 /** What a request to a proxy asks for. */
-type ModuleRequest =
-  | { readonly kind: "list" | "latest"; readonly path: string }
-  | {
-      readonly kind: "info" | "mod" | "zip";
-      readonly path: string;
-      readonly version: string;
-    };
+interface ModuleRequest {
+  readonly kind: "list" | "latest" | "info" | "mod" | "zip";
+  readonly path: string;
+  /** "" where no version is asked for. */
+  readonly version: string;
+}
 
 go.put("/upload", async (c) => {
   const { ctx, owner } = await enterOwner(c, { mode: "write" });
@@ -115,8 +114,8 @@ function parseModuleRequest(c: RegistryContext): ModuleRequest | undefined {
   const [, escapedPath = "", tail = ""] = /^(.+)\/@(latest|v\/.+)$/.exec(rest ?? "") ?? [];
   const path = unescapeModuleText(escapedPath);
   if (!path) return undefined;
-  if (tail === "latest") return { kind: "latest", path };
-  if (tail === "v/list") return { kind: "list", path };
+  if (tail === "latest") return { kind: "latest", path, version: "" };
+  if (tail === "v/list") return { kind: "list", path, version: "" };
   const [, escapedVersion = "", kind] = /^v\/([^/]+)\.(info|mod|zip)$/.exec(tail) ?? [];
   const version = unescapeModuleText(escapedVersion);
   if (!version) return undefined;

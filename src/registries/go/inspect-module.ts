@@ -80,7 +80,7 @@ function decode(bytes: Uint8Array): string {
  * @returns "" if it names none.
  * @see "Go Modules Reference", "module directive".
  */
-export function readModuleDirective(goMod: string): string {
+function readModuleDirective(goMod: string): string {
   let isInBlock = false;
   for (const line of goMod.split("\n")) {
     const [code = ""] = line.split("//");

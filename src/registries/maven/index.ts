@@ -5,6 +5,7 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { Ctx } from "../../context.ts";
+import { columnsOf } from "../../db/db.ts";
 import { packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { deleteFile, deleteVersion } from "../../domain/packages/delete-version.ts";
 import { findPackageFile } from "../../domain/packages/find-file.ts";
@@ -267,7 +268,7 @@ const selectVersions = ({ db }: Ctx, { account }: PackageOwner, name: string | u
         from ${packageFiles}
         where ${packageFiles.versionId} = ${packageVersions.id}
       )`.as("updated_at"),
-      pkg: { id: packages.id, name: packages.name, repoId: packages.repoId },
+      pkg: columnsOf(packages, "p"),
     })
     .from(packages)
     .innerJoin(packageVersions, eq(packageVersions.packageId, packages.id))

@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
+import { columnsOf } from "../../db/db.ts";
 import { packageProperties, packages } from "../../db/schema/index.ts";
 import type { PackageOwner } from "../../domain/packages/find-package.ts";
 import type { RegistryView } from "../../domain/packages/find-registry.ts";
@@ -26,7 +27,7 @@ export const selectPlugins = ({ db }: Ctx, { account }: PackageOwner, group: str
   db
     .select({
       value: packageProperties.value,
-      pkg: { id: packages.id, name: packages.name, repoId: packages.repoId },
+      pkg: columnsOf(packages, "p"),
     })
     .from(packages)
     .innerJoin(
@@ -76,9 +77,7 @@ export async function keepPlugins(
   const names = JSON.stringify([...values.keys()]);
   const known = await db
     .select({
-      id: packages.id,
-      name: packages.name,
-      repoId: packages.repoId,
+      pkg: columnsOf(packages, "p"),
       value: packageProperties.value,
     })
     .from(packages)
@@ -93,8 +92,8 @@ export async function keepPlugins(
         sql`${packages.nameKey} in (select value from json_each(${names}))`,
       ),
     );
-  const changed = known.filter((pkg) => sees(pkg) && pkg.value !== values.get(pkg.name));
-  const [first, ...rest] = changed.flatMap(({ id, name }): BatchItem<"sqlite">[] => [
+  const changed = known.filter(({ pkg, value }) => sees(pkg) && value !== values.get(pkg.name));
+  const [first, ...rest] = changed.flatMap(({ pkg: { id, name } }): BatchItem<"sqlite">[] => [
     db
       .delete(packageProperties)
       .where(and(eq(packageProperties.packageId, id), eq(packageProperties.name, PROPERTY))),

@@ -26,11 +26,11 @@ import {
   type SeenVersions,
   sortDetailed,
 } from "./listings.ts";
-import { manifestKey, packageFileKey, requireNugetVersion, requirePackageId } from "./names.ts";
+import { manifestKey, nupkgKey, requireNugetVersion, requirePackageId } from "./names.ts";
 import { nugetVersionKey } from "./nuget-version.ts";
 import { publishPackage, publishSymbols, SYMBOLS_ID } from "./publish.ts";
 import { readApiKey } from "./read-api-key.ts";
-import { readSlice, searchListings } from "./search.ts";
+import { readResultRange, searchListings } from "./search.ts";
 import {
   formatEntry,
   formatFeed,
@@ -70,7 +70,7 @@ nuget.get("/query", async (c) => {
   const type = c.req.query("packageType") ?? "";
   const listings = keepSeen(await searchListings(request, text), seenByQuery(c));
   const groups = [...Map.groupBy(listings, ({ packageId }) => packageId).values()];
-  const { skip, take } = readSlice(c.req.query("skip"), c.req.query("take"));
+  const { skip, take } = readResultRange(c.req.query("skip"), c.req.query("take"));
   const shown =
     type === "" ? groups : groups.filter(([newest]) => newest && hasPackageType(newest, type));
   const page = shown.slice(skip, skip + take);
@@ -99,7 +99,7 @@ nuget.get("/autocomplete", async (c) => {
   const text = c.req.query("q") ?? "";
   const found = keepSeen(await searchListings(request, text), seenByQuery(c));
   const names = [...new Set(found.map(({ name }) => name))];
-  const { skip, take } = readSlice(c.req.query("skip"), c.req.query("take"));
+  const { skip, take } = readResultRange(c.req.query("skip"), c.req.query("take"));
   return c.json({ totalHits: names.length, data: names.slice(skip, skip + take) });
 });
 
@@ -135,7 +135,7 @@ nuget.get("/package/:id/:version/:file", async (c) => {
   const version = requireNugetVersion(c.req.param("version"));
   const { ctx, pkg, id } = await enterById(c, "read");
   const file = c.req.param("file").toLowerCase();
-  const isPackage = file === packageFileKey(id, version);
+  const isPackage = file === nupkgKey(id, version);
   if (!isPackage && file !== manifestKey(id)) throw notFound("the file does not exist");
   const key = { versionKey: nugetVersionKey(version), nameKey: file };
   const found = await findPackageFile(ctx, pkg, key);
@@ -255,7 +255,6 @@ for (const [name, list] of Object.entries(V2_LISTS)) {
       entries,
       total: hasTotal ? listings.length : undefined,
       next: listings.length > skip + take && take > 0 ? nextUrl(c, base, name, query) : undefined,
-      updatedAt: request.ctx.now,
     });
     return c.body(feed, 200, { ...ODATA, "Content-Type": ATOM });
   });

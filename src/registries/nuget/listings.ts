@@ -155,7 +155,7 @@ export const hasPackageType = ({ packageTypes }: Listing, type: string): boolean
   );
 
 /** A version with the content of its package. */
-export interface StoredVersion extends DetailedVersion {
+export interface StoredNupkg extends DetailedVersion {
   readonly sizeBytes: number;
   /** In hex. */
   readonly sha512: string;
@@ -165,7 +165,7 @@ export interface StoredVersion extends DetailedVersion {
 export async function listStored(
   { db }: Ctx,
   versionIds: readonly number[],
-): Promise<StoredVersion[]> {
+): Promise<StoredNupkg[]> {
   const list = JSON.stringify(versionIds);
   const rows = await db
     .select({
@@ -193,7 +193,7 @@ export async function listStored(
 }
 
 /** A row as a version of a package of this name. @returns Undefined for a row of another format. */
-export function toDetailed(name: string, row: PackageVersion): DetailedVersion | undefined {
+function toDetailed(name: string, row: PackageVersion): DetailedVersion | undefined {
   const version = parseNugetVersion(row.version);
   return version && { id: name, row, version, metadata: row.metadata as NugetMetadata };
 }

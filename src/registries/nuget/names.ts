@@ -21,11 +21,11 @@ export function requireNugetVersion(text: string): NugetVersion {
 }
 
 /** The key of the file of a package. */
-export const packageFileKey = (id: string, version: NugetVersion): string =>
+export const nupkgKey = (id: string, version: NugetVersion): string =>
   `${id.toLowerCase()}.${nugetVersionKey(version)}.nupkg`;
 
 /** The key of the file of the symbols of a package. */
-export const symbolsFileKey = (id: string, version: NugetVersion): string =>
+export const snupkgKey = (id: string, version: NugetVersion): string =>
   `${id.toLowerCase()}.${nugetVersionKey(version)}.snupkg`;
 
 /** The key of the manifest of a package. */

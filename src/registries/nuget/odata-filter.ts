@@ -1,7 +1,7 @@
 import { malformed } from "../../lib/failure.ts";
 
 /** A value of a property, or of an expression. */
-export type ODataValue = string | number | boolean;
+type ODataValue = string | number | boolean;
 
 /** An entry by its properties. */
 export type ODataEntry = Readonly<Record<string, ODataValue>>;

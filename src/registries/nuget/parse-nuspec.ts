@@ -4,7 +4,7 @@ import { isPackageId } from "./names.ts";
 import { type NugetVersion, parseNugetVersion } from "./nuget-version.ts";
 
 /** A package that another one needs, in a range of versions as the manifest has it. */
-export interface NugetDependency {
+interface NugetDependency {
   readonly id: string;
   readonly range: string;
 }

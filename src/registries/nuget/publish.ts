@@ -1,6 +1,6 @@
 import { findPackage, type PackageOwner } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
-import { openFormFile } from "../../domain/attachments/form-file.ts";
+import { readFormParts } from "../../domain/attachments/form-file.ts";
 import { publishVersion, type PublishedFile } from "../../domain/packages/publish-version.ts";
 import {
   receiveBlob,
@@ -13,7 +13,7 @@ import { malformed, notFound } from "../../lib/failure.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
 import type { RegistryContext } from "../env.ts";
 import { readUpload } from "../read-upload.ts";
-import { manifestKey, packageFileKey, symbolsFileKey } from "./names.ts";
+import { manifestKey, nupkgKey, snupkgKey } from "./names.ts";
 import { nugetVersionKey } from "./nuget-version.ts";
 import { parseNupkg, readSymbols } from "./parse-nupkg.ts";
 
@@ -26,7 +26,7 @@ export async function publishPackage(
   ctx: Ctx,
   owner: PackageOwner,
 ): Promise<void> {
-  const blob = await receiveBlob(ctx, "nuget", await openUpload(c));
+  const blob = await receiveBlob(ctx, "nuget", readUploadedFile(c));
   const { parsed, known, manifest } = await withBlobs(ctx, [blob], async () => {
     const opened = await parseNupkg(sourceOfBlob(ctx, blob));
     const key = { type: "nuget", nameKey: opened.nuspec.id.toLowerCase() } as const;
@@ -37,7 +37,7 @@ export async function publishPackage(
     };
   });
   const { id, version, metadata } = parsed;
-  const name = packageFileKey(id, version);
+  const name = nupkgKey(id, version);
   await publishVersion(ctx, owner, known, {
     type: "nuget",
     name: id,
@@ -63,7 +63,7 @@ export async function publishSymbols(
   ctx: Ctx,
   owner: PackageOwner,
 ): Promise<void> {
-  const blob = await receiveBlob(ctx, "nuget", await openUpload(c));
+  const blob = await receiveBlob(ctx, "nuget", readUploadedFile(c));
   const blobs: ReceivedBlob[] = [blob];
   const files: PublishedFile[] = [];
   // What is stored here is dropped with the package of symbols, whatever fails.
@@ -74,7 +74,7 @@ export async function publishSymbols(
     const pkg = await findPackage(ctx, owner, key);
     const found = pkg && (await findVersion(ctx, pkg, nugetVersionKey(nuspec.version)));
     if (!found) throw notFound("the package of these symbols does not exist");
-    const name = symbolsFileKey(nuspec.id, nuspec.version);
+    const name = snupkgKey(nuspec.id, nuspec.version);
     files.push({ blob, name, nameKey: name });
     for await (const symbols of readSymbols(opened)) {
       const stored = await storeBlob(ctx, "nuget", symbols.bytes);
@@ -100,12 +100,19 @@ export async function publishSymbols(
   });
 }
 
-/** The uploaded file: of a form, as NuGet clients send it, or the body itself. */
-async function openUpload(c: RegistryContext): Promise<AsyncIterable<Uint8Array>> {
+/** Streams the uploaded file: the first one of a form, as NuGet clients send it, or the body itself. */
+async function* readUploadedFile(c: RegistryContext): AsyncGenerator<Uint8Array> {
   const type = c.req.header("content-type") ?? "";
   const { body } = c.req.raw;
-  if (!/^multipart\/form-data\b/i.test(type) || !body) return readUpload(c);
-  const file = await openFormFile(type, body, "package");
-  if (!file) throw malformed("the form has no file in its field package");
-  return file.pieces;
+  if (!/^multipart\/form-data\b/i.test(type) || !body) {
+    yield* readUpload(c);
+    return;
+  }
+  let hasFile = false;
+  for await (const { filename, pieces } of readFormParts(type, body)) {
+    if (filename === undefined || hasFile) continue;
+    hasFile = true;
+    yield* pieces;
+  }
+  if (!hasFile) throw malformed("the form has no file");
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 
 import { escapeXml } from "../../lib/xml.ts";
-import type { Listing, StoredVersion } from "./listings.ts";
+import type { Listing, StoredNupkg } from "./listings.ts";
 import { isNugetPrerelease } from "./nuget-version.ts";
 import { contentUrl } from "./v3-documents.ts";
 import type { ODataEntry } from "./odata-filter.ts";
@@ -130,7 +130,7 @@ export const FILTER_PROPERTIES: ReadonlySet<string> = new Set([
 ]);
 
 /** A version as an entry is made of. */
-export type V2Entry = readonly [listing: Listing, stored: StoredVersion];
+export type V2Entry = readonly [listing: Listing, stored: StoredNupkg];
 
 /** A list of entries. */
 export interface V2Feed {
@@ -141,17 +141,14 @@ export interface V2Feed {
   readonly total: number | undefined;
   /** The URL of the next page, if there is one. */
   readonly next: string | undefined;
-  readonly updatedAt: number;
 }
 
-export const formatFeed = (
-  base: string,
-  { path, entries, total, next, updatedAt }: V2Feed,
-): string =>
+export const formatFeed = (base: string, { path, entries, total, next }: V2Feed): string =>
   `${HEAD}<feed xml:base="${escapeXml(base)}/" ${NAMESPACES}>` +
   (total === undefined ? "" : `<m:count>${total}</m:count>`) +
   `<id>${escapeXml(`${base}/${path}`)}</id><title type="text">Packages</title>` +
-  `<updated>${new Date(updatedAt).toISOString()}</updated>` +
+  // SECURITY: by what is shown alone; that of the registry would tell of hidden packages.
+  `<updated>${new Date(Math.max(0, ...entries.map(([{ createdAt }]) => createdAt))).toISOString()}</updated>` +
   `<link rel="self" title="Packages" href="Packages"/>` +
   entries.map((entry) => formatEntryBody(base, entry, "")).join("") +
   (next === undefined ? "" : `<link rel="next" href="${escapeXml(next)}"/>`) +
@@ -185,7 +182,7 @@ function formatEntryBody(base: string, [listing, stored]: V2Entry, attributes: s
 
 function toProperties(
   { isLatest, isAbsoluteLatest }: Listing,
-  { id, version, metadata, row, sizeBytes, sha512 }: StoredVersion,
+  { id, version, metadata, row, sizeBytes, sha512 }: StoredNupkg,
 ): Record<string, string | number | boolean> {
   const time = new Date(row.createdAt).toISOString().replace(/Z$/, "");
   const dependencies = metadata.dependencyGroups.flatMap(({ framework, dependencies: list }) =>

@@ -2,11 +2,11 @@ import { malformed } from "../../lib/failure.ts";
 import type { RegistryContext } from "../env.ts";
 import { compareNugetVersions, parseNugetVersion } from "./nuget-version.ts";
 import { type ODataEntry, type ODataFilter, parseFilter } from "./odata-filter.ts";
-import { readSlice, type Slice } from "./search.ts";
+import { readResultRange, type ResultRange } from "./search.ts";
 import { FILTER_PROPERTIES } from "./v2-documents.ts";
 
 /** How a request of version 2 of the protocol restricts and orders a list. */
-export interface V2Query extends Slice {
+export interface V2Query extends ResultRange {
   readonly filter: ODataFilter | undefined;
   /** Compares two entries; 0 keeps them in the order of ids and versions. */
   readonly compare: (left: ODataEntry, right: ODataEntry) => number;
@@ -21,7 +21,7 @@ export function readV2Query({ req }: RegistryContext): V2Query {
   const filter = req.query("$filter") ?? "";
   const order = req.query("$orderby") ?? "";
   return {
-    ...readSlice(req.query("$skip"), req.query("$top")),
+    ...readResultRange(req.query("$skip"), req.query("$top")),
     filter: filter.trim() === "" ? undefined : parseFilter(filter, FILTER_PROPERTIES),
     compare: parseOrder(order),
     hasTotal: req.query("$inlinecount") === "allpages",

@@ -1,7 +1,7 @@
-import type { DetailedVersion, Listing, StoredVersion } from "./listings.ts";
+import type { DetailedVersion, Listing, StoredNupkg } from "./listings.ts";
 import { pathOf, typesOf } from "./listings.ts";
 import { nugetVersionKey, type NugetVersion } from "./nuget-version.ts";
-import { packageFileKey } from "./names.ts";
+import { nupkgKey } from "./names.ts";
 import type { DependencyGroup } from "./parse-nuspec.ts";
 
 // The JSON documents of NuGet's protocol, version 3. See https://learn.microsoft.com/nuget/api/overview
@@ -48,7 +48,7 @@ const leafUrl = (base: string, id: string, version: NugetVersion): string =>
 
 /** The URL of the file of a package. */
 export const contentUrl = (base: string, id: string, version: NugetVersion): string =>
-  `${base}/package/${pathOf(id, version)}/${packageFileKey(id, version)}`;
+  `${base}/package/${pathOf(id, version)}/${nupkgKey(id, version)}`;
 
 /** The metadata of all versions of a package. @param versions Oldest first, at least one. */
 export function toRegistration(base: string, id: string, versions: readonly DetailedVersion[]) {
@@ -180,15 +180,15 @@ export const toLeaf = (base: string, { id, row, version }: DetailedVersion) => (
 });
 
 /** A package that a search found. */
-export interface FoundPackage {
+export interface NugetSearchHit {
   /** The newest version that the client asked for. */
-  readonly newest: StoredVersion;
+  readonly newest: StoredNupkg;
   /** All of these versions, newest first. */
   readonly versions: readonly Listing[];
   readonly owner: string;
 }
 
-export const toSearchResult = (base: string, { newest, versions, owner }: FoundPackage) => {
+export const toSearchResult = (base: string, { newest, versions, owner }: NugetSearchHit) => {
   const { id, metadata } = newest;
   return {
     "@id": registrationUrl(base, id),

@@ -13,7 +13,7 @@ import {
 } from "./names.ts";
 import { toVersionMetadata } from "./project-document.ts";
 import { CORE_METADATA, type FileMetadata } from "./project-files.ts";
-import type { Upload } from "./read-upload-form.ts";
+import type { UploadedDistribution } from "./read-upload-form.ts";
 import { formatPythonVersion, keyOfPythonVersion } from "./versions.ts";
 
 /**
@@ -21,7 +21,7 @@ import { formatPythonVersion, keyOfPythonVersion } from "./versions.ts";
  *
  * @throws Failure `malformed` for names, versions and types that are none or differ, and as `inspectDistribution`.
  */
-export async function checkUpload(ctx: Ctx, upload: Upload): Promise<Publication> {
+export async function checkUpload(ctx: Ctx, upload: UploadedDistribution): Promise<Publication> {
   const { fields, filename, blob } = upload;
   if ((fields.get(":action") ?? "file_upload") !== "file_upload") {
     throw malformed("the action of the form is not file_upload");

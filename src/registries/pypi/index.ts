@@ -120,21 +120,23 @@ for (const path of ["/pypi/:name/json", "/pypi/:name/:version/json"]) {
     const { ctx } = request;
     const pkg = requirePackage(request);
     const given = c.req.param("version");
-    const key = given === undefined ? "" : pythonVersionKey(given);
-    if (given !== undefined && !(await findVersion(ctx, pkg, key))) {
-      throw notFound("the version does not exist");
-    }
+    const key = given === undefined ? undefined : pythonVersionKey(given);
     return answerIndex(c, ctx, {
       source: pkg.row,
-      kind: ["pypi-document", key],
+      kind: ["pypi-document", key ?? ""],
       type: "application/json",
       make: async () => {
-        const files = await listProjectFiles(ctx, pkg);
-        const found = await findVersion(ctx, pkg, key || pythonVersionKey(latestVersionOf(files)));
+        const [files, wanted] = await Promise.all([
+          listProjectFiles(ctx, pkg),
+          key === undefined ? undefined : findVersion(ctx, pkg, key),
+        ]);
+        const [first] = files;
+        const latest = first && key === undefined ? latestVersionOf(first, files) : undefined;
+        const found = latest ? await findVersion(ctx, pkg, pythonVersionKey(latest)) : wanted;
         if (!found) throw notFound("the version does not exist");
         const { version, metadata } = found;
         const projectUrl = `${rootOf(request)}/simple/${pkg.row.nameKey}/`;
-        const form = { hasReleases: key === "", projectUrl };
+        const form = { isOfProject: key === undefined, projectUrl };
         return formatProjectDocument(
           pkg.row.name,
           version,

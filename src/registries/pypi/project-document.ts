@@ -42,9 +42,9 @@ export const toVersionMetadata = (metadata: CoreMetadata) => ({
  * The version that a project shows: the newest one that is neither yanked nor a pre-release, or else the newest not
  * yanked, or the newest.
  *
- * @param files At least one.
+ * @param first One of the files.
  */
-export function latestVersionOf(files: readonly ProjectFile[]): string {
+export function latestVersionOf(first: ProjectFile, files: readonly ProjectFile[]): string {
   const rank = ({ version, isYanked }: ProjectFile): number => {
     const parsed = parsePythonVersion(version);
     return (isYanked ? 0 : 2) + (parsed && isPreRelease(parsed) ? 0 : 1);
@@ -54,7 +54,7 @@ export function latestVersionOf(files: readonly ProjectFile[]): string {
     if (difference !== 0) return difference > 0 ? right : left;
     const [a, b] = [parsePythonVersion(left.version), parsePythonVersion(right.version)];
     return a && b && comparePythonVersions(b, a) > 0 ? right : left;
-  });
+  }, first);
   return best.version;
 }
 
@@ -64,7 +64,7 @@ export function formatProjectDocument(
   version: string,
   metadata: VersionMetadata,
   files: readonly ProjectFile[],
-  { hasReleases, projectUrl }: { readonly hasReleases: boolean; readonly projectUrl: string },
+  { isOfProject, projectUrl }: { readonly isOfProject: boolean; readonly projectUrl: string },
 ): string {
   const ofVersion = files.filter((file) => file.version === version);
   const releases = Object.fromEntries(
@@ -84,7 +84,7 @@ export function formatProjectDocument(
       yanked: ofVersion.some(({ isYanked }) => isYanked),
       yanked_reason: ofVersion.find(({ yankReason }) => yankReason !== "")?.yankReason ?? null,
     },
-    ...(hasReleases && { releases }),
+    ...(isOfProject && { releases }),
     urls: ofVersion.map(toUrl),
     vulnerabilities: [],
   });

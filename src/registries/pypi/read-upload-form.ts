@@ -10,7 +10,7 @@ import { readSource } from "../archives/archive-source.ts";
 import type { RegistryContext } from "../env.ts";
 
 /** An upload: the fields of the form, and the file, which is stored. */
-export interface Upload {
+export interface UploadedDistribution {
   readonly fields: ReadonlyMap<string, string>;
   readonly filename: string;
   readonly blob: ReceivedBlob;
@@ -28,7 +28,7 @@ const FIELDS_MAX = 2000;
  * were sent; `too_large`. Nothing of the file stays then.
  * @see "Upload API 1.0" of the Python packaging specifications.
  */
-export async function readUploadForm(ctx: Ctx, c: RegistryContext): Promise<Upload> {
+export async function readUploadForm(ctx: Ctx, c: RegistryContext): Promise<UploadedDistribution> {
   const { body, headers } = c.req.raw;
   if (!body) throw malformed("http: no such file");
   const fields = new Map<string, string>();

@@ -20,7 +20,7 @@ const TYPES = {
 /** The type of an index. */
 export type SimpleType = (typeof TYPES)[keyof typeof TYPES];
 
-export const isJsonType = (type: SimpleType): boolean => type === JSON_TYPE;
+const isJsonType = (type: SimpleType): boolean => type === JSON_TYPE;
 
 /**
  * Chooses the form of an index.

@@ -51,7 +51,7 @@ export const formatNames = (names: Iterable<string>): string =>
  *
  * @param gems In the order of their publication.
  */
-export function formatVersions(gems: readonly IndexedGem[]): string {
+export function formatGemVersions(gems: readonly IndexedGem[]): string {
   const infos = new Map<string, ReturnType<typeof createHash>>();
   const lines = gems.map((gem) => {
     const info = infos.get(gem.name) ?? createHash("md5").update(START);

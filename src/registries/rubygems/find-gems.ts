@@ -22,6 +22,7 @@ export interface GemFileMetadata {
 export interface IndexedGemRow extends IndexedGem {
   readonly id: number;
   readonly repoId: number | null;
+  readonly isRestricted: boolean;
   readonly fileId: number;
 }
 
@@ -35,6 +36,7 @@ export const listGems = ({ db }: Ctx, condition: SQL | undefined): Promise<Index
     .select({
       id: packages.id,
       repoId: packages.repoId,
+      isRestricted: packages.isRestricted,
       fileId: packageFiles.id,
       name: packages.name,
       number: fromMetadata("$.spec.number"),

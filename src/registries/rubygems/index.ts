@@ -23,7 +23,7 @@ import { enterOwner, enterPackage, requirePackage, type OwnerRequest } from "../
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readBytes, readUpload } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
-import { formatInfo, formatInfoLine, formatNames, formatVersions } from "./compact-index.ts";
+import { formatInfo, formatInfoLine, formatNames, formatGemVersions } from "./compact-index.ts";
 import {
   findGemFile,
   type GemFileMetadata,
@@ -64,7 +64,7 @@ for (const kind of ["specs", "latest_specs", "prerelease_specs"] satisfies Specs
 
 rubygems.get("/versions", async (c) => {
   const request = await enterGems(c);
-  return answerDigested(c, request.ctx, indexOf(request, "versions", formatVersions));
+  return answerDigested(c, request.ctx, indexOf(request, "versions", formatGemVersions));
 });
 
 rubygems.get("/names", async (c) => {

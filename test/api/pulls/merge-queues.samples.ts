@@ -23,16 +23,17 @@ async function makeQueued(world: World) {
   const [{ id: repoId }, { id: doerId }] = [await world.repo(), await world.user()];
   const { id: issueId, pull } = await world.pull();
   const times = { createdAt: 1, dueAt: Number.MAX_SAFE_INTEGER };
-  const queue = only(
-    await db
-      .insert(mergeQueues)
-      .values({ repoId, branch: pull.baseBranch, ...times })
-      .returning(),
-  );
-  const { headOid } = pull;
+  const { baseBranch: branch, headOid } = pull;
+  await db
+    .insert(mergeQueues)
+    .values({ repoId, branch, ...times })
+    .onConflictDoNothing();
+  const isOfRepository = eq(mergeQueues.repoId, repoId);
+  const queue = only(await db.select().from(mergeQueues).where(isOfRepository));
   await db
     .insert(mergeQueueEntries)
-    .values({ queueId: queue.id, issueId, doerId, style: "merge", headOid, createdAt: 1 });
+    .values({ queueId: queue.id, issueId, doerId, style: "merge", headOid, createdAt: 1 })
+    .onConflictDoNothing();
   return world.pullPath();
 }
 

@@ -13,10 +13,10 @@ import {
   serviceUrl,
 } from "../support/forge.ts";
 import { makeDirectory } from "../support/git.ts";
-import { hasProgram, runProgram, tryProgram } from "../support/program.ts";
+import { hasProgram, runProgram, tryProgram } from "../support/run-program.ts";
 import { runDocument } from "./document.ts";
 
-const hasComposer = hasProgram("composer", "--version", "--no-plugins");
+const hasComposer = hasProgram("composer");
 if (!hasComposer) console.log("no Composer: its tests are skipped");
 
 const { host } = new URL(serviceUrl);
@@ -29,7 +29,7 @@ const envOf = (directory: string) => ({
 });
 
 const composer = (directory: string, ...args: string[]) =>
-  tryProgram(directory, ["composer", "--no-ansi", ...args], envOf(directory));
+  tryProgram("composer", ["--no-ansi", ...args], { directory, env: envOf(directory) });
 
 const urlOf = ({ name }: Pick<Caller, "name">) => `${serviceUrl}/api/packages/${name}/composer`;
 
@@ -63,7 +63,7 @@ async function publish(
   writeFileSync(join(source, "version.php"), `<?php const THE_VERSION = "${version}";`);
   const archive = ["archive", "--working-dir=source", "--format=zip", "--dir=..", "--file=source"];
   const env = envOf(directory);
-  await runProgram(directory, ["composer", "--quiet", ...archive], env);
+  await runProgram("composer", ["--quiet", ...archive], { directory, env });
   const { name: user = "", password = "" } = credential ?? {};
   const { status } = await fetch(`${urlOf(owner)}/?version=${version}`, {
     method: "PUT",

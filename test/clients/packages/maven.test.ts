@@ -13,7 +13,7 @@ import {
   serviceUrl,
 } from "../support/forge.ts";
 import { makeDirectory } from "../support/git.ts";
-import { hasProgram, tryProgram } from "../support/program.ts";
+import { hasProgram, tryProgram } from "../support/run-program.ts";
 import { runDocument } from "./document.ts";
 
 const hasMaven = hasProgram("mvn") && hasProgram("javac") && hasProgram("jar");
@@ -48,7 +48,7 @@ function makeSettings(owner: Pick<Caller, "name">, credential?: Caller): string 
 }
 
 const maven = (directory: string, ...args: string[]) =>
-  tryProgram(directory, ["mvn", "-B", "-s", "settings.xml", ...args], ENV);
+  tryProgram("mvn", ["-B", "-s", "settings.xml", ...args], { directory, env: ENV });
 
 const deploy = (
   directory: string,

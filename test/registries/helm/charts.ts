@@ -8,7 +8,7 @@ export const makeChart = (
   version: string,
   fields: readonly string[] = [],
   files: readonly MadeEntry[] = [],
-): Promise<Uint8Array> =>
+): Promise<Uint8Array<ArrayBuffer>> =>
   makeTarGz([
     {
       path: `${name}/Chart.yaml`,
