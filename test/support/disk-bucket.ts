@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -17,6 +17,8 @@ export class DiskBucket {
   onCall: (name: string) => void = () => {};
   private readonly directory: string;
   private uploads = 0;
+  /** The sizes of the parts of each unfinished upload. */
+  private readonly partSizes = new Map<string, number[]>();
 
   private constructor(directory: string) {
     this.directory = directory;
@@ -101,21 +103,42 @@ export class DiskBucket {
     return { objects, truncated, ...(truncated && { cursor: listed.at(-1) }) };
   }
 
+  async head(key: string) {
+    this.onCall("head");
+    const found = await stat(this.pathOf(key)).catch(() => undefined);
+    return found ? { size: found.size } : null;
+  }
+
   async createMultipartUpload(key: string) {
     this.onCall("createMultipartUpload");
-    const path = join(this.directory, `upload-${this.uploads++}`);
-    const file = await open(path, "w");
-    const sizes: number[] = [];
+    const uploadId = String(this.uploads++);
+    await writeFile(this.partsPathOf(uploadId), "");
+    this.partSizes.set(uploadId, []);
+    return this.resumeMultipartUpload(key, uploadId);
+  }
+
+  resumeMultipartUpload(key: string, uploadId: string) {
+    const path = this.partsPathOf(uploadId);
+    const findSizes = (): number[] => {
+      const sizes = this.partSizes.get(uploadId);
+      if (!sizes) throw new Error("The specified multipart upload does not exist. (10024)");
+      return sizes;
+    };
     return {
+      uploadId,
       uploadPart: async (partNumber: number, bytes: Uint8Array) => {
         this.onCall("uploadPart");
+        const sizes = findSizes();
         const [first = bytes.length] = sizes;
+        const file = await open(path, "r+");
         await file.write(bytes, 0, bytes.length, (partNumber - 1) * first);
+        await file.close();
         sizes[partNumber - 1] = bytes.length;
         return { partNumber, etag: `${partNumber}` };
       },
       complete: async (parts: { partNumber: number }[]) => {
         this.onCall("complete");
+        const sizes = findSizes();
         const isWhole = parts.every(({ partNumber }, at) => partNumber === at + 1);
         const full = sizes.slice(0, -1);
         if (!isWhole || parts.length !== sizes.length)
@@ -123,15 +146,20 @@ export class DiskBucket {
         if (full.some((size) => size !== sizes[0] || size < PART_BYTES_MIN)) {
           throw new Error("complete: parts of other lengths than the first");
         }
-        await file.close();
+        this.partSizes.delete(uploadId);
         await rename(path, this.pathOf(key));
       },
       abort: async () => {
         this.onCall("abort");
-        await file.close();
+        findSizes();
+        this.partSizes.delete(uploadId);
         await rm(path);
       },
     };
+  }
+
+  private partsPathOf(uploadId: string): string {
+    return join(this.directory, `upload-${uploadId}`);
   }
 
   private pathOf(key: string): string {

@@ -1,9 +1,9 @@
-import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { isPackageInReach } from "../../auth/access/credential-reach.ts";
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
-import { boundTokenId } from "../../auth/actor.ts";
+import { type Actor, boundTokenId } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf } from "../../db/db.ts";
 import { packages, packageVersions, repositories, users } from "../../db/schema/index.ts";
@@ -20,6 +20,12 @@ export interface ImagePage {
   /** Whether there may be more after `last`. */
   readonly last: ImageName | undefined;
 }
+
+/** Those whose private repository is gone are listed for their own account, and for administrators. */
+const isUnrestricted = (actor: Actor): SQL =>
+  actor.isSiteAdmin
+    ? sql`true`
+    : anyOf(eq(packages.isRestricted, false), eq(packages.ownerId, actor.user?.id ?? 0));
 
 /**
  * Lists images that have a tag or a manifest and that the caller may see, in the order of their owners and names.
@@ -40,7 +46,9 @@ export async function listImages(
         eq(packages.type, "container"),
         isAccountVisible(actor),
         anyOf(
-          boundTokenId(actor) === undefined ? isNull(packages.repoId) : undefined,
+          boundTokenId(actor) === undefined
+            ? allOf(isNull(packages.repoId), isUnrestricted(actor))
+            : undefined,
           allOf(isNotNull(packages.repoId), isRepositoryVisible(actor)),
         ),
         sql`(${users.lowerName}, ${packages.nameKey}) > (${after.owner}, ${after.name})`,

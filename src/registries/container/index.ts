@@ -49,7 +49,7 @@ container.use("*", async (c, next) => {
 container.get("/", async (c) => {
   if (!c.req.header("authorization")) throw unauthenticated("get a token first");
   await authenticateCaller(c, "always");
-  return c.json({});
+  return c.body(null, 200);
 });
 
 container.get("/token", async (c) =>

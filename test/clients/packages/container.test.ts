@@ -14,7 +14,7 @@ import {
   serviceUrl,
 } from "../support/forge.ts";
 import { makeDirectory } from "../support/git.ts";
-import { hasProgram, runProgram, tryProgram } from "../support/program.ts";
+import { hasProgram, runProgram, tryProgram } from "../support/run-program.ts";
 import { runDocument } from "./document.ts";
 
 /** Where `.ci/install-clients` puts what it builds. */
@@ -26,13 +26,21 @@ const [crane, oras, helm] = ["crane", "oras", "helm"].map((name) => join(BIN, na
   string,
 ];
 
-const hasCrane = hasProgram(crane, "version");
+const hasCrane = hasProgram(crane);
 const hasSkopeo = hasProgram("skopeo");
-const hasOras = hasProgram(oras, "version");
-const hasHelm = hasProgram(helm, "version");
+const hasOras = hasProgram(oras);
+const hasHelm = hasProgram(helm);
 for (const [name, has] of Object.entries({ crane: hasCrane, skopeo: hasSkopeo, oras: hasOras })) {
   if (!has) console.log(`no ${name}: its tests are skipped`);
 }
+
+type Environment = Readonly<Record<string, string>>;
+
+const tryCommand = (directory: string, command: readonly string[], env: Environment = {}) =>
+  tryProgram(command[0] ?? "", command.slice(1), { directory, env });
+
+const runCommand = (directory: string, command: readonly string[], env: Environment = {}) =>
+  runProgram(command[0] ?? "", command.slice(1), { directory, env });
 
 const HOST = new URL(serviceUrl).host;
 
@@ -63,12 +71,12 @@ async function makeLayer(content: string | Buffer, caller = token) {
   const home = makeHome(caller);
   mkdirSync(join(home.directory, "app"));
   writeFileSync(join(home.directory, "app/content"), content);
-  await runProgram(home.directory, ["tar", "-czf", "layer.tar.gz", "app"]);
+  await runCommand(home.directory, ["tar", "-czf", "layer.tar.gz", "app"]);
   return home;
 }
 
 const append = (home: ReturnType<typeof makeHome>, name: string) =>
-  tryProgram(home.directory, [crane, "append", "-f", "layer.tar.gz", "-t", name], home.env);
+  tryCommand(home.directory, [crane, "append", "-f", "layer.tar.gz", "-t", name], home.env);
 
 describe.skipIf(!hasCrane)("crane", () => {
   it("pushes an image, pulls it as anybody, pushes the next one and deletes both", async () => {
@@ -77,23 +85,23 @@ describe.skipIf(!hasCrane)("crane", () => {
     expect(await append(first, `${name}:1.0`)).toMatchObject({ code: 0 });
     const reader = makeHome();
     const read = (reference: string) =>
-      tryProgram(reader.directory, [crane, "export", reference, "out.tar"], reader.env);
+      tryCommand(reader.directory, [crane, "export", reference, "out.tar"], reader.env);
     expect(await read(`${name}:1.0`)).toMatchObject({ code: 0 });
-    expect(await runProgram(reader.directory, ["tar", "-xOf", "out.tar", "app/content"])).toBe(
+    expect(await runCommand(reader.directory, ["tar", "-xOf", "out.tar", "app/content"])).toBe(
       "first",
     );
     const digest = (
-      await runProgram(reader.directory, [crane, "digest", `${name}:1.0`], reader.env)
+      await runCommand(reader.directory, [crane, "digest", `${name}:1.0`], reader.env)
     ).trim();
     const second = await makeLayer("second");
     expect(await append(second, `${name}:1.0`)).toMatchObject({ code: 0 });
     // Whoever has pinned the digest pulls the same image.
     expect(await read(`${name}@${digest}`)).toMatchObject({ code: 0 });
-    expect(await runProgram(reader.directory, ["tar", "-xOf", "out.tar", "app/content"])).toBe(
+    expect(await runCommand(reader.directory, ["tar", "-xOf", "out.tar", "app/content"])).toBe(
       "first",
     );
     const remove = (reference: string) =>
-      tryProgram(second.directory, [crane, "delete", reference], second.env);
+      tryCommand(second.directory, [crane, "delete", reference], second.env);
     expect(await remove(`${name}@${digest}`)).toMatchObject({ code: 0 });
     expect(await remove(`${name}:1.0`)).toMatchObject({ code: 0 });
     const gone = await read(`${name}:1.0`);
@@ -127,7 +135,7 @@ describe.skipIf(!hasCrane)("crane", () => {
     const home = await makeLayer("secret", { name: secret.name, password });
     expect(await append(home, name)).toMatchObject({ code: 0 });
     const read = ({ directory, env }: ReturnType<typeof makeHome>) =>
-      tryProgram(directory, [crane, "manifest", name], env);
+      tryCommand(directory, [crane, "manifest", name], env);
     expect(await read(home)).toMatchObject({ code: 0 });
     expect((await read(makeHome())).output).toContain("UNAUTHORIZED");
     expect((await read(makeHome(token))).code).not.toBe(0);
@@ -140,19 +148,19 @@ describe.skipIf(!hasCrane)("crane", () => {
     await append(home, `${name}:amd64`);
     await append(await makeLayer("arm64"), `${name}:arm64`);
     const index = ["index", "append", "-m", `${name}:amd64`, "-m", `${name}:arm64`];
-    await runProgram(home.directory, [crane, ...index, "-t", `${name}:all`], home.env);
-    await runProgram(home.directory, [crane, "copy", `${name}:all`, `${name}-copy:all`], home.env);
-    const manifest = await runProgram(
+    await runCommand(home.directory, [crane, ...index, "-t", `${name}:all`], home.env);
+    await runCommand(home.directory, [crane, "copy", `${name}:all`, `${name}-copy:all`], home.env);
+    const manifest = await runCommand(
       home.directory,
       [crane, "manifest", `${name}-copy:all`],
       home.env,
     );
     expect(JSON.parse(manifest)).toMatchObject({ manifests: [{}, {}] });
     const valid = ["validate", "--remote", `${name}-copy:all`];
-    expect(await tryProgram(home.directory, [crane, ...valid], home.env)).toMatchObject({
+    expect(await tryCommand(home.directory, [crane, ...valid], home.env)).toMatchObject({
       code: 0,
     });
-    const catalog = await runProgram(home.directory, [crane, "catalog", HOST], home.env);
+    const catalog = await runCommand(home.directory, [crane, "catalog", HOST], home.env);
     expect(catalog.split("\n")).toContain(`${owner.name}/${image}-copy`);
   });
 });
@@ -188,7 +196,7 @@ describe.skipIf(!hasSkopeo)("skopeo", () => {
         layers: [describeContent(layer, `${type}.image.rootfs.diff.tar`)],
       }),
     );
-    const skopeo = (...args: string[]) => tryProgram(home.directory, ["skopeo", ...args], home.env);
+    const skopeo = (...args: string[]) => tryCommand(home.directory, ["skopeo", ...args], home.env);
     const copy = ["copy", "--insecure-policy", "--preserve-digests"];
     const pushed = await skopeo(...copy, "--dest-tls-verify=false", `dir:${made}`, name);
     expect(pushed.output + pushed.code).toMatch(/0$/);
@@ -215,7 +223,7 @@ describe.skipIf(!hasOras)("oras", () => {
     writeFileSync(join(home.directory, "report.txt"), "a report");
     writeFileSync(join(home.directory, "sbom.json"), "{}");
     const run = (...args: string[]) =>
-      runProgram(home.directory, [oras, ...args, "--plain-http"], home.env);
+      runCommand(home.directory, [oras, ...args, "--plain-http"], home.env);
     await run("push", name, "report.txt:text/plain", "--artifact-type", "application/x-report");
     await run("attach", name, "sbom.json", "--artifact-type", "application/x-sbom");
     const found = JSON.parse(
@@ -229,7 +237,7 @@ describe.skipIf(!hasOras)("oras", () => {
     expect(readFileSync(join(pulled, "report.txt"), "utf8")).toBe("a report");
     await run("manifest", "delete", name, "--force");
     expect(
-      (await tryProgram(home.directory, [oras, "pull", name, "--plain-http"], home.env)).code,
+      (await tryCommand(home.directory, [oras, "pull", name, "--plain-http"], home.env)).code,
     ).not.toBe(0);
   });
 });
@@ -237,7 +245,7 @@ describe.skipIf(!hasOras)("oras", () => {
 describe.skipIf(!hasHelm)("Helm", () => {
   it("pushes a chart and pulls it", async () => {
     const home = makeHome(token);
-    const run = (...args: string[]) => runProgram(home.directory, [helm, ...args], home.env);
+    const run = (...args: string[]) => runCommand(home.directory, [helm, ...args], home.env);
     const chart = freshName("chart");
     await run("create", chart);
     await run("package", chart);

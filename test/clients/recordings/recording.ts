@@ -116,6 +116,7 @@ function isBuilt(method: string, path: string): boolean {
   const [pathname = ""] = path.split("?");
   if (PROVIDER.test(pathname)) return true;
   if (REGISTRIES.some((registry) => registry.test(pathname))) return true;
+  if (pathname.startsWith("/v2/")) return true;
   if (!pathname.startsWith("/api/v1/")) return false;
   return operations.some((each) => each.method === method && each.pattern.test(pathname));
 }

@@ -165,7 +165,7 @@ describe("an image of a private owner", () => {
           ...(body !== undefined && { body }),
         });
         expect(statuses, `${method} ${path} by ${name}`).toContain(answer.status);
-        if (method !== "HEAD") expect(answer.body.errors).toHaveLength(1);
+        expect(method === "HEAD" ? "" : answer.body.errors?.[0]?.code).not.toBeUndefined();
       }
     }
     expect(await versions()).toEqual(before);

@@ -239,7 +239,8 @@ describe("an upload", () => {
         image.request("PATCH", path, { body, headers: { "Content-Range": "0-3" } }),
       ),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 416]);
+    const statuses = answers.map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([202, 416]));
     expect((await image.get(path)).headers.get("Range")).toBe("0-3");
   });
 });
@@ -337,7 +338,12 @@ describe("storage that fails", () => {
   }
 
   /** One request with failing bindings. */
-  const request = (image: TestImage, bindings: Partial<Env>, path: string, init: RequestInit) =>
+  const request = (
+    image: TestImage,
+    bindings: Partial<Env>,
+    path: string,
+    init: { method: string; body?: BodyInit; headers?: Record<string, string> },
+  ) =>
     serveFailing(
       new Request(`https://forge.example${path.startsWith("/") ? path : `${image.path}/${path}`}`, {
         ...init,
@@ -361,15 +367,13 @@ describe("storage that fails", () => {
       }
       const read = await image.request("HEAD", `blobs/${digest}`);
       const stored = await storedOf(digest);
-      expect(stored === undefined ? 404 : 200).toBe(read.status);
-      if (stored) expect(digestOf(stored)).toBe(digest);
+      expect([read.status, stored && digestOf(stored)]).toEqual(
+        stored ? [200, digest] : [404, undefined],
+      );
       // Whatever failed, the client can do it again.
-      if (read.status === 404) {
-        const again = await image.request("POST", `blobs/uploads/?digest=${digest}`, {
-          body: content,
-        });
-        expect(again.status).toBe(201);
-      }
+      const end = `blobs/uploads/?digest=${digest}`;
+      const again = await image.request("POST", end, { body: content });
+      expect(again.status).toBe(201);
       return { hasFailed };
     });
     expect(most).toBeGreaterThan(6);
@@ -406,8 +410,10 @@ describe("storage that fails", () => {
             eq(packageVersions.isInternal, false),
           ),
         );
-      expect(versions).toHaveLength(read.status === 200 ? 3 : 0);
-      if (read.status === 200) expect(read.body).toBe(manifest);
+      const isThere = read.status === 200;
+      expect([versions.length, isThere ? read.body : ""]).toEqual(
+        isThere ? [3, manifest] : [0, ""],
+      );
       return { hasFailed };
     });
     expect(most).toBeGreaterThan(2);
