@@ -21,10 +21,10 @@ import { enterRegistry } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readUpload } from "../read-upload.ts";
 import { failureRenderer, jsonDialect } from "../render-failure.ts";
-import { type ComposerVersion, formatVersions } from "./format-versions.ts";
+import { type ComposerVersion, formatComposerVersions } from "./format-versions.ts";
 import {
   type ComposerPackage,
-  isPackageName,
+  isComposerName,
   type ParsedPackage,
   parsePackage,
 } from "./parse-package.ts";
@@ -113,7 +113,7 @@ composer.get("/p2/:vendor/:file", async (c) => {
     make: async () => {
       const versions = await listVersions(ctx, pkg);
       const ofFile = versions.filter(({ normalized }) => isDevVersion(normalized) === isDev);
-      return formatVersions(pkg.row.nameKey, ofFile);
+      return formatComposerVersions(pkg.row.nameKey, ofFile);
     },
   });
 });
@@ -180,7 +180,7 @@ function enterNamed(
   mode: "read" | "write",
 ): Promise<PackageRequest> {
   const nameKey = name.toLowerCase();
-  if (!isPackageName(nameKey)) throw malformed("a package is called vendor/name");
+  if (!isComposerName(nameKey)) throw malformed("a package is called vendor/name");
   return enterPackage(c, { mode, type: "composer", name: nameKey, nameKey });
 }
 

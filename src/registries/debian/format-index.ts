@@ -115,13 +115,16 @@ export function formatRelease(
     "Acquire-By-Hash: yes",
     // The list of each architecture has them already.
     ...(hasOthers ? ["No-Support-for-Architecture-all: Packages"] : []),
-    ...INDEX_DIGESTS.flatMap(([field, digest]) => [
-      `${field}:`,
-      ...lists.map(
-        ({ path, bytes }) =>
-          ` ${createHash(digest).update(bytes).digest("hex")} ${bytes.length} ${path}`,
-      ),
-    ]),
+    ...INDEX_DIGESTS.map(([field, digest]) => `${field}:${formatDigests(lists, digest)}`),
   ];
   return `${lines.join("\n")}\n`;
 }
+
+/** A line for each list, each after a line feed. */
+const formatDigests = (lists: readonly IndexFile[], digest: string): string =>
+  lists
+    .map(({ path, bytes }) => {
+      const hash = createHash(digest).update(bytes).digest("hex");
+      return `\n ${hash} ${bytes.length} ${path}`;
+    })
+    .join("");
