@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { parseConfig } from "../src/config.ts";
+import { PACKAGE_TYPES } from "../src/db/schema/index.ts";
 import { DEFAULT_SEVERITIES } from "../src/git/object/finding.ts";
 import { formatBase64 } from "../src/lib/base64.ts";
 
@@ -66,6 +67,28 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
   MAX_CREATION_LIMIT: {
     allowed: "a whole number from -1 to 1000000000",
     values: wrongNumbers("-2", "1000000001"),
+  },
+  PACKAGES_ENABLED: { allowed: "true or false", values: wrongFlags() },
+  PACKAGES_LIMIT_TOTAL_OWNER_COUNT: {
+    allowed: "a whole number from -1 to 1000000000",
+    values: wrongNumbers("-2", "1000000001"),
+  },
+  PACKAGES_LIMIT_TOTAL_OWNER_SIZE: {
+    allowed: "a whole number from -1 to 999999999999",
+    values: wrongNumbers("-2", "1000000000000"),
+  },
+  ...Object.fromEntries(
+    PACKAGE_TYPES.map((type) => [
+      `PACKAGES_LIMIT_SIZE_${type.toUpperCase()}`,
+      {
+        allowed: "a whole number from -1 to 999999999999",
+        values: wrongNumbers("-2", "1000000000000"),
+      },
+    ]),
+  ),
+  PACKAGES_DOWNLOAD_COUNT_SECONDS: {
+    allowed: "a whole number from 0 to 25",
+    values: wrongNumbers("-1", "26"),
   },
   AUTO_WATCH_NEW_REPOS: { allowed: "true or false", values: wrongFlags() },
   MIN_PASSWORD_LENGTH: {
@@ -287,6 +310,7 @@ describe("parseConfig", () => {
         ALLOWED_HOST_LIST: undefined,
         DNS_RESOLVER_URL: undefined,
         WEBHOOKS_MAX: undefined,
+        PACKAGES_DOWNLOAD_COUNT_SECONDS: undefined,
       }),
     ).toEqual(parseConfig({}));
     expect(parseConfig({})).toMatchObject({

@@ -15,7 +15,14 @@ import {
 } from "./population.ts";
 
 /** A request, without the server's origin. */
-export type Request = { method: string; path: string; token?: string; body?: string };
+export type Request = {
+  method: string;
+  path: string;
+  token?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** In ASCII. */
+  body?: string;
+};
 
 /** A measured request of the API. */
 export type Case = {

@@ -11,10 +11,11 @@ export function openClient(origin: URL): Client {
   const agent = new Agent({ keepAlive: true });
   const { hostname, port } = origin;
 
-  const send = ({ method, path, token, body }: Request) =>
+  const send = ({ method, path, token, headers: own, body }: Request) =>
     new Promise<Answer>((resolve, reject) => {
       const startedAt = performance.now();
       const headers = {
+        ...own,
         ...(token && { authorization: `token ${token}` }),
         ...(body && { "content-type": "application/json", "content-length": body.length }),
       };

@@ -22,7 +22,10 @@ export async function* readUpload({ req }: RegistryContext): AsyncGenerator<Uint
  *
  * @throws Failure `too_large` beyond `bytesMax`; CallerLeft if the client hangs up.
  */
-export async function readBytes(c: RegistryContext, bytesMax: number): Promise<Uint8Array> {
+export async function readBytes(
+  c: RegistryContext,
+  bytesMax: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of readUpload(c)) {

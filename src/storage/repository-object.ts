@@ -198,6 +198,12 @@ export class RepositoryObject extends DurableObject<Env> {
     };
   }
 
+  /** Whether a push has merged the pull request of a number. */
+  hasMerged(number: number): boolean {
+    const rows = this.sql.exec("select 1 from merges where number = ?", number);
+    return rows.toArray().length > 0;
+  }
+
   /** Replaces packs by one that contains the same objects, if all of them are still listed. */
   replacePacks(uploadId: string, oldNames: string[], pack: PackRecord, at: number): ReplaceOutcome {
     return this.ctx.storage.transactionSync(() => {
@@ -390,16 +396,11 @@ export class RepositoryObject extends DurableObject<Env> {
   /** The reason to refuse all updates of a push. */
   private findRefusal(push: Push): "expired" | "merged" | "required-ref-changed" | undefined {
     if (this.isExpired(push)) return "expired";
-    if (push.merges?.some(({ number }) => this.isMerged(number))) return "merged";
+    if (push.merges?.some(({ number }) => this.hasMerged(number))) return "merged";
     // SECURITY: without this ref, nothing may reach the objects that the push was allowed to refer to.
     return push.requiredRefs.every((each) => this.refs.hasValue(each))
       ? undefined
       : "required-ref-changed";
-  }
-
-  private isMerged(number: number): boolean {
-    const rows = this.sql.exec("select 1 from merges where number = ?", number);
-    return rows.toArray().length > 0;
   }
 
   /** SECURITY: the files of an abandoned upload may be deleted already, so its pack must not be listed. */

@@ -93,6 +93,8 @@ export interface PushedMerge {
   isAutomatic: boolean;
   /** Who merges it, if that is not who pushes. */
   mergerId?: number;
+  /** Whether the branch of the head is to be deleted afterwards, as far as who merges may. */
+  isBranchDeleted?: boolean;
 }
 
 /** A lease on a ref, as its holder names it. */

@@ -224,6 +224,11 @@ export class StoredRepository {
     await this.object.releaseLease(lease);
   }
 
+  /** Whether a push has merged the pull request of a number, also if that is not recorded in the database yet. */
+  hasMerged(number: number): Promise<boolean> {
+    return this.object.hasMerged(number);
+  }
+
   commitPush(push: Push): Promise<PushOutcome> {
     return this.object.commitPush(this.location, push);
   }

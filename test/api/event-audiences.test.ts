@@ -102,6 +102,8 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "pull.review_request_removed": "pulls",
   "pull.merge_scheduled": "pulls",
   "pull.merge_unscheduled": "pulls",
+  "pull.enqueued": "pulls",
+  "pull.dequeued": "pulls",
   "review.submitted": "pulls",
   "review.dismissed": "pulls",
   "review.undismissed": "pulls",
@@ -225,6 +227,8 @@ const OTHER_PAYLOADS: Partial<Record<string, object>> = {
   "issue.edited": { from: { title: "a former title", body: "a former text" } },
   "comment.edited": { from: "a former text" },
   "review.submitted": { state: "approved" },
+  "pull.enqueued": { branch: "main" },
+  "pull.dequeued": { branch: "main", reason: "left", detail: "" },
 };
 
 /** Records one event of each given kind. */

@@ -3,7 +3,12 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
-import type { PackRecord, Push, RefUpdate } from "../../src/storage/repository-records.ts";
+import type {
+  PackRecord,
+  Push,
+  PushedMerge,
+  RefUpdate,
+} from "../../src/storage/repository-records.ts";
 import { freshName } from "../support/make.ts";
 
 const A = "a".repeat(40);
@@ -46,6 +51,44 @@ const push = (updates: RefUpdate[], fields: Partial<Push> = {}): Push => ({
   isAtomic: false,
   defaultBranch: "main",
   ...fields,
+});
+
+describe("the merges of a push", () => {
+  const merge = (number: number): PushedMerge => ({
+    number,
+    issueId: number,
+    kind: "merge",
+    commitOid: B,
+    baseOid: A,
+    mergeBaseOid: "",
+    isAutomatic: true,
+    mergerId: 3,
+  });
+
+  it("are made all or none, each once", async () => {
+    const object = fresh();
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)]));
+    const both = push([update(MAIN, A, B)], { merges: [merge(1), merge(2)] });
+    const { entry } = await object.commitPush(LOCATION, both);
+    expect(entry?.merges).toEqual([merge(1), merge(2)]);
+    for (const merges of [[merge(2)], [merge(3), merge(1)]]) {
+      const again = await object.commitPush(LOCATION, push([update(MAIN, B, C)], { merges }));
+      expect(again).toMatchObject({ outcomes: [{ kind: "merged" }], entry: null });
+    }
+    const other = push([update(MAIN, B, C)], { merges: [merge(3)] });
+    expect((await object.commitPush(LOCATION, other)).outcomes).toMatchObject([
+      { kind: "updated" },
+    ]);
+  });
+
+  it("are not kept by a push that is refused", async () => {
+    const object = fresh();
+    await object.commitPush(LOCATION, push([update(MAIN, null, A)]));
+    const stale = push([update(MAIN, C, B)], { isAtomic: true, merges: [merge(1)] });
+    expect((await object.commitPush(LOCATION, stale)).outcomes).toMatchObject([{ kind: "stale" }]);
+    const next = push([update(MAIN, A, B)], { isAtomic: true, merges: [merge(1)] });
+    expect((await object.commitPush(LOCATION, next)).outcomes).toMatchObject([{ kind: "updated" }]);
+  });
 });
 
 describe("commitPush", () => {

@@ -37,7 +37,7 @@ export const makeTar = (entries: readonly MadeEntry[]): Promise<Uint8Array> =>
   );
 
 /** Makes a tar archive that is compressed by gzip. */
-export const makeTarGz = async (entries: readonly MadeEntry[]): Promise<Uint8Array> =>
+export const makeTarGz = async (entries: readonly MadeEntry[]): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(gzipSync(await makeTar(entries)));
 
 /** Makes a zip archive, also one whose entries claim what does not hold. */

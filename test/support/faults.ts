@@ -49,12 +49,16 @@ export function failing(fault: Fault) {
       },
     });
 
+  const upload = (result: unknown): object =>
+    replaced(result as object, (part, call) => attempt(`upload.${part}`, call));
   const bucket = replaced(env.PACKS, (name, method) =>
-    attempt(`bucket.${name}`, async (...args) => {
-      const result = await method(...args);
-      if (name !== "createMultipartUpload") return result;
-      return replaced(result as object, (part, call) => attempt(`upload.${part}`, call));
-    }),
+    // It makes no request.
+    name === "resumeMultipartUpload"
+      ? (...args) => upload(method(...args))
+      : attempt(`bucket.${name}`, async (...args) => {
+          const result = await method(...args);
+          return name === "createMultipartUpload" ? upload(result) : result;
+        }),
   );
   // The real batch takes the original statements, not their wrappers.
   const statements = new WeakMap<object, unknown>();

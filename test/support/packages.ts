@@ -2,10 +2,12 @@ import { eq, sql } from "drizzle-orm";
 
 import {
   packageBlobs,
+  packageCleanupRules,
   packageFiles,
   packages,
   packageVersions,
   type Package,
+  type PackageCleanupRule,
   type PackageType,
   type PackageVersion,
   type User,
@@ -88,6 +90,31 @@ function insertTestFile(ownerId: number, packageId: number, version: string, cre
     }),
   ] as const;
 }
+
+/** Inserts a rule that removes everything, but for what is set. */
+export const makeCleanupRule = async (
+  { id: ownerId }: Pick<User, "id">,
+  fields: Partial<PackageCleanupRule> = {},
+): Promise<PackageCleanupRule> =>
+  only(
+    await db
+      .insert(packageCleanupRules)
+      .values({
+        ownerId,
+        type: "generic",
+        isEnabled: true,
+        keepCount: 0,
+        keepPattern: "",
+        removeDays: 0,
+        removePattern: "",
+        matchesFullName: false,
+        createdAt: 1000,
+        updatedAt: 1000,
+        nextRunAt: 1000,
+        ...fields,
+      })
+      .returning(),
+  );
 
 /** The names of the versions that a package has, newest first. */
 export const versionsOf = async (packageId: number): Promise<string[]> =>

@@ -21,11 +21,18 @@ const PACKAGE_API_DOOR: PackageDoor = {
 
 type PackageMode = Extract<Mode, "read" | "write" | "admin">;
 
-/** Admits signed-in callers with a mode in the packages of the owner of the path. */
-export function inPackages(mode: PackageMode): Guard<{ owner: PackageOwner }> {
-  const scopes = scopesOf(mode);
+/**
+ * Admits signed-in callers with a mode in the packages of the owner of the path.
+ *
+ * @param options.onlyReads Whether the route changes nothing, although it requires more than reading.
+ */
+export function inPackages(
+  mode: PackageMode,
+  { onlyReads = mode === "read" } = {},
+): Guard<{ owner: PackageOwner }> {
+  const scopes = scopesOf(onlyReads ? "read" : mode);
   return guard(scopes, false, async (c) => {
-    const { ctx, owner } = await enterPackages(requestOf(c), targetOf(c, mode));
+    const { ctx, owner } = await enterPackages(requestOf(c), { ...targetOf(c, mode), scopes });
     // SECURITY: what concerns all packages of an owner is beyond a token that is bound to some.
     if (mode !== "read") refuseBound(ctx.actor);
     return { ctx, owner };
@@ -35,7 +42,7 @@ export function inPackages(mode: PackageMode): Guard<{ owner: PackageOwner }> {
 /**
  * The same for the package of the path.
  *
- * @param rule.mayBeMissing Whether the handler answers for a package that does not exist, or that the caller may not see.
+ * @throws Failure `not_found` also for a package that the caller may not see.
  */
 export function atPackage(mode: PackageMode): Guard<{ owner: PackageOwner; pkg: PackageContext }> {
   return guard(scopesOf(mode), false, async (c) => {

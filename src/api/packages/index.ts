@@ -1,3 +1,4 @@
+import { packageCleanupRules } from "./cleanup-rules.ts";
 import { packageLinks } from "./links.ts";
 import { packageNoun } from "./packages.ts";
 
@@ -5,4 +6,4 @@ import { packageNoun } from "./packages.ts";
  * The routes of packages. When two paths match a request, the one listed first handles it: the segment `-` is no type and
  * no version.
  */
-export const packageRoutes = [packageLinks, packageNoun];
+export const packageRoutes = [packageCleanupRules, packageLinks, packageNoun];

@@ -99,7 +99,7 @@ pullMerge.openapi(
     const options = { style, title, message, headOid: wanted.head_commit_id ?? "" };
     const isForced = wanted.force_merge ?? false;
     try {
-      await mergePull(ctx, pull, user, { ...options, isForced });
+      await mergePull(ctx, pull, user, { ...options, isForced, isBranchDeleted });
     } catch (error) {
       if (!(error instanceof MergeQueueRequired)) throw error;
       await enqueuePull(ctx, pull, user, { ...options, isBranchDeleted });

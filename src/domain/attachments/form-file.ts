@@ -68,7 +68,7 @@ export interface FormPart {
  * @param extraBytesMax Maximum bytes besides files that are read.
  * @throws Failure and CallerLeft as `openFormFile`, on asking for a part or a piece.
  */
-export async function* readForm(
+export async function* readFormParts(
   contentType: string,
   body: ReadableStream<Uint8Array>,
   extraBytesMax = MULTIPART_EXTRA_BYTES_MAX,

@@ -2,6 +2,7 @@ import type { Consequence } from "../../events/consequence.ts";
 import { detachFormerLabels } from "../labels/detach-former-labels.ts";
 import { notify } from "../notifications/notify.ts";
 import { removePullRefs } from "../pulls/remove-refs.ts";
+import { cleanUpMerged } from "../pulls/merge/clean-up-merged.ts";
 import { closeByMerge } from "../pulls/merge/close-by-merge.ts";
 import { advanceMergeQueues } from "../pulls/merge/queue/advance-merge-queues.ts";
 import { runScheduledMerges } from "../pulls/merge/run-scheduled-merges.ts";
@@ -23,6 +24,7 @@ export const CONSEQUENCES: readonly Consequence[] = [
   referByCommits,
   referByText,
   closeByMerge,
+  cleanUpMerged,
   runScheduledMerges,
   advanceMergeQueues,
   detachFormerLabels,

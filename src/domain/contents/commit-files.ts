@@ -51,12 +51,30 @@ export interface EditTarget {
 export async function commitFiles<T>(
   ctx: Ctx,
   repo: RepositoryContext,
+  ...change: FilesChange<T>
+): Promise<{ result: T; made: MadeCommit }> {
+  requireWritable(repo);
+  return commitFilesOf(ctx, repo, ...change);
+}
+
+/** Who changes files, how, and what they change. */
+type FilesChange<T> = [
   user: User,
   commitOptions: CommitOptions,
   fallbackMessage: string,
   edit: (target: EditTarget) => Promise<T>,
+];
+
+/**
+ * Does what `commitFiles` does, for callers who may write to the branch, but not to the repository.
+ *
+ * SECURITY: the caller of this function has asked whether they may.
+ */
+export async function commitFilesOf<T>(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  ...[user, commitOptions, fallbackMessage, edit]: FilesChange<T>
 ): Promise<{ result: T; made: MadeCommit }> {
-  requireWritable(repo);
   const { author, committer } = toIdentities(ctx, user, commitOptions);
   const message = toCommitMessage(commitOptions, fallbackMessage, committer);
   const makeChange = async ({ snapshot, pack }: SnapshotDraft) => {

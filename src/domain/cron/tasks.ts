@@ -9,7 +9,9 @@ import { maintainDeleted } from "../git/maintain-deleted.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
 import { sendAllDueMails } from "../outbox/send-due-mails.ts";
 import { sweepNotifications } from "../notifications/sweep-notifications.ts";
+import { cleanUpPackages } from "../package-cleanup/run-cleanup.ts";
 import { removeLooseBlobs } from "../packages/remove-loose-blobs.ts";
+import { sweepImages } from "../images/sweep-images.ts";
 import { purgeGrants } from "../oauth/purge-grants.ts";
 import { runDueQueues } from "../pulls/merge/queue/run-due-queues.ts";
 import { purgeSignIns } from "../sessions/purge-sign-ins.ts";
@@ -42,6 +44,8 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "delete_unused_avatars", schedule: EVERY_TEN_MINUTES, run: removeUnusedImages },
   { name: "delete_unused_attachments", schedule: EVERY_TEN_MINUTES, run: removeLooseAttachments },
   { name: "delete_unused_packages", schedule: EVERY_TEN_MINUTES, run: removeLooseBlobs },
+  { name: "cleanup_packages", schedule: EVERY_TEN_MINUTES, run: cleanUpPackages },
+  { name: "delete_unused_images", schedule: EVERY_TEN_MINUTES, run: sweepImages },
   { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
   { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },
   { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },

@@ -8,6 +8,7 @@ import { invalid } from "../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { isBeingDeleted } from "../accounts/is-being-deleted.ts";
 import { othersAdminister } from "../accounts/last-administrator.ts";
+import { ownsPackages } from "../packages/delete-some-packages.ts";
 import { leaseDeletion, runDeletion } from "./run-deletion.ts";
 import { closeAccount, startDeletion } from "./start-deletion.ts";
 
@@ -24,9 +25,10 @@ const SCHEDULE_ACCOUNTS_MAX = 20;
  * accounts are gone at the end; the schedule continues the deletion of large ones, and of those whose request died. A
  * repeated call continues, too.
  *
- * @param isPurge Whether its repositories are deleted too, its memberships, and the organizations that nobody else owns.
+ * @param isPurge Whether its repositories and packages are deleted too, its memberships, and the organizations that nobody
+ * else owns.
  * @throws Failure `invalid` for the caller's own account and for the last administrator, and without a purge while the
- * account owns repositories or belongs to organizations.
+ * account owns repositories or packages, or belongs to organizations.
  */
 export async function deleteUser(
   ctx: Ctx,
@@ -39,13 +41,14 @@ export async function deleteUser(
   }
   const { found, leased } = await startUserDeletion(ctx, user, isPurge);
   if (found && !found.isStarted) {
-    const { ownsRepositories, isMember } = found;
+    const { ownsRepositories, isPublishing, isMember } = found;
     if (ownsRepositories && !isPurge) throw stillOwning(user);
     if (isMember && !isPurge) throw stillMember(user);
+    if (isPublishing && !isPurge) throw stillPublishing(user);
     throw invalid(`can not delete the last admin user [uid: ${user.id}]`);
   }
   const outcome = await runDeletion(ctx, leased, { left: REQUEST_STEPS_MAX });
-  // A repository or membership that the account has had since the first step.
+  // A repository, package or membership that the account has had since the first step.
   if (outcome === "cancelled") throw stillOwning(user);
 }
 
@@ -53,6 +56,8 @@ const stillOwning = ({ id }: User) =>
   invalid(`user still has ownership of repositories [uid: ${id}]`);
 const stillMember = ({ id }: User) =>
   invalid(`user still has membership of organizations [uid: ${id}]`);
+const stillPublishing = ({ id }: User) =>
+  invalid(`user still has ownership of packages [uid: ${id}]`);
 
 /** Continues deletions whose request ended before they did. Safe to repeat and to run concurrently. */
 export async function continueDeletions(ctx: Ctx): Promise<void> {
@@ -78,7 +83,7 @@ async function startUserDeletion(ctx: Ctx, user: User, isPurge: boolean) {
   const isMember = isMemberAnywhere(user.id);
   const mayGo = sql`
     (not ${users.isAdmin} or ${othersAdminister(user.id)})
-    and (${isPurge} or not (${ownsRepositories} or ${isMember}))`;
+    and (${isPurge} or not (${ownsRepositories} or ${isMember} or ${ownsPackages(user.id)}))`;
   const [, , , [found], ...leased] = await db.batch([
     startDeletion(ctx, user.id, isPurge, and(ne(users.kind, "organization"), mayGo) ?? mayGo),
     recordAuditIfChanged(ctx, { kind: "user.deletion_requested", ownerId: user.id }),
@@ -87,6 +92,7 @@ async function startUserDeletion(ctx: Ctx, user: User, isPurge: boolean) {
       .select({
         isStarted: flagColumn(isBeingDeleted(sql`${users.id}`), "is_started"),
         ownsRepositories: flagColumn(ownsRepositories, "owns_repositories"),
+        isPublishing: flagColumn(ownsPackages(user.id), "is_publishing"),
         isMember: flagColumn(isMember, "is_member"),
       })
       .from(users)

@@ -14,6 +14,7 @@ import {
   labels,
   mails,
   notifications,
+  packageVersions,
   reactions,
   releases,
   stopwatches,
@@ -22,7 +23,7 @@ import {
 } from "../../db/schema/index.ts";
 
 /**
- * The statements that take an account out of some of what it did: its posts and releases stay without an author, and its
+ * The statements that take an account out of some of what it did: its posts, releases and versions of packages stay without an author, and its
  * reactions, booked times, roles and notifications go, and so do uses of an organization's labels. The foreign keys would
  * do the same, all at once.
  *
@@ -76,6 +77,10 @@ export function releaseSomePosts(db: Database, accountId: number, limit: number)
       .update(issueDependencies)
       .set({ creatorId: null })
       .where(some(sql`${issueDependencies}`, isAccount(issueDependencies.creatorId))),
+    db
+      .update(packageVersions)
+      .set({ creatorId: null })
+      .where(some(sql`${packageVersions}`, isAccount(packageVersions.creatorId))),
     ...DELETED.map(([table, isOne]) => db.delete(table).where(some(sql`${table}`, isOne))),
   ] as const;
 }

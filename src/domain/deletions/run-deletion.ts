@@ -9,7 +9,7 @@ import {
 import { deleteMemberWithoutTeam, deleteTeamMemberships } from "../../auth/access/memberships.ts";
 import { isOnlyOwner } from "../../auth/access/organizations.ts";
 import type { Ctx } from "../../context.ts";
-import { isViolation } from "../../db/db.ts";
+import { flagColumn, isViolation } from "../../db/db.ts";
 import {
   accountDeletions,
   follows,
@@ -24,6 +24,7 @@ import {
 import { recordIfChanged } from "../../events/record.ts";
 import { log } from "../../lib/log.ts";
 import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
+import { deleteSomePackages, ownsPackages } from "../packages/delete-some-packages.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
 import { deleteHook } from "../webhooks/hooks/delete-hook.ts";
 import { releaseSomePosts } from "./release-posts.ts";
@@ -112,11 +113,19 @@ async function runStep(
       .limit(THINGS_AT_ONCE),
     selectMembershipsOf(db, account.id, THINGS_AT_ONCE),
     db.select({ id: hooks.id }).from(hooks).where(eq(hooks.ownerId, account.id)).limit(1),
+    db
+      .select({ ownsPackages: flagColumn(ownsPackages(account.id), "owns_packages") })
+      .from(users)
+      .where(eq(users.id, account.id)),
   ]);
   // Without a purge, what is found may keep the account: nothing is deleted meanwhile.
   const deleteMeanwhile = deletion.isPurge ? deleteSomeRows(ctx, account) : undefined;
-  const [[owned, memberships, [hook]], areLeft] = await Promise.all([findThings, deleteMeanwhile]);
-  if (!deletion.isPurge && owned.length + memberships.length > 0) {
+  const [[owned, memberships, [hook], [found]], areLeft] = await Promise.all([
+    findThings,
+    deleteMeanwhile,
+  ]);
+  const isInUse = owned.length + memberships.length > 0 || found?.ownsPackages;
+  if (!deletion.isPurge && isInUse) {
     return cancel(ctx, account, deletion);
   }
   for (const row of owned) {
@@ -179,6 +188,7 @@ async function deleteSomeRows({ db }: Ctx, { id }: User): Promise<boolean> {
     db.delete(watches).where(some(eq(watches.userId, id), sql`${watches}`)),
     db.delete(follows).where(some(eq(follows.followerId, id), sql`${follows}`)),
     db.delete(follows).where(some(eq(follows.followedId, id), sql`${follows}`)),
+    ...deleteSomePackages(db, id, ROWS_AT_ONCE),
     ...deleteSomeGrants(db, id, ROWS_AT_ONCE),
     ...releaseSomePosts(db, id, ROWS_AT_ONCE),
   ]);
@@ -190,7 +200,10 @@ async function deleteLast(ctx: Ctx, account: User, deletion: Deletion): Promise<
   const { db } = ctx;
   const { id: ownerId, name, kind } = account;
   const isPurged = deletion.isPurge;
-  const isReady = sql`(${isPurged} or not ${isMemberAnywhere(ownerId)})`;
+  const isReady = sql`(
+    ${isPurged}
+    or not (${isMemberAnywhere(ownerId)} or ${ownsPackages(ownerId)})
+  )`;
   const isThis = and(eq(users.id, ownerId), isReady);
   const isStill = sql`exists (select 1 from ${users} where ${isThis})`;
   try {
@@ -217,7 +230,7 @@ async function deleteLast(ctx: Ctx, account: User, deletion: Deletion): Promise<
   return isPurged ? "unfinished" : cancel(ctx, account, deletion);
 }
 
-/** Gives an account back that has a repository or a membership again, which only a purge deletes. */
+/** Gives an account back that has a repository, a package or a membership again, which only a purge deletes. */
 async function cancel(
   { db, now }: Ctx,
   { id }: User,

@@ -40,7 +40,7 @@ export function mergeStatements(
   const { db, now } = origin;
   const { mergerId: actorId = origin.actorId } = merge;
   const { issueId, number, kind, commitOid, baseOid, mergeBaseOid, isAutomatic } = merge;
-  const { isConfined } = merge;
+  const { isConfined, isBranchDeleted } = merge;
   // The account may have been deleted since.
   const merger: SQL<number> = sql`(select id from users where id = ${actorId})`;
   return [
@@ -54,7 +54,8 @@ export function mergeStatements(
         mergeBaseOid,
         mergeKind: kind,
       })
-      .where(and(eq(pulls.issueId, issueId), isNull(pulls.mergedAt))),
+      .where(and(eq(pulls.issueId, issueId), isNull(pulls.mergedAt)))
+      .returning({ issueId: pulls.issueId }),
     insertSelect(
       db,
       timelineEntries,
@@ -72,6 +73,7 @@ export function mergeStatements(
         mergeCommitOid: commitOid,
         mergeKind: kind,
         isAutomatic,
+        ...(isBranchDeleted && { isBranchDeleted }),
         ...(isConfined && { isConfined }),
       },
     ),

@@ -12,6 +12,7 @@ import { eventSubject } from "./event-subject.ts";
 import { type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
 import { stopStatements } from "./stop-stopwatch.ts";
+import { unscheduleStatements } from "./unschedule-merge.ts";
 
 /** What caused a change of state. */
 interface StateCause {
@@ -46,8 +47,8 @@ export async function changeState(
 
 /**
  * The statements that close or reopen an issue or pull request, with the entry of the timeline and the event. Where it
- * has that state already they write nothing. The caller's stopwatch on an issue that is closed stops. A failed batch is
- * judged by `asOpenBlockers`.
+ * has that state already they write nothing. The caller's stopwatch on an issue that is closed stops, and a scheduled
+ * merge of a pull request is cancelled. A failed batch is judged by `asOpenBlockers`.
  */
 export function stateStatements(
   ctx: Ctx,
@@ -83,12 +84,16 @@ export function stateStatements(
       commitOid,
     }),
   ] as const;
+  if (!isClosed) return change;
   const { user } = ctx.actor;
-  if (!isClosed || !user) return change;
   const isOpen = sql`exists (
     select 1 from ${issues} where ${issues.id} = ${issueId} and not ${issues.isClosed}
   )`;
-  return [...stopStatements(ctx, issue, user, isOpen), ...change] as const;
+  const closing = user
+    ? ([...stopStatements(ctx, issue, user, isOpen), ...change] as const)
+    : change;
+  if (!issue.row.isPull) return closing;
+  return [...unscheduleStatements(ctx, issue, isOpen), ...closing] as const;
 }
 
 const isMerged = (issueId: number): SQL => sql`exists (

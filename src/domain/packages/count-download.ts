@@ -8,39 +8,52 @@ import { log } from "../../lib/log.ts";
 let pending = new Map<number, number>();
 /** When this isolate last wrote downloads, in milliseconds. */
 let writtenAt = 0;
-let isWriting = false;
+/** Until when a request has promised to write them, in milliseconds; 0 for none. */
+let promisedUntil = 0;
+
+/** How long a request has for the write itself, in milliseconds: the runtime may end it before. */
+const WRITE_MS = 5000;
+/** Versions that wait while the database fails; further ones are not counted. */
+const PENDING_MAX = 10_000;
 
 /**
- * Counts a download of a version. An isolate gathers the downloads of `PACKAGES_DOWNLOAD_COUNT_SECONDS` and writes them by
- * one statement, after a response; those of an isolate that dies meanwhile are lost.
+ * Counts a download of a version, without a write before the response: an isolate gathers the downloads of
+ * `PACKAGES_DOWNLOAD_COUNT_SECONDS` and writes them by one statement, after a response. Those that can't be written wait for
+ * the next download; those of an isolate that dies meanwhile are lost.
  */
 export function countPackageDownload(ctx: Ctx, versionId: number): void {
-  pending.set(versionId, (pending.get(versionId) ?? 0) + 1);
-  if (isWriting) return;
-  isWriting = true;
-  const write = async (): Promise<void> => {
-    const wait = writtenAt + ctx.config.packages.downloadCountMs - Date.now();
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    isWriting = false;
-    writtenAt = Date.now();
-    const counts = pending;
-    pending = new Map();
-    const list = JSON.stringify([...counts]);
+  add(versionId, 1);
+  const now = Date.now();
+  // A request that was cut off before it wrote does not keep later ones from writing.
+  if (now < promisedUntil) return;
+  const waitMs = Math.max(0, writtenAt + ctx.config.packages.downloadCountMs - now);
+  promisedUntil = now + waitMs + WRITE_MS;
+  ctx.defer(writeAfter(ctx, waitMs));
+}
+
+function add(versionId: number, count: number): void {
+  if (pending.size >= PENDING_MAX && !pending.has(versionId)) return;
+  pending.set(versionId, (pending.get(versionId) ?? 0) + count);
+}
+
+async function writeAfter(ctx: Ctx, waitMs: number): Promise<void> {
+  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+  const counts = pending;
+  pending = new Map();
+  promisedUntil = 0;
+  writtenAt = Date.now();
+  const list = JSON.stringify([...counts]);
+  try {
     await ctx.db
       .update(packageVersions)
-      .set({
-        downloadCount: sql`${packageVersions.downloadCount} + given.count`,
-      })
+      .set({ downloadCount: sql`${packageVersions.downloadCount} + given.count` })
       .from(sql`(
-      select value ->> 0 as id, value ->> 1 as count
-      from json_each(${list})
-    ) as given`)
+        select value ->> 0 as id, value ->> 1 as count
+        from json_each(${list})
+      ) as given`)
       .where(sql`${packageVersions.id} = given.id`);
-  };
-  ctx.defer(
-    write().catch(() => {
-      isWriting = false;
-      log("package:downloads-not-counted", {});
-    }),
-  );
+  } catch {
+    log("package:downloads-not-counted", {});
+    for (const [versionId, count] of counts) add(versionId, count);
+  }
 }

@@ -23,7 +23,11 @@ export async function deleteVersion(
 }
 
 /** The statements that delete some versions of a package with an event for each, and a package that has none left. */
-export function deleteVersions(ctx: Ctx, { row, owner }: PackageContext, isOne: SQL | undefined) {
+export function deleteVersions(
+  ctx: Ctx,
+  { row }: Pick<PackageContext, "row">,
+  isOne: SQL | undefined,
+) {
   const { db } = ctx;
   const isDeleted = and(eq(packageVersions.packageId, row.id), isOne);
   return [
@@ -31,7 +35,7 @@ export function deleteVersions(ctx: Ctx, { row, owner }: PackageContext, isOne: 
       ctx,
       {
         type: "package.deleted",
-        ownerId: owner.account.id,
+        ownerId: row.ownerId,
         repoId: row.repoId,
         packageId: row.id,
         versionId: sql`${packageVersions.id}`,

@@ -147,3 +147,24 @@ async function isInReach(ctx: Ctx, { account }: PackageOwner): Promise<SQL | und
   const list = JSON.stringify(reached.map((each) => each.id));
   return sql`${packages.id} in (select value from json_each(${list}))`;
 }
+
+/** Lists the versions of some ids, in their order, as far as the caller may see them. */
+export async function listVersionsIn(
+  ctx: Ctx,
+  owner: PackageOwner,
+  ids: readonly number[],
+): Promise<VersionOfPackage[]> {
+  const rows = await selectVersions(
+    ctx,
+    allOf(
+      isShown(ctx, owner),
+      eq(packageVersions.ownerId, owner.account.id),
+      sql`${packageVersions.id} in (select value from json_each(${JSON.stringify(ids)}))`,
+    ),
+  );
+  const byId = new Map(rows.map((row) => [row.version.id, row]));
+  return ids.flatMap((id) => {
+    const row = byId.get(id);
+    return (row && toEntry(ctx, owner, row)) ?? [];
+  });
+}

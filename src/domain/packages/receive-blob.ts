@@ -124,12 +124,18 @@ export function dropBlobs(ctx: Ctx, uuids: readonly string[]): void {
   ctx.defer(drop().catch(() => log("package:blobs-not-dropped", { count: uuids.length })));
 }
 
-/** The same pieces, as far as they are within a size. @throws Failure `forbidden` beyond it. */
+/**
+ * The same pieces, as far as they are within a size.
+ *
+ * @param bytesBefore The size of what earlier requests have received of the file.
+ * @throws Failure `forbidden` beyond it.
+ */
 export async function* boundPieces(
   pieces: AsyncIterable<Uint8Array>,
   bytesMax: number,
+  bytesBefore = 0,
 ): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
+  let bytes = bytesBefore;
   for await (const piece of pieces) {
     bytes += piece.length;
     if (bytes > bytesMax) throw forbidden(`the file is larger than ${bytesMax} bytes`);

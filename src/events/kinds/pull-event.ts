@@ -33,6 +33,8 @@ export type PullEvent =
       mergeKind: MergeKind;
       /** Whether nobody asked for it just then: it was scheduled, or found in the base. */
       isAutomatic: boolean;
+      /** Whether the branch of the head is to be deleted. */
+      isBranchDeleted?: boolean;
       /** Whether its credential reaches less than its account: nothing follows from it in other repositories. */
       isConfined?: true;
     })

@@ -1,12 +1,10 @@
 import type { Context } from "hono";
 import { z } from "zod";
 
-import type { Actor } from "../../auth/actor.ts";
 import type { Credential } from "../../auth/credential.ts";
-import { markPassword } from "../../auth/password.ts";
 import { seal, unseal } from "../../auth/seal.ts";
+import { TransferCredential, transferCredential } from "../../auth/transfer-credential.ts";
 import type { Ctx } from "../../context.ts";
-import type { User } from "../../db/schema/index.ts";
 import { LFS_UPLOAD_LIFE_MS } from "../../domain/lfs/store-object.ts";
 import { type Failure, unauthenticated } from "../../lib/failure.ts";
 import type { GitHttpEnv } from "../env.ts";
@@ -24,10 +22,7 @@ const Claims = z.object({
   operation: z.enum(["download", "upload", "verify"]),
   repoId: z.number(),
   oid: z.string(),
-  credential: z.union([
-    z.object({ kind: z.literal("transfer"), userId: z.number(), tokenId: z.number() }),
-    z.object({ kind: z.literal("transfer"), userId: z.number(), passwordMark: z.string() }),
-  ]),
+  credential: TransferCredential,
   /** In milliseconds. */
   expiresAt: z.number(),
 });
@@ -58,19 +53,10 @@ export async function makeTransferToken(
 ): Promise<TransferToken | undefined> {
   if (!actor.user || config.sealingKeys.length === 0) return undefined;
   const lifeMs = LIFE_MS[transfer.operation];
-  const credential = await credentialOf(actor, actor.user);
+  const credential = await transferCredential(actor, actor.user);
   const claims = { ...transfer, credential, expiresAt: now + lifeMs };
   const text = await seal(config.sealingKeys, JSON.stringify(claims), PURPOSE);
   return { text, lifeSeconds: lifeMs / 1000 };
-}
-
-async function credentialOf(
-  { token }: Actor,
-  { id: userId, passwordHash }: User,
-): Promise<Credential> {
-  const kind = "transfer";
-  if (token) return { kind, userId, tokenId: token.id };
-  return { kind, userId, passwordMark: await markPassword(passwordHash) };
 }
 
 /**

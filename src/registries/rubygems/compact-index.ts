@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { formatSlug, type GemSlug } from "./names.ts";
+import { formatGemSlug, type GemSlug } from "./names.ts";
 import type { GemRequirement, GemSpec } from "./parse-gemspec.ts";
 
 // The indexes that Bundler and `gem install` read. Each begins with a line `---`, and versions are in the order in which
@@ -27,7 +27,7 @@ export function formatInfoLine(spec: GemSpec, sha256: string): string {
   const rubygems = formatRequirements(spec.rubygemsVersions, "&");
   if (ruby !== ANY) facts.push(`ruby:${ruby}`);
   if (rubygems !== ANY) facts.push(`rubygems:${rubygems}`);
-  return `${formatSlug(spec)} ${needs.join(",")}|${facts.join(",")}`;
+  return `${formatGemSlug(spec)} ${needs.join(",")}|${facts.join(",")}`;
 }
 
 const ANY = ">= 0";
@@ -51,12 +51,12 @@ export const formatNames = (names: Iterable<string>): string =>
  *
  * @param gems In the order of their publication.
  */
-export function formatVersions(gems: readonly IndexedGem[]): string {
+export function formatGemVersions(gems: readonly IndexedGem[]): string {
   const infos = new Map<string, ReturnType<typeof createHash>>();
   const lines = gems.map((gem) => {
     const info = infos.get(gem.name) ?? createHash("md5").update(START);
     infos.set(gem.name, info.update(`${gem.line}\n`));
-    return `${gem.name} ${formatSlug(gem)} ${info.copy().digest("hex")}\n`;
+    return `${gem.name} ${formatGemSlug(gem)} ${info.copy().digest("hex")}\n`;
   });
   return START + lines.join("");
 }

@@ -23,7 +23,7 @@ import { enterOwner, enterPackage, requirePackage, type OwnerRequest } from "../
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readBytes, readUpload } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
-import { formatInfo, formatInfoLine, formatNames, formatVersions } from "./compact-index.ts";
+import { formatInfo, formatInfoLine, formatNames, formatGemVersions } from "./compact-index.ts";
 import {
   findGemFile,
   type GemFileMetadata,
@@ -36,7 +36,7 @@ import {
 } from "./find-gems.ts";
 import { toGemJson } from "./gem-json.ts";
 import { gemVersionKey, isGemVersion, isPrerelease } from "./gem-version.ts";
-import { formatSlug, isPlatformName, parseSlug, requireGemName, slugKey } from "./names.ts";
+import { formatGemSlug, isPlatformName, parseSlug, requireGemName, slugKey } from "./names.ts";
 import { parseGem } from "./parse-gem.ts";
 import { RUBY } from "./platform.ts";
 import { readGemKey } from "./read-key.ts";
@@ -64,7 +64,7 @@ for (const kind of ["specs", "latest_specs", "prerelease_specs"] satisfies Specs
 
 rubygems.get("/versions", async (c) => {
   const request = await enterGems(c);
-  return answerDigested(c, request.ctx, indexOf(request, "versions", formatVersions));
+  return answerDigested(c, request.ctx, indexOf(request, "versions", formatGemVersions));
 });
 
 rubygems.get("/names", async (c) => {
@@ -105,7 +105,7 @@ rubygems.post("/api/v1/gems", async (c) => {
     return { spec: parsed, known: await findPackage(ctx, owner, key) };
   });
   const { name, number, description, summary, homepage, licenses, authors } = spec;
-  const slug = formatSlug(spec);
+  const slug = formatGemSlug(spec);
   const metadata: GemFileMetadata = { spec, line: formatInfoLine(spec, blob.sha256) };
   await publishVersion(ctx, owner, known, {
     type: "rubygems",
@@ -136,7 +136,7 @@ rubygems.delete("/api/v1/gems/yank", async (c) => {
   const found = pkg && (await findGemFile(ctx, [pkg], [slug]));
   if (!found) throw notFound("the version does not exist");
   await deleteFile(ctx, pkg, found.version, found.file);
-  return c.text(`Successfully deleted gem: ${slug.name} (${formatSlug(slug)})\n`);
+  return c.text(`Successfully deleted gem: ${slug.name} (${formatGemSlug(slug)})\n`);
 });
 
 rubygems.get("/api/v1/search.json", async (c) => {

@@ -24,7 +24,7 @@ export interface GemSlug {
 }
 
 /** A version with its platform, as file names and indexes have it: `1.0.0`, `1.0.0-java`. */
-export const formatSlug = ({ number, platform }: Pick<GemSlug, "number" | "platform">): string =>
+export const formatGemSlug = ({ number, platform }: Pick<GemSlug, "number" | "platform">): string =>
   platform === RUBY ? number : `${number}-${platform}`;
 
 /** Maximum number of ways to read a file name that are tried. */

@@ -6,7 +6,7 @@ import { type ArchiveSource, readSource, sourceOfBytes } from "../archives/archi
 import { gunzip } from "../archives/gunzip.ts";
 import { readTar } from "../archives/tar.ts";
 import { malformed } from "../../lib/failure.ts";
-import { type GemSpec, parseGemspec, readYaml } from "./parse-gemspec.ts";
+import { type GemSpec, parseGemspec, readUntypedYaml } from "./parse-gemspec.ts";
 
 /** Maximum bytes of the specification and of the digests, uncompressed. */
 const PART_BYTES_MAX = 1024 * 1024;
@@ -74,7 +74,7 @@ async function digestPart(
 
 /** Compares the digests that the gem states, by algorithm and part, with those of its parts. */
 function requireChecksums(text: string, digests: ReadonlyMap<string, PartDigests>): void {
-  const stated = Checksums.safeParse(readYaml(text));
+  const stated = Checksums.safeParse(readUntypedYaml(text));
   if (!stated.success) throw malformed(`${CHECKSUMS} does not have digests of the parts`);
   for (const [algorithm, parts] of Object.entries(stated.data)) {
     for (const [part, digest] of Object.entries(parts)) {

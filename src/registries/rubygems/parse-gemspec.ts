@@ -100,7 +100,7 @@ const Specification = z.object({
  * @see https://guides.rubygems.org/specification-reference/
  */
 export function parseGemspec(text: string): GemSpec {
-  const read = Specification.safeParse(readYaml(text));
+  const read = Specification.safeParse(readUntypedYaml(text));
   if (!read.success) {
     const [issue] = read.error.issues;
     throw malformed(`the specification of the gem is not valid: ${issue?.path.join(".")}`);
@@ -131,7 +131,7 @@ export function parseGemspec(text: string): GemSpec {
 }
 
 /** Reads a document whose values are all texts, lists and maps. @returns Undefined for what is no YAML. */
-export function readYaml(text: string): unknown {
+export function readUntypedYaml(text: string): unknown {
   try {
     const document = parseDocument(text, { schema: "failsafe", logLevel: "silent" });
     if (document.errors.length > 0) return undefined;

@@ -6,11 +6,16 @@ import {
   emailAddresses,
   follows,
   organizationMembers,
+  packageBlobs,
+  packageLooseFiles,
+  packages,
+  packageVersions,
   repositories,
   stars,
   users,
 } from "../../../src/db/schema/index.ts";
 import { continueDeletions } from "../../../src/domain/deletions/delete-user.ts";
+import { deleteSomePackages } from "../../../src/domain/packages/delete-some-packages.ts";
 import { makeManyRepositories } from "../../support/bulk.ts";
 import { auditKindsOf } from "../../support/audit.ts";
 import { call } from "../../support/call.ts";
@@ -19,6 +24,7 @@ import { eventsIn } from "../../support/events.ts";
 import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
 import { makeHook } from "../../support/hooks.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
+import { makePackage, versionsOf } from "../../support/packages.ts";
 import { systemCtx } from "../../support/system.ts";
 
 const remove = (admin: TestUser, { name }: { name: string }, query = "") =>
@@ -120,7 +126,14 @@ describe("DELETE /admin/users/{username}", () => {
       status: 422,
       body: { message: `user still has membership of organizations [uid: ${member.id}]` },
     });
-    for (const user of [owner, member]) {
+    const publisher = await make.user();
+    const pkg = await makePackage(publisher);
+    expect(await remove(admin, publisher)).toMatchObject({
+      status: 422,
+      body: { message: `user still has ownership of packages [uid: ${publisher.id}]` },
+    });
+    expect(await versionsOf(pkg.id)).toEqual(["1.0"]);
+    for (const user of [owner, member, publisher]) {
       expect(await accountOf(user)).toMatchObject([
         { visibility: "public", isLoginProhibited: false },
       ]);
@@ -168,6 +181,38 @@ describe("DELETE /admin/users/{username}", () => {
     expect(await eventsIn(shared)).toMatchObject([
       { type: "organization.member_removed", payload: { userId: user.id, teamId: null } },
     ]);
+  });
+
+  it("purges packages with their bytes, and leaves those of others without a publisher", async () => {
+    const [admin, user] = [await make.admin(), await make.user()];
+    const org = await make.org([await make.user()]);
+    const foreign = await makePackage(org, { creatorId: user.id });
+    const pkg = await makePackage(user, { versions: ["1", "2"] });
+    const isOwn = eq(packageBlobs.ownerId, user.id);
+    const uuids = (await db.select().from(packageBlobs).where(isOwn)).map(({ uuid }) => uuid);
+    expect(uuids).toHaveLength(2);
+    expect((await purge(admin, user)).status).toBe(204);
+    expect(await accountOf(user)).toEqual([]);
+    expect(await versionsOf(pkg.id)).toEqual([]);
+    expect(await db.select().from(packageBlobs).where(isOwn)).toEqual([]);
+    const isLoose = inArray(packageLooseFiles.uuid, uuids);
+    expect(await db.select().from(packageLooseFiles).where(isLoose)).toHaveLength(2);
+    const isForeign = eq(packageVersions.packageId, foreign.id);
+    expect(await db.select().from(packageVersions).where(isForeign)).toMatchObject([
+      { creatorId: null },
+    ]);
+  });
+
+  it("purges packages in bounded steps, each of which may be repeated", async () => {
+    const user = await make.user();
+    const pkg = await makePackage(user, { versions: ["1", "2", "3"] });
+    const step = () => db.batch([...deleteSomePackages(db, user.id, 2)]);
+    await step();
+    expect(await versionsOf(pkg.id)).toHaveLength(1);
+    await step();
+    await step();
+    expect(await versionsOf(pkg.id)).toEqual([]);
+    expect(await db.select().from(packages).where(eq(packages.ownerId, user.id))).toEqual([]);
   });
 
   it("deletes webhooks of the account", async () => {

@@ -13,6 +13,7 @@ import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";
 import { freshName, make } from "../../support/make.ts";
+import { makePackage, versionsOf } from "../../support/packages.ts";
 import { statusesOf } from "../../support/statuses.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -570,6 +571,21 @@ describe("DELETE /orgs/{org}", () => {
 
     expect((await call("GET", `/repos/${org.name}/${repo.name}`, { as: member })).status).toBe(200);
     expect(await eventsIn(org)).toEqual([]);
+  });
+
+  it("refuses to delete an organization that owns a package, and changes nothing", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+    const pkg = await makePackage(org);
+    expect(await call("DELETE", `/orgs/${org.name}`, { as: owner })).toMatchObject({
+      status: 422,
+      body: { message: `organization still has ownership of packages [uid: ${org.id}]` },
+    });
+    expect(await versionsOf(pkg.id)).toEqual(["1.0"]);
+    expect(await eventsIn(org)).toEqual([]);
+    const path = `/packages/${org.name}/generic/${pkg.name}/1.0`;
+    expect((await call("DELETE", path, { as: owner })).status).toBe(204);
+    expect((await call("DELETE", `/orgs/${org.name}`, { as: owner })).status).toBe(204);
   });
 
   it("deletes an organization of more members than one batch removes", async () => {

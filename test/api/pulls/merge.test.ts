@@ -1,3 +1,5 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
@@ -215,6 +217,37 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/merge", () => {
     // A refused merge leaves the base to the next one.
     const { release } = await leaseBase(closed);
     await release();
+  });
+
+  it("refuses to mark one as merged that another request merges at the same time", async () => {
+    const ready = await makeReadyPull();
+    const { owner, pull, repo, baseOid } = ready;
+    await setPullSettings(repo, { allowManualMerge: true });
+    const byHand = { Do: "manually-merged", MergeCommitID: baseOid };
+    const refusal = { status: 405, body: { message: "The PR is already merged" } };
+    // The push is made, and the Worker dies before it is recorded.
+    const stored = git.repository(repo);
+    const { refs } = await stored.snapshot();
+    const at = refs.find(({ name }) => name === "refs/heads/main");
+    const dead = await leaseBase(ready);
+    const waiting = merge(ready, byHand);
+    await runInDurableObject(env.REPOSITORY.getByName(repo.objectName), (_object, { storage }) => {
+      storage.sql.exec("insert into merges (number, push_id) values (?, 'dead')", pull.number);
+    });
+    await dead.release();
+    expect(await waiting).toMatchObject(refusal);
+    expect(at?.oid).toBe(baseOid);
+    await expectUnmerged(ready);
+    // And the other way round: a merge that is recorded after the pull request was read.
+    const other = await makeReadyPull();
+    await setPullSettings(other.repo, { allowManualMerge: true });
+    const lease = await leaseBase(other);
+    const late = merge(other, { ...byHand, MergeCommitID: other.baseOid });
+    await db.update(pulls).set({ mergedAt: 1 }).where(eq(pulls.issueId, other.pull.id));
+    await lease.release();
+    expect(await late).toMatchObject(refusal);
+    expect(await kindsOf(other)).toEqual([]);
+    expect(owner.id).not.toBe(other.owner.id);
   });
 
   it("gives up where others have the base for too long", async () => {

@@ -122,6 +122,42 @@ describe("a merge when checks succeed", () => {
     ]);
   });
 
+  it("is cancelled with the pull request, which is told once, and is not made once that is reopened", async () => {
+    const { ready, writer, report } = await makeGuarded();
+    await merge(ready, writer);
+    const patch = (state: string) =>
+      call("PATCH", ready.path, { as: ready.owner, json: { state } });
+    await patch("closed");
+    await patch("closed");
+    expect(await scheduledOf(ready)).toEqual([]);
+    await patch("open");
+    await report("success");
+    await drawConsequences();
+    expect(await isMerged(ready)).toBe(false);
+    expect(await kindsOf(ready)).toEqual([
+      "pull_scheduled_merge",
+      "pull_cancel_scheduled_merge",
+      "close",
+      "reopen",
+    ]);
+    const told = (await eventsOf(ready.repo)).map(({ type }) => type);
+    expect(told.filter((type) => type === "pull.merge_unscheduled")).toHaveLength(1);
+  });
+
+  it("is cancelled where the branch of the head is deleted", async () => {
+    const { ready, writer } = await makeGuarded();
+    await merge(ready, writer);
+    await call("DELETE", `${ownOf(ready)}/branches/topic`, { as: ready.owner });
+    await drawConsequences();
+    expect(await scheduledOf(ready)).toEqual([]);
+    expect(await kindsOf(ready)).toEqual([
+      "pull_scheduled_merge",
+      "pull_cancel_scheduled_merge",
+      "close",
+      "delete_branch",
+    ]);
+  });
+
   it("is refused to strangers, for drafts, and for styles that are off", async () => {
     const ready = await makeReadyPull();
     expect((await merge(ready, await make.user())).status).toBe(405);

@@ -119,6 +119,24 @@ describe("the maintainers of a base", () => {
     expect(tip).toMatchObject({ parents: [before, expect.any(String)], committer: owner.name });
   });
 
+  it("apply a suggestion to it if its poster lets them", async () => {
+    const { owner, fork, path, allow } = await makeForkPull();
+    const before = await branchOf(fork);
+    const comment = { path: "topic", new_position: 1, body: "```suggestion\nb\n```" };
+    const json = { event: "COMMENT", comments: [comment] };
+    expect((await call("POST", `${path}/reviews`, { as: owner, json })).status).toBe(200);
+    const { body: comments } = await call("GET", `${path}/comments`, { as: owner });
+    const apply = (as: TestUser) =>
+      call("POST", `${path}/comments/${comments[0].id}/apply-suggestion`, { as, json: {} });
+    expect((await apply(owner)).status).toBe(403);
+    await allow(true);
+    expect((await apply(await make.user())).status).toBe(403);
+    expect(await branchOf(fork)).toBe(before);
+    const applied = await apply(owner);
+    expect(applied.status).toBe(201);
+    expect(await branchOf(fork)).toBe(applied.body.sha);
+  });
+
   // SECURITY: the poster opens one branch to them, and nothing else of the fork.
   it("push to that branch, to no other one, and do not delete it", async () => {
     const { owner, fork, allow } = await makeForkPull();

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { inProject } from "../../../scripts/project.ts";
+import { registries } from "../../../src/registries/index.ts";
 
 /** The requests of one scenario to Gitea, with its answers. */
 export interface Recording {
@@ -89,10 +90,18 @@ function patternOf(path: string): RegExp {
 /** Paths outside the API that exist: the provider of OAuth 2.0. */
 const PROVIDER = /^\/login\/oauth\/|^\/\.well-known\/openid-configuration$/;
 
+/** Paths of the registries of packages that are served, as `/api/packages/:owner/generic`. */
+const REGISTRIES: readonly RegExp[] = [
+  ...new Set(registries.routes.map(({ path }) => path.split("/", 5).join("/"))),
+]
+  .filter((path) => path.startsWith("/api/packages/:owner/"))
+  .map((path) => new RegExp(`^${path.replace(":owner", "[^/]+")}(?:/|$)`));
+
 /** Whether the service has the operation of a request to this path. Outside the API most of them count as missing. */
 function isBuilt(method: string, path: string): boolean {
   const [pathname = ""] = path.split("?");
   if (PROVIDER.test(pathname)) return true;
+  if (REGISTRIES.some((registry) => registry.test(pathname))) return true;
   if (!pathname.startsWith("/api/v1/")) return false;
   return operations.some((each) => each.method === method && each.pattern.test(pathname));
 }

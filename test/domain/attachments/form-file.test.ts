@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { Failure } from "../../../src/lib/failure.ts";
-import { openFormFile, readForm } from "../../../src/domain/attachments/form-file.ts";
+import { openFormFile, readFormParts } from "../../../src/domain/attachments/form-file.ts";
 
 /** A byte stream that arrives in chunks of a size. */
 function streamInChunks(bytes: Uint8Array, chunkBytes: number): ReadableStream<Uint8Array> {
@@ -115,11 +115,11 @@ describe("openFormFile", () => {
   });
 });
 
-describe("readForm", () => {
+describe("readFormParts", () => {
   /** Reads the parts whose field is in `wanted`; skips the others. */
   async function readParts(bytes: Uint8Array, chunkBytes: number, wanted?: readonly string[]) {
     const parts: object[] = [];
-    for await (const part of readForm(TYPE, streamInChunks(bytes, chunkBytes))) {
+    for await (const part of readFormParts(TYPE, streamInChunks(bytes, chunkBytes))) {
       if (wanted && !wanted.includes(part.name)) continue;
       const pieces: Uint8Array[] = [];
       for await (const piece of part.pieces) pieces.push(piece.slice());
@@ -155,7 +155,7 @@ describe("readForm", () => {
   it("goes on behind a part that was read in part", async () => {
     const large = partOf('form-data; name="file"; filename="f"', "x".repeat(200_000));
     const names: string[] = [];
-    for await (const part of readForm(TYPE, streamInChunks(text(large + FORM), 1000))) {
+    for await (const part of readFormParts(TYPE, streamInChunks(text(large + FORM), 1000))) {
       names.push(part.name);
       await part.pieces.next();
       await part.pieces.return(undefined);

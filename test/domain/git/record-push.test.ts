@@ -2,13 +2,16 @@ import { env } from "cloudflare:workers";
 import { asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { events } from "../../../src/db/schema/index.ts";
+import { events, pulls } from "../../../src/db/schema/index.ts";
+import { recordPush } from "../../../src/domain/git/record-push.ts";
+import type { OutboxEntry, PushedMerge } from "../../../src/storage/repository-records.ts";
 import { maintainRepository } from "../../../src/domain/git/maintain-repository.ts";
 import { History } from "../../support/commits.ts";
 import { db } from "../../support/db.ts";
 import { failing } from "../../support/faults.ts";
 import { readAll } from "../../support/list.ts";
 import { make, type TestRepo } from "../../support/make.ts";
+import { makeReadyPull } from "../../support/merges.ts";
 import { pushCommands } from "../../support/push.ts";
 import { doorsWith } from "../../support/service.ts";
 import { systemCtx } from "../../support/system.ts";
@@ -45,6 +48,46 @@ async function pushEventsOf(repo: TestRepo) {
 
 const namesOf = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `refs/heads/b${String(at).padStart(4, "0")}`);
+
+describe("the merges of a push", () => {
+  it.each([
+    ["by this version", (merge: PushedMerge) => ({ merges: [merge] })],
+    ["by an earlier version", (merge: PushedMerge) => ({ merge })],
+  ])("are recorded from an entry stored %s", async (_by, fieldsOf) => {
+    const { repo, pull, owner, baseOid, headOid } = await makeReadyPull();
+    const [at, merger] = [Date.now(), await make.user()];
+    const merge: PushedMerge = {
+      number: pull.number,
+      issueId: pull.id,
+      kind: "merge",
+      commitOid: headOid,
+      baseOid,
+      mergeBaseOid: baseOid,
+      isAutomatic: true,
+    };
+    const recorded = async (mergerId?: number) => {
+      const entry = {
+        pushId: crypto.randomUUID(),
+        updateCount: 0,
+        actorId: owner.id,
+        isConfined: true,
+        at,
+        rootUrl: "",
+        visibility: { visibility: "public", isPrivate: false },
+        packName: null,
+        firstLogId: 1,
+        ...fieldsOf({ ...merge, ...(mergerId !== undefined && { mergerId }) }),
+      } as OutboxEntry;
+      const summary = { head: "refs/heads/main", hasRefs: true, packBytes: 0 };
+      const ctx = systemCtx({}, at);
+      await recordPush(ctx, repo, entry, summary, [], () => Promise.resolve(new Map()));
+      return (await db.select().from(pulls).where(eq(pulls.issueId, pull.id)))[0];
+    };
+    expect(await recorded(merger.id)).toMatchObject({ mergerId: merger.id, isClosed: true });
+    // Recorded again it changes nothing.
+    expect(await recorded()).toMatchObject({ mergerId: merger.id });
+  });
+});
 
 describe("the events of a push", () => {
   it("list every updated ref in push order, 50 per event", async () => {

@@ -7,6 +7,7 @@ import {
   branchProtections,
   type ProtectionSettings,
   repositories,
+  timelineEntries,
 } from "../../../src/db/schema/index.ts";
 import { encodeUtf8 } from "../../../src/git/byte-text.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
@@ -14,6 +15,8 @@ import { call } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
 import { db } from "../../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { drawAll, quietly } from "../../support/merge-queues.ts";
+import { makePull } from "../../support/pulls.ts";
 import { makeRule, makeRuleset, makeTagRule } from "../../support/protections.ts";
 import { makeEmptyPack, pushCommands, refsOf, storeRefs } from "../../support/push.ts";
 
@@ -412,6 +415,62 @@ const WAYS: Record<string, WayIn> = {
     );
     expect(rows.map(({ name }) => name)).toEqual(names);
     return expected;
+  },
+
+  async "a merge queue"(seed) {
+    const world = await makeWorld(seed);
+    const { actor, branch, random, repo } = world;
+    const { forward } = pickMove(random);
+    const lands = random.chance(60);
+    // Every rule for the branch gets a queue that requires nothing of checks, and a list of those who merge.
+    const merge = {
+      isRestricted: true,
+      userIds: lands ? [actor.user.id] : [0],
+      teamIds: [],
+      deployKeys: false,
+    };
+    const queue = { isMergeQueueEnabled: true, mergeQueueStyle: "", mergeQueueBatchSize: 5 };
+    for (const rule of world.appliedTo(branch)) {
+      const settings = { ...rule.settings, ...queue, merge } as ProtectionSettings;
+      await db.update(branchProtections).set({ settings }).where(eq(branchProtections.id, rule.id));
+    }
+    const pull = await makePull(repo, {
+      headOid: forward,
+      headBranch: "topic",
+      baseBranch: branch,
+      mergeBaseOid: commits.base,
+      judgedBaseOid: commits.base,
+    });
+    await storeRefs(repo, [{ ref: `refs/pull/${pull.number}/head`, oid: forward }], commits.pack);
+    const path = apiOf(repo, `pulls/${pull.number}/queue`);
+    const answer = await quietly("POST", path, { as: actor.user, json: { Do: "merge" } });
+    await drawAll();
+    const applied = world.appliedTo(branch);
+    const { path: changed } = commits.moves.find((move) => move.forward === forward) ?? {
+      path: "",
+    };
+    const isGuarded = applied.some(({ settings }) =>
+      settings.protectedFilePatterns
+        .split(";")
+        .some((each) => each !== "" && expressionOf(each.toLowerCase(), "./").test(changed)),
+    );
+    const isUnsigned = applied.some(({ settings }) => settings.requireSignedCommits);
+    const expected =
+      applied.length === 0
+        ? "no merge queue"
+        : !lands
+          ? "User not allowed to merge PR"
+          : isGuarded
+            ? "Changed protected files"
+            : isUnsigned
+              ? "unverified"
+              : undefined;
+    const entries = await db
+      .select()
+      .from(timelineEntries)
+      .where(eq(timelineEntries.issueId, pull.id));
+    const words = JSON.stringify([answer.body, entries.map(({ body }) => body)]);
+    return compare(world, `refs/heads/${branch}`, expected, words, commits.base);
   },
 
   async "a merge of the upstream"(seed) {

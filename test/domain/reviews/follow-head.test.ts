@@ -96,6 +96,29 @@ describe("a push to the head", () => {
     ]);
   });
 
+  it("takes comments along to another name of their file", async () => {
+    const { pull, head, push } = await makeFollowed();
+    const review = await makeReview(pull, { state: "comment" });
+    const at = (fields: Parameters<typeof makeCodeComment>[2]) =>
+      makeCodeComment(pull, review, { path: "f.txt", ...fields });
+    await at({ line: 3, startLine: 2 });
+    await at({ line: 4, startLine: 4 });
+    await at({ line: 1, startLine: 1, path: "g.txt" });
+    // Of the files that are gone, one is found under another name by its content.
+    const next = await push({ "new/name.txt": text("zero", "one", "two", "three", "4") });
+    expect(await placesOf(pull)).toEqual([
+      [3, 4, false, next],
+      [4, 4, true, head],
+      [1, 1, true, head],
+    ]);
+    const rows = await db
+      .select()
+      .from(codeComments)
+      .where(eq(codeComments.issueId, pull.id))
+      .orderBy(asc(codeComments.entryId));
+    expect(rows.map(({ path }) => path)).toEqual(["new/name.txt", "f.txt", "g.txt"]);
+  });
+
   it("leaves comments on the old side where they are while the merge base stays", async () => {
     const { pull, base, files, push } = await makeFollowed();
     const review = await makeReview(pull, { state: "comment" });

@@ -17,6 +17,7 @@ const DOCUMENTS = [
   "docs/issues.md",
   "docs/pulls.md",
   "docs/protection.md",
+  "docs/merge-queue.md",
   "docs/releases.md",
 ];
 

@@ -36,7 +36,7 @@ import {
   makeStopwatch,
   makeTime,
 } from "../issues.ts";
-import { makePackage } from "../packages.ts";
+import { makeCleanupRule, makePackage } from "../packages.ts";
 import { makePull } from "../pulls.ts";
 import { makeApplication } from "../oauth.ts";
 import { makeRule, makeRuleset, makeTagRule } from "../protections.ts";
@@ -210,6 +210,11 @@ export class World {
     const { owner, type, name } = await makePackage(user, { repoId });
     return { owner, type, name };
   });
+
+  /** A disabled cleanup rule of the user: the schedule would delete what other tests make. */
+  readonly cleanupRule = makeOnce(async () =>
+    makeCleanupRule(await this.user(), { isEnabled: false }),
+  );
 
   readonly lock = makeOnce(async () => this.changeIssue({ isLocked: true }));
   readonly pin = makeOnce(async () => this.changeIssue({ pinOrder: 1 }));

@@ -9,18 +9,35 @@ import { conflict } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { mergeStatements } from "../../git/record-merge.ts";
 import { openPull } from "../open-pull.ts";
-import { requireMerger, requireStyle } from "./require-mergeable.ts";
+import { BaseBusy, baseRefOf, WAIT_MS_MAX } from "./merge-pull.ts";
+import { alreadyMerged, requireMerger, requireStyle } from "./require-mergeable.ts";
 
 /**
  * Marks a pull request as merged by a commit that is in the base already. No ref is updated, and nothing else is asked:
  * what the commit contains is up to the caller, as in Gitea.
  *
+ * No merge of the pull request is made meanwhile: it waits for the lease on the base, as they do.
+ *
  * @param commitOid The full id.
- * @throws Failure as `requireMerger` and `requireStyle`; `conflict` if the base does not reach such a commit.
+ * @throws Failure as `requireMerger` and `requireStyle`; `conflict` if the base does not reach such a commit;
+ * `not_applicable` if it is merged otherwise at the same time; BaseBusy as `mergePull`.
  */
 export async function markMerged(ctx: Ctx, pull: PullContext, commitOid: string): Promise<void> {
   requireMerger(pull);
   requireStyle(pull.repo, "manually-merged");
+  const stored = ctx.git.repository(pull.repo.row);
+  const leased = await stored.acquireLease(baseRefOf(pull), WAIT_MS_MAX);
+  if (leased.kind === "busy") throw new BaseBusy();
+  try {
+    // Made, but not recorded yet.
+    if (await stored.hasMerged(pull.row.number)) throw alreadyMerged();
+    await mark(ctx, pull, commitOid);
+  } finally {
+    ctx.defer(stored.releaseLease(leased.lease));
+  }
+}
+
+async function mark(ctx: Ctx, pull: PullContext, commitOid: string): Promise<void> {
   const { snapshot, base, mergeBase } = await openPull(ctx, pull);
   const { graph, objects } = snapshot.repository;
   const node = isOid(commitOid) ? graph.find(commitOid) : NO_NODE;
@@ -30,7 +47,7 @@ export async function markMerged(ctx: Ctx, pull: PullContext, commitOid: string)
   const [parent = NO_NODE] = graph.parents(node);
   const { db, eventQueues } = ctx;
   eventQueues.noteRecorded();
-  await db.batch(
+  const [marked] = await db.batch(
     mergeStatements(originOf(ctx), pull.repo.row, {
       number: pull.row.number,
       issueId: pull.row.id,
@@ -42,5 +59,6 @@ export async function markMerged(ctx: Ctx, pull: PullContext, commitOid: string)
       isConfined: isConfined(ctx.actor),
       mergedAt: author.timeSeconds * 1000,
     }),
-  );
+  ); // Another merge was recorded since the pull request was read.
+  if (marked.length === 0) throw alreadyMerged();
 }

@@ -47,12 +47,14 @@ export interface PullMergeOptions {
   readonly isForced?: boolean;
   /** Whether it was scheduled. */
   readonly isAutomatic?: boolean;
+  /** Whether the branch of the head is deleted afterwards, also if the Worker ends before. */
+  readonly isBranchDeleted?: boolean;
 }
 
 /** How often a merge is judged and built, where pushes move the base meanwhile. */
 const ATTEMPTS_MAX = 10;
 /** Time in which a merge begins, though others are merged into the base before, in milliseconds. */
-const WAIT_MS_MAX = 30_000;
+export const WAIT_MS_MAX = 30_000;
 /** The latest commits of a head that are searched for one by the poster. */
 const AUTHORS_MAX = 100;
 
@@ -85,8 +87,7 @@ export async function mergePull(
   let current = pull;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { baseBranch } = current.pull;
-    const ref = encodeText(branchRef(baseBranch));
-    const leased = await stored.acquireLease(ref, Math.max(0, until - Date.now()));
+    const leased = await stored.acquireLease(baseRefOf(current), Math.max(0, until - Date.now()));
     if (leased.kind === "busy") break;
     const { lease } = leased;
     let state = leased.snapshot;
@@ -113,6 +114,10 @@ export class BaseBusy extends Failure {
     super("conflict", "merge push out of date");
   }
 }
+
+/** The ref on which a merge has the lease. */
+export const baseRefOf = ({ pull }: PullContext): ByteText =>
+  encodeText(branchRef(pull.baseBranch));
 
 function requireMergeable(pull: PullContext, { style, headOid }: PullMergeOptions): void {
   requireMerger(pull);
@@ -333,7 +338,7 @@ async function commit(
   { repo, row, pull }: PullContext,
   { snapshot, mergeBase }: OpenPull,
   { baseOid, built: { tipOid, objects }, lease }: LeasedMerge,
-  { style, isAutomatic = false }: PullMergeOptions,
+  { style, isAutomatic = false, isBranchDeleted }: PullMergeOptions,
 ): Promise<void> {
   const { graph } = snapshot.repository;
   const updates = [{ ref: branchRef(pull.baseBranch), from: baseOid, to: tipOid }];
@@ -345,6 +350,7 @@ async function commit(
     baseOid,
     mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
     isAutomatic,
+    ...(isBranchDeleted && { isBranchDeleted }),
   };
   const cause = "merge";
   if (objects.length === 0) {

@@ -10,6 +10,8 @@ import type { MergeFacts } from "../../protections/merge-facts.ts";
 /** Maximum conflicting paths that a refusal names. */
 const CONFLICTS_SHOWN_MAX = 10;
 
+export const alreadyMerged = () => notApplicable("The PR is already merged");
+
 /**
  * Refuses callers who may not merge a pull request, and one that is closed.
  *
@@ -18,7 +20,7 @@ const CONFLICTS_SHOWN_MAX = 10;
  */
 export function requireMerger({ repo, row, pull }: PullContext): void {
   requireNotArchived(repo);
-  if (pull.mergedAt !== null) throw notApplicable("The PR is already merged");
+  if (pull.mergedAt !== null) throw alreadyMerged();
   if (row.isClosed) throw notFound("the pull request is closed");
   if (!isAllowed(repo, { unit: "code", mode: "write" })) {
     throw notApplicable("User not allowed to merge PR");

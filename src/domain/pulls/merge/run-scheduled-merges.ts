@@ -16,7 +16,6 @@ import { Failure } from "../../../lib/failure.ts";
 import { log } from "../../../lib/log.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/find-repository.ts";
 import { findPull } from "../find-pull.ts";
-import { deleteMergedBranch } from "./delete-merged-branch.ts";
 import { BaseBusy, mergePull, MergeQueueRequired } from "./merge-pull.ts";
 import { enqueuePull } from "./queue/enqueue-pull.ts";
 
@@ -95,13 +94,11 @@ async function tryMerge(
     const pull = await findPull(ctx, repo, number);
     const wanted = { style, title, message };
     try {
-      await mergePull(ctx, pull, user, { ...wanted, isAutomatic: true });
+      await mergePull(ctx, pull, user, { ...wanted, isBranchDeleted, isAutomatic: true });
     } catch (error) {
       if (!(error instanceof MergeQueueRequired)) throw error;
       await enqueuePull(ctx, pull, user, { ...wanted, isBranchDeleted, asksChecks: true });
-      return;
     }
-    if (isBranchDeleted) await deleteMergedBranch(ctx, pull);
   } catch (error) {
     // Where others keep updating the base, the event is tried again.
     if (!(error instanceof Failure) || error instanceof BaseBusy) throw error;

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import { beyondRefs, pathMatcher, refMatcher } from "../../../auth/access/credential-reach.ts";
 import type { Ctx } from "../../../context.ts";
@@ -18,6 +18,7 @@ import { branchRef } from "../../branches/find-branch.ts";
 import { eventSubject } from "../../issues/event-subject.ts";
 import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
 import { requireNotArchived } from "../../issues/require-issue-access.ts";
+import { unscheduleStatements } from "../../issues/unschedule-merge.ts";
 import { loadMergeFacts } from "../../protections/merge-facts.ts";
 import { requireMerger, requireReady, requireStyle } from "./require-mergeable.ts";
 
@@ -52,7 +53,7 @@ export async function scheduleMerge(
       ctx.db,
       scheduledMerges,
       { issueId, repoId, doerId: user.id, createdAt: ctx.now, ...wanted },
-      sql`from ${pulls} where ${and(eq(pulls.issueId, issueId), isNull(pulls.mergedAt))}`,
+      sql`from ${pulls} where ${and(eq(pulls.issueId, issueId), eq(pulls.isClosed, false))}`,
     )
       .onConflictDoNothing()
       .returning({ issueId: scheduledMerges.issueId }),
@@ -73,7 +74,7 @@ export async function scheduleMerge(
  */
 export async function cancelMerge(ctx: Ctx, pull: PullContext, user: User): Promise<void> {
   const { repo } = pull;
-  const { id: issueId, repoId } = pull.row;
+  const { id: issueId } = pull.row;
   const [scheduled] = await ctx.db
     .select()
     .from(scheduledMerges)
@@ -83,15 +84,8 @@ export async function cancelMerge(ctx: Ctx, pull: PullContext, user: User): Prom
     throw forbidden("user has no permission to cancel the scheduled auto merge");
   }
   requireNotArchived(repo);
-  await ctx.db.batch([
-    ctx.db
-      .delete(scheduledMerges)
-      .where(
-        and(eq(scheduledMerges.issueId, issueId), eq(scheduledMerges.doerId, scheduled.doerId)),
-      ),
-    insertEntryIfChanged(ctx, { kind: "pull_cancel_scheduled_merge", repoId, issueId }),
-    recordIfChanged(ctx, { type: "pull.merge_unscheduled", ...subjectOf(pull) }),
-  ]);
+  const isSame = eq(scheduledMerges.doerId, scheduled.doerId);
+  await ctx.db.batch(unscheduleStatements(ctx, pull, isSame));
 }
 
 function subjectOf(pull: PullContext) {

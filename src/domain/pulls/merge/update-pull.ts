@@ -1,5 +1,3 @@
-import { isAllowed } from "../../../auth/access/permission.ts";
-import { findMaintainedBranches } from "../../../auth/access/maintained-branches.ts";
 import type { Ctx } from "../../../context.ts";
 import type { User } from "../../../db/schema/index.ts";
 import { decodeText, encodeText } from "../../../git/byte-text.ts";
@@ -20,6 +18,7 @@ import type { Adopted } from "../../git/push-refs.ts";
 import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
 import { updateRefs } from "../../git/update-refs.ts";
 import { requireNotArchived } from "../../issues/require-issue-access.ts";
+import { requireWritableHead } from "../writable-head.ts";
 import { nameConflicts } from "./require-mergeable.ts";
 
 /** How a head is brought up to date with its base. */
@@ -53,27 +52,6 @@ export async function updatePull(
   if (!head || !base) throw notFound("a branch of the pull request does not exist any more");
   const built = await build(ctx, pull, user, own, { head, base, style });
   await commit(ctx, [headRepo, own], [repo, other], { head, base, built, pull });
-}
-
-/**
- * The repository of the head, if the caller may write to the head's branch.
- *
- * @throws Failure `forbidden`; `locked` if it is archived.
- */
-async function requireWritableHead(ctx: Ctx, context: PullContext): Promise<RepositoryContext> {
-  const { headRepo, pull } = context;
-  if (!headRepo || pull.flow !== "branch") {
-    throw forbidden("the head of the pull request is no branch");
-  }
-  const isWriter = isAllowed(headRepo, { unit: "code", mode: "write" });
-  const isMaintained =
-    !isWriter &&
-    (await findMaintainedBranches(ctx.db, ctx.actor, headRepo.row)).has(pull.headBranch);
-  if (!isWriter && !isMaintained) {
-    throw forbidden("the branch of the head is not the caller's to write to");
-  }
-  requireNotArchived(headRepo);
-  return headRepo;
 }
 
 type Built = Extract<BuiltMerge, { kind: "built" }>;

@@ -2,15 +2,15 @@ import type { Ctx } from "../../../context.ts";
 import type { User } from "../../../db/schema/index.ts";
 import { decodeText } from "../../../git/byte-text.ts";
 import { applySuggestion } from "../../../git/apply/apply-suggestion.ts";
-import { conflict, invalid, notFound } from "../../../lib/failure.ts";
+import { conflict, invalid } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { CodeCommentContext } from "../../../shapes/pulls/pull-review-comment.ts";
 import { toIdentity } from "../../accounts/git-identity.ts";
-import { commitFiles, type EditTarget, type MadeCommit } from "../../contents/commit-files.ts";
+import { commitFilesOf, type EditTarget, type MadeCommit } from "../../contents/commit-files.ts";
 import { readTreePath } from "../../contents/tree-path.ts";
-import { requireWritable } from "../../git/require-writable.ts";
 import { findFileAt } from "../../reviews/find-file-at.ts";
 import { readSuggestion } from "../../reviews/read-suggestion.ts";
+import { requireWritableHead } from "../writable-head.ts";
 
 /** Maximum size of a file that a suggestion changes, in bytes. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
@@ -21,8 +21,8 @@ const FILE_BYTES_MAX = 4 * 1024 * 1024;
  *
  * @param message The message of the commit; undefined for one that names the file.
  * @throws Failure `invalid` for a comment that suggests nothing, on the old side, of a pending review, and for a pull
- * request that is closed or whose head is no branch; `conflict` where the file has changed since, or would not change;
- * `not_found` or `forbidden` for callers who may not write to the head's repository.
+ * request that is closed or whose head has no branch any more; `conflict` where the file has changed since, or would not
+ * change; else as `requireWritableHead`.
  */
 export async function applyCodeSuggestion(
   ctx: Ctx,
@@ -37,14 +37,13 @@ export async function applyCodeSuggestion(
   if (review.state === "pending") throw invalid("the review of the comment is pending");
   if (code.isOldSide || code.line === 0) throw invalid("the comment is on no line of the head");
   if (pull.row.isClosed) throw invalid("the pull request is closed");
-  const { headRepo, headTip } = pull;
-  if (!headRepo) throw notFound("the repository of the head does not exist");
-  requireWritable(headRepo);
+  const { headTip } = pull;
+  const headRepo = await requireWritableHead(ctx, pull);
   if (headTip === undefined) throw invalid("the head is no branch");
   const { headOid, headBranch } = pull.pull;
   if (code.isOutdated || code.commitOid !== headOid) throw isStale();
   const fallback = `Apply suggestion to ${code.path}`;
-  const { made } = await commitFiles(
+  const { made } = await commitFilesOf(
     ctx,
     headRepo,
     user,

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { pulls } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { loadPulls } from "../sync/load-pulls.ts";
-import { followComments } from "../../reviews/follow-head.ts";
+import { followComments } from "../../reviews/follow-comments.ts";
 
 /** Takes the comments on code of a pull request along to another head. Its reviews are marked with the move itself. */
 export const followHeads: Consequence = {

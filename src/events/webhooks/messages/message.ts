@@ -31,7 +31,7 @@ export interface Message extends Required<ChatParts> {
 }
 
 /** Where the subject of a message is: in a repository, or in an account. */
-export interface MessageSource {
+interface MessageSource {
   readonly kind: "Repository" | "Owner";
   readonly name: string;
   readonly url: string;

@@ -147,9 +147,12 @@ describe("chat messages", () => {
     ["closed", { mergedAt: 1000 }, "merged", "Base: main"],
     ["synchronized", {}, "synchronized", "Head: topic at 1111111"],
     ["assigned", {}, "assigned", "Assignees: {sender}"],
+    ["enqueued", {}, "added to the merge queue", "Base: main"],
+    ["dequeued", {}, "removed from the merge queue", "Reason: checks failed"],
   ] as const)("tell of a pull request that is %s, as %j", async (action, fields, deed, detail) => {
     const context = await makeOccasion();
-    const body = toPullPayload(context, action, pullIn(context, fields));
+    const details = action === "dequeued" ? ({ reason: "checks_failed" } as const) : {};
+    const body = toPullPayload(context, action, pullIn(context, fields), details);
     const slack = read("slack", { event: "pull_request", body });
     const { full_name: name, html_url: html } = body.repository;
     const { login, html_url: profile } = body.sender;

@@ -157,6 +157,13 @@ describe("listWebhookEvents", () => {
         { ...pull, ...team, type: "pull.review_request_removed" },
         { asked: team },
       ],
+      ["pull_request", "enqueued", { ...pull, type: "pull.enqueued", branch: "main" }, {}],
+      [
+        "pull_request",
+        "dequeued",
+        { ...pull, type: "pull.dequeued", branch: "main", reason: "conflict", detail: "" },
+        { reason: "conflict" },
+      ],
       ["pull_request_review_approved", "reviewed", { ...review, state: "approved" }, {}],
       ["pull_request_review_rejected", "reviewed", { ...review, state: "request_changes" }, {}],
       ["pull_request_review_comment", "reviewed", { ...review, state: "comment" }, {}],

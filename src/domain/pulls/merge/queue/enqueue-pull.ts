@@ -26,7 +26,7 @@ import { requireInReach } from "../schedule-merge.ts";
 import { RETRY_MS } from "./queued-pull.ts";
 
 /** Maximum pull requests in a queue. */
-export const QUEUE_MAX = 1000;
+const QUEUE_MAX = 1000;
 
 /** How a pull request is to be merged by the queue. */
 export interface QueueOptions {

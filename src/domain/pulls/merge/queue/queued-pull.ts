@@ -26,7 +26,7 @@ import { selectRules, toRules } from "../../../protections/select-rules.ts";
 import { selectRepositories, toRepositoryContext } from "../../../repos/find-repository.ts";
 
 /** Maximum pull requests in a batch, and of those that one step looks at. */
-export const BATCH_MAX = 20;
+const BATCH_MAX = 20;
 
 /** How long the schedule waits before it continues the work of a job that ended early, in milliseconds. */
 export const RETRY_MS = 2 * 60 * 1000;
@@ -54,7 +54,7 @@ export interface OpenQueue {
 }
 
 /** Selects pull requests in merge queues with who queued them, in order. */
-export const selectQueued = (ctx: Ctx, isWanted: SQL, limit: number) =>
+const selectQueued = (ctx: Ctx, isWanted: SQL, limit: number) =>
   ctx.db
     .select({
       entry: columnsOf(mergeQueueEntries, "entry"),

@@ -1,0 +1,104 @@
+import { type SQL, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import {
+  packageBlobs,
+  packageFiles,
+  packageVersions,
+  type PackageBlob,
+} from "../../db/schema/index.ts";
+import { selectFiles, type FileOfVersion } from "../packages/find-file.ts";
+import type { PackageContext, PackageOwner } from "../packages/find-package.ts";
+import { publishVersion, type Publication, type Published } from "../packages/publish-version.ts";
+import type { ReceivedBlob } from "../packages/receive-blob.ts";
+
+// An image is a package. Each tag is a version, and so is each manifest without a tag, under its digest. The files of a
+// version are its manifest and everything that it needs, to the layers of the images of an index: deleting one version
+// takes nothing from another. Contents that no manifest names yet are files of an internal version.
+
+/** The image that a request is for. */
+export interface ImageTarget {
+  readonly owner: PackageOwner;
+  /** Undefined if there is none that the caller may see. */
+  readonly pkg: PackageContext | undefined;
+  readonly name: string;
+}
+
+/** What a content is to an image. One content may be both: their files have this as their composite key. */
+export type ContentKind = "blob" | "manifest";
+
+/** A content as an image names it: `sha256:` and 64 hex digits. */
+export type Digest = `sha256:${string}`;
+
+/** The SHA-256 of a digest, in hex. */
+export const hexOf = (digest: Digest): string => digest.slice("sha256:".length);
+
+/** The version with the contents that no manifest names yet. It is no tag, because of the colon. */
+export const UPLOADED_VERSION = ":uploaded";
+
+/** The name of a content's file, as people see it. */
+export const contentName = (digest: Digest): string => `sha256_${hexOf(digest)}`;
+
+/**
+ * The files of an image that have a content, as the clauses after `select`. SECURITY: a content of the owner that the image
+ * does not have is not found, since the image's readers may not be those of another image.
+ */
+export const fromContent = (packageId: SQL, ownerId: number, hex: SQL, kind: SQL): SQL => sql`
+  from ${packageBlobs}
+  cross join ${packageFiles}
+  cross join ${packageVersions}
+  where ${packageBlobs.ownerId} = ${ownerId} and ${packageBlobs.sha256} = ${hex}
+    and ${packageFiles.blobId} = ${packageBlobs.id} and ${packageFiles.compositeKey} = ${kind}
+    and ${packageVersions.id} = ${packageFiles.versionId}
+    and ${packageVersions.packageId} = ${packageId}`;
+
+/** Finds a content that an image has. */
+export async function findContent(
+  { db }: Ctx,
+  { row }: PackageContext,
+  digest: Digest,
+  kind: ContentKind,
+): Promise<FileOfVersion | undefined> {
+  const from = fromContent(sql`${row.id}`, row.ownerId, sql`${hexOf(digest)}`, sql`${kind}`);
+  const [found] = await selectFiles(db)
+    .where(sql`${packageFiles.id} = (select ${packageFiles.id} ${from} limit 1)`)
+    .limit(1);
+  return found;
+}
+
+/** What belongs to a publication besides the image itself. */
+type Beside = Pick<Publication, "also" | "refusalOf">;
+
+/**
+ * Makes a content one that an image has, until a manifest names it or a day has passed.
+ *
+ * @throws Failure as `publishVersion`.
+ */
+export function holdContent(
+  ctx: Ctx,
+  { owner, pkg, name }: ImageTarget,
+  content: ReceivedBlob | Pick<PackageBlob, "id" | "sha256">,
+  beside: Beside = {},
+): Promise<Published> {
+  const digest: Digest = `sha256:${content.sha256}`;
+  return publishVersion(ctx, owner, pkg, {
+    type: "container",
+    name,
+    nameKey: name,
+    version: UPLOADED_VERSION,
+    versionKey: UPLOADED_VERSION,
+    isInternal: true,
+    files: [
+      {
+        blob: "id" in content ? content.id : content,
+        name: contentName(digest),
+        nameKey: digest,
+        compositeKey: "blob" satisfies ContentKind,
+      },
+    ],
+    ifVersionExists: "add",
+    // The new file has the time of this upload.
+    ifFileExists: "replace",
+    ...beside,
+  });
+}

@@ -1,0 +1,58 @@
+import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
+
+import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { isPackageInReach } from "../../auth/access/credential-reach.ts";
+import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
+import { boundTokenId } from "../../auth/actor.ts";
+import type { Ctx } from "../../context.ts";
+import { allOf, anyOf } from "../../db/db.ts";
+import { packages, packageVersions, repositories, users } from "../../db/schema/index.ts";
+
+/** The name of an image, as `owner/image`. */
+interface ImageName {
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** A page of images. */
+export interface ImagePage {
+  readonly images: readonly ImageName[];
+  /** Whether there may be more after `last`. */
+  readonly last: ImageName | undefined;
+}
+
+/**
+ * Lists images that have a tag or a manifest and that the caller may see, in the order of their owners and names.
+ *
+ * SECURITY: by the rule of `toPackageContext`, over all owners whom the caller may see.
+ */
+export async function listImages(
+  { db, actor }: Ctx,
+  { limit, after }: { limit: number; after: ImageName },
+): Promise<ImagePage> {
+  const rows = await db
+    .select({ owner: users.name, name: packages.name })
+    .from(packages)
+    .innerJoin(users, eq(users.id, packages.ownerId))
+    .leftJoin(repositories, eq(repositories.id, packages.repoId))
+    .where(
+      and(
+        eq(packages.type, "container"),
+        isAccountVisible(actor),
+        anyOf(
+          boundTokenId(actor) === undefined ? isNull(packages.repoId) : undefined,
+          allOf(isNotNull(packages.repoId), isRepositoryVisible(actor)),
+        ),
+        sql`(${users.lowerName}, ${packages.nameKey}) > (${after.owner}, ${after.name})`,
+        sql`exists (
+          select 1
+          from ${packageVersions}
+          where ${packageVersions.packageId} = ${packages.id} and not ${packageVersions.isInternal}
+        )`,
+      ),
+    )
+    .orderBy(asc(users.lowerName), asc(packages.nameKey))
+    .limit(limit);
+  const images = rows.filter((image) => isPackageInReach(actor, { ...image, type: "container" }));
+  return { images, last: rows.length === limit ? rows.at(-1) : undefined };
+}

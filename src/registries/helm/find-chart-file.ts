@@ -1,0 +1,39 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import { columnsOf } from "../../db/db.ts";
+import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
+import type { FileOfVersion } from "../../domain/packages/find-file.ts";
+import type { RegistryRequest } from "../enter-registry.ts";
+import { chartsOfFile } from "./names.ts";
+
+/** Finds the archive of a chart, or its provenance, by the name of the file. Undefined if the caller may not see it. */
+export async function findChartFile(
+  { ctx, owner, sees }: RegistryRequest,
+  file: string,
+): Promise<FileOfVersion | undefined> {
+  const keys = chartsOfFile(file.replace(/\.prov$/, ""));
+  const list = JSON.stringify(keys.map(({ name, version }) => [name, version]));
+  const [found] = await ctx.db
+    .select({
+      file: columnsOf(packageFiles, "f"),
+      blob: columnsOf(packageBlobs, "b"),
+      version: columnsOf(packageVersions, "v"),
+      pkg: columnsOf(packages, "p"),
+    })
+    .from(packages)
+    .innerJoin(packageVersions, eq(packageVersions.packageId, packages.id))
+    .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
+    .innerJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
+    .where(
+      and(
+        eq(packages.ownerId, owner.account.id),
+        eq(packages.type, "helm"),
+        eq(packageFiles.nameKey, file),
+        sql`(${packages.nameKey}, ${packageVersions.versionKey}) in (
+          select value ->> 0, value ->> 1
+          from json_each(${list})
+        )`,
+      ),
+    );
+  return found && sees(found.pkg) ? found : undefined;
+}

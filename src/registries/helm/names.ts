@@ -1,0 +1,43 @@
+import parseSemver from "semver/functions/parse.js";
+
+import { malformed } from "../../lib/failure.ts";
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,249}$/;
+const VERSION_LENGTH_MAX = 250;
+
+/** A chart of a version. */
+export interface ChartKey {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Whether a text may be the name of a chart, which is the folder into which it is unpacked. */
+export const isChartName = (name: string): boolean => NAME.test(name);
+
+/** Whether a text is a version as Helm takes it: of Semantic Versioning, with or without `v` before it. */
+export const isChartVersion = (version: string): boolean =>
+  version.length <= VERSION_LENGTH_MAX && !/\s/.test(version) && parseSemver(version) !== null;
+
+/** @throws Failure `malformed` */
+export function requireChartKey({ name, version }: ChartKey): ChartKey {
+  if (!isChartName(name)) throw malformed("the name of the chart is invalid");
+  if (!isChartVersion(version)) throw malformed("the version of the chart is invalid");
+  return { name, version };
+}
+
+export const fileNameOf = ({ name, version }: ChartKey): string => `${name}-${version}.tgz`;
+
+/**
+ * The charts that a file may be of, by its name: `a-1.0.0-1.0.0.tgz` is of version 1.0.0 of `a-1.0.0`, or of version
+ * 1.0.0-1.0.0 of `a`.
+ *
+ * @param file The name of the archive, without `.prov`.
+ */
+export function chartsOfFile(file: string): ChartKey[] {
+  if (!file.endsWith(".tgz")) return [];
+  const stem = file.slice(0, -".tgz".length);
+  const dashes = Array.from(stem.matchAll(/-/g), ({ index }) => index);
+  return dashes
+    .map((at) => ({ name: stem.slice(0, at), version: stem.slice(at + 1) }))
+    .filter(({ name, version }) => isChartName(name) && isChartVersion(version));
+}

@@ -1,0 +1,182 @@
+import { and, eq, type SQL, sql } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
+
+import type { Ctx } from "../../context.ts";
+import { packageVersions } from "../../db/schema/index.ts";
+import { deleteVersions } from "../../domain/packages/delete-version.ts";
+import type { PackageContext } from "../../domain/packages/find-package.ts";
+import { malformed, notFound } from "../../lib/failure.ts";
+import { loadSummaries, type VersionSummary } from "./load-package.ts";
+import { LATEST, requireDistTag, versionKeyOf } from "./names.ts";
+import type { Document } from "./parse-publication.ts";
+import { asOutdated, requireRevision } from "./revision.ts";
+import { deleteOtherTags, deleteDistTag, setDistTags, TAGS_MAX } from "./tags.ts";
+
+/** Maximum length of the reason why a version should not be used. */
+const DEPRECATION_LENGTH_MAX = 4096;
+
+/**
+ * Changes a package as a document says that a client has read and changed: the deprecation of its versions, and its tags.
+ * Anything else of a version stays as it was published.
+ *
+ * A document without a version deletes none: clients delete its tarball next.
+ *
+ * @param revision That which the document is a change of, where the address names it.
+ * @throws Failure `malformed` for a version that does not exist; `conflict` if the package has changed since it was read.
+ */
+export async function changePackage(
+  ctx: Ctx,
+  pkg: PackageContext,
+  document: Document,
+  revision: string | undefined = document["_rev"],
+): Promise<void> {
+  const { versions, tags } = await loadSummaries(ctx, pkg);
+  const byKey = new Map(versions.map((each) => [each.versionKey, each]));
+  const deprecations = Object.entries(document.versions).flatMap(([version, { deprecated }]) => {
+    const known = requireKnown(byKey, version);
+    const reason = parseDeprecation(deprecated);
+    return reason === (known.deprecated ?? "") ? [] : [[known.versionKey, reason] as const];
+  });
+  const wanted = document["dist-tags"];
+  await runChange(ctx, pkg, revision, [
+    ...(deprecations.length > 0 ? [setDeprecations(ctx, pkg, deprecations)] : []),
+    ...(wanted ? replaceTags(ctx, pkg, keysOf(byKey, wanted), keysOf(byKey, tags)) : []),
+  ]);
+}
+
+/** Sets tags. @param isWhole Whether the package keeps no others. @throws Failure `malformed`, `not_found` */
+export async function changeTags(
+  ctx: Ctx,
+  pkg: PackageContext,
+  wanted: Readonly<Record<string, string>>,
+  isWhole: boolean,
+): Promise<void> {
+  for (const tag of Object.keys(wanted)) requireDistTag(tag);
+  const { versions, stored, tags } = await loadSummaries(ctx, pkg);
+  const byKey = new Map(versions.map((each) => [each.versionKey, each]));
+  for (const version of Object.values(wanted)) {
+    if (!byKey.has(versionKeyOf(version) ?? "")) throw notFound("package does not exist");
+  }
+  const added = Object.keys(wanted).filter((tag) => !(tag in tags)).length;
+  if (!isWhole && stored.length + added > TAGS_MAX) {
+    throw malformed(`a package has at most ${TAGS_MAX} tags`);
+  }
+  const keys = keysOf(byKey, wanted);
+  await runChange(
+    ctx,
+    pkg,
+    undefined,
+    isWhole ? replaceTags(ctx, pkg, keys, {}) : setDistTags(ctx.db, pkg.row.id, keys),
+  );
+}
+
+/** Deletes a tag, if it is there. After `latest` was deleted, no version takes its place. */
+export async function removeTag(ctx: Ctx, { row }: PackageContext, tag: string): Promise<void> {
+  await ctx.db.batch(deleteDistTag(ctx.db, row.id, requireDistTag(tag), tag === LATEST));
+}
+
+/**
+ * Deletes a version, or all of them.
+ *
+ * @throws Failure `not_found` if there is none; `conflict` if the package has changed since the client read `revision`.
+ */
+export async function unpublish(
+  ctx: Ctx,
+  pkg: PackageContext,
+  revision: string,
+  versionId?: number,
+): Promise<void> {
+  const isOne: SQL | undefined =
+    versionId === undefined ? undefined : eq(packageVersions.id, versionId);
+  const statements = deleteVersions(ctx, pkg, isOne);
+  try {
+    const [, , deleted] = await ctx.db.batch([
+      requireRevision(ctx, pkg.row, revision),
+      ...statements,
+    ]);
+    if (deleted.length === 0) throw notFound("package does not exist");
+  } catch (error) {
+    throw asOutdated(error);
+  }
+}
+
+function requireKnown(byKey: ReadonlyMap<string, VersionSummary>, version: string): VersionSummary {
+  const known = byKey.get(versionKeyOf(version) ?? "");
+  if (known) return known;
+  throw malformed(
+    `package attachment is invalid: the version ${JSON.stringify(version)} needs its tarball`,
+  );
+}
+
+/** @returns "" for a version that may be used: npm sends that, older clients nothing. */
+function parseDeprecation(value: unknown): string {
+  if (value === undefined || value === null || value === false) return "";
+  if (typeof value === "string" && value.length <= DEPRECATION_LENGTH_MAX) return value;
+  throw malformed(`deprecated is a text of at most ${DEPRECATION_LENGTH_MAX} characters`);
+}
+
+/** The keys of versions by tag. @throws Failure `malformed` */
+function keysOf(
+  byKey: ReadonlyMap<string, VersionSummary>,
+  tags: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const entries = Object.entries(tags);
+  if (entries.length > TAGS_MAX) throw malformed(`a package has at most ${TAGS_MAX} tags`);
+  return Object.fromEntries(
+    entries.map(([tag, version]) => [requireDistTag(tag), requireKnown(byKey, version).versionKey]),
+  );
+}
+
+/** The statements that leave a package with the wanted tags; those that are in place already are not touched. */
+function replaceTags(
+  { db }: Ctx,
+  { row }: PackageContext,
+  wanted: Readonly<Record<string, string>>,
+  present: Readonly<Record<string, string>>,
+): BatchItem<"sqlite">[] {
+  const changed = Object.entries(wanted).filter(([tag, key]) => present[tag] !== key);
+  return [
+    deleteOtherTags(db, row.id, Object.keys(wanted)),
+    ...setDistTags(db, row.id, Object.fromEntries(changed)),
+  ];
+}
+
+function setDeprecations(
+  { db }: Ctx,
+  { row }: PackageContext,
+  deprecations: readonly (readonly [versionKey: string, reason: string])[],
+): BatchItem<"sqlite"> {
+  const { metadata } = packageVersions;
+  return db
+    .update(packageVersions)
+    .set({
+      metadata: sql`case given.reason
+        when '' then json_remove(${metadata}, '$.deprecated')
+        else json_set(${metadata}, '$.deprecated', given.reason)
+      end`,
+    })
+    .from(sql`(
+      select value ->> 0 as version_key, value ->> 1 as reason
+      from json_each(${JSON.stringify(deprecations)})
+    ) as given`)
+    .where(
+      and(
+        eq(packageVersions.packageId, row.id),
+        sql`${packageVersions.versionKey} = given.version_key`,
+      ),
+    );
+}
+
+async function runChange(
+  ctx: Ctx,
+  { row }: PackageContext,
+  revision: string | undefined,
+  statements: readonly BatchItem<"sqlite">[],
+): Promise<void> {
+  if (statements.length === 0) return;
+  try {
+    await ctx.db.batch([requireRevision(ctx, row, revision), ...statements]);
+  } catch (error) {
+    throw asOutdated(error);
+  }
+}

@@ -1,0 +1,123 @@
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { packageProperties, packageVersions } from "../../db/schema/index.ts";
+import type { PackageContext } from "../../domain/packages/find-package.ts";
+import type { Manifest } from "./manifest.ts";
+import { LATEST } from "./names.ts";
+import { ABBREVIATED, resolveTags, type StoredPackage, type StoredTag } from "./packument.ts";
+import { formatRevision } from "./revision.ts";
+import { TAG_PROPERTY } from "./tags.ts";
+
+const isVersionOf = ({ row }: PackageContext): SQL | undefined =>
+  and(eq(packageVersions.packageId, row.id), eq(packageVersions.isInternal, false));
+
+const selectTags = ({ db }: Ctx, { row }: PackageContext) =>
+  db
+    .select({ tag: packageProperties.value, version: packageVersions.version })
+    .from(packageProperties)
+    .leftJoin(packageVersions, eq(packageVersions.id, packageProperties.versionId))
+    .where(and(eq(packageProperties.packageId, row.id), eq(packageProperties.name, TAG_PROPERTY)))
+    .orderBy(asc(packageProperties.id));
+
+/** The fields that installing needs. A merge patch leaves out those that are null. */
+const abbreviated = sql<string>`json_patch('{}', json_object(${sql.join(
+  ABBREVIATED.flatMap((name) => [
+    sql.raw(`'${name}'`),
+    sql`${packageVersions.metadata} -> ${sql.raw(`'$.${name}'`)}`,
+  ]),
+  sql`, `,
+)}))`;
+/** All but the readme, of which a document has only one. */
+const withoutReadme = sql<string>`json_remove(${packageVersions.metadata}, '$.readme')`;
+
+/** Loads a package with its versions and tags, in one round trip. */
+export async function loadPackage(
+  ctx: Ctx,
+  pkg: PackageContext,
+  form: "full" | "abbreviated",
+): Promise<StoredPackage> {
+  const { db } = ctx;
+  const { row } = pkg;
+  const [versions, tags, readmes] = await db.batch([
+    db
+      .select({
+        version: packageVersions.version,
+        manifest: form === "full" ? withoutReadme : abbreviated,
+        createdAt: packageVersions.createdAt,
+      })
+      .from(packageVersions)
+      .where(isVersionOf(pkg))
+      .orderBy(asc(packageVersions.id)),
+    selectTags(ctx, pkg),
+    db
+      .select({ readme: sql<string | null>`${packageVersions.metadata} ->> '$.readme'` })
+      .from(packageVersions)
+      .where(
+        sql`${packageVersions.id} = coalesce(
+          (
+            select ${packageProperties.versionId}
+            from ${packageProperties}
+            where ${and(
+              eq(packageProperties.packageId, row.id),
+              eq(packageProperties.name, TAG_PROPERTY),
+              eq(packageProperties.value, LATEST),
+            )}
+          ),
+          (select max(newest.id) from ${packageVersions} newest where newest.package_id = ${row.id})
+        )`,
+      ),
+  ]);
+  return {
+    name: row.name,
+    revision: formatRevision(row),
+    createdAt: row.createdAt,
+    versions: versions.map(({ version, manifest, createdAt }) => ({
+      version,
+      createdAt,
+      manifest: JSON.parse(manifest) as Manifest,
+    })),
+    tags,
+    readme: readmes[0]?.readme ?? null,
+  };
+}
+
+/** What decides which version a tag names, and what a client may change of a version. */
+export interface VersionSummary {
+  readonly version: string;
+  readonly versionKey: string;
+  /** The reason why it should not be used; undefined if there is none. */
+  readonly deprecated: string | undefined;
+}
+
+/** Loads the versions and tags of a package without metadata, in one round trip. */
+export async function loadSummaries(
+  ctx: Ctx,
+  pkg: PackageContext,
+): Promise<{ versions: VersionSummary[]; stored: StoredTag[]; tags: Record<string, string> }> {
+  const [rows, stored] = await ctx.db.batch([
+    ctx.db
+      .select({
+        version: packageVersions.version,
+        versionKey: packageVersions.versionKey,
+        deprecated: sql<string | null>`${packageVersions.metadata} ->> '$.deprecated'`,
+      })
+      .from(packageVersions)
+      .where(isVersionOf(pkg))
+      .orderBy(asc(packageVersions.id)),
+    selectTags(ctx, pkg),
+  ]);
+  const versions = rows.map(({ version, versionKey, deprecated }) => ({
+    version,
+    versionKey,
+    deprecated: deprecated ?? undefined,
+  }));
+  const tags = resolveTags(
+    stored,
+    versions.map(({ version, deprecated }) => ({
+      version,
+      isDeprecated: deprecated !== undefined,
+    })),
+  );
+  return { versions, stored, tags };
+}

@@ -1,0 +1,350 @@
+import { and, eq, exists, sql } from "drizzle-orm";
+import { Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import type { Ctx } from "../../context.ts";
+import { packageProperties, packages, users } from "../../db/schema/index.ts";
+import { deleteVersion } from "../../domain/packages/delete-version.ts";
+import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { selectPackages, toPackageContext } from "../../domain/packages/find-package.ts";
+import { findVersion, listAllVersions } from "../../domain/packages/find-version.ts";
+import { malformed, notFound } from "../../lib/failure.ts";
+import { answerFile } from "../answer-file.ts";
+import { answerIndex } from "../answer-index.ts";
+import { enterRegistry, type RegistryRequest } from "../enter-registry.ts";
+import { enterOwner, enterPackage, requirePackage, type OwnerRequest } from "../enter.ts";
+import type { RegistryContext, RegistryEnv } from "../env.ts";
+import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
+import {
+  type DetailedVersion,
+  hasPackageId,
+  keepSeen,
+  hasPackageType,
+  listListings,
+  listStored,
+  type Listing,
+  type SeenVersions,
+  sortDetailed,
+} from "./listings.ts";
+import { manifestKey, nupkgKey, requireNugetVersion, requirePackageId } from "./names.ts";
+import { nugetVersionKey } from "./nuget-version.ts";
+import { publishPackage, publishSymbols, SYMBOLS_ID } from "./publish.ts";
+import { readApiKey } from "./read-api-key.ts";
+import { readResultRange, searchListings } from "./search.ts";
+import {
+  formatEntry,
+  formatFeed,
+  formatSchema,
+  formatService,
+  toFilterEntry,
+  type V2Entry,
+} from "./v2-documents.ts";
+import { parseEntryPath, readText, readV2Query, type V2Query } from "./v2-query.ts";
+import {
+  findPage,
+  toLeaf,
+  toRegistration,
+  toSearchResult,
+  toServiceIndex,
+} from "./v3-documents.ts";
+
+/** NuGet packages, by versions 2 and 3 of the protocol. */
+export const nuget = new Hono<RegistryEnv>({ router: new TrieRouter() });
+
+const JSON_TYPE = "application/json; charset=utf-8";
+const ATOM = "application/atom+xml; type=feed; charset=utf-8";
+const ENTRY = "application/atom+xml; type=entry; charset=utf-8";
+const XML = "application/xml; charset=utf-8";
+/** The header that clients of version 2 look for. */
+const ODATA = { DataServiceVersion: "2.0;" };
+
+nuget.get("/index.json", async (c) => {
+  const request = await enterOwner(c, { mode: "read", credential: readApiKey(c) });
+  return c.json(toServiceIndex(baseOf(request)));
+});
+
+nuget.get("/query", async (c) => {
+  const request = await enterNuget(c);
+  const { ctx, owner } = request;
+  const text = c.req.query("q") ?? "";
+  const type = c.req.query("packageType") ?? "";
+  const listings = keepSeen(await searchListings(request, text), seenByQuery(c));
+  const groups = [...Map.groupBy(listings, ({ packageId }) => packageId).values()];
+  const { skip, take } = readResultRange(c.req.query("skip"), c.req.query("take"));
+  const shown =
+    type === "" ? groups : groups.filter(([newest]) => newest && hasPackageType(newest, type));
+  const page = shown.slice(skip, skip + take);
+  const stored = await listStored(
+    ctx,
+    page.flatMap(([newest]) => newest?.versionId ?? []),
+  );
+  const base = baseOf(request);
+  return c.json({
+    totalHits: shown.length,
+    data: stored.map((newest) => {
+      const versions = page.find(([first]) => first?.versionId === newest.row.id) ?? [];
+      return toSearchResult(base, { newest, versions, owner: owner.account.name });
+    }),
+  });
+});
+
+nuget.get("/autocomplete", async (c) => {
+  const request = await enterNuget(c);
+  const id = c.req.query("id");
+  if (id !== undefined) {
+    const found = await searchListings(request, "", hasPackageId([id]));
+    const versions = keepSeen(found, seenByQuery(c)).toReversed();
+    return c.json({ data: versions.map(({ version }) => version.normalized) });
+  }
+  const text = c.req.query("q") ?? "";
+  const found = keepSeen(await searchListings(request, text), seenByQuery(c));
+  const names = [...new Set(found.map(({ name }) => name))];
+  const { skip, take } = readResultRange(c.req.query("skip"), c.req.query("take"));
+  return c.json({ totalHits: names.length, data: names.slice(skip, skip + take) });
+});
+
+nuget.get("/registration/:id/index.json", (c) =>
+  answerVersions(c, ["registration"], (base, id, versions) => toRegistration(base, id, versions)),
+);
+
+nuget.get("/registration/:id/page/:lower/:upper{.+\\.json}", (c) => {
+  const lower = requireNugetVersion(c.req.param("lower"));
+  const upper = requireNugetVersion(c.req.param("upper").replace(/\.json$/, ""));
+  const kind = ["registration-page", lower.normalized, upper.normalized] as const;
+  return answerVersions(c, kind, (base, id, versions) =>
+    findPage(base, id, versions, [lower, upper]),
+  );
+});
+
+nuget.get("/registration/:id/:version{.+\\.json}", (c) => {
+  const version = requireNugetVersion(c.req.param("version").replace(/\.json$/, ""));
+  const key = nugetVersionKey(version);
+  return answerVersions(c, ["registration-leaf", key], (base, _, versions) => {
+    const found = versions.find((each) => nugetVersionKey(each.version) === key);
+    return found && toLeaf(base, found);
+  });
+});
+
+nuget.get("/package/:id/index.json", (c) =>
+  answerVersions(c, ["versions"], (_, id, versions) => ({
+    versions: versions.map(({ version }) => nugetVersionKey(version)),
+  })),
+);
+
+nuget.get("/package/:id/:version/:file", async (c) => {
+  const version = requireNugetVersion(c.req.param("version"));
+  const { ctx, pkg, id } = await enterById(c, "read");
+  const file = c.req.param("file").toLowerCase();
+  const isPackage = file === nupkgKey(id, version);
+  if (!isPackage && file !== manifestKey(id)) throw notFound("the file does not exist");
+  const key = { versionKey: nugetVersionKey(version), nameKey: file };
+  const found = await findPackageFile(ctx, pkg, key);
+  if (!found) throw notFound("the version does not exist");
+  return answerFile(c, ctx, found, { type: isPackage ? "application/octet-stream" : XML });
+});
+
+nuget.put("/", async (c) => {
+  const { ctx, owner } = await enterOwner(c, { mode: "write", credential: readApiKey(c) });
+  await publishPackage(c, ctx, owner);
+  return c.body(null, 201);
+});
+
+nuget.put("/symbolpackage", async (c) => {
+  const { ctx, owner } = await enterOwner(c, { mode: "write", credential: readApiKey(c) });
+  await publishSymbols(c, ctx, owner);
+  return c.body(null, 201);
+});
+
+nuget.delete("/:id/:version", async (c) => {
+  const version = requireNugetVersion(c.req.param("version"));
+  const { ctx, pkg } = await enterById(c, "write");
+  const found = await findVersion(ctx, pkg, nugetVersionKey(version));
+  if (!found) throw notFound("the version does not exist");
+  await deleteVersion(ctx, pkg, found);
+  return c.body(null, 204);
+});
+
+nuget.get("/symbols/:file/:key/:name", async (c) => {
+  const { file, key, name } = c.req.param();
+  if (file.toLowerCase() !== name.toLowerCase() || !/^[0-9a-f]{32}f{8}$/i.test(key)) {
+    throw malformed("symbols are asked for by /symbols/<file>/<id>ffffffff/<file>");
+  }
+  const symbolsId = key.toLowerCase();
+  const { ctx, owner, more } = await enterOwner(
+    c,
+    { mode: "read", credential: readApiKey(c) },
+    (db, caller, ownerName) =>
+      selectPackages(db, caller).where(
+        and(
+          sql`${packages.ownerId} = (
+            select named.id from ${users} named
+            where named.lower_name = ${ownerName.toLowerCase()}
+          )`,
+          eq(packages.type, "nuget"),
+          exists(
+            db
+              .select({ id: packageProperties.id })
+              .from(packageProperties)
+              .where(
+                and(
+                  eq(packageProperties.packageId, packages.id),
+                  eq(packageProperties.name, SYMBOLS_ID),
+                  eq(packageProperties.value, symbolsId),
+                ),
+              ),
+          ),
+        ),
+      ),
+  );
+  for (const row of more ?? []) {
+    const pkg = toPackageContext(ctx.actor, owner, row);
+    const fileKey = { nameKey: name.toLowerCase(), compositeKey: symbolsId };
+    const found = pkg && (await findPackageFile(ctx, pkg, fileKey));
+    if (found) return answerFile(c, ctx, found);
+  }
+  throw notFound("there are no such symbols");
+});
+
+nuget.get("/", async (c) => {
+  const request = await enterOwner(c, { mode: "read", credential: readApiKey(c) });
+  return c.body(formatService(baseOf(request)), 200, { ...ODATA, "Content-Type": XML });
+});
+
+nuget.get("/$metadata", async (c) => {
+  await enterOwner(c, { mode: "read", credential: readApiKey(c) });
+  return c.body(formatSchema(), 200, { ...ODATA, "Content-Type": XML });
+});
+
+/** The lists of version 2 of the protocol, by what their paths are called: the versions that each is made of. */
+const V2_LISTS: Readonly<
+  Record<
+    string,
+    (c: RegistryContext, request: RegistryRequest, query: V2Query) => Promise<Listing[]>
+  >
+> = {
+  Packages: (_, { ctx, owner, sees }, { filter }) => {
+    const condition = filter?.id === undefined ? undefined : hasPackageId([filter.id]);
+    return listListings(ctx, owner.account.id, condition, sees);
+  },
+  FindPackagesById: (c, request) =>
+    searchListings(request, "", hasPackageId([readText(c.req.query("id"))])),
+  Search: async (c, request, { hasPrereleases }) => {
+    const found = await searchListings(request, readText(c.req.query("searchTerm")));
+    return keepSeen(found, { hasPrereleases, hasSemVer2: true });
+  },
+};
+
+for (const [name, list] of Object.entries(V2_LISTS)) {
+  const find = async (c: RegistryContext) => {
+    const query = readV2Query(c);
+    const request = await enterNuget(c);
+    const { hasSemVer2 } = query;
+    const listed = keepSeen(await list(c, request, query), { hasPrereleases: true, hasSemVer2 });
+    const entries = listed.map((listing) => ({ listing, entry: toFilterEntry(listing) }));
+    const matching = entries.filter(({ entry }) => query.filter?.matches(entry) ?? true);
+    const sorted = matching.toSorted((a, b) => query.compare(a.entry, b.entry));
+    return { request, query, listings: sorted.map(({ listing }) => listing) };
+  };
+  nuget.on("GET", [`/${name}`, `/${name}()`], async (c) => {
+    const { request, query, listings } = await find(c);
+    const { skip, take, hasTotal } = query;
+    const base = baseOf(request);
+    const entries = await toEntries(request.ctx, listings.slice(skip, skip + take));
+    const feed = formatFeed(base, {
+      path: name,
+      entries,
+      total: hasTotal ? listings.length : undefined,
+      next: listings.length > skip + take && take > 0 ? nextUrl(c, base, name, query) : undefined,
+    });
+    return c.body(feed, 200, { ...ODATA, "Content-Type": ATOM });
+  });
+  nuget.on("GET", [`/${name}/$count`, `/${name}()/$count`], async (c) => {
+    const { listings } = await find(c);
+    return c.text(String(listings.length), 200, ODATA);
+  });
+}
+
+nuget.get("/:entry{Packages\\(.+\\)}", async (c) => {
+  const key = parseEntryPath(c.req.param("entry"));
+  if (!key) throw malformed("a package is asked for by Packages(Id='<id>',Version='<version>')");
+  const version = requireNugetVersion(key.version);
+  const request = await enterNuget(c);
+  const listings = await searchListings(request, "", hasPackageId([key.id]));
+  const found = listings.find((each) => nugetVersionKey(each.version) === nugetVersionKey(version));
+  const [entry] = found ? await toEntries(request.ctx, [found]) : [];
+  if (!entry) throw notFound("the version does not exist");
+  return c.body(formatEntry(baseOf(request), entry), 200, { ...ODATA, "Content-Type": ENTRY });
+});
+
+nuget.onError(failureRenderer(PLAIN_TEXT));
+
+/** Finds the packages of an owner that the caller may see. */
+const enterNuget = (c: RegistryContext): Promise<RegistryRequest> =>
+  enterRegistry(c, { type: "nuget", mode: "read", credential: readApiKey(c) });
+
+/** Finds the package of the path. @throws Failure `not_found`. */
+async function enterById(c: RegistryContext, mode: "read" | "write") {
+  const id = requirePackageId(c.req.param("id") ?? "");
+  const request = await enterPackage(c, {
+    type: "nuget",
+    mode,
+    name: id,
+    nameKey: id.toLowerCase(),
+    credential: readApiKey(c),
+  });
+  return { ...request, pkg: requirePackage(request), id };
+}
+
+/**
+ * Responds with a document of a package that follows from its versions.
+ *
+ * @param make Receives the versions, oldest first, and returns undefined where there is no such document.
+ */
+async function answerVersions(
+  c: RegistryContext,
+  [kind, ...parts]: readonly [string, ...string[]],
+  make: (base: string, id: string, versions: DetailedVersion[]) => object | undefined,
+): Promise<Response> {
+  const request = await enterById(c, "read");
+  const { ctx, pkg } = request;
+  return answerIndex(c, ctx, {
+    source: pkg.row,
+    kind: [`nuget-${kind}`, ...parts],
+    type: JSON_TYPE,
+    make: async () => {
+      const versions = sortDetailed(pkg.row.name, await listAllVersions(ctx, pkg));
+      const made = make(baseOf(request), pkg.row.name, versions);
+      if (!made) throw notFound("the version does not exist");
+      return JSON.stringify(made);
+    },
+  });
+}
+
+/** Which versions a request of version 3 of the protocol asks for. */
+const seenByQuery = ({ req }: RegistryContext): SeenVersions => ({
+  hasPrereleases: req.query("prerelease") === "true",
+  hasSemVer2: (req.query("semVerLevel") ?? "").startsWith("2.0.0"),
+});
+
+async function toEntries(ctx: Ctx, listings: readonly Listing[]): Promise<V2Entry[]> {
+  const stored = await listStored(
+    ctx,
+    listings.map(({ versionId }) => versionId),
+  );
+  return listings.flatMap((listing): V2Entry[] => {
+    const found = stored.find(({ row }) => row.id === listing.versionId);
+    return found ? [[listing, found]] : [];
+  });
+}
+
+/** The URL of the page after this one. */
+function nextUrl(c: RegistryContext, base: string, name: string, { skip, take }: V2Query): string {
+  const query = new URL(c.req.url).searchParams;
+  query.set("$skip", String(skip + take));
+  query.set("$top", String(take));
+  return `${base}/${name}()?${query}`;
+}
+
+/** The URL of the registry. */
+const baseOf = ({ ctx, owner }: OwnerRequest): string =>
+  `${ctx.rootUrl}/api/packages/${owner.account.name}/nuget`;

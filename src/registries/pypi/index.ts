@@ -1,0 +1,209 @@
+import { and, eq } from "drizzle-orm";
+import { Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import {
+  packageFiles,
+  packageProperties,
+  packages,
+  packageVersions,
+} from "../../db/schema/index.ts";
+import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { findPackage } from "../../domain/packages/find-package.ts";
+import { findVersion } from "../../domain/packages/find-version.ts";
+import { publishVersion } from "../../domain/packages/publish-version.ts";
+import { withBlobs } from "../../domain/packages/receive-blob.ts";
+import { setYanked } from "../../domain/packages/set-yanked.ts";
+import { notFound } from "../../lib/failure.ts";
+import { answerFile } from "../answer-file.ts";
+import { answerIndex } from "../answer-index.ts";
+import { enterOwner, enterPackage, type PackageRequest, requirePackage } from "../enter.ts";
+import { enterRegistry } from "../enter-registry.ts";
+import type { RegistryContext, RegistryEnv } from "../env.ts";
+import { readBytes } from "../read-upload.ts";
+import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
+import { checkUpload } from "./check-upload.ts";
+import { normalizeProjectName, pythonVersionKey } from "./names.ts";
+import {
+  formatProjectDocument,
+  latestVersionOf,
+  type VersionMetadata,
+} from "./project-document.ts";
+import { CORE_METADATA, listProjectFiles } from "./project-files.ts";
+import { readUploadForm } from "./read-upload-form.ts";
+import { chooseSimpleType, formatProject, formatProjectList } from "./simple-index.ts";
+
+/** The registry of Python packages: what pip, uv, twine and the like use. */
+export const pypi = new Hono<RegistryEnv>({ router: new TrieRouter() });
+
+const METADATA_ENDING = ".metadata";
+const YANK = "/:name/:version/yank";
+/** Maximum bytes of the reason for which a version is yanked. */
+const REASON_BYTES_MAX = 1024;
+const VARY = { Vary: "Accept" };
+
+for (const path of ["/", "/legacy", "/legacy/"]) {
+  pypi.post(path, async (c) => {
+    const { ctx, owner } = await enterOwner(c, { mode: "write" });
+    const upload = await readUploadForm(ctx, c);
+    const { pkg, ...publication } = await withBlobs(ctx, [upload.blob], async () => {
+      const checked = await checkUpload(ctx, upload);
+      return { ...checked, pkg: await findPackage(ctx, owner, checked) };
+    });
+    await publishVersion(ctx, owner, pkg, publication);
+    return c.body(null, 201);
+  });
+}
+
+for (const path of ["/simple", "/simple/"]) {
+  pypi.get(path, async (c) => {
+    const view = await enterRegistry(c, { type: "pypi", mode: "read" });
+    const { ctx, owner, registry, sees, visibilityKey } = view;
+    const type = chooseSimpleType(c.req.header("accept"), c.req.query("format"));
+    if (!type) return refuseType(c);
+    return answerIndex(c, ctx, {
+      source: registry,
+      kind: ["pypi-projects", type, visibilityKey],
+      type,
+      headers: VARY,
+      make: async () => {
+        const rows = await ctx.db
+          .select()
+          .from(packages)
+          .where(and(eq(packages.ownerId, owner.account.id), eq(packages.type, "pypi")))
+          .orderBy(packages.nameKey);
+        const names = rows.filter(sees).map(({ nameKey }) => nameKey);
+        return formatProjectList(names, `${rootOf(view)}/simple`, type);
+      },
+    });
+  });
+}
+
+for (const path of ["/simple/:name", "/simple/:name/"]) {
+  pypi.get(path, async (c) => {
+    const request = await enter(c, "read");
+    const { ctx } = request;
+    const pkg = requirePackage(request);
+    const type = chooseSimpleType(c.req.header("accept"), c.req.query("format"));
+    if (!type) return refuseType(c);
+    return answerIndex(c, ctx, {
+      source: pkg.row,
+      kind: ["pypi-project", type],
+      type,
+      headers: VARY,
+      make: async () => formatProject(pkg.row, await listProjectFiles(ctx, pkg), type),
+    });
+  });
+}
+
+pypi.get("/files/:name/:version/:file", async (c) => {
+  const request = await enter(c, "read");
+  const { ctx } = request;
+  const pkg = requirePackage(request);
+  const { version, file } = c.req.param();
+  const nameKey = file.toLowerCase();
+  const versionKey = pythonVersionKey(version);
+  if (nameKey.endsWith(METADATA_ENDING)) {
+    const ofFile = nameKey.slice(0, -METADATA_ENDING.length);
+    const text = await findCoreMetadata(request, pkg.row.id, versionKey, ofFile);
+    if (text === undefined) throw notFound("package file does not exist");
+    return c.body(text, 200, { "Content-Type": "text/plain; charset=UTF-8" });
+  }
+  const found = await findPackageFile(ctx, pkg, { versionKey, nameKey });
+  if (!found) throw notFound("package file does not exist");
+  return answerFile(c, ctx, found);
+});
+
+for (const path of ["/pypi/:name/json", "/pypi/:name/:version/json"]) {
+  pypi.get(path, async (c) => {
+    const request = await enter(c, "read");
+    const { ctx } = request;
+    const pkg = requirePackage(request);
+    const given = c.req.param("version");
+    const key = given === undefined ? undefined : pythonVersionKey(given);
+    return answerIndex(c, ctx, {
+      source: pkg.row,
+      kind: ["pypi-document", key ?? ""],
+      type: "application/json",
+      make: async () => {
+        const [files, wanted] = await Promise.all([
+          listProjectFiles(ctx, pkg),
+          key === undefined ? undefined : findVersion(ctx, pkg, key),
+        ]);
+        const [first] = files;
+        const latest = first && key === undefined ? latestVersionOf(first, files) : undefined;
+        const found = latest ? await findVersion(ctx, pkg, pythonVersionKey(latest)) : wanted;
+        if (!found) throw notFound("the version does not exist");
+        const { version, metadata } = found;
+        const projectUrl = `${rootOf(request)}/simple/${pkg.row.nameKey}/`;
+        const form = { isOfProject: key === undefined, projectUrl };
+        return formatProjectDocument(
+          pkg.row.name,
+          version,
+          metadata as VersionMetadata,
+          files,
+          form,
+        );
+      },
+    });
+  });
+}
+
+/** An extension: the interfaces of PyPI have no route for this. The body is the reason, as text. */
+pypi.put(YANK, async (c) => {
+  const request = await enter(c, "write");
+  const reason = new TextDecoder().decode(await readBytes(c, REASON_BYTES_MAX)).trim();
+  return yank(c, request, true, reason);
+});
+
+pypi.delete(YANK, async (c) => yank(c, await enter(c, "write"), false, ""));
+
+pypi.onError(failureRenderer(PLAIN_TEXT));
+
+/** Finds the project of the path. */
+function enter(c: RegistryContext, mode: "read" | "write"): Promise<PackageRequest> {
+  const name = c.req.param("name") ?? "";
+  return enterPackage(c, { mode, type: "pypi", name, nameKey: normalizeProjectName(name) });
+}
+
+const rootOf = ({ ctx, owner }: Pick<PackageRequest, "ctx" | "owner">): string =>
+  `${ctx.rootUrl}/api/packages/${owner.account.name}/pypi`;
+
+const refuseType = (c: RegistryContext): Response =>
+  c.text("the index is HTML or JSON of version 1\n", 406, VARY);
+
+async function findCoreMetadata(
+  { ctx }: PackageRequest,
+  packageId: number,
+  versionKey: string,
+  nameKey: string,
+): Promise<string | undefined> {
+  const [found] = await ctx.db
+    .select({ text: packageProperties.value })
+    .from(packageVersions)
+    .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
+    .innerJoin(packageProperties, eq(packageProperties.fileId, packageFiles.id))
+    .where(
+      and(
+        eq(packageVersions.packageId, packageId),
+        eq(packageVersions.versionKey, versionKey),
+        eq(packageFiles.nameKey, nameKey),
+        eq(packageProperties.name, CORE_METADATA),
+      ),
+    );
+  return found?.text;
+}
+
+async function yank(
+  c: RegistryContext,
+  request: PackageRequest,
+  isYanked: boolean,
+  reason: string,
+): Promise<Response> {
+  const { ctx } = request;
+  const pkg = requirePackage(request);
+  const found = await findVersion(ctx, pkg, pythonVersionKey(c.req.param("version") ?? ""));
+  if (!found) throw notFound("the version does not exist");
+  await setYanked(ctx, pkg, found, isYanked, reason);
+  return c.body(null, 204);
+}
