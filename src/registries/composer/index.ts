@@ -28,7 +28,7 @@ import {
   type ParsedPackage,
   parsePackage,
 } from "./parse-package.ts";
-import { searchPackages } from "./search-packages.ts";
+import { searchComposerPackages } from "./search-packages.ts";
 import { isDevVersion, normalizeVersion } from "./versions.ts";
 
 /** A Composer repository: archives with a composer.json, and the metadata that Composer resolves by. */
@@ -87,7 +87,9 @@ composer.get("/search.json", async (c) => {
     kind: ["composer-search", q, type, page, perPage, visibilityKey],
     type: JSON_TYPE,
     make: async () => {
-      const found = (await searchPackages(ctx, owner, q, type)).filter(({ pkg }) => sees(pkg));
+      const found = (await searchComposerPackages(ctx, owner, q, type)).filter(({ pkg }) =>
+        sees(pkg),
+      );
       const base = baseOf(ctx, owner.account.name);
       const query = new URLSearchParams({ q, type, page: `${page + 1}`, per_page: `${perPage}` });
       return JSON.stringify({

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 
-import { fileNameOf, type BinaryName, type Place } from "./names.ts";
+import { debFileNameOf, type BinaryName, type Place } from "./names.ts";
 
 /** A package file in one place, as an index lists it. */
 export interface IndexedDeb extends BinaryName, Place {
@@ -55,7 +55,7 @@ export const formatPackages = (debs: readonly IndexedDeb[], architecture: string
 
 function formatEntry(deb: IndexedDeb): string {
   const { text, distribution, component, sizeBytes, md5, sha1, sha256, sha512 } = deb;
-  return `${text}Filename: pool/${distribution}/${component}/${fileNameOf(deb)}
+  return `${text}Filename: pool/${distribution}/${component}/${debFileNameOf(deb)}
 Size: ${sizeBytes}
 MD5sum: ${md5}
 SHA1: ${sha1}

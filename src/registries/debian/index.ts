@@ -32,7 +32,7 @@ import {
 } from "./format-index.ts";
 import {
   type BinaryName,
-  fileNameOf,
+  debFileNameOf,
   isDebianName,
   isSegment,
   parseFileName,
@@ -142,7 +142,7 @@ debian.put("/pool/:distribution/:component/upload", async (c) => {
     const control = await parseDeb(sourceOfBlob(ctx, blob));
     const { name, version, architecture, text, ...described } = control;
     const pkg = await findPackage(ctx, owner, { type: "debian", nameKey: name });
-    const file = fileNameOf(control);
+    const file = debFileNameOf(control);
     await publishVersion(ctx, owner, pkg, {
       type: "debian",
       name,
@@ -200,7 +200,7 @@ async function enterDeb(
   const pkg = requirePackage(request);
   const found = await findPackageFile(request.ctx, pkg, {
     versionKey: name.version,
-    nameKey: fileNameOf(name),
+    nameKey: debFileNameOf(name),
     compositeKey: placeKeyOf(place),
   });
   if (!found) throw notFound("the file does not exist");

@@ -39,7 +39,7 @@ export interface BinaryName {
   readonly architecture: string;
 }
 
-export const fileNameOf = ({ name, version, architecture }: BinaryName): string =>
+export const debFileNameOf = ({ name, version, architecture }: BinaryName): string =>
   `${name}_${version}_${architecture}.deb`;
 
 /** The parts of a file name; undefined if it is none of a package. */

@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import type { RegistryView } from "../../domain/packages/find-registry.ts";
 import {
   packageBlobs,
   packageFiles,
@@ -21,6 +22,7 @@ import type { NugetMetadata } from "./parse-nuspec.ts";
 export interface Listing {
   readonly packageId: number;
   readonly repoId: number | null;
+  readonly isRestricted: boolean;
   readonly name: string;
   readonly versionId: number;
   readonly version: NugetVersion;
@@ -77,7 +79,7 @@ export async function listListings(
   { db }: Ctx,
   ownerId: number,
   condition: SQL | undefined,
-  sees: (pkg: { id: number; name: string; repoId: number | null }) => boolean,
+  sees: RegistryView["sees"],
 ): Promise<Listing[]> {
   const isVersion = and(
     eq(packageVersions.ownerId, ownerId),
@@ -93,6 +95,7 @@ export async function listListings(
     .select({
       id: packages.id,
       repoId: packages.repoId,
+      isRestricted: packages.isRestricted,
       name: packages.name,
       versionId: packageVersions.id,
       version: packageVersions.version,
