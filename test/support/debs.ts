@@ -4,7 +4,7 @@ import { type MadeEntry, makeTarGz } from "./archives.ts";
 export interface MadeMember {
   readonly name: string;
   readonly content: Uint8Array | string;
-  readonly size?: string;
+  readonly size?: string | undefined;
 }
 
 /** Makes an ar archive. */

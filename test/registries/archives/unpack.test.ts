@@ -28,7 +28,7 @@ function outcomeOf(unpack: () => Uint8Array): string {
 describe.each([
   ["xz", unxz, XZ],
   ["Zstandard", unzstd, ZSTD],
-] as const)("%s", (_, unpack, base64) => {
+] as const)("%s", (_name, unpack, base64) => {
   const packed = bytesOf(base64);
 
   it("is unpacked", () => {

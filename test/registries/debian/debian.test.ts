@@ -146,9 +146,7 @@ describe("a package", () => {
   const control = (fields: Readonly<Record<string, string>>) => () =>
     makeDeb(makeControl({ Package: "refused", ...fields }));
   const members = (...list: readonly (readonly [string, string | Uint8Array, string?])[]) =>
-    makeAr(
-      list.map(([name, content, size]) => ({ name, content, ...(size !== undefined && { size }) })),
-    );
+    makeAr(list.map(([name, content, size]) => ({ name, content, size })));
   const inTar = (path: string, type: "symlink" | "link", linkname: string) => () =>
     makeDebOf([
       {
