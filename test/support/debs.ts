@@ -4,7 +4,7 @@ import { type MadeEntry, makeTarGz } from "./archives.ts";
 export interface MadeMember {
   readonly name: string;
   readonly content: Uint8Array | string;
-  readonly size?: string;
+  readonly size?: string | undefined;
 }
 
 /** Makes an ar archive. */
@@ -19,7 +19,13 @@ export function makeAr(members: readonly MadeMember[]): Uint8Array<ArrayBuffer> 
     parts.push(new TextEncoder().encode(header), bytes.slice());
     if (bytes.length % 2 === 1) parts.push(new Uint8Array([10]));
   }
-  return new Uint8Array(parts.flatMap((part) => [...part]));
+  const archive = new Uint8Array(parts.reduce((total, { length }) => total + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    archive.set(part, at);
+    at += part.length;
+  }
+  return archive;
 }
 
 /** A control file of some fields, with those that each has. */

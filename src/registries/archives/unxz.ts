@@ -26,11 +26,11 @@ export function unxz(bytes: Uint8Array, bytesMax: number): Uint8Array {
 
 function decodeStream(bytes: Uint8Array, bytesMax: number): Uint8Array {
   if (MAGIC.some((byte, at) => bytes[at] !== byte)) throw broken();
-  const checkBytes = sizeOfCheck(at(bytes, 7) & 0x0f);
+  const checkBytes = sizeOfCheck(byteAt(bytes, 7) & 0x0f);
   const output = new GrowingOutput(bytesMax);
   let offset = STREAM_HEADER_BYTES;
   // A zero in the place of a block's size begins the index.
-  while (at(bytes, offset) !== 0) {
+  while (byteAt(bytes, offset) !== 0) {
     offset = readBlockHeader(bytes, offset);
     offset = new Lzma2Decoder(bytes, output).decode(offset);
     offset += -offset & 3;
@@ -50,13 +50,13 @@ function requireFooter(bytes: Uint8Array, indexStart: number): void {
 
 /** @returns The offset behind the header, where the block's data begins. */
 function readBlockHeader(bytes: Uint8Array, start: number): number {
-  const end = start + (at(bytes, start) + 1) * 4;
-  const flags = at(bytes, start + 1);
+  const end = start + (byteAt(bytes, start) + 1) * 4;
+  const flags = byteAt(bytes, start + 1);
   let offset = start + 2;
   const readNumber = (): number => {
     let value = 0;
     for (let shift = 1; ; shift *= 128) {
-      const byte = at(bytes, offset++);
+      const byte = byteAt(bytes, offset++);
       value += (byte & 0x7f) * shift;
       if (byte < 0x80) return value;
       if (shift > 2 ** 49) throw broken();
@@ -76,7 +76,7 @@ function sizeOfCheck(kind: number): number {
 }
 
 /** Bytes that are written once, up to a limit, and can be read back while they grow. */
-export class GrowingOutput {
+class GrowingOutput {
   private buffer: Uint8Array;
   private readonly bytesMax: number;
   length = 0;
@@ -119,7 +119,7 @@ export class GrowingOutput {
 
 const broken = () => malformed("the file is not compressed by xz, or broken");
 
-function at(bytes: Uint8Array, offset: number): number {
+function byteAt(bytes: Uint8Array, offset: number): number {
   const byte = bytes[offset];
   if (byte === undefined) throw broken();
   return byte;

@@ -21,7 +21,7 @@ const UNSET = "__unset";
  *
  * @see https://getcomposer.org/doc/05-repositories.md#metadata-url-available-packages-and-available-package-patterns
  */
-export function formatVersions(name: string, versions: readonly ComposerVersion[]): string {
+export function formatComposerVersions(name: string, versions: readonly ComposerVersion[]): string {
   const entries = versions.map(toEntry);
   const minified = entries.map((entry, at) => differenceOf(entries[at - 1] ?? {}, entry));
   return JSON.stringify({ minified: "composer/2.0", packages: { [name]: minified } });

@@ -21,14 +21,14 @@ import { enterRegistry } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readUpload } from "../read-upload.ts";
 import { failureRenderer, jsonDialect } from "../render-failure.ts";
-import { type ComposerVersion, formatVersions } from "./format-versions.ts";
+import { type ComposerVersion, formatComposerVersions } from "./format-versions.ts";
 import {
   type ComposerPackage,
-  isPackageName,
+  isComposerName,
   type ParsedPackage,
   parsePackage,
 } from "./parse-package.ts";
-import { searchPackages } from "./search-packages.ts";
+import { searchComposerPackages } from "./search-packages.ts";
 import { isDevVersion, normalizeVersion } from "./versions.ts";
 
 /** A Composer repository: archives with a composer.json, and the metadata that Composer resolves by. */
@@ -87,7 +87,9 @@ composer.get("/search.json", async (c) => {
     kind: ["composer-search", q, type, page, perPage, visibilityKey],
     type: JSON_TYPE,
     make: async () => {
-      const found = (await searchPackages(ctx, owner, q, type)).filter(({ pkg }) => sees(pkg));
+      const found = (await searchComposerPackages(ctx, owner, q, type)).filter(({ pkg }) =>
+        sees(pkg),
+      );
       const base = baseOf(ctx, owner.account.name);
       const query = new URLSearchParams({ q, type, page: `${page + 1}`, per_page: `${perPage}` });
       return JSON.stringify({
@@ -113,7 +115,7 @@ composer.get("/p2/:vendor/:file", async (c) => {
     make: async () => {
       const versions = await listVersions(ctx, pkg);
       const ofFile = versions.filter(({ normalized }) => isDevVersion(normalized) === isDev);
-      return formatVersions(pkg.row.nameKey, ofFile);
+      return formatComposerVersions(pkg.row.nameKey, ofFile);
     },
   });
 });
@@ -180,7 +182,7 @@ function enterNamed(
   mode: "read" | "write",
 ): Promise<PackageRequest> {
   const nameKey = name.toLowerCase();
-  if (!isPackageName(nameKey)) throw malformed("a package is called vendor/name");
+  if (!isComposerName(nameKey)) throw malformed("a package is called vendor/name");
   return enterPackage(c, { mode, type: "composer", name: nameKey, nameKey });
 }
 

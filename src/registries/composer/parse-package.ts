@@ -14,12 +14,12 @@ const anyObject = object(z.unknown());
 const NAME = /^[a-z0-9]+(?:[_.-][a-z0-9]+)*\/[a-z0-9]+(?:(?:[_.]|-{1,2})[a-z0-9]+)*$/;
 const NAME_CHARS_MAX = 200;
 
-export const isPackageName = (name: string): boolean =>
+export const isComposerName = (name: string): boolean =>
   name.length <= NAME_CHARS_MAX && NAME.test(name);
 
 /** What Composer reads of a version; all else in a composer.json is about the package as a project. */
 const ComposerPackage = z.object({
-  name: z.string().toLowerCase().refine(isPackageName),
+  name: z.string().toLowerCase().refine(isComposerName),
   description: z.string().max(10_000).optional(),
   type: z
     .string()

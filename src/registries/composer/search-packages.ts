@@ -17,7 +17,7 @@ export interface FoundPackage {
  *
  * @param type The type of Composer's, such as `library`; "" for all.
  */
-export async function searchPackages(
+export async function searchComposerPackages(
   { db }: Ctx,
   { account }: PackageOwner,
   text: string,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 
-import { fileNameOf, type BinaryName, type Place } from "./names.ts";
+import { debFileNameOf, type BinaryName, type Place } from "./names.ts";
 
 /** A package file in one place, as an index lists it. */
 export interface IndexedDeb extends BinaryName, Place {
@@ -55,7 +55,7 @@ export const formatPackages = (debs: readonly IndexedDeb[], architecture: string
 
 function formatEntry(deb: IndexedDeb): string {
   const { text, distribution, component, sizeBytes, md5, sha1, sha256, sha512 } = deb;
-  return `${text}Filename: pool/${distribution}/${component}/${fileNameOf(deb)}
+  return `${text}Filename: pool/${distribution}/${component}/${debFileNameOf(deb)}
 Size: ${sizeBytes}
 MD5sum: ${md5}
 SHA1: ${sha1}
@@ -115,13 +115,16 @@ export function formatRelease(
     "Acquire-By-Hash: yes",
     // The list of each architecture has them already.
     ...(hasOthers ? ["No-Support-for-Architecture-all: Packages"] : []),
-    ...INDEX_DIGESTS.flatMap(([field, digest]) => [
-      `${field}:`,
-      ...lists.map(
-        ({ path, bytes }) =>
-          ` ${createHash(digest).update(bytes).digest("hex")} ${bytes.length} ${path}`,
-      ),
-    ]),
+    ...INDEX_DIGESTS.map(([field, digest]) => `${field}:${formatDigests(lists, digest)}`),
   ];
   return `${lines.join("\n")}\n`;
 }
+
+/** A line for each list, each after a line feed. */
+const formatDigests = (lists: readonly IndexFile[], digest: string): string =>
+  lists
+    .map(({ path, bytes }) => {
+      const hash = createHash(digest).update(bytes).digest("hex");
+      return `\n ${hash} ${bytes.length} ${path}`;
+    })
+    .join("");

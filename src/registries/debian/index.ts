@@ -11,7 +11,7 @@ import { type FileOfVersion, findPackageFile } from "../../domain/packages/find-
 import { findPackage } from "../../domain/packages/find-package.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
-import { findSigningKey, signIndex } from "../../domain/packages/signing-key.ts";
+import { findRegistryKey, signIndex } from "../../domain/packages/registry-key.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex, readIndex } from "../answer-index.ts";
@@ -32,8 +32,8 @@ import {
 } from "./format-index.ts";
 import {
   type BinaryName,
-  fileNameOf,
-  isPackageName,
+  debFileNameOf,
+  isDebianName,
   isSegment,
   parseFileName,
   type Place,
@@ -58,7 +58,7 @@ interface DebMetadata {
 
 debian.get("/repository.key", async (c) => {
   const { ctx, owner, registry } = await enterRegistry(c, { type: "debian", mode: "read" });
-  const { publicKey } = await findSigningKey(ctx, owner, registry);
+  const { publicKey } = await findRegistryKey(ctx, owner, registry);
   return c.body(publicKey, 200, { "Content-Type": KEY_TYPE });
 });
 
@@ -74,7 +74,7 @@ for (const file of ["Release", "Release.gpg", "InRelease"] as const) {
       make: async () => {
         const release = await makeRelease(request, distribution);
         if (file === "Release") return release;
-        const key = await findSigningKey(ctx, owner, registry);
+        const key = await findRegistryKey(ctx, owner, registry);
         const form = file === "InRelease" ? "clear" : "detached";
         return signIndex(key, release, form, registry.changedAt);
       },
@@ -142,7 +142,7 @@ debian.put("/pool/:distribution/:component/upload", async (c) => {
     const control = await parseDeb(sourceOfBlob(ctx, blob));
     const { name, version, architecture, text, ...described } = control;
     const pkg = await findPackage(ctx, owner, { type: "debian", nameKey: name });
-    const file = fileNameOf(control);
+    const file = debFileNameOf(control);
     await publishVersion(ctx, owner, pkg, {
       type: "debian",
       name,
@@ -190,7 +190,7 @@ async function enterDeb(
 ): Promise<PackageRequest & { found: FileOfVersion; pkg: NonNullable<PackageRequest["pkg"]> }> {
   const { distribution = "", component = "" } = c.req.param() as Partial<Place>;
   const place = requirePlace(distribution, component);
-  if (!isPackageName(name.name)) throw malformed("the name is none of a Debian package");
+  if (!isDebianName(name.name)) throw malformed("the name is none of a Debian package");
   const request = await enterPackage(c, {
     mode,
     type: "debian",
@@ -200,7 +200,7 @@ async function enterDeb(
   const pkg = requirePackage(request);
   const found = await findPackageFile(request.ctx, pkg, {
     versionKey: name.version,
-    nameKey: fileNameOf(name),
+    nameKey: debFileNameOf(name),
     compositeKey: placeKeyOf(place),
   });
   if (!found) throw notFound("the file does not exist");

@@ -8,7 +8,7 @@ const ARCHITECTURE = /^[a-z0-9][a-z0-9-]{0,63}$/;
 /** A distribution or a component: one segment of a path. */
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._~+-]{0,99}$/;
 
-export const isPackageName = (text: string): boolean => PACKAGE.test(text);
+export const isDebianName = (text: string): boolean => PACKAGE.test(text);
 export const isDebianVersion = (text: string): boolean => VERSION.test(text);
 /** One that a package can have: `any` and the like are patterns of sources. */
 export const isArchitecture = (text: string): boolean =>
@@ -39,7 +39,7 @@ export interface BinaryName {
   readonly architecture: string;
 }
 
-export const fileNameOf = ({ name, version, architecture }: BinaryName): string =>
+export const debFileNameOf = ({ name, version, architecture }: BinaryName): string =>
   `${name}_${version}_${architecture}.deb`;
 
 /** The parts of a file name; undefined if it is none of a package. */

@@ -1,4 +1,4 @@
-import { type BinaryName, isArchitecture, isDebianVersion, isPackageName } from "./names.ts";
+import { type BinaryName, isArchitecture, isDebianVersion, isDebianName } from "./names.ts";
 
 /** The control file of a binary package. */
 export interface Control extends BinaryName {
@@ -28,7 +28,7 @@ export function parseControl(bytes: Uint8Array): Control | undefined {
   const valueOf = (name: string): string => fields.get(name)?.value ?? "";
   const [name, version, architecture] = ["package", "version", "architecture"].map(valueOf);
   const isValid =
-    isPackageName(name ?? "") &&
+    isDebianName(name ?? "") &&
     isDebianVersion(version ?? "") &&
     isArchitecture(architecture ?? "");
   if (!isValid || !name || !version || !architecture) return undefined;

@@ -6,7 +6,7 @@ import type { RegistryContext } from "../env.ts";
 const CHECKSUMS = ["md5", "sha1", "sha256", "sha512"] as const;
 export type Checksum = (typeof CHECKSUMS)[number];
 
-export const METADATA_FILE = "maven-metadata.xml";
+const METADATA_FILE = "maven-metadata.xml";
 
 /**
  * What a path of a Maven repository names; with `checksum` the file that has that checksum of it.

@@ -28,7 +28,7 @@ function outcomeOf(unpack: () => Uint8Array): string {
 describe.each([
   ["xz", unxz, XZ],
   ["Zstandard", unzstd, ZSTD],
-] as const)("%s", (_, unpack, base64) => {
+] as const)("%s", (_name, unpack, base64) => {
   const packed = bytesOf(base64);
 
   it("is unpacked", () => {
@@ -40,9 +40,9 @@ describe.each([
   });
 
   it("is refused wherever it is cut off", () => {
-    const outcomes = packed
-      .keys()
-      .map((end) => outcomeOf(() => unpack(packed.slice(0, end), BYTES_MAX)));
+    const outcomes = Array.from(packed, (_, end) =>
+      outcomeOf(() => unpack(packed.slice(0, end), BYTES_MAX)),
+    );
     expect(new Set(outcomes)).toEqual(new Set(["malformed"]));
   });
 

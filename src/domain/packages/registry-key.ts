@@ -24,7 +24,7 @@ const purposeOf = ({ ownerId, type }: PackageRegistry): string =>
  *
  * @throws Failure `forbidden` where the service has no key to seal it, or none that opens it.
  */
-export async function findSigningKey(
+export async function findRegistryKey(
   ctx: Ctx,
   owner: PackageOwner,
   registry: PackageRegistry,
