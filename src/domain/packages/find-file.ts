@@ -15,7 +15,7 @@ import {
   type PackageFile,
   type PackageVersion,
 } from "../../db/schema/index.ts";
-import type { PackageContext } from "./find-package.ts";
+import type { PackageContext, PackageKey } from "./find-package.ts";
 
 /** A file of a version with its content. */
 export interface FileOfVersion {
