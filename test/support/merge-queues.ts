@@ -1,7 +1,6 @@
-import { and, eq, inArray, isNotNull, lt } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 
 import {
-  events,
   mergeQueues,
   type ProtectionSettings,
   pulls,
@@ -22,17 +21,6 @@ import { serviceWith } from "./service.ts";
 /** The API without messages to queues: what follows is left to `drawConsequences`. */
 export const quietly: (method: string, path: string, sending?: Sending) => Promise<Answer> =
   serviceWith({}, silentBindings());
-
-/** Draws the consequences of all pending events, also if other tests have left more than one call draws. */
-export async function drawAll(): Promise<void> {
-  for (let left = 1; left > 0;) {
-    await drawConsequences();
-    left = await db.$count(
-      events,
-      and(isNotNull(events.consequencesAt), lt(events.consequencesAt, Date.now() + 1000)),
-    );
-  }
-}
 
 /** A repository whose branch `main` has a merge queue, with pull requests into it. */
 export interface QueuedRepo {
@@ -127,7 +115,7 @@ export type Judge = (files: Readonly<Record<string, string>>) => "success" | "fa
  */
 export async function runChecks(queued: QueuedRepo, judge: Judge, rounds = 100): Promise<number> {
   for (let round = 0; round < rounds; round++) {
-    await drawAll();
+    await drawConsequences();
     const result = await findResult(queued);
     if (!result) {
       if (await isEmpty(queued)) return round;

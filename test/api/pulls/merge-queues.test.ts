@@ -14,7 +14,6 @@ import { db } from "../../support/db.ts";
 import { eventsOf } from "../../support/events.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import {
-  drawAll,
   enqueueAll,
   findResult,
   makeQueuedRepo,
@@ -26,6 +25,7 @@ import {
 } from "../../support/merge-queues.ts";
 import { makeRuleset } from "../../support/protections.ts";
 import { makeEmptyPack, pushCommands, refsOf } from "../../support/push.ts";
+import { drawConsequences } from "../../support/consequences.ts";
 
 const pathOf = ({ own, pulls }: QueuedRepo, at = 0): string => `${own}/pulls/${pulls[at]?.number}`;
 
@@ -333,7 +333,7 @@ describe("the branches of merge queues", () => {
       expect(made.body.message).toContain(refused);
     }
     await enqueueAll(queued);
-    await drawAll();
+    await drawConsequences();
     const result = await findResult(queued);
     const ref = `refs/heads/${result?.branch}`;
     const old = result?.oid ?? "";

@@ -15,10 +15,11 @@ import { call } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
 import { db } from "../../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
-import { drawAll, quietly } from "../../support/merge-queues.ts";
+import { quietly } from "../../support/merge-queues.ts";
 import { makePull } from "../../support/pulls.ts";
 import { makeRule, makeRuleset, makeTagRule } from "../../support/protections.ts";
 import { makeEmptyPack, pushCommands, refsOf, storeRefs } from "../../support/push.ts";
+import { drawConsequences } from "../../support/consequences.ts";
 
 // Generated rules, judged through each way in and by a model that shares no code with the service: patterns as regular
 // expressions, and the rules as sentences of the documentation.
@@ -444,7 +445,7 @@ const WAYS: Record<string, WayIn> = {
     await storeRefs(repo, [{ ref: `refs/pull/${pull.number}/head`, oid: forward }], commits.pack);
     const path = apiOf(repo, `pulls/${pull.number}/queue`);
     const answer = await quietly("POST", path, { as: actor.user, json: { Do: "merge" } });
-    await drawAll();
+    await drawConsequences();
     const applied = world.appliedTo(branch);
     const { path: changed } = commits.moves.find((move) => move.forward === forward) ?? {
       path: "",

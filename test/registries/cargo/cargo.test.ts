@@ -1,12 +1,13 @@
 import { eq } from "drizzle-orm";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { packageLooseFiles, packages } from "../../../src/db/schema/index.ts";
+import { packages } from "../../../src/db/schema/index.ts";
 import { indexFolderOf } from "../../../src/registries/cargo/names.ts";
 import { makeTarGz } from "../../support/archives.ts";
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
+import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 import { frame, makeCrate, type MadeCrate, publish, publishBody } from "./crates.ts";
 
 let owner: TestUser;
@@ -14,6 +15,12 @@ let other: TestUser;
 
 beforeAll(async () => {
   [owner, other] = await Promise.all([make.user(), make.user()]);
+});
+
+/** The bytes that no package referred to before the test. */
+let looseBefore: ReadonlySet<string>;
+beforeEach(async () => {
+  looseBefore = await listLooseBlobs();
 });
 
 const at = (path: string, user: Pick<TestUser, "name"> = owner): string =>
@@ -161,7 +168,7 @@ describe("a crate", () => {
         body: { errors: [{ detail: expect.any(String) }] },
       });
     }
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(0);
+    await expect.poll(() => looseBlobsSince(looseBefore)).toEqual([]);
     expect(await readLines(name)).toMatchObject([{ vers: "1.0.0+a" }]);
     expect((await get(`/api/v1/crates/${name}/1.0.0+a/download`)).status).toBe(200);
     expect((await get(`/api/v1/crates/${name}/1.0.0/download`)).status).toBe(404);
@@ -258,7 +265,7 @@ describe("a publish request", () => {
       body: { errors: [{ detail: expect.any(String) }] },
     });
     expect(await isThere(name)).toBe(false);
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(0);
+    await expect.poll(() => looseBlobsSince(looseBefore)).toEqual([]);
   });
 
   it("whose lengths do not hold is refused, and leaves nothing", async () => {
@@ -278,7 +285,7 @@ describe("a publish request", () => {
     }
     expect((await publishBody(owner, huge)).status).toBe(413);
     expect(await isThere(name)).toBe(false);
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(0);
+    await expect.poll(() => looseBlobsSince(looseBefore)).toEqual([]);
   });
 
   it("by a stranger or by nobody is refused", async () => {

@@ -3,12 +3,13 @@ import { createHash } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { packageLooseFiles, packages, packageVersions } from "../../../src/db/schema/index.ts";
+import { packages, packageVersions } from "../../../src/db/schema/index.ts";
 import { type MadeEntry, makeTarGz, makeZip } from "../../support/archives.ts";
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
+import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 
 let owner: TestUser;
 let other: TestUser;
@@ -37,8 +38,6 @@ const versionsOf = (name: string) =>
     .innerJoin(packages, eq(packages.id, packageVersions.packageId))
     .where(and(eq(packages.ownerId, owner.id), eq(packages.name, name)))
     .then((rows) => rows.map(({ version }) => version));
-
-const countLoose = async (): Promise<number> => (await db.select().from(packageLooseFiles)).length;
 
 describe("an archive", () => {
   it("is published under the version that its composer.json states", async () => {
@@ -92,7 +91,7 @@ describe("an archive", () => {
 
   it("is there once for each version, however it is spelled, also of two published at once", async () => {
     const name = freshPackage();
-    const before = await countLoose();
+    const before = await listLooseBlobs();
     const answers = await Promise.all([
       put(zipOf({ name }), "?version=1.0"),
       put(zipOf({ name }), "?version=v1.0.0"),
@@ -101,7 +100,7 @@ describe("an archive", () => {
     const again = await put(zipOf({ name: name.toUpperCase() }), "?version=1.0.0.0");
     expect(again).toMatchObject({ status: 409, body: { status: "error", code: 409 } });
     expect(await versionsOf(name)).toHaveLength(1);
-    await expect.poll(countLoose, { timeout: 5000 }).toBeLessThanOrEqual(before);
+    await expect.poll(() => looseBlobsSince(before), { timeout: 5000 }).toEqual([]);
   });
 
   it.each<[string, () => BodyInit | Promise<BodyInit>, string]>([

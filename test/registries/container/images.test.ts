@@ -5,7 +5,6 @@ import {
   events,
   packageBlobs,
   packageFiles,
-  packageLooseFiles,
   packages,
   packageUploads,
   packageVersions,
@@ -23,6 +22,7 @@ import {
 } from "../../support/container-images.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { systemCtx } from "../../support/system.ts";
+import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 
 let owner: TestUser;
 
@@ -174,7 +174,7 @@ describe("an image", () => {
     const config = freshName("config");
     await other.upload(config);
     await image.upload("layer");
-    const before = await db.select().from(packageLooseFiles);
+    const before = await listLooseBlobs();
     const manifest = manifestOf(config, ["layer"]);
     const answer = await image.publish("v1", manifest);
     expect(answer).toMatchObject({
@@ -183,7 +183,7 @@ describe("an image", () => {
     });
     expect(await versionsOf(image)).toEqual([]);
     expect(await blobOf(manifest)).toEqual([]);
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(before.length);
+    await expect.poll(() => looseBlobsSince(before)).toEqual([]);
     const index = indexOf([manifest]);
     expect(errorOf(await image.publish("v1", index))).toBe("MANIFEST_BLOB_UNKNOWN");
     expect(await versionsOf(image)).toEqual([]);

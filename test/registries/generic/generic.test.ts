@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, it } from "vitest";
 import {
   events,
   packageBlobs,
-  packageLooseFiles,
   packages,
   packageUsage,
   packageVersions,
@@ -12,6 +11,7 @@ import {
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
+import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 
 let owner: TestUser;
 let other: TestUser;
@@ -53,10 +53,10 @@ describe("a file of a generic package", () => {
   it("is there once: a second one of its name is refused, and leaves nothing", async () => {
     const name = freshName("once");
     await put(`${name}/1/a`, "first");
-    const before = await db.select().from(packageLooseFiles);
+    const before = await listLooseBlobs();
     expect(await put(`${name}/1/a`, "second")).toMatchObject({ status: 409 });
     expect((await visit("GET", at(`${name}/1/a`))).body).toBe("first");
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(before.length);
+    await expect.poll(() => looseBlobsSince(before)).toEqual([]);
     expect(await put(`${name}/1/b`, "second")).toMatchObject({ status: 201 });
   });
 

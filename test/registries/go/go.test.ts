@@ -1,17 +1,24 @@
 import { eq } from "drizzle-orm";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { packageLooseFiles, packages } from "../../../src/db/schema/index.ts";
+import { packages } from "../../../src/db/schema/index.ts";
 import { makeZip, type MadeEntry } from "../../support/archives.ts";
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
+import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 
 let owner: TestUser;
 let other: TestUser;
 
 beforeAll(async () => {
   [owner, other] = await Promise.all([make.user(), make.user()]);
+});
+
+/** The bytes that no package referred to before the test. */
+let looseBefore: ReadonlySet<string>;
+beforeEach(async () => {
+  looseBefore = await listLooseBlobs();
 });
 
 const at = (path: string, user: Pick<TestUser, "name"> = owner): string =>
@@ -113,7 +120,7 @@ describe("a module", () => {
     const second = makeModule(path, "v1.0.0", { goMod: `module ${path}\n` });
     expect((await upload(second)).status).toBe(409);
     expect((await get(`${path}/@v/v1.0.0.mod`)).body).toContain("go 1.22");
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(0);
+    await expect.poll(() => looseBlobsSince(looseBefore)).toEqual([]);
   });
 
   it("that three upload at once is uploaded by exactly one", async () => {
@@ -170,7 +177,7 @@ describe("an upload", () => {
     const before = await db.select().from(packages);
     expect((await upload(makeOne())).status).toBe(400);
     expect(await db.select().from(packages)).toHaveLength(before.length);
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(0);
+    await expect.poll(() => looseBlobsSince(looseBefore)).toEqual([]);
   });
 
   it("with a large go.mod is refused", async () => {

@@ -5,18 +5,14 @@ import { and, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
-import {
-  events,
-  packageLooseFiles,
-  packages,
-  packageVersions,
-} from "../../../src/db/schema/index.ts";
+import { events, packages, packageVersions } from "../../../src/db/schema/index.ts";
 import { makeTarGz } from "../../support/archives.ts";
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
 import { logged } from "../../support/usage.ts";
+import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 import { makeChart, makeProvenance } from "./charts.ts";
 
 let owner: TestUser;
@@ -44,8 +40,6 @@ const versionsOf = (name: string) =>
     .from(packageVersions)
     .innerJoin(packages, eq(packages.id, packageVersions.packageId))
     .where(and(eq(packages.type, "helm"), eq(packages.nameKey, name)));
-
-const looseCount = async (): Promise<number> => (await db.select().from(packageLooseFiles)).length;
 
 describe("POST /api/charts", () => {
   it("publishes a chart, which the index has with its digest", async () => {
@@ -119,7 +113,7 @@ describe("POST /api/charts", () => {
       push(name, "1.0.0", owner, ["description: b"]),
     ]);
     expect(new Set(both.map(({ status }) => status))).toEqual(new Set([201, 409]));
-    const before = await looseCount();
+    const before = await listLooseBlobs();
     for (const path of ["api/charts", "api/charts?force"]) {
       const body = await makeChart(name, "1.0.0", ["description: c"]);
       expect(await visit("POST", at(path), { as: owner, body })).toMatchObject({
@@ -127,7 +121,7 @@ describe("POST /api/charts", () => {
         body: { error: expect.any(String) },
       });
     }
-    await expect.poll(looseCount).toBe(before);
+    await expect.poll(() => looseBlobsSince(before)).toEqual([]);
     expect(await versionsOf(name)).toHaveLength(1);
   });
 
@@ -249,12 +243,12 @@ describe("POST /api/charts", () => {
 
   it.each(bad)("refuses %s, and leaves nothing", async (_, bodyOf, status) => {
     const name = freshName("bad");
-    const before = await looseCount();
+    const before = await listLooseBlobs();
     const body = await bodyOf(name);
     const answer = await visit("POST", at("api/charts"), { as: owner, body });
     expect(answer).toMatchObject({ status, body: { error: expect.any(String) } });
     expect(await versionsOf(name)).toEqual([]);
-    await expect.poll(looseCount).toBe(before);
+    await expect.poll(() => looseBlobsSince(before)).toEqual([]);
   });
 
   it("is whole or nothing, whichever call fails", { timeout: 180_000 }, async () => {

@@ -3,16 +3,12 @@ import { createHash } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import {
-  packageFiles,
-  packageLooseFiles,
-  packages,
-  packageVersions,
-} from "../../../src/db/schema/index.ts";
+import { packageFiles, packages, packageVersions } from "../../../src/db/schema/index.ts";
 import { type Answer, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
+import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 
 let owner: TestUser;
 let other: TestUser;
@@ -57,8 +53,6 @@ const filesOf = (artifactId: string) =>
 const textsOf = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, "g"))].map(([, text = ""]) => text);
 
-const countLoose = async (): Promise<number> => (await db.select().from(packageLooseFiles)).length;
-
 describe("a file of an artifact", () => {
   it("is published and read by anybody, with each of its checksums", async () => {
     const lib = freshName("lib");
@@ -77,13 +71,13 @@ describe("a file of an artifact", () => {
   it("of a release is there once, also of two published at once", async () => {
     const lib = freshName("lib");
     const path = `org/example/${lib}/1.0/${lib}-1.0.jar`;
-    const before = await countLoose();
+    const before = await listLooseBlobs();
     const answers = await Promise.all([put(path, "one"), put(path, "two")]);
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409]);
     const { body } = await get(path);
     expect(await put(path, "three")).toMatchObject({ status: 409 });
     expect((await get(path)).body).toBe(body);
-    await expect.poll(countLoose, { timeout: 5000 }).toBeLessThanOrEqual(before);
+    await expect.poll(() => looseBlobsSince(before), { timeout: 5000 }).toEqual([]);
   });
 
   it("of a snapshot without a timestamp is replaced, and one with a timestamp is not", async () => {

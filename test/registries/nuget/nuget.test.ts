@@ -3,13 +3,7 @@ import { createHash } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import {
-  events,
-  packageFiles,
-  packageLooseFiles,
-  packages,
-  packageVersions,
-} from "../../../src/db/schema/index.ts";
+import { events, packageFiles, packages, packageVersions } from "../../../src/db/schema/index.ts";
 import { only } from "../../../src/lib/only.ts";
 import { parseXml } from "../../../src/lib/xml.ts";
 import { makeZip } from "../../support/archives.ts";
@@ -19,6 +13,7 @@ import { freshName, make, type TestUser } from "../../support/make.ts";
 import { makeNupkg, makePdb, nuspecOf } from "../../support/nupkgs.ts";
 import { logged } from "../../support/usage.ts";
 import { listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
+import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 
 let owner: TestUser;
 let other: TestUser;
@@ -159,11 +154,11 @@ describe("a package", () => {
     async (version) => {
       const user = await make.user();
       expect(await push(makeNupkg("Once", "1.0.0"), user)).toMatchObject({ status: 201 });
-      const before = await db.select().from(packageLooseFiles);
+      const before = await listLooseBlobs();
       const again = await push(makeNupkg("once", version, "<tags>other</tags>"), user);
       expect(again).toMatchObject({ status: 409 });
       expect(await filesOf(user)).toHaveLength(2);
-      await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(before.length);
+      await expect.poll(() => looseBlobsSince(before)).toEqual([]);
     },
   );
 
@@ -416,10 +411,10 @@ describe("symbols", () => {
   ])("are refused: %s", async (_, bytes) => {
     const user = await make.user();
     await push(makeNupkg("Sym", "1.0.0"), user);
-    const before = await db.select().from(packageLooseFiles);
+    const before = await listLooseBlobs();
     expect(await push(bytes(), user, "symbolpackage")).toMatchObject({ status: 400 });
     expect(await filesOf(user)).toHaveLength(2);
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(before.length);
+    await expect.poll(() => looseBlobsSince(before)).toEqual([]);
   });
 
   it("are whole or not there, whichever storage call fails", async () => {
@@ -487,10 +482,10 @@ describe("what is no package", () => {
     ],
   ])("is refused: %s", async (_, bytes, status) => {
     const user = await make.user();
-    const before = await db.select().from(packageLooseFiles);
+    const before = await listLooseBlobs();
     expect(await push(bytes(), user)).toMatchObject({ status });
     expect(await db.select().from(packages).where(eq(packages.ownerId, user.id))).toEqual([]);
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(before.length);
+    await expect.poll(() => looseBlobsSince(before)).toEqual([]);
   });
 });
 

@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 
 import { blake2b } from "@noble/hashes/blake2.js";
 import { eq } from "drizzle-orm";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { packageLooseFiles, packages } from "../../../src/db/schema/index.ts";
+import { packages } from "../../../src/db/schema/index.ts";
 import { formatHex } from "../../../src/lib/hex.ts";
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
+import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 import {
   type MadeDistribution,
   makeSdist,
@@ -24,6 +25,12 @@ let other: TestUser;
 
 beforeAll(async () => {
   [owner, other] = await Promise.all([make.user(), make.user()]);
+});
+
+/** The bytes that no package referred to before the test. */
+let looseBefore: ReadonlySet<string>;
+beforeEach(async () => {
+  looseBefore = await listLooseBlobs();
 });
 
 const at = (path: string, user: Pick<TestUser, "name"> = owner): string =>
@@ -132,7 +139,7 @@ describe("a distribution", () => {
     expect(await readJson(`/simple/${name}/`)).toMatchObject({
       files: [{ size: wheel.bytes.length }],
     });
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(0);
+    await expect.poll(() => looseBlobsSince(looseBefore)).toEqual([]);
   });
 
   it("that two upload at once is uploaded by exactly one", async () => {
@@ -265,7 +272,7 @@ describe("an upload", () => {
     expect(answer.status).toBe(400);
     expect(answer.headers.get("Content-Type")).toMatch(/^text\/plain/);
     expect(await isThere(name)).toBe(false);
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(0);
+    await expect.poll(() => looseBlobsSince(looseBefore)).toEqual([]);
   });
 
   it("with metadata that are too large is refused", async () => {

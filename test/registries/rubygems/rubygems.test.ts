@@ -7,7 +7,6 @@ import { beforeAll, describe, expect, it } from "vitest";
 import {
   events,
   packageFiles,
-  packageLooseFiles,
   packages,
   packageVersions,
   type PackageFile,
@@ -19,6 +18,7 @@ import { dependencyLines, gemspecOf, makeGem } from "../../support/gems.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
 import { listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
+import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 
 let owner: TestUser;
 let other: TestUser;
@@ -130,10 +130,10 @@ required_ruby_version: !ruby/object:Gem::Requirement
     const name = freshName("once");
     const user = await make.user();
     expect(await push(await makeGem(name, "1.0.0"), user)).toMatchObject({ status: 201 });
-    const before = await db.select().from(packageLooseFiles);
+    const before = await listLooseBlobs();
     const again = await push(await makeGem(name, version, { more: "dependencies: [ ]\n" }), user);
     expect(again).toMatchObject({ status: 409 });
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(before.length);
+    await expect.poll(() => looseBlobsSince(before)).toEqual([]);
     expect(await filesOf(user)).toHaveLength(1);
     const java = await makeGem(name, version, { platform: "java" });
     expect(await push(java, user)).toMatchObject({ status: 201 });
@@ -216,11 +216,11 @@ describe("what is no gem", () => {
     ],
   ])("is refused: %s", async (_, gem, status) => {
     const user = await make.user();
-    const before = await db.select().from(packageLooseFiles);
+    const before = await listLooseBlobs();
     expect(await push(await gem(), user)).toMatchObject({ status });
     expect(await filesOf(user)).toEqual([]);
     expect(await db.select().from(packages).where(eq(packages.ownerId, user.id))).toEqual([]);
-    await expect.poll(() => db.select().from(packageLooseFiles)).toHaveLength(before.length);
+    await expect.poll(() => looseBlobsSince(before)).toEqual([]);
   });
 
   const made = (specification: string) => makeGem("bad", "1.0", { specification });

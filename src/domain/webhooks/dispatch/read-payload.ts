@@ -1,4 +1,4 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import { ANONYMOUS } from "../../../auth/actor.ts";
@@ -120,7 +120,7 @@ export async function openPayloadSource(
     db
       .select()
       .from(users)
-      .where(inArray(users.id, [...new Set(accountIds)])),
+      .where(sql`${users.id} in (select value from json_each(${JSON.stringify(accountIds)}))`),
   ]);
   const [[found, [sender], [status], [release], accounts], issue, pull] = await Promise.all([
     readingRest,

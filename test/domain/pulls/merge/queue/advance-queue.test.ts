@@ -13,13 +13,12 @@ import {
 } from "../../../../../src/db/schema/index.ts";
 import { runDueQueues } from "../../../../../src/domain/pulls/merge/queue/run-due-queues.ts";
 import { History } from "../../../../support/commits.ts";
-import { pushQuietly, silentBindings } from "../../../../support/consequences.ts";
+import { drawConsequences, pushQuietly, silentBindings } from "../../../../support/consequences.ts";
 import { db } from "../../../../support/db.ts";
 import { eventsOf } from "../../../../support/events.ts";
 import { readBranch } from "../../../../support/git.ts";
 import { make } from "../../../../support/make.ts";
 import {
-  drawAll,
   enqueueAll,
   findResult,
   isEmpty,
@@ -40,7 +39,7 @@ import { systemCtx } from "../../../../support/system.ts";
 async function makeTesting(count: number, settings: Partial<ProtectionSettings> = {}) {
   const queued = await makeQueuedRepo(count, settings);
   await enqueueAll(queued);
-  await drawAll();
+  await drawConsequences();
   const result = await findResult(queued);
   if (!result) throw new Error("there is no result");
   return { queued, result };
@@ -81,10 +80,10 @@ describe("a merge queue", { timeout: 300_000 }, () => {
       entries: [{ position: 1 }, { position: 2 }, { position: 3, result_sha: result.oid }],
     });
     await report(queued, result.oid, "success", "other");
-    await drawAll();
+    await drawConsequences();
     expect((await readBranch(repo.id, "main")).oid).toBe(rootOid);
     await report(queued, result.oid, "success");
-    await drawAll();
+    await drawConsequences();
     expect((await readBranch(repo.id, "main")).oid).toBe(result.oid);
     expect(await isEmpty(queued)).toBe(true);
     expect((await nameOf(queued)).filter((name) => name.includes("queue"))).toEqual([]);
@@ -108,14 +107,14 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     const queued = await makeQueuedRepo(1);
     const json = { Do: "merge", merge_when_checks_succeed: true };
     await quietly("POST", `${queued.own}/pulls/1/merge`, { as: queued.owner, json });
-    await drawAll();
+    await drawConsequences();
     expect(await isEmpty(queued)).toBe(true);
     await report(queued, queued.pulls[0]?.pull.headOid ?? "", "success");
-    await drawAll();
+    await drawConsequences();
     const result = await findResult(queued);
     expect(result).toBeDefined();
     await report(queued, result?.oid ?? "", "success");
-    await drawAll();
+    await drawConsequences();
     const [first] = queued.pulls;
     expect(first && (await rowOf(first)).mergedAt).not.toBeNull();
   });
@@ -145,7 +144,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
   it("uses the results of a failed batch again", async () => {
     const { queued, result } = await makeTesting(4);
     await report(queued, result.oid, "failure");
-    await drawAll();
+    await drawConsequences();
     const half = await findResult(queued);
     expect(Object.keys((await readBranch(queued.repo.id, half?.branch ?? "")).files)).toEqual([
       "a",
@@ -180,7 +179,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
   it("merges at once where no checks are required, without a branch", async () => {
     const queued = await makeQueuedRepo(2, { isStatusCheckEnabled: false });
     await enqueueAll(queued, { Do: "squash" });
-    await drawAll();
+    await drawConsequences();
     expect(await isEmpty(queued)).toBe(true);
     for (const pull of queued.pulls) {
       expect(await rowOf(pull)).toMatchObject({ mergeKind: "squash", isClosed: true });
@@ -192,10 +191,10 @@ describe("a merge queue", { timeout: 300_000 }, () => {
   it.each(["rebase", "rebase-merge", "squash"])("merges by %s what it tested", async (style) => {
     const queued = await makeQueuedRepo(2);
     await enqueueAll(queued, { Do: style });
-    await drawAll();
+    await drawConsequences();
     const result = await findResult(queued);
     await report(queued, result?.oid ?? "", "success");
-    await drawAll();
+    await drawConsequences();
     expect((await readBranch(queued.repo.id, "main")).oid).toBe(result?.oid);
     for (const pull of queued.pulls) expect((await rowOf(pull)).mergeKind).toBe(style);
   });
@@ -211,15 +210,15 @@ describe("a merge queue", { timeout: 300_000 }, () => {
       [{ ref: "refs/heads/main", old: queued.rootOid, new: oid }],
       history.build(),
     );
-    await drawAll();
+    await drawConsequences();
     const rebuilt = await findResult(queued);
     expect(rebuilt?.oid).not.toBe(result.oid);
     // What was tested is not what would land.
     await report(queued, result.oid, "success");
-    await drawAll();
+    await drawConsequences();
     expect((await readBranch(queued.repo.id, "main")).oid).toBe(oid);
     await report(queued, rebuilt?.oid ?? "", "success");
-    await drawAll();
+    await drawConsequences();
     const { files } = await readBranch(queued.repo.id, "main");
     expect(Object.keys(files)).toEqual(["a", "f0", "f1", "other"]);
   });
@@ -241,7 +240,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
   it("deletes the branches of merged heads where that is wanted", async () => {
     const queued = await makeQueuedRepo(3, { isStatusCheckEnabled: false });
     await enqueueAll(queued, { Do: "merge", delete_branch_after_merge: true });
-    await drawAll();
+    await drawConsequences();
     expect((await nameOf(queued)).filter((name) => name.startsWith("refs/heads/"))).toEqual([
       "refs/heads/main",
     ]);
@@ -268,7 +267,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
       as: bot,
       json: { state: "error", context: "ci" },
     });
-    await drawAll();
+    await drawConsequences();
     expect(await isEmpty(queued)).toBe(true);
     expect(await told()).toHaveLength(1);
     const events = await eventsOf(queued.repo);
@@ -291,13 +290,13 @@ describe(
     ): Promise<string | undefined> {
       const { queued, result } = await makeTesting(3, settings);
       await change(queued, result);
-      await drawAll();
+      await drawConsequences();
       const next = await findResult(queued);
       expect(next?.oid).not.toBe(result.oid);
       const { files } = await readBranch(queued.repo.id, next?.branch ?? "");
       expect(Object.keys(files)).toEqual(expect.arrayContaining(["a", "f1", "f2"]));
       await report(queued, next?.oid ?? "", "success");
-      await drawAll();
+      await drawConsequences();
       expect(await isEmpty(queued)).toBe(true);
       expect(await listMerged(queued)).toEqual(expect.arrayContaining([1, 2]));
       const [first] = queued.pulls;
@@ -359,13 +358,13 @@ describe(
         const made = await makeQueuedRepo(2, { requiredApprovals: 1 });
         for (const pull of made.pulls) await makeReview(pull, { isOfficial: true });
         await enqueueAll(made);
-        await drawAll();
+        await drawConsequences();
         return { queued: made, result: await findResult(made) };
       })();
       const [first] = queued.pulls;
       await changeReviews(first?.id ?? 0);
       await report(queued, result?.oid ?? "", "success");
-      await drawAll();
+      await drawConsequences();
       expect(first && (await timelineOf(first))).toEqual([
         "pull_enqueued",
         "pull_dequeued refused: Does not have enough approvals",
@@ -383,7 +382,7 @@ describe(
       const [first, second] = queued.pulls;
       await enqueueAll({ ...queued, owner: writer, pulls: first ? [first] : [] });
       await enqueueAll({ ...queued, pulls: second ? [second] : [] });
-      await drawAll();
+      await drawConsequences();
       const result = await findResult(queued);
       await quietly("DELETE", path, { as: queued.owner });
       await report(queued, result?.oid ?? "", "success");
@@ -397,7 +396,7 @@ describe(
       const [first] = queued.pulls;
       const path = `${queued.own}/issues/${first?.number}`;
       expect((await quietly("DELETE", path, { as: queued.owner })).status).toBe(204);
-      await drawAll();
+      await drawConsequences();
       expect((await findResult(queued))?.oid).not.toBe(result.oid);
       await runChecks(queued, () => "success");
       expect(await listMerged(queued)).toEqual([1]);
@@ -421,7 +420,7 @@ describe("a pull request that somebody takes out", () => {
     await enqueueAll({ ...queued, owner: writer });
     const path = `${queued.own}/pulls/1/queue`;
     expect((await quietly("DELETE", path, { as: writer })).status).toBe(204);
-    await drawAll();
+    await drawConsequences();
     const [pull] = queued.pulls;
     expect(pull && (await timelineOf(pull)).at(-1)).toBe("pull_dequeued left");
     const told = db.select().from(notifications);
@@ -451,7 +450,7 @@ describe("all pull requests leave a queue", { timeout: 300_000 }, () => {
       json: { name: "trunk" },
     });
     expect(answer.status).toBe(204);
-    await drawAll();
+    await drawConsequences();
     expect(await reasonsOf(queued)).toEqual(Array(2).fill("pull_dequeued retargeted"));
     expect(await isEmpty(queued)).toBe(true);
     expect((await nameOf(queued)).filter((name) => name.includes("queue"))).toEqual([]);
@@ -470,7 +469,7 @@ describe("all pull requests leave a queue", { timeout: 300_000 }, () => {
     );
     await changeRule(queued, { isMergeQueueEnabled: true });
     await enqueueAll(queued);
-    await drawAll();
+    await drawConsequences();
     expect(await reasonsOf(queued)).toEqual(Array(2).fill("pull_dequeued branch_refused"));
     expect(await isEmpty(queued)).toBe(true);
   });
@@ -478,7 +477,7 @@ describe("all pull requests leave a queue", { timeout: 300_000 }, () => {
   it("whose repository is deleted", async () => {
     const { queued } = await makeTesting(2);
     expect((await quietly("DELETE", queued.own, { as: queued.owner })).status).toBe(204);
-    await drawAll();
+    await drawConsequences();
     await runScheduleIn(11 * MINUTES);
     const rows = await db.select().from(mergeQueues).where(eq(mergeQueues.repoId, queued.repo.id));
     expect(rows).toEqual([]);

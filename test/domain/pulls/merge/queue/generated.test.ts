@@ -2,10 +2,9 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { History } from "../../../../support/commits.ts";
-import { pushQuietly } from "../../../../support/consequences.ts";
+import { drawConsequences, pushQuietly } from "../../../../support/consequences.ts";
 import { readBranch } from "../../../../support/git.ts";
 import {
-  drawAll,
   enqueueAll,
   findResult,
   isEmpty,
@@ -73,7 +72,7 @@ async function play(seed: number) {
   const passed = new Set([queued.rootOid]);
   await enqueueAll(queued);
   for (let round = 0; round < 100; round++) {
-    await drawAll();
+    await drawConsequences();
     const { oid: baseOid } = await readBranch(queued.repo.id, "main");
     expect(passed, `seed ${seed}, round ${round}`).toContain(baseOid);
     const result = await findResult(queued);
@@ -82,7 +81,7 @@ async function play(seed: number) {
       const disturb = DISTURBANCES[random(DISTURBANCES.length)] as Disturbance;
       for (const at of await disturb(queued, random(count))) gone.add(at);
       // The check of a result that is not built any more may still be reported.
-      if (random(2) === 0) await drawAll();
+      if (random(2) === 0) await drawConsequences();
     }
     const { files } = await readBranch(queued.repo.id, result.branch).catch(() => ({
       files: {} as Record<string, string>,
