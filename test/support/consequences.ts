@@ -1,7 +1,10 @@
-import { and, isNotNull, lte } from "drizzle-orm";
+import { and, between, isNotNull, lte } from "drizzle-orm";
 
 import { events } from "../../src/db/schema/index.ts";
-import { runConsequences } from "../../src/domain/consequences/run-consequences.ts";
+import {
+  CONSEQUENCE_LEASE_MS,
+  runConsequences,
+} from "../../src/domain/consequences/run-consequences.ts";
 import { db } from "./db.ts";
 import { failing, serveFailing } from "./faults.ts";
 import type { TestRepo, TestUser } from "./make.ts";
@@ -14,25 +17,43 @@ const SETTINGS = { ROOT_URL: "https://forge.example" };
 export const silentBindings = () =>
   failing({ at: Infinity, isDone: false, isDeath: false }).bindings;
 
-/** Runs that draw the consequences of what other tests have left, at most. */
+/** Runs of one call, at most. */
 const RUNS_MAX = 100;
+/** Waits for events that a job handles at the same time, at most, and the duration of each in milliseconds. */
+const WAITS_MAX = 40;
+const WAIT_MS = 50;
 
 /**
  * Draws the consequences of all pending events: also of those that other tests left in the database, which a run with its
- * bounded number of statements may not come past.
+ * bounded number of statements may not come past. Where a job of another test has leased some, its end is awaited.
  *
  * @param bindings Those of one run, which may fail.
  */
-export async function drawConsequences(
-  bindings?: Partial<Env>,
-  now = Date.now() + 1000,
-): Promise<void> {
-  const run = (): Promise<void> =>
-    runConsequences(systemCtx(bindings ?? silentBindings(), now, SETTINGS));
-  await run();
-  if (bindings) return;
-  const isDue = and(isNotNull(events.consequencesAt), lte(events.consequencesAt, now));
-  for (let runs = 1; runs < RUNS_MAX && (await db.$count(events, isDue)) > 0; runs++) await run();
+export async function drawConsequences(bindings?: Partial<Env>, now?: number): Promise<void> {
+  let waits = 0;
+  for (let runs = 0; runs < RUNS_MAX; runs++) {
+    const startedAt = Date.now();
+    const at = now ?? startedAt + 1000;
+    await runConsequences(systemCtx(bindings ?? silentBindings(), at, SETTINGS));
+    if (bindings) return;
+    const { consequencesAt } = events;
+    // What a run leaves is due at the time that it had by then.
+    const until = at + Date.now() - startedAt;
+    const isDue = and(isNotNull(consequencesAt), lte(consequencesAt, until));
+    // Leased lately: not by a job that has ended, nor to be tried again later.
+    const isLeased = between(
+      consequencesAt,
+      at + CONSEQUENCE_LEASE_MS - 5000,
+      at + CONSEQUENCE_LEASE_MS,
+    );
+    const [due, leased] = await Promise.all([
+      db.$count(events, isDue),
+      db.$count(events, isLeased),
+    ]);
+    if (due > 0) continue;
+    if (leased === 0 || waits++ === WAITS_MAX) return;
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+  }
 }
 
 /** Pushes without a message to the queue: what follows is left to `drawConsequences`. */
