@@ -1,5 +1,6 @@
 import { and, between, isNotNull, lte } from "drizzle-orm";
 
+import type { Consequence } from "../../src/events/consequence.ts";
 import { events } from "../../src/db/schema/index.ts";
 import {
   CONSEQUENCE_LEASE_MS,
@@ -29,12 +30,17 @@ const WAIT_MS = 50;
  *
  * @param bindings Those of one run, which may fail.
  */
-export async function drawConsequences(bindings?: Partial<Env>, now?: number): Promise<void> {
+export async function drawConsequences(
+  bindings?: Partial<Env>,
+  now?: number,
+  consequences?: readonly Consequence[],
+): Promise<void> {
   let waits = 0;
   for (let runs = 0; runs < RUNS_MAX; runs++) {
     const startedAt = Date.now();
     const at = now ?? startedAt + 1000;
-    await runConsequences(systemCtx(bindings ?? silentBindings(), at, SETTINGS));
+    const ctx = systemCtx(bindings ?? silentBindings(), at, SETTINGS);
+    await runConsequences(ctx, consequences);
     if (bindings) return;
     const { consequencesAt } = events;
     // What a run leaves is due at the time that it had by then.

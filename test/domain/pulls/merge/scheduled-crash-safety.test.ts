@@ -2,13 +2,12 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { pulls, scheduledMerges, timelineEntries } from "../../../../src/db/schema/index.ts";
-import { runConsequences } from "../../../../src/domain/consequences/run-consequences.ts";
 import { maintainRepository } from "../../../../src/domain/git/maintain-repository.ts";
 import { cleanUpMerged } from "../../../../src/domain/pulls/merge/clean-up-merged.ts";
 import { runScheduledMerges } from "../../../../src/domain/pulls/merge/run-scheduled-merges.ts";
 import { record } from "../../../../src/events/record.ts";
 import { ANONYMOUS } from "../../../../src/auth/actor.ts";
-import { silentBindings } from "../../../support/consequences.ts";
+import { drawConsequences, silentBindings } from "../../../support/consequences.ts";
 import { db } from "../../../support/db.ts";
 import { eventsOf } from "../../../support/events.ts";
 import { failEveryCall, failing, serveFailing } from "../../../support/faults.ts";
@@ -20,14 +19,14 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const SETTINGS = { ROOT_URL: "https://forge.example" };
 
 /** Draws the consequences of merges at a time. */
-const draw = (bindings: Partial<Env>, now: number) =>
-  runConsequences(systemCtx(bindings, now, SETTINGS), [runScheduledMerges, cleanUpMerged]);
+const draw = (bindings: Partial<Env> | undefined, now: number) =>
+  drawConsequences(bindings, now, [runScheduledMerges, cleanUpMerged]);
 
 /** Lets the jobs of later days run, and tells what became of a pull request. */
 async function settle({ repo, pull, baseOid }: ReadyPull) {
   const later = Date.now() + DAY_MS;
   await maintainRepository(systemCtx({}, later), repo);
-  await draw(silentBindings(), later);
+  await draw(undefined, later);
   const { refs } = await git.repository(repo).snapshot();
   const names = refs.map(({ name }) => name);
   const [row] = await db.select().from(pulls).where(eq(pulls.issueId, pull.id));
