@@ -10,12 +10,11 @@ import {
   packages,
   packageVersions,
   repositories,
-  users,
   type PackageBlob,
   type PackageFile,
   type PackageVersion,
 } from "../../db/schema/index.ts";
-import type { PackageContext, PackageKey } from "./find-package.ts";
+import { isOwnerNamed, type PackageContext, type PackageKey } from "./find-package.ts";
 
 /** A file of a version with its content. */
 export interface FileOfVersion {
@@ -103,15 +102,7 @@ export const selectPackageWithFile = (
       ),
     )
     .leftJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
-    .where(
-      and(
-        sql`${packages.ownerId} = (
-          select named.id from ${users} named where named.lower_name = ${ownerName.toLowerCase()}
-        )`,
-        eq(packages.type, type),
-        eq(packages.nameKey, nameKey),
-      ),
-    )
+    .where(and(isOwnerNamed(ownerName), eq(packages.type, type), eq(packages.nameKey, nameKey)))
     // Versions without the file come last.
     .orderBy(sql`${packageFiles.id} desc`)
     .limit(1);

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import { isPackageInReach } from "../../auth/access/credential-reach.ts";
 import { accessFacts, type AccessFacts } from "../../auth/access/facts.ts";
@@ -87,7 +87,8 @@ export const selectPackages = (db: Database, who: CallerSql) =>
     .leftJoin(repositories, eq(repositories.id, packages.repoId))
     .$dynamic();
 
-const isOwnerNamed = (name: string) => sql`${packages.ownerId} = (
+/** The condition that a package belongs to the account of a name. */
+export const isOwnerNamed = (name: string): SQL => sql`${packages.ownerId} = (
   select named.id from ${users} named where named.lower_name = ${name.toLowerCase()}
 )`;
 

@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { packageLooseFiles, type PackageType } from "../../db/schema/index.ts";
-import { forbidden } from "../../lib/failure.ts";
+import { Failure, forbidden } from "../../lib/failure.ts";
 import { log } from "../../lib/log.ts";
 import type { DigestName, StoredBytes } from "../../storage/hashed-files.ts";
 
@@ -61,7 +61,7 @@ export async function withBlobs<T>(
   try {
     return await use();
   } catch (error) {
-    if (isRefusal(error)) {
+    if (error instanceof Failure) {
       dropBlobs(
         ctx,
         blobs.map(({ uuid }) => uuid),
@@ -70,9 +70,6 @@ export async function withBlobs<T>(
     throw error;
   }
 }
-
-/** Whether a error is a refusal, after which nothing was written. */
-const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === "Failure";
 
 /** The condition that the bytes were noted and the note has not expired. */
 export function isBlobNoted(uuid: string): SQL {

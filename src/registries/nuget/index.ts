@@ -1,11 +1,15 @@
-import { and, eq, exists, sql } from "drizzle-orm";
+import { and, eq, exists } from "drizzle-orm";
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { packageProperties, packages, users } from "../../db/schema/index.ts";
+import { packageProperties, packages } from "../../db/schema/index.ts";
 import { deleteVersion } from "../../domain/packages/delete-version.ts";
 import { findPackageFile } from "../../domain/packages/find-file.ts";
-import { selectPackages, toPackageContext } from "../../domain/packages/find-package.ts";
+import {
+  isOwnerNamed,
+  selectPackages,
+  toPackageContext,
+} from "../../domain/packages/find-package.ts";
 import { findVersion, listAllVersions } from "../../domain/packages/find-version.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
@@ -161,10 +165,7 @@ nuget.get("/symbols/:file/:key/:name", async (c) => {
     (db, caller, ownerName) =>
       selectPackages(db, caller).where(
         and(
-          sql`${packages.ownerId} = (
-            select named.id from ${users} named
-            where named.lower_name = ${ownerName.toLowerCase()}
-          )`,
+          isOwnerNamed(ownerName),
           eq(packages.type, "nuget"),
           exists(
             db

@@ -3,9 +3,13 @@ import { and, asc, eq, inArray, or, type SQL, sql } from "drizzle-orm";
 import type { CallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import type { Database } from "../../db/db.ts";
-import { packageFiles, packages, packageVersions, users } from "../../db/schema/index.ts";
+import { packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { type FileOfVersion, selectFiles } from "../../domain/packages/find-file.ts";
-import { type PackageContext, selectPackages } from "../../domain/packages/find-package.ts";
+import {
+  isOwnerNamed,
+  type PackageContext,
+  selectPackages,
+} from "../../domain/packages/find-package.ts";
 import type { IndexedGem } from "./compact-index.ts";
 import { compareGemVersions, gemVersionKey, isPrerelease } from "./gem-version.ts";
 import { type GemSlug, slugKey } from "./names.ts";
@@ -88,9 +92,7 @@ export const selectGemPackages = (
 ) =>
   selectPackages(db, caller).where(
     and(
-      sql`${packages.ownerId} = (
-        select named.id from ${users} named where named.lower_name = ${ownerName.toLowerCase()}
-      )`,
+      isOwnerNamed(ownerName),
       eq(packages.type, "rubygems"),
       inArray(packages.nameKey, [...names]),
     ),

@@ -16,7 +16,8 @@ import {
   serviceUrl,
   urlAs,
 } from "../support/forge.ts";
-import { ENVIRONMENT, makeDirectory, type Outcome, tryGit } from "../support/git.ts";
+import { ENVIRONMENT, makeDirectory, tryGit } from "../support/git.ts";
+import type { Outcome } from "../support/run-program.ts";
 import { findGitLfs } from "../support/git-lfs.ts";
 
 const MEDIA_TYPE = "application/vnd.git-lfs+json";

@@ -17,7 +17,8 @@ import {
   type Repo,
   serviceUrl,
 } from "../support/forge.ts";
-import { clone, git, makeDirectory, makeWork, type Outcome, tryGit } from "../support/git.ts";
+import { clone, git, makeDirectory, makeWork, tryGit } from "../support/git.ts";
+import type { Outcome } from "../support/run-program.ts";
 import { type Keyring, makeKeyring, makeSshPair, sshKeygen } from "../support/keyring.ts";
 
 interface Verification {

@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { admin, type Caller, callApi, makeToken, makeUser, serviceUrl } from "../support/forge.ts";
-import { makeDirectory, type Outcome } from "../support/git.ts";
+import { makeDirectory } from "../support/git.ts";
 import { readCommands } from "../support/read-commands.ts";
-import { runProgram, tryProgram } from "../support/run-program.ts";
+import { type Outcome, runProgram, tryProgram } from "../support/run-program.ts";
 
 /** Where `.ci/install-clients` puts package managers. */
 const CLIENTS = resolve("node_modules/.cache/npm-clients/node_modules");

@@ -1,9 +1,10 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { onTestFinished } from "vitest";
+
+import { type Outcome, spawnProgram } from "./run-program.ts";
 
 /** An isolated environment for git: no user configuration, no password prompt. */
 export const ENVIRONMENT = {
@@ -19,13 +20,6 @@ export const ENVIRONMENT = {
   LC_ALL: "C.UTF-8",
 };
 
-export interface Outcome {
-  readonly code: number | null;
-  /** Output of both streams. */
-  readonly output: string;
-  readonly stdout: string;
-}
-
 /** Runs git, which may fail. */
 export function tryGit(
   directory: string,
@@ -33,22 +27,7 @@ export function tryGit(
   input: string | Uint8Array = "",
   env: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const child = spawn("git", args, { cwd: directory, env: { ...ENVIRONMENT, ...env } });
-    let output = "";
-    let stdout = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-      stdout += text;
-    });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, output, stdout }));
-    child.stdin.on("error", () => {
-      // Git may exit before it has read its input; the exit code shows whether that is an error.
-    });
-    child.stdin.end(input);
-  });
+  return spawnProgram("git", args, { directory, env: { ...ENVIRONMENT, ...env }, input });
 }
 
 /** Runs git, which must succeed, and returns its output without the last line feed. */

@@ -1,6 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
 
-import type { Outcome } from "./git.ts";
+export interface Outcome {
+  readonly code: number | null;
+  /** Output of both streams. */
+  readonly output: string;
+  readonly stdout: string;
+}
 
 /** Where and how a program runs. */
 export interface ProgramOptions {
@@ -14,13 +19,28 @@ export interface ProgramOptions {
 export function tryProgram(
   program: string,
   args: readonly string[],
-  { directory, env = {}, input = "" }: ProgramOptions,
+  { directory, env = {}, input }: ProgramOptions,
+): Promise<Outcome> {
+  const plain = { PATH: process.env["PATH"] ?? "", LC_ALL: "C.UTF-8", HOME: directory };
+  return spawnProgram(program, args, { directory, env: { ...plain, ...env }, input });
+}
+
+/** Runs a program, which may fail, with exactly this environment. */
+export function spawnProgram(
+  program: string,
+  args: readonly string[],
+  {
+    directory,
+    env,
+    input = "",
+  }: {
+    readonly directory: string;
+    readonly env: Readonly<Record<string, string>>;
+    readonly input?: string | Uint8Array | undefined;
+  },
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      cwd: directory,
-      env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C.UTF-8", HOME: directory, ...env },
-    });
+    const child = spawn(program, args, { cwd: directory, env });
     let output = "";
     let stdout = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
