@@ -23,6 +23,7 @@ export * from "./packages.ts";
 export * from "./protections.ts";
 export * from "./pulls.ts";
 export * from "./releases.ts";
+export * from "./remotes.ts";
 export * from "./repositories.ts";
 export * from "./reviews.ts";
 export * from "./second-factors.ts";

@@ -51,6 +51,28 @@ export interface ExternalTracker {
   regexpPattern: string;
 }
 
+/** What a project has besides git, as imports take it and mirrors keep it in step. */
+export const PROJECT_PARTS = ["labels", "milestones", "issues", "pulls", "releases"] as const;
+export type ProjectPart = (typeof PROJECT_PARTS)[number];
+
+/** Where a repository came from, or still comes from: copied from its import and its mirror for the repository's JSON. */
+export interface RepositoryOrigin {
+  /** The address, without credentials. */
+  url: string;
+  /** Undefined once the import is done, and for repositories that were not imported. */
+  import?: "running" | "waiting" | "failed" | "cancelled";
+  /** Of a mirror; times in milliseconds. */
+  mirror?: {
+    intervalSeconds: number;
+    /** The last success; null before the first one. */
+    syncedAt: number | null;
+    /** Undefined while it succeeds. */
+    failure?: { reason: string; since: number; nextAt: number | null; isPaused: boolean };
+    /** What it keeps in step besides git, and nobody changes here. */
+    parts: ProjectPart[];
+  };
+}
+
 const flag = () => integer({ mode: "boolean" }).notNull();
 
 export const repositories = sqliteTable(
@@ -79,6 +101,8 @@ export const repositories = sqliteTable(
     licenses: text({ mode: "json" }).$type<string[]>().notNull().default([]),
     isTemplate: flag().default(false),
     isMirror: flag().default(false),
+    /** Null for a repository that was made here. */
+    origin: text({ mode: "json" }).$type<RepositoryOrigin>(),
     isEmpty: flag().default(true),
     archivedAt: integer(),
     parentId: integer().references((): AnySQLiteColumn => repositories.id, {

@@ -1,0 +1,218 @@
+import { sql } from "drizzle-orm";
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+
+import { users } from "./accounts.ts";
+import { type ProjectPart, repositories } from "./repositories.ts";
+
+/** The services from which whole projects are taken over; any other is read by git alone. */
+export const FORGE_SERVICES = ["git", "gitea", "gogs", "github", "gitlab"] as const;
+export type ForgeService = (typeof FORGE_SERVICES)[number];
+
+/** How a mirror is doing. */
+export type MirrorState =
+  /** The last attempt succeeded, or there was none. */
+  | "ok"
+  /** The last attempts failed: the next one is later than the interval says. */
+  | "failing"
+  /** It failed for days: only a request to synchronize it goes on. */
+  | "paused";
+
+/** What pull mirrors and push mirrors have in common. */
+const mirrorColumns = () => ({
+  /** The address of the remote, without credentials. */
+  address: text().notNull(),
+  username: text().notNull().default(""),
+  /** The password or token, sealed; null for none. */
+  sealedPassword: text(),
+  /** Seconds between two synchronizations; 0 for none by schedule. */
+  intervalSeconds: integer().notNull(),
+  state: text().$type<MirrorState>().notNull().default("ok"),
+  /** Attempts that failed since the last success, and the first of them, in milliseconds. */
+  failureCount: integer().notNull().default(0),
+  failingSince: integer(),
+  /** Why the last attempt failed, without credentials; "" if it succeeded. */
+  lastError: text().notNull().default(""),
+  /** When the last attempt ended, successful or not, and the last successful one, in milliseconds. */
+  attemptedAt: integer(),
+  syncedAt: integer(),
+  /** When the next attempt is due, in milliseconds; null for none. */
+  dueAt: integer(),
+  /** While a job synchronizes it, in milliseconds; 0 for none. Its holder knows the value that it wrote. */
+  leasedUntil: integer().notNull().default(0),
+  createdAt: integer().notNull(),
+});
+
+/** Repositories that follow one elsewhere. Its row exists exactly while `repositories.isMirror`. */
+export const pullMirrors = sqliteTable(
+  "pull_mirrors",
+  {
+    repoId: integer()
+      .primaryKey()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    service: text().$type<ForgeService>().notNull().default("git"),
+    ...mirrorColumns(),
+    /** Whether refs that the remote has no more are deleted. */
+    isPruned: integer({ mode: "boolean" }).notNull().default(true),
+    withLargeFiles: integer({ mode: "boolean" }).notNull().default(false),
+    /** Where large files come from; "" for the remote's own address. */
+    largeFilesUrl: text().notNull().default(""),
+    /** What is kept in step besides git. */
+    parts: text({ mode: "json" }).$type<ProjectPart[]>().notNull().default([]),
+  },
+  (table) => [
+    index("pull_mirrors_due")
+      .on(table.dueAt)
+      .where(sql`${table.dueAt} is not null`),
+  ],
+);
+export type PullMirror = typeof pullMirrors.$inferSelect;
+
+/** Remotes that follow a repository here. */
+export const pushMirrors = sqliteTable(
+  "push_mirrors",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** By which the API names it: random, and unique in the repository. */
+    remoteName: text().notNull(),
+    ...mirrorColumns(),
+    /** Whether each push to the repository is followed at once. */
+    syncsOnCommit: integer({ mode: "boolean" }).notNull().default(false),
+  },
+  (table) => [
+    uniqueIndex("push_mirrors_name").on(table.repoId, table.remoteName),
+    index("push_mirrors_repo").on(table.repoId, table.id),
+    index("push_mirrors_due")
+      .on(table.dueAt)
+      .where(sql`${table.dueAt} is not null`),
+  ],
+);
+export type PushMirror = typeof pushMirrors.$inferSelect;
+
+/** What an import does. */
+export const IMPORT_STATES = [
+  /** It is due, or a job works on it. */
+  "running",
+  /** It waits for the other side: a rate limit, or a failure that may pass. */
+  "waiting",
+  /** It gave up. It can be continued. */
+  "failed",
+  /** Somebody ended it. It can be continued. */
+  "cancelled",
+  "done",
+] as const;
+export type ImportState = (typeof IMPORT_STATES)[number];
+
+/** The stages of an import, in their order. Stages of parts that are not wanted are passed over. */
+export const IMPORT_STAGES = [
+  "git",
+  "large_files",
+  "project",
+  "labels",
+  "milestones",
+  "issues",
+  "pulls",
+  "comments",
+  "reviews",
+  "releases",
+  "assets",
+  "finish",
+] as const;
+export type ImportStage = (typeof IMPORT_STAGES)[number];
+
+/** How many items of each stage an import has taken, and how many there are if the other side tells. */
+export type ImportProgress = Partial<Record<ImportStage, { done: number; total?: number }>>;
+
+/** What is wanted of an import. */
+export interface ImportWishes {
+  /** The parts besides git; comments come with issues and pull requests. */
+  parts: ProjectPart[];
+  withLargeFiles: boolean;
+  largeFilesUrl: string;
+  /** The accounts that authors with these names on the other side have here; of an administrator's request only. */
+  authors: Record<string, number>;
+}
+
+/** The taking over of projects from elsewhere: one row for each repository that came so. */
+export const imports = sqliteTable(
+  "imports",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** Who asked for it; null if the account was deleted: then it ends. */
+    doerId: integer().references(() => users.id, { onDelete: "set null" }),
+    service: text().$type<ForgeService | "bundle">().notNull(),
+    /** The address of the remote, without credentials. */
+    address: text().notNull(),
+    username: text().notNull().default(""),
+    /** The password or token, sealed; null for none. Removed when the import is done. */
+    sealedPassword: text(),
+    wishes: text({ mode: "json" }).$type<ImportWishes>().notNull(),
+    state: text().$type<ImportState>().notNull().default("running"),
+    stage: text().$type<ImportStage>().notNull().default("git"),
+    /** Where the stage goes on, in its own words; null at its beginning. */
+    cursor: text(),
+    progress: text({ mode: "json" }).$type<ImportProgress>().notNull().default({}),
+    /** Why it waits or has failed, without credentials; "" otherwise. */
+    lastError: text().notNull().default(""),
+    /** What could not be taken and was left out, at most 100 notes. */
+    notes: text({ mode: "json" }).$type<string[]>().notNull().default([]),
+    /** Attempts of the present step that failed. */
+    failureCount: integer().notNull().default(0),
+    /** When its next step is due, in milliseconds; null for none. */
+    dueAt: integer(),
+    /** While a job works on it, in milliseconds; 0 for none. Its holder knows the value that it wrote. */
+    leasedUntil: integer().notNull().default(0),
+    /** The public URL of the service at its start, for payloads of events: the schedule may not know it. */
+    rootUrl: text().notNull().default(""),
+    createdAt: integer().notNull(),
+    finishedAt: integer(),
+  },
+  (table) => [
+    uniqueIndex("imports_repo").on(table.repoId),
+    index("imports_doer").on(table.doerId),
+    index("imports_due")
+      .on(table.dueAt)
+      .where(sql`${table.dueAt} is not null`),
+  ],
+);
+export type Import = typeof imports.$inferSelect;
+
+/** What has been taken over, by its id on the other side, so that nothing is taken twice. */
+export const foreignItems = sqliteTable(
+  "foreign_items",
+  {
+    /** No foreign key: see `repositoryRemains`. */
+    repoId: integer().notNull(),
+    kind: text()
+      .$type<
+        | "label"
+        | "milestone"
+        | "issue"
+        | "comment"
+        | "review"
+        | "review_comment"
+        | "release"
+        | "asset"
+      >()
+      .notNull(),
+    foreignId: text().notNull(),
+    /** The row here. It may be deleted: then it is not taken again. */
+    localId: integer().notNull(),
+    /** What the other side says of its last change, as it says it; "" if it doesn't. */
+    revision: text().notNull().default(""),
+  },
+  (table) => [primaryKey({ columns: [table.repoId, table.kind, table.foreignId] })],
+);
+export type ForeignItem = typeof foreignItems.$inferSelect;

@@ -1,0 +1,233 @@
+import type { ForgeService } from "../db/schema/index.ts";
+
+/** An account of the other side. */
+export interface ForeignUser {
+  /** Its id there; 0 if it has none any more. */
+  readonly id: number;
+  /** The name by which it signs in there. */
+  readonly name: string;
+}
+
+/** What a project is, besides its parts. */
+export interface ForeignProject {
+  readonly description: string;
+  readonly website: string;
+  readonly topics: readonly string[];
+  /** By its short name; "" if it has none. */
+  readonly defaultBranch: string;
+  readonly isPrivate: boolean;
+  readonly isArchived: boolean;
+  /** Whence git is fetched: checked like each address that a remote tells. */
+  readonly cloneUrl: string;
+  /** Of the repository's page. */
+  readonly htmlUrl: string;
+  readonly hasIssues: boolean;
+  readonly hasPulls: boolean;
+}
+
+export interface ForeignLabel {
+  readonly foreignId: string;
+  readonly name: string;
+  /** Six hex digits. */
+  readonly color: string;
+  readonly description: string;
+  /** Whether issues have at most one label of its scope. */
+  readonly isExclusive: boolean;
+  readonly isArchived: boolean;
+}
+
+export interface ForeignMilestone {
+  readonly foreignId: string;
+  readonly title: string;
+  readonly description: string;
+  /** In milliseconds, like every time; null for none. */
+  readonly deadlineAt: number | null;
+  readonly isClosed: boolean;
+  readonly closedAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface ForeignReaction {
+  readonly user: ForeignUser;
+  /** In the API's words here: `+1`, `-1`, `laugh`, `hooray`, `confused`, `heart`, `rocket`, `eyes`. */
+  readonly content: string;
+}
+
+/** What issues and pull requests have in common. */
+interface ForeignIssueFields {
+  readonly foreignId: string;
+  /** Kept here. Issues and pull requests share one sequence; where the forge has two, its reader makes one. */
+  readonly number: number;
+  readonly poster: ForeignUser;
+  readonly title: string;
+  /** Markdown. Absolute and `#` references are the forge's own; a reader changes only what would lead elsewhere here. */
+  readonly body: string;
+  /** The full name of a branch or tag; "" for none. */
+  readonly ref: string;
+  /** The `foreignId`s of its labels and milestone; names where the forge has no ids. */
+  readonly labelIds: readonly string[];
+  readonly milestoneId: string | null;
+  readonly assignees: readonly ForeignUser[];
+  readonly reactions: readonly ForeignReaction[];
+  readonly isLocked: boolean;
+  readonly isClosed: boolean;
+  readonly closedAt: number | null;
+  readonly deadlineAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface ForeignIssue extends ForeignIssueFields {
+  readonly kind: "issue";
+}
+
+export interface ForeignPull extends ForeignIssueFields {
+  readonly kind: "pull";
+  /** A draft is told by the title here: a reader puts `WIP: ` before a title that does not say it. */
+  readonly head: ForeignBranch;
+  readonly base: ForeignBranch;
+  /** The ref of the remote from which its head is fetched, such as `refs/pull/7/head`; "" if there is none. */
+  readonly headRef: string;
+  /** "" if unknown. */
+  readonly mergeBaseOid: string;
+  readonly allowMaintainerEdit: boolean;
+  readonly mergedAt: number | null;
+  readonly merger: ForeignUser | null;
+  /** The commit that it became in the base; "" if it is not merged. */
+  readonly mergeCommitOid: string;
+}
+
+/** One side of a pull request. */
+interface ForeignBranch {
+  /** By its short name. */
+  readonly branch: string;
+  readonly oid: string;
+  /** `owner/name` of its repository there; "" if that is gone. */
+  readonly repository: string;
+}
+
+export interface ForeignComment {
+  readonly kind: "comment";
+  readonly foreignId: string;
+  /** The number here of the issue or pull request that it is about. */
+  readonly number: number;
+  readonly poster: ForeignUser;
+  readonly body: string;
+  readonly reactions: readonly ForeignReaction[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface ForeignReview {
+  readonly foreignId: string;
+  /** The number here of its pull request. */
+  readonly number: number;
+  readonly reviewer: ForeignUser;
+  readonly state: "approved" | "request_changes" | "comment" | "request_review";
+  readonly isDismissed: boolean;
+  readonly isOfficial: boolean;
+  readonly body: string;
+  /** The commit that was reviewed; "" if unknown. */
+  readonly commitOid: string;
+  readonly createdAt: number;
+  readonly comments: readonly ForeignCodeComment[];
+}
+
+/** A comment on a line of a pull request. */
+export interface ForeignCodeComment {
+  readonly foreignId: string;
+  /** The `foreignId` of the comment that it answers; "" for the first one of a conversation. */
+  readonly answersId: string;
+  readonly poster: ForeignUser;
+  readonly body: string;
+  readonly path: string;
+  /** The line, from 1, in the file after the change, or before it if `isOnOldSide`; 0 if it is outdated. */
+  readonly line: number;
+  readonly isOnOldSide: boolean;
+  readonly commitOid: string;
+  /** The lines of the diff around it, as the forge shows them; "" if unknown. */
+  readonly hunk: string;
+  readonly isResolved: boolean;
+  readonly reactions: readonly ForeignReaction[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface ForeignRelease {
+  readonly foreignId: string;
+  readonly tagName: string;
+  /** The branch or commit of a tag that is not there yet. */
+  readonly target: string;
+  readonly title: string;
+  readonly body: string;
+  readonly isDraft: boolean;
+  readonly isPrerelease: boolean;
+  readonly publisher: ForeignUser;
+  readonly createdAt: number;
+  readonly assets: readonly ForeignAsset[];
+}
+
+export interface ForeignAsset {
+  readonly foreignId: string;
+  readonly name: string;
+  /** In bytes; null if unknown. */
+  readonly sizeBytes: number | null;
+  readonly downloadCount: number;
+  readonly createdAt: number;
+  /** Whence it is downloaded: checked like each address that a remote tells. */
+  readonly url: string;
+}
+
+/** The kinds of items that a forge lists in pages, each after those that it refers to. */
+export interface ForeignItems {
+  labels: ForeignLabel;
+  milestones: ForeignMilestone;
+  issues: ForeignIssue;
+  pulls: ForeignPull;
+  /** Of issues and pull requests alike, without those on code. */
+  comments: ForeignComment;
+  reviews: ForeignReview;
+  releases: ForeignRelease;
+}
+export type ForeignKind = keyof ForeignItems;
+
+/** A page of items. */
+export interface ForeignPage<T> {
+  /** In the forge's order, which is stable while items are added: oldest first where the forge can. */
+  readonly items: readonly T[];
+  /** Where the next page begins, in the reader's own words; undefined after the last page. */
+  readonly next: string | undefined;
+  /** How many there are in all, if the forge tells. */
+  readonly total?: number | undefined;
+}
+
+/** What limits a list to the items that are wanted. */
+export interface ForeignFilter {
+  /** Whether issues, and pull requests, are wanted: comments are asked of these alone. */
+  readonly wantsIssues: boolean;
+  readonly wantsPulls: boolean;
+  /** Only what changed at this time or later, in milliseconds, where the forge can tell; undefined for all. */
+  readonly since?: number | undefined;
+}
+
+/**
+ * Reads a project of a forge, page by page.
+ *
+ * Every method makes a bounded number of requests, some 30 at most, so that it fits into a step of a job.
+ *
+ * @throws RemoteFailure for everything that is wrong with the other side: `rate_limited` with the time when the limit
+ * ends, `unauthorized`, `not_found`, `protocol` for an answer that is not what the forge's API documents.
+ */
+export interface ForgeReader {
+  readonly service: ForgeService;
+  readProject(): Promise<ForeignProject>;
+  /** @param cursor What the page before returned as `next`; undefined for the first page. */
+  readPage<K extends ForeignKind>(
+    kind: K,
+    cursor: string | undefined,
+    filter: ForeignFilter,
+  ): Promise<ForeignPage<ForeignItems[K]>>;
+  /** Headers with which an asset, or a large file, of the project is downloaded from a host of the forge. */
+  headersFor(url: string): Readonly<Record<string, string>>;
+}
