@@ -21,8 +21,8 @@ export interface ForeignProject {
   readonly cloneUrl: string;
   /** Of the repository's page. */
   readonly htmlUrl: string;
-  readonly hasIssues: boolean;
-  readonly hasPulls: boolean;
+  readonly tracksIssues: boolean;
+  readonly takesPulls: boolean;
 }
 
 export interface ForeignLabel {
