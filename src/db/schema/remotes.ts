@@ -21,7 +21,7 @@ export type MirrorState =
   | "ok"
   /** The last attempts failed: the next one is later than the interval says. */
   | "failing"
-  /** It failed for days: only a request to synchronize it goes on. */
+  /** It failed for days, or lost its approver: it goes on when somebody asks to synchronize it. */
   | "paused";
 
 /** What pull mirrors and push mirrors have in common. */
@@ -31,6 +31,8 @@ const mirrorColumns = () => ({
   username: text().notNull().default(""),
   /** The password or token, sealed; null for none. */
   sealedPassword: text(),
+  /** The administrator of the repository who set it up or confirmed it: without the right any more, it is not used. */
+  approverId: integer().notNull(),
   /** Seconds between two synchronizations; 0 for none by schedule. */
   intervalSeconds: integer().notNull(),
   state: text().$type<MirrorState>().notNull().default("ok"),
