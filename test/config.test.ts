@@ -118,6 +118,10 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 100000",
     values: wrongNumbers("0", "100001"),
   },
+  REMOTE_PACK_MAX_BYTES: {
+    allowed: "a whole number from 1024 to 999999999999",
+    values: wrongNumbers("1023", "1000000000000"),
+  },
   GIT_OBJECT_MAX_BYTES: {
     allowed: "a whole number from 1024 to 999999999999",
     values: wrongNumbers("1023", "1000000000000"),

@@ -11,9 +11,9 @@ const TOTAL_MS = 12 * 60 * 1000;
 const REFS_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The bounds of requests to remotes, as configured. */
-export const remoteLimitsOf = ({ pushMaxBytes }: Config): RemoteLimits => ({
+export const remoteLimitsOf = ({ remotePackMaxBytes }: Config): RemoteLimits => ({
   idleMs: IDLE_MS,
   totalMs: TOTAL_MS,
   refsBytesMax: REFS_BYTES_MAX,
-  packBytesMax: pushMaxBytes,
+  packBytesMax: remotePackMaxBytes,
 });
