@@ -1,4 +1,5 @@
 import type { Ctx } from "../context.ts";
+import { syncPushMirror } from "../domain/mirrors/push/sync-push-mirror.ts";
 import { syncPullMirror } from "../domain/mirrors/pull/sync-pull-mirror.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 
@@ -9,6 +10,7 @@ type Handlers = {
 /** What each kind of job does. Each may be repeated, and does nothing where nothing is due. */
 const HANDLERS: Handlers = {
   "pull-mirror": (ctx, { repoId }) => syncPullMirror(ctx, repoId),
+  "push-mirror": (ctx, { mirrorId }) => syncPushMirror(ctx, mirrorId),
 };
 
 /** Does the work of a message about a mirror or an import. */
