@@ -215,6 +215,10 @@ export const foreignItems = sqliteTable(
     /** What the other side says of its last change, as it says it; "" if it doesn't. */
     revision: text().notNull().default(""),
   },
-  (table) => [primaryKey({ columns: [table.repoId, table.kind, table.foreignId] })],
+  (table) => [
+    primaryKey({ columns: [table.repoId, table.kind, table.foreignId] }),
+    // Whether a row came from elsewhere.
+    index("foreign_items_local").on(table.repoId, table.kind, table.localId),
+  ],
 );
 export type ForeignItem = typeof foreignItems.$inferSelect;
