@@ -55,6 +55,8 @@ export type RepositoryEvent =
       part: number;
       /** Whether nothing may follow from it in other repositories: its credential reaches less than its account. */
       isConfined?: true;
+      /** Whether a mirror took the updates over from its remote. Nobody pushed them. */
+      isMirror?: true;
       /** Refs updated by all events of the push. */
       refCount: number;
       /** For a branch whose commits are known: its latest new commits, and their number. */
