@@ -48,10 +48,6 @@ PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
-POST /repos/{owner}/{repo}/mirror-sync
-GET POST /repos/{owner}/{repo}/push_mirrors
-POST /repos/{owner}/{repo}/push_mirrors-sync
-GET DELETE /repos/{owner}/{repo}/push_mirrors/{name}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages

@@ -1,4 +1,5 @@
 import type { Ctx } from "../context.ts";
+import { syncPullMirror } from "../domain/mirrors/pull/sync-pull-mirror.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 
 type Handlers = {
@@ -6,7 +7,9 @@ type Handlers = {
 };
 
 /** What each kind of job does. Each may be repeated, and does nothing where nothing is due. */
-const HANDLERS: Handlers = {};
+const HANDLERS: Handlers = {
+  "pull-mirror": (ctx, { repoId }) => syncPullMirror(ctx, repoId),
+};
 
 /** Does the work of a message about a mirror or an import. */
 export async function runRemoteJob(ctx: Ctx, job: RemoteJob): Promise<void> {

@@ -8,6 +8,7 @@ import { repositoryEvents } from "./events.ts";
 import { forks } from "./forks.ts";
 import { generate } from "./generate.ts";
 import { upstreamMerges } from "./merge-upstream.ts";
+import { mirrors } from "./mirrors.ts";
 import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
@@ -34,5 +35,6 @@ export const repoRoutes = [
   repositoryActivities,
   repositoryEvents,
   deployKeys,
+  mirrors,
   archives,
 ];

@@ -80,7 +80,7 @@ const isNarrowed = ({ actor }: Ctx): boolean =>
   seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
 /**
- * Events of keys, webhooks, blocks, collaborators, offered transfers and of the repositories of teams are listed for
+ * Events of keys, webhooks, mirrors, blocks, collaborators, offered transfers and of the repositories of teams are listed for
  * administrators only.
  */
 const isAdministrative = sql`(
@@ -89,7 +89,8 @@ const isAdministrative = sql`(
     'repository.transfer_started', 'repository.transfer_cancelled', 'repository.transfer_rejected',
     'team.repository_added', 'team.repository_removed'
   )
-  or ${events.type} like 'hook.%' or ${events.type} like 'collaborator.%'
+  or ${events.type} like 'hook.%' or ${events.type} like 'mirror.%'
+  or ${events.type} like 'push_mirror.%' or ${events.type} like 'collaborator.%'
 )`;
 /** Of a deleted repository, only the deletion is listed. */
 const isDeletionListed = sql`(

@@ -82,7 +82,8 @@ export class JobLease {
   async #renew(): Promise<boolean> {
     const until = Date.now() + LEASE_MS;
     const kept = await this.#db.all(
-      sql`update ${this.#table} set leased_until = ${until} where ${this.isHeld} returning leased_until`,
+      sql`update ${this.#table} set leased_until = ${until}
+        where ${this.isHeld} returning leased_until`,
     );
     if (kept.length > 0) this.#until = until;
     return kept.length > 0;

@@ -38,6 +38,28 @@ export type RepositoryEvent =
     }
   | { type: "collaborator.removed"; repoId: number; ownerId: number; userId: number }
   | { type: "repository.topics_changed"; repoId: number; ownerId: number }
+  /** A mirror becomes an ordinary repository. */
+  | { type: "repository.mirror_ended"; repoId: number; ownerId: number }
+  | {
+      type: "push_mirror.added" | "push_mirror.removed";
+      repoId: number;
+      ownerId: number;
+      remoteName: string;
+    }
+  | {
+      /** Its first failure after a success, and its pause. */
+      type: "mirror.failed";
+      repoId: number;
+      ownerId: number;
+      /** Of a push mirror; undefined for the mirror that the repository is. */
+      remoteName?: string;
+      /** Without credentials. */
+      reason: string;
+      /** When it is tried again, in milliseconds; null for not by itself. */
+      nextAt: number | null;
+      isPaused: boolean;
+    }
+  | { type: "mirror.recovered"; repoId: number; ownerId: number; remoteName?: string }
   | {
       type: "repository.deleted";
       repoId: number;
