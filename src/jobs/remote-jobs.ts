@@ -1,4 +1,5 @@
 import type { Ctx } from "../context.ts";
+import { advanceImport } from "../domain/imports/advance-import.ts";
 import { syncPullMirror } from "../domain/mirrors/pull/sync-pull-mirror.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 
@@ -8,6 +9,7 @@ type Handlers = {
 
 /** What each kind of job does. Each may be repeated, and does nothing where nothing is due. */
 const HANDLERS: Handlers = {
+  import: (ctx, { importId }) => advanceImport(ctx, importId),
   "pull-mirror": (ctx, { repoId }) => syncPullMirror(ctx, repoId),
 };
 

@@ -9,6 +9,8 @@ import { forks } from "./forks.ts";
 import { generate } from "./generate.ts";
 import { upstreamMerges } from "./merge-upstream.ts";
 import { mirrors } from "./mirrors.ts";
+import { migrate } from "./migrate.ts";
+import { migrations } from "./migration.ts";
 import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
@@ -20,6 +22,7 @@ import { transfers } from "./transfers.ts";
 /** The routes of repositories. When two paths match a request, the one listed first handles it. */
 export const repoRoutes = [
   repositorySearch,
+  migrate,
   repositories,
   repositoryAvatarRoutes,
   subscriptions,
@@ -29,6 +32,7 @@ export const repoRoutes = [
   transfers,
   upstreamMerges,
   generate,
+  migrations,
   insights,
   topics,
   repositoryTeams,
