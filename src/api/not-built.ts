@@ -23,7 +23,6 @@ GET /orgs/{org}/actions/secrets
 PUT DELETE /orgs/{org}/actions/secrets/{secretname}
 GET /orgs/{org}/actions/variables
 GET PUT POST DELETE /orgs/{org}/actions/variables/{variablename}
-POST /repos/migrate
 GET /repos/{owner}/{repo}/actions/artifacts
 GET DELETE /repos/{owner}/{repo}/actions/artifacts/{artifact_id}
 GET /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/zip

@@ -78,6 +78,14 @@ async function answer(
       return void response.end(String(counts.get(query("of")) ?? 0));
     case "/status":
       return void response.writeHead(Number(query("status"))).end("as asked");
+    case "/answer": {
+      // The first answers of an id may be failures.
+      if ((counts.get(id) ?? 0) <= Number(query("failures"))) {
+        return void response.writeHead(Number(query("failure")), { "Retry-After": "1" }).end();
+      }
+      const headers = JSON.parse(query("headers") || "{}") as Record<string, string>;
+      return void response.writeHead(Number(query("status") || 200), headers).end(query("body"));
+    }
     case "/redirect":
       return void response
         .writeHead(Number(query("status") || 302), { Location: query("to") })

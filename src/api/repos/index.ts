@@ -10,6 +10,8 @@ import { forks } from "./forks.ts";
 import { generate } from "./generate.ts";
 import { upstreamMerges } from "./merge-upstream.ts";
 import { mirrors } from "./mirrors.ts";
+import { migrate } from "./migrate.ts";
+import { migrations } from "./migration.ts";
 import { repositories } from "./repositories.ts";
 import { repositorySearch } from "./search.ts";
 import { stargazers } from "./stargazers.ts";
@@ -21,6 +23,7 @@ import { transfers } from "./transfers.ts";
 /** The routes of repositories. When two paths match a request, the one listed first handles it. */
 export const repoRoutes = [
   repositorySearch,
+  migrate,
   repositories,
   repositoryAvatarRoutes,
   subscriptions,
@@ -30,6 +33,7 @@ export const repoRoutes = [
   transfers,
   upstreamMerges,
   generate,
+  migrations,
   insights,
   topics,
   repositoryTeams,

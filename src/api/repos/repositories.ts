@@ -154,7 +154,7 @@ repositories.openapi(
     operationId: "repoDelete",
     tags: ["repository"],
     summary: "Delete a repository",
-    middleware: [inRepo("write:repository", { mode: "owner" })] as const,
+    middleware: [inRepo("write:repository", { mode: "owner" }, { whileMigrating: true })] as const,
     request: { params: RepoPath },
     responses: {
       204: empty("The repository was deleted"),

@@ -87,7 +87,7 @@ const isAdministrative = sql`(
   ${events.type} in (
     'public_key.added', 'public_key.removed', 'block.created', 'block.deleted',
     'repository.transfer_started', 'repository.transfer_cancelled', 'repository.transfer_rejected',
-    'team.repository_added', 'team.repository_removed'
+    'team.repository_added', 'team.repository_removed', 'migration.failed'
   )
   or ${events.type} like 'hook.%' or ${events.type} like 'mirror.%'
   or ${events.type} like 'push_mirror.%' or ${events.type} like 'collaborator.%'

@@ -4,6 +4,15 @@ import type { RepositoryPayload } from "../../shapes/webhooks/repository-payload
 /** Changes of a repository, and pushes to it. */
 export type RepositoryEvent =
   | { type: "repository.created"; repoId: number; ownerId: number; name: string }
+  /** A migration to this service has come to its end, or can't go on by itself. */
+  | { type: "migration.finished"; repoId: number; ownerId: number }
+  | {
+      type: "migration.failed";
+      repoId: number;
+      ownerId: number;
+      /** Without credentials. */
+      reason: string;
+    }
   | { type: "repository.forked"; repoId: number; ownerId: number; parentId: number }
   | { type: "repository.edited"; repoId: number; ownerId: number; changed: string[] }
   | { type: "repository.renamed"; repoId: number; ownerId: number; from: string; to: string }

@@ -116,6 +116,8 @@ const RepositoryFields = z.object({
   mirror_updated: Time,
   /** Of a mirror. */
   mirror_status: MirrorStatus.optional(),
+  /** While it is being migrated, and if that has not come to its end. */
+  migration: z.enum(["running", "waiting", "failed", "cancelled"]).optional(),
   object_format_name: z.enum(["sha1", "sha256"]),
   topics: z.array(z.string()),
   licenses: z.array(z.string()),
@@ -201,6 +203,7 @@ function toRepositoryFields(
     avatar_url: repositoryAvatarUrlOf(row, viewer),
     internal: !row.isPrivate && owner.visibility === "private",
     ...toMirror(row.origin?.mirror, permission),
+    ...(row.origin?.import && { migration: row.origin.import }),
     object_format_name: "sha1",
     topics: row.topics,
     licenses: row.licenses,

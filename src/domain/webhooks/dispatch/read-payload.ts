@@ -172,7 +172,7 @@ export async function readPayload(
         body: toRepositoryPayload(
           context,
           webhookEvent.action,
-          "mirror" in webhookEvent ? webhookEvent.mirror : undefined,
+          "more" in webhookEvent ? webhookEvent.more : {},
         ),
       };
     case "fork": {

@@ -109,7 +109,7 @@ function toParts(payload: Payload): ChatParts | undefined {
 }
 
 /** The title of a deleted repository does not link to it. */
-function ofRepository({ action, repository, mirror }: RepositoryPayload): ChatParts {
+function ofRepository({ action, repository, mirror, migration }: RepositoryPayload): ChatParts {
   switch (action) {
     case "created":
       return { color: GREEN, title: ["[", linkTo(repository), "] Repository created"] };
@@ -127,6 +127,13 @@ function ofRepository({ action, repository, mirror }: RepositoryPayload): ChatPa
       };
     case "mirror_recovered":
       return { color: GREEN, title: ["[", linkTo(repository), "] Mirror works again"] };
+    case "migration_finished":
+      return { color: GREEN, title: ["[", linkTo(repository), "] Repository migrated"] };
+    case "migration_failed":
+      return {
+        color: RED,
+        title: ["[", linkTo(repository), "] Migration failed: ", shorten(migration?.reason ?? "")],
+      };
     default:
       return action satisfies never;
   }

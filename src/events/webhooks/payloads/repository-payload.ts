@@ -4,24 +4,21 @@ import {
   toRepository,
 } from "../../../shapes/repos/repository.ts";
 import { toUser, type User } from "../../../shapes/users/user.ts";
-import type {
-  MirrorPayload,
-  RepositoryPayload,
-} from "../../../shapes/webhooks/repository-payload.ts";
+import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 
 export function toRepositoryPayload(
   { repo, sender, viewer }: PayloadContext,
   action: RepositoryPayload["action"],
-  mirror?: MirrorPayload,
+  more: Pick<RepositoryPayload, "mirror" | "migration"> = {},
 ): RepositoryPayload {
   return {
     action,
     repository: toRepository(repo, viewer),
     organization: toUser(repo.owner, viewer),
     sender: toSender(sender, viewer),
-    ...(mirror && { mirror }),
+    ...more,
   };
 }
 

@@ -2,10 +2,7 @@ import type { Oid } from "../../../git/oid.ts";
 import { formatTime } from "../../../lib/time.ts";
 import type { Event } from "../../event.ts";
 import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
-import type {
-  MirrorPayload,
-  RepositoryPayload,
-} from "../../../shapes/webhooks/repository-payload.ts";
+import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 
 import {
   isIssueEvent,
@@ -31,8 +28,12 @@ export type WebhookEvent =
   | {
       readonly event: "repository";
       readonly repoId: number;
-      readonly action: "mirror_failed" | "mirror_recovered";
-      readonly mirror: MirrorPayload;
+      readonly action:
+        | "mirror_failed"
+        | "mirror_recovered"
+        | "migration_finished"
+        | "migration_failed";
+      readonly more: Pick<RepositoryPayload, "mirror" | "migration">;
     }
   /** The payload is recorded with the event, since a deleted repository cannot be read. */
   | {
@@ -103,7 +104,14 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
             }
           : { remote_name, reason: "", next_attempt_at: null, paused: false };
       const action = event.type === "mirror.failed" ? "mirror_failed" : "mirror_recovered";
-      return [{ event: "repository", repoId, action, mirror }];
+      return [{ event: "repository", repoId, action, more: { mirror } }];
+    }
+    case "migration.finished":
+    case "migration.failed": {
+      const isFailed = event.type === "migration.failed";
+      const migration = { reason: isFailed ? event.reason : "" };
+      const action = isFailed ? "migration_failed" : "migration_finished";
+      return [{ event: "repository", repoId: event.repoId, action, more: { migration } }];
     }
     case "repository.pushed":
       return event.updates.flatMap((update) => listRefEvents(event.repoId, update));
@@ -144,6 +152,8 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "repository.pushed",
   "mirror.failed",
   "mirror.recovered",
+  "migration.finished",
+  "migration.failed",
   "commit_status.created",
   "release.published",
   "release.updated",

@@ -21,6 +21,8 @@ const Role = z.object({ user_id: Int64, permission: z.enum(["read", "write", "ad
 export const REPOSITORY_PAYLOADS = {
   "repository.created": Named,
   "repository.forked": Nothing,
+  "migration.finished": Nothing,
+  "migration.failed": z.object({ reason: z.string() }),
   "repository.edited": Edited,
   "repository.renamed": Renamed,
   "repository.visibility_changed": z.object({ is_private: z.boolean() }),
