@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { RemoteFailure } from "../domain/remotes/remote-failure.ts";
 import type { ForeignResponse, Outcome } from "../outgoing/outcome.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
+import { canSeeSecrets } from "../outgoing/redirect.ts";
 import { findNextQuery } from "./link-header.ts";
 import { retryTimeOf } from "./rate-limit.ts";
 
@@ -23,7 +24,12 @@ export interface ApiClientOptions {
   /** Those of them that are secret, besides those whose names say so. */
   readonly secretHeaders?: readonly string[];
   readonly now: () => number;
+  /** Waits some milliseconds before a request is repeated. */
+  readonly wait?: (ms: number) => Promise<void>;
 }
+
+const waitByTimer = (ms: number): Promise<void> =>
+  new Promise((resolve) => void setTimeout(resolve, ms));
 
 export type ApiQuery = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -45,7 +51,7 @@ export class ApiClient {
   }
 
   /**
-   * Gets JSON of a shape. Of a list it is a page.
+   * Gets JSON of a shape. Of a list it is a page. A failure of the server, or a limit that ends at once, is repeated twice.
    *
    * @param path  Below the base, from `/`; its values are encoded by the caller. It may have a query, as `next` has.
    * @param query Is added; values that are undefined are left out.
@@ -55,13 +61,7 @@ export class ApiClient {
    */
   async get<T>(path: string, shape: z.ZodType<T>, query: ApiQuery = {}): Promise<ApiAnswer<T>> {
     const asked = this.urlOf(path, query);
-    const { headers, secretHeaders = [] } = this.options;
-    const outcome = await this.outgoing.fetchGuarded(
-      asked.href,
-      { headers: { Accept: "application/json", ...headers }, secretHeaders },
-      LIMITS,
-    );
-    const response = this.responseOf(outcome, asked);
+    const response = await this.request(asked);
     const parsed = shape.safeParse(readJson(response, asked));
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
@@ -81,8 +81,28 @@ export class ApiClient {
   }
 
   /** Whether an address is on the server of the API, so that its credentials may be sent there. */
-  isOwn(url: string): boolean {
-    return URL.parse(url)?.origin === this.base.origin;
+  isOwn(text: string): boolean {
+    const url = URL.parse(text);
+    return url !== null && canSeeSecrets(this.base, url);
+  }
+
+  /** Repeats what fails for a moment: a step of a job makes many requests, and all are lost with one. */
+  private async request(asked: URL): Promise<ForeignResponse> {
+    const { headers, secretHeaders = [], now, wait = waitByTimer } = this.options;
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await this.outgoing.fetchGuarded(
+        asked.href,
+        { headers: { Accept: "application/json", ...headers }, secretHeaders },
+        LIMITS,
+      );
+      try {
+        return this.responseOf(outcome, asked);
+      } catch (error) {
+        const pauseMs = pauseAfter(error, attempt, now());
+        if (pauseMs === undefined) throw error;
+        await wait(pauseMs);
+      }
+    }
   }
 
   private urlOf(path: string, query: ApiQuery): URL {
@@ -116,6 +136,20 @@ export class ApiClient {
     }
     return outcome;
   }
+}
+
+/** Pauses before a request that met a failure of the server is repeated, in milliseconds. */
+const PAUSES_MS = [100, 500];
+/** A rate limit that ends so soon is waited out. */
+const SHORT_LIMIT_MS = 2000;
+
+/** How long to wait before a failed request is repeated, in milliseconds; undefined if it is not. */
+function pauseAfter(error: unknown, attempt: number, now: number): number | undefined {
+  if (!(error instanceof RemoteFailure)) return undefined;
+  const pauseMs = PAUSES_MS[attempt];
+  if (error.kind === "server" || pauseMs === undefined) return pauseMs;
+  const limitMs = (error.retryAt ?? Number.POSITIVE_INFINITY) - now;
+  return error.kind === "rate_limited" && limitMs <= SHORT_LIMIT_MS ? limitMs : undefined;
 }
 
 /** What the status of an answer means; undefined for success. */

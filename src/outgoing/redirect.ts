@@ -39,8 +39,8 @@ export function redirected(hop: Hop, status: number, from: URL, to: URL, isSecre
   return isChangedToGet ? { method: "GET", headers, body: undefined } : { ...hop, headers };
 }
 
-/** True for the same origin, and for an upgrade from http to https of the same host at the default ports. */
-function canSeeSecrets(from: URL, to: URL): boolean {
+/** Whether credentials for `from` may be sent to `to`: true for the same origin, and for an upgrade from http to https of the same host at the default ports. */
+export function canSeeSecrets(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true;
   const isUpgrade = from.protocol === "http:" && to.protocol === "https:";
   return isUpgrade && from.hostname === to.hostname && from.port === "" && to.port === "";

@@ -12,7 +12,13 @@ const NOW = Date.UTC(2026, 0, 1);
 function open(options: Partial<ApiClientOptions> = {}, allowed = "loopback"): ApiClient {
   const config = parseConfig({ ALLOWED_HOST_LIST: allowed, DNS_RESOLVER_URL: "" });
   const outgoing = openOutgoing(config, "", "Edgeforge");
-  return new ApiClient(outgoing, { baseUrl: here, headers: {}, now: () => NOW, ...options });
+  return new ApiClient(outgoing, {
+    baseUrl: here,
+    headers: {},
+    now: () => NOW,
+    wait: async () => {},
+    ...options,
+  });
 }
 
 /** The path of an answer of the receiver. */
@@ -114,6 +120,18 @@ describe("get", () => {
       kind: "rate_limited",
       retryAt: NOW + afterMs,
     });
+  });
+
+  it.each([500, 503, 429])("repeats a request that met %d for a moment", async (failure) => {
+    const id = `api-client-${failure}`;
+    const path = (failures: number, kind: string) =>
+      `${answer(200)}&id=${id}-${kind}&failures=${failures}&failure=${failure}`;
+    const pauses: number[] = [];
+    const client = open({ wait: async (ms) => void pauses.push(ms) });
+    expect(await client.get(path(2, "short"), LIST)).toMatchObject({ value: [] });
+    expect(pauses).toEqual(failure === 500 ? [100, 500] : [1000, 1000]);
+    expect(await failureOf(path(9, "long"))).toHaveProperty("kind");
+    expect(await open().get(`/count?of=${id}-long`, z.number())).toMatchObject({ value: 3 });
   });
 
   it.each([

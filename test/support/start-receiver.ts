@@ -79,6 +79,10 @@ async function answer(
     case "/status":
       return void response.writeHead(Number(query("status"))).end("as asked");
     case "/answer": {
+      // The first answers of an id may be failures.
+      if ((counts.get(id) ?? 0) <= Number(query("failures"))) {
+        return void response.writeHead(Number(query("failure")), { "Retry-After": "1" }).end();
+      }
       const headers = JSON.parse(query("headers") || "{}") as Record<string, string>;
       return void response.writeHead(Number(query("status") || 200), headers).end(query("body"));
     }
