@@ -64,7 +64,7 @@ const EVENT_STATES: Readonly<Record<string, SubmittedState>> = {
 };
 
 /** A review whose comments are not yet converted. */
-export interface ReadReview extends Omit<ForeignReview, "comments"> {
+interface ReadReview extends Omit<ForeignReview, "comments"> {
   readonly comments: readonly LineComment[];
 }
 
