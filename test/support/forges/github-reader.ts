@@ -8,7 +8,7 @@ import type {
   ForeignPage,
   ForgeReader,
 } from "../../../src/forges/forge.ts";
-import { openGitHub } from "../../../src/forges/github/open-github.ts";
+import { openForge } from "../../../src/forges/open-forge.ts";
 import { openOutgoing } from "../../../src/outgoing/open-outgoing.ts";
 import type { GitHubBehaviour, GitHubRequest } from "./github.ts";
 
@@ -45,9 +45,12 @@ export async function openSample(options: OpenOptions = {}): Promise<SampleReade
   const owner = `owner-${crypto.randomUUID()}`;
   await fetch(`${here}/_behaviour/${owner}`, { method: "PUT", body: JSON.stringify(behaviour) });
   const url = `${here}/${owner}/${name}`;
+  const address = { url: `${url}.git`, username, password };
+  const reader = openForge("github", { outgoing, now: () => NOW }, address);
+  if (!reader) throw new Error("GitHub has no reader");
   return {
     url,
-    reader: openGitHub({ outgoing, now: () => NOW }, { url: `${url}.git`, username, password }),
+    reader,
     requests: async () => await (await fetch(`${here}/_journal/${owner}`)).json(),
   };
 }
