@@ -146,7 +146,10 @@ export async function pushRefs(
   }
   if (outcome?.entry) {
     const applied = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
-    await recordEvents(ctx, row, push, outcome, outcome.entry, applied);
+    const recording = recordEvents(ctx, row, push, outcome, outcome.entry, applied);
+    // Nobody is told of the refs of pull requests, so that no answer needs to wait for this.
+    if (applied.every(({ ref }) => isPullRef(ref))) ctx.defer(recording);
+    else await recording;
   }
   if (outcome?.isMaintenanceDue) ctx.defer(ctx.git.maintainLater(row));
   return push.commands.map(({ ref }) => {
@@ -186,6 +189,8 @@ const UNDONE = "atomic push failure";
 
 /** Refs that only the service writes, and those that are none: what is pushed to `refs/for/` is a pull request. */
 const HIDDEN = /^refs\/(?:pull|for|for-review)\//;
+
+const isPullRef = (ref: string): boolean => ref.startsWith("refs/pull/");
 
 /** How often a push is committed again because refs that it builds on have moved forward. */
 const RETRIES_MAX = 5;
