@@ -24,6 +24,7 @@ import type {
   RefOutcome,
   RefUpdate,
   RequiredRef,
+  SnapshotRefs,
   StoredRef,
 } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
@@ -32,6 +33,7 @@ import { wordDefault } from "../protections/ref-refusal.ts";
 import { loadRules } from "../protections/select-rules.ts";
 import { TagRule } from "../protections/tag-rule.ts";
 import { listPushedCommits } from "./list-pushed-commits.ts";
+import { isPullRef } from "./pull-refs.ts";
 import { recordPush } from "./record-push.ts";
 import type { PushedRef } from "./ref-update-request.ts";
 import { TokenRule } from "./token-rule.ts";
@@ -49,6 +51,10 @@ export interface Adopted {
    */
   ref: StoredRef;
 }
+
+/** The refs that reach what is there for an update: those of the repository, and the one of the other. */
+export const withAdopted = (state: SnapshotRefs, adopted: Adopted | undefined): SnapshotRefs =>
+  adopted ? { ...state, refs: [...state.refs, adopted.ref] } : state;
 
 /** Why refs are updated. */
 export type PushCause =
@@ -190,8 +196,6 @@ const UNDONE = "atomic push failure";
 /** Refs that only the service writes, and those that are none: what is pushed to `refs/for/` is a pull request. */
 const HIDDEN = /^refs\/(?:pull|for|for-review)\//;
 
-const isPullRef = (ref: string): boolean => ref.startsWith("refs/pull/");
-
 /** How often a push is committed again because refs that it builds on have moved forward. */
 const RETRIES_MAX = 5;
 
@@ -224,8 +228,8 @@ async function findNewRefs(
   stored: StoredRepository,
   formerRefs: readonly RequiredRef[],
 ): Promise<RequiredRef[] | undefined> {
-  const snapshot = await stored.snapshot();
-  const reachable = (await stored.open(snapshot)).reachableFrom(snapshot.refs);
+  const snapshot = await stored.snapshot("none");
+  const reachable = (await stored.open(snapshot)).reachableFrom(snapshot);
   for (const { oid } of formerRefs) if (!(await reachable.find(oid))) return undefined;
   return reachable.usedRefs;
 }

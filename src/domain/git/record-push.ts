@@ -11,6 +11,7 @@ import type {
   PushedMerge,
   RepositorySummary,
 } from "../../storage/repository-records.ts";
+import { isPullRef } from "./pull-refs.ts";
 import { mergeStatements } from "./record-merge.ts";
 import type { PushedCommits } from "./list-pushed-commits.ts";
 
@@ -98,7 +99,7 @@ export async function recordPush(
       logId++;
     }
     // Nobody pushes the refs that the service keeps for pull requests.
-    const told = page.filter(({ ref }) => !ref.startsWith("refs/pull/"));
+    const told = page.filter(({ ref }) => !isPullRef(ref));
     const pushed = await findPushed(told);
     for (let from = 0; from < told.length; from += UPDATES_OF_EVENT) {
       const updates = told
