@@ -1,4 +1,4 @@
-import { pullRefsOf, withPullRefs } from "../domain/git/pull-refs.ts";
+import { pullRefsOf, withPullRefs, withPullRefsAt } from "../domain/git/pull-refs.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import { GitError } from "../git/error.ts";
 import type { ByteText } from "../git/byte-text.ts";
@@ -31,7 +31,7 @@ import {
 import { findReachable } from "../git/walk/reachable.ts";
 import { logBug } from "../lib/log.ts";
 import { streamOf } from "../lib/stream-of.ts";
-import type { StoredRef } from "../storage/repository-records.ts";
+import type { Snapshot, StoredRef } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { StorageUsage } from "../storage/storage-usage.ts";
 import { viewRefs } from "./advertised-refs.ts";
@@ -148,8 +148,11 @@ async function openSession(
   const { stored, defaultBranch } = context;
   const snapshot = await stored.snapshot("none");
   const repository = await stored.open(snapshot);
-  const isCovered = !snapshot.lacksPullRefs || coversRequest(snapshot, repository, request);
-  const state = isCovered ? snapshot : await withPullRefs(snapshot);
+  const isCovered = (by: Snapshot): boolean =>
+    !snapshot.lacksPullRefs || coversRequest(by, repository, request);
+  let state = snapshot;
+  if (!isCovered(state)) state = await withPullRefsAt(snapshot, request.wantOids);
+  if (!isCovered(state)) state = await withPullRefs(snapshot);
   return new FetchSession(stored, state, viewRefs(state, defaultBranch), repository, request);
 }
 

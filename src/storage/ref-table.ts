@@ -31,9 +31,12 @@ export class RefTable {
     return [...before, ...chosen.toSorted(byName), ...behind];
   }
 
-  /** The refs of pull requests, ordered by name. */
-  listPulls(): StoredRef[] {
-    return this.select("where name >= ? and name < ?", PULLS, BEHIND_PULLS);
+  /** The refs of pull requests, ordered by name. @param oids Only those with one of these values. */
+  listPulls(oids?: readonly string[]): StoredRef[] {
+    const isPull = "where name >= ? and name < ?";
+    if (!oids) return this.select(isPull, PULLS, BEHIND_PULLS);
+    const isWanted = `${isPull} and oid in (select value from json_each(?))`;
+    return this.select(isWanted, PULLS, BEHIND_PULLS, JSON.stringify(oids));
   }
 
   hasPulls(): boolean {

@@ -67,6 +67,8 @@ const SCHEMA = [
     (select min(id) from reflog where reflog.push_id = outbox.push_id))`,
   // Kept for good, so that nothing merges a pull request twice while its merge is not recorded in the database.
   `create table merges (number integer primary key, push_id text not null)`,
+  // For the refs of pull requests that have a value.
+  `create index refs_oid on refs (oid)`,
 ];
 
 /**
@@ -112,9 +114,9 @@ export class RepositoryObject extends DurableObject<Env> {
     };
   }
 
-  /** The refs of pull requests, ordered by name. */
-  listPullRefs(): StoredRef[] {
-    return this.refs.listPulls();
+  /** The refs of pull requests, ordered by name. @param oids Only those with one of these values. */
+  listPullRefs(oids?: readonly string[]): StoredRef[] {
+    return this.refs.listPulls(oids);
   }
 
   /** Records an upload before its first file is written. */

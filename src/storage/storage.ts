@@ -154,7 +154,9 @@ export class StoredRepository {
     let loaded: Promise<readonly StoredRef[]> | undefined;
     const loadPullRefs = () =>
       (loaded ??= record.lacksPullRefs ? this.object.listPullRefs() : Promise.resolve([]));
-    return { ...record, loadPullRefs };
+    const findPullRefs = async (oids: readonly string[]) =>
+      record.lacksPullRefs ? this.object.listPullRefs(oids) : [];
+    return { ...record, loadPullRefs, findPullRefs };
   }
 
   /**

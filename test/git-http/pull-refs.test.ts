@@ -19,7 +19,8 @@ async function makePulled() {
   const word = freshName("word");
   const files = { file: `${word}\n` };
   const base = history.commit({ files, message: `base ${word}\n` });
-  const pulled = history.commit({ files: { ...files, pulled: `${word} in\n` }, parents: [base] });
+  const inner = history.commit({ files: { ...files, inner: "1" }, parents: [base] });
+  const pulled = history.commit({ files: { ...files, pulled: `${word} in\n` }, parents: [inner] });
   const gone = history.commit({ files: { ...files, gone: `${word} gone\n` }, parents: [base] });
   const refs = [
     { ref: "refs/heads/main", oid: base },
@@ -36,6 +37,7 @@ async function makePulled() {
     owner,
     repo,
     base,
+    inner,
     path,
     get,
     pulled: { oid: pulled, treeOid: String(body.commit.tree.sha) },
@@ -75,13 +77,15 @@ describe("what only the ref of a pull request reaches", () => {
   });
 
   it("costs a second call of the object, and what a branch reaches does not", async () => {
-    const { get, base, pulled, gone } = await makePulled();
+    const { get, base, inner, pulled, gone } = await makePulled();
     const callsOf = async (rest: string) => (await logged(() => get(rest))).line.objectCalls;
     expect(await callsOf("/contents?ref=main")).toBe(1);
     expect(await callsOf(`/git/commits/${base}`)).toBe(1);
     expect(await callsOf(`/git/commits/${"0123".repeat(10)}`)).toBe(1);
     expect(await callsOf(`/git/commits/${pulled.oid}`)).toBe(2);
-    expect(await callsOf(`/git/commits/${gone.oid}`)).toBe(2);
+    // Neither is the value of a ref, so that all refs are asked.
+    expect(await callsOf(`/git/commits/${inner}`)).toBe(3);
+    expect(await callsOf(`/git/commits/${gone.oid}`)).toBe(3);
   });
 
   it("begins a branch, by its id", async () => {
@@ -235,6 +239,8 @@ describe("a fetch", () => {
     expect(await fetch(pulled.base)).toContain("PACK");
     expect(await fetch(pulled.pulled.oid)).toContain("PACK");
     expect(await fetch(pulled.pulled.oid, [pulled.base])).toContain("PACK");
+    expect(await fetch(pulled.inner)).toContain("PACK");
+    expect(await fetch(pulled.inner, [pulled.pulled.oid])).toContain("PACK");
     expect(await fetch(pulled.gone.oid)).toContain(`not our ref ${pulled.gone.oid}`);
     expect(await fetch(pulled.gone.treeOid)).toContain(`not our ref ${pulled.gone.treeOid}`);
     expect(await fetch(pulled.pulled.treeOid)).toContain("PACK");
@@ -249,6 +255,7 @@ describe("a fetch", () => {
     };
     expect(await acknowledged(pulled.base)).toBe(true);
     expect(await acknowledged(pulled.pulled.oid)).toBe(true);
+    expect(await acknowledged(pulled.inner)).toBe(true);
     expect(await acknowledged(pulled.gone.oid)).toBe(false);
   });
 
@@ -259,7 +266,7 @@ describe("a fetch", () => {
     expect(await fetch(`want-ref ${PULL}`)).toContain(`${pulled.pulled.oid} ${PULL}`);
     expect(await fetch("want-ref refs/pull/70/head")).toContain("unknown ref");
     const cut = [`want ${pulled.pulled.oid}`, "deepen-not main"];
-    expect(await fetch(...cut)).toContain(`shallow ${pulled.pulled.oid}`);
+    expect(await fetch(...cut)).toContain(`shallow ${pulled.inner}`);
     const other = [`want ${pulled.base}`, "deepen-not pull/7/head"];
     expect(await fetch(...other)).toContain("no commits selected");
   });

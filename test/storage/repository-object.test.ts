@@ -498,9 +498,13 @@ describe("the refs of pull requests", () => {
     const object = await withRefs();
     const pulls = STORED.filter((ref) => ref.startsWith("refs/pull/"));
     expect((await object.listPullRefs()).map(({ name }) => name)).toEqual(pulls);
+    await object.commitPush(LOCATION, push([update("refs/pull/2/head", A, B)]));
+    await object.commitPush(LOCATION, push([update("refs/heads/b", null, B)]));
+    expect(await object.listPullRefs([B, C])).toMatchObject([{ name: "refs/pull/2/head" }]);
+    expect(await object.listPullRefs([])).toEqual([]);
     const fork = fresh();
     await fork.adopt(LOCATION, await object.share());
-    expect(namesOf(await fork.snapshot())).toEqual(OTHERS);
+    expect(namesOf(await fork.snapshot())).toEqual([...OTHERS, "refs/heads/b"].toSorted());
     expect(await fork.snapshot("none")).toMatchObject({ lacksPullRefs: false });
   });
 });
@@ -624,9 +628,9 @@ describe("the updates of a push", () => {
         JSON.stringify(oldPayload),
         pushId,
       );
-      // The statements since: this one, and the table of merges.
-      storage.sql.exec("drop table merges");
-      storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 2);
+      // The statements since: this one, the table of merges and the index of values.
+      storage.sql.exec("drop table merges; drop index refs_oid");
+      storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 3);
       (instance as unknown as { migrate: () => void }).migrate();
     });
     const entry = (await object.listOutbox()).find(({ pushId }) => pushId === second.id);

@@ -105,8 +105,8 @@ async function findCommit(
 /**
  * Finds the commits with the given ids, each whole or abbreviated, among those that are reachable from a ref.
  *
- * Cost: a walk over the commits in memory, once if anything matches; and one call of the Durable Object for a stored commit
- * that neither a branch nor a tag reaches, in a repository with pull requests.
+ * Cost: a walk over the commits in memory, once if anything matches. In a repository with pull requests also one call of the
+ * Durable Object for a stored commit that neither a branch nor a tag reaches, and another one if it is the head of none.
  */
 export async function findCommitsByIds(
   snapshot: RepositorySnapshot,
@@ -170,6 +170,11 @@ async function markCommits(
       return location ? [graph.nodeAt(location)] : [];
     });
   const marks = markReachable(graph, tipsOf(state.refs));
-  if (wanted.every((node) => marks[node] === 1)) return marks;
+  const findMissing = (): Node[] => wanted.filter((node) => marks[node] !== 1);
+  const missing = findMissing();
+  if (missing.length === 0) return marks;
+  const found = await state.findPullRefs(missing.map((node) => graph.oid(node)));
+  markReachable(graph, tipsOf(found), marks);
+  if (findMissing().length === 0) return marks;
   return markReachable(graph, tipsOf(await state.loadPullRefs()), marks);
 }

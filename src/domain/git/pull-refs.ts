@@ -1,3 +1,4 @@
+import type { Oid } from "../../git/oid.ts";
 import type { PullRefs, Snapshot, StoredRef } from "../../storage/repository-records.ts";
 
 const PULLS = "refs/pull/";
@@ -30,10 +31,19 @@ export function pullRefsOf(beginnings: readonly string[]): PullRefs {
 /** The snapshot with all refs of pull requests. Cost: one call of the Durable Object, if it lacks any. */
 export async function withPullRefs(snapshot: Snapshot): Promise<Snapshot> {
   if (!snapshot.lacksPullRefs) return snapshot;
-  const pulls = await snapshot.loadPullRefs();
-  const others = snapshot.refs.filter(({ name }) => !isPullRef(name));
-  const at = others.findIndex(({ name }) => name > PULLS);
-  const refs: StoredRef[] =
-    at < 0 ? [...others, ...pulls] : [...others.slice(0, at), ...pulls, ...others.slice(at)];
-  return { ...snapshot, refs, lacksPullRefs: false, loadPullRefs: () => Promise.resolve([]) };
+  const refs = withPulls(snapshot, await snapshot.loadPullRefs());
+  const none = (): Promise<[]> => Promise.resolve([]);
+  return { ...snapshot, refs, lacksPullRefs: false, loadPullRefs: none, findPullRefs: none };
+}
+
+/** The same with those refs of pull requests that have one of some values, and no others. */
+export async function withPullRefsAt(snapshot: Snapshot, oids: readonly Oid[]): Promise<Snapshot> {
+  return { ...snapshot, refs: withPulls(snapshot, await snapshot.findPullRefs(oids)) };
+}
+
+function withPulls({ refs }: Snapshot, pulls: readonly StoredRef[]): StoredRef[] {
+  const others = refs.filter(({ name }) => !isPullRef(name));
+  const found = others.findIndex(({ name }) => name > PULLS);
+  const at = found < 0 ? others.length : found;
+  return [...others.slice(0, at), ...pulls, ...others.slice(at)];
 }
