@@ -17,8 +17,12 @@ export type ContentForge = {
    * URL of the repository for git, until the service is restarted, and the command-line options that git needs to push.
    */
   git: () => { url: string; options: string[] };
-  /** Restarts the service with empty caches: only the bucket has the packs. */
-  restartCold: () => Promise<void>;
+  /**
+   * Restarts the service with empty caches: only the bucket has the packs.
+   *
+   * @param meanwhile Is called while the service is stopped.
+   */
+  restartCold: (meanwhile?: () => void) => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -107,8 +111,9 @@ export async function openContentForge(data: string, branch: string): Promise<Co
       options: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
     }),
     database: () => service.database(),
-    restartCold: async () => {
+    restartCold: async (meanwhile) => {
       await service.close();
+      meanwhile?.();
       rmSync(join(data, "cache"), { recursive: true, force: true });
       service = await start();
     },

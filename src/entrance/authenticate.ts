@@ -34,10 +34,15 @@ import type { Door, IncomingRequest, Requirements } from "./door.ts";
 /** A query for the resource that a request names, with its result type. */
 export type TargetQuery = BatchItem<"sqlite">;
 
+/** The results of queries, in their order. */
+export type ResultsOf<R extends readonly TargetQuery[]> = {
+  [At in keyof R]: R[At]["_"]["result"];
+};
+
 /** The results of the queries that came with the caller's. */
-interface Loaded<Q extends TargetQuery, R extends TargetQuery> {
+interface Loaded<Q extends TargetQuery, R extends readonly TargetQuery[]> {
   target: Q["_"]["result"] | undefined;
-  more: R["_"]["result"] | undefined;
+  more: ResultsOf<R> | undefined;
 }
 
 /**
@@ -45,10 +50,13 @@ interface Loaded<Q extends TargetQuery, R extends TargetQuery> {
  * anonymous callers and tokens without the required scopes; records the use of a token.
  *
  * @param selectTarget Builds the query for the target of the request.
- * @param selectMore Builds a query for what belongs to the target.
+ * @param selectMore Builds queries for what belongs to the target.
  * @throws Failure as `resolveCaller` does, and the door's refusal where the requirements are not met.
  */
-export async function authenticate<Q extends TargetQuery, R extends TargetQuery = TargetQuery>(
+export async function authenticate<
+  Q extends TargetQuery,
+  const R extends readonly TargetQuery[] = readonly TargetQuery[],
+>(
   incoming: IncomingRequest,
   { scopes, anonymous }: Requirements,
   selectTarget?: (caller: CallerSql) => Q,
@@ -116,7 +124,7 @@ interface Resolved {
  * `forbidden` for a disabled account and for sudo by a caller who is not an administrator, `not_found` for sudo as an
  * unknown user.
  */
-async function resolveCaller<Q extends TargetQuery, R extends TargetQuery>(
+async function resolveCaller<Q extends TargetQuery, R extends readonly TargetQuery[]>(
   base: BaseCtx,
   claims: Claims,
   selectTarget?: (caller: CallerSql) => Q,
@@ -128,20 +136,23 @@ async function resolveCaller<Q extends TargetQuery, R extends TargetQuery>(
   const isSudo = sudo === undefined ? undefined : eq(users.lowerName, sudo.toLowerCase());
 
   const caller = callerSubquery({ isToken, isAccount, isSession, isSudo });
-  const found = await batchOf(db, {
-    tokens: isToken && selectTokens(db, isToken),
-    accounts: isAccount && selectUsers(db, isAccount),
-    sessions: isSession && selectSessions(db, isSession),
-    sudo: isSudo && selectUsers(db, isSudo),
-    target: selectTarget?.(caller),
-    more: selectMore?.(caller),
-  });
+  const [found, more] = await batchOf(
+    db,
+    {
+      tokens: isToken && selectTokens(db, isToken),
+      accounts: isAccount && selectUsers(db, isAccount),
+      sessions: isSession && selectSessions(db, isSession),
+      sudo: isSudo && selectUsers(db, isSudo),
+      target: selectTarget?.(caller),
+    },
+    selectMore?.(caller),
+  );
   const { actor, isHashed } = await resolveActor(base, claims, found);
   if (actor.user) admitAccount({ ...base, actor }, actor.user, isHashed);
   return {
     actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
     target: found.target,
-    more: found.more,
+    more,
   };
 }
 
@@ -168,19 +179,20 @@ const selectSessions = (db: Database, isSession: SQL) =>
     .innerJoin(users, eq(users.id, sessions.userId))
     .where(isSession);
 
-/** Runs the defined queries as one batch. */
-async function batchOf<Q extends Record<string, TargetQuery | undefined>>(
-  db: Database,
-  queries: Q,
-) {
+/** Runs the defined queries as one batch, and those of `more` with it. */
+async function batchOf<
+  Q extends Record<string, TargetQuery | undefined>,
+  R extends readonly TargetQuery[],
+>(db: Database, queries: Q, more: R | undefined) {
   const named = Object.entries(queries).filter(
     (entry): entry is [string, TargetQuery] => !!entry[1],
   );
-  const [first, ...rest] = named.map(([, query]) => query);
+  const [first, ...rest] = [...named.map(([, query]) => query), ...(more ?? [])];
   const results: unknown[] = first ? await db.batch([first, ...rest]) : [];
-  return Object.fromEntries(named.map(([name], index) => [name, results[index]])) as {
+  const found = Object.fromEntries(named.map(([name], index) => [name, results[index]])) as {
     [K in keyof Q]: NonNullable<Q[K]>["_"]["result"] | undefined;
   };
+  return [found, more && (results.slice(named.length) as ResultsOf<R>)] as const;
 }
 
 /** The conditions for the access token, for the account and for the session of a credential. */

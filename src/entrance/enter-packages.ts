@@ -59,7 +59,7 @@ export async function enterPackages<R extends TargetQuery>(
     incoming,
     target,
     (caller) => selectPackageOwner(base.db, caller, target.owner),
-    selectMore,
+    selectMore && ((caller) => [selectMore(caller)] as const),
   );
   const { actor } = ctx;
   const row = rows?.[0];
@@ -74,7 +74,7 @@ export async function enterPackages<R extends TargetQuery>(
     refuseOtherBindings(ctx);
   }
   if (owner.access < ACCESS[target.mode]) throw door.refusePackageAccess(ctx);
-  return { ctx, owner, more };
+  return { ctx, owner, more: more?.[0] };
 }
 
 /**

@@ -3,7 +3,7 @@ import { isAllowed } from "../auth/access/permission.ts";
 import { TO_SEE, type Requirement } from "../auth/access/requirement.ts";
 import { type Actor, boundTokenId } from "../auth/actor.ts";
 import type { Ctx } from "../context.ts";
-import { selectRulesByName, toRules } from "../domain/protections/select-rules.ts";
+import { type RuleRow, selectRulesByName, toRules } from "../domain/protections/select-rules.ts";
 import {
   findRenamed,
   isNamed,
@@ -62,14 +62,26 @@ export async function enterRepository(
     incoming,
     target,
     (caller) => selectRepositories(db, caller).where(isNamed(owner, name)),
-    needsRules(target) ? (caller) => selectRulesByName(db, target, caller) : undefined,
+    needsRules(target) ? (caller) => [selectRulesByName(db, target, caller)] as const : undefined,
   );
   const repo = await findPermitted(incoming, ctx, target, rows?.[0]);
-  return { ctx, repo: rules && rows?.[0] ? { ...repo, rules: toRules(repo.row, rules) } : repo };
+  return { ctx, repo: rules && rows?.[0] ? withRules(repo, rules[0]) : repo };
 }
 
+/** The repository with its rules, from rows that came with it. */
+export const withRules = (
+  repo: RepositoryContext,
+  rows: readonly RuleRow[],
+): RepositoryContext => ({
+  ...repo,
+  rules: toRules(repo.row, rows),
+});
+
 /** Whether the rules of branches and tags decide about a request: about each change of the code, and of releases' tags. */
-const needsRules = ({ requirement: { unit, mode }, showsRules }: RepositoryTarget): boolean =>
+export const needsRules = ({
+  requirement: { unit, mode },
+  showsRules,
+}: RepositoryTarget): boolean =>
   showsRules ?? ((unit === "code" || unit === "releases") && mode === "write");
 
 /** Names repositories of the target's fork network: by their owner, or by owner and name. */
@@ -109,7 +121,7 @@ const hasName = (row: RepositoryRow, { owner, repo }: RelativeName): boolean =>
   (repo === undefined || row.repo.lowerName === repo.toLowerCase());
 
 /** Resolves the row of a name to a repository in which the caller has the permission that the route requires. */
-async function findPermitted(
+export async function findPermitted(
   incoming: IncomingRequest,
   ctx: Ctx,
   target: RepositoryTarget,

@@ -82,7 +82,8 @@ export async function advertise(
     const capabilities = formatCapabilityAdvertisement(parseCapabilities(V2_CAPABILITIES));
     return gitAnswer(contentType, joinBytes([formatServiceHeader(service), capabilities]));
   }
-  const snapshot = await ctx.git.repository(repo.row).snapshot();
+  // As with git's `receive.hideRefs`: a push can't update the refs of pull requests, and `--mirror` would try to delete them.
+  const snapshot = await ctx.git.repository(repo.row).snapshot(isUpload ? "all" : "none");
   const { refs, head } = viewRefs(snapshot, repo.row.defaultBranch);
   const advertised: readonly AdvertisedRef[] = isUpload && head ? [head, ...refs] : refs;
   const items = isUpload

@@ -1,3 +1,4 @@
+import { isPullRef } from "../domain/git/pull-refs.ts";
 import { sendPack } from "../domain/git/send-pack.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
@@ -16,6 +17,35 @@ import type { OpenRepository } from "../storage/open-repository.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { RefView } from "./advertised-refs.ts";
+
+/** What git puts before a short name to find a ref, in its order. */
+const SHORT_NAMES = ["", "refs/", "refs/tags/", "refs/heads/"];
+
+/**
+ * Whether a request has the same answer without the refs of pull requests that a snapshot lacks: it wants values of the
+ * other refs, and all commits of the client that are stored are reached by these.
+ */
+export function coversRequest(
+  { refs }: Pick<Snapshot, "refs">,
+  { catalog, graph }: OpenRepository,
+  { wantOids, wantRefs, haveOids, deepen }: FetchRequest,
+): boolean {
+  const names = new Set(refs.map(({ name }) => name)).add("HEAD");
+  const notRefs = deepen?.notRefs ?? [];
+  if (!wantRefs.every((name) => names.has(name))) return false;
+  if (notRefs.some((name) => SHORT_NAMES.some((each) => isPullRef(`${each}${name}`)))) return false;
+  const tips = new Set(refs.flatMap(({ oid, peeledOid }) => [oid, peeledOid ?? oid]));
+  if (!wantOids.every((oid) => tips.has(oid))) return false;
+  let commits: ReachableCommits | undefined;
+  return haveOids.every((oid) => {
+    if (tips.has(oid) || !catalog.find(oid)) return true;
+    commits ??= new ReachableCommits(
+      graph,
+      Array.from(tips, (tip) => graph.find(tip)),
+    );
+    return commits.tipOf(graph.find(oid)) !== undefined;
+  });
+}
 
 /** Evaluates one fetch request, in any version of the protocol. */
 export class FetchSession {
@@ -187,7 +217,7 @@ export class FetchSession {
 
   /** Finds a ref by its short or full name, as in `deepen-not`. A whole id is no name. */
   private findShortRef(name: ByteText): AdvertisedRef {
-    const prefixes = isWholeId(name) ? [] : ["", "refs/", "refs/tags/", "refs/heads/"];
+    const prefixes = isWholeId(name) ? [] : SHORT_NAMES;
     for (const prefix of prefixes) {
       const ref = this.refs.get(`${prefix}${name}`);
       if (ref) return ref;

@@ -28,6 +28,7 @@ import { logBug } from "../lib/log.ts";
 import { CallerLeft } from "../lib/step-budget.ts";
 import { streamOf } from "../lib/stream-of.ts";
 import type { PackReceiver } from "../storage/pack-receiver.ts";
+import type { PullRefs } from "../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../storage/storage.ts";
 import { gitAnswer, logSent } from "./answer.ts";
 import { formatFindings, withPage } from "./finding-lines.ts";
@@ -66,7 +67,7 @@ export async function receivePack(
   // SECURITY: nothing of a push is stored that could not be applied anyway.
   const chosen = await chooseRefs(context, request.commands);
   const isWanted = request.hasPack && chosen.accepted.length > 0;
-  const upload = isWanted ? await beginUpload(stored, ctx) : undefined;
+  const upload = isWanted ? await beginUpload(stored, ctx, pullsOf(chosen)) : undefined;
   const failure = await receiveBody(request, upload?.receiver, rest, body, ctx.config);
   if (failure?.error instanceof CallerLeft) {
     if (upload) ctx.defer(stored.dropUpload(upload.uploadId, upload.receiver));
@@ -98,8 +99,12 @@ interface Upload extends BegunUpload {
   readonly receiver: PackReceiver;
 }
 
-async function beginUpload(stored: StoredRepository, { config, now }: Ctx): Promise<Upload> {
-  const begun = await stored.beginUpload(now);
+async function beginUpload(
+  stored: StoredRepository,
+  { config, now }: Ctx,
+  pulls: PullRefs,
+): Promise<Upload> {
+  const begun = await stored.beginUpload(now, pulls);
   const limits = { ...DEFAULT_PACK_LIMITS, objectBytesMax: config.gitObjectMaxBytes };
   const receiver = stored.receivePack(begun.uploadId, limits, config.findingSeverities);
   return { ...begun, receiver };
@@ -225,13 +230,12 @@ async function completePush(
   async function verifyPack(): Promise<Pick<RefPush, "repository" | "reachable" | "pack">> {
     try {
       if (failure) throw failure.error;
-      const snapshot = upload?.snapshot ?? (await stored.snapshot());
-      const { refs } = snapshot;
+      const snapshot = upload?.snapshot ?? (await stored.snapshot(pullsOf(context.chosen)));
       const repository = await stored.open(snapshot);
       const listener = reportMeter && reportProgress(reportMeter);
-      const received = await upload?.receiver.finish(repository, refs, listener);
+      const received = await upload?.receiver.finish(repository, snapshot, listener);
       if (!received)
-        return { repository, reachable: repository.reachableFrom(refs), pack: undefined };
+        return { repository, reachable: repository.reachableFrom(snapshot), pack: undefined };
       return {
         repository: received.repository,
         reachable: received.reachable,
@@ -252,6 +256,9 @@ interface ChosenRefs {
   readonly isForPulls: boolean;
   readonly refused: readonly RefResult[];
 }
+
+/** The refs of pull requests that a push looks up by their names. */
+const pullsOf = ({ isForPulls }: ChosenRefs): PullRefs => (isForPulls ? "all" : "none");
 
 /**
  * SECURITY: the door lets everybody in who may read the code. This alone keeps readers from all refs but those of their

@@ -1,3 +1,4 @@
+import { pullRefsOf, withPullRefs, withPullRefsAt } from "../domain/git/pull-refs.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import { GitError } from "../git/error.ts";
 import type { ByteText } from "../git/byte-text.ts";
@@ -30,21 +31,21 @@ import {
 import { findReachable } from "../git/walk/reachable.ts";
 import { logBug } from "../lib/log.ts";
 import { streamOf } from "../lib/stream-of.ts";
-import type { Snapshot } from "../storage/repository-records.ts";
+import type { Snapshot, StoredRef } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { StorageUsage } from "../storage/storage-usage.ts";
-import { type RefView, viewRefs } from "./advertised-refs.ts";
+import { viewRefs } from "./advertised-refs.ts";
 import { gitAnswer, logSent } from "./answer.ts";
-import { FetchSession } from "./fetch-session.ts";
+import { coversRequest, FetchSession } from "./fetch-session.ts";
 
 const RESULT = "git-upload-pack-result";
 const EMPTY = new Uint8Array(0);
 
-/** The repository state and the identity of one request. */
+/** The repository and the identity of one request. */
 interface UploadPackContext {
   readonly stored: StoredRepository;
-  readonly snapshot: Snapshot;
-  readonly view: RefView;
+  /** The branch that HEAD names before the first push. */
+  readonly defaultBranch: string;
   readonly requestId: string;
   readonly usage: StorageUsage;
 }
@@ -57,20 +58,17 @@ export async function uploadPack(
   requestId: string,
 ): Promise<Response> {
   const stored = ctx.git.repository(repo.row);
-  const open = async (): Promise<UploadPackContext> => {
-    const snapshot = await stored.snapshot();
-    const view = viewRefs(snapshot, repo.row.defaultBranch);
-    return { stored, snapshot, view, requestId, usage: ctx.git.usage };
-  };
+  const { defaultBranch } = repo.row;
+  const context = { stored, defaultBranch, requestId, usage: ctx.git.usage };
   return withGitErrors(async () => {
     if (version !== 2) {
       const upload = parseUploadRequest(body, true)?.value;
       if (!upload || upload.wantOids.length === 0) return gitAnswer(RESULT, EMPTY);
-      return serveRound(await open(), upload);
+      return serveRound(context, upload);
     }
     const command = parseCommandRequest(body)?.value;
     if (!command || command.command === "") return gitAnswer(RESULT, EMPTY);
-    return runCommand(await open(), command);
+    return runCommand(context, command);
   });
 }
 
@@ -106,28 +104,40 @@ async function runCommand(
   }
 }
 
-function listRefs({ view }: UploadPackContext, args: readonly ByteText[]): Response {
-  const { refs, head, unbornTarget } = view;
+async function listRefs(
+  { stored, defaultBranch }: UploadPackContext,
+  args: readonly ByteText[],
+): Promise<Response> {
+  const request = parseLsRefsArgs(args);
+  const { prefixes } = request;
+  const snapshot = await stored.snapshot(prefixes.length === 0 ? "all" : pullRefsOf(prefixes));
+  const { refs, head, unbornTarget } = viewRefs(snapshot, defaultBranch);
   const all = head ? [head, ...refs] : refs;
-  return gitAnswer(RESULT, formatLsRefsResponse(parseLsRefsArgs(args), all, unbornTarget));
+  return gitAnswer(RESULT, formatLsRefsResponse(request, all, unbornTarget));
 }
 
 async function formatSizes(
-  { stored, snapshot, view }: UploadPackContext,
+  { stored }: UploadPackContext,
   args: readonly ByteText[],
 ): Promise<Response> {
   const request = parseObjectInfoArgs(args);
-  const { catalog, graph } = await stored.open(snapshot);
-  const reachable = findReachable(
-    catalog,
-    graph,
-    view.refs.map(({ oid }) => oid),
-  );
-  const sizes = new Map<string, number>();
-  for (const oid of request.oids) {
+  const { refs, loadPullRefs, ...state } = await stored.snapshot("none");
+  const { catalog, graph } = await stored.open(state);
+  const found = request.oids.flatMap((oid) => {
     const location = catalog.find(oid);
-    if (location && reachable.has(location)) sizes.set(oid, catalog.sizeBytes(location));
-  }
+    return location ? [{ oid, location }] : [];
+  });
+  const reachedFrom = (from: readonly StoredRef[]) => {
+    const reachable = findReachable(
+      catalog,
+      graph,
+      from.map(({ oid }) => oid),
+    );
+    return found.filter(({ location }) => reachable.has(location));
+  };
+  const reached = reachedFrom(refs);
+  if (reached.length < found.length) reached.push(...reachedFrom(await loadPullRefs()));
+  const sizes = new Map(reached.map(({ oid, location }) => [oid, catalog.sizeBytes(location)]));
   return gitAnswer(RESULT, formatObjectInfo(request, sizes));
 }
 
@@ -135,8 +145,15 @@ async function openSession(
   context: UploadPackContext,
   request: FetchRequest,
 ): Promise<FetchSession> {
-  const repository = await context.stored.open(context.snapshot);
-  return new FetchSession(context.stored, context.snapshot, context.view, repository, request);
+  const { stored, defaultBranch } = context;
+  const snapshot = await stored.snapshot("none");
+  const repository = await stored.open(snapshot);
+  const isCovered = (by: Snapshot): boolean =>
+    !snapshot.lacksPullRefs || coversRequest(by, repository, request);
+  let state = snapshot;
+  if (!isCovered(state)) state = await withPullRefsAt(snapshot, request.wantOids);
+  if (!isCovered(state)) state = await withPullRefs(snapshot);
+  return new FetchSession(stored, state, viewRefs(state, defaultBranch), repository, request);
 }
 
 /** The `fetch` command of version 2. */

@@ -4,7 +4,7 @@ import { PackedObjects } from "../git/catalog/packed-objects.ts";
 import type { Gauge } from "../git/store.ts";
 import { CommitGraph } from "../git/walk/commit-graph.ts";
 import { ReachableObjects } from "../git/walk/reachable-objects.ts";
-import type { StoredRef } from "./repository-records.ts";
+import type { SnapshotRefs } from "./repository-records.ts";
 import type { ResultCache } from "./result-cache.ts";
 import { LruCache } from "./lru-cache.ts";
 import { OPEN_PACK_BYTES } from "./pack-files.ts";
@@ -61,9 +61,9 @@ export class OpenRepository {
     return graph;
   }
 
-  /** The objects that `refs`, all refs of the repository, reach. */
-  reachableFrom(refs: readonly StoredRef[]): ReachableObjects {
-    return new ReachableObjects(this, refs, this.openGauge());
+  /** The objects that the refs of a snapshot reach, and those of pull requests that it lacks. */
+  reachableFrom({ refs, loadPullRefs }: SnapshotRefs): ReachableObjects {
+    return new ReachableObjects(this, refs, this.openGauge(), loadPullRefs);
   }
 
   /** The graph of the commits of one pack. Parents in other packs count as missing. */

@@ -16,7 +16,7 @@ import { codec } from "./codec.ts";
 import { draftName, packKey } from "./keys.ts";
 import type { OpenRepository } from "./open-repository.ts";
 import { deletePack, openScratch } from "./pack-files.ts";
-import type { PackRecord, StoredRef } from "./repository-records.ts";
+import type { PackRecord, SnapshotRefs } from "./repository-records.ts";
 
 /** A pack that is stored and verified, and that no repository lists yet. */
 export interface ReceivedPack {
@@ -98,13 +98,13 @@ export class PackReceiver {
    * Ends the input, verifies the pack, and stores it with its index and sidecar.
    *
    * @param repository The repository without the pack.
-   * @param refs       All its refs. They must reach the delta bases and all objects that the pack references.
+   * @param refs       Its refs. They must reach the delta bases and all objects that the pack references.
    * @returns Undefined for a pack without objects; nothing is stored then.
    * @throws GitError if the pack is damaged, exceeds a limit, or references other objects, stored or not.
    */
   async finish(
     repository: OpenRepository,
-    refs: readonly StoredRef[],
+    refs: SnapshotRefs,
     progress?: ReceiveProgress,
   ): Promise<ReceivedPack | undefined> {
     const scanned = this.scanner.finish();

@@ -1,4 +1,16 @@
-import type { RefOutcome, RefUpdate, RequiredRef, StoredRef } from "./repository-records.ts";
+import type {
+  PullRefs,
+  RefOutcome,
+  RefUpdate,
+  RequiredRef,
+  StoredRef,
+} from "./repository-records.ts";
+
+/** The names of pull requests' refs lie between these: "0" is the character after "/". */
+const PULLS = "refs/pull/";
+const BEHIND_PULLS = "refs/pull0";
+
+const byName = (a: StoredRef, b: StoredRef): number => (a.name < b.name ? -1 : 1);
 
 /** The refs of one repository, in its Durable Object's database. */
 export class RefTable {
@@ -8,11 +20,39 @@ export class RefTable {
     this.sql = sql;
   }
 
-  /** All refs, ordered by name. */
-  list(): StoredRef[] {
+  /** All refs but those of other pull requests than `pulls`, ordered by name. */
+  list(pulls: PullRefs): StoredRef[] {
+    if (pulls === "all") return this.select("");
+    const before = this.select("where name < ?", PULLS);
+    const chosen = [...new Set(pulls === "none" ? [] : pulls)].flatMap((number) =>
+      this.select("where name >= ? and name < ?", `${PULLS}${number}/`, `${PULLS}${number}0`),
+    );
+    const behind = this.select("where name >= ?", BEHIND_PULLS);
+    return [...before, ...chosen.toSorted(byName), ...behind];
+  }
+
+  /** The refs of pull requests, ordered by name. @param oids Only those with one of these values. */
+  listPulls(oids?: readonly string[]): StoredRef[] {
+    const isPull = "where name >= ? and name < ?";
+    if (!oids) return this.select(isPull, PULLS, BEHIND_PULLS);
+    const isWanted = `${isPull} and oid in (select value from json_each(?))`;
+    return this.select(isWanted, PULLS, BEHIND_PULLS, JSON.stringify(oids));
+  }
+
+  hasPulls(): boolean {
+    const found = this.sql.exec(
+      "select 1 from refs where name >= ? and name < ? limit 1",
+      PULLS,
+      BEHIND_PULLS,
+    );
+    return found.toArray().length > 0;
+  }
+
+  private select(where: string, ...bounds: string[]): StoredRef[] {
     return this.sql
       .exec<{ name: string; oid: string; peeledOid: string | null }>(
-        `select name, oid, peeled_oid as "peeledOid" from refs order by name`,
+        `select name, oid, peeled_oid as "peeledOid" from refs ${where} order by name`,
+        ...bounds,
       )
       .toArray();
   }

@@ -11,6 +11,7 @@ import type {
   MadeUpdate,
   OutboxEntry,
   PackRecord,
+  PullRefs,
   Push,
   PushOutcome,
   RefOutcome,
@@ -18,7 +19,8 @@ import type {
   ReplaceOutcome,
   RepositoryLocation,
   RepositorySummary,
-  Snapshot,
+  SnapshotRecord,
+  StoredRef,
   Work,
 } from "./repository-records.ts";
 
@@ -65,6 +67,8 @@ const SCHEMA = [
     (select min(id) from reflog where reflog.push_id = outbox.push_id))`,
   // Kept for good, so that nothing merges a pull request twice while its merge is not recorded in the database.
   `create table merges (number integer primary key, push_id text not null)`,
+  // For the refs of pull requests that have a value.
+  `create index refs_oid on refs (oid)`,
 ];
 
 /**
@@ -100,20 +104,31 @@ export class RepositoryObject extends DurableObject<Env> {
     });
   }
 
-  snapshot(): Snapshot {
+  snapshot(pulls: PullRefs = "all"): SnapshotRecord {
     return {
       version: this.version(),
       head: this.head(),
-      refs: this.refs.list(),
+      refs: this.refs.list(pulls),
+      lacksPullRefs: pulls !== "all" && this.refs.hasPulls(),
       packs: this.packs.list(),
     };
   }
 
+  /** The refs of pull requests, ordered by name. @param oids Only those with one of these values. */
+  listPullRefs(oids?: readonly string[]): StoredRef[] {
+    return this.refs.listPulls(oids);
+  }
+
   /** Records an upload before its first file is written. */
-  beginUpload(location: RepositoryLocation, uploadId: string, at: number): Snapshot {
+  beginUpload(
+    location: RepositoryLocation,
+    uploadId: string,
+    at: number,
+    pulls?: PullRefs,
+  ): SnapshotRecord {
     this.packs.startUpload(uploadId, at);
     this.scheduleMaintenance(location);
-    return this.snapshot();
+    return this.snapshot(pulls);
   }
 
   /**
@@ -122,11 +137,15 @@ export class RepositoryObject extends DurableObject<Env> {
    *
    * @param waitMs Maximum time to wait for it, in milliseconds.
    */
-  async acquireLease(ref: string, waitMs: number): Promise<LeaseOutcome> {
+  async acquireLease(
+    ref: string,
+    waitMs: number,
+    pulls?: PullRefs,
+  ): Promise<LeaseOutcome<SnapshotRecord>> {
     const lease = await this.leases.acquire(ref, waitMs);
     if (!lease) return { kind: "busy" };
     const { id, hasWaited } = lease;
-    return { kind: "acquired", lease: { ref, id }, hasWaited, snapshot: this.snapshot() };
+    return { kind: "acquired", lease: { ref, id }, hasWaited, snapshot: this.snapshot(pulls) };
   }
 
   releaseLease({ ref, id }: HeldLease): void {
@@ -221,10 +240,10 @@ export class RepositoryObject extends DurableObject<Env> {
     this.bumpVersion();
   }
 
-  /** The initial snapshot of a fork. Marks all packs as shared with other repositories. */
-  share(): Snapshot {
+  /** The initial snapshot of a fork, without refs of pull requests. Marks all packs as shared with other repositories. */
+  share(): SnapshotRecord {
     this.packs.share();
-    return this.snapshot();
+    return this.snapshot("none");
   }
 
   /**
@@ -237,7 +256,7 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** Initializes this object as a fork. @throws Error if the repository is not new. */
-  adopt(location: RepositoryLocation, { head, refs, packs }: Snapshot): void {
+  adopt(location: RepositoryLocation, { head, refs, packs }: SnapshotRecord): void {
     this.ctx.storage.transactionSync(() => {
       if (this.version() > 0) throw new Error("a repository can't become a fork");
       for (const ref of refs) this.refs.put(ref);

@@ -43,17 +43,40 @@ export interface PackRecord {
   objectCount: number;
 }
 
-/** The mutable state of a repository at one moment, as a read needs it. */
-export interface Snapshot {
+/**
+ * Which refs of pull requests (`refs/pull/N/…`) a snapshot has, by their numbers. A repository has one or more for each pull
+ * request that it ever had, so that who needs some of them asks for these only.
+ */
+export type PullRefs = "all" | "none" | readonly number[];
+
+/** The mutable state of a repository at one moment, as its object returns it. */
+export interface SnapshotRecord {
   /** Grows with every change. */
   version: number;
   /** The full name of the branch that HEAD names; null until the first push. */
   head: string | null;
   /** Ordered by name. */
   refs: StoredRef[];
+  /** Whether the repository has refs of pull requests that `refs` lacks. */
+  lacksPullRefs: boolean;
   /** Oldest first. */
   packs: PackRecord[];
 }
+
+/** The mutable state of a repository at one moment, as a read needs it. */
+export interface Snapshot extends SnapshotRecord {
+  /**
+   * The refs of pull requests, if `refs` lacks any of them; else none. Ordered by name, as of the first call.
+   *
+   * SECURITY: what only they reach is as readable as all else, so that whoever refuses an object asks them first.
+   */
+  loadPullRefs(): Promise<readonly StoredRef[]>;
+  /** The same for those with one of some values, without reading the others: most look-ups are of the head of one. */
+  findPullRefs(oids: readonly string[]): Promise<readonly StoredRef[]>;
+}
+
+/** The refs of a snapshot, as reachability needs them. */
+export type SnapshotRefs = Pick<Snapshot, "refs" | "loadPullRefs">;
 
 /** The update of one ref. A null oid stands for "does not exist". */
 export interface RefUpdate {
@@ -106,14 +129,14 @@ export interface HeldLease {
   id: string;
 }
 
-export type LeaseOutcome =
+export type LeaseOutcome<S = Snapshot> =
   | {
       kind: "acquired";
       lease: HeldLease;
       /** Whether others had it before, so that what the holder read may have changed. */
       hasWaited: boolean;
       /** The repository when the lease was granted. */
-      snapshot: Snapshot;
+      snapshot: S;
     }
   /** Others have the lease until the time to wait is over. */
   | { kind: "busy" };

@@ -28,11 +28,13 @@ import type {
   MadeUpdate,
   OutboxEntry,
   PackRecord,
+  PullRefs,
   Push,
   PushOutcome,
   ReplaceOutcome,
   RepositoryLocation,
   Snapshot,
+  SnapshotRecord,
   StoredRef,
   Work,
 } from "./repository-records.ts";
@@ -143,8 +145,18 @@ export class StoredRepository {
     return this.stub;
   }
 
-  snapshot(): Promise<Snapshot> {
-    return this.object.snapshot();
+  /** @param pulls Which refs of pull requests it has. */
+  async snapshot(pulls: PullRefs = "all"): Promise<Snapshot> {
+    return this.toSnapshot(await this.object.snapshot(pulls));
+  }
+
+  private toSnapshot(record: SnapshotRecord): Snapshot {
+    let loaded: Promise<readonly StoredRef[]> | undefined;
+    const loadPullRefs = () =>
+      (loaded ??= record.lacksPullRefs ? this.object.listPullRefs() : Promise.resolve([]));
+    const findPullRefs = async (oids: readonly string[]) =>
+      record.lacksPullRefs ? this.object.listPullRefs(oids) : [];
+    return { ...record, loadPullRefs, findPullRefs };
   }
 
   /**
@@ -171,11 +183,13 @@ export class StoredRepository {
 
   /**
    * Records an upload. Call this before any pack is written: files of unrecorded uploads are never deleted.
+   *
+   * @param pulls Which refs of pull requests the snapshot has.
    */
-  async beginUpload(at: number): Promise<BegunUpload> {
+  async beginUpload(at: number, pulls: PullRefs = "none"): Promise<BegunUpload> {
     const uploadId = crypto.randomUUID();
-    const snapshot = await this.object.beginUpload(this.location, uploadId, at);
-    return { uploadId, snapshot };
+    const record = await this.object.beginUpload(this.location, uploadId, at, pulls);
+    return { uploadId, snapshot: this.toSnapshot(record) };
   }
 
   /**
@@ -214,9 +228,15 @@ export class StoredRepository {
     await this.object.forgetUpload(uploadId);
   }
 
-  /** Acquires the lease on a ref that others are about to update as well, and the snapshot of that moment. */
-  acquireLease(ref: string, waitMs: number): Promise<LeaseOutcome> {
-    return this.object.acquireLease(ref, waitMs);
+  /**
+   * Acquires the lease on a ref that others are about to update as well, and the snapshot of that moment.
+   *
+   * @param pulls Which refs of pull requests the snapshot has.
+   */
+  async acquireLease(ref: string, waitMs: number, pulls: PullRefs): Promise<LeaseOutcome> {
+    const outcome = await this.object.acquireLease(ref, waitMs, pulls);
+    if (outcome.kind === "busy") return outcome;
+    return { ...outcome, snapshot: this.toSnapshot(outcome.snapshot) };
   }
 
   /** Releases a lease whose holder does not update the ref after all. */
@@ -281,8 +301,8 @@ export class StoredRepository {
     await this.object.setHead(ref);
   }
 
-  /** The initial snapshot of a fork of this repository. Marks all packs as shared. */
-  share(): Promise<Snapshot> {
+  /** The initial snapshot of a fork of this repository, without refs of pull requests. Marks all packs as shared. */
+  share(): Promise<SnapshotRecord> {
     return this.object.share();
   }
 
@@ -293,7 +313,7 @@ export class StoredRepository {
   }
 
   /** Initializes this repository, which must be new, as a fork. */
-  async adopt(snapshot: Snapshot): Promise<void> {
+  async adopt(snapshot: SnapshotRecord): Promise<void> {
     await this.object.adopt(this.location, snapshot);
   }
 
@@ -345,7 +365,7 @@ export class StoredRepository {
    * Writes HEAD and the refs to the bucket in git's formats, as of the last maintenance. The service never
    * reads them; an operator can restore from them if everything else is lost.
    */
-  async saveRefs({ head, refs }: Snapshot): Promise<void> {
+  async saveRefs({ head, refs }: SnapshotRecord): Promise<void> {
     const packedRefs = formatPackedRefs(refs as (StoredRef & { name: ByteText })[]);
     const headText = `ref: ${head ?? "refs/heads/main"}\n` as ByteText;
     await settled([

@@ -1,11 +1,10 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { findPull } from "../domain/pulls/find-pull.ts";
 import { findChangesText } from "../domain/pulls/pull-changes.ts";
 import { log } from "../lib/log.ts";
 import { answerText } from "../lib/streamed-text.ts";
-import { enterRepositoryPath } from "./enter-repository-path.ts";
+import { enterPullPath } from "./enter-repository-path.ts";
 import type { WebEnv } from "./env.ts";
 import { renderFailure } from "./render-failure.ts";
 
@@ -16,9 +15,8 @@ pullChanges.get("/:owner/:repo/pulls/:file{[0-9]{1,15}\\.(?:diff|patch)}", async
   const { owner, repo: name, file } = c.req.param();
   // Paths of the API begin with "api", which is a reserved account name.
   if (owner === "api") return next();
-  const { ctx, repo } = await enterRepositoryPath(c, owner, name, { unit: "pulls", mode: "read" });
   const [number = "", format] = file.split(".");
-  const pull = await findPull(ctx, repo, Number(number));
+  const { ctx, pull } = await enterPullPath(c, owner, name, Number(number));
   const binaryFiles = c.req.query("binary") === "true" ? "encoded" : "reported";
   const changes = format === "patch" ? "patch" : "diff";
   const text = await findChangesText(ctx, pull, changes, binaryFiles);

@@ -18,6 +18,9 @@ const MAIN = "refs/heads/main";
 /** The location that the object passes to its maintenance jobs. */
 const LOCATION = { objectName: "nowhere", networkName: "nowhere" };
 
+/** The snapshot of a new repository object. */
+const NEW = { version: 0, head: null, refs: [], lacksPullRefs: false, packs: [] };
+
 /** A new repository object. */
 const fresh = () => env.REPOSITORY.getByName(freshName("repository"));
 
@@ -94,7 +97,7 @@ describe("the merges of a push", () => {
 describe("commitPush", () => {
   it("creates refs, lists their packs, and records the push in the reflog and the outbox", async () => {
     const object = fresh();
-    expect(await object.snapshot()).toEqual({ version: 0, head: null, refs: [], packs: [] });
+    expect(await object.snapshot()).toEqual(NEW);
     const tag = { ...update("refs/tags/v1", null, B), peeledOid: A };
     const first = push([update(MAIN, null, A), tag], { packs: [pack("one")] });
     const outcome = await object.commitPush(LOCATION, first);
@@ -127,6 +130,7 @@ describe("commitPush", () => {
         { name: MAIN, oid: A, peeledOid: null },
         { name: "refs/tags/v1", oid: B, peeledOid: A },
       ],
+      lacksPullRefs: false,
       packs: [pack("one")],
     });
     expect(await object.listOutbox()).toMatchObject([{ pushId: first.id, actorId: 7, at: 1000 }]);
@@ -445,6 +449,66 @@ describe("holdPacks", () => {
   });
 });
 
+describe("the refs of pull requests", () => {
+  const REFS = [
+    MAIN,
+    "refs/heads/pull/1/head",
+    "refs/pull",
+    "refs/pull/1/head",
+    "refs/pull/1/merge",
+    "refs/pull/10/head",
+    "refs/pull/2/head",
+    "refs/pull-requests/1",
+    "refs/pulls/1",
+    "refs/tags/v1",
+  ];
+  // A ref called `refs/pull` clashes with those below it.
+  const STORED = REFS.filter((ref) => ref !== "refs/pull").toSorted();
+  const OTHERS = STORED.filter((ref) => !ref.startsWith("refs/pull/"));
+
+  const withRefs = async () => {
+    const object = fresh();
+    await object.commitPush(LOCATION, push(REFS.slice(3).map((ref) => update(ref, null, A))));
+    await object.commitPush(LOCATION, push(REFS.slice(0, 3).map((ref) => update(ref, null, A))));
+    return object;
+  };
+  const namesOf = ({ refs }: { refs: { name: string }[] }) => refs.map(({ name }) => name);
+
+  it.each([
+    ["all", "all", STORED, false],
+    ["none", "none", OTHERS, true],
+    ["some", [1], [...OTHERS, "refs/pull/1/head", "refs/pull/1/merge"].toSorted(), true],
+    [
+      "some, in any order and twice",
+      [2, 10, 2],
+      [...OTHERS, "refs/pull/10/head", "refs/pull/2/head"].toSorted(),
+      true,
+    ],
+    ["those of a number without any", [3], OTHERS, true],
+  ] as const)("are in a snapshot as asked for: %s", async (_, pulls, names, lacksPullRefs) => {
+    const object = await withRefs();
+    const snapshot = await object.snapshot(pulls);
+    expect(namesOf(snapshot)).toEqual(names);
+    expect(snapshot.lacksPullRefs).toBe(lacksPullRefs);
+    expect(await object.beginUpload(LOCATION, "one", 1000, pulls)).toEqual(snapshot);
+    expect(await object.acquireLease(MAIN, 0, pulls)).toMatchObject({ snapshot });
+  });
+
+  it("are listed for those who need them after all, and are no part of a fork", async () => {
+    const object = await withRefs();
+    const pulls = STORED.filter((ref) => ref.startsWith("refs/pull/"));
+    expect((await object.listPullRefs()).map(({ name }) => name)).toEqual(pulls);
+    await object.commitPush(LOCATION, push([update("refs/pull/2/head", A, B)]));
+    await object.commitPush(LOCATION, push([update("refs/heads/b", null, B)]));
+    expect(await object.listPullRefs([B, C])).toMatchObject([{ name: "refs/pull/2/head" }]);
+    expect(await object.listPullRefs([])).toEqual([]);
+    const fork = fresh();
+    await fork.adopt(LOCATION, await object.share());
+    expect(namesOf(await fork.snapshot())).toEqual([...OTHERS, "refs/heads/b"].toSorted());
+    expect(await fork.snapshot("none")).toMatchObject({ lacksPullRefs: false });
+  });
+});
+
 describe("share and adopt", () => {
   it("create an object with the same refs and packs, and mark the packs as shared in both objects", async () => {
     const [source, fork] = [fresh(), fresh()];
@@ -456,6 +520,7 @@ describe("share and adopt", () => {
       version: 1,
       head: MAIN,
       refs: [{ name: MAIN, oid: A, peeledOid: null }],
+      lacksPullRefs: false,
       packs: [pack("one")],
     });
     await source.discard(1000);
@@ -563,9 +628,9 @@ describe("the updates of a push", () => {
         JSON.stringify(oldPayload),
         pushId,
       );
-      // The statements since: this one, and the table of merges.
-      storage.sql.exec("drop table merges");
-      storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 2);
+      // The statements since: this one, the table of merges and the index of values.
+      storage.sql.exec("drop table merges; drop index refs_oid");
+      storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 3);
       (instance as unknown as { migrate: () => void }).migrate();
     });
     const entry = (await object.listOutbox()).find(({ pushId }) => pushId === second.id);
@@ -589,7 +654,7 @@ describe("destroy", () => {
     const object = fresh();
     await object.commitPush(LOCATION, push([update(MAIN, null, A)], { packs: [pack("one")] }));
     await object.destroy();
-    expect(await object.snapshot()).toEqual({ version: 0, head: null, refs: [], packs: [] });
+    expect(await object.snapshot()).toEqual(NEW);
   });
 });
 

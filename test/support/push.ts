@@ -136,7 +136,7 @@ export async function storeRefs(
   const { uploadId, snapshot } = await stored.beginUpload(Date.now());
   const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
   await receiver.write(pack);
-  const received = await receiver.finish(await stored.open(snapshot), snapshot.refs);
+  const received = await receiver.finish(await stored.open(snapshot), snapshot);
   if (!received) throw new Error("the pack is empty");
   const updates = refs.map(({ ref, oid, peeledOid = null }) => ({
     ref,

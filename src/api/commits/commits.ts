@@ -6,7 +6,7 @@ import { type CommitQuery, listCommits } from "../../domain/commits/list-commits
 import { readCommits } from "../../domain/commits/read-commits.ts";
 import { findRevision, isPinned, type Revision } from "../../domain/git/find-revision.ts";
 import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { type RepositorySnapshot, openSnapshot } from "../../domain/git/open-snapshot.ts";
+import { hasRefs, openSnapshot, type RepositorySnapshot } from "../../domain/git/open-snapshot.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { conflict, invalidField, notFound } from "../../lib/failure.ts";
@@ -62,11 +62,11 @@ commits.openapi(
     const sinceSeconds = readMoment(query.since, "since");
     const untilSeconds = readMoment(query.until, "until");
     const snapshot = await openSnapshot(ctx, repo);
-    if (snapshot.state.refs.length === 0) throw conflict("Git Repository is empty.");
-    const start = requireRevision(snapshot, query.sha || repo.row.defaultBranch);
+    if (!hasRefs(snapshot.state)) throw conflict("Git Repository is empty.");
+    const start = await requireRevision(snapshot, query.sha || repo.row.defaultBranch);
     const wanted: CommitQuery = {
       tips: [start.node],
-      excluded: query.not ? [requireRevision(snapshot, query.not).node] : [],
+      excluded: query.not ? [(await requireRevision(snapshot, query.not)).node] : [],
       path: query.path || undefined,
       ...(sinceSeconds !== undefined && { sinceSeconds }),
       ...(untilSeconds !== undefined && { untilSeconds }),
@@ -115,7 +115,7 @@ commits.openapi(
     const { ctx, repo } = c.var;
     const snapshot = await openSnapshot(ctx, repo);
     const { sha, diffType } = c.req.valid("param");
-    const revision = requireRevision(snapshot, sha);
+    const revision = await requireRevision(snapshot, sha);
     const { node } = revision;
     const text =
       diffType === "diff" ? await diffOf(snapshot, node) : await formatPatches(snapshot, node);
@@ -140,7 +140,7 @@ commits.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const snapshot = await openSnapshot(ctx, repo);
-    const { node } = requireRevision(snapshot, c.req.valid("param").sha);
+    const { node } = await requireRevision(snapshot, c.req.valid("param").sha);
     const [read] = await readCommits(ctx, snapshot, [node], toParts(c.req.valid("query")));
     if (!read) throw notFound();
     return c.json(toCommit(repo, read, viewer), 200);
@@ -154,8 +154,8 @@ function diffOf({ repository }: RepositorySnapshot, node: Node): Promise<Uint8Ar
   return formatDiff(repository, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
 }
 
-function requireRevision(snapshot: RepositorySnapshot, text: string): Revision {
-  const found = findRevision(snapshot, text);
+async function requireRevision(snapshot: RepositorySnapshot, text: string): Promise<Revision> {
+  const found = await findRevision(snapshot, text);
   if (!found) throw noSuchRef(snapshot);
   return found;
 }

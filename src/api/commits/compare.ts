@@ -77,7 +77,7 @@ comparisons.openapi(
     const text = parseComparison(c.req.valid("param").basehead);
     const headRepository = chooseHeadRepository(repo, relatives, text);
     const [baseSnapshot, headSnapshot] = await openSideBySide(ctx, repo, headRepository);
-    const revisions = findRevisions(baseSnapshot, headSnapshot, repo, text);
+    const revisions = await findRevisions(baseSnapshot, headSnapshot, repo, text);
     const { repository } = headSnapshot;
     const { graph } = repository;
 

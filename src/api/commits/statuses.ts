@@ -173,7 +173,7 @@ async function listPage(c: StatusContext, revision: string, query: z.infer<typeo
 
 async function findCommit(ctx: Ctx, repo: RepositoryContext, text: string): Promise<Oid> {
   const snapshot = await openSnapshot(ctx, repo);
-  const revision = findRevision(snapshot, text);
+  const revision = await findRevision(snapshot, text);
   if (!revision) throw noSuchRef(snapshot);
   return revision.commitOid;
 }

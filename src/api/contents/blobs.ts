@@ -33,7 +33,7 @@ blobs.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const snapshot = await openSnapshot(ctx, repo);
-    const location = findObject(snapshot, c.req.valid("param").sha);
+    const location = await findObject(snapshot, c.req.valid("param").sha);
     if (!location || snapshot.repository.catalog.kind(location) !== BLOB)
       throw malformed("sha not found");
     const blob = await readBlob(snapshot.repository, location);

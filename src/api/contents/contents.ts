@@ -4,7 +4,7 @@ import { findContentRevision, splitPath } from "../../domain/contents/find-entry
 import { readContents, type Contents, type Includes } from "../../domain/contents/read-contents.ts";
 import { isPinned } from "../../domain/git/find-revision.ts";
 import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { openSnapshot } from "../../domain/git/open-snapshot.ts";
+import { hasRefs, openSnapshot } from "../../domain/git/open-snapshot.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import {
   ContentsExtResponse,
@@ -188,9 +188,9 @@ async function findContents(
 ): Promise<{ found: Contents; contentRef: ContentRef; headers: Record<string, string> }> {
   const snapshot = await openSnapshot(ctx, repo);
   const names = splitPath(path);
-  const revision = findContentRevision(snapshot, repo, ref);
+  const revision = await findContentRevision(snapshot, repo, ref);
   if (!revision) {
-    if (snapshot.state.refs.length > 0 || ref !== "" || names.length > 0) throw noSuchRef(snapshot);
+    if (hasRefs(snapshot.state) || ref !== "" || names.length > 0) throw noSuchRef(snapshot);
     const contentRef: ContentRef = { repository: repo, kind: "branch", name: "" };
     return { found: { kind: "directory", items: [] }, contentRef, headers: {} };
   }

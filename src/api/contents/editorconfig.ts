@@ -30,7 +30,7 @@ editorconfig.openapi(
     const { ctx, repo } = c.var;
     const names = splitPath(c.req.valid("param").filepath);
     const snapshot = await openSnapshot(ctx, repo);
-    const revision = findContentRevision(snapshot, repo, c.req.valid("query").ref);
+    const revision = await findContentRevision(snapshot, repo, c.req.valid("query").ref);
     const root = revision && snapshot.repository.graph.root(revision.node);
     const isPath = names.every((name) => name !== "." && name !== ".." && !name.includes("\0"));
     const found = root && isPath && (await findDefinition(snapshot.repository, root, names));

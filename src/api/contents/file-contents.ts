@@ -97,7 +97,7 @@ async function shapeFiles(
   files: readonly string[],
 ) {
   const snapshot = await openSnapshot(ctx, repo);
-  const revision = findContentRevision(snapshot, repo, ref);
+  const revision = await findContentRevision(snapshot, repo, ref);
   if (!revision) throw noSuchRef(snapshot);
   const contentRef: ContentRef = { repository: repo, kind: revision.kind, name: revision.name };
   const paths = files.slice(0, ctx.config.pageSizeMax);

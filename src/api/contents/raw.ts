@@ -95,7 +95,7 @@ async function answerFile(
   const snapshot = await openSnapshot(ctx, repo);
   const file = await findFile(snapshot, repo, path, ref);
   if (!file) {
-    const isCommit = findContentRevision(snapshot, repo, ref) !== undefined;
+    const isCommit = (await findContentRevision(snapshot, repo, ref)) !== undefined;
     throw isCommit ? notFound("no such file", "no-such-path") : noSuchRef(snapshot);
   }
   const content = await openContent(ctx, repo.row, snapshot, file);

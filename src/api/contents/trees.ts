@@ -47,7 +47,7 @@ trees.openapi(
     const { ctx, repo, viewer } = c.var;
     const query = c.req.valid("query");
     const snapshot = await openSnapshot(ctx, repo);
-    const found = findTree(snapshot, c.req.valid("param").sha);
+    const found = await findTree(snapshot, c.req.valid("param").sha);
     if (!found) throw malformed("sha not found");
 
     const number = Math.min(Math.max(query.page, 1), PAGE_NUMBER_MAX);

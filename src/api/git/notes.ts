@@ -43,7 +43,7 @@ notes.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const snapshot = await openSnapshot(ctx, repo);
-    const revision = findRevision(snapshot, c.req.valid("param").sha);
+    const revision = await findRevision(snapshot, c.req.valid("param").sha);
     const note = revision && (await findNote(snapshot, revision.commitOid));
     if (!note) throw notFound();
     const parts = toParts(c.req.valid("query"));

@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { listRefs } from "../../domain/git/list-refs.ts";
+import { pullRefsOf } from "../../domain/git/pull-refs.ts";
 import { openSnapshot } from "../../domain/git/open-snapshot.ts";
 import type { Slice } from "../../domain/slice.ts";
 import { Reference, toReference } from "../../shapes/git/reference.ts";
@@ -28,7 +29,7 @@ refs.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, repo);
+    const snapshot = await openSnapshot(ctx, repo, undefined, "all");
     const list = async (slice: Slice) => listRefs(snapshot, "", slice);
     const items = await pageOf(c, c.req.valid("query"), list, readPageOrAll);
     return c.json(
@@ -61,8 +62,9 @@ refs.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, repo);
     const { ref: prefix } = c.req.valid("param");
+    const pulls = pullRefsOf([`refs/${prefix}`]);
+    const snapshot = await openSnapshot(ctx, repo, undefined, pulls);
     const list = async (slice: Slice) => listRefs(snapshot, prefix, slice);
     const items = await pageOf(c, c.req.valid("query"), list, readPageOrAll);
     return c.json(

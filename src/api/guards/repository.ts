@@ -78,7 +78,7 @@ interface RepositoryParameters {
 const OWNER_AND_REPO: RepositoryParameters = { owner: "owner", repo: "repo" };
 
 /** The repository of the path. The lookup comes before the check that the caller is signed in. */
-function targetOf(
+export function targetOf(
   c: GuardContext,
   scopes: readonly Scope[],
   requirement: Requirement,

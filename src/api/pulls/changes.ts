@@ -3,7 +3,6 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { listCommits } from "../../domain/commits/list-commits.ts";
 import { listNotes } from "../../domain/commits/list-notes.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
-import { findPull } from "../../domain/pulls/find-pull.ts";
 import { openPull } from "../../domain/pulls/open-pull.ts";
 import {
   commitRangeOf,
@@ -16,7 +15,7 @@ import { ChangedFile, toChangedFile } from "../../shapes/git/changed-file.ts";
 import { PullRequestCommit, toPullRequestCommit } from "../../shapes/pulls/pull-commit.ts";
 import { HEADERS, numberedPage, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { inRepo } from "../guards/repository.ts";
+import { inPull } from "../guards/pull.ts";
 import { IssuePath } from "../issues/paths.ts";
 import { Paging, queryFlag, readPage, setNumberedPageHeaders } from "../paging.ts";
 
@@ -49,7 +48,7 @@ pullChanges.openapi(
     operationId: "repoGetPullRequestFiles",
     tags: ["repository"],
     summary: "List the changed files of a pull request",
-    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
+    middleware: [inPull("read:repository")] as const,
     request: { params: IssuePath, query: FilesQuery },
     responses: {
       200: numberedPage(
@@ -60,9 +59,8 @@ pullChanges.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
+    const { ctx, repo, pull, viewer } = c.var;
     const query = c.req.valid("query");
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
     const opened = await openPull(ctx, pull);
     const files = await listChangedFiles(opened, query.whitespace, query["skip-to"] || undefined);
     const page = readPage(ctx.config, query);
@@ -90,7 +88,7 @@ pullChanges.openapi(
     operationId: "repoGetPullRequestCommits",
     tags: ["repository"],
     summary: "List the commits of a pull request",
-    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
+    middleware: [inPull("read:repository")] as const,
     request: { params: IssuePath, query: CommitsQuery },
     responses: {
       200: numberedPage(
@@ -101,9 +99,8 @@ pullChanges.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
+    const { ctx, repo, pull, viewer } = c.var;
     const query = c.req.valid("query");
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
     const opened = await openPull(ctx, pull);
     const { snapshot } = opened;
     const page = readPage(ctx.config, query);
@@ -137,7 +134,7 @@ pullChanges.openapi(
     operationId: "repoDownloadPullDiffOrPatch",
     tags: ["repository"],
     summary: "Get a pull request as a diff or patch",
-    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
+    middleware: [inPull("read:repository")] as const,
     request: {
       params: IssuePath.extend({
         diffType: z
@@ -160,10 +157,9 @@ pullChanges.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, requestId } = c.var;
-    const { index, diffType } = c.req.valid("param");
+    const { ctx, pull, requestId } = c.var;
+    const { diffType } = c.req.valid("param");
     const binaryFiles = c.req.valid("query").binary === true ? "encoded" : "reported";
-    const pull = await findPull(ctx, repo, index);
     const text = await findChangesText(ctx, pull, diffType, binaryFiles);
     const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
     return answerText(request, text, (sentBytes) =>

@@ -7,6 +7,7 @@ import { markConversation } from "../../domain/reviews/resolve-conversation.ts";
 import { PullReviewComment, toPullReviewComment } from "../../shapes/pulls/pull-review-comment.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
+import { signedInPull } from "../guards/pull.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { IssueCommentPath, IssuePath } from "../issues/paths.ts";
 import { body, optionalText } from "../json-body.ts";
@@ -115,7 +116,7 @@ codeComments.openapi(
     operationId: "repoApplyPullSuggestion",
     tags: ["repository"],
     summary: "Apply the suggestion of a comment on code as a commit to the branch of the head",
-    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    middleware: [signedInPull("write:repository", { showsRules: true })] as const,
     request: {
       params: IssueCommentPath,
       body: { required: false, ...json(ApplySuggestionOption, "The commit") },
@@ -126,12 +127,9 @@ codeComments.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, user } = c.var;
+    const { ctx, repo, pull, user } = c.var;
     const { index, id } = c.req.valid("param");
-    const [pull, comment] = await Promise.all([
-      findPull(ctx, repo, index),
-      findCodeComment(ctx, repo, index, id),
-    ]);
+    const comment = await findCodeComment(ctx, repo, index, id);
     const { message } = c.req.valid("json");
     const made = await applyCodeSuggestion(ctx, pull, comment, user, message);
     return c.json({ sha: made.commitOid, branch: made.branch }, 201);

@@ -1,7 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { MERGE_STYLES } from "../../db/schema/index.ts";
-import { findPull } from "../../domain/pulls/find-pull.ts";
 import { dequeuePull } from "../../domain/pulls/merge/queue/dequeue-pull.ts";
 import { enqueuePull } from "../../domain/pulls/merge/queue/enqueue-pull.ts";
 import {
@@ -19,7 +18,8 @@ import {
 import { empty, json, page, refusals } from "../answers.ts";
 import { BranchPath } from "../branches/paths.ts";
 import { endpoints } from "../endpoints.ts";
-import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { inPull, signedInPull } from "../guards/pull.ts";
+import { inRepo } from "../guards/repository.ts";
 import { IssuePath } from "../issues/paths.ts";
 import { body, optionalFlag } from "../json-body.ts";
 import { Paging, pageOf, readPage, setPageHeaders } from "../paging.ts";
@@ -40,7 +40,6 @@ const EnqueuePullRequest = body({
 
 const toRead = (options = {}) =>
   inRepo("read:repository", { unit: "pulls", mode: "read" }, options);
-const toWrite = () => signedInRepo("write:repository", { unit: "pulls", mode: "read" });
 
 /** Merge queues, an extension of Gitea's API. */
 export const pullMergeQueues = endpoints();
@@ -101,13 +100,12 @@ pullMergeQueues.openapi(
     operationId: "repoGetPullRequestQueueEntry",
     tags: ["repository"],
     summary: "Get the place of a pull request in its merge queue",
-    middleware: [toRead()] as const,
+    middleware: [inPull("read:repository")] as const,
     request: { params: IssuePath },
     responses: { 200: json(MergeQueueEntry, "Its place"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
+    const { ctx, pull, viewer } = c.var;
     return c.json(toMergeQueueEntry(await findQueueEntry(ctx, pull), viewer), 200);
   },
 );
@@ -119,7 +117,7 @@ pullMergeQueues.openapi(
     operationId: "repoEnqueuePullRequest",
     tags: ["repository"],
     summary: "Put a pull request into the merge queue of its base",
-    middleware: [toWrite()] as const,
+    middleware: [signedInPull("write:repository")] as const,
     request: {
       params: IssuePath,
       body: { required: false, ...json(EnqueuePullRequest, "How to merge it") },
@@ -130,9 +128,8 @@ pullMergeQueues.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, user, viewer } = c.var;
+    const { ctx, repo, pull, user, viewer } = c.var;
     const wanted = c.req.valid("json");
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
     await enqueuePull(ctx, pull, user, {
       style: wanted.Do,
       title: wanted.MergeTitleField ?? "",
@@ -152,7 +149,7 @@ pullMergeQueues.openapi(
     operationId: "repoDequeuePullRequest",
     tags: ["repository"],
     summary: "Take a pull request out of its merge queue",
-    middleware: [toWrite()] as const,
+    middleware: [signedInPull("write:repository")] as const,
     request: { params: IssuePath },
     responses: {
       204: empty("It is in the queue no more"),
@@ -160,8 +157,8 @@ pullMergeQueues.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, user } = c.var;
-    await dequeuePull(ctx, await findPull(ctx, repo, c.req.valid("param").index), user);
+    const { ctx, pull, user } = c.var;
+    await dequeuePull(ctx, pull, user);
     return c.body(null, 204);
   },
 );

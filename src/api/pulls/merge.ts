@@ -2,7 +2,6 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { MERGE_STYLES } from "../../db/schema/index.ts";
 import { deleteMergedBranch } from "../../domain/pulls/merge/delete-merged-branch.ts";
-import { findPull } from "../../domain/pulls/find-pull.ts";
 import { markMerged } from "../../domain/pulls/merge/mark-merged.ts";
 import { mergePull, MergeQueueRequired } from "../../domain/pulls/merge/merge-pull.ts";
 import { enqueuePull } from "../../domain/pulls/merge/queue/enqueue-pull.ts";
@@ -11,7 +10,7 @@ import { updatePull } from "../../domain/pulls/merge/update-pull.ts";
 import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { inPull, signedInPull } from "../guards/pull.ts";
 import { IssuePath } from "../issues/paths.ts";
 import { body, optionalFlag } from "../json-body.ts";
 import { optionalCommit, optionalHead, optionalMessage, optionalTitle } from "./merge-fields.ts";
@@ -44,13 +43,12 @@ pullMerge.openapi(
     operationId: "repoPullRequestIsMerged",
     tags: ["repository"],
     summary: "Check if a pull request is merged",
-    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
+    middleware: [inPull("read:repository")] as const,
     request: { params: IssuePath },
     responses: { 204: { description: "It is merged" }, ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    const { pull } = await findPull(ctx, repo, c.req.valid("param").index);
+  (c) => {
+    const { pull } = c.var.pull;
     if (pull.mergedAt === null) throw notFound("the pull request is not merged");
     return c.body(null, 204);
   },
@@ -65,7 +63,7 @@ pullMerge.openapi(
     summary: "Merge a pull request",
     description:
       "By a commit or commits that the style makes, or once all checks succeed, or by the merge queue of the base. 405 tells that it can't be merged now.",
-    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    middleware: [signedInPull("write:repository")] as const,
     request: {
       params: IssuePath,
       body: { required: true, ...json(MergePullRequest, "How to merge it") },
@@ -80,9 +78,8 @@ pullMerge.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, user } = c.var;
+    const { ctx, repo, pull, user } = c.var;
     const wanted = c.req.valid("json");
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
     const isBranchDeleted =
       wanted.delete_branch_after_merge ?? repo.row.pullSettings.defaultDeleteBranchAfterMerge;
     const title = wanted.MergeTitleField ?? "";
@@ -117,7 +114,7 @@ pullMerge.openapi(
     operationId: "repoCancelScheduledAutoMerge",
     tags: ["repository"],
     summary: "Cancel the scheduled merge of a pull request",
-    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    middleware: [signedInPull("write:repository")] as const,
     request: { params: IssuePath },
     responses: {
       204: { description: "It is scheduled no more" },
@@ -125,8 +122,8 @@ pullMerge.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, user } = c.var;
-    await cancelMerge(ctx, await findPull(ctx, repo, c.req.valid("param").index), user);
+    const { ctx, pull, user } = c.var;
+    await cancelMerge(ctx, pull, user);
     return c.body(null, 204);
   },
 );
@@ -138,7 +135,7 @@ pullMerge.openapi(
     operationId: "repoUpdatePullRequest",
     tags: ["repository"],
     summary: "Bring the head of a pull request up to date with its base",
-    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    middleware: [signedInPull("write:repository")] as const,
     request: {
       params: IssuePath,
       query: z.object({
@@ -153,8 +150,7 @@ pullMerge.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, user } = c.var;
-    const pull = await findPull(ctx, repo, c.req.valid("param").index);
+    const { ctx, pull, user } = c.var;
     const isRebase = c.req.valid("query").style === "rebase";
     await updatePull(ctx, pull, user, isRebase ? "rebase" : "merge");
     return c.body(null, 200);

@@ -4,7 +4,7 @@ import { ISSUE_LABELS_MAX } from "../../domain/issues/assign-labels.ts";
 import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
 import { createPull } from "../../domain/pulls/create-pull.ts";
 import { editPull } from "../../domain/pulls/edit-pull.ts";
-import { findPull, findPullOfCommit } from "../../domain/pulls/find-pull.ts";
+import { findPullOfCommit } from "../../domain/pulls/find-pull.ts";
 import { ISSUE_SORTS, type IssueSort } from "../../domain/issue-lists/issue-query.ts";
 import { REVIEWERS_MAX } from "../../domain/reviews/find-reviewers.ts";
 import { judgePull } from "../../domain/pulls/judge-pull.ts";
@@ -16,6 +16,7 @@ import {
 } from "../../shapes/pulls/pull-request.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
+import { inPull, signedInPull } from "../guards/pull.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { dueDate } from "../issues/due-date.ts";
 import { IssuePath } from "../issues/paths.ts";
@@ -205,13 +206,13 @@ pullRequests.openapi(
     operationId: "repoGetPullRequest",
     tags: ["repository"],
     summary: "Get a pull request",
-    middleware: [inRepo("read:repository", { unit: "pulls", mode: "read" })] as const,
+    middleware: [inPull("read:repository")] as const,
     request: { params: IssuePath },
     responses: { 200: json(PullRequest, "The pull request"), ...refusals(401, 403, 404) },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const pull = await judgePull(ctx, await findPull(ctx, repo, c.req.valid("param").index));
+    const { ctx, viewer } = c.var;
+    const pull = await judgePull(ctx, c.var.pull);
     return c.json(toPullRequest(pull, viewer), 200);
   },
 );
@@ -223,7 +224,7 @@ pullRequests.openapi(
     operationId: "repoEditPullRequest",
     tags: ["repository"],
     summary: "Edit a pull request",
-    middleware: [signedInRepo("write:repository", { unit: "pulls", mode: "read" })] as const,
+    middleware: [signedInPull("write:repository")] as const,
     request: {
       params: IssuePath,
       body: { required: true, ...json(EditPullRequest, "What changes") },
@@ -234,9 +235,9 @@ pullRequests.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
+    const { ctx, viewer } = c.var;
     const wanted = c.req.valid("json");
-    const pull = await editPull(ctx, repo, c.req.valid("param").index, {
+    const pull = await editPull(ctx, c.var.pull, {
       title: wanted.title,
       body: wanted.body,
       base: wanted.base || undefined,

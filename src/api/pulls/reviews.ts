@@ -21,6 +21,7 @@ import { PullReviewComment, toPullReviewComment } from "../../shapes/pulls/pull-
 import { PullReview, toPullReview } from "../../shapes/pulls/pull-review.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
+import { signedInPull } from "../guards/pull.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { IssuePath } from "../issues/paths.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
@@ -119,7 +120,7 @@ pullReviews.openapi(
     operationId: "repoCreatePullReview",
     tags: ["repository"],
     summary: "Review a pull request",
-    middleware: [WRITES] as const,
+    middleware: [signedInPull("write:repository", { showsRules: true })] as const,
     request: {
       params: IssuePath,
       body: { required: true, ...json(CreatePullReviewOptions, "The review") },
@@ -130,11 +131,10 @@ pullReviews.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
+    const { ctx, pull, viewer } = c.var;
     const wanted = c.req.valid("json");
     const name = wanted.event ?? "";
     const state = wanted.pending_review === true ? "pending" : toState(name);
-    const pull = await findPullWithRules(ctx, repo, c.req.valid("param").index);
     const { body: text = "", comments = [] } = wanted;
     const review = await createReview(ctx, pull, {
       event: name,

@@ -33,7 +33,7 @@ export async function findArchive(
 ): Promise<Download> {
   // An archive is read as fast as the client takes it, whatever its size.
   const snapshot = await openSnapshot(ctx, repo, UNLIMITED);
-  const revision = findRevision(snapshot, ref);
+  const revision = await findRevision(snapshot, ref);
   if (!revision) throw noSuchRef(snapshot);
   const { commitOid } = revision;
   const { name, lowerName } = repo.row;

@@ -39,7 +39,7 @@ export async function createBranch(
   const { name } = wanted;
   checkBranchName(name, "new_branch_name");
   const snapshot = await openSnapshot(ctx, repo);
-  const commitOid = findStart(repo, snapshot, wanted);
+  const commitOid = await findStart(repo, snapshot, wanted);
   const ref = branchRef(name);
   if (findRef(snapshot, ref)) throw conflict("The branch already exists.");
   if (findRef(snapshot, `refs/tags/${name}`)) {
@@ -53,14 +53,14 @@ export async function createBranch(
   return toBranchEntry(ctx, await loadRules(ctx, repo), name, head);
 }
 
-function findStart(
+async function findStart(
   { row }: RepositoryContext,
   snapshot: RepositorySnapshot,
   wanted: NewBranch,
-): Oid {
+): Promise<Oid> {
   const { oldRef, oldBranch } = wanted;
   if (oldRef) {
-    const revision = findRevision(snapshot, oldRef);
+    const revision = await findRevision(snapshot, oldRef);
     if (!revision) throw noSuchRef(snapshot, "The old branch does not exist");
     return revision.commitOid;
   }

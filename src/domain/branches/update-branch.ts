@@ -40,7 +40,7 @@ export async function updateBranch(
   const snapshot = await openSnapshot(ctx, repo);
   const { oid } = findBranch(snapshot, name);
   const { graph } = snapshot.repository;
-  const revision = findRevision(snapshot, to);
+  const revision = await findRevision(snapshot, to);
   if (!revision) throw noSuchRef(snapshot);
   if (from && from.toLowerCase() !== oid)
     throw invalidField("old_commit_id", `must be ${oid}, where the branch is`);

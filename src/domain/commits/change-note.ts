@@ -112,7 +112,7 @@ async function changeNotes(
   requireWritable(repo);
   const { result, snapshot } = await commitChange(ctx, repo, async ({ snapshot: base, pack }) => {
     const { graph, objects } = base.repository;
-    const found = findRevision(base, revision);
+    const found = await findRevision(base, revision);
     if (!found) throw noSuchRef(base);
     const head = findRef(base, NOTES_REF)?.oid;
     const headNode = head === undefined ? NO_NODE : graph.find(head);

@@ -79,14 +79,14 @@ export interface Revisions {
 }
 
 /** @throws Failure `not_found` if either revision does not resolve to a commit of its repository. */
-export function findRevisions(
+export async function findRevisions(
   baseSnapshot: RepositorySnapshot,
   headSnapshot: RepositorySnapshot,
   { row }: RepositoryContext,
   text: ComparisonText,
-): Revisions {
-  const base = findRevision(baseSnapshot, text.base ?? `refs/heads/${row.defaultBranch}`);
-  const head = findRevision(headSnapshot, text.head);
+): Promise<Revisions> {
+  const base = await findRevision(baseSnapshot, text.base ?? `refs/heads/${row.defaultBranch}`);
+  const head = await findRevision(headSnapshot, text.head);
   if (!base) throw noSuchRef(baseSnapshot);
   if (!head) throw noSuchRef(headSnapshot);
   return { base, head };

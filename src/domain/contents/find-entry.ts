@@ -13,7 +13,7 @@ export function findContentRevision(
   snapshot: RepositorySnapshot,
   { row }: RepositoryContext,
   ref: string,
-): Revision | undefined {
+): Promise<Revision | undefined> {
   return findRevision(snapshot, ref === "" ? `refs/heads/${row.defaultBranch}` : ref);
 }
 

@@ -2,7 +2,7 @@ import { isSubmoduleMode, isTreeMode, type TreeEntry } from "../../git/object/tr
 import { isWholeId } from "../../git/oid.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { resolveRevision, type Revision } from "../git/find-revision.ts";
+import { resolveName, resolveRevision, type Revision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findContentRevision, findEntry, splitPath } from "./find-entry.ts";
 
@@ -28,11 +28,11 @@ export async function findFile(
   ref: string,
 ): Promise<FoundFile | undefined> {
   const names = splitPath(path);
-  const leading = ref === "" ? findLeadingRef(snapshot, names) : undefined;
+  const leading = ref === "" ? await findLeadingRef(snapshot, names) : undefined;
   const found =
     leading && (await findFileAt(snapshot, leading.revision, names.slice(leading.nameCount)));
   if (found) return found;
-  const revision = findContentRevision(snapshot, repository, ref);
+  const revision = await findContentRevision(snapshot, repository, ref);
   return revision && findFileAt(snapshot, revision, names);
 }
 
@@ -49,13 +49,13 @@ async function findFileAt(
 }
 
 /** Finds the branch, tag or full commit id that a path begins with, and the number of names it consists of. */
-function findLeadingRef(
+async function findLeadingRef(
   snapshot: RepositorySnapshot,
   names: readonly string[],
-): { revision: Revision; nameCount: number } | undefined {
+): Promise<{ revision: Revision; nameCount: number } | undefined> {
   const [first = ""] = names;
   if (isWholeId(first)) {
-    const revision = resolveRevision(snapshot, first);
+    const revision = await resolveRevision(snapshot, first);
     return revision && { revision, nameCount: 1 };
   }
   for (const above of ["refs/heads", "refs/tags"]) {
@@ -63,7 +63,7 @@ function findLeadingRef(
     for (const [at, part] of names.slice(0, -1).entries()) {
       name += `/${part}`;
       if (name.length > REF_CHARS_MAX) break;
-      const revision = resolveRevision(snapshot, name);
+      const revision = resolveName(snapshot, name);
       if (revision) return { revision, nameCount: at + 1 };
     }
   }

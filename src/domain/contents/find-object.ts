@@ -4,6 +4,7 @@ import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { findReachable } from "../../git/walk/reachable.ts";
 import { findRevision, isPinned } from "../git/find-revision.ts";
+import type { StoredRef } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 
 /**
@@ -12,31 +13,40 @@ import type { RepositorySnapshot } from "../git/open-snapshot.ts";
  * SECURITY: returns only objects reachable from a ref of this repository. Packs are shared within a fork network
  * and force-pushed objects stay stored for a while; an id alone must not give access to either.
  */
-export function findObject(snapshot: RepositorySnapshot, text: string): ObjectLocation | undefined {
+export async function findObject(
+  snapshot: RepositorySnapshot,
+  text: string,
+): Promise<ObjectLocation | undefined> {
   const oid = text.toLowerCase();
   if (!isOid(oid)) return undefined;
   const { catalog, graph } = snapshot.repository;
   const location = catalog.find(oid);
   if (!location) return undefined;
-  const tips = snapshot.state.refs.map((ref) => ref.oid);
-  return findReachable(catalog, graph, tips).has(location) ? location : undefined;
+  const { refs, loadPullRefs } = snapshot.state;
+  const isReached = (from: readonly StoredRef[]): boolean =>
+    findReachable(
+      catalog,
+      graph,
+      from.map((ref) => ref.oid),
+    ).has(location);
+  return isReached(refs) || isReached(await loadPullRefs()) ? location : undefined;
 }
 
 /**
  * Resolves a branch, a tag, a commit id, or the id of a tag object or tree, to a tree. `isPinned` states whether
  * the text always resolves to the same tree.
  */
-export function findTree(
+export async function findTree(
   snapshot: RepositorySnapshot,
   text: string,
-): { location: ObjectLocation; isPinned: boolean } | undefined {
+): Promise<{ location: ObjectLocation; isPinned: boolean } | undefined> {
   const { catalog, graph } = snapshot.repository;
-  const revision = findRevision(snapshot, text);
+  const revision = await findRevision(snapshot, text);
   if (revision) {
     const root = graph.root(revision.node);
     return root && { location: root, isPinned: isPinned(revision, text) };
   }
-  const found = findObject(snapshot, text);
+  const found = await findObject(snapshot, text);
   const location = found && catalog.kind(found) === TAG ? peel(catalog, found) : found;
   if (!location) return undefined;
   const isCommit = catalog.kind(location) === COMMIT;

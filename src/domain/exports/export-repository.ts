@@ -74,7 +74,7 @@ async function* streamExport(ctx: Ctx, repo: RepositoryContext): AsyncGenerator<
 type Zip = ZipWriter<unknown>;
 
 async function writeFiles(ctx: Ctx, repo: RepositoryContext, zip: Zip): Promise<void> {
-  const snapshot = await openSnapshot(ctx, repo, UNLIMITED);
+  const snapshot = await openSnapshot(ctx, repo, UNLIMITED, "all");
   await addJson(zip, MANIFEST, manifestOf(ctx, repo));
   const bundle = await openGitBundle(ctx, repo, snapshot);
   if (bundle) await addBytes(zip, GIT_BUNDLE, bundle);

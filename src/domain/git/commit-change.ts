@@ -5,10 +5,15 @@ import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { ReceivedPack } from "../../storage/pack-receiver.ts";
-import type { HeldLease, PushedMerge, Snapshot } from "../../storage/repository-records.ts";
+import type {
+  HeldLease,
+  PullRefs,
+  PushedMerge,
+  Snapshot,
+} from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
+import { type Adopted, type PushCause, pushRefs, withAdopted } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 /** A repository snapshot, and a pack for the new objects. */
@@ -31,6 +36,8 @@ interface ChangeOptions {
   readonly adopted?: Adopted | undefined;
   readonly cause?: PushCause;
   readonly lease?: HeldLease;
+  /** Which refs of pull requests the snapshot has; none if missing. */
+  readonly pulls?: PullRefs;
 }
 
 /** A stored change. */
@@ -58,10 +65,10 @@ export async function commitChange<T extends Change>(
   ctx: Ctx,
   repo: RepositoryContext,
   change: (draft: SnapshotDraft) => Promise<T>,
-  { adopted, cause = "push", lease }: ChangeOptions = {},
+  { adopted, cause = "push", lease, pulls }: ChangeOptions = {},
 ): Promise<CommittedChange<T>> {
   const stored = ctx.git.repository(repo.row);
-  const begun = await stored.beginUpload(ctx.now);
+  const begun = await stored.beginUpload(ctx.now, pulls);
   const { uploadId, snapshot } = begun;
   const { result, received } = await storeChange(ctx, stored, begun, change, adopted);
   const { repository, reachable, record: pack } = received;
@@ -84,12 +91,11 @@ async function storeChange<T extends Change>(
 ): Promise<{ result: T; received: ReceivedPack }> {
   const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS, ctx.config.findingSeverities);
   try {
-    const repository = await stored.open(withAdopted(snapshot, adopted));
+    const repository = await stored.open(withPacks(snapshot, adopted));
     const pack = stored.startPack();
     const result = await change({ snapshot: { state: snapshot, repository }, pack });
     for await (const piece of result.packPieces ?? [pack.build()]) await receiver.write(piece);
-    const refs = adopted ? [...snapshot.refs, adopted.ref] : snapshot.refs;
-    const received = await receiver.finish(repository, refs);
+    const received = await receiver.finish(repository, withAdopted(snapshot, adopted));
     if (!received) throw new Error("a pack without objects");
     return { result, received };
   } catch (error) {
@@ -100,7 +106,7 @@ async function storeChange<T extends Change>(
 }
 
 /** The snapshot with the adopted packs behind its own, where they will be listed. */
-function withAdopted(snapshot: Snapshot, adopted: Adopted | undefined): Pick<Snapshot, "packs"> {
+function withPacks(snapshot: Snapshot, adopted: Adopted | undefined): Pick<Snapshot, "packs"> {
   const listed = new Set(snapshot.packs.map(({ name }) => name));
   const added = (adopted?.packs ?? []).filter(({ name }) => !listed.has(name));
   return { packs: [...snapshot.packs, ...added] };

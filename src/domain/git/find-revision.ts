@@ -6,6 +6,7 @@ import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { markReachable } from "../../git/walk/reachable.ts";
 import { invalid } from "../../lib/failure.ts";
+import type { StoredRef } from "../../storage/repository-records.ts";
 import { type RepositorySnapshot, findRef } from "./open-snapshot.ts";
 
 /** A commit that a revision name resolved to. */
@@ -41,15 +42,39 @@ const PREFIX_DIGITS_MIN = 4;
  * @throws Failure `invalid` for a text that can't be a name, such as `HEAD~1` and `a..b`: whoever sends it expects
  * git's expressions, which are not supported.
  */
-export function findRevision(snapshot: RepositorySnapshot, text: string): Revision | undefined {
+export async function findRevision(
+  snapshot: RepositorySnapshot,
+  text: string,
+): Promise<Revision | undefined> {
   if (text !== "" && !isRefNameFormat(text)) throw invalid(`no valid ref or sha: ${text}`);
   return resolveRevision(snapshot, text);
 }
 
 /** Like `findRevision`, for a text that may be no name at all. */
-export function resolveRevision(snapshot: RepositorySnapshot, text: string): Revision | undefined {
+export async function resolveRevision(
+  snapshot: RepositorySnapshot,
+  text: string,
+): Promise<Revision | undefined> {
   if (text === "HEAD") return findHead(snapshot);
   if (isWholeId(text)) return findCommit(snapshot, text);
+  const named = findNamed(snapshot, text);
+  return named ? toRevision(snapshot, named) : findCommit(snapshot, text);
+}
+
+/** Resolves a branch or tag by its short or full ref name. */
+export function resolveName(snapshot: RepositorySnapshot, text: string): Revision | undefined {
+  const named = findNamed(snapshot, text);
+  return named && toRevision(snapshot, named);
+}
+
+/** A branch or tag, which may lead to anything. */
+interface NamedRef {
+  readonly kind: "branch" | "tag";
+  readonly name: string;
+  readonly oid: Oid;
+}
+
+function findNamed(snapshot: RepositorySnapshot, text: string): NamedRef | undefined {
   const names = [
     ["branch", text.startsWith("refs/heads/") ? text : `refs/heads/${text}`],
     ["tag", text.startsWith("refs/tags/") ? text : `refs/tags/${text}`],
@@ -58,38 +83,42 @@ export function resolveRevision(snapshot: RepositorySnapshot, text: string): Rev
     const ref = findRef(snapshot, fullName);
     if (!ref) continue;
     const name = fullName.split("/").slice(2).join("/");
-    return toRevision(snapshot, kind, name, ref.peeledOid ?? ref.oid);
+    return { kind, name, oid: ref.peeledOid ?? ref.oid };
   }
-  return findCommit(snapshot, text);
+  return undefined;
 }
 
 /** Resolves the branch that HEAD points at. */
 function findHead(snapshot: RepositorySnapshot): Revision | undefined {
   const { head } = snapshot.state;
-  return head === null ? undefined : resolveRevision(snapshot, decodeText(head as ByteText));
+  return head === null ? undefined : resolveName(snapshot, decodeText(head as ByteText));
 }
 
-function findCommit(snapshot: RepositorySnapshot, text: string): Revision | undefined {
-  const found = findCommitsByIds(snapshot, [text]).get(text);
+async function findCommit(
+  snapshot: RepositorySnapshot,
+  text: string,
+): Promise<Revision | undefined> {
+  const found = (await findCommitsByIds(snapshot, [text])).get(text);
   return found && { kind: "commit", name: found.commitOid, ...found };
 }
 
 /**
  * Finds the commits with the given ids, each whole or abbreviated, among those that are reachable from a ref.
  *
- * Cost: a walk over the commits in memory, once if anything matches.
+ * Cost: a walk over the commits in memory, once if anything matches. In a repository with pull requests also one call of the
+ * Durable Object for a stored commit that neither a branch nor a tag reaches, and another one if it is the head of none.
  */
-export function findCommitsByIds(
+export async function findCommitsByIds(
   snapshot: RepositorySnapshot,
   ids: readonly string[],
-): Map<string, { readonly commitOid: Oid; readonly node: Node }> {
+): Promise<Map<string, { readonly commitOid: Oid; readonly node: Node }>> {
   const { graph } = snapshot.repository;
   const commits = new Map<string, { commitOid: Oid; node: Node }>();
-  let reachable: Uint8Array | undefined;
-  for (const id of ids) {
-    const found = findStoredCommits(snapshot, id);
-    if (found.size === 0) continue;
-    const reached = (reachable ??= findReachableCommits(snapshot));
+  const stored = new Map(ids.map((id) => [id, findStoredCommits(snapshot, id)] as const));
+  const all = [...stored.values()].flatMap((found) => [...found]);
+  if (all.length === 0) return commits;
+  const reached = await markCommits(snapshot, all);
+  for (const [id, found] of stored) {
     const nodes = [...found].filter((each) => reached[each] === 1);
     const [node] = nodes;
     // An ambiguous id is nobody's.
@@ -119,9 +148,7 @@ function findStoredCommits({ repository }: RepositorySnapshot, id: string): Set<
 
 function toRevision(
   { repository: { catalog, graph } }: RepositorySnapshot,
-  kind: "branch" | "tag",
-  name: string,
-  oid: Oid,
+  { kind, name, oid }: NamedRef,
 ): Revision | undefined {
   const found = catalog.find(oid);
   const location = found && peel(catalog, found);
@@ -129,14 +156,25 @@ function toRevision(
   return node === NO_NODE ? undefined : { kind, name, commitOid: graph.oid(node), node };
 }
 
-/** A byte per node of the graph: 1 if the commit is reachable from a ref. */
-function findReachableCommits({
-  state: snapshot,
-  repository: { catalog, graph },
-}: RepositorySnapshot): Uint8Array {
-  const tips = snapshot.refs.flatMap(({ oid, peeledOid }) => {
-    const location = catalog.find(peeledOid ?? oid);
-    return location ? [graph.nodeAt(location)] : [];
-  });
-  return markReachable(graph, tips);
+/**
+ * A byte per node of the graph: 1 if the commit is reachable from a ref. Refs of pull requests that the snapshot lacks count
+ * as far as one of `wanted` may need them.
+ */
+async function markCommits(
+  { state, repository: { catalog, graph } }: RepositorySnapshot,
+  wanted: readonly Node[],
+): Promise<Uint8Array> {
+  const tipsOf = (refs: readonly StoredRef[]): Node[] =>
+    refs.flatMap(({ oid, peeledOid }) => {
+      const location = catalog.find(peeledOid ?? oid);
+      return location ? [graph.nodeAt(location)] : [];
+    });
+  const marks = markReachable(graph, tipsOf(state.refs));
+  const findMissing = (): Node[] => wanted.filter((node) => marks[node] !== 1);
+  const missing = findMissing();
+  if (missing.length === 0) return marks;
+  const found = await state.findPullRefs(missing.map((node) => graph.oid(node)));
+  markReachable(graph, tipsOf(found), marks);
+  if (findMissing().length === 0) return marks;
+  return markReachable(graph, tipsOf(await state.loadPullRefs()), marks);
 }

@@ -6,7 +6,7 @@ import { noSuchRef } from "./no-such-ref.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 
 /**
- * Lists the refs that begin with `refs/<prefix>`, by name.
+ * Lists the refs of a snapshot that begin with `refs/<prefix>`, by name.
  *
  * @throws Failure `not_found` if no ref matches.
  */

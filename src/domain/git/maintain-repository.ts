@@ -67,7 +67,7 @@ async function openPush(
   { summary: { head } }: Work,
 ): Promise<{ repository: OpenRepository; origin: PushOrigin }> {
   const [snapshot, earlierHeads] = await Promise.all([
-    stored.snapshot(),
+    stored.snapshot("none"),
     stored.listEarlierHeads(entry),
   ]);
   const packNumber = snapshot.packs.findIndex(({ name }) => name === entry.packName);

@@ -7,7 +7,7 @@ import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
-import type { Snapshot, StoredRef } from "../../storage/repository-records.ts";
+import type { PullRefs, Snapshot, StoredRef } from "../../storage/repository-records.ts";
 
 /** A snapshot of a repository's refs and packs, open for reading. */
 export interface RepositorySnapshot {
@@ -18,7 +18,7 @@ export interface RepositorySnapshot {
 const READ_CODE: Requirement = { unit: "code", mode: "read" };
 
 /**
- * Opens a snapshot of a repository if the caller may read its code.
+ * Opens a snapshot of a repository if the caller may read its code. It has no refs of pull requests but those of `pulls`.
  *
  * Cost: one call of the repository's Durable Object, and two reads per pack that is not cached.
  *
@@ -29,10 +29,11 @@ export async function openSnapshot(
   ctx: Ctx,
   repo: RepositoryContext,
   budget: Budget = ctx.git.budget,
+  pulls: PullRefs = "none",
 ): Promise<RepositorySnapshot> {
   requireAccess(repo, READ_CODE);
   const stored = ctx.git.repository(repo.row);
-  const snapshot = await stored.snapshot();
+  const snapshot = await stored.snapshot(pulls);
   return { state: snapshot, repository: await stored.open(snapshot, budget) };
 }
 
@@ -61,22 +62,27 @@ export async function openSideBySide(
  *
  * SECURITY: for what the service does of its own accord, and shows to nobody.
  *
+ * @param pulls Which refs of pull requests the left one has. The right one has none, unless it is the same.
  * @throws Failure `not_found` for different networks.
  */
 export async function openNetwork(
   ctx: Ctx,
   left: Repository,
   right: Repository,
+  pulls: PullRefs = "none",
 ): Promise<readonly [RepositorySnapshot, RepositorySnapshot]> {
   const stored = ctx.git.repository(left);
   if (left.id === right.id) {
-    const state = await stored.snapshot();
+    const state = await stored.snapshot(pulls);
     const snapshot = { state, repository: await stored.open(state, ctx.git.budget) };
     return [snapshot, snapshot];
   }
   if (left.networkName !== right.networkName) throw notFound();
   const other = ctx.git.repository(right);
-  const [leftSnapshot, rightSnapshot] = await Promise.all([stored.snapshot(), other.snapshot()]);
+  const [leftSnapshot, rightSnapshot] = await Promise.all([
+    stored.snapshot(pulls),
+    other.snapshot("none"),
+  ]);
   const packs = new Map(
     [...leftSnapshot.packs, ...rightSnapshot.packs].map((pack) => [pack.name, pack]),
   );
@@ -86,6 +92,10 @@ export async function openNetwork(
     { state: rightSnapshot, repository },
   ];
 }
+
+/** Whether a repository has any ref. */
+export const hasRefs = ({ refs, lacksPullRefs }: Snapshot): boolean =>
+  refs.length > 0 || lacksPullRefs;
 
 /** Finds a ref by its full name in UTF-16 text, by binary search. */
 export function findRef(

@@ -23,6 +23,7 @@ import type {
   RefOutcome,
   RefUpdate,
   RequiredRef,
+  SnapshotRefs,
   StoredRef,
 } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
@@ -31,6 +32,7 @@ import { wordDefault } from "../protections/ref-refusal.ts";
 import { loadRules } from "../protections/select-rules.ts";
 import { TagRule } from "../protections/tag-rule.ts";
 import { listPushedCommits } from "./list-pushed-commits.ts";
+import { isPullRef } from "./pull-refs.ts";
 import { recordPush } from "./record-push.ts";
 import type { PushedRef } from "./ref-update-request.ts";
 import { TokenRule } from "./token-rule.ts";
@@ -48,6 +50,10 @@ export interface Adopted {
    */
   ref: StoredRef;
 }
+
+/** The refs that reach what is there for an update: those of the repository, and the one of the other. */
+export const withAdopted = (state: SnapshotRefs, adopted: Adopted | undefined): SnapshotRefs =>
+  adopted ? { ...state, refs: [...state.refs, adopted.ref] } : state;
 
 /** Why refs are updated. */
 export type PushCause =
@@ -157,7 +163,10 @@ export async function pushRefs(
   }
   if (outcome?.entry) {
     const applied = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
-    await recordEvents(ctx, row, push, outcome, outcome.entry, applied);
+    const recording = recordEvents(ctx, row, push, outcome, outcome.entry, applied);
+    // Nobody is told of the refs of pull requests, so that no answer needs to wait for this.
+    if (applied.every(({ ref }) => isPullRef(ref))) ctx.defer(recording);
+    else await recording;
   }
   if (outcome?.isMaintenanceDue) ctx.defer(ctx.git.maintainLater(row));
   return push.commands.map(({ ref }) => {
@@ -235,8 +244,8 @@ async function findNewRefs(
   stored: StoredRepository,
   formerRefs: readonly RequiredRef[],
 ): Promise<RequiredRef[] | undefined> {
-  const snapshot = await stored.snapshot();
-  const reachable = (await stored.open(snapshot)).reachableFrom(snapshot.refs);
+  const snapshot = await stored.snapshot("none");
+  const reachable = (await stored.open(snapshot)).reachableFrom(snapshot);
   for (const { oid } of formerRefs) if (!(await reachable.find(oid))) return undefined;
   return reachable.usedRefs;
 }

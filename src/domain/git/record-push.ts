@@ -11,6 +11,7 @@ import type {
   PushedMerge,
   RepositorySummary,
 } from "../../storage/repository-records.ts";
+import { isPullRef } from "./pull-refs.ts";
 import { mergeStatements } from "./record-merge.ts";
 import type { PushedCommits } from "./list-pushed-commits.ts";
 
@@ -100,8 +101,7 @@ export async function recordPush(
       logId++;
     }
     // Nobody pushes the refs that the service keeps for pull requests, and an import is told of as one.
-    const told =
-      remoteOrigin === "import" ? [] : page.filter(({ ref }) => !ref.startsWith("refs/pull/"));
+    const told = remoteOrigin === "import" ? [] : page.filter(({ ref }) => !isPullRef(ref));
     const pushed = await findPushed(told);
     for (let from = 0; from < told.length; from += UPDATES_OF_EVENT) {
       const updates = told

@@ -3,7 +3,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { BranchRename } from "../protections/branch-rule.ts";
 import type { HeadMove, HeldLease, PushedMerge } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
-import { type Adopted, type PushCause, pushRefs } from "./push-refs.ts";
+import { type Adopted, type PushCause, pushRefs, withAdopted } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 interface UpdateOptions {
@@ -39,7 +39,7 @@ export async function updateRefs(
     commands: updates.map(toCommand),
     isAtomic: true,
     repository,
-    reachable: repository.reachableFrom(adopted ? [...state.refs, adopted.ref] : state.refs),
+    reachable: repository.reachableFrom(withAdopted(state, adopted)),
     uploadId: undefined,
     pack: undefined,
     adopted,

@@ -94,7 +94,7 @@ export const toIssueContext = (
 });
 
 /** The condition for an issue or pull request by its number. */
-export const isNumbered = (repoId: number, number: number): SQL | undefined =>
+export const isNumbered = (repoId: number | SQL, number: number): SQL | undefined =>
   and(eq(issues.repoId, repoId), eq(issues.number, number));
 
 /** The unit that an issue or a pull request belongs to. */

@@ -163,7 +163,7 @@ type Opened = NonNullable<Awaited<ReturnType<typeof openDefault>>>;
 /** Undefined if the default branch does not exist. */
 async function openDefault(ctx: Ctx, repo: RepositoryContext) {
   const snapshot = await openSnapshot(ctx, repo);
-  const revision = findContentRevision(snapshot, repo, "");
+  const revision = await findContentRevision(snapshot, repo, "");
   const root = revision && snapshot.repository.graph.root(revision.node);
   return root && { repository: snapshot.repository, root };
 }

@@ -163,7 +163,7 @@ async function findCommits(
     [...byRepo].map(async ([repo, ofRepo]) => {
       if (!repo || !isCodeShown(ctx, repo)) return [];
       const snapshot = await openSnapshot(ctx, repo);
-      const commits = findCommitsByIds(
+      const commits = await findCommitsByIds(
         snapshot,
         ofRepo.map(({ prefix }) => prefix),
       );

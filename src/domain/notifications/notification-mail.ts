@@ -147,6 +147,12 @@ function deedOf({ event: { type, payload }, issue }: Told): string {
       const reason = String(payload["reason"]).replaceAll("_", " ");
       return `made the pull request leave the merge queue (${reason})`;
     }
+    case "pull.ready":
+      return "marked the pull request as ready for review";
+    case "pull.merge_scheduled":
+      return "scheduled the merge of the pull request for when its checks succeed";
+    case "review.dismissed":
+      return "dismissed a review of the pull request";
     case "pull.review_requested":
       return "asked you to review the pull request";
     case "review.submitted":

@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
@@ -8,6 +8,7 @@ import {
   mails,
   notifications,
   repositories,
+  reviews,
   users,
 } from "../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
@@ -15,6 +16,8 @@ import { isMailOn } from "../mail/queue-mail.ts";
 import { findReferences } from "../references/find-references.ts";
 import { isTold, REASON, selectConcerned, type Audience } from "./recipients.ts";
 import { selectToldTexts } from "./told-texts.ts";
+
+type EventType = RecordedEvent["event"]["type"];
 
 /** Users of the audience whom one step tells. */
 const TOLD_AT_ONCE = 500;
@@ -31,8 +34,11 @@ export const notify: Consequence = {
     "pull.merged",
     "pull.synchronized",
     "pull.dequeued",
+    "pull.ready",
+    "pull.merge_scheduled",
     "pull.review_requested",
     "review.submitted",
+    "review.dismissed",
   ],
   async handle(ctx, recorded, budget, state) {
     const found = await findAudience(ctx, recorded);
@@ -57,20 +63,29 @@ async function findAudience(
   if (event.type === "pull.dequeued" && !TOLD_REASONS.has(event.reason)) return undefined;
   const commentId = event.type === "comment.created" ? event.commentId : 0;
   const reviewId = event.type === "review.submitted" ? event.reviewId : 0;
-  const [[issue], [repo], texts] = await ctx.db.batch([
+  const dismissedId = event.type === "review.dismissed" ? event.reviewId : 0;
+  const [[issue], [repo], texts, [dismissed]] = await ctx.db.batch([
     ctx.db.select().from(issues).where(eq(issues.id, event.issueId)),
     ctx.db.select().from(repositories).where(eq(repositories.id, event.repoId)),
     selectToldTexts(ctx.db, event.issueId, { commentId, reviewId }),
+    ctx.db
+      .select({ reviewerId: reviews.reviewerId })
+      .from(reviews)
+      .where(and(eq(reviews.id, dismissedId), eq(reviews.isDismissed, true))),
   ]);
   const isOfText = event.type === "comment.created" || event.type === "review.submitted";
   if (!issue || !repo || (isOfText && texts.length === 0)) return undefined;
+  // It counts again, or is gone.
+  if (event.type === "review.dismissed" && !dismissed) return undefined;
   const told = event.type === "issue.opened" ? [issue] : texts;
+  const ofFew = [issue.posterId, dismissed?.reviewerId ?? null].filter((id) => id !== null);
   return {
     audience: {
       repo,
       issue,
       doerId,
-      isForAll: event.type !== "issue.assigned" && event.type !== "pull.review_requested",
+      isForAll: !NOT_FOR_ALL.has(event.type),
+      others: OF_FEW.has(event.type) ? ofFew : [],
       mentioned: findMentions(told.map(({ body }) => body)),
       assigneeId: event.type === "issue.assigned" ? event.userId : undefined,
       asked: event.type === "pull.review_requested" ? event : undefined,
@@ -78,6 +93,14 @@ async function findAudience(
     entryId: texts[0]?.id ?? null,
   };
 }
+
+/** Events that concern the poster alone, and the reviewer whose review is dismissed. */
+const OF_FEW: ReadonlySet<EventType> = new Set(["pull.merge_scheduled", "review.dismissed"]);
+const NOT_FOR_ALL: ReadonlySet<EventType> = new Set([
+  ...OF_FEW,
+  "issue.assigned",
+  "pull.review_requested",
+]);
 
 /** What the merge queue itself found out. Somebody did the other things, which are told otherwise. */
 const TOLD_REASONS: ReadonlySet<DequeueReason> = new Set([

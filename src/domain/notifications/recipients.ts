@@ -26,6 +26,8 @@ export interface Audience {
   /** Whether subscribers, watchers and participants are told. */
   readonly isForAll: boolean;
   readonly mentioned: MentionedNames;
+  /** Users whom the event concerns beside those, by their ids. */
+  readonly others: readonly number[];
   /** The user to whom it was assigned; undefined for other events. */
   readonly assigneeId: number | undefined;
   /** The user, or the team, that is asked for a review; undefined for other events. */
@@ -48,7 +50,7 @@ export const REASON = { subscribed: 0, assign: 1, reviewRequest: 2, mention: 3 }
  * Each source is read in the order of user ids, from where the part begins and no further than it can reach.
  */
 export function selectConcerned(audience: Audience, { afterId, size }: AudiencePart): SQL {
-  const { issue, repo, isForAll, mentioned, assigneeId, asked } = audience;
+  const { issue, repo, isForAll, others, mentioned, assigneeId, asked } = audience;
   const next = (userId: SQL): SQL => sql`and ${userId} > ${afterId} order by user_id limit ${size}`;
   const named = sql`
     select user_id, ${REASON.mention} as reason
@@ -78,10 +80,13 @@ export function selectConcerned(audience: Audience, { afterId, size }: AudienceP
     select ${issues.posterId} as user_id, ${REASON.subscribed} as reason
     from ${issues}
     where ${issues.id} = ${issue.id} and ${issues.posterId} > ${afterId} and ${isForAll ? 1 : 0}`;
-  const sources = [
-    // Few rows each, without a limit.
-    sql`${named} union all ${assigned} union all ${reviewers} union all ${poster}`,
-  ];
+  const given = sql`
+    select value as user_id, ${REASON.subscribed} as reason
+    from json_each(${JSON.stringify(others)})
+    where value > ${afterId}`;
+  // Few rows each, without a limit.
+  const few = [named, assigned, reviewers, poster, given];
+  const sources = [sql.join(few, sql` union all `)];
   if (isForAll) {
     sources.push(
       sql`

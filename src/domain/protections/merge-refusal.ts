@@ -147,5 +147,5 @@ const CHANGED_PROTECTED = "Changed protected files";
 
 async function openBase(ctx: Ctx, row: PullContext["repo"]["row"]): Promise<OpenRepository> {
   const stored = ctx.git.repository(row);
-  return stored.open(await stored.snapshot());
+  return stored.open(await stored.snapshot("none"));
 }

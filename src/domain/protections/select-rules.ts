@@ -5,15 +5,10 @@ import { teamIdsOf } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
 import type { Database } from "../../db/db.ts";
 import { jsonRow, readJsonRow } from "../../db/json-rows.ts";
-import {
-  branchProtections,
-  repositories,
-  tagProtections,
-  users,
-  type Repository,
-} from "../../db/schema/index.ts";
+import { branchProtections, tagProtections, type Repository } from "../../db/schema/index.ts";
 import type { RepositoryRules } from "../../shapes/repos/repository-rules.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { idOfNamed, idOfOwner } from "../repos/find-repository.ts";
 import { matchesPattern, splitPatterns } from "./rule-patterns.ts";
 
 /** The repository whose rules are selected: its id and that of its owner. */
@@ -60,14 +55,7 @@ export const selectRulesByName = (
   { owner, name }: { owner: string; name: string },
   caller: CallerSql,
 ) => {
-  const ownerId = sql`(
-    select ${users.id} from ${users} where ${users.lowerName} = ${owner.toLowerCase()}
-  )`;
-  const repoId = sql`(
-    select ${repositories.id}
-    from ${repositories}
-    where ${repositories.ownerId} = ${ownerId} and ${repositories.lowerName} = ${name.toLowerCase()}
-  )`;
+  const [repoId, ownerId] = [idOfNamed(owner, name), idOfOwner(owner)];
   return selectRules(db, { repoId, ownerId }, caller);
 };
 

@@ -10,8 +10,7 @@ import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { asEditRefusal, editStatements, type IssueEdit } from "../issues/edit-issue.ts";
 import { findPossibleAssignees } from "../issues/find-assignees.ts";
-import { isNumbered } from "../issues/find-issue.ts";
-import { findPull, pullStatements, toOnePull } from "./find-pull.ts";
+import { pullStatements, toOnePull } from "./find-pull.ts";
 import { openRetarget, retargetStatements } from "./retarget-pull.ts";
 import { asTaken, isTaken } from "./taken-pair.ts";
 
@@ -28,7 +27,7 @@ export interface PullEdit extends Omit<IssueEdit, "ref" | "estimateSeconds"> {
  *
  * Another base judges the pull request anew, and drops its approvals.
  *
- * Cost: two rounds of D1; for another base also what `openPull` and `judge` cost.
+ * Cost: one round of D1, or two with assignees; for another base also what `openPull` and `judge` cost.
  *
  * @throws Failure as `editIssue`; `not_found` for a base that is no branch; `invalid` for another base of a closed one;
  * `conflict` if the branches have an open pull request already; `forbidden` for a poster who may not write to the head's
@@ -36,16 +35,12 @@ export interface PullEdit extends Omit<IssueEdit, "ref" | "estimateSeconds"> {
  */
 export async function editPull(
   ctx: Ctx,
-  repo: RepositoryContext,
-  number: number,
+  pull: PullContext,
   wanted: PullEdit,
 ): Promise<PullContext> {
-  const isWanted = isNumbered(repo.row.id, number);
-  const posterId = sql`(select ${issues.posterId} from ${issues} where ${isWanted})`;
-  const [pull, possible] = await Promise.all([
-    findPull(ctx, repo, number),
-    findPossibleAssignees(ctx, repo, posterId, wanted.assignees ?? []),
-  ]);
+  const { repo } = pull;
+  const posterId = sql`${pull.row.posterId}`;
+  const possible = await findPossibleAssignees(ctx, repo, posterId, wanted.assignees ?? []);
   const [first, ...edits] = editStatements(ctx, pull, wanted, possible);
   const retarget =
     wanted.base === undefined ? undefined : await openRetarget(ctx, pull, wanted.base);

@@ -2,7 +2,7 @@ import { asc, eq, ne, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { requestedTeams } from "../../auth/access/requested-teams.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
+import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
 import { allOf, type Database, qualified } from "../../db/db.ts";
 import { jsonRows } from "../../db/json-rows.ts";
 import {
@@ -19,7 +19,7 @@ import { notFound } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, issueColumns, toIssueContext } from "../issues/find-issue.ts";
-import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { idOfNamed, selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 
 /** The value of a branch of a pull request; null if the branch does not exist. */
 const tipOf = (repoId: SQL, branch: SQL, name: string) =>
@@ -81,8 +81,11 @@ export type PullQueryRow = Awaited<ReturnType<typeof selectPulls>>[number];
  *
  * @param ids Selects the ids of the pull requests.
  */
-export const selectHeadRepositories = (ctx: Ctx, repoId: number, ids: SQL) =>
-  selectRepositories(ctx.db, callerSql(ctx.actor)).where(
+export const selectHeadRepositories = ({ db, actor }: Ctx, repoId: number, ids: SQL) =>
+  selectHeads(db, callerSql(actor), repoId, ids);
+
+const selectHeads = (db: Database, caller: CallerSql, repoId: number | SQL, ids: SQL) =>
+  selectRepositories(db, caller).where(
     allOf(
       sql`${repositories.id} in (
         select ${pulls.headRepoId} from ${pulls} where ${pulls.issueId} in (${ids})
@@ -121,12 +124,27 @@ export function toPullContext(
 }
 
 /** The statements that load one pull request by a condition on `issues` and `pulls`, for `toOnePull`. */
-export const pullStatements = (ctx: Ctx, repo: RepositoryContext, isWanted: SQL) =>
+export const pullStatements = ({ db, actor }: Ctx, repo: RepositoryContext, isWanted: SQL) =>
+  selectOnePull(db, callerSql(actor), repo.row.id, isWanted);
+
+/** The same by its number and the names of its repository, for a batch that is sent before the repository is known. */
+export function selectPullByName(
+  db: Database,
+  caller: CallerSql,
+  { owner, name }: { readonly owner: string; readonly name: string },
+  number: number,
+) {
+  const repoId = idOfNamed(owner, name);
+  return selectOnePull(db, caller, repoId, isNumbered(repoId, number) as SQL);
+}
+
+const selectOnePull = (db: Database, caller: CallerSql, repoId: number | SQL, isWanted: SQL) =>
   [
-    selectPulls(ctx.db).where(isWanted).orderBy(asc(issues.id)).limit(1),
-    selectHeadRepositories(
-      ctx,
-      repo.row.id,
+    selectPulls(db).where(isWanted).orderBy(asc(issues.id)).limit(1),
+    selectHeads(
+      db,
+      caller,
+      repoId,
       sql`
         select ${issues.id}
         from ${issues} join ${pulls} on ${pulls.issueId} = ${issues.id}
@@ -205,7 +223,15 @@ export const findPullOfCommit = (
 
 async function findOne(ctx: Ctx, repo: RepositoryContext, isWanted: SQL): Promise<PullContext> {
   const [rows, heads] = await ctx.db.batch(pullStatements(ctx, repo, isWanted));
-  const pull = toOnePull(ctx, repo, rows, heads);
+  return requirePull(repo, toOnePull(ctx, repo, rows, heads));
+}
+
+/**
+ * The pull request that was found, if the caller may see it.
+ *
+ * @throws Failure `not_found` without one, and where the caller may not see the unit.
+ */
+export function requirePull(repo: RepositoryContext, pull: PullContext | undefined): PullContext {
   if (!pull || !isIssueVisible(repo, pull.row)) throw notFound("pull request does not exist");
   return pull;
 }

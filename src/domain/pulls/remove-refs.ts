@@ -24,7 +24,7 @@ export const removePullRefs: Consequence = {
     if (!row) return undefined;
     const repo = { ...toRepositoryContext(ctx.actor, row), permission: OWNER_PERMISSION };
     const stored = ctx.git.repository(repo.row);
-    const state = await stored.snapshot();
+    const state = await stored.snapshot([event.number]);
     const updates = [headRefOf, mergeRefOf, queueRefOf].flatMap((refOf) => {
       const ref = refOf(event.number);
       const oid = findRef({ state }, ref)?.oid;

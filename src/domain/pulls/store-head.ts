@@ -8,7 +8,7 @@ import type { StoredRef } from "../../storage/repository-records.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { adoptPacks } from "../git/adopt-packs.ts";
 import { findRef, openNetwork, type RepositorySnapshot } from "../git/open-snapshot.ts";
-import { type Adopted, pushRefs } from "../git/push-refs.ts";
+import { type Adopted, pushRefs, withAdopted } from "../git/push-refs.ts";
 import { toCommand } from "../git/ref-update-request.ts";
 import { headRefOf, headUpdate } from "./open-pull.ts";
 
@@ -30,13 +30,13 @@ type Sides = readonly [own: RepositorySnapshot, other: RepositorySnapshot];
 export async function storeHead(ctx: Ctx, pull: PullContext, opened?: Sides): Promise<boolean> {
   const { repo, headRepo } = pull;
   const { headOid } = pull.pull;
-  const [own, other] = opened ?? (await openNetwork(ctx, repo.row, (headRepo ?? repo).row));
+  const [own, other] =
+    opened ?? (await openNetwork(ctx, repo.row, (headRepo ?? repo).row, [pull.row.number]));
   const update = headUpdate(own, pull.row.number, headOid);
   if (!update) return true;
   const isOwn = headRepo?.row.id === repo.row.id;
   const adopted = isOwn || !headRepo ? undefined : await adopt(ctx, pull, headRepo, [own, other]);
-  const refs = adopted ? [...own.state.refs, adopted.ref] : own.state.refs;
-  const reachable = own.repository.reachableFrom(refs);
+  const reachable = own.repository.reachableFrom(withAdopted(own.state, adopted));
   if ((await reachable.find(headOid)) === undefined) return false;
   const [result] = await pushRefs(ctx, repo, {
     cause: "service",
@@ -49,7 +49,7 @@ export async function storeHead(ctx: Ctx, pull: PullContext, opened?: Sides): Pr
     adopted,
   });
   if (result?.kind === "ok") return true;
-  const state = await ctx.git.repository(repo.row).snapshot();
+  const state = await ctx.git.repository(repo.row).snapshot([pull.row.number]);
   if (findRef({ state }, headRefOf(pull.row.number))?.oid === headOid) return true;
   throw conflict(`the head of the pull request was not stored: ${result?.reason ?? "no result"}`);
 }

@@ -101,7 +101,7 @@ async function settlePull(
     return;
   }
   const stored = ctx.git.repository(repo.row);
-  const state = await stored.snapshot();
+  const state = await stored.snapshot([row.number]);
   const snapshot = { state, repository: await stored.open(state) };
   await storeMergeRefs(ctx, repo, snapshot, [], [row.number]);
 }
@@ -261,7 +261,7 @@ type BranchTask = Exclude<Task, { kind: "rename" }>;
 
 /** The present value of a branch; undefined if it does not exist. */
 async function readTip(ctx: Ctx, repo: PullContext["repo"], branch: string) {
-  const state = await ctx.git.repository(repo.row).snapshot();
+  const state = await ctx.git.repository(repo.row).snapshot("none");
   return findRef({ state }, branchRef(branch))?.oid;
 }
 

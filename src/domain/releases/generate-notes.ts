@@ -11,7 +11,7 @@ import { invalid } from "../../lib/failure.ts";
 import { issueHtmlUrlOf } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { encodePath, htmlUrlOf, type Root } from "../../shapes/urls.ts";
-import { findRevision, resolveRevision } from "../git/find-revision.ts";
+import { findRevision, resolveName } from "../git/find-revision.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
 import { findRef, openSnapshot, type RepositorySnapshot } from "../git/open-snapshot.ts";
 import { requireTagName } from "../tags/create-tag.ts";
@@ -73,7 +73,7 @@ export async function generateNotes(
     openSnapshot(ctx, repo),
     listEarlierTags(ctx, repo, tagName),
   ]);
-  const tip = findTip(snapshot, repo, tagName, target);
+  const tip = await findTip(snapshot, repo, tagName, target);
   const previous =
     previousTag === ""
       ? findPrevious(snapshot, tip, earlier)
@@ -110,14 +110,14 @@ async function listEarlierTags(
 }
 
 /** The commit of the tag, or the one that it will have. */
-function findTip(
+async function findTip(
   snapshot: RepositorySnapshot,
   repo: RepositoryContext,
   tagName: string,
   target: string,
-): Node {
+): Promise<Node> {
   if (findRef(snapshot, tagRef(tagName))) return requireTag(snapshot, tagName);
-  const found = findRevision(snapshot, target || `refs/heads/${repo.row.defaultBranch}`);
+  const found = await findRevision(snapshot, target || `refs/heads/${repo.row.defaultBranch}`);
   if (!found) throw noSuchRef(snapshot, `target not found: ${target || repo.row.defaultBranch}`);
   return found.node;
 }
@@ -129,7 +129,7 @@ function requireTag(snapshot: RepositorySnapshot, name: string): Node {
 }
 
 const nodeOfTag = (snapshot: RepositorySnapshot, name: string): Node =>
-  resolveRevision(snapshot, tagRef(name))?.node ?? NO_NODE;
+  resolveName(snapshot, tagRef(name))?.node ?? NO_NODE;
 
 /** The first of some tags that a commit reaches, and that is not the commit itself. */
 function findPrevious(snapshot: RepositorySnapshot, tip: Node, names: readonly string[]) {

@@ -50,7 +50,7 @@ export async function placeTag(
     });
     return { kind: "found", at: found.timeSeconds * 1000 };
   }
-  if (target !== "" && !findRevision(snapshot, target)) throw unknownTarget(target);
+  if (target !== "" && !(await findRevision(snapshot, target))) throw unknownTarget(target);
   await createTag(
     ctx,
     repo,

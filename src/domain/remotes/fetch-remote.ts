@@ -123,7 +123,7 @@ async function takeOver(
       commands,
       isAtomic: false,
       repository: fetched?.received.repository ?? repository,
-      reachable: fetched?.received.reachable ?? repository.reachableFrom(state.refs),
+      reachable: fetched?.received.reachable ?? repository.reachableFrom(state),
       uploadId: fetched?.uploadId,
       pack: fetched?.received.record,
       headMove: { from: head.from, to: head.to },
@@ -152,13 +152,13 @@ async function takeOver(
 /** The ids that the chosen refs are to have and that no ref here reaches. */
 async function findMissing(
   repository: OpenRepository,
-  { refs }: Snapshot,
+  snapshot: Snapshot,
   { oids }: ChosenRefs,
 ): Promise<Oid[]> {
-  const values = new Set(refs.map(({ oid }) => oid));
+  const values = new Set(snapshot.refs.map(({ oid }) => oid));
   const wanted = new Set([...oids.values()].filter((oid) => !values.has(oid)));
   if (wanted.size === 0) return [];
-  const reachable = repository.reachableFrom(refs);
+  const reachable = repository.reachableFrom(snapshot);
   const missing: Oid[] = [];
   // SECURITY: what is merely stored may have been removed, or belong to a fork: it is fetched again.
   for (const oid of wanted) if (!(await reachable.find(oid))) missing.push(oid);
@@ -177,7 +177,7 @@ async function receivePack(
   chosen: ChosenRefs,
   wants: readonly Oid[],
 ): Promise<Fetched> {
-  const begun = await stored.beginUpload(now);
+  const begun = await stored.beginUpload(now, "all");
   const { uploadId, snapshot } = begun;
   const limits = { ...DEFAULT_PACK_LIMITS, objectBytesMax: config.gitObjectMaxBytes };
   const receiver = stored.receivePack(uploadId, limits, config.findingSeverities);
@@ -188,7 +188,7 @@ async function receivePack(
     for await (const piece of remote.fetchPack({ wants, haves, onCommon })) {
       await checked(remote, receiver.write(piece));
     }
-    const received = await checked(remote, receiver.finish(repository, snapshot.refs));
+    const received = await checked(remote, receiver.finish(repository, snapshot));
     const idx = received?.repository.catalog.packs.at(-1)?.idx;
     const left = wants.find((oid) => !idx || idx.find(oidBytes(oid)) < 0);
     if (!received || left !== undefined) {

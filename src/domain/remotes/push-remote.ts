@@ -129,10 +129,10 @@ const outersOf = (name: string): string[] =>
  */
 async function listKnown(
   repository: OpenRepository,
-  { refs }: Snapshot,
+  snapshot: Snapshot,
   there: RemotePushRefs,
 ): Promise<Oid[]> {
-  const reachable = repository.reachableFrom(refs);
+  const reachable = repository.reachableFrom(snapshot);
   const known: Oid[] = [];
   for (const oid of new Set([...there.refs.map((ref) => ref.oid), ...there.haveOids])) {
     if (await reachable.find(oid)) known.push(oid);

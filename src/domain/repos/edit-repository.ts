@@ -151,7 +151,7 @@ async function checkDefaultBranch(
   wanted: string | undefined,
 ): Promise<void> {
   if (wanted === undefined || wanted === repo.defaultBranch) return;
-  const state = await git.repository(repo).snapshot();
+  const state = await git.repository(repo).snapshot("none");
   const hasBranch = state.refs.some(({ name }) => name.startsWith("refs/heads/"));
   if (hasBranch && !findRef({ state }, branchRef(wanted))) {
     throw invalidField("default_branch", `must be a branch that exists, unlike ${wanted}`);

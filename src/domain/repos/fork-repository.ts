@@ -48,7 +48,8 @@ export async function forkRepository(
 
   const location = { objectName: crypto.randomUUID(), networkName: row.networkName };
   const stored = ctx.git.repository(location);
-  await stored.adopt(withoutHiddenRefs(await ctx.git.repository(row).share()));
+  // The refs of pull requests belong to the repository in which they were opened.
+  await stored.adopt(await ctx.git.repository(row).share());
 
   const ownerRank = VISIBILITIES.indexOf(owner.visibility);
   const isLessVisible = sql`case visibility
@@ -131,9 +132,3 @@ const FORK_UNITS = {
   hasPackages: false,
   hasActions: false,
 };
-
-/** Leaves out the refs of pull requests, which belong to the repository in which they were opened. */
-const withoutHiddenRefs = (snapshot: Snapshot): Snapshot => ({
-  ...snapshot,
-  refs: snapshot.refs.filter(({ name }) => !name.startsWith("refs/pull/")),
-});

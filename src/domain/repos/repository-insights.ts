@@ -47,7 +47,7 @@ export async function findRepositoryInsights(
   const { row } = repo;
   const stored = ctx.git.repository(row);
   const [snapshot, [cached]] = await Promise.all([
-    stored.snapshot(),
+    stored.snapshot("none"),
     ctx.db.select().from(repositoryInsights).where(eq(repositoryInsights.repoId, row.id)),
   ]);
   const head = findRef({ state: snapshot }, branchRef(row.defaultBranch));

@@ -55,7 +55,7 @@ export async function followComments(
   const stored = ctx.git.repository(repo.row);
   const budget = ctx.git.openBudget(STEPS_MAX);
   // SECURITY: this works for the service, and tells nobody what it reads.
-  const repository = await stored.open(await stored.snapshot(), budget);
+  const repository = await stored.open(await stored.snapshot("none"), budget);
   const moved = await follow(repository, comments, newHeadOid, newMergeBaseOid, budget);
   await ctx.db.update(codeComments).set(movedColumns(moved)).where(isStill(moved));
   return comments.length < FOLLOWED_AT_ONCE;

@@ -62,7 +62,7 @@ export async function createTag(
   const text = stripSpace(encodeText(message));
   if (text === "") {
     const snapshot = opened ?? (await openSnapshot(ctx, repo));
-    const commitOid = findTarget(snapshot, repo, name, target);
+    const commitOid = await findTarget(snapshot, repo, name, target);
     const tag = await readTag(snapshot, { name: encodeText(ref), oid: commitOid, peeledOid: null });
     await rewordRefusal(
       updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]),
@@ -71,7 +71,7 @@ export async function createTag(
     return tag;
   }
   const makeChange = async ({ snapshot, pack }: SnapshotDraft) => {
-    const commitOid = findTarget(snapshot, repo, name, target);
+    const commitOid = await findTarget(snapshot, repo, name, target);
     const identity = toIdentity(ctx, tagger);
     const fields = { targetOid: commitOid, targetKind: "commit", name: encodeText(name) } as const;
     const plain = formatTag({ ...fields, tagger: identity, message: text });
@@ -90,13 +90,13 @@ export async function createTag(
 }
 
 /** Finds the commit to tag and checks that the tag's name is free. */
-function findTarget(
+async function findTarget(
   snapshot: RepositorySnapshot,
   repo: RepositoryContext,
   name: string,
   target: string | undefined,
 ) {
-  const revision = findRevision(snapshot, target || `refs/heads/${repo.row.defaultBranch}`);
+  const revision = await findRevision(snapshot, target || `refs/heads/${repo.row.defaultBranch}`);
   if (!revision) throw noSuchRef(snapshot, `target not found: ${target}`);
   const ref = tagRef(name);
   if (findRef(snapshot, ref)) throw conflict(`tag already exists [name: ${name}]`);

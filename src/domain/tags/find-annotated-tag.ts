@@ -5,6 +5,8 @@ import { tagTarget } from "../../git/walk/peel.ts";
 import { malformed } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { AnnotatedTagEntry } from "../../shapes/git/tag.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
+import type { StoredRef } from "../../storage/repository-records.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { verifySignatures } from "../signatures/verify-signatures.ts";
 
@@ -22,18 +24,21 @@ export async function findAnnotatedTag(
   text: string,
 ): Promise<AnnotatedTagEntry> {
   const oid = text.toLowerCase();
-  for (const ref of snapshot.refs) {
-    let location = ref.peeledOid === null ? undefined : catalog.find(ref.oid);
-    while (location && catalog.kind(location) === TAG && catalog.oid(location) !== oid) {
-      location = tagTarget(catalog, location);
+  const location = find(snapshot.refs) ?? find(await snapshot.loadPullRefs());
+  if (!location) throw malformed("there is no annotated tag of that id");
+  const content = await objects.readAt(location);
+  const tag = parseTag(content);
+  const email = tag.tagger?.email;
+  return only(
+    await verifySignatures(ctx, [{ oid, tag, email, split: splitTagSignature(content) }]),
+  );
+
+  function find(refs: readonly StoredRef[]): ObjectLocation | undefined {
+    for (const ref of refs) {
+      let at = ref.peeledOid === null ? undefined : catalog.find(ref.oid);
+      while (at && catalog.kind(at) === TAG && catalog.oid(at) !== oid) at = tagTarget(catalog, at);
+      if (at && catalog.oid(at) === oid && catalog.kind(at) === TAG) return at;
     }
-    if (!location || catalog.oid(location) !== oid || catalog.kind(location) !== TAG) continue;
-    const content = await objects.readAt(location);
-    const tag = parseTag(content);
-    const email = tag.tagger?.email;
-    return only(
-      await verifySignatures(ctx, [{ oid, tag, email, split: splitTagSignature(content) }]),
-    );
+    return undefined;
   }
-  throw malformed("there is no annotated tag of that id");
 }

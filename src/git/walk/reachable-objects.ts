@@ -46,9 +46,12 @@ const TAGGED_DEPTH_MAX = 1000;
  */
 export class ReachableObjects {
   private readonly source: ReachableSource;
-  /** All refs of the repository, hidden ones too. */
+  /** Refs of the repository, without those that are loaded when none of these reaches an object. */
   readonly refs: readonly RefTip[];
   private readonly gauge: Gauge;
+  private readonly loadRest: (() => Promise<readonly RefTip[]>) | undefined;
+  /** What the other refs reach; undefined until they are loaded. */
+  private rest: ReachableObjects | undefined;
   /** Indexes of the refs that an answer relied on. */
   private readonly used = new Set<number>();
   /** Indexes of refs by their value, and by the object to which a tag peels. */
@@ -63,27 +66,42 @@ export class ReachableObjects {
   /** The same for objects below trees that a ref names without a commit. */
   private tagged: LocationNumbers | undefined;
 
-  /** @param refs All refs of the repository, hidden ones too. */
-  constructor(source: ReachableSource, refs: readonly RefTip[], gauge: Gauge = () => {}) {
+  /**
+   * @param refs     Refs of the repository: all of them, or those that reach most objects.
+   * @param loadRest Loads the others, once one of their objects may be asked for.
+   */
+  constructor(
+    source: ReachableSource,
+    refs: readonly RefTip[],
+    gauge: Gauge = () => {},
+    loadRest?: () => Promise<readonly RefTip[]>,
+  ) {
     this.source = source;
     this.refs = refs;
     this.gauge = gauge;
+    this.loadRest = loadRest;
   }
 
   /** Counted work: commits walked, and numbers of the lists of introduced objects that were compared. */
   get work(): { readonly commits: number; readonly numbers: number } {
-    return { commits: this.knownCommits?.walked ?? 0, numbers: this.scannedNumbers };
+    const rest = this.rest?.work;
+    return {
+      commits: (this.knownCommits?.walked ?? 0) + (rest?.commits ?? 0),
+      numbers: this.scannedNumbers + (rest?.numbers ?? 0),
+    };
   }
 
   /** The refs that the answers so far relied on. While they keep their values, the answers stay true. */
   get usedRefs(): RefTip[] {
-    return [...this.used].map((at) => this.refs[at] as RefTip);
+    const own = [...this.used].map((at) => this.refs[at] as RefTip);
+    return [...own, ...(this.rest?.usedRefs ?? [])];
   }
 
   /**
    * The kind of an object; undefined if no ref reaches it, or if it does not exist.
    *
-   * SECURITY: both cases take the same walks to their end, so that neither time nor a limit tells them apart.
+   * SECURITY: both cases take the same walks to their end, and load the same refs, so that neither time nor a limit tells
+   * them apart.
    */
   async find(oid: Oid): Promise<ObjectKind | undefined> {
     const { catalog } = this.source;
@@ -92,10 +110,16 @@ export class ReachableObjects {
     if (!location || ref === undefined) {
       this.commits.walkAll();
       await this.readTagged();
-      return undefined;
+      return (await this.openRest())?.find(oid);
     }
     this.used.add(ref);
     return kindOf(catalog.kind(location));
+  }
+
+  private async openRest(): Promise<ReachableObjects | undefined> {
+    const refs = (await this.loadRest?.()) ?? [];
+    if (refs.length > 0) this.rest ??= new ReachableObjects(this.source, refs, this.gauge);
+    return this.rest;
   }
 
   /** The index of a ref that reaches the object at `location`. */

@@ -30,7 +30,6 @@ export const samples = defineSamples({
       return { path: { ...(await world.pullPath()), id }, json: {} };
     },
     announces: once("repository.pushed"),
-    extraRound: "the rules of the head's branch are asked once its repository is known",
   },
   repoReopenPullConversation: {
     request: async (world) => ({ path: await commentPath(world, { resolvedAt: 1000 }) }),

@@ -52,18 +52,14 @@ export const samples = defineSamples({
   },
   repoGetPullRequestQueueEntry: {
     request: async (world) => ({ path: await makeQueued(world) }),
-    extraRound: "its place is found once the pull request is",
   },
   repoEnqueuePullRequest: {
     request: async (world) => ({ path: await makeQueueBase(world), json: { Do: "merge" } }),
     announces: once("pull.enqueued"),
-    extraRound:
-      "open dependencies and the rules of the base are read in turn, and the place is shown",
-    extraRounds: 4,
+    extraRound: "the place is read once it is queued",
   },
   repoDequeuePullRequest: {
     request: async (world) => ({ path: await makeQueued(world) }),
     announces: once("pull.dequeued"),
-    extraRound: "what is queued is found once the pull request is",
   },
 });

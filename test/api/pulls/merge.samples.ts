@@ -17,7 +17,6 @@ export const samples = defineSamples({
   repoMergePullRequest: {
     request: async (world) => ({ path: await world.mergeablePath(), json: { Do: "merge" } }),
     announces: once("repository.pushed", "pull.merged"),
-    extraRound: "what decides about the merge is read once the pull request is known",
   },
   repoCancelScheduledAutoMerge: {
     request: async (world) => {
@@ -28,7 +27,6 @@ export const samples = defineSamples({
       return { path: await world.pullPath() };
     },
     announces: once("pull.merge_unscheduled"),
-    extraRound: "what is scheduled is found once the pull request is",
   },
   repoUpdatePullRequest: {
     request: async (world) => {
@@ -39,6 +37,5 @@ export const samples = defineSamples({
       return { path: await world.pullPath() };
     },
     announces: once("repository.pushed"),
-    extraRound: "the rules of the head's branch are asked once its repository is known",
   },
 });

@@ -46,7 +46,7 @@ const kindsOf = async ({ pull }: ReadyPull): Promise<string[]> =>
 /** Has the lease on the base, as a merge of another pull request that is being made. */
 async function leaseBase({ repo }: ReadyPull) {
   const stored = git.repository(repo);
-  const leased = await stored.acquireLease("refs/heads/main", 0);
+  const leased = await stored.acquireLease("refs/heads/main", 0, "none");
   if (leased.kind !== "acquired") throw new Error("another merge has the lease");
   return { release: () => stored.releaseLease(leased.lease) };
 }

@@ -18,7 +18,7 @@ export const samples = defineSamples({
       };
     },
     announces: once("issue.opened", "issue.assigned", "issue.labeled", "issue.milestoned"),
-    extraRound: "The update of the ref that keeps its head is recorded once it is made.",
+    extraRound: "the update of the ref that keeps its head is recorded, for which no answer waits",
   },
   repoEditPullRequest: {
     request: async (world) => ({

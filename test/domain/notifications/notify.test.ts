@@ -262,7 +262,7 @@ describe("the kinds of events", () => {
     expect(await mailedFor(issue)).toEqual([{ userId: assignee.id, reason: "assign" }]);
   });
 
-  it("are not edits, labels or milestones, nor dismissed reviews", () => {
+  it("are not edits, labels or milestones", () => {
     expect(notify.kinds.toSorted()).toEqual([
       "comment.created",
       "issue.assigned",
@@ -270,9 +270,12 @@ describe("the kinds of events", () => {
       "issue.opened",
       "issue.reopened",
       "pull.dequeued",
+      "pull.merge_scheduled",
       "pull.merged",
+      "pull.ready",
       "pull.review_requested",
       "pull.synchronized",
+      "review.dismissed",
       "review.submitted",
     ]);
   });

@@ -87,6 +87,7 @@ describe("who is told of a pull request", () => {
     ["issue.reopened", { commitOid: "" }],
     ["pull.merged", MERGED],
     ["pull.synchronized", MOVED],
+    ["pull.ready", {}],
   ])(
     "are watchers, poster, reviewers and who is asked for a review, by %s",
     async (type, fields) => {
@@ -117,6 +118,33 @@ describe("who is told of a pull request", () => {
     await happen(pull, "review.submitted", reviewer, { reviewId: review.id, state: review.state });
     expect(await toldIds(pull)).toEqual(idsOf(poster, watcher, first, second));
     expect(await reasonsOf(pull)).toEqual(["mention", "mention", "subscribed", "subscribed"]);
+  });
+
+  it("are the poster and the reviewer of a dismissed review, unless it counts again", async () => {
+    const { owner, poster, pull } = await makeScene();
+    const [reviewer, other] = [await make.user(), await make.user()];
+    await makeReview(pull, { reviewerId: other.id });
+    const fields = { reviewerId: reviewer.id, isDismissed: true };
+    const { id: reviewId } = await makeReview(pull, fields);
+    await happen(pull, "review.dismissed", owner, { reviewId });
+    expect(await toldIds(pull)).toEqual(idsOf(poster, reviewer));
+    await forget(pull);
+    await happen(pull, "review.dismissed", poster, { reviewId });
+    expect(await toldIds(pull)).toEqual(idsOf(reviewer));
+    await forget(pull);
+    await db.update(reviews).set({ isDismissed: false }).where(eq(reviews.id, reviewId));
+    await happen(pull, "review.dismissed", owner, { reviewId });
+    await db.delete(reviews).where(eq(reviews.id, reviewId));
+    await happen(pull, "review.dismissed", owner, { reviewId });
+    expect([await toldIds(pull), await reasonsOf(pull)]).toEqual([[], []]);
+  });
+
+  it("is the poster, of a merge that somebody else schedules", async () => {
+    const { owner, poster, pull } = await makeScene();
+    await happen(pull, "pull.merge_scheduled", poster);
+    expect(await toldIds(pull)).toEqual([]);
+    await happen(pull, "pull.merge_scheduled", owner);
+    expect(await toldIds(pull)).toEqual(idsOf(poster));
   });
 
   it("are the user, or the members of the team, who are asked for a review", async () => {
@@ -211,6 +239,7 @@ describe("the mail of a pull request", () => {
     ["issue.closed", { commitOid: "" }, "closed the pull request"],
     ["pull.merged", MERGED, "merged the pull request"],
     ["pull.synchronized", MOVED, "pushed to the pull request"],
+    ["pull.ready", {}, "marked the pull request as ready for review"],
   ])("tells of %s", async (type, fields, deed) => {
     const { owner, watcher, repo, pull } = await makeScene();
     await happen(pull, type, owner, fields);
@@ -231,6 +260,19 @@ describe("the mail of a pull request", () => {
     expect(mail?.text).toContain("Not *yet*\n\nThis `line`");
     expect(mail?.html).toContain("Not <em>yet</em>");
     expect(mail?.html).toContain("<code>line</code>");
+  });
+
+  it("tells of a dismissed review, and of a scheduled merge", async () => {
+    const { owner, poster, pull } = await makeScene();
+    const { id: reviewId } = await makeReview(pull, { reviewerId: owner.id, isDismissed: true });
+    await happen(pull, "review.dismissed", owner, { reviewId });
+    const [first] = await sentTo(poster);
+    expect(first?.text).toContain(`${owner.name} dismissed a review of the pull request in`);
+    await happen(pull, "pull.merge_scheduled", owner);
+    const [second] = await sentTo(poster);
+    expect(second?.text).toContain(
+      `${owner.name} scheduled the merge of the pull request for when`,
+    );
   });
 
   it("tells why a review is asked for", async () => {

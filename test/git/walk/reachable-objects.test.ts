@@ -68,6 +68,35 @@ describe.each(histories)("of the history at $repository", (history) => {
     expect(found.toSorted()).toEqual(all.filter((oid) => expected.has(oid)).toSorted());
   });
 
+  it("are the same if some of the refs are loaded on demand", async () => {
+    const random = makeRandom(6);
+    const refs = tips.map((oid, at) => branch(String(at), oid));
+    const [own, others] = [refs.slice(0, 1), refs.slice(1)];
+    let loads = 0;
+    const loadRest = () => Promise.resolve((loads++, others));
+    const reachable = new ReachableObjects(history, own, undefined, loadRest);
+    const whole = new ReachableObjects(history, refs);
+    for (let round = 0; round < 100; round++) {
+      const oid = random.pick(oidsOf(history));
+      expect(await reachable.find(oid)).toBe(await whole.find(oid));
+    }
+    const { usedRefs } = reachable;
+    expect(usedRefs.length).toBeGreaterThan(0);
+    for (const ref of usedRefs) expect(refs).toContain(ref);
+    expect(loads).toBeGreaterThan(0);
+  });
+
+  it("are found without loading refs, if the first ones reach them", async () => {
+    const [tip = ""] = tips;
+    const refuse = () => Promise.reject(new Error("no other refs are needed"));
+    const reachable = new ReachableObjects(history, [branch("main", tip)], undefined, refuse);
+    for (const oid of objectsOf(history.repository, [tip])) {
+      expect(await reachable.find(oid)).toBeDefined();
+    }
+    // Nothing tells an object that does not exist from one that no ref reaches.
+    await expect(reachable.find("f".repeat(40))).rejects.toThrow("no other refs are needed");
+  });
+
   it("each answer names a ref that alone gives the same answer", async () => {
     const refs = tips.map((oid, at) => branch(String(at), oid));
     const random = makeRandom(5);

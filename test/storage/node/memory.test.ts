@@ -133,7 +133,7 @@ async function push(
     const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
     for await (const chunk of readChunks(path)) await receiver.write(chunk);
     const refs = tips.map((oid) => ({ name: "refs/heads/main", oid, peeledOid: null }));
-    return receiver.finish(await stored.open(snapshot), refs);
+    return receiver.finish(await stored.open(snapshot), { ...snapshot, refs });
   });
   if (!received) throw new Error("the pack is empty");
   return received.record;

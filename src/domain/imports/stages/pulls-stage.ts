@@ -87,7 +87,7 @@ async function keepHeads(
   own: RepositorySnapshot,
   items: readonly ForeignPull[],
 ): Promise<void> {
-  const reachable = own.repository.reachableFrom(own.state.refs);
+  const reachable = own.repository.reachableFrom(own.state);
   const commands = [];
   for (const { number, head, headRef } of items) {
     if (headRef !== "" || !/^[0-9a-f]{40}$/.test(head.oid)) continue;

@@ -30,7 +30,7 @@ export async function markMerged(ctx: Ctx, pull: PullContext, commitOid: string)
   requireMerger(pull);
   requireStyle(pull.repo, "manually-merged");
   const stored = ctx.git.repository(pull.repo.row);
-  const leased = await stored.acquireLease(baseRefOf(pull), WAIT_MS_MAX);
+  const leased = await stored.acquireLease(baseRefOf(pull), WAIT_MS_MAX, "none");
   if (leased.kind === "busy") throw new BaseBusy();
   try {
     // Made, but not recorded yet.

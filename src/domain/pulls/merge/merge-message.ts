@@ -71,7 +71,7 @@ async function readTemplate(
   style: MergeStyle,
 ): Promise<string | undefined> {
   const { repository } = snapshot;
-  const revision = findContentRevision(snapshot, repo, "");
+  const revision = await findContentRevision(snapshot, repo, "");
   const root = revision && repository.graph.root(revision.node);
   if (!root) return undefined;
   const path = `.gitea/default_merge_message/${style.toUpperCase()}_TEMPLATE.md`;

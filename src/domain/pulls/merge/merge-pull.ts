@@ -84,10 +84,13 @@ export async function mergePull(
   requireMergeable(pull, options);
   const stored = ctx.git.repository(pull.repo.row);
   const until = Date.now() + WAIT_MS_MAX;
+  // Its own ref reaches the head, where the head's branch does not.
+  const pulls = [pull.row.number];
   let current = pull;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { baseBranch } = current.pull;
-    const leased = await stored.acquireLease(baseRefOf(current), Math.max(0, until - Date.now()));
+    const waitMs = Math.max(0, until - Date.now());
+    const leased = await stored.acquireLease(baseRefOf(current), waitMs, pulls);
     if (leased.kind === "busy") break;
     const { lease } = leased;
     let state = leased.snapshot;
@@ -96,7 +99,7 @@ export async function mergePull(
       if (leased.hasWaited || attempt > 1) {
         current = await findPull(ctx, pull.repo, pull.row.number);
         requireMergeable(current, options);
-        state = await stored.snapshot();
+        state = await stored.snapshot(pulls);
       }
       const isSameBase = current.pull.baseBranch === baseBranch;
       isMerged = isSameBase && (await attemptMerge(ctx, current, user, options, { lease, state }));
@@ -361,7 +364,7 @@ async function commit(
     for (const { kind, content } of objects) pack.add(kind, content);
     return Promise.resolve({ updates, merges: [merge] });
   };
-  await commitChange(ctx, repo, change, { cause, lease });
+  await commitChange(ctx, repo, change, { cause, lease, pulls: [row.number] });
 }
 
 /** What receives new objects. */
@@ -371,6 +374,6 @@ interface PackSink {
 
 /** Whether the base is not where it was judged any more. */
 async function hasMoved(ctx: Ctx, { repo, pull }: PullContext, baseOid: Oid): Promise<boolean> {
-  const state = await ctx.git.repository(repo.row).snapshot();
+  const state = await ctx.git.repository(repo.row).snapshot("none");
   return findRef({ state }, branchRef(pull.baseBranch))?.oid !== baseOid;
 }

@@ -171,7 +171,7 @@ async function moveRef(
   to: number | undefined,
 ): Promise<void> {
   const stored = ctx.git.repository(repo.row);
-  const state = await stored.snapshot();
+  const state = await stored.snapshot(to === undefined ? [from] : [from, to]);
   const snapshot = { state, repository: await stored.open(state) };
   const updates: RefUpdateRequest[] = [];
   const valueOf = (number: number) => findRef(snapshot, headRefOf(number))?.oid;

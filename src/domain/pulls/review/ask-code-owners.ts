@@ -77,7 +77,7 @@ async function findOwnersOfChanges(
   const stored = ctx.git.repository(pull.repo.row);
   const budget = ctx.git.openBudget(STEPS_MAX);
   // SECURITY: this works for the service, which tells only those whom the file names.
-  const repository = await stored.open(await stored.snapshot(), budget);
+  const repository = await stored.open(await stored.snapshot("none"), budget);
   const { graph } = repository;
   const baseOid = pull.baseTip ?? pull.pull.judgedBaseOid;
   const rules = await readRules(repository, baseOid, budget);

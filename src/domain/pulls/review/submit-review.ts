@@ -122,7 +122,7 @@ async function isSameAsHead(
   commitOid: Oid,
 ): Promise<boolean> {
   const stored = ctx.git.repository(repo.row);
-  const state = await stored.snapshot();
+  const state = await stored.snapshot("none");
   const repository = await stored.open(state, ctx.git.budget);
   const baseOid = findRef({ state }, branchRef(pull.baseBranch))?.oid ?? "";
   const { headOid } = pull;

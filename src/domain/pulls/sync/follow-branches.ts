@@ -63,7 +63,7 @@ async function keepTip(ctx: Ctx, { row }: RepositoryContext, branch: string): Pr
     .onConflictDoNothing()
     .returning({ branch: branchTips.branch });
   if (inserted.length === 0) return;
-  const state = await ctx.git.repository(row).snapshot();
+  const state = await ctx.git.repository(row).snapshot("none");
   const oid = findRef({ state }, branchRef(branch))?.oid ?? null;
   await ctx.db
     .update(branchTips)

@@ -27,7 +27,8 @@ export async function judgePulls(
   repo: RepositoryContext,
   all: readonly PullContext[],
 ): Promise<number> {
-  const [snapshot] = await openNetwork(ctx, repo.row, repo.row);
+  const numbers = all.map(({ row }) => row.number);
+  const [snapshot] = await openNetwork(ctx, repo.row, repo.row, numbers);
   const { graph } = snapshot.repository;
   const judged: JudgedPull[] = [];
   const merges: TrialMerge[] = [];

@@ -126,7 +126,7 @@ export async function storeMergeRefs(
         });
         return { updates: [...updates, ...deletionsIn(current, removed)] };
       },
-      { cause: "service" },
+      { cause: "service", pulls: [...changed.map(({ number }) => number), ...removed] },
     );
   try {
     await storeRefsOnce(ctx, repo, wanted, store);

@@ -51,7 +51,8 @@ export async function moveHeads(
   all: readonly PullContext[],
   move?: Move,
 ): Promise<PullContext[]> {
-  const sides = await openNetwork(ctx, repo.row, headRepo.row);
+  const numbers = all.map(({ row }) => row.number);
+  const sides = await openNetwork(ctx, repo.row, headRepo.row, numbers);
   const [own, other] = sides;
   const { graph } = own.repository;
   const tip = findRef(other, branchRef(all[0]?.pull.headBranch ?? ""));
@@ -66,7 +67,7 @@ export async function moveHeads(
   let opened: Sides | undefined = sides;
   for (const [oid, group] of targets) {
     // A group that came before may have taken packs.
-    opened ??= await openNetwork(ctx, repo.row, headRepo.row);
+    opened ??= await openNetwork(ctx, repo.row, headRepo.row, numbers);
     await moveTo(ctx, repo, headRepo, opened, group, { oid, tip });
     opened = undefined;
     for (const each of group) moved.push({ ...each, pull: { ...each.pull, headOid: oid } });

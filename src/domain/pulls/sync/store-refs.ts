@@ -2,6 +2,7 @@ import type { Ctx } from "../../../context.ts";
 import { Failure } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { findRef } from "../../git/open-snapshot.ts";
+import { pullRefsOf } from "../../git/pull-refs.ts";
 import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
 
 /**
@@ -20,7 +21,8 @@ export async function storeRefsOnce(
     await store();
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== "conflict") throw error;
-    const state = await ctx.git.repository(row).snapshot();
+    const pulls = pullRefsOf(updates.map(({ ref }) => ref));
+    const state = await ctx.git.repository(row).snapshot(pulls);
     if (!updates.every(({ ref, to }) => findRef({ state }, ref)?.oid === to)) throw error;
   }
 }

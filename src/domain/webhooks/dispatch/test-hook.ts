@@ -18,7 +18,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { readCommits } from "../../commits/read-commits.ts";
 import { findRevision, type Revision } from "../../git/find-revision.ts";
 import { noSuchRef } from "../../git/no-such-ref.ts";
-import { openSnapshot } from "../../git/open-snapshot.ts";
+import { hasRefs, openSnapshot } from "../../git/open-snapshot.ts";
 import { type HookOwner, belongsTo } from "../hooks/hook-owner.ts";
 import { PUSHED_PARTS } from "./read-pushed.ts";
 
@@ -39,8 +39,8 @@ export async function testHook(
 ): Promise<void> {
   const { row } = repo;
   const snapshot = await openSnapshot(ctx, repo);
-  if (snapshot.state.refs.length === 0) throw noSuchRef(snapshot, "repository is empty");
-  const found = findRevision(
+  if (!hasRefs(snapshot.state)) throw noSuchRef(snapshot, "repository is empty");
+  const found = await findRevision(
     snapshot,
     revision === "" ? `refs/heads/${row.defaultBranch}` : revision,
   );

@@ -102,7 +102,8 @@ async function buildEntry(
         const from = findRef(current, ref)?.oid;
         return Promise.resolve({ updates: [{ ...wanted, ...(from !== undefined && { from }) }] });
       },
-      { cause },
+      // The results before this one are reached by the refs of their pull requests only.
+      { cause, pulls: batchOf(open).map(({ number }) => number) },
     );
   });
   const { graph } = snapshot.repository;

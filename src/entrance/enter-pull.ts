@@ -1,0 +1,43 @@
+import { selectRulesByName } from "../domain/protections/select-rules.ts";
+import { requirePull, selectPullByName, toOnePull } from "../domain/pulls/find-pull.ts";
+import { isNamed, selectRepositories } from "../domain/repos/find-repository.ts";
+import type { PullContext } from "../shapes/pulls/pull-request.ts";
+import { authenticate } from "./authenticate.ts";
+import type { IncomingRequest } from "./door.ts";
+import {
+  findPermitted,
+  needsRules,
+  type RepositoryTarget,
+  type RequestContext,
+  withRules,
+} from "./enter-repository.ts";
+
+/**
+ * Authenticates a request and resolves the repository and the pull request that it names, in one round trip.
+ *
+ * @throws Failure and Moved as `enterRepository`; then `not_found` for a number that no pull request has, and where the
+ * caller may not see the unit.
+ */
+export async function enterPull(
+  incoming: IncomingRequest,
+  target: RepositoryTarget,
+  number: number,
+): Promise<RequestContext & { pull: PullContext }> {
+  const { db } = incoming.base;
+  const entered = await authenticate(
+    incoming,
+    target,
+    (caller) => selectRepositories(db, caller).where(isNamed(target.owner, target.name)),
+    (caller) => {
+      const rules = needsRules(target) ? [selectRulesByName(db, target, caller)] : [];
+      return [...selectPullByName(db, caller, target, number), ...rules] as const;
+    },
+  );
+  const { ctx, more } = entered;
+  const [row] = entered.target ?? [];
+  // SECURITY: before anything is said about the pull request, which came with a repository that may be hidden.
+  const found = await findPermitted(incoming, ctx, target, row);
+  const [pulls = [], heads = [], rules] = more ?? [];
+  const repo = rules ? withRules(found, rules) : found;
+  return { ctx, repo, pull: requirePull(repo, toOnePull(ctx, repo, pulls, heads)) };
+}
