@@ -2,7 +2,7 @@ import { inject } from "vitest";
 
 import { type ByteText, decodeText, encodeUtf8 } from "../../src/git/byte-text.ts";
 import { formatBase64 } from "../../src/lib/base64.ts";
-import { parseRemoteAddress } from "../../src/domain/remotes/remote-address.ts";
+import { isRefused, parseRemoteAddress } from "../../src/domain/remotes/remote-address.ts";
 import { remoteLimitsOf } from "../../src/domain/remotes/remote-limits.ts";
 import { RemoteRepository } from "../../src/domain/remotes/remote-repository.ts";
 import type { RemoteLimits } from "../../src/domain/remotes/smart-http.ts";
@@ -127,7 +127,7 @@ export function openRemote(
   limits: Partial<RemoteLimits> = {},
 ): RemoteRepository {
   const address = parseRemoteAddress(url);
-  if ("refusal" in address) throw new Error(`${url} is refused: ${address.refusal}`);
+  if (isRefused(address)) throw new Error(`${url} is refused: ${address.refusal}`);
   return new RemoteRepository(outgoing, address, {
     ...remoteLimitsOf(config),
     ...TIMES,
