@@ -100,7 +100,7 @@ interface PushVisibility {
 }
 
 /** Why refs of a remote are taken over: by a mirror that follows it, or for the first time. */
-export type RemoteOrigin = "mirror" | "import";
+type RemoteOrigin = "mirror" | "import";
 
 /** A ref that must have a value. */
 export type RequiredRef = Pick<StoredRef, "name" | "oid">;

@@ -9,14 +9,16 @@ import {
 } from "../../src/db/schema/index.ts";
 import {
   type FetchedRemote,
-  type FetchPlan,
+  type FetchRemotePlan,
   fetchRemote,
 } from "../../src/domain/remotes/fetch-remote.ts";
 import {
   type PushedRemote,
-  type PushPlan,
+  type PushRemotePlan,
   pushRemote,
 } from "../../src/domain/remotes/push-remote.ts";
+import { type ByteText, decodeText } from "../../src/git/byte-text.ts";
+import { RemoteFailure } from "../../src/domain/remotes/remote-failure.ts";
 import type { RemoteLimits } from "../../src/domain/remotes/smart-http.ts";
 import type { RepositoryContext } from "../../src/shapes/repos/repository.ts";
 import { db } from "./db.ts";
@@ -51,7 +53,7 @@ interface SyncOptions {
 export async function syncFrom(
   repo: TestRepo,
   url: string,
-  plan: Partial<FetchPlan> = {},
+  plan: Partial<FetchRemotePlan> = {},
   { limits, settings }: SyncOptions = {},
 ): Promise<FetchedRemote> {
   const ctx = systemCtx({}, Date.now(), settings);
@@ -63,7 +65,7 @@ export async function syncFrom(
 export async function pushTo(
   repo: TestRepo,
   url: string,
-  plan: Partial<PushPlan> = {},
+  plan: Partial<PushRemotePlan> = {},
   { limits, settings }: SyncOptions = {},
 ): Promise<PushedRemote> {
   const ctx = systemCtx({}, Date.now(), settings);
@@ -73,9 +75,22 @@ export async function pushTo(
   });
 }
 
+/** The failure of a remote with which work ends. */
+export async function failureOf(work: Promise<unknown>): Promise<RemoteFailure> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof RemoteFailure) return error;
+    throw error;
+  }
+  throw new Error("it did not fail");
+}
+
 /** Values of refs by name. */
 export const namedRefs = async (repo: TestRepo): Promise<Record<string, string>> =>
-  Object.fromEntries((await refsOf(repo)).map(({ name, oid }) => [name, oid]));
+  Object.fromEntries(
+    (await refsOf(repo)).map(({ name, oid }) => [decodeText(name as ByteText), oid]),
+  );
 
 export const eventsOf = async (repo: TestRepo) =>
   (await db.select().from(events).where(eq(events.repoId, repo.id))).map(({ type, payload }) => ({

@@ -1,8 +1,9 @@
 import { inject } from "vitest";
 
-import { encodeUtf8 } from "../../src/git/byte-text.ts";
+import { type ByteText, decodeText, encodeUtf8 } from "../../src/git/byte-text.ts";
 import { formatBase64 } from "../../src/lib/base64.ts";
-import { parseRemoteAddress } from "../../src/domain/remotes/remote-address.ts";
+import { isRefused, parseRemoteAddress } from "../../src/domain/remotes/remote-address.ts";
+import { remoteLimitsOf } from "../../src/domain/remotes/remote-limits.ts";
 import { RemoteRepository } from "../../src/domain/remotes/remote-repository.ts";
 import type { RemoteLimits } from "../../src/domain/remotes/smart-http.ts";
 import type { Ctx } from "../../src/context.ts";
@@ -11,12 +12,8 @@ import type { RemoteRequest, ScriptedAnswer } from "./start-remotes.ts";
 
 const [origin] = inject("remotes");
 
-const LIMITS: RemoteLimits = {
-  idleMs: 10_000,
-  totalMs: 25_000,
-  refsBytesMax: 1_000_000,
-  packBytesMax: 50_000_000,
-};
+/** Shorter than a test may take. */
+const TIMES: Partial<RemoteLimits> = { idleMs: 10_000, totalMs: 25_000 };
 
 /** A bare repository behind `git http-backend`, outside of the Worker. */
 export class GitRemote {
@@ -39,7 +36,7 @@ export class GitRemote {
       errors: string;
     }>("git", { args, input: formatBase64(encodeUtf8(input)) });
     if (code !== 0) throw new Error(`git ${args.join(" ")}: ${errors}`);
-    return output.trimEnd();
+    return decodeText(output.trimEnd() as ByteText);
   }
 
   /** The requests that it got since the last call. */
@@ -125,11 +122,15 @@ export async function makeScripted(
 
 /** A client of an address. */
 export function openRemote(
-  { outgoing }: Pick<Ctx, "outgoing">,
+  { config, outgoing }: Pick<Ctx, "config" | "outgoing">,
   url: string,
   limits: Partial<RemoteLimits> = {},
 ): RemoteRepository {
   const address = parseRemoteAddress(url);
-  if ("refusal" in address) throw new Error(`${url} is refused: ${address.refusal}`);
-  return new RemoteRepository(outgoing, address, { ...LIMITS, ...limits });
+  if (isRefused(address)) throw new Error(`${url} is refused: ${address.refusal}`);
+  return new RemoteRepository(outgoing, address, {
+    ...remoteLimitsOf(config),
+    ...TIMES,
+    ...limits,
+  });
 }

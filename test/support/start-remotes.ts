@@ -32,7 +32,7 @@ export interface ScriptedAnswer {
   /** In base64. */
   body?: string;
   /** What follows the body: its end by default. */
-  then?: "hang" | "break";
+  ending?: "hang" | "break";
   /** What follows the body without end, in base64. */
   repeated?: string;
 }
@@ -198,15 +198,15 @@ function scripted(
     status = 200,
     headers = {},
     body: bytes = "",
-    then,
+    ending,
     repeated,
   } = script[step] ?? {
     status: 404,
   };
   response.writeHead(status, headers);
   const content = Buffer.from(bytes, "base64");
-  if (then === "hang") return void response.write(content);
-  if (then === "break") {
+  if (ending === "hang") return void response.write(content);
+  if (ending === "break") {
     response.write(content);
     return void setTimeout(() => response.destroy(), 50);
   }

@@ -21,7 +21,7 @@ import { RemoteFailure } from "./remote-failure.ts";
 import type { RemoteRepository } from "./remote-repository.ts";
 
 /** What is taken over of a remote. */
-export interface FetchPlan {
+export interface FetchRemotePlan {
   /** Whether refs that the remote lacks are deleted here. Refs that only the service writes never are. */
   readonly prune: boolean;
   /** Whether the repository is being made from the remote: then no event tells of its refs. */
@@ -64,7 +64,7 @@ export async function fetchRemote(
   ctx: Ctx,
   repo: RepositoryContext,
   remote: RemoteRepository,
-  plan: FetchPlan,
+  plan: FetchRemotePlan,
 ): Promise<FetchedRemote> {
   const listed = await remote.listRefs();
   const chosen = chooseRefs(listed, plan.refs ?? defaultName);
@@ -102,7 +102,7 @@ async function takeOver(
   ctx: Ctx,
   repo: RepositoryContext,
   remote: RemoteRepository,
-  plan: FetchPlan,
+  plan: FetchRemotePlan,
   chosen: ChosenRefs,
 ): Promise<Taken> {
   const stored = ctx.git.repository(repo.row);
@@ -248,7 +248,7 @@ function openHaves(
 /** The commands that make the refs here those of the remote. */
 function listCommands(
   { refs }: Snapshot,
-  { prune }: FetchPlan,
+  { prune }: FetchRemotePlan,
   { oids, kept }: ChosenRefs,
 ): RefCommand[] {
   const commands: RefCommand[] = [];

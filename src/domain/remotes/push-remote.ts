@@ -13,7 +13,7 @@ import type { RemotePushRefs } from "./remote-push.ts";
 import type { RemoteRepository } from "./remote-repository.ts";
 
 /** What a remote is to have. */
-export interface PushPlan {
+export interface PushRemotePlan {
   /** Whether refs that are not here are deleted there. */
   readonly prune: boolean;
   /** Which refs, by their full names: branches and tags by default. No others are deleted either. */
@@ -50,7 +50,7 @@ export async function pushRemote(
   ctx: Ctx,
   repo: RepositoryContext,
   remote: RemoteRepository,
-  plan: PushPlan,
+  plan: PushRemotePlan,
 ): Promise<PushedRemote> {
   const stored = ctx.git.repository(repo.row);
   const snapshot = await stored.snapshot();
@@ -90,7 +90,7 @@ const isBranchOrTag = (name: ByteText): boolean => /^refs\/(?:heads|tags)\//.tes
 function listCommands(
   { refs }: Snapshot,
   there: RemotePushRefs,
-  { prune, refs: isChosen = isBranchOrTag }: PushPlan,
+  { prune, refs: isChosen = isBranchOrTag }: PushRemotePlan,
 ): { commands: RefCommand[]; refused: RefResult[] } {
   const isPushed = (name: ByteText): boolean => isChosen(name) && !isHiddenRef(name);
   const here = new Map(refs.map(({ name, oid }) => [name as ByteText, oid]));

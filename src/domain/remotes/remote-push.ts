@@ -76,13 +76,14 @@ async function bodyOf(
 ): Promise<Uint8Array | AsyncGenerator<Uint8Array>> {
   const pieces = [head];
   let bytes = head.length;
-  while (pack && bytes <= WHOLE_BYTES_MAX) {
+  if (!pack) return head;
+  while (bytes <= WHOLE_BYTES_MAX) {
     const { value, done } = await pack.next();
     if (done) return joinBytes(pieces);
     pieces.push(value);
     bytes += value.length;
   }
-  return pack ? joined(pieces, pack) : joinBytes(pieces);
+  return joined(pieces, pack);
 }
 
 async function* joined(

@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
 
 import type { ByteText } from "../../../src/git/byte-text.ts";
-import type { RemoteFailure } from "../../../src/domain/remotes/remote-failure.ts";
 import { call } from "../../support/call.ts";
 import { readAllObjects } from "../../support/git.ts";
-import { eventsOf, makeMirror, namedRefs, rowOf, syncFrom } from "../../support/mirrors.ts";
+import {
+  failureOf,
+  eventsOf,
+  makeMirror,
+  namedRefs,
+  rowOf,
+  syncFrom,
+} from "../../support/mirrors.ts";
 import { filesOf, makeCommit, refsOf, storePush } from "../../support/push.ts";
 import { commitsOn, makeRemote } from "../../support/remotes.ts";
 
@@ -22,14 +28,6 @@ async function wantedRefs(remote: Awaited<ReturnType<typeof makeRemote>>) {
   const { "refs/pull/1/head": _, ...wanted } = await remote.refs();
   return wanted;
 }
-
-const failureOf = async (work: Promise<unknown>): Promise<RemoteFailure> =>
-  work.then(
-    () => {
-      throw new Error("it did not fail");
-    },
-    (error: unknown) => error as RemoteFailure,
-  );
 
 describe("fetchRemote", () => {
   it.each(["git", "v1", "v0"])("takes over all refs and objects, by %s", async (door) => {

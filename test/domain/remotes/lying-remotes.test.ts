@@ -18,13 +18,10 @@ import {
   formatFrames,
   formatProgress,
 } from "../../../src/git/wire/side-band.ts";
-import type {
-  RemoteFailure,
-  RemoteFailureKind,
-} from "../../../src/domain/remotes/remote-failure.ts";
+import type { RemoteFailureKind } from "../../../src/domain/remotes/remote-failure.ts";
 import type { RemoteLimits } from "../../../src/domain/remotes/smart-http.ts";
 import { codec } from "../../../src/storage/codec.ts";
-import { makeMirror, namedRefs, pushTo, syncFrom } from "../../support/mirrors.ts";
+import { failureOf, makeMirror, namedRefs, pushTo, syncFrom } from "../../support/mirrors.ts";
 import { filesOf, makeCommit, refsOf, storePush } from "../../support/push.ts";
 import { makeScripted } from "../../support/remotes.ts";
 
@@ -88,14 +85,14 @@ const HOSTILE = hostilePack();
 const damaged = COMMIT.pack.slice();
 damaged[damaged.length - 30] = (damaged[damaged.length - 30] ?? 0) ^ 0xff;
 
-type Ending = Pick<Script[string], "then" | "repeated">;
+type Ending = Pick<Script[string], "ending" | "repeated">;
 const fetched = (body: Uint8Array, ending: Ending = {}): Script =>
   script({ fetch: { ...RESULT, body, ...ending } });
 const listed = (body: Uint8Array, ending: Ending = {}): Script =>
   script({ "ls-refs": { ...RESULT, body, ...ending } });
 const advertised = (body: Uint8Array, ending: Ending = {}): Script =>
   script({ refs: { ...ADVERTISED, body, ...ending } });
-const HANG: Ending = { then: "hang" };
+const HANG: Ending = { ending: "hang" };
 const without = (repeated: Uint8Array): Ending => ({ repeated });
 const NOTHING = new Uint8Array(0);
 
@@ -113,7 +110,7 @@ const CASES: readonly [string, RemoteFailureKind, RegExp, Script, Partial<Remote
     "breaks off in a pack",
     "unreachable",
     /broke off/,
-    fetched(framed(COMMIT.pack.slice(0, 100)), { then: "break" }),
+    fetched(framed(COMMIT.pack.slice(0, 100)), { ending: "break" }),
   ],
   ["ends without a flush", "protocol", /too early/, fetched(framed(COMMIT.pack))],
   [
@@ -407,11 +404,3 @@ describe("a remote that lies about pushes", () => {
     ]);
   });
 });
-
-const failureOf = async (work: Promise<unknown>): Promise<RemoteFailure> =>
-  work.then(
-    (done) => {
-      throw new Error(`it did not fail: ${JSON.stringify(done)}`);
-    },
-    (error: unknown) => error as RemoteFailure,
-  );

@@ -9,6 +9,9 @@ const Push = z.object({
     description:
       "Number of refs updated by the push. A push of very many refs is recorded as several events",
   }),
+  is_mirror: z.boolean().optional().openapi({
+    description: "True if nobody pushed: a mirror took the updates over from its remote",
+  }),
   updates: z.array(
     z.object({ ref: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
   ),
