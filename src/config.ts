@@ -198,6 +198,8 @@ const Variables = z.object({
   PUSH_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
   /** Maximum refs in one push. */
   PUSH_MAX_REFS: count(100_000, 1, 100_000),
+  /** Maximum bytes of one pack that is fetched from a remote, by a mirror or a migration. */
+  REMOTE_PACK_MAX_BYTES: count(8_589_934_592, 1024, 999_999_999_999),
   /** Maximum bytes of one pushed object, inflated. */
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
   /** Severities of findings in pushed objects: `error` refuses, `warn` reports, `ignore` does neither. */
@@ -258,6 +260,21 @@ const Variables = z.object({
   WEBHOOKS_MAX: count(100, 1, 1000),
   /** Retention of webhook deliveries, with their requests and responses, in days. */
   WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
+  /** Whether repositories can be taken over from elsewhere: by migration, as mirrors, and from exports. */
+  DISABLE_MIGRATIONS: flag(false),
+  /** Seconds for which a request for a migration waits for its end, before it answers that it goes on. */
+  MIGRATION_WAIT_SECONDS: count(10, 0, 60),
+  /** Whether mirrors are synchronized, and can be added. */
+  MIRROR_ENABLED: flag(true),
+  MIRROR_DISABLE_NEW_PULL: flag(false),
+  MIRROR_DISABLE_NEW_PUSH: flag(false),
+  /** Minutes between two synchronizations of a mirror that names no interval. */
+  MIRROR_DEFAULT_INTERVAL_MINUTES: count(480, 1, 525_600),
+  MIRROR_MIN_INTERVAL_MINUTES: count(10, 1, 525_600),
+  /** A mirror is paused when all its attempts have failed for this many days; 0 never pauses mirrors. */
+  MIRROR_PAUSE_DAYS: count(5, 0, 365),
+  /** Seconds that another host has to begin its answer, and between two parts of it. */
+  REMOTE_TIMEOUT: count(60, 1, 600),
   /** Whether issues may depend on issues of other repositories. */
   ALLOW_CROSS_REPOSITORY_DEPENDENCIES: flag(true),
   /** Whether changes, sign-ins and failed sign-ins are recorded in the audit log. */
@@ -352,6 +369,16 @@ interface PackageSettings {
   readonly downloadCountMs: number;
 }
 
+/** What mirrors may do; infinite without a limit. */
+export interface MirrorSettings {
+  readonly isOn: boolean;
+  readonly isNewPullAllowed: boolean;
+  readonly isNewPushAllowed: boolean;
+  readonly defaultIntervalSeconds: number;
+  readonly minIntervalSeconds: number;
+  readonly pauseMs: number;
+}
+
 export interface Config {
   rootUrl: string;
   /** The base URL in everything that others than the caller read; "" takes the origin of the request. */
@@ -377,6 +404,7 @@ export interface Config {
   isPushCreatePrivate: boolean;
   pushMaxBytes: number;
   pushMaxRefs: number;
+  remotePackMaxBytes: number;
   gitObjectMaxBytes: number;
   findingSeverities: FindingSeverities;
   gitRepositoryMaxBytes: number;
@@ -400,6 +428,10 @@ export interface Config {
   areWebhooksDisabled: boolean;
   hookCountMax: number;
   deliveryDays: number;
+  areMigrationsDisabled: boolean;
+  migrationWaitMs: number;
+  mirrors: MirrorSettings;
+  remoteTimeoutMs: number;
   areForeignDependenciesAllowed: boolean;
   isAuditOn: boolean;
   auditDays: number;
@@ -452,6 +484,7 @@ export function parseConfig(env: object): Config {
     isPushCreatePrivate: variables.DEFAULT_PUSH_CREATE_PRIVATE,
     pushMaxBytes: variables.PUSH_MAX_BYTES,
     pushMaxRefs: variables.PUSH_MAX_REFS,
+    remotePackMaxBytes: variables.REMOTE_PACK_MAX_BYTES,
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
     findingSeverities: variables.RECEIVE_FSCK,
     gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,
@@ -473,6 +506,17 @@ export function parseConfig(env: object): Config {
     areWebhooksDisabled: variables.DISABLE_WEBHOOKS,
     hookCountMax: variables.WEBHOOKS_MAX,
     deliveryDays: variables.WEBHOOK_DELIVERY_DAYS,
+    areMigrationsDisabled: variables.DISABLE_MIGRATIONS,
+    migrationWaitMs: variables.MIGRATION_WAIT_SECONDS * 1000,
+    mirrors: {
+      isOn: variables.MIRROR_ENABLED,
+      isNewPullAllowed: variables.MIRROR_ENABLED && !variables.MIRROR_DISABLE_NEW_PULL,
+      isNewPushAllowed: variables.MIRROR_ENABLED && !variables.MIRROR_DISABLE_NEW_PUSH,
+      defaultIntervalSeconds: variables.MIRROR_DEFAULT_INTERVAL_MINUTES * 60,
+      minIntervalSeconds: variables.MIRROR_MIN_INTERVAL_MINUTES * 60,
+      pauseMs: variables.MIRROR_PAUSE_DAYS * DAY_MS || Number.POSITIVE_INFINITY,
+    },
+    remoteTimeoutMs: variables.REMOTE_TIMEOUT * 1000,
     areForeignDependenciesAllowed: variables.ALLOW_CROSS_REPOSITORY_DEPENDENCIES,
     isAuditOn: variables.AUDIT_ENABLED,
     auditDays: variables.AUDIT_DAYS,

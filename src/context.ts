@@ -4,6 +4,7 @@ import type { SignInFailures } from "./auth/sign-in-failures.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/db.ts";
 import type { EventQueues } from "./storage/event-queues.ts";
+import type { RemoteJobs } from "./storage/remote-jobs.ts";
 import type { Mailer } from "./outgoing/mailer.ts";
 import type { Outgoing } from "./outgoing/outgoing.ts";
 import type { GitStorage } from "./storage/storage.ts";
@@ -14,6 +15,8 @@ export interface Ctx {
   db: Database;
   git: GitStorage;
   eventQueues: EventQueues;
+  /** Queues the work of mirrors and imports. */
+  remoteJobs: RemoteJobs;
   /** Sends mail. */
   mailer: Mailer;
   /** Sends every request to another host. */

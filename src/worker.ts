@@ -9,6 +9,7 @@ import { openDatabase } from "./db/db.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
 import { USER_AGENT } from "./domain/version.ts";
 import { EventQueues } from "./storage/event-queues.ts";
+import { RemoteJobs } from "./storage/remote-jobs.ts";
 import { BatchMeter } from "./jobs/batch-meter.ts";
 import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
@@ -79,6 +80,7 @@ function openSystemCtx(
     db: openDatabase(env.DB.withSession("first-primary")),
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS, EVENTS_OUT),
+    remoteJobs: new RemoteJobs(env.REMOTE_JOBS),
     mailer: new Mailer(bindings),
     outgoing: openOutgoing(config, "", USER_AGENT),
     actor: ANONYMOUS,

@@ -118,6 +118,10 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 100000",
     values: wrongNumbers("0", "100001"),
   },
+  REMOTE_PACK_MAX_BYTES: {
+    allowed: "a whole number from 1024 to 999999999999",
+    values: wrongNumbers("1023", "1000000000000"),
+  },
   GIT_OBJECT_MAX_BYTES: {
     allowed: "a whole number from 1024 to 999999999999",
     values: wrongNumbers("1023", "1000000000000"),
@@ -170,6 +174,24 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 1000",
     values: wrongNumbers("0", "1001"),
   },
+  DISABLE_MIGRATIONS: { allowed: "true or false", values: wrongFlags() },
+  MIGRATION_WAIT_SECONDS: {
+    allowed: "a whole number from 0 to 60",
+    values: wrongNumbers("-1", "61"),
+  },
+  MIRROR_ENABLED: { allowed: "true or false", values: wrongFlags() },
+  MIRROR_DISABLE_NEW_PULL: { allowed: "true or false", values: wrongFlags() },
+  MIRROR_DISABLE_NEW_PUSH: { allowed: "true or false", values: wrongFlags() },
+  MIRROR_DEFAULT_INTERVAL_MINUTES: {
+    allowed: "a whole number from 1 to 525600",
+    values: wrongNumbers("0", "525601"),
+  },
+  MIRROR_MIN_INTERVAL_MINUTES: {
+    allowed: "a whole number from 1 to 525600",
+    values: wrongNumbers("0", "525601"),
+  },
+  MIRROR_PAUSE_DAYS: { allowed: "a whole number from 0 to 365", values: wrongNumbers("-1", "366") },
+  REMOTE_TIMEOUT: { allowed: "a whole number from 1 to 600", values: wrongNumbers("0", "601") },
   DELIVER_TIMEOUT: { allowed: "a whole number from 1 to 20", values: wrongNumbers("0", "21") },
   WEBHOOK_PAUSE_DAYS: {
     allowed: "a whole number from 0 to 365",

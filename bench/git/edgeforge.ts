@@ -10,6 +10,8 @@ import { readCpuTime } from "../support/process.ts";
 /** The service, with the API operations of the cases. */
 export type Edgeforge = Forge & {
   owner: string;
+  /** Calls the API as the owner. */
+  call: User["call"];
   /** Creates another user. */
   makeUser: (name: string) => Promise<User>;
 };
@@ -39,8 +41,15 @@ type RequestLine = z.infer<typeof RequestLine>;
 const REST_MS = 60;
 const REST_WAIT_MS = 20_000;
 
-/** Starts the service as `npm start` does, with its state in `data`. */
-export async function openEdgeforge(data: string): Promise<Edgeforge> {
+/**
+ * Starts the service as `npm start` does, with its state in `data`.
+ *
+ * @param vars Settings that differ from wrangler.toml's.
+ */
+export async function openEdgeforge(
+  data: string,
+  vars: Record<string, string> = {},
+): Promise<Edgeforge> {
   const administrator = {
     name: "root",
     password: randomBytes(18).toString("base64url"),
@@ -50,6 +59,7 @@ export async function openEdgeforge(data: string): Promise<Edgeforge> {
   let lines = new Map<string, RequestLine>();
   const service = await openService(data, {
     administrator,
+    vars,
     onLog: ({ level, message }) => {
       const line = RequestLine.safeParse(message.startsWith("{") ? JSON.parse(message) : undefined);
       if (line.success) lines.set(line.data.id, line.data);
@@ -87,6 +97,7 @@ export async function openEdgeforge(data: string): Promise<Edgeforge> {
   return {
     name: "edgeforge",
     owner: root.name,
+    call: root.call,
     makeUser: async (name) => {
       const password = randomBytes(18).toString("base64url");
       const email = `${name}@example.com`;

@@ -23,7 +23,6 @@ GET /orgs/{org}/actions/secrets
 PUT DELETE /orgs/{org}/actions/secrets/{secretname}
 GET /orgs/{org}/actions/variables
 GET PUT POST DELETE /orgs/{org}/actions/variables/{variablename}
-POST /repos/migrate
 GET /repos/{owner}/{repo}/actions/artifacts
 GET DELETE /repos/{owner}/{repo}/actions/artifacts/{artifact_id}
 GET /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/zip
@@ -48,10 +47,6 @@ PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
-POST /repos/{owner}/{repo}/mirror-sync
-GET POST /repos/{owner}/{repo}/push_mirrors
-POST /repos/{owner}/{repo}/push_mirrors-sync
-GET DELETE /repos/{owner}/{repo}/push_mirrors/{name}
 POST /repos/{owner}/{repo}/wiki/new
 GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
 GET /repos/{owner}/{repo}/wiki/pages

@@ -12,7 +12,8 @@ import {
   toRepositoryContext,
   type RepositoryRow,
 } from "../domain/repos/find-repository.ts";
-import type { Failure } from "../lib/failure.ts";
+import { PROJECT_PARTS, type ProjectPart, type Unit } from "../db/schema/index.ts";
+import { Failure } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
@@ -26,6 +27,8 @@ export interface RepositoryTarget extends Requirements {
   requirement: Requirement;
   /** Whether the rules of branches and tags are loaded; by default those who change the code or releases need them. */
   showsRules?: boolean | undefined;
+  /** Whether the route may change a repository that is being migrated. */
+  whileMigrating?: boolean | undefined;
   /** The path of this request under a renamed repository. */
   pathAt(renamed: RepositoryContext): string;
   /** Creates the repository if it does not exist and the request may create it. */
@@ -117,9 +120,55 @@ async function findPermitted(
   const repo = await resolveRepository(incoming, ctx, target, row);
   if (target.requirement.mode !== "read" && !actor.user) throw door.refuseAnonymous(config);
   door.requireAccess(actor, repo, target.requirement);
+  refuseWhileMigrating(repo, target);
+  refuseInStep(repo, target);
   const isWrite = target.scopes.some((scope) => scope.startsWith("write:"));
   if (isWrite && isAdministration(target.requirement)) requireAdministrationInReach(actor);
   return repo;
+}
+
+/** Scopes whose requests change what a migration writes. */
+const CHANGING: readonly string[] = ["write:repository", "write:issue"];
+
+/**
+ * Refuses changes of a repository that is being migrated: they would come between what is still on its way.
+ *
+ * @throws Failure `locked`.
+ */
+function refuseWhileMigrating({ row, owner }: RepositoryContext, target: RepositoryTarget): void {
+  const state = row.origin?.import;
+  if (target.whileMigrating || (state !== "running" && state !== "waiting")) return;
+  if (!target.scopes.some((scope) => CHANGING.includes(scope))) return;
+  throw new Failure("locked", `${owner.name}/${row.name} is being migrated`);
+}
+
+/** The parts of a project that a unit holds. */
+const PARTS_OF_UNITS: Partial<Record<Unit, readonly ProjectPart[]>> = {
+  issues: ["issues", "labels", "milestones"],
+  pulls: ["pulls"],
+  releases: ["releases"],
+};
+
+/**
+ * Refuses changes of what a mirror keeps in step with its remote.
+ *
+ * @throws Failure `locked`.
+ */
+function refuseInStep({ row, owner }: RepositoryContext, target: RepositoryTarget): void {
+  const parts = row.isMirror ? (row.origin?.mirror?.parts ?? []) : [];
+  if (parts.length === 0) return;
+  const { scopes, requirement } = target;
+  const changed: readonly ProjectPart[] = scopes.includes("write:issue")
+    ? PROJECT_PARTS.filter((part) => part !== "releases")
+    : scopes.includes("write:repository") && requirement.unit !== undefined
+      ? (PARTS_OF_UNITS[requirement.unit] ?? [])
+      : [];
+  const part = changed.find((each) => parts.includes(each));
+  if (part === undefined) return;
+  throw new Failure(
+    "locked",
+    `${owner.name}/${row.name} is a mirror: its ${part} are read-only here, as they follow ${row.origin?.url}`,
+  );
 }
 
 const isAdministration = ({ mode }: Requirement): boolean => mode === "admin" || mode === "owner";

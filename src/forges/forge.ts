@@ -21,8 +21,13 @@ export interface ForeignProject {
   readonly cloneUrl: string;
   /** Of the repository's page. */
   readonly htmlUrl: string;
-  readonly hasIssues: boolean;
-  readonly hasPulls: boolean;
+  readonly tracksIssues: boolean;
+  readonly takesPulls: boolean;
+  /**
+   * How the reader numbers issues and pull requests, in its own words, if the forge counts them apart. It is decided once:
+   * who stores it and opens the reader with it again, for the next step or years later, is given the same numbers.
+   */
+  readonly numbering?: string;
 }
 
 export interface ForeignLabel {
@@ -200,6 +205,8 @@ export interface ForeignPage<T> {
   readonly next: string | undefined;
   /** How many there are in all, if the forge tells. */
   readonly total?: number | undefined;
+  /** What the reader leaves out on purpose, a sentence for each item, for the notes of the import. */
+  readonly leftOut?: readonly string[];
 }
 
 /** What limits a list to the items that are wanted. */

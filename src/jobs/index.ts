@@ -8,10 +8,12 @@ import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
 import { maintainRepository } from "../domain/git/maintain-repository.ts";
 import type { DeliveryJob, EventJob } from "../storage/event-queues.ts";
 import { logBug } from "../lib/log.ts";
+import type { RemoteJob } from "../storage/remote-jobs.ts";
 import type { StorageJob } from "../storage/storage-job.ts";
+import { isRemoteJob, runRemoteJob } from "./remote-jobs.ts";
 
 /** The message types of the queues. */
-export type Job = StorageJob | EventJob | DeliveryJob;
+export type Job = StorageJob | EventJob | DeliveryJob | RemoteJob;
 
 /** How long a batch waits for its deliveries. */
 const DELIVERY_WAIT_MS = 200;
@@ -48,6 +50,12 @@ export async function handleBatch(
       await handle([message], () => maintainRepository(openCtx(), body));
     }
   }
+  // A slow host delays those of its own batch only.
+  const remote = messages.map(async (message) => {
+    const { body } = message;
+    if (isRemoteJob(body)) await handle([message], () => runRemoteJob(openCtx(), body));
+  });
+  await Promise.all(remote);
 }
 
 /**

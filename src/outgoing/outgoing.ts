@@ -1,3 +1,4 @@
+import { streamOf } from "../lib/stream-of.ts";
 import { checkEgress, type OutgoingRules } from "./check-egress.ts";
 import type { NameResolver } from "./name-resolver.ts";
 import {
@@ -11,6 +12,12 @@ import {
 import { type IsSecret, readHeaders, secretNames } from "./outgoing-headers.ts";
 import { readBody } from "./read-body.ts";
 import { findLocation, type Hop, redirected } from "./redirect.ts";
+import {
+  type OpenOutcome,
+  readStreamed,
+  RequestClock,
+  type StreamLimits,
+} from "./streamed-response.ts";
 import { parseTarget, type Target } from "./target.ts";
 
 /** A request to another host. */
@@ -22,6 +29,12 @@ export interface OutgoingRequest {
   body?: string | Uint8Array<ArrayBuffer>;
   /** Headers to drop on a redirect to another host, besides those whose names mark them as secrets. */
   secretHeaders?: readonly string[];
+}
+
+/** A request whose response is read as a stream. */
+export interface StreamedRequest extends Omit<OutgoingRequest, "body"> {
+  /** A stream is sent in chunks, as fast as the other host takes it. It can't be sent again, so no redirect is followed. */
+  body?: string | Uint8Array<ArrayBuffer> | AsyncGenerator<Uint8Array>;
 }
 
 export interface OutgoingLimits {
@@ -76,20 +89,78 @@ export class Outgoing {
     });
     try {
       const isSecret = secretNames(request.secretHeaders);
-      return await Promise.race([expiry, this.follow(url, hop, limits, isSecret, abort.signal)]);
+      return await Promise.race([
+        expiry,
+        this.fetchWhole(url, hop, limits, isSecret, abort.signal),
+      ]);
     } finally {
       clearTimeout(timer);
       abort.abort();
     }
   }
 
-  private async follow(
+  /**
+   * Sends a request to another host as `fetchGuarded` does, and returns as soon as the response begins.
+   *
+   * Nothing that the other host does is thrown; it is reported in the outcome. Only reading the body throws.
+   *
+   * @throws What a streamed request body throws, if it ends the request.
+   */
+  async open(url: string, request: StreamedRequest, limits: StreamLimits): Promise<OpenOutcome> {
+    const headers = readHeaders(request.headers ?? {}, this.userAgent);
+    if (!(headers instanceof Headers)) return headers;
+    const clock = new RequestClock(limits);
+    const sent = sendable(request.body, clock);
+    const hop: Hop = { method: request.method ?? "GET", headers, body: sent.body };
+    const redirectsMax = sent.isStream ? 0 : limits.redirectsMax;
+    const isSecret = secretNames(request.secretHeaders);
+    let opened = false;
+    try {
+      const followed = this.follow(url, hop, redirectsMax, isSecret, clock.signal, () =>
+        clock.restart(),
+      );
+      const outcome = await Promise.race([clock.expired, followed, sent.failed]);
+      if (outcome.kind !== "response") return outcome;
+      const { response, url: from } = outcome;
+      opened = true;
+      return {
+        kind: "opened",
+        status: response.status,
+        headers: response.headers,
+        url: from.href,
+        body: readStreamed(response, limits.bodyBytesMax, clock),
+        end: () => clock.end(),
+      };
+    } finally {
+      if (opened) clock.pause();
+      else {
+        clock.end();
+        sent.end();
+      }
+    }
+  }
+
+  private async fetchWhole(
     url: string,
     first: Hop,
     { bodyBytesMax, redirectsMax }: OutgoingLimits,
     isSecret: IsSecret,
     signal: AbortSignal,
   ): Promise<Outcome> {
+    const followed = await this.follow(url, first, redirectsMax, isSecret, signal);
+    if (followed.kind !== "response") return followed;
+    return readResponse(followed.response, followed.url, bodyBytesMax);
+  }
+
+  /** @param onHop Called after each redirect. */
+  private async follow(
+    url: string,
+    first: Hop,
+    redirectsMax: number,
+    isSecret: IsSecret,
+    signal: AbortSignal,
+    onHop: () => void = () => {},
+  ): Promise<Followed | Blocked | Unreached> {
     let hop = first;
     let target = await this.checkTarget(url, undefined, signal);
     for (let redirectCount = 0; ; redirectCount++) {
@@ -98,9 +169,10 @@ export class Outgoing {
       const response = await send(from, hop, signal);
       if (!response) return unreached(`${target.host} did not answer`);
       const location = redirectsMax > 0 ? findLocation(response) : undefined;
-      if (location === undefined) return readResponse(response, from, bodyBytesMax);
+      if (location === undefined) return { kind: "response", response, url: from };
 
       await cancelBody(response);
+      onHop();
       if (redirectCount === redirectsMax) return blocked(`more than ${redirectsMax} redirects`);
       target = await this.checkTarget(location, from, signal);
       if (target.kind === "target") {
@@ -119,6 +191,13 @@ export class Outgoing {
     if (target.kind === "blocked") return target;
     return (await checkEgress(target, this.rules, this.resolver, signal)) ?? target;
   }
+}
+
+/** The response at the end of all redirects. */
+interface Followed {
+  kind: "response";
+  response: Response;
+  url: URL;
 }
 
 /** @returns Undefined if there is no response: no connection, a TLS failure, or no HTTP. */
@@ -151,4 +230,40 @@ async function readResponse(response: Response, url: URL, bytesMax: number): Pro
 /** Cancels the body of a redirect, which is not read. */
 async function cancelBody({ body }: Response): Promise<void> {
   await body?.cancel().catch(() => undefined);
+}
+
+/** A request body as the platform takes it. */
+interface Sendable {
+  readonly body: Hop["body"];
+  readonly isStream: boolean;
+  /** Rejects with the error of a streamed body. */
+  readonly failed: Promise<never>;
+  /** Ends a streamed body that is not sent to its end. */
+  end(): void;
+}
+
+/** Each piece that is taken of a streamed body restarts the clock. */
+function sendable(given: StreamedRequest["body"], clock: RequestClock): Sendable {
+  if (given === undefined || typeof given === "string" || given instanceof Uint8Array) {
+    return { body: given, isStream: false, failed: new Promise(() => {}), end: () => {} };
+  }
+  let fail: (error: unknown) => void = () => {};
+  const failed = new Promise<never>((_, reject) => (fail = reject));
+  // Handled also where nobody races against it any more.
+  failed.catch(() => undefined);
+  async function* pieces(source: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of source) {
+        clock.restart();
+        yield piece;
+      }
+    } catch (error) {
+      fail(error);
+      // Not thrown into the request, which the platform would report as an error that nobody handles.
+      clock.end();
+      await new Promise(() => {});
+    }
+  }
+  const body = streamOf(pieces(given), () => {});
+  return { body, isStream: true, failed, end: () => void given.return(undefined) };
 }

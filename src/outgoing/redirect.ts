@@ -4,7 +4,8 @@ import type { IsSecret } from "./outgoing-headers.ts";
 export interface Hop {
   method: string;
   headers: Headers;
-  body: string | Uint8Array<ArrayBuffer> | undefined;
+  /** A stream only where no redirect is followed. */
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | undefined;
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -39,7 +40,10 @@ export function redirected(hop: Hop, status: number, from: URL, to: URL, isSecre
   return isChangedToGet ? { method: "GET", headers, body: undefined } : { ...hop, headers };
 }
 
-/** Whether credentials for `from` may be sent to `to`: true for the same origin, and for an upgrade from http to https of the same host at the default ports. */
+/**
+ * Whether secrets for one address may be sent to another: true for the same origin, and for an upgrade from http to https of the same host at
+ * the default ports.
+ */
 export function canSeeSecrets(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true;
   const isUpgrade = from.protocol === "http:" && to.protocol === "https:";

@@ -33,8 +33,10 @@ export class RefTable {
   /**
    * Updates a ref if it still has the expected old oid. Refuses to delete `head` and to create conflicting
    * names.
+   *
+   * @param head The branch that must not be deleted, if any.
    */
-  move(update: RefUpdate, head: string): RefOutcome {
+  move(update: RefUpdate, head: string | undefined): RefOutcome {
     const { ref, oldOid, newOid } = update;
     const [row] = this.sql
       .exec<{ oid: string }>("select oid from refs where name = ?", ref)

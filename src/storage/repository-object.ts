@@ -160,7 +160,7 @@ export class RepositoryObject extends DurableObject<Env> {
         const deletions = push.updates.filter(({ newOid }) => newOid === null);
         const others = push.updates.filter(({ newOid }) => newOid !== null);
         for (const update of [...deletions, ...others]) {
-          outcomes.push(this.refs.move(update, head));
+          outcomes.push(this.refs.move(update, push.origin ? undefined : head));
         }
 
         const hasFailed = outcomes.some(({ kind }) => kind !== "updated");
@@ -427,7 +427,7 @@ export class RepositoryObject extends DurableObject<Env> {
 
   /** Adds the updates to the reflog and the push to the outbox. */
   private recordPush(
-    { id, actorId, isConfined, at, rootUrl, visibility, packs, merges = [] }: Push,
+    { id, actorId, isConfined, origin, at, rootUrl, visibility, packs, merges = [] }: Push,
     updates: readonly RefUpdate[],
   ): OutboxEntry {
     for (const { ref, oldOid, newOid } of updates) {
@@ -452,6 +452,7 @@ export class RepositoryObject extends DurableObject<Env> {
       visibility,
       packName: packs.at(-1)?.name ?? null,
       firstLogId: this.lastLogId() - updates.length + 1,
+      ...(origin && { origin }),
       ...(merges.length > 0 && { merges }),
     };
     for (const { number } of merges) {

@@ -76,6 +76,9 @@ interface PushVisibility {
   isPrivate: boolean;
 }
 
+/** Why refs of a remote are taken over: by a mirror that follows it, or for the first time. */
+export type RemoteOrigin = "mirror" | "import";
+
 /** A ref that must have a value. */
 export type RequiredRef = Pick<StoredRef, "name" | "oid">;
 
@@ -120,6 +123,8 @@ export interface Push {
   actorId: number;
   /** Whether its credential reaches less than its account: nothing follows from it in other repositories. */
   isConfined: boolean;
+  /** That it takes over the refs of a remote: then also the branch that HEAD names may be deleted. */
+  origin?: RemoteOrigin;
   /** The time of the push, in milliseconds. */
   at: number;
   /** The public URL of the service; "" if the configuration has one. */
@@ -207,6 +212,8 @@ export interface OutboxEntry {
   packName: string | null;
   /** The reflog id of its first update; the ids of its other updates follow. */
   firstLogId: number;
+  /** That it took over the refs of a remote. */
+  origin?: RemoteOrigin;
   /** The merges that it makes, which are recorded with it. */
   merges?: readonly PushedMerge[];
 }

@@ -104,6 +104,7 @@ export function failing(fault: Fault) {
     STORAGE_JOBS: queue,
     EVENT_JOBS: queue,
     DELIVERY_JOBS: queue,
+    REMOTE_JOBS: queue,
   } as unknown as Partial<Env>;
   return {
     bindings,

@@ -6,6 +6,7 @@ import type { Ctx } from "../../src/context.ts";
 import { openDatabase } from "../../src/db/db.ts";
 import { USER_AGENT } from "../../src/domain/version.ts";
 import { EventQueues } from "../../src/storage/event-queues.ts";
+import { RemoteJobs } from "../../src/storage/remote-jobs.ts";
 import { type MailBindings, Mailer } from "../../src/outgoing/mailer.ts";
 import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 import { edgeCache } from "../../src/storage/edge-cache.ts";
@@ -37,6 +38,7 @@ export function systemCtx(
     db: openDatabase(all.DB.withSession("first-primary")),
     git: new GitStorage(all.PACKS, all.REPOSITORY, all.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(all.EVENT_JOBS, all.DELIVERY_JOBS, bindings.EVENTS_OUT),
+    remoteJobs: new RemoteJobs(all.REMOTE_JOBS),
     mailer: new Mailer(bindings),
     outgoing: openOutgoing(config, "", USER_AGENT),
     actor: ANONYMOUS,

@@ -16,15 +16,20 @@ import { renamedPath } from "./renamed-path.ts";
  *
  * @param options.showsRules Whether the rules of its branches and tags are loaded with the repository, where the route
  * does not change the code: then they are anyway.
+ * @param options.whileMigrating Whether the route may change a repository that is being migrated.
  */
 export function inRepo(
   scopes: Scope | readonly Scope[],
   requirement: Requirement = TO_SEE,
-  { showsRules }: { showsRules?: boolean } = {},
+  { showsRules, whileMigrating }: { showsRules?: boolean; whileMigrating?: boolean } = {},
 ): Guard<{ repo: RepositoryContext }> {
   const all = [scopes].flat();
   return guard(all, requirement.mode === "read", (c) =>
-    enterRepository(incoming(c), { ...targetOf(c, all, requirement), showsRules }),
+    enterRepository(incoming(c), {
+      ...targetOf(c, all, requirement),
+      showsRules,
+      whileMigrating,
+    }),
   );
 }
 
@@ -48,15 +53,17 @@ export function inNetwork(
  * The same for signed-in callers, for routes about the repository and the caller.
  *
  * @param parameters The parameters of the path that name the repository.
+ * @param options.whileMigrating As above.
  */
 export function signedInRepo(
   scopes: Scope | readonly Scope[],
   requirement: Requirement = TO_SEE,
   parameters: RepositoryParameters = OWNER_AND_REPO,
+  { whileMigrating }: { whileMigrating?: boolean } = {},
 ): Guard<{ repo: RepositoryContext; user: User }> {
   const all = [scopes].flat();
   return guard(all, false, async (c) => {
-    const target = targetOf(c, all, requirement, parameters);
+    const target = { ...targetOf(c, all, requirement, parameters), whileMigrating };
     const context = await enterRepository(incoming(c), target);
     return { ...context, user: requireUser(context.ctx.actor) };
   });

@@ -67,19 +67,20 @@ settings.openapi(
     middleware: [anyone()] as const,
     responses: { 200: json(GeneralRepoSettings, "The disabled features") },
   }),
-  (c) =>
-    c.json(
+  (c) => {
+    const { mirrors, areMigrationsDisabled, isLfsOn } = c.var.ctx.config;
+    return c.json(
       {
-        // Not implemented yet.
-        mirrors_disabled: true,
-        migrations_disabled: true,
-        time_tracking_disabled: true,
+        mirrors_disabled: !mirrors.isOn,
+        migrations_disabled: areMigrationsDisabled,
+        time_tracking_disabled: false,
         http_git_disabled: false,
         stars_disabled: false,
-        lfs_disabled: !c.var.ctx.config.isLfsOn,
+        lfs_disabled: !isLfsOn,
       },
       200,
-    ),
+    );
+  },
 );
 
 const GeneralUISettings = z

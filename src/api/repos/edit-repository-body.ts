@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
 import { MERGE_STYLES, type Repository } from "../../db/schema/index.ts";
+import type { MirrorEdit } from "../../domain/mirrors/pull/edit-mirror.ts";
 import type { RepositoryEdit } from "../../domain/repos/edit-repository.ts";
 import { invalidField } from "../../lib/failure.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
@@ -52,6 +53,18 @@ export const EditRepository = body({
   default_delete_branch_after_merge: optionalFlag(),
   default_merge_style: z.enum(MERGE_STYLES).optional(),
   default_allow_maintainer_edit: optionalFlag(),
+  mirror_interval: optionalText(64).openapi({
+    description: "Of a mirror: as Go writes durations, such as 8h0m0s; 0 for none",
+  }),
+  enable_prune: optionalFlag().openapi({
+    description: "Of a mirror: delete what its remote has no more",
+  }),
+  mirror: optionalFlag().openapi({
+    description: "`false` makes a mirror an ordinary repository",
+  }),
+  mirror_address: optionalText(4096).openapi({ description: "Of a mirror: its remote" }),
+  mirror_username: optionalText(255),
+  mirror_password: optionalText(4096),
 }).openapi("EditRepoOption");
 type Sent = z.infer<typeof EditRepository>;
 
@@ -85,6 +98,17 @@ export function toEdit(sent: Sent, repo: Repository): RepositoryEdit {
       (sent.has_pull_requests ?? repo.hasPullRequests) ? toPullSettings(sent) : undefined,
   });
 }
+
+/** The part of a request body that is about the mirror that the repository is. */
+export const toMirrorEdit = (sent: Sent): MirrorEdit =>
+  defined({
+    isMirror: sent.mirror,
+    interval: sent.mirror_interval,
+    isPruned: sent.enable_prune,
+    address: sent.mirror_address,
+    username: sent.mirror_username,
+    password: sent.mirror_password,
+  });
 
 function toPullSettings(sent: Sent): RepositoryEdit["pullSettings"] {
   const settings = defined({

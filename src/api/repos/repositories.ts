@@ -5,6 +5,7 @@ import { isAllowed } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import { repositories as repositoryTable } from "../../db/schema/index.ts";
+import { mirrorEditStatements } from "../../domain/mirrors/pull/edit-mirror.ts";
 import { createRepository } from "../../domain/repos/create-repository.ts";
 import { deleteRepository } from "../../domain/repos/delete-repository.ts";
 import { editRepository } from "../../domain/repos/edit-repository.ts";
@@ -20,7 +21,7 @@ import { inRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { CreateRepository } from "./create-repository-body.ts";
-import { EditRepository, toEdit } from "./edit-repository-body.ts";
+import { EditRepository, toEdit, toMirrorEdit } from "./edit-repository-body.ts";
 import { RepoPath } from "./paths.ts";
 
 export const repositories = endpoints();
@@ -139,7 +140,9 @@ repositories.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const edited = await editRepository(ctx, repo, toEdit(c.req.valid("json"), repo.row));
+    const sent = c.req.valid("json");
+    const ofMirror = await mirrorEditStatements(ctx, repo.row, toMirrorEdit(sent));
+    const edited = await editRepository(ctx, repo, toEdit(sent, repo.row), ofMirror);
     return c.json(toRepository(edited, viewer), 200);
   },
 );
@@ -151,7 +154,7 @@ repositories.openapi(
     operationId: "repoDelete",
     tags: ["repository"],
     summary: "Delete a repository",
-    middleware: [inRepo("write:repository", { mode: "owner" })] as const,
+    middleware: [inRepo("write:repository", { mode: "owner" }, { whileMigrating: true })] as const,
     request: { params: RepoPath },
     responses: {
       204: empty("The repository was deleted"),

@@ -21,7 +21,7 @@ export type MirrorState =
   | "ok"
   /** The last attempts failed: the next one is later than the interval says. */
   | "failing"
-  /** It failed for days: only a request to synchronize it goes on. */
+  /** It failed for days, or lost its approver: it goes on when somebody asks to synchronize it. */
   | "paused";
 
 /** What pull mirrors and push mirrors have in common. */
@@ -31,6 +31,8 @@ const mirrorColumns = () => ({
   username: text().notNull().default(""),
   /** The password or token, sealed; null for none. */
   sealedPassword: text(),
+  /** The administrator of the repository who set it up or confirmed it: without the right any more, it is not used. */
+  approverId: integer().notNull(),
   /** Seconds between two synchronizations; 0 for none by schedule. */
   intervalSeconds: integer().notNull(),
   state: text().$type<MirrorState>().notNull().default("ok"),
@@ -138,8 +140,19 @@ export interface ImportWishes {
   parts: ProjectPart[];
   withLargeFiles: boolean;
   largeFilesUrl: string;
-  /** The accounts that authors with these names on the other side have here; of an administrator's request only. */
+  /** The accounts that authors with these lower-case names on the other side have here; of an administrator's request only. */
   authors: Record<string, number>;
+  /**
+   * Only what changed there at this time or later, in milliseconds, and what was taken before is brought in step: of
+   * mirrors. Undefined for all of it, and only what was not taken before.
+   */
+  since?: number;
+  /** When the present run began to read, in milliseconds: the next one of a mirror begins there. */
+  readAt?: number;
+  /** Whether it was continued: by then the repository may have what people here made, which stays as it is. */
+  isRepeat?: boolean;
+  /** How the reader numbers issues, in its own words, once it is decided. */
+  numbering?: string;
 }
 
 /** The taking over of projects from elsewhere: one row for each repository that came so. */
@@ -213,6 +226,10 @@ export const foreignItems = sqliteTable(
     /** What the other side says of its last change, as it says it; "" if it doesn't. */
     revision: text().notNull().default(""),
   },
-  (table) => [primaryKey({ columns: [table.repoId, table.kind, table.foreignId] })],
+  (table) => [
+    primaryKey({ columns: [table.repoId, table.kind, table.foreignId] }),
+    // Whether a row came from elsewhere.
+    index("foreign_items_local").on(table.repoId, table.kind, table.localId),
+  ],
 );
 export type ForeignItem = typeof foreignItems.$inferSelect;

@@ -1,5 +1,6 @@
 import type { Consequence } from "../../events/consequence.ts";
 import { detachFormerLabels } from "../labels/detach-former-labels.ts";
+import { followPushes } from "../mirrors/push/request-push.ts";
 import { notify } from "../notifications/notify.ts";
 import { removePullRefs } from "../pulls/remove-refs.ts";
 import { cleanUpMerged } from "../pulls/merge/clean-up-merged.ts";
@@ -28,6 +29,7 @@ export const CONSEQUENCES: readonly Consequence[] = [
   runScheduledMerges,
   advanceMergeQueues,
   detachFormerLabels,
+  followPushes,
   notify,
   notifyRelease,
 ];

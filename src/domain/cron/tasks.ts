@@ -6,7 +6,9 @@ import { removeLooseAttachments } from "../attachments/remove-loose-attachments.
 import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
 import { maintainDeleted } from "../git/maintain-deleted.ts";
+import { sendDueImports } from "../imports/send-due-imports.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
+import { sendDueMirrors } from "../mirrors/send-due-mirrors.ts";
 import { sendAllDueMails } from "../outbox/send-due-mails.ts";
 import { sweepNotifications } from "../notifications/sweep-notifications.ts";
 import { cleanUpPackages } from "../package-cleanup/run-cleanup.ts";
@@ -37,6 +39,8 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "forward_events", schedule: EVERY_MINUTE, run: forwardEvents },
   { name: "send_mails", schedule: EVERY_MINUTE, run: sendAllDueMails },
   { name: "advance_merge_queues", schedule: EVERY_MINUTE, run: runDueQueues },
+  { name: "update_mirrors", schedule: EVERY_MINUTE, run: sendDueMirrors },
+  { name: "continue_migrations", schedule: EVERY_MINUTE, run: sendDueImports },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
   { name: "delete_repository_rows", schedule: EVERY_MINUTE, run: continueRemovals },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },

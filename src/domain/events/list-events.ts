@@ -80,16 +80,17 @@ const isNarrowed = ({ actor }: Ctx): boolean =>
   seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
 /**
- * Events of keys, webhooks, blocks, collaborators, offered transfers and of the repositories of teams are listed for
+ * Events of keys, webhooks, mirrors, blocks, collaborators, offered transfers and of the repositories of teams are listed for
  * administrators only.
  */
 const isAdministrative = sql`(
   ${events.type} in (
     'public_key.added', 'public_key.removed', 'block.created', 'block.deleted',
     'repository.transfer_started', 'repository.transfer_cancelled', 'repository.transfer_rejected',
-    'team.repository_added', 'team.repository_removed'
+    'team.repository_added', 'team.repository_removed', 'migration.failed'
   )
-  or ${events.type} like 'hook.%' or ${events.type} like 'collaborator.%'
+  or ${events.type} like 'hook.%' or ${events.type} like 'mirror.%'
+  or ${events.type} like 'push_mirror.%' or ${events.type} like 'collaborator.%'
 )`;
 /** Of a deleted repository, only the deletion is listed. */
 const isDeletionListed = sql`(

@@ -7,7 +7,6 @@ import { NULL_OID, oidBytes } from "../../git/oid.ts";
 import { findMisleading, isRefName } from "../../git/ref-name.ts";
 import { peel } from "../../git/walk/peel.ts";
 import type { ReachableObjects } from "../../git/walk/reachable-objects.ts";
-import type { RefResult } from "../../git/wire/receive-report.ts";
 import { isDelete, type RefCommand } from "../../git/wire/receive-request.ts";
 import type { Failure } from "../../lib/failure.ts";
 import { log } from "../../lib/log.ts";
@@ -57,7 +56,14 @@ export type PushCause =
   /** By a merge that its door has judged: rules about who pushes what do not apply, all others do. */
   | "merge"
   /** By the service itself: nobody's permission and no rule is asked, and refs of pull requests may be written. */
-  | "service";
+  | "service"
+  /**
+   * By a mirror that follows its remote: nobody's permission and no rule is asked. Its events are those of the owner and
+   * say so, and nothing follows from them.
+   */
+  | "mirror"
+  /** By the first taking over of a remote: as by a mirror, but no event is recorded, and refs of pull requests may be written. */
+  | "import";
 
 /** A set of ref updates, from a client's push or from the service itself. */
 export interface RefPush {
@@ -121,11 +127,16 @@ export async function pushRefs(
   const isUndone = push.isAtomic && results.size > 0;
   let outcome: PushOutcome | undefined;
   if (updates.length > 0 && !isUndone) {
+    const { cause } = push;
+    const origin = cause === "mirror" || cause === "import" ? cause : undefined;
     outcome = await commit(stored, push, {
       id: crypto.randomUUID(),
-      actorId: ctx.actor.user?.id ?? 0,
+      actorId: origin ? row.ownerId : (ctx.actor.user?.id ?? 0),
       isConfined:
-        isConfined(ctx.actor) || push.merges?.some(({ isAutomatic }) => isAutomatic) === true,
+        origin !== undefined ||
+        isConfined(ctx.actor) ||
+        push.merges?.some(({ isAutomatic }) => isAutomatic) === true,
+      ...(origin && { origin }),
       at: ctx.now,
       rootUrl: ctx.config.publicUrl === "" ? ctx.publicUrl : "",
       visibility: { visibility: row.visibility, isPrivate: row.isPrivate },
@@ -165,7 +176,9 @@ async function openRules(
   repo: RepositoryContext,
   push: RefPush,
 ): Promise<(update: RefUpdate) => Promise<Failure | undefined>> {
-  if (push.cause === "service") return async () => undefined;
+  if (push.cause === "service" || push.cause === "mirror" || push.cause === "import") {
+    return async () => undefined;
+  }
   const tokenRule = new TokenRule(ctx, push);
   if (!push.commands.some(({ ref }) => /^refs\/(?:heads|tags)\//.test(ref))) {
     return (update) => tokenRule.findRefusal(update);
@@ -186,6 +199,9 @@ const UNDONE = "atomic push failure";
 
 /** Refs that only the service writes, and those that are none: what is pushed to `refs/for/` is a pull request. */
 const HIDDEN = /^refs\/(?:pull|for|for-review)\//;
+
+/** Whether only the service writes refs of this name. */
+export const isHiddenRef = (ref: ByteText): boolean => HIDDEN.test(ref);
 
 /** How often a push is committed again because refs that it builds on have moved forward. */
 const RETRIES_MAX = 5;
@@ -246,12 +262,13 @@ async function validateCommand(
 ): Promise<RefUpdate | string> {
   const { ref, newOid } = command;
   const oldOid = command.oldOid === NULL_OID ? null : command.oldOid;
-  if (ref.length > REF_BYTES_MAX) return "the name is too long";
   // SECURITY: the only check that every ref name passes before it is stored.
-  if (!ref.startsWith("refs/") || !isRefName(ref)) return "funny refname";
+  const misnomer = findMisnomer(ref);
+  if (misnomer !== undefined) return misnomer;
   // SECURITY: only the service writes the refs of pull requests, or a push could forge one.
-  if (cause !== "service" && HIDDEN.test(ref)) return "hidden ref: only the service writes it";
-  if (ref === "refs/heads/HEAD") return "a branch can't be called HEAD";
+  if (cause !== "service" && cause !== "import" && isHiddenRef(ref)) {
+    return "hidden ref: only the service writes it";
+  }
   if (isDelete(command)) return { ref, oldOid, newOid: null, peeledOid: null };
   // A deletion may name them: an earlier version of the service accepted such names.
   const misleading = findMisleading(ref);
@@ -269,23 +286,31 @@ async function validateCommand(
   return { ref, oldOid, newOid, peeledOid: peeled ? catalog.oid(peeled) : null };
 }
 
-function toResult(outcome: RefOutcome): RefResult {
+/** Why no ref may have a name, whether or not it exists; undefined for any other name. */
+export function findMisnomer(ref: ByteText): string | undefined {
+  if (ref.length > REF_BYTES_MAX) return "the name is too long";
+  if (!ref.startsWith("refs/") || !isRefName(ref)) return "funny refname";
+  return ref === "refs/heads/HEAD" ? "a branch can't be called HEAD" : undefined;
+}
+
+function toResult(outcome: RefOutcome): PushedRef {
   const ref = outcome.ref as ByteText;
-  const refused = (reason: string): RefResult => ({ kind: "refused", ref, reason });
+  const refused = (reason: string): PushedRef => ({ kind: "refused", ref, reason });
+  const stale = (reason: string): PushedRef => ({ ...refused(reason), isStale: true });
   switch (outcome.kind) {
     case "updated":
       return { kind: "ok", ref };
     case "stale":
       // Git's own message, for which git clients print advice.
-      return refused("fetch first");
+      return stale("fetch first");
     case "conflict":
       return refused(`the name clashes with ${outcome.otherRef}`);
     case "default-branch":
       return refused(wordDefault(decodeText(ref.replace(/^refs\/heads\//, "") as ByteText)));
     case "expired":
-      return refused("the push took too long: push again");
+      return stale("the push took too long: push again");
     case "required-ref-changed":
-      return refused("a ref that the push builds on has changed: fetch and push again");
+      return stale("a ref that the push builds on has changed: fetch and push again");
     case "merged":
       return refused("the pull request is merged already");
     case "undone":

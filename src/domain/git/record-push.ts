@@ -56,6 +56,7 @@ export async function recordPush(
     firstLogId,
     rootUrl = "",
     visibility = { visibility: "private", isPrivate: true },
+    origin: remoteOrigin,
     merge,
     merges = merge ? [merge] : [],
   } = entry as Stored;
@@ -65,6 +66,7 @@ export async function recordPush(
     repoId: repo.id,
     ownerId: repo.ownerId,
     ...(isConfined && { isConfined }),
+    ...(remoteOrigin === "mirror" && { isMirror: true as const }),
   } as const;
   const setRow = (isTold: boolean) =>
     db
@@ -97,8 +99,9 @@ export async function recordPush(
       if (ref.startsWith(HEADS)) tips.push([branchName(ref), newOid, logId]);
       logId++;
     }
-    // Nobody pushes the refs that the service keeps for pull requests.
-    const told = page.filter(({ ref }) => !ref.startsWith("refs/pull/"));
+    // Nobody pushes the refs that the service keeps for pull requests, and an import is told of as one.
+    const told =
+      remoteOrigin === "import" ? [] : page.filter(({ ref }) => !ref.startsWith("refs/pull/"));
     const pushed = await findPushed(told);
     for (let from = 0; from < told.length; from += UPDATES_OF_EVENT) {
       const updates = told

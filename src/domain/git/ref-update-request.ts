@@ -24,6 +24,8 @@ export type PushedRef = RefResult & {
    * for any other refusal.
    */
   readonly failure?: Failure;
+  /** Whether it is refused only because others changed the repository meanwhile. */
+  readonly isStale?: boolean;
 };
 
 /**

@@ -1,4 +1,5 @@
 import { and, eq, sql, type AnyColumn, type SQL } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
@@ -65,6 +66,7 @@ export interface RepositoryEdit extends Columns {
  * have the wanted value are skipped and produce no event. Making a repository private deletes the stars and
  * watches of users who can no longer see it.
  *
+ * @param more Statements that change its mirror, in the same batch.
  * @throws Failure `invalid` for an invalid value, for a name that is taken, for a default branch that does not exist,
  * and when no unit would stay enabled; `forbidden` for making it private with a public-only token; `not_found`
  * if it was deleted meanwhile.
@@ -73,6 +75,7 @@ export async function editRepository(
   ctx: Ctx,
   repo: RepositoryContext,
   wanted: RepositoryEdit,
+  more: readonly BatchItem<"sqlite">[] = [],
 ): Promise<RepositoryContext> {
   const { row, owner } = repo;
   // Loaded here rather than by the caller, so that every door applies the parent's visibility to its forks.
@@ -85,7 +88,8 @@ export async function editRepository(
     throw forbidden("token scope is limited to public repos");
   }
   const edit = changesOf(row, requested);
-  if (Object.keys(edit).length === 0) {
+  const changed = [...Object.keys(edit), ...(more.length > 0 ? ["mirror"] : [])].toSorted();
+  if (changed.length === 0) {
     // An earlier edit may have failed between writing the row and setting HEAD.
     await setHead(ctx, row, requested.defaultBranch);
     return related;
@@ -107,26 +111,27 @@ export async function editRepository(
     .where(isThis)
     .returning();
   try {
-    const [, , updated] = await ctx.db.batch([
-      // Before the update, so that the counters of the returned row are already reduced.
-      ...deleteTogglesHidden(ctx, row, edit),
+    // Before the update, so that the returned row has its changes, and the counters already reduced.
+    const before = [...deleteTogglesHidden(ctx, row, edit), ...more] as const;
+    const results: unknown[] = await ctx.db.batch([
+      ...before,
       update,
       ...redirects(ctx, row, edit),
       record(ctx, {
         type: "repository.edited",
         repoId: row.id,
         ownerId: owner.id,
-        changed: Object.keys(edit).toSorted(),
+        changed,
       }),
       recordAudit(ctx, {
         kind: "repository.edited",
         repoId: row.id,
         ownerId: owner.id,
-        details: { changed: Object.keys(edit).toSorted() },
+        details: { changed },
       }),
       ...visibilityAndNameEvents(ctx, row, edit),
     ]);
-    const [edited] = updated;
+    const [edited] = results[before.length] as Repository[];
     if (!edited) throw notFound();
     await setHead(ctx, row, requested.defaultBranch);
     return { ...related, row: edited };

@@ -41,12 +41,15 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
     Pick<
       Inserted,
       | "isTemplate"
+      | "isMirror"
+      | "origin"
       | "trustModel"
       | "parentId"
       | "isFork"
       | "isEmpty"
       | "sizeBytes"
       | "hasIssues"
+      | "hasPullRequests"
       | "hasWiki"
       | "hasReleases"
       | "hasProjects"

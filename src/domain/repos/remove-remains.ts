@@ -8,6 +8,7 @@ import {
   branchTips,
   codeComments,
   contentVersions,
+  foreignItems,
   issueAssignees,
   issueDependencies,
   issueLabels,
@@ -75,6 +76,7 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
 const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
   [notifications, notifications.repoId],
   [branchTips, branchTips.repoId],
+  [foreignItems, foreignItems.repoId],
   [mergeQueues, mergeQueues.repoId],
   [labels, labels.repoId],
   [milestones, milestones.repoId],

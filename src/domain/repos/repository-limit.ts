@@ -25,5 +25,6 @@ export const limitReached = (ctx: Ctx, owner: User): Failure =>
     `user has reached maximum limit of repositories [limit: ${repositoryLimit(ctx, owner)}]`,
   );
 
-const repositoryLimit = (ctx: Ctx, owner: User): number =>
+/** The maximum number of repositories of an owner; negative for none. */
+export const repositoryLimit = (ctx: Ctx, owner: User): number =>
   owner.repoCountMax >= 0 ? owner.repoCountMax : ctx.config.repoCountMax;

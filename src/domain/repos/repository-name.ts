@@ -7,15 +7,16 @@ const RESERVED_ENDINGS = [".wiki", ".git", ".rss", ".atom"];
 /**
  * Checks that `name` is a valid name for a repository.
  *
+ * @param field The field of the request that has the name.
  * @throws Failure `invalid` for an invalid or reserved name.
  */
-export function checkRepositoryName(name: string): void {
+export function checkRepositoryName(name: string, field = "name"): void {
   if (name.length > LENGTH_MAX) {
-    throw invalidField("name", `must have at most ${LENGTH_MAX} characters`);
+    throw invalidField(field, `must have at most ${LENGTH_MAX} characters`);
   }
   if (!/^[-.0-9A-Za-z_]+$/.test(name)) {
     throw invalidField(
-      "name",
+      field,
       "must consist of ASCII letters, digits, dashes, dots and underscores",
     );
   }

@@ -4,6 +4,15 @@ import type { RepositoryPayload } from "../../shapes/webhooks/repository-payload
 /** Changes of a repository, and pushes to it. */
 export type RepositoryEvent =
   | { type: "repository.created"; repoId: number; ownerId: number; name: string }
+  /** A migration to this service has come to its end, or can't go on by itself. */
+  | { type: "migration.finished"; repoId: number; ownerId: number }
+  | {
+      type: "migration.failed";
+      repoId: number;
+      ownerId: number;
+      /** Without credentials. */
+      reason: string;
+    }
   | { type: "repository.forked"; repoId: number; ownerId: number; parentId: number }
   | { type: "repository.edited"; repoId: number; ownerId: number; changed: string[] }
   | { type: "repository.renamed"; repoId: number; ownerId: number; from: string; to: string }
@@ -38,6 +47,28 @@ export type RepositoryEvent =
     }
   | { type: "collaborator.removed"; repoId: number; ownerId: number; userId: number }
   | { type: "repository.topics_changed"; repoId: number; ownerId: number }
+  /** A mirror becomes an ordinary repository. */
+  | { type: "repository.mirror_ended"; repoId: number; ownerId: number }
+  | {
+      type: "push_mirror.added" | "push_mirror.removed";
+      repoId: number;
+      ownerId: number;
+      remoteName: string;
+    }
+  | {
+      /** Its first failure after a success, and its pause. */
+      type: "mirror.failed";
+      repoId: number;
+      ownerId: number;
+      /** Of a push mirror; undefined for the mirror that the repository is. */
+      remoteName?: string;
+      /** Without credentials. */
+      reason: string;
+      /** When it is tried again, in milliseconds; null for not by itself. */
+      nextAt: number | null;
+      isPaused: boolean;
+    }
+  | { type: "mirror.recovered"; repoId: number; ownerId: number; remoteName?: string }
   | {
       type: "repository.deleted";
       repoId: number;
@@ -55,6 +86,8 @@ export type RepositoryEvent =
       part: number;
       /** Whether nothing may follow from it in other repositories: its credential reaches less than its account. */
       isConfined?: true;
+      /** Whether a mirror took the updates over from its remote. Nobody pushed them. */
+      isMirror?: true;
       /** Refs updated by all events of the push. */
       refCount: number;
       /** For a branch whose commits are known: its latest new commits, and their number. */

@@ -5,6 +5,7 @@ import { type Capabilities, formatCapabilities, parseCapabilities } from "./capa
 import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
+import { ServerRefusal } from "./server-refusal.ts";
 
 /** A ref as it is advertised to a client. */
 export interface AdvertisedRef {
@@ -64,6 +65,7 @@ export interface Advertisement {
  * Reads a server's advertisement of any version, with or without the header of smart HTTP.
  *
  * @returns Undefined while the message is incomplete.
+ * @throws ServerRefusal if the server refuses instead; GitError `protocol` if it violates the grammar.
  */
 export function parseAdvertisement(
   bytes: Uint8Array,
@@ -77,6 +79,7 @@ export function parseAdvertisement(
       }
       line = cursor.lineOr("flush");
     }
+    if (line?.startsWith("ERR ")) throw new ServerRefusal(line.slice(4) as ByteText);
     if (line === "version 2") {
       const words: ByteText[] = [];
       for (line = cursor.lineOr("flush"); line !== undefined; line = cursor.lineOr("flush")) {

@@ -1,10 +1,11 @@
 import type { ByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 import type { Oid } from "../oid.ts";
-import { type Capabilities, parseCapabilities } from "./capabilities.ts";
+import { type Capabilities, formatCapabilities, parseCapabilities } from "./capabilities.ts";
 import { formatFilterSpec, type ObjectFilter, parseFilterSpec } from "./filter-spec.ts";
 import { readNumberText, readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
+import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
 
 /** The depth that git uses for unlimited history. */
 const DEPTH_INFINITE = 0x7fffffff;
@@ -239,4 +240,25 @@ export function parseUploadRequest(
     }
     return { ...builder.build(), capabilities };
   });
+}
+
+/**
+ * The body of one upload request of versions 0 and 1 over HTTP, for the complete history: the wants with the capabilities,
+ * then haves.
+ *
+ * @param isDone The pack is wanted next. Otherwise the round ends with a flush.
+ */
+export function formatUploadRequest(request: {
+  readonly wantOids: readonly Oid[];
+  readonly haveOids: readonly Oid[];
+  readonly isDone: boolean;
+  readonly capabilities: Capabilities;
+}): Uint8Array {
+  const words = formatCapabilities(request.capabilities).join(" ");
+  const wants = request.wantOids.map((oid, at) =>
+    formatLine(`want ${oid}${at === 0 && words !== "" ? ` ${words}` : ""}`),
+  );
+  const haves = request.haveOids.map((oid) => formatLine(`have ${oid}`));
+  const end = request.isDone ? formatLine("done") : FLUSH_PKT;
+  return joinBytes([...wants, FLUSH_PKT, ...haves, end]);
 }

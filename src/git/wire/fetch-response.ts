@@ -5,6 +5,7 @@ import { parseErrorPkt } from "./advertisement.ts";
 import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 import { DELIMITER_PKT, FLUSH_PKT, formatLine, joinBytes, pktText } from "./pkt-line.ts";
+import { ServerRefusal } from "./server-refusal.ts";
 
 /** How a client's shallow boundary changes. */
 export interface ShallowUpdate {
@@ -94,7 +95,7 @@ export function parseFetchResponse(
       }
       if (pkt.kind !== "data") throw new GitError("protocol", `unexpected ${pkt.kind} packet`);
       const refusal = parseErrorPkt(pkt.payload);
-      if (refusal !== undefined) throw new GitError("protocol", `the server says: ${refusal}`);
+      if (refusal !== undefined) throw new ServerRefusal(refusal);
       const line = pktText(pkt.payload);
       const [word = "", value = ""] = line.split(" ");
       if (section === "") {

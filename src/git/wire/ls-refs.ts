@@ -4,6 +4,7 @@ import type { AdvertisedRef } from "./advertisement.ts";
 import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
+import { ServerRefusal } from "./server-refusal.ts";
 
 /** The refs that a client requests, and their attributes. */
 export interface LsRefsRequest {
@@ -112,7 +113,7 @@ export interface LsRefsResponse {
   readonly unbornTarget: ByteText | undefined;
 }
 
-/** Reads the response to `ls-refs`; undefined while it is incomplete. */
+/** Reads the response to `ls-refs`; undefined while it is incomplete. @throws ServerRefusal if the server refuses instead. */
 export function parseLsRefsResponse(
   bytes: Uint8Array,
   offset = 0,
@@ -121,6 +122,7 @@ export function parseLsRefsResponse(
     const refs: AdvertisedRef[] = [];
     let unbornTarget: ByteText | undefined;
     for (let line = cursor.lineOr("flush"); line !== undefined; line = cursor.lineOr("flush")) {
+      if (line.startsWith("ERR ")) throw new ServerRefusal(line.slice(4) as ByteText);
       const [oid = "", name = "", ...attributes] = line.split(" ");
       const find = (key: string): string | undefined =>
         attributes.find((attribute) => attribute.startsWith(key))?.slice(key.length);

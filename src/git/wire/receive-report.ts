@@ -4,6 +4,7 @@ import type { Oid } from "../oid.ts";
 import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
 import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
+import { ServerRefusal } from "./server-refusal.ts";
 
 /** The result of one command. */
 export type RefResult =
@@ -58,6 +59,7 @@ export function parseReceiveReport(
 ): { value: ReceiveReport; next: number } | undefined {
   return parseMessage(bytes, offset, (cursor) => {
     const first = cursor.lineOr("flush");
+    if (first?.startsWith("ERR ")) throw new ServerRefusal(first.slice(4) as ByteText);
     if (!first?.startsWith("unpack "))
       throw new GitError("protocol", "a report starts with unpack");
     const results: RefResult[] = [];

@@ -1,11 +1,12 @@
 import { byteTextBytes, encodeText, readByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 import { joinBytes, PKT_BYTES_MAX, readPkt, writePktLength } from "./pkt-line.ts";
+import { ServerRefusal } from "./server-refusal.ts";
 
 /** The content of a frame: the pack or report, progress text for the user, or an error message. */
 export const BAND_DATA = 1;
-const BAND_PROGRESS = 2;
-const BAND_ERROR = 3;
+export const BAND_PROGRESS = 2;
+export const BAND_ERROR = 3;
 export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
 
 /** Length digits and band number before a frame's payload, in bytes. */
@@ -108,7 +109,7 @@ export function readFrame(
   }
   const payload = pkt.payload.subarray(1);
   if (band === BAND_ERROR) {
-    throw new GitError("protocol", `the server says: ${readByteText(payload)}`);
+    throw new ServerRefusal(readByteText(payload));
   }
   return { frame: { kind: "frame", band, payload }, next };
 }

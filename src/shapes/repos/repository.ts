@@ -2,10 +2,14 @@ import { z } from "@hono/zod-openapi";
 
 import {
   ACCESS,
+  PROJECT_PARTS,
+  type PullSettings,
   type Repository as RepositoryRow,
+  type RepositoryOrigin,
   type RepositoryPermission,
   type User as UserRow,
 } from "../../db/schema/index.ts";
+import { formatGoDuration } from "../../lib/go-duration.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Int64, NEVER, Time } from "../json.ts";
 import { User, toUser } from "../users/user.ts";
@@ -36,6 +40,18 @@ const ExternalTracker = z
   .openapi("ExternalTracker");
 
 const ExternalWiki = z.object({ external_wiki_url: z.string() }).openapi("ExternalWiki");
+
+const MirrorStatus = z
+  .object({
+    state: z.enum(["ok", "failing", "paused"]),
+    last_error: z.string().openapi({ description: "For those who may write to the repository" }),
+    failing_since: Time.nullable(),
+    next_attempt_at: Time.nullable().openapi({ description: "Of a mirror that fails" }),
+    parts: z.array(z.enum(PROJECT_PARTS)).openapi({
+      description: "What follows the remote besides git, and is changed there alone",
+    }),
+  })
+  .openapi("MirrorStatus");
 
 const RepositoryFields = z.object({
   id: Int64,
@@ -98,6 +114,10 @@ const RepositoryFields = z.object({
   internal: z.boolean(),
   mirror_interval: z.string(),
   mirror_updated: Time,
+  /** Of a mirror. */
+  mirror_status: MirrorStatus.optional(),
+  /** While it is being migrated, and if that has not come to its end. */
+  migration: z.enum(["running", "waiting", "failed", "cancelled"]).optional(),
   object_format_name: z.enum(["sha1", "sha256"]),
   topics: z.array(z.string()),
   licenses: z.array(z.string()),
@@ -164,7 +184,7 @@ function toRepositoryFields(
     link: "",
     ssh_url: `git@${new URL(viewer.rootUrl).hostname}:${fullName}.git`,
     clone_url: `${htmlUrl}.git`,
-    original_url: "",
+    original_url: row.origin?.url ?? "",
     website: row.website,
     stars_count: row.starCount,
     forks_count: row.forkCount,
@@ -179,14 +199,49 @@ function toRepositoryFields(
     archived_at: row.archivedAt === null ? NEVER : formatTime(row.archivedAt),
     permissions: toPermission(permission),
     ...toUnits(row),
-    ...toPullSettings(row.pullSettings),
+    ...toPullSettings(row.isMirror ? MIRROR_PULL_SETTINGS : row.pullSettings),
     avatar_url: repositoryAvatarUrlOf(row, viewer),
     internal: !row.isPrivate && owner.visibility === "private",
-    mirror_interval: "",
-    mirror_updated: NEVER,
+    ...toMirror(row.origin?.mirror, permission),
+    ...(row.origin?.import && { migration: row.origin.import }),
     object_format_name: "sha1",
     topics: row.topics,
     licenses: row.licenses,
+  };
+}
+
+/** As Gitea shows a mirror, which has no pull requests. */
+const MIRROR_PULL_SETTINGS: PullSettings = {
+  ignoreWhitespaceConflicts: false,
+  allowMergeCommits: false,
+  allowRebase: false,
+  allowRebaseExplicit: false,
+  allowSquashMerge: false,
+  allowFastForwardOnlyMerge: false,
+  allowRebaseUpdate: false,
+  allowManualMerge: true,
+  autodetectManualMerge: false,
+  defaultDeleteBranchAfterMerge: false,
+  defaultMergeStyle: "merge",
+  defaultAllowMaintainerEdit: false,
+};
+
+function toMirror(
+  mirror: RepositoryOrigin["mirror"],
+  { units }: RepositoryPermission,
+): Pick<z.infer<typeof RepositoryFields>, "mirror_interval" | "mirror_updated" | "mirror_status"> {
+  if (!mirror) return { mirror_interval: "", mirror_updated: NEVER };
+  const { failure, syncedAt } = mirror;
+  return {
+    mirror_interval: formatGoDuration(mirror.intervalSeconds),
+    mirror_updated: syncedAt === null ? NEVER : formatTime(syncedAt),
+    mirror_status: {
+      state: failure ? (failure.isPaused ? "paused" : "failing") : "ok",
+      last_error: units.code >= ACCESS.write ? (failure?.reason ?? "") : "",
+      failing_since: failure ? formatTime(failure.since) : null,
+      next_attempt_at: failure?.nextAt ? formatTime(failure.nextAt) : null,
+      parts: mirror.parts,
+    },
   };
 }
 

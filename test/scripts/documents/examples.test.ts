@@ -19,6 +19,7 @@ const DOCUMENTS = [
   "docs/protection.md",
   "docs/merge-queue.md",
   "docs/releases.md",
+  "docs/mirrors.md",
 ];
 
 const directory = mkdtempSync(join(tmpdir(), "edgeforge-"));

@@ -26,6 +26,7 @@ import { only } from "../../../src/lib/only.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
+import { makePullMirror, makePushMirror } from "../mirror-rows.ts";
 import { makeNotification } from "../notifications.ts";
 import {
   attachLabel,
@@ -294,6 +295,8 @@ export class World {
   });
 
   readonly userKey = makeOnce(async () => this.publicKey({}));
+  readonly pullMirror = makeOnce(async () => makePullMirror(await this.repo()));
+  readonly pushMirror = makeOnce(async () => makePushMirror(await this.repo()));
   readonly deployKey = makeOnce(async () => this.publicKey({ repoId: (await this.repo()).id }));
   readonly gpgKey = makeOnce(async () => {
     const keyId = freshName("K");

@@ -167,7 +167,14 @@ export async function readPayload(
   const context: PayloadContext = { repo, sender, viewer: openReceiver(ctx) };
   switch (webhookEvent.event) {
     case "repository":
-      return { event: "repository", body: toRepositoryPayload(context, webhookEvent.action) };
+      return {
+        event: "repository",
+        body: toRepositoryPayload(
+          context,
+          webhookEvent.action,
+          "more" in webhookEvent ? webhookEvent.more : {},
+        ),
+      };
     case "fork": {
       const fork = source.find(webhookEvent.forkId);
       if (!fork || !isVisibleToReceivers(fork, repo)) return undefined;

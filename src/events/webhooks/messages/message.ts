@@ -109,10 +109,35 @@ function toParts(payload: Payload): ChatParts | undefined {
 }
 
 /** The title of a deleted repository does not link to it. */
-const ofRepository = ({ action, repository }: RepositoryPayload): ChatParts =>
-  action === "created"
-    ? { color: GREEN, title: ["[", linkTo(repository), "] Repository created"] }
-    : { color: RED, title: [`[${shorten(repository.full_name)}] Repository deleted`] };
+function ofRepository({ action, repository, mirror, migration }: RepositoryPayload): ChatParts {
+  switch (action) {
+    case "created":
+      return { color: GREEN, title: ["[", linkTo(repository), "] Repository created"] };
+    case "deleted":
+      return { color: RED, title: [`[${shorten(repository.full_name)}] Repository deleted`] };
+    case "mirror_failed":
+      return {
+        color: RED,
+        title: [
+          "[",
+          linkTo(repository),
+          mirror?.paused ? "] Mirror paused: " : "] Mirror fails: ",
+          shorten(mirror?.reason ?? ""),
+        ],
+      };
+    case "mirror_recovered":
+      return { color: GREEN, title: ["[", linkTo(repository), "] Mirror works again"] };
+    case "migration_finished":
+      return { color: GREEN, title: ["[", linkTo(repository), "] Repository migrated"] };
+    case "migration_failed":
+      return {
+        color: RED,
+        title: ["[", linkTo(repository), "] Migration failed: ", shorten(migration?.reason ?? "")],
+      };
+    default:
+      return action satisfies never;
+  }
+}
 
 const ofFork = ({ forkee, repository }: ForkPayload): ChatParts => ({
   color: GREEN,

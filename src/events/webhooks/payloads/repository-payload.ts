@@ -11,12 +11,14 @@ import { toSender } from "./receiver.ts";
 export function toRepositoryPayload(
   { repo, sender, viewer }: PayloadContext,
   action: RepositoryPayload["action"],
+  more: Pick<RepositoryPayload, "mirror" | "migration"> = {},
 ): RepositoryPayload {
   return {
     action,
     repository: toRepository(repo, viewer),
     organization: toUser(repo.owner, viewer),
     sender: toSender(sender, viewer),
+    ...more,
   };
 }
 

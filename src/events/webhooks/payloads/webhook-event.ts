@@ -1,4 +1,5 @@
 import type { Oid } from "../../../git/oid.ts";
+import { formatTime } from "../../../lib/time.ts";
 import type { Event } from "../../event.ts";
 import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
@@ -24,6 +25,16 @@ export interface RefChange {
 /** An event that hooks receive. It refers to rows, which are read when the payload is built. */
 export type WebhookEvent =
   | { readonly event: "repository"; readonly repoId: number; readonly action: "created" }
+  | {
+      readonly event: "repository";
+      readonly repoId: number;
+      readonly action:
+        | "mirror_failed"
+        | "mirror_recovered"
+        | "migration_finished"
+        | "migration_failed";
+      readonly more: Pick<RepositoryPayload, "mirror" | "migration">;
+    }
   /** The payload is recorded with the event, since a deleted repository cannot be read. */
   | {
       readonly event: "repository";
@@ -80,6 +91,28 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
         { event: "fork", repoId: event.parentId, forkId: event.repoId },
         { event: "repository", repoId: event.repoId, action: "created" },
       ];
+    case "mirror.failed":
+    case "mirror.recovered": {
+      const { repoId, remoteName: remote_name = null } = event;
+      const mirror =
+        event.type === "mirror.failed"
+          ? {
+              remote_name,
+              reason: event.reason,
+              next_attempt_at: event.nextAt === null ? null : formatTime(event.nextAt),
+              paused: event.isPaused,
+            }
+          : { remote_name, reason: "", next_attempt_at: null, paused: false };
+      const action = event.type === "mirror.failed" ? "mirror_failed" : "mirror_recovered";
+      return [{ event: "repository", repoId, action, more: { mirror } }];
+    }
+    case "migration.finished":
+    case "migration.failed": {
+      const isFailed = event.type === "migration.failed";
+      const migration = { reason: isFailed ? event.reason : "" };
+      const action = isFailed ? "migration_failed" : "migration_finished";
+      return [{ event: "repository", repoId: event.repoId, action, more: { migration } }];
+    }
     case "repository.pushed":
       return event.updates.flatMap((update) => listRefEvents(event.repoId, update));
     case "commit_status.created": {
@@ -117,6 +150,10 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "repository.deleted",
   "repository.forked",
   "repository.pushed",
+  "mirror.failed",
+  "mirror.recovered",
+  "migration.finished",
+  "migration.failed",
   "commit_status.created",
   "release.published",
   "release.updated",

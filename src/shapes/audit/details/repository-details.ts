@@ -23,6 +23,8 @@ export const REPOSITORY_DETAILS = {
   "tag_protection.created": NoDetails,
   "tag_protection.edited": NoDetails,
   "tag_protection.deleted": NoDetails,
+  "push_mirror.added": z.object({ host: z.string() }),
+  "push_mirror.removed": NoDetails,
   "hook.created": z.object({ host: z.string() }),
   "hook.edited": Changed,
   "hook.deleted": NoDetails,

@@ -1,0 +1,1 @@
+CREATE INDEX `foreign_items_local` ON `foreign_items` (`repo_id`,`kind`,`local_id`);

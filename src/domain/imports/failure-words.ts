@@ -1,0 +1,27 @@
+import type { RemoteFailure } from "../remotes/remote-failure.ts";
+
+/** What a failure of the other side is called, in the words that clients of the field know. */
+export function toFailureWords({ kind, message }: Pick<RemoteFailure, "kind" | "message">): string {
+  switch (kind) {
+    case "blocked":
+      return "You can not import from disallowed hosts.";
+    case "rate_limited":
+      return "Remote visit addressed rate limitation.";
+    case "unauthorized":
+      return /\botp\b|two[- ]factor/i.test(message)
+        ? "Remote visit required two factors authentication."
+        : `Authentication failed: ${message}.`;
+    case "not_found":
+      // As in the field: forges say no more of what the caller may not see.
+      return `Authentication failed: ${message}.`;
+    case "unreachable":
+    case "timeout":
+    case "too_large":
+    case "protocol":
+    case "refused":
+    case "server":
+      return `Migration failed: ${message}.`;
+    default:
+      return kind satisfies never;
+  }
+}

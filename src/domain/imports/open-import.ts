@@ -1,0 +1,116 @@
+import { and, eq } from "drizzle-orm";
+
+import { isAllowed } from "../../auth/access/permission.ts";
+import { accountActor } from "../../auth/actor.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
+import { seal, unseal } from "../../auth/seal.ts";
+import type { Ctx } from "../../context.ts";
+import { type Import, imports, repositories, users } from "../../db/schema/index.ts";
+import { openForge } from "../../forges/open-forge.ts";
+import { canSeeSecrets } from "../../outgoing/redirect.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { openRemote } from "../remotes/open-remote.ts";
+import { formatAuthorization } from "../remotes/remote-address.ts";
+import { RemoteFailure } from "../remotes/remote-failure.ts";
+import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import type { ImportSource } from "./import-job.ts";
+
+/** The purpose that the passwords of imports are sealed for. */
+const SEALED_FOR_IMPORTS = "import.password";
+
+/** The user name with which a token is sent, as the field does it: forges take any with a token as the password. */
+export const TOKEN_USER = "oauth2";
+
+/** Seals the password of an import. @returns Null for none. */
+export const sealImportPassword = async (
+  { config }: Pick<Ctx, "config">,
+  password: string,
+): Promise<string | null> =>
+  password === "" ? null : seal(config.sealingKeys, password, SEALED_FOR_IMPORTS);
+
+/** An import with its repository, and the context in which it goes on: of the account that asked for it. */
+export interface OpenedImport {
+  readonly ctx: Ctx;
+  readonly repo: RepositoryContext;
+  readonly row: Import;
+  /** Whether that account may still administer the repository. */
+  readonly isPermitted: boolean;
+}
+
+/**
+ * Loads an import.
+ *
+ * SECURITY: it goes on without its caller's credential, so that it ends with the account's right to the repository.
+ *
+ * @returns Undefined if there is none.
+ */
+export async function findImportToAdvance(
+  ctx: Ctx,
+  importId: number,
+): Promise<OpenedImport | undefined> {
+  const [[row], [doer]] = await ctx.db.batch([
+    ctx.db.select().from(imports).where(eq(imports.id, importId)),
+    ctx.db
+      .select({ user: users })
+      .from(users)
+      .innerJoin(imports, eq(imports.doerId, users.id))
+      .where(eq(imports.id, importId)),
+  ]);
+  if (!row) return undefined;
+  const actor = doer ? accountActor(doer.user) : { ...ctx.actor };
+  const [found] = await selectRepositories(ctx.db, callerSql(actor)).where(
+    and(eq(repositories.id, row.repoId)),
+  );
+  if (!found) return undefined;
+  const repo = toRepositoryContext(actor, found);
+  // The public URL of the service is not known to jobs, unless the configuration has it.
+  const publicUrl = ctx.config.publicUrl || row.rootUrl;
+  return {
+    ctx: { ...ctx, actor, publicUrl, rootUrl: publicUrl },
+    repo,
+    row,
+    isPermitted: actor.user !== undefined && isAllowed(repo, { mode: "admin" }),
+  };
+}
+
+/**
+ * Opens what an import reads. Asks it nothing yet.
+ *
+ * @throws RemoteFailure `unauthorized` if its password can't be unsealed any more.
+ */
+export async function openSource(ctx: Ctx, row: Import): Promise<ImportSource> {
+  const password = await openPassword(ctx, row);
+  const { address, username, service } = row;
+  const remote = { url: address, username, password };
+  const isToken = password !== "" && (username === TOKEN_USER || username === "");
+  return {
+    remote: openRemote(ctx, remote),
+    reader:
+      service === "git" || service === "bundle"
+        ? undefined
+        : openForge(
+            service,
+            { outgoing: ctx.outgoing, now: Date.now },
+            { url: address, username: isToken ? "" : username, password },
+            row.wishes.numbering,
+          ),
+    authorizationFor(url) {
+      const target = URL.parse(url);
+      const authorization = formatAuthorization(remote);
+      // SECURITY: to no other host, and not from https to http.
+      const isOwn = target !== null && canSeeSecrets(new URL(address), target);
+      return isOwn && authorization ? { Authorization: authorization } : {};
+    },
+  };
+}
+
+async function openPassword({ config }: Ctx, { sealedPassword }: Import): Promise<string> {
+  if (sealedPassword === null) return "";
+  const opened = await unseal(config.sealingKeys, sealedPassword, SEALED_FOR_IMPORTS);
+  if (opened.kind === "open") return opened.text;
+  const reason =
+    opened.kind === "key_missing"
+      ? "the service no longer has the key that sealed the password"
+      : "the password can't be unsealed";
+  throw new RemoteFailure("unauthorized", reason);
+}

@@ -1,0 +1,191 @@
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import {
+  attachments,
+  codeComments,
+  events,
+  foreignItems,
+  imports,
+  issueLabels,
+  issues,
+  labels,
+  milestones,
+  releases,
+  repositories,
+  reviews,
+  timelineEntries,
+} from "../../../src/db/schema/index.ts";
+import { db } from "../../support/db.ts";
+import { failEveryCall, failing, type Fault } from "../../support/faults.ts";
+import {
+  advance,
+  DataReader,
+  findImportRow,
+  type ForeignData,
+  type ForeignGit,
+  makeForeignData,
+  makeForeignGit,
+  makeImport,
+  RemoteFailure,
+} from "../../support/imports.ts";
+import { make, type TestUser } from "../../support/make.ts";
+import { systemCtx } from "../../support/system.ts";
+
+/** Everything that an import writes, without ids and times of this run. */
+async function contentOf(repoId: number) {
+  const [repo] = await db.select().from(repositories).where(eq(repositories.id, repoId));
+  const rows = await db.select().from(issues).where(eq(issues.repoId, repoId)).orderBy(issues.id);
+  const entries = await db
+    .select()
+    .from(timelineEntries)
+    .where(eq(timelineEntries.repoId, repoId))
+    .orderBy(timelineEntries.id);
+  const count = async (table: typeof labels | typeof milestones | typeof reviews) =>
+    (await db.select({ id: table.id }).from(table).where(eq(table.repoId, repoId))).length;
+  const files = await db.select().from(attachments).where(eq(attachments.repoId, repoId));
+  const items = await db.select().from(foreignItems).where(eq(foreignItems.repoId, repoId));
+  const told = await db.select().from(events).where(eq(events.repoId, repoId));
+  return {
+    counters: repo && {
+      open: repo.openIssueCount,
+      closed: repo.closedIssueCount,
+      openPulls: repo.openPullCount,
+      closedPulls: repo.closedPullCount,
+      releases: repo.releaseCount,
+      last: repo.lastIssueNumber,
+      topics: repo.topics,
+      origin: repo.origin?.import,
+    },
+    issues: rows.map(({ number, title, commentCount, isClosed }) => ({
+      number,
+      title,
+      commentCount,
+      isClosed,
+    })),
+    entries: entries.map(({ kind, body }) => ({ kind, body })),
+    labels: await count(labels),
+    milestones: await count(milestones),
+    reviews: await count(reviews),
+    releases: (
+      await db.select({ tag: releases.tagName }).from(releases).where(eq(releases.repoId, repoId))
+    ).map(({ tag }) => tag),
+    labelled: (await db.select().from(issueLabels).where(eq(issueLabels.repoId, repoId))).length,
+    onCode: (
+      await db
+        .select({ path: codeComments.path })
+        .from(codeComments)
+        .innerJoin(issues, eq(issues.id, codeComments.issueId))
+        .where(eq(issues.repoId, repoId))
+    ).length,
+    files: files.map(({ name }) => name).toSorted(),
+    isEachSettled: items.every(({ revision }) => revision !== "*"),
+    items: items.length,
+    finished: told.filter(({ type }) => type === "migration.finished").length,
+  };
+}
+
+/** Goes on with an import as the schedule does, until it is done. */
+async function goOn(importId: number, { remote }: ForeignGit, data: ForeignData): Promise<void> {
+  for (let round = 0; round < 5; round++) {
+    const { state } = await findImportRow(importId);
+    if (state === "done") return;
+    // As time passes: the dead job's lease ends, and the wait after a failure.
+    await db
+      .update(imports)
+      .set({ leasedUntil: 0, dueAt: 1, ...(state === "failed" && { state: "running" }) })
+      .where(eq(imports.id, importId));
+    await advance(importId, remote, new DataReader(data));
+  }
+}
+
+/** Calls that each import makes, at least. */
+const CALLS_MIN = 40;
+
+describe("an import whose job dies", () => {
+  // The calls to the database, the bucket, the repository's object and other hosts, in four ways: with
+  // EDGEFORGE_TEST_ALL=1 each of them, else a few, of which each way takes others.
+  it(
+    "is continued at every call, and ends as if nothing had happened",
+    { timeout: 1_800_000 },
+    async () => {
+      const owner = await make.user();
+      const git = await makeForeignGit();
+      const data = makeSmall(makeForeignData(git));
+      const wanted = await makeWhole(owner, git, data);
+
+      const stride = env.TEST_ALL ? 1 : 25;
+      let runs = 0;
+      const most = await failEveryCall(async (fault: Fault) => {
+        const way = (fault.isDone ? 1 : 0) + (fault.isDeath ? 2 : 0);
+        if (fault.at > 0 && (fault.at + way * 6) % stride !== 0 && fault.at < CALLS_MIN) {
+          return { hasFailed: () => true };
+        }
+        runs++;
+        const { repo, importId } = await makeImport(owner, git.remote);
+        const faults = failing(fault);
+        const ctx = systemCtx(faults.bindings, Date.now());
+        const failingCtx = { ...ctx, outgoing: faults.outgoingOf(ctx.outgoing) };
+        await advance(importId, git.remote, new DataReader(data), failingCtx).catch(
+          () => undefined,
+        );
+        await goOn(importId, git, data);
+        expect(await contentOf(repo.id), JSON.stringify(fault)).toEqual(wanted);
+        return faults;
+      });
+
+      expect(most).toBeGreaterThan(CALLS_MIN);
+      expect(runs).toBeGreaterThan(8);
+    },
+  );
+
+  it("waits out rate limits and failures at every tenth answer", async () => {
+    const owner = await make.user();
+    const git = await makeForeignGit();
+    const data = { ...makeForeignData(git), pageSize: 1 };
+    const wanted = await makeWhole(owner, git, data);
+    const { repo, importId } = await makeImport(owner, git.remote);
+
+    for (let attempt = 0; attempt < 30; attempt++) {
+      const reader = new FailingReader(data);
+      await advance(importId, git.remote, reader);
+      const { state, lastError, dueAt } = await findImportRow(importId);
+      if (state === "done") break;
+      expect(state).toBe("waiting");
+      expect(lastError).toMatch(/rate limitation|Migration failed: the server fails/);
+      expect(dueAt).toBeGreaterThan(Date.now());
+      await db.update(imports).set({ dueAt: 1 }).where(eq(imports.id, importId));
+    }
+
+    expect(await contentOf(repo.id)).toEqual(wanted);
+  });
+});
+
+/** Fails at each tenth answer, in turn by a rate limit and by itself. */
+class FailingReader extends DataReader {
+  private asked = 0;
+
+  override async readPage(...args: Parameters<DataReader["readPage"]>) {
+    this.asked++;
+    if (this.asked % 20 === 10) {
+      throw new RemoteFailure("rate_limited", "too many", Date.now() + 60_000);
+    }
+    if (this.asked % 10 === 0) throw new RemoteFailure("server", "the server fails");
+    return super.readPage(...args) as never;
+  }
+}
+
+/** Fewer items: each call of an import is one run of the whole of it. */
+const makeSmall = (data: ForeignData): ForeignData => ({
+  ...data,
+  pageSize: 20,
+  issues: data.issues.slice(0, 3),
+  comments: data.comments.filter(({ number }) => number === 1 || number === 21),
+});
+
+async function makeWhole(owner: TestUser, git: ForeignGit, data: ForeignData) {
+  const { repo, importId } = await makeImport(owner, git.remote);
+  await advance(importId, git.remote, new DataReader(data));
+  return contentOf(repo.id);
+}

@@ -1,0 +1,84 @@
+import { eq } from "drizzle-orm";
+
+import {
+  events,
+  OWNER_PERMISSION,
+  repositories,
+  type User,
+  users,
+} from "../../src/db/schema/index.ts";
+import {
+  type FetchedRemote,
+  type FetchPlan,
+  fetchRemote,
+} from "../../src/domain/remotes/fetch-remote.ts";
+import {
+  type PushedRemote,
+  type PushPlan,
+  pushRemote,
+} from "../../src/domain/remotes/push-remote.ts";
+import type { RemoteLimits } from "../../src/domain/remotes/smart-http.ts";
+import type { RepositoryContext } from "../../src/shapes/repos/repository.ts";
+import { db } from "./db.ts";
+import { make, type TestRepo } from "./make.ts";
+import { refsOf } from "./push.ts";
+import { openRemote } from "./remotes.ts";
+import { systemCtx } from "./system.ts";
+
+/** An empty repository to take a remote over into. */
+export async function makeMirror() {
+  const owner = await make.user();
+  return { owner, repo: await make.repo(owner) };
+}
+
+export async function contextOf(repo: TestRepo): Promise<RepositoryContext> {
+  const row = await rowOf(repo);
+  const [owner] = await db.select().from(users).where(eq(users.id, row.ownerId));
+  return { row, owner: owner as User, permission: OWNER_PERMISSION };
+}
+
+/** The row of a repository as it is now. */
+export const rowOf = async ({ id }: TestRepo) =>
+  (await db.select().from(repositories).where(eq(repositories.id, id)))[0] as TestRepo;
+
+/** Options of a sync beside its plan. */
+interface SyncOptions {
+  readonly limits?: Partial<RemoteLimits>;
+  readonly settings?: Record<string, string>;
+}
+
+/** Takes the remote of an address over into a repository, with prune. */
+export async function syncFrom(
+  repo: TestRepo,
+  url: string,
+  plan: Partial<FetchPlan> = {},
+  { limits, settings }: SyncOptions = {},
+): Promise<FetchedRemote> {
+  const ctx = systemCtx({}, Date.now(), settings);
+  const remote = openRemote(ctx, url, limits);
+  return fetchRemote(ctx, await contextOf(repo), remote, { prune: true, isFirst: false, ...plan });
+}
+
+/** Pushes a repository to an address, with prune. */
+export async function pushTo(
+  repo: TestRepo,
+  url: string,
+  plan: Partial<PushPlan> = {},
+  { limits, settings }: SyncOptions = {},
+): Promise<PushedRemote> {
+  const ctx = systemCtx({}, Date.now(), settings);
+  return pushRemote(ctx, await contextOf(repo), openRemote(ctx, url, limits), {
+    prune: true,
+    ...plan,
+  });
+}
+
+/** Values of refs by name. */
+export const namedRefs = async (repo: TestRepo): Promise<Record<string, string>> =>
+  Object.fromEntries((await refsOf(repo)).map(({ name, oid }) => [name, oid]));
+
+export const eventsOf = async (repo: TestRepo) =>
+  (await db.select().from(events).where(eq(events.repoId, repo.id))).map(({ type, payload }) => ({
+    type,
+    payload,
+  }));
