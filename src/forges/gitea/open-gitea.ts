@@ -50,7 +50,7 @@ async function readProject(
     isArchived: value.archived,
     cloneUrl: cloneUrlOf(client, value.clone_url, address),
     htmlUrl: value.html_url,
-    hasIssues: value.has_issues,
-    hasPulls: value.has_pull_requests,
+    tracksIssues: value.has_issues,
+    takesPulls: value.has_pull_requests,
   };
 }

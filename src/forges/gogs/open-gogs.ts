@@ -61,8 +61,8 @@ async function readProject(
     cloneUrl: cloneUrlOf(client, value.clone_url, address),
     htmlUrl: value.html_url,
     // The API does not tell; the pages of a project have both unless they are turned off.
-    hasIssues: true,
-    hasPulls: true,
+    tracksIssues: true,
+    takesPulls: true,
   };
 }
 

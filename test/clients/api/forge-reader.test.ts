@@ -205,8 +205,8 @@ describe("a project of this service, read by its own reader", () => {
       isArchived: false,
       cloneUrl: world.repo.url,
       htmlUrl: world.repo.url.replace(/\.git$/, ""),
-      hasIssues: true,
-      hasPulls: true,
+      tracksIssues: true,
+      takesPulls: true,
     });
   });
 
