@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { titleOf } from "../draft-title.ts";
+import { draftTitleOf } from "../draft-title.ts";
 import { shortText } from "../fields.ts";
 import type { ForeignPull } from "../forge.ts";
 import { issuableOf } from "./issues.ts";
@@ -53,7 +53,7 @@ async function toPull(
     ...issuableOf(project, item),
     foreignId: `merge_request/${item.id}`,
     number: numberOfPull(project.numbering, item.iid),
-    title: draftTitleOf(item),
+    title: titleHere(item),
     reactions: await readReactions(project, path),
     isClosed,
     closedAt: isClosed ? (mergedAt ?? item.closed_at ?? item.updated_at) : null,
@@ -118,7 +118,7 @@ async function findRepository(
 const DRAFT = /^(?:\s*(?:draft:|\[draft\]|\(draft\)))+\s*/i;
 
 /** The title, with the marker of drafts here in place of GitLab's. */
-function draftTitleOf({ title, draft, work_in_progress: isInProgress }: MergeRequest): string {
+function titleHere({ title, draft, work_in_progress: isInProgress }: MergeRequest): string {
   const isDraft = draft ?? isInProgress ?? false;
-  return titleOf(isDraft ? title.replace(DRAFT, "") : title, isDraft);
+  return draftTitleOf(isDraft ? title.replace(DRAFT, "") : title, isDraft);
 }
