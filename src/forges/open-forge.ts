@@ -3,6 +3,7 @@ import type { ForgeReader } from "./forge.ts";
 import type { ForgeAccess, ForgeAddress } from "./forge-address.ts";
 import { openGitea } from "./gitea/open-gitea.ts";
 import { openGitHub } from "./github/open-github.ts";
+import { openGitLab } from "./gitlab/open-gitlab.ts";
 import { openGogs } from "./gogs/open-gogs.ts";
 
 type OpenReader = (access: ForgeAccess, address: ForgeAddress, numbering?: string) => ForgeReader;
@@ -11,6 +12,7 @@ type OpenReader = (access: ForgeAccess, address: ForgeAddress, numbering?: strin
 const READERS: Partial<Record<ForgeService, OpenReader>> = {
   gitea: openGitea,
   github: openGitHub,
+  gitlab: openGitLab,
   gogs: openGogs,
 };
 
