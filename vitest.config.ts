@@ -117,7 +117,12 @@ export default defineConfig({
           exclude: [DOCUMENT_TEST, "test/{storage,outgoing}/node/**"],
           // An alias applies only to modules that Vite resolves.
           server: { deps: { inline: ["drizzle-orm"] } },
-          globalSetup: ["test/support/start-receiver.ts", "test/support/start-remotes.ts"],
+          globalSetup: [
+            "test/support/start-receiver.ts",
+            "test/support/start-remotes.ts",
+            "test/support/forges/start-gitea.ts",
+            "test/support/forges/start-github.ts",
+          ],
           // In this order: the ledger counts no calls of the migrations.
           setupFiles: ["test/support/apply-migrations.ts", "test/support/count-d1-calls.ts"],
           sequence: { setupFiles: "list" },

@@ -198,6 +198,8 @@ const Variables = z.object({
   PUSH_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
   /** Maximum refs in one push. */
   PUSH_MAX_REFS: count(100_000, 1, 100_000),
+  /** Maximum bytes of one pack that is fetched from a remote, by a mirror or a migration. */
+  REMOTE_PACK_MAX_BYTES: count(8_589_934_592, 1024, 999_999_999_999),
   /** Maximum bytes of one pushed object, inflated. */
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
   /** Severities of findings in pushed objects: `error` refuses, `warn` reports, `ignore` does neither. */
@@ -273,8 +275,6 @@ const Variables = z.object({
   MIRROR_PAUSE_DAYS: count(5, 0, 365),
   /** Seconds that another host has to begin its answer, and between two parts of it. */
   REMOTE_TIMEOUT: count(60, 1, 600),
-  /** Maximum bytes of one pack that is fetched from elsewhere. */
-  REMOTE_PACK_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
   /** Whether issues may depend on issues of other repositories. */
   ALLOW_CROSS_REPOSITORY_DEPENDENCIES: flag(true),
   /** Whether changes, sign-ins and failed sign-ins are recorded in the audit log. */
@@ -404,6 +404,7 @@ export interface Config {
   isPushCreatePrivate: boolean;
   pushMaxBytes: number;
   pushMaxRefs: number;
+  remotePackMaxBytes: number;
   gitObjectMaxBytes: number;
   findingSeverities: FindingSeverities;
   gitRepositoryMaxBytes: number;
@@ -431,7 +432,6 @@ export interface Config {
   migrationWaitMs: number;
   mirrors: MirrorSettings;
   remoteTimeoutMs: number;
-  remotePackMaxBytes: number;
   areForeignDependenciesAllowed: boolean;
   isAuditOn: boolean;
   auditDays: number;
@@ -484,6 +484,7 @@ export function parseConfig(env: object): Config {
     isPushCreatePrivate: variables.DEFAULT_PUSH_CREATE_PRIVATE,
     pushMaxBytes: variables.PUSH_MAX_BYTES,
     pushMaxRefs: variables.PUSH_MAX_REFS,
+    remotePackMaxBytes: variables.REMOTE_PACK_MAX_BYTES,
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
     findingSeverities: variables.RECEIVE_FSCK,
     gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,
@@ -516,7 +517,6 @@ export function parseConfig(env: object): Config {
       pauseMs: variables.MIRROR_PAUSE_DAYS * DAY_MS || Number.POSITIVE_INFINITY,
     },
     remoteTimeoutMs: variables.REMOTE_TIMEOUT * 1000,
-    remotePackMaxBytes: variables.REMOTE_PACK_MAX_BYTES,
     areForeignDependenciesAllowed: variables.ALLOW_CROSS_REPOSITORY_DEPENDENCIES,
     isAuditOn: variables.AUDIT_ENABLED,
     auditDays: variables.AUDIT_DAYS,

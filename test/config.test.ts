@@ -118,6 +118,10 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 100000",
     values: wrongNumbers("0", "100001"),
   },
+  REMOTE_PACK_MAX_BYTES: {
+    allowed: "a whole number from 1024 to 999999999999",
+    values: wrongNumbers("1023", "1000000000000"),
+  },
   GIT_OBJECT_MAX_BYTES: {
     allowed: "a whole number from 1024 to 999999999999",
     values: wrongNumbers("1023", "1000000000000"),
@@ -188,10 +192,6 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
   },
   MIRROR_PAUSE_DAYS: { allowed: "a whole number from 0 to 365", values: wrongNumbers("-1", "366") },
   REMOTE_TIMEOUT: { allowed: "a whole number from 1 to 600", values: wrongNumbers("0", "601") },
-  REMOTE_PACK_MAX_BYTES: {
-    allowed: "a whole number from 1024 to 999999999999",
-    values: wrongNumbers("1023", "1000000000000"),
-  },
   DELIVER_TIMEOUT: { allowed: "a whole number from 1 to 20", values: wrongNumbers("0", "21") },
   WEBHOOK_PAUSE_DAYS: {
     allowed: "a whole number from 0 to 365",

@@ -8,7 +8,7 @@ import { type Check, toResult } from "./check.ts";
  * Each exported name has one meaning.
  *
  * A noun may be shared by a domain type, its JSON in `shapes` and the list of its endpoints in `api`. The entry
- * folders do not import each other, and may use the same names for their own steps.
+ * folders, and the readers of forges, do not import each other, and may use the same names for their own steps.
  */
 export const exportNames: Check = {
   name: "names",
@@ -39,7 +39,7 @@ export function findNameClashes(sources: ReadonlyMap<string, string>): string[] 
 const EXPORT =
   /^export (?:declare |abstract |async )*(?:const|let|function\*?|class|interface|type|enum) (\w+)(.*)$/gm;
 
-const ENTRY_FOLDERS = /^(api|git-http|jobs|registries|web)\//;
+const ENTRY_FOLDERS = /^(api|forges\/\w+|git-http|jobs|registries|web)\//;
 
 /** The part of the program within which a name must be unique. */
 function partOf(path: string, rest: string): string {

@@ -6,6 +6,7 @@ import type { Outgoing } from "../outgoing/outgoing.ts";
 import { canSeeSecrets } from "../outgoing/redirect.ts";
 import { findNextQuery } from "./link-header.ts";
 import { retryTimeOf } from "./rate-limit.ts";
+import { asksForTwoFactors, WANTS_TWO_FACTORS } from "./two-factors.ts";
 
 /** The answer to a request of a forge's API. */
 export interface ApiAnswer<T> {
@@ -159,6 +160,9 @@ function failureOf(response: ForeignResponse, asked: URL, now: number): RemoteFa
   const says = `${nameOf(asked)} was answered with ${status}`;
   const retryAt = retryTimeOf(response, now);
   if (retryAt !== undefined) return new RemoteFailure("rate_limited", says, retryAt);
+  if (status === 401 && asksForTwoFactors(response.headers)) {
+    return new RemoteFailure("unauthorized", WANTS_TWO_FACTORS);
+  }
   if (status === 401 || status === 403) return new RemoteFailure("unauthorized", says);
   if (status === 404 || status === 410) return new RemoteFailure("not_found", says);
   if (status >= 500) return new RemoteFailure("server", says);

@@ -40,5 +40,6 @@ const date = z
 export const time = date.transform((at) => Math.max(at, 0));
 /** RFC 3339, as milliseconds; null if it is absent, empty, or the zero of Go or of Unix. */
 export const timeOrNull = z
-  .union([date, z.literal(""), z.null(), z.undefined()])
+  .union([date, z.literal("")])
+  .nullish()
   .transform((at) => (typeof at === "number" && at > 0 ? at : null));

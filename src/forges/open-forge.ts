@@ -1,11 +1,18 @@
 import type { ForgeService } from "../db/schema/index.ts";
 import type { ForgeReader } from "./forge.ts";
 import type { ForgeAccess, ForgeAddress } from "./forge-address.ts";
+import { openGitea } from "./gitea/open-gitea.ts";
+import { openGitHub } from "./github/open-github.ts";
+import { openGogs } from "./gogs/open-gogs.ts";
 
 type OpenReader = (access: ForgeAccess, address: ForgeAddress, numbering?: string) => ForgeReader;
 
 /** Services that are missing are read by git alone. */
-const READERS: Partial<Record<ForgeService, OpenReader>> = {};
+const READERS: Partial<Record<ForgeService, OpenReader>> = {
+  gitea: openGitea,
+  github: openGitHub,
+  gogs: openGogs,
+};
 
 /**
  * Opens the reader of a project's issues, pull requests and so on.

@@ -1,24 +1,24 @@
 import type { Ctx } from "../context.ts";
+import { syncPushMirror } from "../domain/mirrors/push/sync-push-mirror.ts";
 import { advanceImport } from "../domain/imports/advance-import.ts";
 import { syncPullMirror } from "../domain/mirrors/pull/sync-pull-mirror.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 
 type Handlers = {
-  [K in RemoteJob["kind"]]?: (ctx: Ctx, job: Extract<RemoteJob, { kind: K }>) => Promise<unknown>;
+  [K in RemoteJob["kind"]]: (ctx: Ctx, job: Extract<RemoteJob, { kind: K }>) => Promise<unknown>;
 };
 
 /** What each kind of job does. Each may be repeated, and does nothing where nothing is due. */
 const HANDLERS: Handlers = {
   import: (ctx, { importId }) => advanceImport(ctx, importId),
   "pull-mirror": (ctx, { repoId }) => syncPullMirror(ctx, repoId),
+  "push-mirror": (ctx, { mirrorId }) => syncPushMirror(ctx, mirrorId),
 };
 
 /** Does the work of a message about a mirror or an import. */
 export async function runRemoteJob(ctx: Ctx, job: RemoteJob): Promise<void> {
-  const handler = HANDLERS[job.kind] as
-    | ((ctx: Ctx, job: RemoteJob) => Promise<unknown>)
-    | undefined;
-  await handler?.(ctx, job);
+  const handler = HANDLERS[job.kind] as (ctx: Ctx, job: RemoteJob) => Promise<unknown>;
+  await handler(ctx, job);
   await ctx.eventQueues.dispatchRecorded();
 }
 

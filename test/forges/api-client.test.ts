@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { parseConfig } from "../../src/config.ts";
 import { ApiClient, type ApiClientOptions } from "../../src/forges/api-client.ts";
+import { WANTS_TWO_FACTORS } from "../../src/forges/two-factors.ts";
 import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 
 const [here, there] = inject("receivers");
@@ -100,6 +101,14 @@ describe("get", () => {
     [304, "protocol"],
   ])("reports an answer of status %d", async (status, kind) => {
     expect(await failureOf(answer(status))).toMatchObject({ kind, retryAt: undefined });
+  });
+
+  it("tells a wanted second factor from wrong credentials", async () => {
+    const wanted = await failureOf(answer(401, { "X-GitHub-OTP": "required; app" }));
+    expect(wanted).toMatchObject({ kind: "unauthorized", message: WANTS_TWO_FACTORS });
+    const wrong = await failureOf(answer(401, { "X-GitHub-OTP": "optional" }));
+    expect(wrong).toMatchObject({ kind: "unauthorized" });
+    expect(wrong).not.toMatchObject({ message: WANTS_TWO_FACTORS });
   });
 
   const in90Seconds = `${NOW / 1000 + 90}`;

@@ -1,64 +1,84 @@
 import { eq } from "drizzle-orm";
 
-import { pullMirrors, pushMirrors, repositories } from "../../src/db/schema/index.ts";
-import type { PullMirror, PushMirror } from "../../src/db/schema/index.ts";
-import { only } from "../../src/lib/only.ts";
+import {
+  events,
+  OWNER_PERMISSION,
+  repositories,
+  type User,
+  users,
+} from "../../src/db/schema/index.ts";
+import {
+  type FetchedRemote,
+  type FetchPlan,
+  fetchRemote,
+} from "../../src/domain/remotes/fetch-remote.ts";
+import {
+  type PushedRemote,
+  type PushPlan,
+  pushRemote,
+} from "../../src/domain/remotes/push-remote.ts";
+import type { RemoteLimits } from "../../src/domain/remotes/smart-http.ts";
+import type { RepositoryContext } from "../../src/shapes/repos/repository.ts";
 import { db } from "./db.ts";
-import { freshName, type TestRepo } from "./make.ts";
+import { make, type TestRepo } from "./make.ts";
+import { refsOf } from "./push.ts";
+import { openRemote } from "./remotes.ts";
+import { systemCtx } from "./system.ts";
 
-/** Nothing listens there. */
-export const NOWHERE = "http://127.0.0.1:48999/nobody/nothing.git";
-
-/** Makes a repository a mirror that its owner has set up. */
-export async function makePullMirror(
-  repo: TestRepo,
-  fields: Partial<PullMirror> = {},
-): Promise<PullMirror> {
-  const row = {
-    repoId: repo.id,
-    address: NOWHERE,
-    approverId: repo.ownerId,
-    intervalSeconds: 28_800,
-    createdAt: Date.now(),
-    ...fields,
-  };
-  const { intervalSeconds, syncedAt = null, parts = [] } = row;
-  const [inserted] = await db.batch([
-    db.insert(pullMirrors).values(row).returning(),
-    db
-      .update(repositories)
-      .set({
-        isMirror: true,
-        hasPullRequests: false,
-        origin: { url: row.address, mirror: { intervalSeconds, syncedAt, parts } },
-      })
-      .where(eq(repositories.id, repo.id)),
-  ]);
-  return only(inserted);
+/** An empty repository to take a remote over into. */
+export async function makeMirror() {
+  const owner = await make.user();
+  return { owner, repo: await make.repo(owner) };
 }
 
-/** Makes a push mirror of a repository that its owner has set up. */
-export async function makePushMirror(
-  repo: TestRepo,
-  fields: Partial<PushMirror> = {},
-): Promise<PushMirror> {
-  const inserted = await db
-    .insert(pushMirrors)
-    .values({
-      repoId: repo.id,
-      remoteName: freshName("remote_mirror"),
-      address: NOWHERE,
-      approverId: repo.ownerId,
-      intervalSeconds: 28_800,
-      createdAt: Date.now(),
-      ...fields,
-    })
-    .returning();
-  return only(inserted);
+export async function contextOf(repo: TestRepo): Promise<RepositoryContext> {
+  const row = await rowOf(repo);
+  const [owner] = await db.select().from(users).where(eq(users.id, row.ownerId));
+  return { row, owner: owner as User, permission: OWNER_PERMISSION };
 }
 
-export const pullMirrorOf = async ({ id }: { id: number }): Promise<PullMirror> =>
-  only(await db.select().from(pullMirrors).where(eq(pullMirrors.repoId, id)));
+/** The row of a repository as it is now. */
+export const rowOf = async ({ id }: TestRepo) =>
+  (await db.select().from(repositories).where(eq(repositories.id, id)))[0] as TestRepo;
 
-export const pushMirrorsOf = ({ id }: { id: number }): Promise<PushMirror[]> =>
-  db.select().from(pushMirrors).where(eq(pushMirrors.repoId, id)).orderBy(pushMirrors.id);
+/** Options of a sync beside its plan. */
+interface SyncOptions {
+  readonly limits?: Partial<RemoteLimits>;
+  readonly settings?: Record<string, string>;
+}
+
+/** Takes the remote of an address over into a repository, with prune. */
+export async function syncFrom(
+  repo: TestRepo,
+  url: string,
+  plan: Partial<FetchPlan> = {},
+  { limits, settings }: SyncOptions = {},
+): Promise<FetchedRemote> {
+  const ctx = systemCtx({}, Date.now(), settings);
+  const remote = openRemote(ctx, url, limits);
+  return fetchRemote(ctx, await contextOf(repo), remote, { prune: true, isFirst: false, ...plan });
+}
+
+/** Pushes a repository to an address, with prune. */
+export async function pushTo(
+  repo: TestRepo,
+  url: string,
+  plan: Partial<PushPlan> = {},
+  { limits, settings }: SyncOptions = {},
+): Promise<PushedRemote> {
+  const ctx = systemCtx({}, Date.now(), settings);
+  return pushRemote(ctx, await contextOf(repo), openRemote(ctx, url, limits), {
+    prune: true,
+    ...plan,
+  });
+}
+
+/** Values of refs by name. */
+export const namedRefs = async (repo: TestRepo): Promise<Record<string, string>> =>
+  Object.fromEntries((await refsOf(repo)).map(({ name, oid }) => [name, oid]));
+
+export const eventsOf = async (repo: TestRepo) =>
+  (await db.select().from(events).where(eq(events.repoId, repo.id))).map(({ type, payload }) => ({
+    type,
+    payload,
+  }));

@@ -102,12 +102,19 @@ ${text}
 
 /** Answers prepared for requests, by `refs`, `ls-refs`, `fetch`, `git-upload-pack` or `git-receive-pack`. */
 export async function makeScripted(
-  script: Record<string, Omit<ScriptedAnswer, "body"> & { body?: Uint8Array }>,
+  script: Record<
+    string,
+    Omit<ScriptedAnswer, "body" | "repeated"> & { body?: Uint8Array; repeated?: Uint8Array }
+  >,
 ): Promise<GitRemote> {
   const remote = new GitRemote(freshName("scripted"));
-  const entries = Object.entries(script).map(([step, { body, ...answer }]) => [
+  const entries = Object.entries(script).map(([step, { body, repeated, ...answer }]) => [
     step,
-    { ...answer, ...(body && { body: formatBase64(body) }) },
+    {
+      ...answer,
+      ...(body && { body: formatBase64(body) }),
+      ...(repeated && { repeated: formatBase64(repeated) }),
+    },
   ]);
   await fetch(`${origin}/control/${remote.name}/script`, {
     method: "POST",

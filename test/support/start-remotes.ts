@@ -32,7 +32,9 @@ export interface ScriptedAnswer {
   /** In base64. */
   body?: string;
   /** What follows the body: its end by default. */
-  then?: "hang" | "break" | "repeat";
+  then?: "hang" | "break";
+  /** What follows the body without end, in base64. */
+  repeated?: string;
 }
 
 const ENVIRONMENT = {
@@ -129,6 +131,18 @@ async function answer(
       }
       return backend(place, request, here, body, headers["git-protocol"]?.toString(), response);
     }
+    case "stale": {
+      // Before it lists its refs it has a branch elsewhere for a moment.
+      const isList = rest.at(-1) === "refs";
+      const run = (oid: string) =>
+        execFileSync("git", ["update-ref", "refs/heads/main", oid], {
+          cwd: join(place.root, name),
+          env: ENVIRONMENT,
+        });
+      if (isList) run("main~1");
+      response.once("close", () => isList && run("topic"));
+      return backend(place, request, here, body, headers["git-protocol"]?.toString(), response);
+    }
     case "moved":
       return void response.writeHead(302, { Location: `/auth${here}` }).end();
     case "away":
@@ -180,7 +194,15 @@ function scripted(
 ): void {
   const command = /command=([a-z-]+)/.exec(body.toString("latin1", 0, 200))?.[1];
   const step = command ?? url.pathname.split("/").at(-1) ?? "";
-  const { status = 200, headers = {}, body: bytes = "", then } = script[step] ?? { status: 404 };
+  const {
+    status = 200,
+    headers = {},
+    body: bytes = "",
+    then,
+    repeated,
+  } = script[step] ?? {
+    status: 404,
+  };
   response.writeHead(status, headers);
   const content = Buffer.from(bytes, "base64");
   if (then === "hang") return void response.write(content);
@@ -188,9 +210,11 @@ function scripted(
     response.write(content);
     return void setTimeout(() => response.destroy(), 50);
   }
-  if (then !== "repeat") return void response.end(content);
+  if (repeated === undefined) return void response.end(content);
+  response.write(content);
+  const piece = Buffer.from(repeated, "base64");
   const write = (): void => {
-    while (!response.destroyed && response.write(content));
+    while (!response.destroyed && response.write(piece));
   };
   response.on("drain", write);
   write();

@@ -4,6 +4,7 @@ import { collaborators } from "./collaborators.ts";
 import { repositoryAvatarRoutes } from "./avatar.ts";
 import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
+import { exports } from "./export.ts";
 import { repositoryEvents } from "./events.ts";
 import { forks } from "./forks.ts";
 import { generate } from "./generate.ts";
@@ -40,5 +41,6 @@ export const repoRoutes = [
   repositoryEvents,
   deployKeys,
   mirrors,
+  exports,
   archives,
 ];

@@ -41,6 +41,8 @@ export const referByCommits: Consequence = {
   kinds: ["repository.pushed"],
   async handle(ctx, { event }, budget, state) {
     if (event.type !== "repository.pushed" || ctx.actor.user === undefined) return undefined;
+    // Nobody pushed these commits: what they close, they closed where they come from.
+    if (event.isMirror) return undefined;
     const begin = (state as PushState | undefined) ?? START;
     const updates = event.updates.filter(isOfBranch);
     if (begin.update >= updates.length) return undefined;

@@ -14,12 +14,15 @@ import { formatFetchArgs, formatUploadRequest } from "../../git/wire/fetch-reque
 import { formatLsRefsArgs, parseLsRefsResponse } from "../../git/wire/ls-refs.ts";
 import { Negotiation, type Round } from "../../git/wire/negotiation.ts";
 import { PktStream } from "../../git/wire/pkt-stream.ts";
+import { splitHaves } from "../../git/wire/push-client.ts";
+import type { ReceiveReport } from "../../git/wire/receive-report.ts";
 import { readSideBands } from "../../git/wire/side-band-reader.ts";
 import type { Outgoing } from "../../outgoing/outgoing.ts";
 import type { StreamedResponse } from "../../outgoing/streamed-response.ts";
 import { EDGEFORGE_VERSION } from "../version.ts";
 import type { RemoteAddress } from "./remote-address.ts";
 import { RemoteFailure } from "./remote-failure.ts";
+import { type RemotePush, type RemotePushRefs, sendPush } from "./remote-push.ts";
 import { type RemoteLimits, SmartHttp } from "./smart-http.ts";
 
 /** The refs of a remote, in its order and without HEAD. */
@@ -50,10 +53,10 @@ const AGENT = encodeText(`edgeforge/${EDGEFORGE_VERSION}`);
 const SHA1 = "sha1" as ByteText;
 const PRESENT = "" as ByteText;
 
-/** A git repository elsewhere, reached over smart HTTP: the client's half of fetches. */
+/** A git repository elsewhere, reached over smart HTTP: the client's half of fetches and pushes. */
 export class RemoteRepository {
   readonly limits: RemoteLimits;
-  protected readonly http: SmartHttp;
+  private readonly http: SmartHttp;
   private readonly advertised = new Map<ServiceName, Advertisement>();
 
   constructor(outgoing: Outgoing, address: RemoteAddress, limits: RemoteLimits) {
@@ -78,11 +81,10 @@ export class RemoteRepository {
    * @throws RemoteFailure
    */
   async listRefs(prefixes: readonly string[] = []): Promise<RemoteRefs> {
-    // The advertisement of earlier versions is the list itself, and may have been read before.
-    if (this.advertised.get("git-upload-pack")?.version !== 2) {
-      this.advertised.delete("git-upload-pack");
-    }
-    const { version, capabilities, refs } = await this.advertise("git-upload-pack");
+    const former = this.advertised.get("git-upload-pack");
+    // The advertisement of earlier versions is the list itself.
+    const { version, capabilities, refs } =
+      former?.version === 2 ? former : await this.advertise("git-upload-pack");
     if (version !== 2) return toRemoteRefs(refs, undefined);
     const words = capabilities.get("ls-refs")?.[0] ?? "";
     const args = formatLsRefsArgs({
@@ -109,7 +111,7 @@ export class RemoteRepository {
    * @throws RemoteFailure
    */
   async *fetchPack(request: PackRequest): AsyncGenerator<Uint8Array, void> {
-    const advertisement = await this.advertise("git-upload-pack");
+    const advertisement = await this.known("git-upload-pack");
     const { version } = advertisement;
     const negotiation = new Negotiation(request.haves, request.onCommon);
     const isSingle = version !== 2 && !advertisement.capabilities.has("multi_ack_detailed");
@@ -130,6 +132,25 @@ export class RemoteRepository {
       if (round.isDone) throw new RemoteFailure("protocol", "the remote sends no pack");
       negotiation.take(answer);
     }
+  }
+
+  /** Lists the refs that can be pushed to. Cost: one request. @throws RemoteFailure */
+  async listPushRefs(): Promise<RemotePushRefs> {
+    const advertisement = await this.advertise("git-receive-pack");
+    const { version, capabilities } = advertisement;
+    if (version === 2) throw new RemoteFailure("protocol", "the remote takes no pushes");
+    return { ...splitHaves(advertisement), capabilities };
+  }
+
+  /**
+   * Pushes to the remote, whose refs must have been listed.
+   *
+   * @returns A result for each command, in their order.
+   * @throws RemoteFailure also if the remote can't unpack the pack.
+   */
+  async push(push: RemotePush): Promise<ReceiveReport> {
+    const { capabilities } = await this.known("git-receive-pack");
+    return sendPush(this.http, { capabilities }, push, AGENT);
   }
 
   /** One round of version 2. */
@@ -220,10 +241,12 @@ export class RemoteRepository {
     return this.limits.packBytesMax * 1.05 + ROUND_BYTES_MAX;
   }
 
-  /** Requests the advertisement of a service once. */
-  protected async advertise(service: ServiceName): Promise<Advertisement> {
-    const known = this.advertised.get(service);
-    if (known) return known;
+  /** The last advertisement of a service. */
+  private async known(service: ServiceName): Promise<Advertisement> {
+    return this.advertised.get(service) ?? this.advertise(service);
+  }
+
+  private async advertise(service: ServiceName): Promise<Advertisement> {
     const bytes = await this.http.advertise(service);
     const advertisement = this.read(() => {
       const read = parseAdvertisement(bytes);
@@ -253,7 +276,7 @@ export class RemoteRepository {
   }
 
   /** Parses what the remote sent. @throws RemoteFailure for a GitError. */
-  protected read<T>(parse: () => T): T {
+  private read<T>(parse: () => T): T {
     try {
       return parse();
     } catch (error) {

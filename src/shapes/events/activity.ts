@@ -21,6 +21,9 @@ const OP_TYPES = [
   "push_tag",
   "delete_tag",
   "delete_branch",
+  "mirror_sync_push",
+  "mirror_sync_create",
+  "mirror_sync_delete",
   "create_issue",
   "close_issue",
   "reopen_issue",
@@ -119,6 +122,9 @@ export function findOperation({ event, position, issue }: ActivityEntry): {
 } {
   const updates = event.payload["updates"] as readonly StoredUpdate[] | undefined;
   const update = updates?.[position];
+  if (update && event.payload["isMirror"] === true) {
+    return { opType: opTypeOfMirrored(update), update };
+  }
   if (update) return { opType: opTypeOfUpdate(update), update };
   return { opType: opTypeOf(event, issue?.row.isPull ?? false), update };
 }
@@ -127,6 +133,12 @@ function opTypeOfUpdate({ ref, after }: StoredUpdate): OpType {
   const isTag = ref.startsWith("refs/tags/");
   if (after === null) return isTag ? "delete_tag" : "delete_branch";
   return isTag ? "push_tag" : "commit_repo";
+}
+
+/** Of an update that a mirror took over from its remote. */
+function opTypeOfMirrored({ before, after }: StoredUpdate): OpType {
+  if (after === null) return "mirror_sync_delete";
+  return before === null ? "mirror_sync_create" : "mirror_sync_push";
 }
 
 function opTypeOf({ type, payload }: EventRow, isPull: boolean): OpType {
@@ -204,7 +216,7 @@ function formatContent(
   }
   if (issue) return `${issue.row.number}|${comment ? excerptOf(comment) : issue.row.title}`;
   if (release) return release.title;
-  if (opType !== "commit_repo" || !update) return "";
+  if (!(opType === "commit_repo" || opType === "mirror_sync_push") || !update) return "";
   const { commits = [], commitCount = 0 } = update;
   const head = commits[0] ?? update.head;
   const range = comparedRange(update, row.defaultBranch);

@@ -1,4 +1,4 @@
-import { NOWHERE } from "../../support/mirrors.ts";
+import { NOWHERE } from "../../support/mirror-rows.ts";
 import { defineSamples, NOTHING, once } from "../../support/samples/sample.ts";
 import type { World } from "../../support/samples/world.ts";
 

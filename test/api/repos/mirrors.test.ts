@@ -12,7 +12,7 @@ import {
   NOWHERE,
   pullMirrorOf,
   pushMirrorsOf,
-} from "../../support/mirrors.ts";
+} from "../../support/mirror-rows.ts";
 import { SEALING_KEYS } from "../../support/sealing.ts";
 import { doorsWith } from "../../support/service.ts";
 import { TEST_SETTINGS } from "../../support/system.ts";

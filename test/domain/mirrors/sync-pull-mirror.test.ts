@@ -8,7 +8,7 @@ import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";
 import { make, type TestRepo } from "../../support/make.ts";
-import { makePullMirror, pullMirrorOf } from "../../support/mirrors.ts";
+import { makePullMirror, pullMirrorOf } from "../../support/mirror-rows.ts";
 import { commitsOn, type GitRemote, makeRemote } from "../../support/remotes.ts";
 import { systemCtx } from "../../support/system.ts";
 

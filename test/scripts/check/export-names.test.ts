@@ -13,6 +13,13 @@ it.each<[string, Record<string, string>]>([
     { "api/a.ts": "export function enter() {}", "api/b.ts": "export async function enter() {}" },
   ],
   [
+    "a reader of a forge and what readers share",
+    {
+      "forges/fields.ts": "export const listOf = 1",
+      "forges/github/lists.ts": "export const listOf = 2",
+    },
+  ],
+  [
     "an entry folder and a folder below it",
     { "web/a.ts": "export const readBody = 1", "outgoing/b.ts": "export function* readBody() {}" },
   ],
@@ -32,6 +39,8 @@ it("allows a type, its JSON and its endpoints to share a noun, and entry folders
       "api/self/stars.ts": "export const stars = endpoints();",
       "web/render-failure.ts": "export const renderFailure = 1",
       "git-http/render-failure.ts": "export const renderFailure = 2",
+      "forges/github/issues.ts": "export const readIssues = 1",
+      "forges/gitlab/issues.ts": "export const readIssues = 2",
     }),
   ).toEqual([]);
 });

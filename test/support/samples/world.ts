@@ -26,7 +26,7 @@ import { only } from "../../../src/lib/only.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
-import { makePullMirror, makePushMirror } from "../mirrors.ts";
+import { makePullMirror, makePushMirror } from "../mirror-rows.ts";
 import { makeNotification } from "../notifications.ts";
 import {
   attachLabel,

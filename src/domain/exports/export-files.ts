@@ -1,0 +1,41 @@
+import { z } from "zod";
+
+/** The media type, and the names of the files, of an export. */
+export const EXPORT_MEDIA_TYPE = "application/zip";
+export const MANIFEST = "manifest.json";
+export const GIT_BUNDLE = "repository.bundle";
+export const pagePath = (kind: string, page: number): string =>
+  `${kind}/${String(page).padStart(6, "0")}.json`;
+export const largeFilePath = (oid: string): string => `lfs/${oid}`;
+
+const FORMAT = "edgeforge-export";
+/** Readers refuse other versions. */
+const VERSION = 1;
+
+/** What an export is of. */
+export const Manifest = z.object({
+  format: z.literal(FORMAT),
+  version: z.literal(VERSION),
+  exportedAt: z.string().max(40),
+  /** The service, and the version of its software. */
+  source: z.string().max(1000),
+  project: z.object({
+    name: z.string().max(100),
+    description: z.string().max(2048),
+    website: z.string().max(1024),
+    topics: z.array(z.string().max(100)).max(100),
+    defaultBranch: z.string().max(255),
+    isPrivate: z.boolean(),
+    isArchived: z.boolean(),
+    htmlUrl: z.string().max(2048),
+    tracksIssues: z.boolean(),
+    takesPulls: z.boolean(),
+  }),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+export const toManifest = (fields: Omit<Manifest, "format" | "version">): Manifest => ({
+  format: FORMAT,
+  version: VERSION,
+  ...fields,
+});

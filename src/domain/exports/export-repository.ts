@@ -1,0 +1,184 @@
+import { ZipWriter } from "@zip.js/zip.js/lib/zip-core-writer.js";
+import { eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { attachments, lfsObjects, releases } from "../../db/schema/index.ts";
+import { UNLIMITED } from "../../git/budget.ts";
+import { encodeUtf8 } from "../../git/byte-text.ts";
+import type { ForeignKind } from "../../forges/forge.ts";
+import type { Download } from "../../lib/download.ts";
+import { readPieces } from "../../lib/read-pieces.ts";
+import { streamOf } from "../../lib/stream-of.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { htmlUrlOf } from "../../shapes/urls.ts";
+import { openSnapshot } from "../git/open-snapshot.ts";
+import { USER_AGENT } from "../version.ts";
+import {
+  EXPORT_MEDIA_TYPE,
+  GIT_BUNDLE,
+  largeFilePath,
+  MANIFEST,
+  pagePath,
+  toManifest,
+} from "./export-files.ts";
+import { assetPath, EXPORTED_KINDS } from "./foreign-rows.ts";
+import { openGitBundle } from "./open-git-bundle.ts";
+
+/** Files of releases, or large files, that one query lists. */
+const FILES_AT_ONCE = 200;
+/** Size of the pieces in which they are read, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * Exports a repository: a zip file of a bundle of git with all else as JSON, in the form that imports take of any forge.
+ *
+ * It is made while it is sent: git as it is at the beginning, the rest page by page, so that it may have what came meanwhile.
+ *
+ * SECURITY: for administrators of the repository. It has what they see: no pending reviews of others, and no secrets of
+ * webhooks, mirrors or keys.
+ */
+export function exportRepository(ctx: Ctx, repo: RepositoryContext): Download {
+  const { row, owner } = repo;
+  return {
+    name: `${owner.name}-${row.name}.zip`,
+    mediaType: EXPORT_MEDIA_TYPE,
+    tag: `export-${ctx.now}`,
+    isTagWeak: true,
+    immutableUrl: undefined,
+    open: () => Promise.resolve(streamExport(ctx, repo)),
+  };
+}
+
+async function* streamExport(ctx: Ctx, repo: RepositoryContext): AsyncGenerator<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const zip = new ZipWriter(writable, {
+    useWebWorkers: false,
+    useCompressionStream: true,
+    dataDescriptor: true,
+  });
+  const work = writeFiles(ctx, repo, zip).catch(async (error: unknown) => {
+    await writable.abort(error).catch(() => undefined);
+    throw error;
+  });
+  // Its failure is the stream's.
+  work.catch(() => undefined);
+  try {
+    for await (const piece of readable) yield piece;
+    await work;
+  } finally {
+    // The caller left: what writes is told by the stream.
+    await readable.cancel().catch(() => undefined);
+  }
+}
+
+type Zip = ZipWriter<unknown>;
+
+async function writeFiles(ctx: Ctx, repo: RepositoryContext, zip: Zip): Promise<void> {
+  const snapshot = await openSnapshot(ctx, repo, UNLIMITED);
+  await addJson(zip, MANIFEST, manifestOf(ctx, repo));
+  const bundle = await openGitBundle(ctx, repo, snapshot);
+  if (bundle) await addBytes(zip, GIT_BUNDLE, bundle);
+  for (const kind of Object.keys(EXPORTED_KINDS) as ForeignKind[]) {
+    await addPages(ctx, repo, zip, kind);
+  }
+  await addAssets(ctx, repo, zip);
+  await addLargeFiles(ctx, repo, zip);
+  await zip.close();
+}
+
+function manifestOf(ctx: Ctx, repo: RepositoryContext) {
+  const { row } = repo;
+  return toManifest({
+    exportedAt: new Date(ctx.now).toISOString(),
+    source: `${USER_AGENT} at ${ctx.publicUrl}`,
+    project: {
+      name: row.name,
+      description: row.description,
+      website: row.website,
+      topics: row.topics,
+      defaultBranch: row.defaultBranch,
+      isPrivate: row.isPrivate,
+      isArchived: row.archivedAt !== null,
+      htmlUrl: htmlUrlOf(repo, ctx),
+      tracksIssues: true,
+      takesPulls: true,
+    },
+  });
+}
+
+async function addPages(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  zip: Zip,
+  kind: ForeignKind,
+): Promise<void> {
+  const readPage = EXPORTED_KINDS[kind];
+  let after: number | undefined = 0;
+  for (let page = 1; after !== undefined; page++) {
+    const { items, next }: { items: readonly object[]; next: number | undefined } = await readPage(
+      ctx,
+      repo,
+      after,
+    );
+    if (items.length > 0 || page === 1) await addJson(zip, pagePath(kind, page), items);
+    after = next;
+  }
+}
+
+async function addAssets(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promise<void> {
+  let after = 0;
+  for (;;) {
+    const files = await ctx.db
+      .select({ id: attachments.id, uuid: attachments.uuid })
+      .from(attachments)
+      .innerJoin(releases, eq(releases.id, attachments.releaseId))
+      .where(sql`${releases.repoId} = ${row.id} and ${attachments.id} > ${after}`)
+      .orderBy(attachments.id)
+      .limit(FILES_AT_ONCE);
+    for (const { id, uuid } of files) {
+      after = id;
+      await addBytes(
+        zip,
+        assetPath(uuid),
+        readPieces(await ctx.git.attachmentFiles.open(uuid), PIECE_BYTES),
+      );
+    }
+    if (files.length < FILES_AT_ONCE) return;
+  }
+}
+
+async function addLargeFiles(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promise<void> {
+  let after = "";
+  for (;;) {
+    const files = await ctx.db
+      .select()
+      .from(lfsObjects)
+      .where(sql`${lfsObjects.repoId} = ${row.id} and ${lfsObjects.oid} > ${after}`)
+      .orderBy(lfsObjects.oid)
+      .limit(FILES_AT_ONCE);
+    for (const { oid, uploadId } of files) {
+      after = oid;
+      const file = { networkName: row.networkName, oid, uploadId };
+      await addBytes(
+        zip,
+        largeFilePath(oid),
+        readPieces(await ctx.git.largeFiles.open(file), PIECE_BYTES),
+      );
+    }
+    if (files.length < FILES_AT_ONCE) return;
+  }
+}
+
+async function addJson(zip: Zip, path: string, value: unknown): Promise<void> {
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield encodeUtf8(JSON.stringify(value));
+  }
+  await zip.add(path, streamOf(pieces(), ignore));
+}
+
+/** Stored as they are: packs, images and archives are compressed already. */
+async function addBytes(zip: Zip, path: string, pieces: AsyncGenerator<Uint8Array>): Promise<void> {
+  await zip.add(path, streamOf(pieces, ignore), { level: 0, zip64: true });
+}
+
+const ignore = (): void => undefined;

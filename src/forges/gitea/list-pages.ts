@@ -1,0 +1,143 @@
+import { z } from "zod";
+
+import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import type { ApiClient, ApiQuery } from "../api-client.ts";
+import { optional } from "../optional.ts";
+import { numberOf } from "../cursor.ts";
+import type { ForeignPage } from "../forge.ts";
+import { ApiSettings } from "./shapes.ts";
+
+/** The most that servers of the usual settings have in a page. */
+const ITEMS_MAX = 50;
+/** How often a page is asked for because the list has changed meanwhile. */
+const ATTEMPTS_MAX = 3;
+
+/** A part of a list. */
+export interface ListWindow<T> {
+  readonly items: readonly T[];
+  /** The position in the list of the first item. */
+  readonly start: number;
+  /** Where the next part begins: further than there are items, if the server hides some of them. */
+  readonly end: number;
+  /** Undefined if the server does not tell it. */
+  readonly total: number | undefined;
+  readonly isLast: boolean;
+}
+
+/** A list of the API: a path, the shape of its items, and the query without the page. */
+export interface ApiList<T> {
+  readonly path: string;
+  readonly shape: z.ZodType<T>;
+  readonly query?: ApiQuery;
+  /** How many items are wanted in one page. */
+  readonly size: number;
+}
+
+/**
+ * Reads lists by position rather than by page number, since servers shorten pages: a page of a number begins elsewhere
+ * if a page is shorter than was asked for.
+ */
+export class ListPages {
+  private readonly client: ApiClient;
+  /** The maximum that the server tells, if it does. */
+  private toldMax: Promise<number | undefined> | undefined;
+  /** The length of a first page that was shorter than was asked for. */
+  private shortestPage: number | undefined;
+
+  constructor(client: ApiClient) {
+    this.client = client;
+  }
+
+  /** Reads the page that has the item at `position`; it may begin before. */
+  async readAround<T>(list: ApiList<T>, position: number): Promise<ListWindow<T>> {
+    const limit = Math.min(list.size, await this.readItemsMax(list, position));
+    const page = Math.floor(position / limit) + 1;
+    const { items, total, hasNext } = await this.get(list, page, limit);
+    const count = items.length;
+    // Old versions ignore the page of some lists.
+    if (count > limit) return { items, start: 0, end: count, total: count, isLast: true };
+    const isShort =
+      page === 1 && total !== undefined && count > 0 && count < Math.min(limit, total);
+    if (isShort) this.shortestPage = count;
+    const start = (page - 1) * limit;
+    const end = isShort ? count : start + limit;
+    const isEnd = total === undefined ? !hasNext && count < limit : end >= total;
+    return { items, start, end, total, isLast: isEnd || count === 0 };
+  }
+
+  /** Reads from a position on. */
+  async readFrom<T>(list: ApiList<T>, position: number): Promise<ListWindow<T>> {
+    const { items, start, ...rest } = await this.readAround(list, position);
+    return { ...rest, items: items.slice(position - start), start: position };
+  }
+
+  /** A page of a list in the order of the server, which puts new items last. */
+  async readForward<T>(list: ApiList<T>, cursor: string | undefined): Promise<ForeignPage<T>> {
+    const position = numberOf(cursor);
+    const { items, end, total, isLast } = await this.readFrom(list, position);
+    return { items, next: isLast ? undefined : String(end), total };
+  }
+
+  /**
+   * A page, oldest first, of a list that the server gives newest first: it is read from its end, which new items do not
+   * shift. The cursor tells how many were read and how many there were.
+   */
+  async readBackward<T>(list: ApiList<T>, cursor: string | undefined): Promise<ForeignPage<T>> {
+    const [first, second] = cursor?.split("/") ?? [];
+    const done = numberOf(first);
+    let total = second === undefined ? undefined : numberOf(second);
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      if (total !== undefined && total <= done) return { items: [], next: undefined, total };
+      const page: ListWindow<T> = await this.readAround(
+        list,
+        total === undefined ? 0 : total - 1 - done,
+      );
+      if (page.total === undefined) {
+        throw new RemoteFailure("protocol", `${list.path} does not tell how many there are`);
+      }
+      total = page.total;
+      // The list may have grown or shrunk since.
+      const position = total - 1 - done;
+      if (position >= page.start && position < page.end) {
+        const items = page.items.slice(0, position - page.start + 1).toReversed();
+        const next = page.start === 0 ? undefined : `${total - page.start}/${total}`;
+        return { items, next, total };
+      }
+    }
+    throw new RemoteFailure("protocol", `${list.path} changes too fast`);
+  }
+
+  private async get<T>({ path, shape, query }: ApiList<T>, page: number, limit: number) {
+    const { value, total, next } = await this.client.get(path, arrayOf(shape), {
+      ...query,
+      page,
+      limit,
+    });
+    return { items: value ?? [], total, hasNext: next !== undefined };
+  }
+
+  /**
+   * How long pages are at most: as the server tells, or else as the first page of a list is. The first position needs no
+   * answer, since it begins the first page however long that is.
+   */
+  private async readItemsMax(list: ApiList<unknown>, position: number): Promise<number> {
+    this.toldMax ??= this.readToldMax();
+    const max = (await this.toldMax) ?? this.shortestPage;
+    if (max !== undefined || position === 0) return max ?? ITEMS_MAX;
+    await this.readAround(list, 0);
+    return this.shortestPage ?? ITEMS_MAX;
+  }
+
+  private async readToldMax(): Promise<number | undefined> {
+    try {
+      const settings = (await optional(this.client.get("/settings/api", ApiSettings)))?.value;
+      return settings && settings.max_response_items > 0 ? settings.max_response_items : undefined;
+    } catch (error) {
+      this.toldMax = undefined;
+      throw error;
+    }
+  }
+}
+
+/** Go writes some empty lists as null. */
+const arrayOf = <T>(shape: z.ZodType<T>): z.ZodType<T[] | null> => z.array(shape).nullable();

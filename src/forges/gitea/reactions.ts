@@ -1,0 +1,54 @@
+import { z } from "zod";
+
+import type { ForeignReaction } from "../forge.ts";
+import { optional } from "../optional.ts";
+import { userOf } from "./authors.ts";
+import type { GiteaProject } from "./gitea-project.ts";
+import { Reaction } from "./shapes.ts";
+
+const CONTENTS: ReadonlySet<string> = new Set([
+  "+1",
+  "-1",
+  "laugh",
+  "hooray",
+  "confused",
+  "heart",
+  "rocket",
+  "eyes",
+]);
+
+const SIZE = 50;
+/** What has more reactions than this keeps the first ones. */
+const REACTIONS_MAX = 1000;
+
+/** The reactions to an issue or pull request; none if it is gone meanwhile. */
+export async function readIssueReactions(
+  { lists, path }: GiteaProject,
+  number: number,
+): Promise<ForeignReaction[]> {
+  const list = { path: `${path}/issues/${number}/reactions`, shape: Reaction, size: SIZE };
+  const found: z.output<typeof Reaction>[] = [];
+  for (;;) {
+    const page = await optional(lists.readFrom(list, found.length));
+    found.push(...(page?.items ?? []));
+    if (!page || page.isLast || found.length >= REACTIONS_MAX) return toReactions(found);
+  }
+}
+
+/** Without reactions, the forge may answer with null. */
+const Reactions = z.array(Reaction).nullable();
+
+/** The reactions to a comment, whose list has no pages; none if it is gone meanwhile. */
+export async function readCommentReactions(
+  { client, path }: GiteaProject,
+  id: number,
+): Promise<ForeignReaction[]> {
+  const answer = await optional(client.get(`${path}/issues/comments/${id}/reactions`, Reactions));
+  return toReactions((answer?.value ?? []).slice(0, REACTIONS_MAX));
+}
+
+/** Contents that are unknown here are left out. */
+const toReactions = (list: readonly z.output<typeof Reaction>[]): ForeignReaction[] =>
+  list
+    .filter(({ content }) => CONTENTS.has(content))
+    .map(({ user, content }) => ({ user: userOf(user), content }));

@@ -1,0 +1,154 @@
+import { z } from "zod";
+
+import type { ForeignCodeComment, ForeignFilter, ForeignPage, ForeignReview } from "../forge.ts";
+import { numberOf } from "../cursor.ts";
+import { mapInParallel } from "../in-parallel.ts";
+import { absoluteFiles } from "../absolute-files.ts";
+import { userOf } from "./authors.ts";
+import type { GiteaProject } from "./gitea-project.ts";
+import { listPulls } from "./pulls.ts";
+import { readCommentReactions } from "./reactions.ts";
+import { type Pull, Review, ReviewComment } from "./shapes.ts";
+
+/** Pull requests that are looked through for a page, each by a request. */
+const PULLS_SIZE = 10;
+const REVIEWS_SIZE = 50;
+/** Requests about comments after which a page ends. A review is whole, so that one may make more. */
+const REQUESTS_MAX = 20;
+/** The reactions to further comments of one review are left out, since each comment's are a request. */
+const REACTING_COMMENTS_MAX = 100;
+
+const STATES = {
+  APPROVED: "approved",
+  COMMENT: "comment",
+  REQUEST_CHANGES: "request_changes",
+  REQUEST_REVIEW: "request_review",
+} as const;
+
+/** A review that is taken over. */
+type TakenReview = Review & { readonly state: keyof typeof STATES };
+
+/**
+ * The reviews of pull requests in the order of these, each with its comments. The cursor has the positions of a pull
+ * request and of the next of its reviews.
+ */
+export async function readReviews(
+  project: GiteaProject,
+  cursor: string | undefined,
+  filter: ForeignFilter,
+): Promise<ForeignPage<ForeignReview>> {
+  if (!filter.wantsPulls) return { items: [], next: undefined };
+  const [pullCursor, reviewCursor] = cursor?.split("/") ?? [];
+  const first = numberOf(pullCursor);
+  const firstReview = numberOf(reviewCursor);
+  const { pulls, end, isLast } = await listPulls(project, first, filter, PULLS_SIZE);
+  const reviewed = await mapInParallel([...pulls.entries()], async ([at, pull]) => {
+    const from = at === 0 ? firstReview : 0;
+    return {
+      position: first + at,
+      pull,
+      page: await project.lists.readFrom(reviewList(project, pull), from),
+    };
+  });
+
+  const items: ForeignReview[] = [];
+  let requestCount = 0;
+  for (const { position, pull, page } of reviewed) {
+    for (const [offset, review] of page.items.entries()) {
+      if (requestCount >= REQUESTS_MAX)
+        return { items, next: `${position}/${page.start + offset}` };
+      if (!isTaken(review)) continue;
+      const comments = await readReviewComments(project, pull, review);
+      requestCount += comments.requestCount;
+      items.push(toReview(project, pull, review, comments.items));
+    }
+    if (!page.isLast) return { items, next: `${position}/${page.end}` };
+  }
+  return { items, next: isLast ? undefined : `${end}/0` };
+}
+
+const reviewList = ({ path }: GiteaProject, { number }: Pull) => ({
+  path: `${path}/pulls/${number}/reviews`,
+  shape: Review,
+  size: REVIEWS_SIZE,
+});
+
+/** Left out are reviews that are not submitted, and requests to teams, which are of an organization there. */
+const isTaken = (review: Review): review is TakenReview =>
+  Object.hasOwn(STATES, review.state) && !(review.state === "REQUEST_REVIEW" && !review.user);
+
+const toReview = (
+  { rootUrl }: GiteaProject,
+  { number }: Pull,
+  review: TakenReview,
+  comments: ForeignCodeComment[],
+): ForeignReview => ({
+  foreignId: String(review.id),
+  number,
+  reviewer: userOf(review.user),
+  state: STATES[review.state],
+  isDismissed: review.dismissed,
+  isOfficial: review.official,
+  body: absoluteFiles(review.body, rootUrl),
+  commitOid: review.commit_id,
+  createdAt: review.submitted_at,
+  comments,
+});
+
+const ReviewComments = z.array(ReviewComment).max(10_000).nullable();
+
+async function readReviewComments(
+  project: GiteaProject,
+  { number }: Pull,
+  { id, comments_count }: Review,
+): Promise<{ items: ForeignCodeComment[]; requestCount: number }> {
+  if (comments_count === 0) return { items: [], requestCount: 0 };
+  const path = `${project.path}/pulls/${number}/reviews/${id}/comments`;
+  // Has no pages, and no order.
+  const { value } = await project.client.get(path, ReviewComments);
+  const comments = (value ?? []).toSorted((a, b) => a.id - b.id);
+  const reacting = comments.slice(0, REACTING_COMMENTS_MAX);
+  const reactions = await mapInParallel(reacting, (each) => readCommentReactions(project, each.id));
+  const roots = rootsOf(comments);
+  const items = comments.map((comment, at): ForeignCodeComment => {
+    const root = roots.get(comment.id) ?? comment;
+    return {
+      foreignId: String(comment.id),
+      answersId: root === comment ? "" : String(root.id),
+      poster: userOf(comment.user),
+      body: absoluteFiles(comment.body, project.rootUrl),
+      path: comment.path,
+      line: comment.position || comment.original_position || 0,
+      isOnOldSide: !comment.position && !!comment.original_position,
+      commitOid: comment.commit_id || comment.original_commit_id,
+      hunk: comment.diff_hunk,
+      isResolved: !!root.resolver,
+      reactions: reactions[at] ?? [],
+      createdAt: comment.created_at,
+      updatedAt: comment.updated_at,
+    };
+  });
+  return { items, requestCount: 1 + reacting.length };
+}
+
+/**
+ * The first comment of the conversation of each comment. The API does not tell it: answers are in the review of what they
+ * answer, about the same line of the same file, and who resolved a conversation is told of its first comment.
+ *
+ * @param comments Oldest first.
+ */
+function rootsOf(comments: readonly ReviewComment[]): Map<number, ReviewComment> {
+  const byId = new Map(comments.map((comment) => [comment.id, comment]));
+  const byLine = new Map<string, ReviewComment>();
+  const roots = new Map<number, ReviewComment>();
+  for (const comment of comments) {
+    const { path, position, original_position } = comment;
+    const line = JSON.stringify([path, position ?? 0, original_position ?? 0]);
+    const told = comment.in_reply_to;
+    // Absent: the API does not say. Null: it begins a conversation.
+    const root = told === undefined ? byLine.get(line) : told === null ? undefined : byId.get(told);
+    if (!byLine.has(line)) byLine.set(line, comment);
+    roots.set(comment.id, root ?? comment);
+  }
+  return roots;
+}

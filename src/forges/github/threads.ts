@@ -1,0 +1,81 @@
+import { z } from "zod";
+
+import { listOf, optionalLong, shortText, time, timeOrNull } from "../fields.ts";
+import type { ForeignFilter, ForeignIssue, ForeignReaction } from "../forge.ts";
+import { Account, Id, ReactionCounts, Referenced } from "./fields.ts";
+import type { GitHubApi } from "./github-api.ts";
+import { type ListPage, readListPage } from "./list-page.ts";
+
+/**
+ * An issue or pull request, as the list of issues has it.
+ *
+ * @see https://docs.github.com/en/rest/issues/issues#list-repository-issues
+ */
+const Thread = z.object({
+  id: Id,
+  number: z.int().positive(),
+  title: shortText,
+  body: optionalLong,
+  user: Account,
+  labels: listOf(Referenced),
+  milestone: Referenced.nullish(),
+  assignees: listOf(Account),
+  reactions: ReactionCounts,
+  locked: z.boolean(),
+  state: z.enum(["open", "closed"]),
+  closed_at: timeOrNull,
+  created_at: time,
+  updated_at: time,
+  /** Of pull requests only. */
+  pull_request: z.object({}).nullish(),
+});
+export type Thread = z.infer<typeof Thread>;
+
+/**
+ * Reads a page of issues and pull requests, oldest first.
+ *
+ * Pull requests are listed by it too, because of their own list GitHub tells no reactions, and not what changed since a
+ * time.
+ */
+export const readThreads = (
+  api: GitHubApi,
+  cursor: string | undefined,
+  { since }: ForeignFilter,
+): Promise<ListPage<Thread>> =>
+  readListPage(
+    api,
+    `${api.path}/issues`,
+    Thread,
+    { state: "all", sort: "created", direction: "asc", since: formatSince(since) },
+    cursor,
+  );
+
+/** A time as GitHub's lists read it; undefined for all times. */
+export const formatSince = (since: number | undefined): string | undefined =>
+  since === undefined ? undefined : new Date(since).toISOString().replace(/\.\d+/, "");
+
+export const isPull = (thread: Thread): boolean => Boolean(thread.pull_request);
+
+/** What issues and pull requests have in common. */
+export const toThreadFields = (
+  thread: Thread,
+  reactions: readonly ForeignReaction[],
+): Omit<ForeignIssue, "kind"> => ({
+  foreignId: String(thread.id),
+  number: thread.number,
+  poster: thread.user,
+  title: thread.title,
+  body: thread.body,
+  ref: "",
+  labelIds: thread.labels.map(({ id }) => String(id)),
+  milestoneId: thread.milestone ? String(thread.milestone.id) : null,
+  assignees: thread.assignees,
+  reactions,
+  isLocked: thread.locked,
+  isClosed: thread.state === "closed",
+  closedAt: thread.closed_at,
+  // GitHub has deadlines for milestones only.
+  deadlineAt: null,
+  createdAt: thread.created_at,
+  updatedAt: thread.updated_at,
+});

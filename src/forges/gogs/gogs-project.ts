@@ -1,0 +1,10 @@
+import type { ApiClient } from "../api-client.ts";
+
+/** What the readers of single kinds share. */
+export interface GogsProject {
+  readonly client: ApiClient;
+  /** In the API, such as `/repos/owner/name`. */
+  readonly path: string;
+  /** The forge's pages, without a slash at the end. */
+  readonly rootUrl: string;
+}

@@ -1,0 +1,174 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { answerGitea, type GiteaAnswer, json, list, NOT_FOUND } from "./gitea-answers.ts";
+import { type GiteaProject, HERE, SAMPLE_NAME } from "./gitea-sample.ts";
+import { answerGogs } from "./gogs-answers.ts";
+
+/**
+ * How the stand-in behaves below one path: tests that share it take a path each, as if it were a server of its own.
+ * It is set by `PUT /_behaviour/{path}`, which also empties the path's journal.
+ */
+export interface GiteaBehaviour {
+  /** Has Gogs' API. */
+  isGogs?: boolean;
+  /** The setting `MAX_RESPONSE_ITEMS`; 50 by default. */
+  itemsMax?: number;
+  /** Whether the settings are shown to nobody. */
+  hidesSettings?: boolean;
+  /** Each such request is answered with `fault`, or with the page of a proxy whose server is down. */
+  failEvery?: number;
+  fault?: { status: number; headers?: Record<string, string>; body?: string };
+  /** The repository is private: only this token reads it, or this password of the user `ada`. */
+  token?: string;
+  password?: string;
+  /** The owner is a user, who has no labels. */
+  isUser?: boolean;
+  /** What the server believes to be its own address. */
+  rootUrl?: string;
+  /** Replaces answers: the path below the repository, and the JSON. */
+  answers?: Record<string, unknown>;
+}
+
+/** A request as `GET /_journal/{path}` returns it. */
+export interface GiteaJournalEntry {
+  path: string;
+  status: number;
+  authorization: string;
+}
+
+interface InstanceState {
+  behaviour: GiteaBehaviour;
+  journal: GiteaJournalEntry[];
+}
+
+/** What answers requests that are not about a repository's API, such as git. */
+type Fallback = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface GiteaStandIn {
+  readonly url: string;
+  readonly close: () => void;
+}
+
+const ITEMS_MAX = 50;
+
+/**
+ * Starts a stand-in for Gitea, or Gogs, made from their public documentation: at its root, and below each path of one
+ * part that begins with `at-`. It serves one project; its old name `gardeners/was-app` is redirected.
+ *
+ * @see https://docs.gitea.com/api
+ */
+export async function startGitea(
+  project: GiteaProject,
+  fallback: Fallback = (_, response) => void response.writeHead(404).end(),
+): Promise<GiteaStandIn> {
+  const instances = new Map<string, InstanceState>();
+  const stateOf = (instance: string): InstanceState => {
+    const state = instances.get(instance) ?? { behaviour: {}, journal: [] };
+    instances.set(instance, state);
+    return state;
+  };
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://stand-in");
+    const control = /^\/_(?:behaviour|journal)\/(at-[\w-]+)$/.exec(url.pathname);
+    if (control) return void answerControl(request, response, stateOf(control[1] ?? ""));
+    const match = /^(?:\/(at-[\w-]+))?(\/(?:api\/v1|attachments)\/(.*))$/.exec(url.pathname);
+    if (!match) return fallback(request, response);
+    const [, instance = "", ownPath = "", path = ""] = match;
+    if (ownPath.startsWith("/attachments/")) {
+      const file = project.files[path];
+      return void response.writeHead(file === undefined ? 404 : 200).end(file);
+    }
+    const state = stateOf(instance);
+    url.pathname = ownPath;
+    const { status, headers, body } = answerInstance(request, url, path, project, state);
+    const { authorization = "" } = request.headers;
+    state.journal.push({ path: `/${path}${url.search}`, status, authorization });
+    const root =
+      state.behaviour.rootUrl ?? `http://${request.headers.host}${instance && `/${instance}`}`;
+    const here = (text: string): string => text.replaceAll(HERE, root);
+    const shown = Object.entries(headers).map(([name, value]) => [name, here(value)] as const);
+    response.writeHead(status, Object.fromEntries(shown)).end(here(body));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function answerControl(
+  request: IncomingMessage,
+  response: ServerResponse,
+  state: InstanceState,
+): Promise<void> {
+  if (request.method === "PUT") {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of request) pieces.push(piece as Uint8Array);
+    state.behaviour = JSON.parse(Buffer.concat(pieces).toString()) as GiteaBehaviour;
+    state.journal = [];
+  }
+  response.end(JSON.stringify(state.journal));
+}
+
+/** What a proxy says whose server is down. */
+const BAD_GATEWAY = "<html><head><title>502 Bad Gateway</title></head></html>";
+
+/** What the behaviour says first, and then the API. */
+function answerInstance(
+  request: IncomingMessage,
+  url: URL,
+  path: string,
+  project: GiteaProject,
+  { behaviour, journal }: InstanceState,
+): GiteaAnswer {
+  const { failEvery, fault, itemsMax = ITEMS_MAX, isGogs = false, answers = {} } = behaviour;
+  if (failEvery !== undefined && (journal.length + 1) % failEvery === 0) {
+    const page = { status: 502, headers: { "Content-Type": "text/html" }, body: BAD_GATEWAY };
+    return fault ? { body: "", headers: {}, ...fault } : page;
+  }
+  const access = accessOf(request, behaviour);
+  if (access === "refused") {
+    return json(
+      { message: "invalid username, password or token", url: `${HERE}/api/swagger` },
+      401,
+    );
+  }
+  if (path === "settings/api" && !isGogs && !behaviour.hidesSettings) {
+    return json({ max_response_items: itemsMax, default_paging_num: 30 });
+  }
+  if (path === `orgs/${OWNER}/labels` && !isGogs && !behaviour.isUser) {
+    return list({ url, itemsMax }, project.ownerLabels, { isWholeWithoutPage: true });
+  }
+  const [, name, rest = ""] = /^repos\/gardeners\/(app|was-app)(?:\/(.*))?$/.exec(path) ?? [];
+  if (name === undefined || access === "none") return NOT_FOUND;
+  if (name === "was-app") {
+    const Location = `${HERE}/api/v1/repos/${SAMPLE_NAME}${rest && `/${rest}`}${url.search}`;
+    return { ...json({ message: "moved" }, 307), headers: { Location } };
+  }
+  if (rest in answers) return json(answers[rest]);
+  const isWriter = access === "writer";
+  const answer = isGogs
+    ? answerGogs(project, rest, url)
+    : answerGitea(project, { path: rest, url, itemsMax, isWriter });
+  return answer ?? NOT_FOUND;
+}
+
+const OWNER = "gardeners";
+
+/** What the caller may do. Credentials that are wrong are refused even where none are wanted. */
+function accessOf(
+  { headers: { authorization = "" } }: IncomingMessage,
+  { token, password }: GiteaBehaviour,
+): "refused" | "none" | "reader" | "writer" {
+  const isPrivate = token !== undefined || password !== undefined;
+  if (authorization === "") return isPrivate ? "none" : "reader";
+  const basic = `Basic ${Buffer.from(`ada:${password}`).toString("base64")}`;
+  const isRight =
+    (token !== undefined && authorization === `token ${token}`) ||
+    (password !== undefined && authorization === basic);
+  return isRight ? "writer" : "refused";
+}
