@@ -122,6 +122,7 @@ export default defineConfig({
             "test/support/start-remotes.ts",
             "test/support/forges/start-gitea.ts",
             "test/support/forges/start-github.ts",
+            "test/support/forges/start-gitlab.ts",
           ],
           // In this order: the ledger counts no calls of the migrations.
           setupFiles: ["test/support/apply-migrations.ts", "test/support/count-d1-calls.ts"],

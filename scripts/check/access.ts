@@ -35,6 +35,8 @@ const RESERVED: Reserved[] = [
       "src/domain/repos/fork-repository.ts",
       "src/domain/repos/insert-repository.ts",
       "src/shapes/repos/repository.ts",
+      // These tell the flags of projects elsewhere.
+      "src/forges/",
     ],
     reason: "use src/auth/access for the availability of a unit",
   },

@@ -3,6 +3,7 @@ import type { ForgeReader } from "./forge.ts";
 import type { ForgeAccess, ForgeAddress } from "./forge-address.ts";
 import { openGitea } from "./gitea/open-gitea.ts";
 import { openGitHub } from "./github/open-github.ts";
+import { openGitLab } from "./gitlab/open-gitlab.ts";
 import { openGogs } from "./gogs/open-gogs.ts";
 
 type OpenReader = (access: ForgeAccess, address: ForgeAddress, numbering?: string) => ForgeReader;
@@ -10,8 +11,9 @@ type OpenReader = (access: ForgeAccess, address: ForgeAddress, numbering?: strin
 /** Services that are missing are read by git alone. */
 const READERS: Partial<Record<ForgeService, OpenReader>> = {
   gitea: openGitea,
-  github: openGitHub,
   gogs: openGogs,
+  github: openGitHub,
+  gitlab: openGitLab,
 };
 
 /**

@@ -29,8 +29,8 @@ describe("openGogs", () => {
       isArchived: false,
       cloneUrl: `${url}.git`,
       htmlUrl: url,
-      hasIssues: true,
-      hasPulls: true,
+      tracksIssues: true,
+      takesPulls: true,
     });
   });
 

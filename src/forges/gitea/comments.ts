@@ -6,7 +6,7 @@ import { authorOf } from "./authors.ts";
 import type { GiteaProject } from "./gitea-project.ts";
 import { ITEMS_SIZE, sinceOf } from "./issues.ts";
 import { readCommentReactions } from "./reactions.ts";
-import { Comment } from "./shapes.ts";
+import { GiteaComment } from "./shapes.ts";
 
 /** The comments of all issues and pull requests, oldest first. */
 export async function readComments(
@@ -17,7 +17,7 @@ export async function readComments(
   const { lists, path, rootUrl } = project;
   const list = {
     path: `${path}/issues/comments`,
-    shape: Comment,
+    shape: GiteaComment,
     query: { since: sinceOf(since) },
     size: ITEMS_SIZE,
   };

@@ -5,7 +5,7 @@ import { absoluteFiles } from "../absolute-files.ts";
 import { authorOf, userOf } from "./authors.ts";
 import type { GiteaProject } from "./gitea-project.ts";
 import { readIssueReactions } from "./reactions.ts";
-import { Issue, type Pull } from "./shapes.ts";
+import { GiteaIssue, type GiteaPull } from "./shapes.ts";
 
 /** Small, since the reactions to each are a request. */
 export const ITEMS_SIZE = 25;
@@ -19,7 +19,7 @@ export async function readIssues(
   const { lists, path } = project;
   const list = {
     path: `${path}/issues`,
-    shape: Issue,
+    shape: GiteaIssue,
     query: { state: "all", type: "issues", since: sinceOf(since) },
     size: ITEMS_SIZE,
   };
@@ -35,7 +35,7 @@ export async function readIssues(
 /** What issues and pull requests have in common, with their reactions. */
 export async function toIssueFields(
   project: GiteaProject,
-  issue: Omit<Issue, "ref"> | Pull,
+  issue: Omit<GiteaIssue, "ref"> | GiteaPull,
 ): Promise<Omit<ForeignIssue, "kind">> {
   const { assignee, assignees, number } = issue;
   return {

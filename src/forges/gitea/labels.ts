@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { optional } from "../optional.ts";
 import type { ForeignLabel, ForeignMilestone, ForeignPage } from "../forge.ts";
 import type { GiteaProject } from "./gitea-project.ts";
-import { Label, Milestone } from "./shapes.ts";
+import { GiteaLabel, GiteaMilestone } from "./shapes.ts";
 
 const SIZE = 50;
 const OF_OWNER = "owner:";
@@ -15,11 +15,11 @@ export async function readLabels(
 ): Promise<ForeignPage<ForeignLabel>> {
   const isOfOwner = cursor?.startsWith(OF_OWNER) ?? false;
   if (!isOfOwner) {
-    const list = { path: `${path}/labels`, shape: Label, size: SIZE };
+    const list = { path: `${path}/labels`, shape: GiteaLabel, size: SIZE };
     const { items, next } = await lists.readForward(list, cursor);
     return { items: items.map(toLabel), next: next ?? OF_OWNER };
   }
-  const list = { path: `/orgs/${owner}/labels`, shape: Label, size: SIZE };
+  const list = { path: `/orgs/${owner}/labels`, shape: GiteaLabel, size: SIZE };
   // The owner may be a user.
   const page = await optional(lists.readForward(list, cursor?.slice(OF_OWNER.length) || undefined));
   return {
@@ -35,7 +35,7 @@ export async function readMilestones(
 ): Promise<ForeignPage<ForeignMilestone>> {
   const list = {
     path: `${path}/milestones`,
-    shape: Milestone,
+    shape: GiteaMilestone,
     query: { state: "all" },
     size: SIZE,
   };
@@ -43,7 +43,7 @@ export async function readMilestones(
   return { ...page, items: page.items.map((each) => toMilestone(each, now)) };
 }
 
-export const toLabel = (label: z.output<typeof Label>): ForeignLabel => ({
+const toLabel = (label: z.output<typeof GiteaLabel>): ForeignLabel => ({
   foreignId: String(label.id),
   name: label.name,
   color: label.color.replace(/^#/, ""),
@@ -53,7 +53,7 @@ export const toLabel = (label: z.output<typeof Label>): ForeignLabel => ({
 });
 
 /** @param now Stands in for times that old versions do not tell. */
-export function toMilestone(milestone: z.output<typeof Milestone>, now: number): ForeignMilestone {
+function toMilestone(milestone: z.output<typeof GiteaMilestone>, now: number): ForeignMilestone {
   const createdAt = milestone.created_at ?? milestone.closed_at ?? now;
   return {
     foreignId: String(milestone.id),

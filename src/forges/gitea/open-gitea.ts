@@ -7,11 +7,11 @@ import type { GiteaProject } from "./gitea-project.ts";
 import { readIssues } from "./issues.ts";
 import { readLabels, readMilestones } from "./labels.ts";
 import { ListPages } from "./list-pages.ts";
-import { cloneUrlOf, openAddress } from "./open-address.ts";
+import { cloneUrlOf, openAddress } from "../open-address.ts";
 import { readPulls } from "./pulls.ts";
 import { readReleases } from "./releases.ts";
 import { readReviews } from "./reviews.ts";
-import { Repository, Topics } from "./shapes.ts";
+import { GiteaRepository, Topics } from "./shapes.ts";
 
 /** Reads projects of Gitea, Forgejo and other services with their API, such as this one. */
 export function openGitea({ outgoing, now }: ForgeAccess, address: ForgeAddress): ForgeReader {
@@ -39,7 +39,7 @@ async function readProject(
   { client, path }: GiteaProject,
   address: ForgeAddress,
 ): Promise<ForeignProject> {
-  const { value } = await client.get(path, Repository);
+  const { value } = await client.get(path, GiteaRepository);
   const topics = value.topics ?? (await client.get(`${path}/topics`, Topics)).value.topics;
   return {
     description: value.description,
@@ -50,7 +50,7 @@ async function readProject(
     isArchived: value.archived,
     cloneUrl: cloneUrlOf(client, value.clone_url, address),
     htmlUrl: value.html_url,
-    hasIssues: value.has_issues,
-    hasPulls: value.has_pull_requests,
+    tracksIssues: value.has_issues,
+    takesPulls: value.has_pull_requests,
   };
 }

@@ -1,15 +1,15 @@
-import { titleOf } from "../draft-title.ts";
+import { draftTitleOf } from "../draft-title.ts";
 import type { ForeignFilter, ForeignPage, ForeignPull } from "../forge.ts";
 import { numberOf } from "../cursor.ts";
 import { mapInParallel } from "../in-parallel.ts";
 import { userOf } from "./authors.ts";
 import type { GiteaProject } from "./gitea-project.ts";
 import { ITEMS_SIZE, toIssueFields } from "./issues.ts";
-import { type Branch, Pull } from "./shapes.ts";
+import { type Branch, GiteaPull } from "./shapes.ts";
 
 /** A part of the list of pull requests. */
 interface PullWindow {
-  readonly pulls: readonly Pull[];
+  readonly pulls: readonly GiteaPull[];
   /** The position of the next part. */
   readonly end: number;
   readonly isLast: boolean;
@@ -21,7 +21,7 @@ interface PullWindow {
  *
  * The API's list knows no time, so that it is read from its newest change on until one is older.
  */
-export async function listPulls(
+export async function readPullWindow(
   { lists, path }: GiteaProject,
   position: number,
   { since }: ForeignFilter,
@@ -29,7 +29,7 @@ export async function listPulls(
 ): Promise<PullWindow> {
   const list = {
     path: `${path}/pulls`,
-    shape: Pull,
+    shape: GiteaPull,
     query: { state: "all", sort: since === undefined ? "oldest" : "recentupdate" },
     size,
   };
@@ -47,13 +47,13 @@ export async function readPulls(
   filter: ForeignFilter,
 ): Promise<ForeignPage<ForeignPull>> {
   const position = numberOf(cursor);
-  const { pulls, end, isLast, total } = await listPulls(project, position, filter, ITEMS_SIZE);
+  const { pulls, end, isLast, total } = await readPullWindow(project, position, filter, ITEMS_SIZE);
   const items = await mapInParallel(pulls, async (pull): Promise<ForeignPull> => {
     const merged = pull.merged ? pull : undefined;
     return {
       kind: "pull",
       ...(await toIssueFields(project, pull)),
-      title: titleOf(pull.title, pull.draft),
+      title: draftTitleOf(pull.title, pull.draft),
       head: toBranch(pull.head),
       base: toBranch(pull.base),
       headRef: `refs/pull/${pull.number}/head`,

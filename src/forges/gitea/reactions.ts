@@ -1,21 +1,13 @@
 import { z } from "zod";
 
+import { ALLOWED_REACTIONS } from "../../domain/issues/allowed-reactions.ts";
 import type { ForeignReaction } from "../forge.ts";
 import { optional } from "../optional.ts";
 import { userOf } from "./authors.ts";
 import type { GiteaProject } from "./gitea-project.ts";
-import { Reaction } from "./shapes.ts";
+import { GiteaReaction } from "./shapes.ts";
 
-const CONTENTS: ReadonlySet<string> = new Set([
-  "+1",
-  "-1",
-  "laugh",
-  "hooray",
-  "confused",
-  "heart",
-  "rocket",
-  "eyes",
-]);
+const CONTENTS: ReadonlySet<string> = new Set(ALLOWED_REACTIONS);
 
 const SIZE = 50;
 /** What has more reactions than this keeps the first ones. */
@@ -26,8 +18,8 @@ export async function readIssueReactions(
   { lists, path }: GiteaProject,
   number: number,
 ): Promise<ForeignReaction[]> {
-  const list = { path: `${path}/issues/${number}/reactions`, shape: Reaction, size: SIZE };
-  const found: z.output<typeof Reaction>[] = [];
+  const list = { path: `${path}/issues/${number}/reactions`, shape: GiteaReaction, size: SIZE };
+  const found: z.output<typeof GiteaReaction>[] = [];
   for (;;) {
     const page = await optional(lists.readFrom(list, found.length));
     found.push(...(page?.items ?? []));
@@ -36,7 +28,7 @@ export async function readIssueReactions(
 }
 
 /** Without reactions, the forge may answer with null. */
-const Reactions = z.array(Reaction).nullable();
+const Reactions = z.array(GiteaReaction).nullable();
 
 /** The reactions to a comment, whose list has no pages; none if it is gone meanwhile. */
 export async function readCommentReactions(
@@ -48,7 +40,7 @@ export async function readCommentReactions(
 }
 
 /** Contents that are unknown here are left out. */
-const toReactions = (list: readonly z.output<typeof Reaction>[]): ForeignReaction[] =>
+const toReactions = (list: readonly z.output<typeof GiteaReaction>[]): ForeignReaction[] =>
   list
     .filter(({ content }) => CONTENTS.has(content))
     .map(({ user, content }) => ({ user: userOf(user), content }));

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 
-import type { ForeignPage, ForeignRelease } from "../forge.ts";
+import type { ForeignAsset, ForeignPage, ForeignRelease } from "../forge.ts";
 import { absoluteFiles } from "../absolute-files.ts";
 import { userOf } from "./authors.ts";
 import type { GiteaProject } from "./gitea-project.ts";
-import { Release } from "./shapes.ts";
+import { GiteaRelease } from "./shapes.ts";
 
 const SIZE = 50;
 
@@ -13,12 +13,12 @@ export async function readReleases(
   { lists, path, rootUrl }: GiteaProject,
   cursor: string | undefined,
 ): Promise<ForeignPage<ForeignRelease>> {
-  const list = { path: `${path}/releases`, shape: Release, size: SIZE };
+  const list = { path: `${path}/releases`, shape: GiteaRelease, size: SIZE };
   const page = await lists.readBackward(list, cursor);
   return { ...page, items: page.items.map((each) => toRelease(each, rootUrl)) };
 }
 
-export const toRelease = (release: z.output<typeof Release>, rootUrl: string): ForeignRelease => ({
+const toRelease = (release: z.output<typeof GiteaRelease>, rootUrl: string): ForeignRelease => ({
   foreignId: String(release.id),
   tagName: release.tag_name,
   target: release.target_commitish,
@@ -28,12 +28,14 @@ export const toRelease = (release: z.output<typeof Release>, rootUrl: string): F
   isPrerelease: release.prerelease,
   publisher: userOf(release.author),
   createdAt: release.created_at,
-  assets: release.assets.map((asset) => ({
-    foreignId: String(asset.id),
-    name: asset.name,
-    sizeBytes: asset.size ?? null,
-    downloadCount: asset.download_count ?? 0,
-    createdAt: asset.created_at,
-    url: asset.browser_download_url,
-  })),
+  assets: release.assets.map(toAsset),
+});
+
+const toAsset = (asset: z.output<typeof GiteaRelease>["assets"][number]): ForeignAsset => ({
+  foreignId: String(asset.id),
+  name: asset.name,
+  sizeBytes: asset.size ?? null,
+  downloadCount: asset.download_count ?? 0,
+  createdAt: asset.created_at,
+  url: asset.browser_download_url,
 });

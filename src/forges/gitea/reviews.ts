@@ -6,9 +6,9 @@ import { mapInParallel } from "../in-parallel.ts";
 import { absoluteFiles } from "../absolute-files.ts";
 import { userOf } from "./authors.ts";
 import type { GiteaProject } from "./gitea-project.ts";
-import { listPulls } from "./pulls.ts";
+import { readPullWindow } from "./pulls.ts";
 import { readCommentReactions } from "./reactions.ts";
-import { type Pull, Review, ReviewComment } from "./shapes.ts";
+import { type GiteaPull, GiteaReview, ReviewComment } from "./shapes.ts";
 
 /** Pull requests that are looked through for a page, each by a request. */
 const PULLS_SIZE = 10;
@@ -26,7 +26,7 @@ const STATES = {
 } as const;
 
 /** A review that is taken over. */
-type TakenReview = Review & { readonly state: keyof typeof STATES };
+type TakenReview = GiteaReview & { readonly state: keyof typeof STATES };
 
 /**
  * The reviews of pull requests in the order of these, each with its comments. The cursor has the positions of a pull
@@ -41,7 +41,7 @@ export async function readReviews(
   const [pullCursor, reviewCursor] = cursor?.split("/") ?? [];
   const first = numberOf(pullCursor);
   const firstReview = numberOf(reviewCursor);
-  const { pulls, end, isLast } = await listPulls(project, first, filter, PULLS_SIZE);
+  const { pulls, end, isLast } = await readPullWindow(project, first, filter, PULLS_SIZE);
   const reviewed = await mapInParallel([...pulls.entries()], async ([at, pull]) => {
     const from = at === 0 ? firstReview : 0;
     return {
@@ -67,19 +67,19 @@ export async function readReviews(
   return { items, next: isLast ? undefined : `${end}/0` };
 }
 
-const reviewList = ({ path }: GiteaProject, { number }: Pull) => ({
+const reviewList = ({ path }: GiteaProject, { number }: GiteaPull) => ({
   path: `${path}/pulls/${number}/reviews`,
-  shape: Review,
+  shape: GiteaReview,
   size: REVIEWS_SIZE,
 });
 
 /** Left out are reviews that are not submitted, and requests to teams, which are of an organization there. */
-const isTaken = (review: Review): review is TakenReview =>
+const isTaken = (review: GiteaReview): review is TakenReview =>
   Object.hasOwn(STATES, review.state) && !(review.state === "REQUEST_REVIEW" && !review.user);
 
 const toReview = (
   { rootUrl }: GiteaProject,
-  { number }: Pull,
+  { number }: GiteaPull,
   review: TakenReview,
   comments: ForeignCodeComment[],
 ): ForeignReview => ({
@@ -99,8 +99,8 @@ const ReviewComments = z.array(ReviewComment).max(10_000).nullable();
 
 async function readReviewComments(
   project: GiteaProject,
-  { number }: Pull,
-  { id, comments_count }: Review,
+  { number }: GiteaPull,
+  { id, comments_count }: GiteaReview,
 ): Promise<{ items: ForeignCodeComment[]; requestCount: number }> {
   if (comments_count === 0) return { items: [], requestCount: 0 };
   const path = `${project.path}/pulls/${number}/reviews/${id}/comments`;
@@ -114,7 +114,7 @@ async function readReviewComments(
     const root = roots.get(comment.id) ?? comment;
     return {
       foreignId: String(comment.id),
-      answersId: root === comment ? "" : String(root.id),
+      answersId: root === comment ? String(comment.in_reply_to ?? "") : String(root.id),
       poster: userOf(comment.user),
       body: absoluteFiles(comment.body, project.rootUrl),
       path: comment.path,
@@ -122,7 +122,7 @@ async function readReviewComments(
       isOnOldSide: !comment.position && !!comment.original_position,
       commitOid: comment.commit_id || comment.original_commit_id,
       hunk: comment.diff_hunk,
-      isResolved: !!root.resolver,
+      isResolved: !!(root.resolver ?? comment.resolver),
       reactions: reactions[at] ?? [],
       createdAt: comment.created_at,
       updatedAt: comment.updated_at,
@@ -132,21 +132,19 @@ async function readReviewComments(
 }
 
 /**
- * The first comment of the conversation of each comment. The API does not tell it: answers are in the review of what they
- * answer, about the same line of the same file, and who resolved a conversation is told of its first comment.
+ * The first comment of the conversation of each comment, as far as it is in the same review. Gitea's API does not tell it:
+ * answers are in the review of what they answer, about the same line of the same file, and who resolved a conversation is
+ * told of its first comment.
  *
  * @param comments Oldest first.
  */
 function rootsOf(comments: readonly ReviewComment[]): Map<number, ReviewComment> {
-  const byId = new Map(comments.map((comment) => [comment.id, comment]));
   const byLine = new Map<string, ReviewComment>();
   const roots = new Map<number, ReviewComment>();
   for (const comment of comments) {
-    const { path, position, original_position } = comment;
+    const { path, position, original_position, in_reply_to } = comment;
     const line = JSON.stringify([path, position ?? 0, original_position ?? 0]);
-    const told = comment.in_reply_to;
-    // Absent: the API does not say. Null: it begins a conversation.
-    const root = told === undefined ? byLine.get(line) : told === null ? undefined : byId.get(told);
+    const root = in_reply_to === undefined ? byLine.get(line) : roots.get(in_reply_to ?? 0);
     if (!byLine.has(line)) byLine.set(line, comment);
     roots.set(comment.id, root ?? comment);
   }

@@ -13,14 +13,14 @@ import {
 } from "../fields.ts";
 
 /** What is read of the API's records; other fields are ignored. @see https://docs.gitea.com/api */
-export const User = z.object({ id, login: shortText });
-const Author = { user: User.nullish(), original_author: optionalShort };
+export const GiteaUser = z.object({ id, login: shortText });
+const Author = { user: GiteaUser.nullish(), original_author: optionalShort };
 
 export const ApiSettings = z.object({ max_response_items: z.int() });
 
 const Named = z.object({ full_name: shortText });
 
-export const Repository = z.object({
+export const GiteaRepository = z.object({
   full_name: shortText,
   description: optionalLong,
   website: optionalShort,
@@ -37,7 +37,7 @@ export const Repository = z.object({
 
 export const Topics = z.object({ topics: listOf(shortText, 1000) });
 
-export const Label = z.object({
+export const GiteaLabel = z.object({
   id,
   name: shortText,
   color: shortText,
@@ -48,7 +48,7 @@ export const Label = z.object({
 
 const State = z.enum(["open", "closed"]);
 
-export const Milestone = z.object({
+export const GiteaMilestone = z.object({
   id,
   title: shortText,
   description: optionalLong,
@@ -70,8 +70,8 @@ const issueFields = {
   body: optionalLong,
   labels: listOf(WithId),
   milestone: WithId.nullish(),
-  assignee: User.nullish(),
-  assignees: listOf(User),
+  assignee: GiteaUser.nullish(),
+  assignees: listOf(GiteaUser),
   state: State,
   is_locked: flag,
   due_date: timeOrNull,
@@ -80,8 +80,8 @@ const issueFields = {
   closed_at: timeOrNull,
 };
 
-export const Issue = z.object({ ...issueFields, ref: optionalShort });
-export type Issue = z.output<typeof Issue>;
+export const GiteaIssue = z.object({ ...issueFields, ref: optionalShort });
+export type GiteaIssue = z.output<typeof GiteaIssue>;
 
 const Branch = z.object({
   label: optionalShort,
@@ -91,21 +91,21 @@ const Branch = z.object({
 });
 export type Branch = z.output<typeof Branch>;
 
-export const Pull = z.object({
+export const GiteaPull = z.object({
   ...issueFields,
   draft: flag,
   merged: flag,
   merged_at: timeOrNull,
-  merged_by: User.nullish(),
+  merged_by: GiteaUser.nullish(),
   merge_commit_sha: optionalShort,
   merge_base: optionalShort,
   allow_maintainer_edit: flag,
   base: Branch,
   head: Branch,
 });
-export type Pull = z.output<typeof Pull>;
+export type GiteaPull = z.output<typeof GiteaPull>;
 
-export const Comment = z.object({
+export const GiteaComment = z.object({
   id,
   ...Author,
   body: optionalLong,
@@ -115,11 +115,11 @@ export const Comment = z.object({
   updated_at: time,
 });
 
-export const Reaction = z.object({ user: User.nullish(), content: shortText });
+export const GiteaReaction = z.object({ user: GiteaUser.nullish(), content: shortText });
 
-export const Review = z.object({
+export const GiteaReview = z.object({
   id,
-  user: User.nullish(),
+  user: GiteaUser.nullish(),
   /** "" of entries that the API does not name. */
   state: z.enum(["APPROVED", "PENDING", "COMMENT", "REQUEST_CHANGES", "REQUEST_REVIEW", ""]),
   body: optionalLong,
@@ -129,11 +129,11 @@ export const Review = z.object({
   comments_count: z.int().min(0).nullish(),
   submitted_at: time,
 });
-export type Review = z.output<typeof Review>;
+export type GiteaReview = z.output<typeof GiteaReview>;
 
 export const ReviewComment = z.object({
   id,
-  user: User.nullish(),
+  user: GiteaUser.nullish(),
   body: optionalLong,
   path: shortText,
   /** The line after the change; 0 if it is about a line before it. */
@@ -142,15 +142,15 @@ export const ReviewComment = z.object({
   commit_id: optionalShort,
   original_commit_id: optionalShort,
   diff_hunk: optionalLong,
-  resolver: User.nullish(),
-  /** Of Edgeforge alone. */
+  resolver: GiteaUser.nullish(),
+  /** The first comment of its conversation, or null for that; of this service's API alone. */
   in_reply_to: id.nullish(),
   created_at: time,
   updated_at: time,
 });
 export type ReviewComment = z.output<typeof ReviewComment>;
 
-export const Release = z.object({
+export const GiteaRelease = z.object({
   id,
   tag_name: shortText,
   target_commitish: optionalShort,
@@ -158,7 +158,7 @@ export const Release = z.object({
   body: optionalLong,
   draft: flag,
   prerelease: flag,
-  author: User.nullish(),
+  author: GiteaUser.nullish(),
   created_at: time,
   assets: listOf(
     z.object({

@@ -30,7 +30,7 @@ export async function readProject({ client, path }: GitHubApi): Promise<ForeignP
     isArchived: repository.archived,
     cloneUrl: repository.clone_url,
     htmlUrl: repository.html_url,
-    hasIssues: repository.has_issues,
-    hasPulls: repository.has_pull_requests ?? true,
+    tracksIssues: repository.has_issues,
+    takesPulls: repository.has_pull_requests ?? true,
   };
 }

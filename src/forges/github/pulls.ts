@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
-import { titleOf } from "../draft-title.ts";
+import { draftTitleOf } from "../draft-title.ts";
 import { flag, optionalShort, shortText, timeOrNull } from "../fields.ts";
 import type { ForeignFilter, ForeignPage, ForeignPull } from "../forge.ts";
 import { Account } from "./fields.ts";
@@ -61,7 +61,7 @@ async function readPull(api: GitHubApi, thread: Thread): Promise<ForeignPull | u
   return {
     kind: "pull",
     ...fields,
-    title: titleOf(fields.title, pull.draft),
+    title: draftTitleOf(fields.title, pull.draft),
     head: pull.head,
     base: pull.base,
     headRef: `refs/pull/${thread.number}/head`,

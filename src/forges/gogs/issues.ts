@@ -11,22 +11,22 @@ import type {
 } from "../forge.ts";
 import { mapInParallel } from "../in-parallel.ts";
 import type { GogsProject } from "./gogs-project.ts";
-import { Comment, Issue, type User } from "./shapes.ts";
+import { GogsComment, GogsIssue, type GogsUser } from "./shapes.ts";
 
 /** The list has issues of one state, open without one. */
 const STATES = ["open", "closed"] as const;
 
 /** More than one page of a server has. */
 const ISSUES_MAX = 1000;
-const Issues = z.array(Issue).max(ISSUES_MAX).nullable();
-const Comments = z.array(Comment).max(10_000).nullable();
+const Issues = z.array(GogsIssue).max(ISSUES_MAX).nullable();
+const Comments = z.array(GogsComment).max(10_000).nullable();
 
 /** A page of the server's own size, newest first; the cursor has the state and the page. */
 async function readIssuePage(
   { client, path }: GogsProject,
   cursor: string | undefined,
   { since }: ForeignFilter,
-): Promise<ForeignPage<Issue>> {
+): Promise<ForeignPage<GogsIssue>> {
   const [stateAt = 0, page = 1] = cursor?.split("/").map(numberOf) ?? [];
   const state = STATES[stateAt];
   if (!state) return { items: [], next: undefined };
@@ -71,7 +71,7 @@ export async function readComments(
 }
 
 /** What the API does not tell is empty: reactions, locks, deadlines and the time of closing. */
-const toIssue = (issue: Issue, { rootUrl }: GogsProject): ForeignIssue => ({
+const toIssue = (issue: GogsIssue, { rootUrl }: GogsProject): ForeignIssue => ({
   kind: "issue",
   foreignId: String(issue.id),
   number: issue.number,
@@ -93,7 +93,7 @@ const toIssue = (issue: Issue, { rootUrl }: GogsProject): ForeignIssue => ({
 });
 
 const toComment = (
-  comment: z.output<typeof Comment>,
+  comment: z.output<typeof GogsComment>,
   number: number,
   { rootUrl }: GogsProject,
 ): ForeignComment => ({
@@ -108,7 +108,7 @@ const toComment = (
 });
 
 /** The forge shows deleted accounts as an account without an id of its own, or as none. */
-export function userOf(user: User | null | undefined): ForeignUser {
+export function userOf(user: GogsUser | null | undefined): ForeignUser {
   const name = user?.login || user?.username || "Ghost";
   return { id: user && user.id > 0 ? user.id : 0, name };
 }

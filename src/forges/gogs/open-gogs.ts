@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { absoluteFiles } from "../absolute-files.ts";
 import { ApiClient } from "../api-client.ts";
-import { cloneUrlOf, openAddress } from "../gitea/open-address.ts";
+import { cloneUrlOf, openAddress } from "../open-address.ts";
 import type {
   ForeignLabel,
   ForeignMilestone,
@@ -15,7 +15,7 @@ import { optional } from "../optional.ts";
 import type { PageReaders } from "../page-readers.ts";
 import type { GogsProject } from "./gogs-project.ts";
 import { readComments, readIssues, userOf } from "./issues.ts";
-import { Label, Milestone, Release, Repository } from "./shapes.ts";
+import { GogsLabel, GogsMilestone, GogsRelease, GogsRepository } from "./shapes.ts";
 
 /**
  * Reads projects of Gogs, whose API is the beginning of Gitea's: it has no pull requests, reviews, reactions and assets of
@@ -50,7 +50,7 @@ async function readProject(
   { client, path }: GogsProject,
   address: ForgeAddress,
 ): Promise<ForeignProject> {
-  const { value } = await client.get(path, Repository);
+  const { value } = await client.get(path, GogsRepository);
   return {
     description: value.description,
     website: value.website,
@@ -61,13 +61,13 @@ async function readProject(
     cloneUrl: cloneUrlOf(client, value.clone_url, address),
     htmlUrl: value.html_url,
     // The API does not tell; the pages of a project have both unless they are turned off.
-    hasIssues: true,
-    hasPulls: true,
+    tracksIssues: true,
+    takesPulls: true,
   };
 }
 
 async function readLabels({ client, path }: GogsProject): Promise<ForeignLabel[]> {
-  const { value } = await client.get(`${path}/labels`, z.array(Label).max(LIST_MAX).nullable());
+  const { value } = await client.get(`${path}/labels`, z.array(GogsLabel).max(LIST_MAX).nullable());
   return (value ?? []).map((label) => ({
     foreignId: String(label.id),
     name: label.name,
@@ -82,7 +82,7 @@ async function readMilestones(
   { client, path }: GogsProject,
   now: number,
 ): Promise<ForeignMilestone[]> {
-  const shape = z.array(Milestone).max(LIST_MAX).nullable();
+  const shape = z.array(GogsMilestone).max(LIST_MAX).nullable();
   const { value } = await client.get(`${path}/milestones`, shape);
   return (value ?? []).map((milestone) => {
     const isClosed = milestone.state === "closed";
@@ -103,7 +103,7 @@ async function readMilestones(
 
 /** Oldest first. Versions before 0.13 have no list of releases. */
 async function readReleases({ client, path, rootUrl }: GogsProject): Promise<ForeignRelease[]> {
-  const shape = z.array(Release).max(LIST_MAX).nullable();
+  const shape = z.array(GogsRelease).max(LIST_MAX).nullable();
   const answer = await optional(client.get(`${path}/releases`, shape));
   return (answer?.value ?? [])
     .toSorted((a, b) => a.created_at - b.created_at || a.id - b.id)

@@ -13,10 +13,10 @@ import {
 } from "../fields.ts";
 
 /** What is read of the API's records. @see https://github.com/gogs/docs-api */
-export const User = z.object({ id, login: optionalShort, username: optionalShort });
-export type User = z.output<typeof User>;
+export const GogsUser = z.object({ id, login: optionalShort, username: optionalShort });
+export type GogsUser = z.output<typeof GogsUser>;
 
-export const Repository = z.object({
+export const GogsRepository = z.object({
   description: optionalLong,
   website: optionalShort,
   private: flag,
@@ -25,11 +25,11 @@ export const Repository = z.object({
   html_url: shortText,
 });
 
-export const Label = z.object({ id, name: shortText, color: shortText });
+export const GogsLabel = z.object({ id, name: shortText, color: shortText });
 
 const State = z.enum(["open", "closed"]);
 
-export const Milestone = z.object({
+export const GogsMilestone = z.object({
   id,
   title: shortText,
   description: optionalLong,
@@ -40,31 +40,31 @@ export const Milestone = z.object({
 
 const WithId = z.object({ id });
 
-export const Issue = z.object({
+export const GogsIssue = z.object({
   id,
   number: id,
-  user: User.nullish(),
+  user: GogsUser.nullish(),
   title: longText,
   body: optionalLong,
   labels: listOf(WithId),
   milestone: WithId.nullish(),
-  assignee: User.nullish(),
+  assignee: GogsUser.nullish(),
   state: State,
   comments: z.int().min(0),
   created_at: time,
   updated_at: time,
 });
-export type Issue = z.output<typeof Issue>;
+export type GogsIssue = z.output<typeof GogsIssue>;
 
-export const Comment = z.object({
+export const GogsComment = z.object({
   id,
-  user: User.nullish(),
+  user: GogsUser.nullish(),
   body: optionalLong,
   created_at: time,
   updated_at: time,
 });
 
-export const Release = z.object({
+export const GogsRelease = z.object({
   id,
   tag_name: shortText,
   target_commitish: optionalShort,
@@ -72,6 +72,6 @@ export const Release = z.object({
   body: optionalLong,
   draft: flag,
   prerelease: flag,
-  author: User.nullish(),
+  author: GogsUser.nullish(),
   created_at: time,
 });

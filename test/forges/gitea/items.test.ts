@@ -23,8 +23,8 @@ describe("readProject", () => {
       isArchived: false,
       cloneUrl: `${url}.git`,
       htmlUrl: url,
-      hasIssues: true,
-      hasPulls: true,
+      tracksIssues: true,
+      takesPulls: true,
     });
     expect(reader.service).toBe("gitea");
   });

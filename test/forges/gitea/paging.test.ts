@@ -83,6 +83,17 @@ describe("pages", () => {
     }
   });
 
+  // As versions before 1.13 do.
+  it("are all of a list that ignores the page", async () => {
+    const labels = Array.from({ length: 120 }, (_, index) => ({
+      id: index + 1,
+      name: "x",
+      color: "",
+    }));
+    const { reader } = await openGiteaSample({ behaviour: { answers: { labels }, isUser: true } });
+    expect(await readAll(reader, "labels")).toHaveLength(120);
+  });
+
   it("miss nothing if issues are added or removed meanwhile", async () => {
     const { reader } = await openGiteaSample();
     const { next } = await reader.readPage("issues", undefined, ALL);

@@ -14,8 +14,8 @@ describe("readProject", () => {
       isArchived: true,
       cloneUrl: `${url}.git`,
       htmlUrl: url,
-      hasIssues: true,
-      hasPulls: true,
+      tracksIssues: true,
+      takesPulls: true,
     });
   });
 
@@ -39,8 +39,8 @@ describe("readProject", () => {
       topics: [],
       defaultBranch: "",
       isPrivate: true,
-      hasIssues: false,
-      hasPulls: false,
+      tracksIssues: false,
+      takesPulls: false,
     });
   });
 

@@ -1,6 +1,6 @@
-import { formatBase64 } from "../../lib/base64.ts";
-import type { ApiClient } from "../api-client.ts";
-import { type ForgeAddress, parseProjectPath } from "../forge-address.ts";
+import { formatBase64 } from "../lib/base64.ts";
+import type { ApiClient } from "./api-client.ts";
+import { type ForgeAddress, parseProjectPath } from "./forge-address.ts";
 
 /** A project in the API of Gitea and Gogs. */
 export interface OpenedAddress {

@@ -1,0 +1,46 @@
+import { z } from "zod";
+
+import { longText, shortText, time } from "../fields.ts";
+import type { ForeignMilestone } from "../forge.ts";
+import { toBody } from "./bodies.ts";
+import type { ReadPage } from "./project.ts";
+import { DueDate, Id } from "./shapes.ts";
+
+const Milestone = z.object({
+  id: Id,
+  title: shortText,
+  description: longText.nullish(),
+  state: shortText,
+  due_date: DueDate.nullish(),
+  created_at: time,
+  updated_at: time,
+});
+
+/** Reads milestones, those of its groups too. When one was closed is not told: it is the time of its last change. */
+export const readMilestones: ReadPage<ForeignMilestone> = async (project, { page }, { since }) => {
+  const { value, total, next } = await project.requests.get(
+    `${project.root}/milestones`,
+    z.array(Milestone).max(100),
+    {
+      // The name since GitLab 16.7 is `include_ancestors`; this one works in all versions of the API from 13.4 on.
+      include_parent_milestones: true,
+      updated_after: since === undefined ? undefined : new Date(since).toISOString(),
+      per_page: 100,
+      page,
+    },
+  );
+  const items = value.map((milestone) => {
+    const isClosed = milestone.state === "closed";
+    return {
+      foreignId: String(milestone.id),
+      title: milestone.title,
+      description: toBody(milestone.description, project),
+      deadlineAt: milestone.due_date ?? null,
+      isClosed,
+      closedAt: isClosed ? milestone.updated_at : null,
+      createdAt: milestone.created_at,
+      updatedAt: milestone.updated_at,
+    };
+  });
+  return { items, total, next: next === undefined ? undefined : { page: page + 1 } };
+};
