@@ -96,7 +96,7 @@ const REFUSALS = {
   412: refusal("Something else must happen first, or the state does not exist"),
   413: refusal("The request or the result is too large"),
   422: refusal("The input is invalid"),
-  423: refusal("The repository is archived"),
+  423: refusal("The repository is archived, is being migrated, or follows another one"),
   429: {
     ...refusal("Too many wrong passwords, or too many passwords at once"),
     headers: { "Retry-After": header("integer", "When to try again, in seconds", false) },

@@ -31,6 +31,7 @@ export function describeResponses(route: RouteConfig): Responses {
     ...refusals(401, 403, 404, 429, 500),
     ...redirects(route),
     ...(takesJson(route) && refusals(413)),
+    ...(isChange(route) && refusals(423)),
     ...((takesJson(route) || route.request?.query) && refusals(422)),
   };
   const responses = withReason({ ...common, ...route.responses });
@@ -47,6 +48,10 @@ export function describeResponses(route: RouteConfig): Responses {
     304: { description: "Not modified", headers },
   };
 }
+
+/** Whether a route may change a repository, which one that is being migrated refuses. */
+const isChange = ({ method, path }: RouteConfig): boolean =>
+  method !== "get" && path.includes("/{owner}/{repo}");
 
 /** Adds the header that says what is not found. */
 function withReason(responses: Responses): Responses {

@@ -140,7 +140,7 @@ export async function findPermitted(
 }
 
 /** Scopes whose requests change what a migration writes. */
-const CHANGING: readonly string[] = ["write:repository", "write:issue"];
+const CHANGING: ReadonlySet<string> = new Set(["write:repository", "write:issue"]);
 
 /**
  * Refuses changes of a repository that is being migrated: they would come between what is still on its way.
@@ -150,7 +150,7 @@ const CHANGING: readonly string[] = ["write:repository", "write:issue"];
 function refuseWhileMigrating({ row, owner }: RepositoryContext, target: RepositoryTarget): void {
   const state = row.origin?.import;
   if (target.whileMigrating || (state !== "running" && state !== "waiting")) return;
-  if (!target.scopes.some((scope) => CHANGING.includes(scope))) return;
+  if (!target.scopes.some((scope) => CHANGING.has(scope))) return;
   throw new Failure("locked", `${owner.name}/${row.name} is being migrated`);
 }
 

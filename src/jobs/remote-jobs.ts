@@ -1,6 +1,7 @@
 import type { Ctx } from "../context.ts";
 import { syncPushMirror } from "../domain/mirrors/push/sync-push-mirror.ts";
 import { advanceImport } from "../domain/imports/advance-import.ts";
+import { syncParts } from "../domain/imports/sync-parts.ts";
 import { syncPullMirror } from "../domain/mirrors/pull/sync-pull-mirror.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 
@@ -11,7 +12,10 @@ type Handlers = {
 /** What each kind of job does. Each may be repeated, and does nothing where nothing is due. */
 const HANDLERS: Handlers = {
   import: (ctx, { importId }) => advanceImport(ctx, importId),
-  "pull-mirror": (ctx, { repoId }) => syncPullMirror(ctx, repoId),
+  "pull-mirror": async (ctx, { repoId }) => {
+    const synced = await syncPullMirror(ctx, repoId);
+    if (synced) await syncParts(ctx, synced.repo, synced.mirror);
+  },
   "push-mirror": (ctx, { mirrorId }) => syncPushMirror(ctx, mirrorId),
 };
 

@@ -17,7 +17,6 @@ import type {
 } from "../../src/forges/forge.ts";
 import { advanceImport } from "../../src/domain/imports/advance-import.ts";
 import type { ImportSource } from "../../src/domain/imports/import-job.ts";
-import { RemoteFailure } from "../../src/domain/remotes/remote-failure.ts";
 import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 import { make, type TestRepo, type TestUser } from "./make.ts";
@@ -380,4 +379,23 @@ export async function advance(
 export const findImportRow = async (importId: number) =>
   only(await db.select().from(imports).where(eq(imports.id, importId)));
 
-export { RemoteFailure };
+/** The import of a repository, which is at work on nothing by itself; once for each repository. */
+export async function makeImportRow(
+  repo: Pick<TestRepo, "id" | "ownerId">,
+  fields: Partial<typeof imports.$inferInsert> = {},
+): Promise<void> {
+  await db
+    .insert(imports)
+    .values({
+      repoId: repo.id,
+      doerId: repo.ownerId,
+      service: "git",
+      address: "http://127.0.0.1:48999/a/b.git",
+      wishes: { parts: [], withLargeFiles: false, largeFilesUrl: "", authors: {} },
+      state: "waiting",
+      dueAt: Date.now() + 3600_000,
+      createdAt: 1000,
+      ...fields,
+    })
+    .onConflictDoNothing();
+}

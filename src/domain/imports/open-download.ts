@@ -8,7 +8,7 @@ const TOTAL_MS = 10 * 60_000;
 const REDIRECTS_MAX = 5;
 
 /** A file elsewhere that is being read. */
-export interface Download {
+interface RemoteFile {
   /** @throws RemoteFailure */
   readonly pieces: AsyncGenerator<Uint8Array, void>;
 }
@@ -25,7 +25,7 @@ export async function openDownload(
   url: string,
   headers: Readonly<Record<string, string>>,
   bytesMax: number,
-): Promise<Download> {
+): Promise<RemoteFile> {
   const outcome = await outgoing.open(
     url,
     { headers, secretHeaders: Object.keys(headers) },

@@ -24,7 +24,11 @@ import { requireMirrorApprover } from "../mirrors/require-mirrors.ts";
 import { isRefused, parseRemoteAddress, type RemoteAddress } from "../remotes/remote-address.ts";
 import { refuseNarrowToken } from "../repos/create-repository.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
-import { type CreationContext, insertRepository } from "../repos/insert-repository.ts";
+import {
+  type CreationContext,
+  insertRepository,
+  unitsOfMirror,
+} from "../repos/insert-repository.ts";
 import { repositoryLimit } from "../repos/repository-limit.ts";
 import { checkRepositoryName } from "../repos/repository-name.ts";
 import { findVisibleRepository } from "../repos/find-repository.ts";
@@ -271,8 +275,7 @@ async function insertImported(
       import: "running" as const,
       ...(isMirror && { mirror: { intervalSeconds, syncedAt: null, parts } }),
     },
-    // As in the field, nobody opens pull requests in a mirror.
-    ...(isMirror && { hasPullRequests: parts.includes("pulls"), hasActions: false }),
+    ...(isMirror && unitsOfMirror(parts)),
   };
   const source = { address: address.url, username: address.username, service };
   const lfs = { withLargeFiles, largeFilesUrl: plan.largeFilesUrl };

@@ -49,19 +49,21 @@ export interface MirrorKind<M extends Mirror> {
  * Brings a mirror in step with its remote, if it is due and no other job does it.
  *
  * What the remote does wrong is stored as the mirror's failure, told by an event, and tried again later.
+ *
+ * @returns The mirror if it is in step now.
  */
 export async function syncMirror<M extends Mirror>(
   ctx: Ctx,
   kind: MirrorKind<M>,
   id: number,
-): Promise<void> {
-  if (!ctx.config.mirrors.isOn) return;
+): Promise<OpenMirror<M> | undefined> {
+  if (!ctx.config.mirrors.isOn) return undefined;
   const startedAt = Date.now();
   const isDue = and(kind.isOne(id), lte(kind.table.dueAt, startedAt)) as SQL;
   const lease = await JobLease.take(ctx, kind.table, isDue, startedAt);
-  if (!lease) return;
+  if (!lease) return undefined;
   const open = await openMirror(ctx, kind, id);
-  if (!open) return;
+  if (!open) return undefined;
   const { isApproved } = open;
   const failure = isApproved
     ? await lease.during(() => attempt(ctx, kind, open))
@@ -100,6 +102,7 @@ export async function syncMirror<M extends Mirror>(
     ...kind.toRest(ctx, open, after),
   ]);
   if ((updated[0]?.dueAt ?? Infinity) <= now) await ctx.remoteJobs.send([kind.toJob(id)]);
+  return failure ? undefined : open;
 }
 
 async function openMirror<M extends Mirror>(

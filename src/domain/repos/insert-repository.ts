@@ -7,6 +7,7 @@ import { allOf, isViolation } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
   OWNER_PERMISSION,
+  type ProjectPart,
   repositories,
   repositoryRedirects,
   watches,
@@ -57,6 +58,12 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
       | "hasActions"
     >
   > & { isPrivate: boolean | SQL<boolean>; lfsSizeBytes?: SQL<number> };
+
+/** The units of a new mirror. As in Gitea, nobody opens pull requests in one: it has those that it keeps in step. */
+export const unitsOfMirror = (parts: readonly ProjectPart[]) => ({
+  hasPullRequests: parts.includes("pulls"),
+  hasActions: false,
+});
 
 /**
  * Writes a new repository in one batch: its row, its event, copies of the default hooks, a watch for the

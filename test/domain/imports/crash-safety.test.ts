@@ -17,6 +17,7 @@ import {
   reviews,
   timelineEntries,
 } from "../../../src/db/schema/index.ts";
+import { RemoteFailure } from "../../../src/domain/remotes/remote-failure.ts";
 import { db } from "../../support/db.ts";
 import { failEveryCall, failing, type Fault } from "../../support/faults.ts";
 import {
@@ -28,7 +29,6 @@ import {
   makeForeignData,
   makeForeignGit,
   makeImport,
-  RemoteFailure,
 } from "../../support/imports.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { systemCtx } from "../../support/system.ts";

@@ -20,6 +20,7 @@ const DOCUMENTS = [
   "docs/merge-queue.md",
   "docs/releases.md",
   "docs/mirrors.md",
+  "docs/migration.md",
 ];
 
 const directory = mkdtempSync(join(tmpdir(), "edgeforge-"));

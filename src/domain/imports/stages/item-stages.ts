@@ -4,7 +4,7 @@ import type { ProjectPart } from "../../../db/schema/index.ts";
 import type { ForeignItems, ForeignKind } from "../../../forges/forge.ts";
 import { commentStatements, toCommentRow } from "../write/comments.ts";
 import { issueStatements, takenNumbers, toIssueRow } from "../write/issues.ts";
-import { labelStatements, milestoneStatements } from "../write/labels.ts";
+import { takeLabels, takeMilestones } from "../write/labels.ts";
 import { inParts, settleItems, withoutRepeats } from "../write/page.ts";
 import { releaseStatements, toReleaseRow } from "../write/releases.ts";
 import {
@@ -64,11 +64,11 @@ const wants =
     job.wants(part);
 
 export const importLabels = stageOf("labels", wants("labels"), (job, items) =>
-  inParts(items).map((part) => labelStatements(job, part)),
+  inParts(items).map((part) => takeLabels(job, part)),
 );
 
 export const importMilestones = stageOf("milestones", wants("milestones"), (job, items) =>
-  inParts(items).map((part) => [...milestoneStatements(job, part), ...milestoneUpdates(job, part)]),
+  inParts(items).map((part) => [milestoneUpdates(job, part), takeMilestones(job, part)].flat()),
 );
 
 export const importIssues = stageOf("issues", wants("issues"), async (job, items) => {
@@ -77,21 +77,18 @@ export const importIssues = stageOf("issues", wants("issues"), async (job, items
   for (const { number } of taken) {
     job.note(`issue ${number} was left out: the repository has another one with this number`);
   }
-  return inParts(rows).map((part) => [
-    ...issueUpdates(job, part),
-    ...issueStatements(job, part),
-    settleItems(job, "issue", part),
-  ]);
+  return inParts(rows).map((part) =>
+    [issueUpdates(job, part), issueStatements(job, part), settleItems(job, "issue", part)].flat(),
+  );
 });
 
 export const importComments = stageOf(
   "comments",
   (job) => job.wants("issues") || job.wants("pulls"),
   (job, items) =>
-    inParts(items.map((item) => toCommentRow(job, item))).map((part) => [
-      ...commentUpdates(job, part),
-      ...commentStatements(job, part),
-    ]),
+    inParts(items.map((item) => toCommentRow(job, item))).map((part) =>
+      [commentUpdates(job, part), commentStatements(job, part)].flat(),
+    ),
 );
 
 export const importReviews = stageOf("reviews", wants("pulls"), (job, items) => {
@@ -101,8 +98,7 @@ export const importReviews = stageOf("reviews", wants("pulls"), (job, items) => 
 });
 
 export const importReleases = stageOf("releases", wants("releases"), (job, items) =>
-  inParts(items.map((item) => toReleaseRow(job, item))).map((part) => [
-    ...releaseUpdates(job, part),
-    ...releaseStatements(job, part),
-  ]),
+  inParts(items.map((item) => toReleaseRow(job, item))).map((part) =>
+    [releaseUpdates(job, part), releaseStatements(job, part)].flat(),
+  ),
 );

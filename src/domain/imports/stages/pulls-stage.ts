@@ -9,7 +9,7 @@ import { fetchRemote } from "../../remotes/fetch-remote.ts";
 import type { ImportJob } from "../import-job.ts";
 import { takenNumbers } from "../write/issues.ts";
 import { inParts, withoutRepeats } from "../write/page.ts";
-import { pullStatements, toPullColumns, toPullRow } from "../write/pulls.ts";
+import { takePulls, toPullColumns, toPullRow } from "../write/pulls.ts";
 import { pullUpdates } from "../write/update-items.ts";
 
 /**
@@ -44,10 +44,7 @@ export async function importPulls(job: ImportJob): Promise<void> {
   for (const { number } of await takenNumbers(job, rows)) {
     job.note(`pull request ${number} was left out: the repository has an issue with this number`);
   }
-  const parts = inParts(rows).map((part) => [
-    ...pullUpdates(job, part),
-    ...pullStatements(job, part),
-  ]);
+  const parts = inParts(rows).map((part) => [pullUpdates(job, part), takePulls(job, part)].flat());
   for (const part of parts.slice(0, -1)) await job.commit(part, {});
   const progress = job.counted(page.items.length, page.total);
   const at = page.next === undefined ? job.nextStage() : { cursor: page.next };
@@ -55,7 +52,7 @@ export async function importPulls(job: ImportJob): Promise<void> {
 }
 
 /** `owner/name` of the project, in lower case: the path of its address. */
-export const sourceNameOf = (address: string): string =>
+const sourceNameOf = (address: string): string =>
   (URL.parse(address)?.pathname ?? "")
     .replace(/^\/+/, "")
     .replace(/(?:\.git)?\/*$/, "")

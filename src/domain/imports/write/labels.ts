@@ -17,7 +17,7 @@ const NAME_LENGTH_MAX = 50;
 const TITLE_LENGTH_MAX = 255;
 
 /** The statements that take labels. One that the repository has by its name is that one. */
-export function labelStatements(job: ImportJob, items: readonly ForeignLabel[]) {
+export function takeLabels(job: ImportJob, items: readonly ForeignLabel[]) {
   const { ctx, repoId } = job;
   const rows = withoutRepeats(items).map((item) => ({
     foreignId: item.foreignId,
@@ -58,7 +58,7 @@ export function labelStatements(job: ImportJob, items: readonly ForeignLabel[]) 
 }
 
 /** The statements that take milestones. */
-export function milestoneStatements(job: ImportJob, items: readonly ForeignMilestone[]) {
+export function takeMilestones(job: ImportJob, items: readonly ForeignMilestone[]) {
   const { ctx, repoId } = job;
   const rows = withoutRepeats(items).map((item) => ({
     foreignId: item.foreignId,

@@ -117,7 +117,7 @@ export const settleItems = (
 ) =>
   db
     .update(foreignItems)
-    .set({ revision: field("revision") as SQL<string> })
+    .set({ revision: field("revision") })
     .from(rowsOf(rows))
     .where(
       sql`${foreignItems.repoId} = ${repoId} and ${foreignItems.kind} = ${kind}

@@ -100,7 +100,7 @@ export const toPullRow = (job: ImportJob, item: ForeignPull, columns: PullColumn
 export type PullRow = ReturnType<typeof toPullRow>;
 
 /** The statements that take pull requests which were not taken before. */
-export function pullStatements(job: ImportJob, rows: readonly PullRow[]): BatchItem<"sqlite">[] {
+export function takePulls(job: ImportJob, rows: readonly PullRow[]): BatchItem<"sqlite">[] {
   if (rows.length === 0) return [];
   const { ctx, repoId } = job;
   return [
@@ -133,7 +133,7 @@ export function pullStatements(job: ImportJob, rows: readonly PullRow[]): BatchI
 }
 
 /** The statements that store the values of the branches of pull requests: pushes keep them in step from then on. */
-export const tipStatements = (job: ImportJob, rows: readonly PullRow[]) => {
+const tipStatements = (job: ImportJob, rows: readonly PullRow[]) => {
   const tips = rows.flatMap((row) => [
     [row.baseBranch, row.baseTip],
     ...(row.flow === "branch" ? [[row.headBranch, row.headTip]] : []),

@@ -4,7 +4,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { codeComments, reviews, timelineEntries } from "../../../db/schema/index.ts";
 import type { ForeignCodeComment, ForeignReview } from "../../../forges/forge.ts";
-import { type ImportJob, presentUserId } from "../import-job.ts";
+import { type ImportJob, type MappedAuthor, presentUserId } from "../import-job.ts";
 import { accountOf, reactionsOf, toAuthor } from "./authors.ts";
 import { importedIssue } from "./comments.ts";
 import { reactionStatement } from "./issues.ts";
@@ -61,7 +61,7 @@ export function toCodeRows(job: ImportJob, items: readonly ForeignReview[]) {
       number: review.number,
       reviewId: review.foreignId,
       answersId: firstOf(byId, comment),
-      ...toAuthor(job, comment.poster),
+      author: toAuthor(job, comment.poster),
       body: toStoredText(job, comment.body, `a comment on code of ${review.number}`),
       path: comment.path.toWellFormed().slice(0, PATH_LENGTH_MAX),
       line: Math.max(0, comment.line),
@@ -170,6 +170,7 @@ export function codeCommentStatements(
 ): BatchItem<"sqlite">[] {
   if (rows.length === 0) return [];
   const { ctx, repoId } = job;
+  const authorOf = (name: keyof MappedAuthor) => sql`(item.value -> 'author' ->> ${name})`;
   const reviewId = localIdOf(job, "review", field("reviewId"));
   const isTaken = sql`exists (select 1 from reviews r where r.id = ${reviewId})`;
   const first = localIdOf(job, "review_comment", field("answersId"));
@@ -184,9 +185,9 @@ export function codeCommentStatements(
         repoId,
         issueId: sql`r.issue_id`,
         kind: "code",
-        posterId: presentUserId(field("posterId")),
-        originalAuthor: field("originalAuthor"),
-        originalAuthorId: field("originalAuthorId"),
+        posterId: presentUserId(authorOf("posterId")),
+        originalAuthor: authorOf("originalAuthor"),
+        originalAuthorId: authorOf("originalAuthorId"),
         body: field("body"),
         reviewId: sql`r.id`,
         createdAt: field("createdAt"),

@@ -60,12 +60,12 @@ export function milestoneUpdates(job: ImportJob, items: readonly ForeignMileston
     job.ctx.db
       .update(milestones)
       .set({
-        title: field("title") as SQL<string>,
-        description: field("description") as SQL<string>,
-        isClosed: field("isClosed") as SQL<boolean>,
-        closedAt: field("closedAt") as SQL<number>,
-        deadlineAt: field("deadlineAt") as SQL<number>,
-        updatedAt: field("updatedAt") as SQL<number>,
+        title: field("title"),
+        description: field("description"),
+        isClosed: field("isClosed"),
+        closedAt: field("closedAt"),
+        deadlineAt: field("deadlineAt"),
+        updatedAt: field("updatedAt"),
       })
       .from(changedTable(job, "milestone", rows))
       .where(sql`${milestones.id} = item.id and ${milestones.repoId} = ${job.repoId}`),
@@ -85,19 +85,19 @@ export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Stateme
     ctx.db
       .update(issues)
       .set({
-        title: field("title") as SQL<string>,
+        title: field("title"),
         contentVersion: sql`${issues.contentVersion} + (${issues.body} <> ${field("body")})`,
-        body: field("body") as SQL<string>,
-        ref: field("ref") as SQL<string>,
-        isClosed: field("isClosed") as SQL<boolean>,
-        closedAt: field("closedAt") as SQL<number>,
-        isLocked: field("isLocked") as SQL<boolean>,
+        body: field("body"),
+        ref: field("ref"),
+        isClosed: field("isClosed"),
+        closedAt: field("closedAt"),
+        isLocked: field("isLocked"),
         milestoneId: sql`(
           select m.id from milestones m
           where m.id = ${localIdOf(job, "milestone", field("milestoneId"))} and m.repo_id = ${repoId}
         )`,
-        deadlineAt: field("deadlineAt") as SQL<number>,
-        updatedAt: field("updatedAt") as SQL<number>,
+        deadlineAt: field("deadlineAt"),
+        updatedAt: field("updatedAt"),
       })
       .from(changedTable(job, "issue", rows))
       .where(sql`${issues.id} = item.id and ${issues.repoId} = ${repoId}`),
@@ -113,14 +113,14 @@ export function pullUpdates(job: ImportJob, rows: readonly PullRow[]): Statement
     job.ctx.db
       .update(pulls)
       .set({
-        headOid: field("headOid") as SQL<string>,
-        baseBranch: field("baseBranch") as SQL<string>,
-        mergeBaseOid: field("mergeBaseOid") as SQL<string>,
-        mergedAt: field("mergedAt") as SQL<number>,
-        mergerId: presentUserId(field("mergerId")) as SQL<number>,
-        mergeCommitOid: field("mergeCommitOid") as SQL<string>,
-        mergedBaseOid: field("mergedBaseOid") as SQL<string>,
-        mergeKind: field("mergeKind") as SQL<"merge">,
+        headOid: field("headOid"),
+        baseBranch: field("baseBranch"),
+        mergeBaseOid: field("mergeBaseOid"),
+        mergedAt: field("mergedAt"),
+        mergerId: presentUserId(field("mergerId")),
+        mergeCommitOid: field("mergeCommitOid"),
+        mergedBaseOid: field("mergedBaseOid"),
+        mergeKind: field("mergeKind"),
       })
       .from(changedTable(job, "issue", rows))
       .where(sql`${pulls.issueId} = item.id and ${pulls.repoId} = ${job.repoId}`),
@@ -135,8 +135,8 @@ export function commentUpdates(job: ImportJob, rows: readonly CommentRow[]): Sta
       .update(timelineEntries)
       .set({
         contentVersion: sql`${timelineEntries.contentVersion} + 1`,
-        body: field("body") as SQL<string>,
-        updatedAt: field("updatedAt") as SQL<number>,
+        body: field("body"),
+        updatedAt: field("updatedAt"),
       })
       .from(changedTable(job, "comment", rows))
       .where(sql`${timelineEntries.id} = item.id and ${timelineEntries.repoId} = ${job.repoId}`),
@@ -150,11 +150,11 @@ export function releaseUpdates(job: ImportJob, rows: readonly ReleaseRow[]): Sta
     job.ctx.db
       .update(releases)
       .set({
-        title: field("title") as SQL<string>,
-        body: field("body") as SQL<string>,
-        isDraft: field("isDraft") as SQL<boolean>,
-        isPrerelease: field("isPrerelease") as SQL<boolean>,
-        publishedAt: field("publishedAt") as SQL<number>,
+        title: field("title"),
+        body: field("body"),
+        isDraft: field("isDraft"),
+        isPrerelease: field("isPrerelease"),
+        publishedAt: field("publishedAt"),
       })
       .from(changedTable(job, "release", rows))
       .where(sql`${releases.id} = item.id and ${releases.repoId} = ${job.repoId}`),

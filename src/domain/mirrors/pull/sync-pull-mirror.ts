@@ -7,10 +7,11 @@ import {
   repositories,
   type RepositoryOrigin,
 } from "../../../db/schema/index.ts";
+import { syncParts } from "../../imports/sync-parts.ts";
 import { fetchRemote } from "../../remotes/fetch-remote.ts";
 import type { MirrorHealth } from "../next-attempt.ts";
 import { openMirrorRemote } from "../open-mirror.ts";
-import { type MirrorKind, syncMirror } from "../sync-mirror.ts";
+import { type MirrorKind, type OpenMirror, syncMirror } from "../sync-mirror.ts";
 
 const PULL_MIRRORS: MirrorKind<PullMirror> = {
   table: pullMirrors,
@@ -19,6 +20,7 @@ const PULL_MIRRORS: MirrorKind<PullMirror> = {
     const remote = await openMirrorRemote(ctx, mirror);
     const isFirst = mirror.syncedAt === null && repo.row.isEmpty;
     await fetchRemote(ctx, repo, remote, { prune: mirror.isPruned, isFirst });
+    await syncParts(ctx, repo, mirror);
   },
   remoteName: () => undefined,
   isAlwaysRetried: () => false,
@@ -36,9 +38,11 @@ const PULL_MIRRORS: MirrorKind<PullMirror> = {
   toJob: (repoId) => ({ kind: "pull-mirror", repoId }),
 };
 
-/** Brings a repository that is a mirror in step with its remote. */
-export const syncPullMirror = (ctx: Ctx, repoId: number): Promise<void> =>
-  syncMirror(ctx, PULL_MIRRORS, repoId);
+/** Brings the git data of a repository that is a mirror in step with its remote. @returns The mirror if it is in step now. */
+export const syncPullMirror = (
+  ctx: Ctx,
+  repoId: number,
+): Promise<OpenMirror<PullMirror> | undefined> => syncMirror(ctx, PULL_MIRRORS, repoId);
 
 /** What the repository's record says of its mirror. */
 const toShown = (

@@ -24,7 +24,7 @@ const PUSH_MIRRORS: MirrorKind<PushMirror> = {
 };
 
 /** Brings the remote of a push mirror in step with its repository. */
-export const syncPushMirror = (ctx: Ctx, mirrorId: number): Promise<void> =>
+export const syncPushMirror = (ctx: Ctx, mirrorId: number): Promise<unknown> =>
   syncMirror(ctx, PUSH_MIRRORS, mirrorId);
 
 /** Refused refs that the reason of a failure names. */
