@@ -7,7 +7,6 @@ import {
   repositories,
   type RepositoryOrigin,
 } from "../../../db/schema/index.ts";
-import { syncParts } from "../../imports/sync-parts.ts";
 import { fetchRemote } from "../../remotes/fetch-remote.ts";
 import type { MirrorHealth } from "../next-attempt.ts";
 import { openMirrorRemote } from "../open-mirror.ts";
@@ -20,7 +19,6 @@ const PULL_MIRRORS: MirrorKind<PullMirror> = {
     const remote = await openMirrorRemote(ctx, mirror);
     const isFirst = mirror.syncedAt === null && repo.row.isEmpty;
     await fetchRemote(ctx, repo, remote, { prune: mirror.isPruned, isFirst });
-    await syncParts(ctx, repo, mirror);
   },
   remoteName: () => undefined,
   isAlwaysRetried: () => false,
