@@ -35,7 +35,7 @@ import type { Door, IncomingRequest, Requirements } from "./door.ts";
 export type TargetQuery = BatchItem<"sqlite">;
 
 /** The results of queries, in their order. */
-export type ResultsOf<R extends readonly TargetQuery[]> = {
+type ResultsOf<R extends readonly TargetQuery[]> = {
   [At in keyof R]: R[At]["_"]["result"];
 };
 

@@ -141,6 +141,9 @@ async function formatSizes(
   return gitAnswer(RESULT, formatObjectInfo(request, sizes));
 }
 
+/** Beyond so many wants and haves, all refs of pull requests are read at once. */
+const VALUES_MAX = 1000;
+
 async function openSession(
   context: UploadPackContext,
   request: FetchRequest,
@@ -151,7 +154,10 @@ async function openSession(
   const isCovered = (by: Snapshot): boolean =>
     !snapshot.lacksPullRefs || coversRequest(by, repository, request);
   let state = snapshot;
-  if (!isCovered(state)) state = await withPullRefsAt(snapshot, request.wantOids);
+  const values = [...request.wantOids, ...request.haveOids];
+  if (values.length <= VALUES_MAX && !isCovered(state)) {
+    state = await withPullRefsAt(snapshot, values);
+  }
   if (!isCovered(state)) state = await withPullRefs(snapshot);
   return new FetchSession(stored, state, viewRefs(state, defaultBranch), repository, request);
 }

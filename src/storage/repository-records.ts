@@ -70,9 +70,9 @@ export interface Snapshot extends SnapshotRecord {
    *
    * SECURITY: what only they reach is as readable as all else, so that whoever refuses an object asks them first.
    */
-  loadPullRefs(): Promise<readonly StoredRef[]>;
+  readonly loadPullRefs: () => Promise<readonly StoredRef[]>;
   /** The same for those with one of some values, without reading the others: most look-ups are of the head of one. */
-  findPullRefs(oids: readonly string[]): Promise<readonly StoredRef[]>;
+  readonly findPullRefs: (oids: readonly string[]) => Promise<readonly StoredRef[]>;
 }
 
 /** The refs of a snapshot, as reachability needs them. */

@@ -115,7 +115,7 @@ export async function findCommitsByIds(
   const { graph } = snapshot.repository;
   const commits = new Map<string, { commitOid: Oid; node: Node }>();
   const stored = new Map(ids.map((id) => [id, findStoredCommits(snapshot, id)] as const));
-  const all = [...stored.values()].flatMap((found) => [...found]);
+  const all = Array.from(stored.values(), (found) => Array.from(found)).flat();
   if (all.length === 0) return commits;
   const reached = await markCommits(snapshot, all);
   for (const [id, found] of stored) {

@@ -4,11 +4,11 @@ import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
 import { teamIdsOf } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
 import type { Database } from "../../db/db.ts";
+import { idOfNamed, idOfOwner } from "../../db/ids-of-names.ts";
 import { jsonRow, readJsonRow } from "../../db/json-rows.ts";
 import { branchProtections, tagProtections, type Repository } from "../../db/schema/index.ts";
 import type { RepositoryRules } from "../../shapes/repos/repository-rules.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { idOfNamed, idOfOwner } from "../repos/find-repository.ts";
 import { matchesPattern, splitPatterns } from "./rule-patterns.ts";
 
 /** The repository whose rules are selected: its id and that of its owner. */

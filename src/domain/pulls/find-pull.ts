@@ -4,6 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { requestedTeams } from "../../auth/access/requested-teams.ts";
 import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
 import { allOf, type Database, qualified } from "../../db/db.ts";
+import { idOfNamed } from "../../db/ids-of-names.ts";
 import { jsonRows } from "../../db/json-rows.ts";
 import {
   branchTips,
@@ -19,7 +20,7 @@ import { notFound } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, issueColumns, toIssueContext } from "../issues/find-issue.ts";
-import { idOfNamed, selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 
 /** The value of a branch of a pull request; null if the branch does not exist. */
 const tipOf = (repoId: SQL, branch: SQL, name: string) =>

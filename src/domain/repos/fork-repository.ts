@@ -8,7 +8,6 @@ import { lfsObjects, repositories, type User, type Visibility } from "../../db/s
 import { record } from "../../events/record.ts";
 import { conflict, Failure, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import type { Snapshot } from "../../storage/repository-records.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
