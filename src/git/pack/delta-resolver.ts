@@ -17,6 +17,7 @@ import { LargeContents } from "./large-contents.ts";
 import type { PackLimits } from "./limits.ts";
 import { LiveContents } from "./live-contents.ts";
 import { findOid, sortByOid } from "./oid-order.ts";
+import type { PackKernel } from "./pack-kernel.ts";
 import { NO_ENTRY, type PackTable } from "./pack-table.ts";
 
 /**
@@ -34,6 +35,8 @@ type ResolvedListener = (
 export interface ResolveOptions {
   readonly source: ByteSource;
   readonly codec: Codec;
+  /** Resolves the usual deltas, if given; the result is the same. */
+  readonly kernel?: PackKernel | undefined;
   readonly limits: PackLimits;
   readonly scratch: Scratch;
   /**
@@ -130,7 +133,7 @@ class DeltaResolver {
   constructor(table: PackTable, options: ResolveOptions) {
     this.table = table;
     this.options = options;
-    this.reader = new EntryReader(options.source, table.offset(table.count));
+    this.reader = new EntryReader(options.source, table.offset(table.count), options.kernel);
     this.hasher = new ObjectHasher(options.codec);
     this.contents = new LiveContents(options.scratch, options.budgetBytes, (node) =>
       this.nextUse(node),
@@ -379,13 +382,20 @@ class DeltaResolver {
     if (resultBytes > options.limits.deltaObjectBytesMax) throw overLimit("pack: object too large");
     const hasOrphans = this.orphans.size > 0;
     const isBase = (this.waiting[entry] as number) > 0 || hasOrphans;
-    const content = isBase ? new Uint8Array(resultBytes) : this.resultView(resultBytes);
-    applyDelta(baseContent, delta, deltaHeader, content);
+    const { kernel } = options;
+    const view = kernel?.resolve(baseContent, delta, deltaHeader, kind);
+    let content = view;
+    if (content) {
+      if (isBase) content = content.slice();
+    } else {
+      content = isBase ? new Uint8Array(resultBytes) : this.resultView(resultBytes);
+      applyDelta(baseContent, delta, deltaHeader, content);
+    }
     if (resultBytes > LARGE_BYTES) this.measure(isBase ? resultBytes : 0);
 
-    hasher.start(kindOf(kind), resultBytes);
-    hasher.update(content);
-    hasher.digestInto(table.oids, entry * OID_BYTES);
+    const at = entry * OID_BYTES;
+    if (view && kernel?.hashes(resultBytes)) kernel.copyOid(table.oids, at);
+    else hasher.hashInto(kindOf(kind), content, table.oids, at);
     table.kinds[entry] = kind;
     table.sizes[entry] = resultBytes;
     table.depths[entry] = depth;
