@@ -60,6 +60,11 @@ export class EntryReader {
   /** Inflates the entry at `start` into `output`, whose length is the inflated size. */
   inflate(start: number, end: number, header: EntryHeader, output: Uint8Array): void {
     const stop = end - this.windowStart;
+    const inflated = this.kernel?.inflate(this.window, header.next, stop, output.length);
+    if (inflated) {
+      output.set(inflated);
+      return;
+    }
     inflateWhole(this.inflater, this.window, header.next, stop, output);
     if (this.inflater.inputOffset !== stop) throw corrupt(`pack: entry at ${start} does not end`);
   }
@@ -69,7 +74,7 @@ export class EntryReader {
     const { sizeBytes } = header;
     const stop = end - this.windowStart;
     const inflated = this.kernel?.inflate(this.window, header.next, stop, sizeBytes);
-    if (inflated) return inflated;
+    if (inflated) return inflated.slice();
     if (sizeBytes < HOST_INFLATE_BYTES_MIN || sizeBytes > HOST_INFLATE_BYTES_MAX) {
       const content = new Uint8Array(sizeBytes);
       this.inflate(start, end, header, content);

@@ -165,7 +165,7 @@ export class PackKernel {
   /**
    * Inflates the zlib stream from `start` to `end`.
    *
-   * @returns A copy of the content; undefined if the kernel does not take the stream.
+   * @returns A view of the content; undefined if the kernel does not take the stream.
    */
   inflate(
     bytes: Uint8Array,
@@ -174,11 +174,11 @@ export class PackKernel {
     sizeBytes: number,
   ): Uint8Array | undefined {
     const length = end - start;
-    if (length === 0 || length > this.inputBytes || sizeBytes > this.contentBytesMax)
-      return undefined;
+    const isLong = length > this.inputBytes || sizeBytes > this.contentBytesMax;
+    if (length === 0 || isLong) return undefined;
     this.bytes.set(bytes.subarray(start, end), this.inputStart);
     if (this.exports.inflateOne(length, sizeBytes) !== length) return undefined;
-    return this.bytes.slice(this.outputStart, this.outputStart + sizeBytes);
+    return this.bytes.subarray(this.outputStart, this.outputStart + sizeBytes);
   }
 
   /**
