@@ -90,10 +90,11 @@ export class PackScanner {
     this.packHash = codec.createSha1();
   }
 
-  /** Memory held in bytes: table, output and unconsumed input. */
+  /** Memory held in bytes: table, output, unconsumed input, and the kernel, although all pushes share it. */
   get heldBytes(): number {
     const large = this.output === this.buffer ? 0 : this.output.length;
-    return this.table.heldBytes + OUTPUT_BYTES + large + this.rest.length;
+    const shared = this.kernel?.heldBytes ?? 0;
+    return this.table.heldBytes + OUTPUT_BYTES + large + this.rest.length + shared;
   }
 
   /**
