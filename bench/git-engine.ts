@@ -20,9 +20,11 @@ import { makeSidecar } from "../src/git/sidecar/make-sidecar.ts";
 import { PackInspector } from "../src/git/sidecar/pack-inspector.ts";
 import { formatSidecar } from "../src/git/sidecar/sidecar-file.ts";
 import type { OutsideObjects } from "../src/git/store.ts";
+import { openKernel } from "./support/kernel.ts";
 
 const [repository = "."] = process.argv.slice(2);
-const CHUNK_BYTES = 8 * 1024 * 1024;
+/** As request bodies are read. */
+const CHUNK_BYTES = 256 * 1024;
 
 const codec: Codec = {
   createSha1: () => createHash("sha1"),
@@ -30,6 +32,7 @@ const codec: Codec = {
   inflate: (bytes, sizeBytes) => inflateSync(bytes, { chunkSize: sizeBytes }),
 };
 
+const kernel = await openKernel();
 const pack = execFileSync(
   "git",
   ["-C", repository, "pack-objects", "--all", "--delta-base-offset", "--stdout", "-q"],
@@ -71,9 +74,14 @@ rmSync(directory, { recursive: true });
 for (let round = 0; round < 2; round++) {
   const roundStart = process.cpuUsage();
   let inspector: PackInspector | undefined;
-  const scanner = new PackScanner(codec, DEFAULT_PACK_LIMITS, (entry, kind, content) => {
-    inspector?.onWhole(entry, kind, content);
-  });
+  const scanner = new PackScanner(
+    codec,
+    DEFAULT_PACK_LIMITS,
+    (entry, kind, content) => {
+      inspector?.onWhole(entry, kind, content);
+    },
+    kernel,
+  );
   // The first round measures only the passes, the second one everything that a push requires.
   if (round === 1) inspector = new PackInspector(scanner.table, DEFAULT_SEVERITIES);
   for (let at = 0; at < pack.length; at += CHUNK_BYTES) {
@@ -90,6 +98,7 @@ for (let round = 0; round < 2; round++) {
       read: (start, end) => Promise.resolve(pack.subarray(start, end)),
     },
     codec,
+    kernel,
     limits: DEFAULT_PACK_LIMITS,
     scratch: {
       write: async (file, bytes) => void files.set(file, bytes),

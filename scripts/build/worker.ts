@@ -13,6 +13,7 @@ const sources = [
   "src",
   "dist/templates",
   "dist/languages",
+  "dist/wasm",
   "wrangler.toml",
   "tsconfig.json",
   "package-lock.json",

@@ -4,7 +4,7 @@ import { EMPTY_TREE_OID, type Oid } from "../git/oid.ts";
 import { resolveDeltas } from "../git/pack/delta-resolver.ts";
 import { formatIdx, IdxFile } from "../git/pack/idx-file.ts";
 import { LIVE_BYTES_MAX, type PackLimits } from "../git/pack/limits.ts";
-import { PackScanner, type ScannedPack } from "../git/pack/pack-scanner.ts";
+import { type ObjectListener, PackScanner, type ScannedPack } from "../git/pack/pack-scanner.ts";
 import { ThinPackCompletion } from "../git/pack/thin-pack.ts";
 import { makeSidecar } from "../git/sidecar/make-sidecar.ts";
 import { type FindingSummary, PackInspector } from "../git/sidecar/pack-inspector.ts";
@@ -13,6 +13,7 @@ import type { ByteSource, Gauge, OutsideObjects } from "../git/store.ts";
 import type { ReachableObjects } from "../git/walk/reachable-objects.ts";
 import type { Bucket, Upload } from "./bucket.ts";
 import { codec } from "./codec.ts";
+import { openPackKernel } from "./kernel.ts";
 import { draftName, packKey } from "./keys.ts";
 import type { OpenRepository } from "./open-repository.ts";
 import { deletePack, openScratch } from "./pack-files.ts";
@@ -71,9 +72,9 @@ export class PackReceiver {
     this.limits = limits;
     this.stored = this.draft();
     // The callback is first called by `push`, when the inspector exists.
-    this.scanner = new PackScanner(codec, limits, (entry, kind, content) =>
-      this.inspector.onWhole(entry, kind, content),
-    );
+    const onWhole: ObjectListener = (entry, kind, content) =>
+      this.inspector.onWhole(entry, kind, content);
+    this.scanner = new PackScanner(codec, limits, onWhole, openPackKernel());
     this.inspector = new PackInspector(this.scanner.table, severities);
     this.gaugeTables = bucket.openGauge();
   }
@@ -183,6 +184,7 @@ export class PackReceiver {
       const { externalOids } = await resolveDeltas(table, {
         source,
         codec,
+        kernel: openPackKernel(),
         limits: this.limits,
         scratch,
         budgetBytes: LIVE_BYTES_MAX,

@@ -29,6 +29,13 @@ export class ObjectHasher {
     else this.small.update(bytes);
   }
 
+  /** Hashes an object that is in memory, and writes its raw id to `oids` at `offset`. */
+  hashInto(kind: ObjectKind, content: Uint8Array, oids: Uint8Array, offset: number): void {
+    this.start(kind, content.length);
+    this.update(content);
+    this.digestInto(oids, offset);
+  }
+
   /** Writes the raw id of the object to `oids` at `offset`. */
   digestInto(oids: Uint8Array, offset: number): void {
     if (this.large) oids.set(this.large.digest(), offset);

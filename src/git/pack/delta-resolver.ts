@@ -1,6 +1,5 @@
 import type { Codec } from "../codec.ts";
 import { corrupt, missing, overLimit } from "../error.ts";
-import { ObjectHasher } from "../object/hash-object.ts";
 import { BLOB, KIND_CODES, kindOf } from "../object/kind.ts";
 import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
 import type {
@@ -11,12 +10,14 @@ import type {
   Scratch,
   StoredChain,
 } from "../store.ts";
-import { applyDelta, readDeltaHeader } from "./delta.ts";
+import { readDeltaHeader } from "./delta.ts";
+import { DeltaApplier } from "./delta-applier.ts";
 import { EntryReader } from "./entry-reader.ts";
 import { LargeContents } from "./large-contents.ts";
 import type { PackLimits } from "./limits.ts";
 import { LiveContents } from "./live-contents.ts";
 import { findOid, sortByOid } from "./oid-order.ts";
+import type { PackKernel } from "./pack-kernel.ts";
 import { NO_ENTRY, type PackTable } from "./pack-table.ts";
 
 /**
@@ -34,6 +35,8 @@ type ResolvedListener = (
 export interface ResolveOptions {
   readonly source: ByteSource;
   readonly codec: Codec;
+  /** Resolves the usual deltas, if given; the result is the same. */
+  readonly kernel?: PackKernel | undefined;
   readonly limits: PackLimits;
   readonly scratch: Scratch;
   /**
@@ -100,7 +103,7 @@ class DeltaResolver {
   private readonly table: PackTable;
   private readonly options: ResolveOptions;
   private readonly reader: EntryReader;
-  private readonly hasher: ObjectHasher;
+  private readonly applier: DeltaApplier;
   private readonly contents: LiveContents;
   private readonly large: LargeContents;
 
@@ -125,13 +128,12 @@ class DeltaResolver {
   private sweep = 0;
   private position = 0;
   private delta = new Uint8Array(64 * 1024);
-  private result = new Uint8Array(64 * 1024);
 
   constructor(table: PackTable, options: ResolveOptions) {
     this.table = table;
     this.options = options;
-    this.reader = new EntryReader(options.source, table.offset(table.count));
-    this.hasher = new ObjectHasher(options.codec);
+    this.reader = new EntryReader(options.source, table.offset(table.count), options.kernel);
+    this.applier = new DeltaApplier(options.codec, options.kernel);
     this.contents = new LiveContents(options.scratch, options.budgetBytes, (node) =>
       this.nextUse(node),
     );
@@ -140,9 +142,9 @@ class DeltaResolver {
 
   /** Reports the memory held, including `bytes` of temporary buffers. */
   private measure(bytes: number): void {
-    const { waiting, childStarts, children, reader, contents, delta, result } = this;
+    const { waiting, childStarts, children, reader, contents, delta, applier } = this;
     const links = waiting.byteLength + childStarts.byteLength + children.byteLength;
-    const buffers = reader.heldBytes + delta.length + result.length;
+    const buffers = reader.heldBytes + delta.length + applier.heldBytes;
     this.options.gauge?.(links + buffers + contents.heldBytes + bytes);
   }
 
@@ -364,7 +366,7 @@ class DeltaResolver {
     base: number,
     baseContent: Uint8Array,
   ): void {
-    const { table, hasher, options } = this;
+    const { applier, table, options } = this;
     const isExternal = base >= table.count;
     const kind = isExternal
       ? (this.externals[base - table.count] as External).kind
@@ -379,13 +381,9 @@ class DeltaResolver {
     if (resultBytes > options.limits.deltaObjectBytesMax) throw overLimit("pack: object too large");
     const hasOrphans = this.orphans.size > 0;
     const isBase = (this.waiting[entry] as number) > 0 || hasOrphans;
-    const content = isBase ? new Uint8Array(resultBytes) : this.resultView(resultBytes);
-    applyDelta(baseContent, delta, deltaHeader, content);
+    const oid = table.oid(entry);
+    const content = applier.apply(baseContent, delta, deltaHeader, kind, isBase, oid);
     if (resultBytes > LARGE_BYTES) this.measure(isBase ? resultBytes : 0);
-
-    hasher.start(kindOf(kind), resultBytes);
-    hasher.update(content);
-    hasher.digestInto(table.oids, entry * OID_BYTES);
     table.kinds[entry] = kind;
     table.sizes[entry] = resultBytes;
     table.depths[entry] = depth;
@@ -396,8 +394,10 @@ class DeltaResolver {
 
     if (hasOrphans) this.adopt(entry);
     if ((this.waiting[entry] as number) > 0) this.contents.keep(entry, content);
+    else if (isBase) applier.release(content);
     if (--(this.waiting[base] as number) === 0) {
       this.contents.drop(base);
+      if (!isExternal) applier.release(baseContent);
       this.large.drop(base);
     }
   }
@@ -409,11 +409,6 @@ class DeltaResolver {
     const delta = this.delta.subarray(0, header.sizeBytes);
     this.reader.inflate(start, end, header, delta);
     return delta;
-  }
-
-  private resultView(length: number): Uint8Array {
-    if (length > this.result.length) this.result = new Uint8Array(length);
-    return this.result.subarray(0, length);
   }
 
   /** Assigns this object as the base of the deltas that waited for its id. */

@@ -3,6 +3,7 @@ import { corrupt } from "../error.ts";
 import type { ByteSource } from "../store.ts";
 import { Inflater } from "../zlib/inflate.ts";
 import { type EntryHeader, readEntryHeader } from "./entry-header.ts";
+import type { PackKernel } from "./pack-kernel.ts";
 
 /** Size of the read window, in bytes. A longer entry enlarges it. */
 const WINDOW_BYTES = 2 * 1024 * 1024;
@@ -14,13 +15,16 @@ const WINDOW_BYTES = 2 * 1024 * 1024;
 export class EntryReader {
   private readonly source: ByteSource;
   private readonly inflater = new Inflater();
+  private readonly kernel: PackKernel | undefined;
   /** Offset after the last entry, where the trailer starts. */
   private readonly bodyEnd: number;
   private window: Uint8Array = new Uint8Array(0);
   private windowStart = 0;
 
-  constructor(source: ByteSource, bodyEnd: number) {
+  /** @param kernel Inflates the usual entries, if given; the result is the same. */
+  constructor(source: ByteSource, bodyEnd: number, kernel?: PackKernel) {
     this.source = source;
+    this.kernel = kernel;
     this.bodyEnd = bodyEnd;
   }
 
@@ -56,6 +60,11 @@ export class EntryReader {
   /** Inflates the entry at `start` into `output`, whose length is the inflated size. */
   inflate(start: number, end: number, header: EntryHeader, output: Uint8Array): void {
     const stop = end - this.windowStart;
+    const inflated = this.kernel?.inflate(this.window, header.next, stop, output.length);
+    if (inflated) {
+      output.set(inflated);
+      return;
+    }
     inflateWhole(this.inflater, this.window, header.next, stop, output);
     if (this.inflater.inputOffset !== stop) throw corrupt(`pack: entry at ${start} does not end`);
   }
@@ -63,12 +72,15 @@ export class EntryReader {
   /** Inflates the entry at `start` into a new array. */
   inflateOwn(start: number, end: number, header: EntryHeader, codec: Codec): Uint8Array {
     const { sizeBytes } = header;
+    const stop = end - this.windowStart;
+    const inflated = this.kernel?.inflate(this.window, header.next, stop, sizeBytes);
+    if (inflated) return inflated.slice();
     if (sizeBytes < HOST_INFLATE_BYTES_MIN || sizeBytes > HOST_INFLATE_BYTES_MAX) {
       const content = new Uint8Array(sizeBytes);
       this.inflate(start, end, header, content);
       return content;
     }
-    const bytes = this.window.subarray(header.next, end - this.windowStart);
+    const bytes = this.window.subarray(header.next, stop);
     const content = codec.inflate(bytes, sizeBytes);
     if (content.length !== sizeBytes) throw corrupt("pack: entry is not as long as it says");
     return content;

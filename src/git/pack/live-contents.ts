@@ -1,4 +1,5 @@
 import type { Gauge, Scratch } from "../store.ts";
+import { capacityOf } from "./content-pool.ts";
 
 /** Target size of a spill file, in bytes. */
 const SPILL_BYTES = 4 * 1024 * 1024;
@@ -53,7 +54,7 @@ export class LiveContents {
     return this.liveBytes > this.budgetBytes;
   }
 
-  /** Bytes held in memory. */
+  /** Bytes held in memory: each content counts as a buffer of the pool. */
   get heldBytes(): number {
     return this.liveBytes;
   }
@@ -70,12 +71,13 @@ export class LiveContents {
 
   keep(node: number, content: Uint8Array): void {
     this.live.set(node, content);
-    this.liveBytes += content.length;
+    this.liveBytes += capacityOf(content.length);
     this.peakBytes = Math.max(this.peakBytes, this.liveBytes);
   }
 
   drop(node: number): void {
-    this.liveBytes -= this.live.get(node)?.length ?? 0;
+    const content = this.live.get(node);
+    if (content) this.liveBytes -= capacityOf(content.length);
     this.live.delete(node);
     this.spilled.delete(node);
   }
@@ -93,7 +95,7 @@ export class LiveContents {
     for (const { node } of order) {
       if (bytes <= (this.budgetBytes / 4) * 3) break;
       leaving.push(node);
-      bytes -= this.live.get(node)?.length ?? 0;
+      bytes -= capacityOf(this.live.get(node)?.length ?? 0);
     }
     leaving.reverse();
     for (let at = 0; at < leaving.length;) at = await this.spillFile(leaving, at, gauge);
@@ -147,7 +149,7 @@ export class LiveContents {
       const neighbour = nodes[at] as number;
       const from = (starts[at] as number) - start;
       const to = (starts[at + 1] as number) - start;
-      const isRoom = this.liveBytes + to - from <= this.budgetBytes;
+      const isRoom = this.liveBytes + capacityOf(to - from) <= this.budgetBytes;
       if (this.spilled.get(neighbour)?.file !== location.file || (neighbour !== node && !isRoom)) {
         continue;
       }

@@ -8,6 +8,7 @@ import { Inflater, WINDOW_BYTES } from "../zlib/inflate.ts";
 import { readDeltaHeader } from "./delta.ts";
 import { OFS_DELTA, readEntryHeader, REF_DELTA } from "./entry-header.ts";
 import type { PackLimits } from "./limits.ts";
+import type { KernelEntry, PackKernel } from "./pack-kernel.ts";
 import { NO_ENTRY, PackTable } from "./pack-table.ts";
 
 /** Size of the pack header in bytes: `PACK`, version and number of objects. */
@@ -57,6 +58,8 @@ export class PackScanner {
   private readonly listen: ObjectListener;
   private readonly hasher: ObjectHasher;
   private readonly packHash: Hash;
+  private readonly kernel: PackKernel | undefined;
+  private readonly kernelSlice = { isShort: false };
   private readonly inflater = new Inflater();
   private readonly buffer = new Uint8Array(OUTPUT_BYTES);
 
@@ -78,17 +81,20 @@ export class PackScanner {
   private flushedBytes = 0;
   private hasDeltaSizes = false;
 
-  constructor(codec: Codec, limits: PackLimits, listen: ObjectListener) {
+  /** @param kernel Reads the usual entries, if given; the result is the same. */
+  constructor(codec: Codec, limits: PackLimits, listen: ObjectListener, kernel?: PackKernel) {
+    this.kernel = kernel;
     this.limits = limits;
     this.listen = listen;
     this.hasher = new ObjectHasher(codec);
     this.packHash = codec.createSha1();
   }
 
-  /** Memory held in bytes: table, output and unconsumed input. */
+  /** Memory held in bytes: table, output, unconsumed input, and the kernel, although all pushes share it. */
   get heldBytes(): number {
     const large = this.output === this.buffer ? 0 : this.output.length;
-    return this.table.heldBytes + OUTPUT_BYTES + large + this.rest.length;
+    const shared = this.kernel?.heldBytes ?? 0;
+    return this.table.heldBytes + OUTPUT_BYTES + large + this.rest.length + shared;
   }
 
   /**
@@ -162,7 +168,7 @@ export class PackScanner {
         return at + PACK_HEADER_BYTES;
       }
       case "entry":
-        return this.startEntry(bytes, at);
+        return this.readUsualEntries(bytes, at) ?? this.startEntry(bytes, at);
       case "data":
         return this.continueEntry(bytes, at);
       case "trailer": {
@@ -184,46 +190,99 @@ export class PackScanner {
     }
   }
 
+  /**
+   * Reads entries by the kernel, as far as it takes them.
+   *
+   * @returns Offset after the last one; undefined if there is none.
+   */
+  private readUsualEntries(bytes: Uint8Array, at: number): number | undefined {
+    const { kernel, kernelSlice, table } = this;
+    if (!kernel) return undefined;
+    const countMax = this.announced - table.count;
+    const next = kernel.scan(bytes, at, countMax, kernelSlice, (found, content) => {
+      this.takeEntry(kernel, bytes, found, content);
+    });
+    if (next === at) return undefined;
+    this.stepOffset = next;
+    return next;
+  }
+
+  private takeEntry(
+    kernel: PackKernel,
+    bytes: Uint8Array,
+    found: KernelEntry,
+    content: Uint8Array,
+  ): void {
+    const { table } = this;
+    const { sizeBytes, dataStart } = found;
+    const offset = this.offset + found.start;
+    const baseOid =
+      found.type === REF_DELTA ? bytes.slice(dataStart - OID_BYTES, dataStart) : undefined;
+    const entry = this.addEntry(found.type, sizeBytes, offset, found.baseDistance, baseOid);
+    table.crcs[entry] = found.crc;
+    refusePadded(found.end - found.start, sizeBytes);
+    if (table.isDelta(entry)) {
+      this.readDeltaSizes(content);
+      table.deltas.keep(entry, content);
+    } else {
+      const at = entry * OID_BYTES;
+      if (found.isHashed) kernel.copyOid(table.oids, at);
+      else this.hasher.hashInto(kindOf(found.type), content, table.oids, at);
+      this.listen(entry, found.type, content);
+    }
+    this.endEntry();
+  }
+
   private startEntry(bytes: Uint8Array, at: number): number | undefined {
     const header = readEntryHeader(bytes, at);
     if (!header) return undefined;
-    const { type, sizeBytes } = header;
-    const { limits, table } = this;
+    const { type, sizeBytes, next } = header;
+    const baseOid = type === REF_DELTA ? bytes.slice(header.baseOidOffset, next) : undefined;
     const offset = this.offset + at;
-    const entry = table.add(type, offset, sizeBytes);
-    this.entry = entry;
-    this.output = this.buffer;
+    const entry = this.addEntry(type, sizeBytes, offset, header.baseDistance, baseOid);
 
-    if (type === OFS_DELTA || type === REF_DELTA) {
-      this.refuseLarge(sizeBytes);
-      if (sizeBytes > limits.deltaBytesMax) table.largeDeltas.add(entry);
-      if (type === REF_DELTA) {
-        table.refBases.set(entry, bytes.slice(header.baseOidOffset, header.next));
-      } else {
-        const base = table.findOffset(offset - header.baseDistance);
-        if (base === NO_ENTRY || base === entry) throw corrupt("pack: base at no entry");
-        table.bases[entry] = base;
-      }
-    } else {
-      const isWhole = type !== BLOB;
-      this.refuseLarge(sizeBytes);
-      if (isWhole && sizeBytes > limits.structureBytesMax) {
-        const most = `one may have ${limits.structureBytesMax} at most`;
-        throw overLimit(`a ${kindOf(type)} of ${sizeBytes} bytes: ${most}`);
-      }
-      if (isWhole && sizeBytes > OUTPUT_BYTES) this.output = new Uint8Array(sizeBytes);
+    this.output = this.buffer;
+    if (!this.table.isDelta(entry)) {
+      if (type !== BLOB && sizeBytes > OUTPUT_BYTES) this.output = new Uint8Array(sizeBytes);
       this.hasher.start(kindOf(type), sizeBytes);
     }
-    this.inflatedBytes += sizeBytes;
-    if (this.inflatedBytes > limits.inflatedBytesMax) throw overLimit("pack: inflates too far");
-
     this.outputOffset = 0;
     this.flushedBytes = 0;
     this.hasDeltaSizes = false;
     this.inflater.reset();
     this.state = "data";
-    table.crcs[entry] = crc32(bytes, at, header.next);
-    return header.next;
+    this.table.crcs[entry] = crc32(bytes, at, next);
+    return next;
+  }
+
+  /** Adds an entry to the table after checking it against the limits. */
+  private addEntry(
+    type: number,
+    sizeBytes: number,
+    offset: number,
+    baseDistance: number,
+    baseOid: Uint8Array | undefined,
+  ): number {
+    const { limits, table } = this;
+    const entry = table.add(type, offset, sizeBytes);
+    this.entry = entry;
+    this.refuseLarge(sizeBytes);
+    if (type === OFS_DELTA || type === REF_DELTA) {
+      if (sizeBytes > limits.deltaBytesMax) table.largeDeltas.add(entry);
+      if (baseOid) {
+        table.refBases.set(entry, baseOid);
+      } else {
+        const base = table.findOffset(offset - baseDistance);
+        if (base === NO_ENTRY || base === entry) throw corrupt("pack: base at no entry");
+        table.bases[entry] = base;
+      }
+    } else if (type !== BLOB && sizeBytes > limits.structureBytesMax) {
+      const most = `one may have ${limits.structureBytesMax} at most`;
+      throw overLimit(`a ${kindOf(type)} of ${sizeBytes} bytes: ${most}`);
+    }
+    this.inflatedBytes += sizeBytes;
+    if (this.inflatedBytes > limits.inflatedBytesMax) throw overLimit("pack: inflates too far");
+    return entry;
   }
 
   private continueEntry(bytes: Uint8Array, at: number): number | undefined {
@@ -248,10 +307,7 @@ export class PackScanner {
         return next;
       case "done":
         if (!this.isComplete(sizeBytes)) throw corrupt("pack: object shorter than announced");
-        // A stream can be padded with any number of empty blocks, which no regular deflate writes.
-        if (this.offset + next - table.offset(entry) > 2 * sizeBytes + PADDING_BYTES_MAX) {
-          throw overLimit("pack: padded entry");
-        }
+        refusePadded(this.offset + next - table.offset(entry), sizeBytes);
         this.finishEntry();
         return next;
       default:
@@ -281,7 +337,12 @@ export class PackScanner {
       return;
     }
     if (this.hasDeltaSizes) return;
-    const header = readDeltaHeader(bytes);
+    this.readDeltaSizes(bytes);
+    this.hasDeltaSizes = true;
+  }
+
+  private readDeltaSizes(delta: Uint8Array): void {
+    const header = readDeltaHeader(delta);
     if (!header) throw corrupt("delta: cut off");
     this.refuseLarge(header.resultBytes);
     const { deltaObjectBytesMax } = this.limits;
@@ -289,7 +350,6 @@ export class PackScanner {
       this.table.largeDeltas.add(this.entry);
     }
     this.inflatedBytes += header.resultBytes;
-    this.hasDeltaSizes = true;
   }
 
   private refuseLarge(objectBytes: number): void {
@@ -312,8 +372,17 @@ export class PackScanner {
       }
     }
     this.output = this.buffer;
-    this.state = table.count === this.announced ? "trailer" : "entry";
+    this.endEntry();
   }
+
+  private endEntry(): void {
+    this.state = this.table.count === this.announced ? "trailer" : "entry";
+  }
+}
+
+/** A stream can be padded with any number of empty blocks, which no regular deflate writes. */
+function refusePadded(entryBytes: number, sizeBytes: number): void {
+  if (entryBytes > 2 * sizeBytes + PADDING_BYTES_MAX) throw overLimit("pack: padded entry");
 }
 
 /**

@@ -25,6 +25,7 @@ import {
 } from "../../../src/git/pack/entry-header.ts";
 import { formatIdx, IdxFile } from "../../../src/git/pack/idx-file.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
+import type { PackKernel } from "../../../src/git/pack/pack-kernel.ts";
 import { formatPackHeader, PackScanner } from "../../../src/git/pack/pack-scanner.ts";
 import { ThinPackCompletion } from "../../../src/git/pack/thin-pack.ts";
 import { isRefName } from "../../../src/git/ref-name.ts";
@@ -45,6 +46,7 @@ import { readFrame } from "../../../src/git/wire/side-band.ts";
 import { Inflater } from "../../../src/git/zlib/inflate.ts";
 import { codec } from "../support/codec.ts";
 import { git, gitBytes, makeFixture } from "../support/git.ts";
+import { openKernel } from "../support/kernel.ts";
 import { outsideOf } from "../support/outside.ts";
 import { index, makePack, readByGit, scan } from "../support/packs.ts";
 import { makeRandom, type Random } from "../support/random.ts";
@@ -62,6 +64,8 @@ export interface Target {
   /** Returns or throws a GitError. Any other error is a finding, and so is a hang. */
   run(input: Uint8Array): unknown;
 }
+
+const packKernel = openKernel();
 
 // Low limits, so that an input which claims large sizes is refused instead of making the round slow.
 const limits = {
@@ -396,6 +400,7 @@ function compressionTargets(): Target[] {
         const ours = inflate(bytes);
         const theirs = inflateByZlib(bytes);
         if (ours !== theirs) throw new Error("zlib reads it otherwise");
+        inflateByKernel(bytes);
         if (ours === undefined) throw new GitError("corrupt", "no stream");
       },
     },
@@ -421,6 +426,29 @@ function inflate(bytes: Uint8Array): string | undefined {
   } catch (error) {
     if (error instanceof GitError) return undefined;
     throw error;
+  }
+}
+
+/** The kernel may leave any stream to the engine, but a stream that it takes must be read in the same way. */
+function inflateByKernel(bytes: Uint8Array): void {
+  const inflater = new Inflater();
+  const output = new Uint8Array(1 << 17);
+  let status = "";
+  try {
+    status = inflater.run(bytes, 0, bytes.length, output, 0, output.length);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+  }
+  const { inputOffset, outputOffset } = inflater;
+  for (const sizeBytes of [outputOffset, outputOffset + 1, Math.max(0, outputOffset - 1)]) {
+    const taken = packKernel.inflate(bytes, 0, inputOffset, sizeBytes);
+    if (!taken) {
+      if (status !== "done" || sizeBytes !== outputOffset) continue;
+      throw new Error("the kernel does not take a stream of zlib");
+    }
+    if (status !== "done" || textOf(taken) !== textOf(output.subarray(0, outputOffset))) {
+      throw new Error("the kernel reads it otherwise");
+    }
   }
 }
 
@@ -529,14 +557,40 @@ function makeWildPack(random: Random, objects: readonly KnownObject[]): Uint8Arr
   return trailed(joinBytes(pieces));
 }
 
-/** Processes a pushed pack completely, except for storing it. */
+/**
+ * Processes a pushed pack completely, except for storing it: with the kernel and without it.
+ *
+ * @throws Error if the two differ; otherwise what refuses the pack.
+ */
 async function receive(bytes: Uint8Array, objects: readonly KnownObject[]): Promise<void> {
+  const outcome = (work: Promise<Uint8Array>): Promise<string> =>
+    work.then(textOf, (error: unknown) => {
+      if (error instanceof GitError) return `${error.code}: ${error.message}`;
+      throw error;
+    });
+  const byKernel = await outcome(receiveOnce(bytes, objects, packKernel));
+  const byEngine = receiveOnce(bytes, objects);
+  if ((await outcome(byEngine)) !== byKernel) throw new Error("the kernel decides otherwise");
+  await byEngine;
+}
+
+/** Returns the index of a pack. */
+async function receiveOnce(
+  bytes: Uint8Array,
+  objects: readonly KnownObject[],
+  kernel?: PackKernel,
+): Promise<Uint8Array> {
   const known = new Map(objects.map((object) => [object.oid, object]));
   const bases = outsideOf(makeReader(known));
   let inspector: PackInspector | undefined;
-  const scanner = new PackScanner(codec, limits, (entry, kind, content) => {
-    inspector?.onWhole(entry, kind, content);
-  });
+  const scanner = new PackScanner(
+    codec,
+    limits,
+    (entry, kind, content) => {
+      inspector?.onWhole(entry, kind, content);
+    },
+    kernel,
+  );
   inspector = new PackInspector(scanner.table, STRICT_SEVERITIES);
   const chunkBytes = 1 + makeRandom(bytes.length).below(bytes.length + 1);
   for (let at = 0; at < bytes.length; at += chunkBytes) {
@@ -547,6 +601,7 @@ async function receive(bytes: Uint8Array, objects: readonly KnownObject[]): Prom
   const { externalOids } = await resolveDeltas(table, {
     source,
     codec,
+    kernel,
     limits,
     scratch: new MemoryScratch(),
     budgetBytes: 1000,
@@ -561,9 +616,11 @@ async function receive(bytes: Uint8Array, objects: readonly KnownObject[]): Prom
   }
   inspector.refuseErrors();
   const sidecar = await makeSidecar(table, name, inspector, bases, { generation: () => undefined });
-  const idx = new IdxFile(formatIdx(table, name, codec));
+  const idxBytes = formatIdx(table, name, codec);
+  const idx = new IdxFile(idxBytes);
   const again = parseSidecar(formatSidecar(sidecar, codec), codec);
   if (again.kinds.length !== idx.count) throw new Error("index and sidecar are of different packs");
+  return idxBytes;
 }
 
 async function fileTargets(repository: string): Promise<Target[]> {

@@ -11,6 +11,7 @@ import { formatOid, oidBytes } from "../../../src/git/oid.ts";
 import { verifyIdx } from "../support/verify-idx.ts";
 import { codec } from "../support/codec.ts";
 import { git, gitBytes, makeFixture } from "../support/git.ts";
+import { openKernel } from "../support/kernel.ts";
 import { makeRandom } from "../support/random.ts";
 import { outsideOf } from "../support/outside.ts";
 import { index, indexByGit, makePack, readByGit, scan } from "../support/packs.ts";
@@ -47,9 +48,13 @@ const entry = (
 const delta = (...bytes: number[]) => String.fromCharCode(...bytes);
 const ref = (oid: string) => entry(7, delta(5, 5, 0x90, 5), 4, oidBytes(oid));
 
+const kernel = openKernel();
+
 describe("indexing a pack", () => {
   it.each(packs)("%s produces git's index, byte for byte", async (_, bytes) => {
     const { table, checksum } = await index(bytes);
+    const byKernel = await index(bytes, { kernel });
+    expect(formatIdx(byKernel.table, checksum, codec)).toEqual(formatIdx(table, checksum, codec));
     expect(Buffer.from(formatIdx(table, checksum, codec))).toEqual(indexByGit(bytes).idx);
   });
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ObjectKind } from "../../../src/git/object/kind.ts";
 import { type ResolveOptions, resolveDeltas } from "../../../src/git/pack/delta-resolver.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
+import type { PackKernel } from "../../../src/git/pack/pack-kernel.ts";
 import { PackScanner } from "../../../src/git/pack/pack-scanner.ts";
 import type { StoredObject } from "../../../src/git/store.ts";
 import { codec } from "./codec.ts";
@@ -38,8 +39,13 @@ export function indexByGit(pack: Uint8Array): { idx: Buffer; directory: string; 
 }
 
 /** Scans a pack in chunks of `chunkBytes`. */
-export function scan(pack: Uint8Array, chunkBytes = pack.length, limits = DEFAULT_PACK_LIMITS) {
-  const scanner = new PackScanner(codec, limits, () => {});
+export function scan(
+  pack: Uint8Array,
+  chunkBytes = pack.length,
+  limits = DEFAULT_PACK_LIMITS,
+  kernel?: PackKernel,
+) {
+  const scanner = new PackScanner(codec, limits, () => {}, kernel);
   for (let at = 0; at < pack.length; at += chunkBytes) {
     scanner.push(pack.subarray(at, at + chunkBytes));
   }
@@ -48,7 +54,7 @@ export function scan(pack: Uint8Array, chunkBytes = pack.length, limits = DEFAUL
 
 /** Runs both passes over a pack. */
 export async function index(pack: Uint8Array, options: Partial<ResolveOptions> = {}) {
-  const scanned = scan(pack, pack.length, options.limits);
+  const scanned = scan(pack, pack.length, options.limits, options.kernel);
   const report = await resolveDeltas(scanned.table, {
     source: new MemorySource(pack),
     codec,
