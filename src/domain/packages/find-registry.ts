@@ -81,6 +81,8 @@ export function toRegistryView(
       type,
       revision: 0,
       changedAt: 0,
+      publicRevision: 0,
+      publicChangedAt: 0,
       publicKey: "",
       sealedKey: "",
     },
