@@ -122,9 +122,17 @@ export class HashedFiles<D extends DigestName> {
     return { sizeBytes, ...Object.fromEntries(hexOf) } as StoredBytes<D>;
   }
 
-  /** Streams the file, or a non-empty range of it. */
-  open(uuid: string, range?: ByteRange): Promise<ReadableStream> {
-    return this.bucket.open(this.keyOf(uuid), range);
+  /** Streams a range of the file. */
+  open(uuid: string, range: ByteRange): Promise<ReadableStream<Uint8Array>> {
+    return this.bucket.openRange(this.keyOf(uuid), range);
+  }
+
+  /** The same of a file that may be sent often: a small range comes from a cache close to the Worker. */
+  openCached(
+    { uuid, sizeBytes }: { readonly uuid: string; readonly sizeBytes: number },
+    range: ByteRange,
+  ): Promise<ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>> {
+    return this.bucket.openCached(this.keyOf(uuid), sizeBytes, range);
   }
 
   /** Exactly the bytes from `start` to `end`. */
