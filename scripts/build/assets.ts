@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 
 import { inProject } from "../project.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
+import { buildHashes } from "./hashes.ts";
 import { buildLanguages } from "./languages.ts";
 import { toSwagger } from "./swagger.ts";
 import { buildTemplates } from "./templates.ts";
@@ -24,7 +25,8 @@ const files: Record<string, string> = {
 };
 
 /**
- * Builds dist/assets (the interface description in both versions, and its viewer), dist/templates and dist/languages.
+ * Builds dist/assets (the interface description in both versions, and its viewer), and dist/templates,
+ * dist/languages and dist/hashes.
  *
  * @returns Whether dist/assets was built anew.
  */
@@ -32,6 +34,7 @@ export async function buildAssets(): Promise<boolean> {
   try {
     await buildTemplates();
     await buildLanguages();
+    await buildHashes();
     const sources = [...Object.values(files), "scripts/build/swagger.ts"];
     return await whenChanged("dist/assets", sources, async (directory) => {
       for (const [name, source] of Object.entries(files)) {

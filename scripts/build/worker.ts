@@ -13,6 +13,7 @@ const sources = [
   "src",
   "dist/templates",
   "dist/languages",
+  "dist/hashes",
   "wrangler.toml",
   "tsconfig.json",
   "package-lock.json",
