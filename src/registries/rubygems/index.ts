@@ -212,7 +212,7 @@ async function enterFile(c: RegistryContext, text: string): Promise<FileOfVersio
 
 /** An index over all gems that the caller may see. */
 const indexOf = (
-  { ctx, owner, registry, sees, visibilityKey }: RegistryRequest,
+  { ctx, owner, shown: registry, sees, visibilityKey }: RegistryRequest,
   kind: string,
   make: (gems: IndexedGemRow[]) => string | Uint8Array,
 ): IndexContent => ({
