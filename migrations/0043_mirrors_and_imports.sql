@@ -7,6 +7,7 @@ CREATE TABLE `foreign_items` (
 	PRIMARY KEY(`repo_id`, `kind`, `foreign_id`)
 );
 --> statement-breakpoint
+CREATE INDEX `foreign_items_local` ON `foreign_items` (`repo_id`,`kind`,`local_id`);--> statement-breakpoint
 CREATE TABLE `imports` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`repo_id` integer NOT NULL,
@@ -85,4 +86,9 @@ CREATE TABLE `push_mirrors` (
 CREATE UNIQUE INDEX `push_mirrors_name` ON `push_mirrors` (`repo_id`,`remote_name`);--> statement-breakpoint
 CREATE INDEX `push_mirrors_repo` ON `push_mirrors` (`repo_id`,`id`);--> statement-breakpoint
 CREATE INDEX `push_mirrors_due` ON `push_mirrors` (`due_at`) WHERE "push_mirrors"."due_at" is not null;--> statement-breakpoint
-ALTER TABLE `repositories` ADD `origin` text;
+ALTER TABLE `package_registries` ADD `public_revision` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE `package_registries` ADD `public_changed_at` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE `packages` ADD `is_concealed` integer DEFAULT false NOT NULL;--> statement-breakpoint
+CREATE INDEX `packages_concealed` ON `packages` (`owner_id`,`type`) WHERE "packages"."is_concealed" = 1;--> statement-breakpoint
+ALTER TABLE `repositories` ADD `origin` text;--> statement-breakpoint
+CREATE INDEX `package_blobs_sha512` ON `package_blobs` (`owner_id`,`sha512`);

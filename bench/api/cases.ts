@@ -20,8 +20,8 @@ export type Request = {
   path: string;
   token?: string;
   headers?: Readonly<Record<string, string>>;
-  /** In ASCII. */
-  body?: string;
+  /** A text in ASCII; JSON unless the headers say otherwise. */
+  body?: string | Uint8Array;
 };
 
 /** A measured request of the API. */

@@ -15,9 +15,9 @@ export function openClient(origin: URL): Client {
     new Promise<Answer>((resolve, reject) => {
       const startedAt = performance.now();
       const headers = {
-        ...own,
         ...(token && { authorization: `token ${token}` }),
         ...(body && { "content-type": "application/json", "content-length": body.length }),
+        ...own,
       };
       const sent = open({ agent, hostname, port, method, path, headers }, (answer) => {
         let bytes = 0;

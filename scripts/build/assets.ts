@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { inProject } from "../project.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
 import { buildKernel } from "./kernel.ts";
+import { buildHashes } from "./hashes.ts";
 import { buildLanguages } from "./languages.ts";
 import { toSwagger } from "./swagger.ts";
 import { buildTemplates } from "./templates.ts";
@@ -25,7 +26,8 @@ const files: Record<string, string> = {
 };
 
 /**
- * Builds dist/assets (the interface description in both versions, and its viewer), dist/templates, dist/languages and dist/wasm.
+ * Builds dist/assets (the interface description in both versions, and its viewer), and dist/templates,
+ * dist/languages, dist/wasm and dist/hashes.
  *
  * @returns Whether dist/assets was built anew.
  */
@@ -34,6 +36,7 @@ export async function buildAssets(): Promise<boolean> {
     await buildTemplates();
     await buildLanguages();
     await buildKernel();
+    await buildHashes();
     const sources = [...Object.values(files), "scripts/build/swagger.ts"];
     return await whenChanged("dist/assets", sources, async (directory) => {
       for (const [name, source] of Object.entries(files)) {

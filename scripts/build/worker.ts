@@ -14,6 +14,7 @@ const sources = [
   "dist/templates",
   "dist/languages",
   "dist/wasm",
+  "dist/hashes",
   "wrangler.toml",
   "tsconfig.json",
   "package-lock.json",

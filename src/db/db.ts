@@ -1,13 +1,22 @@
 import { and, getTableColumns, or, sql, type SQL, type Table } from "drizzle-orm";
-import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import { DrizzleD1Database, SQLiteD1Session } from "drizzle-orm/d1";
+import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 
 import type { D1 } from "./meter.ts";
 
 /** D1 through Drizzle, without its relational queries: lists write their joins explicitly. */
 export type Database = DrizzleD1Database;
 
+/** Keeps the names of columns in SQL. Drizzle's own function makes one for each database, which is for each request. */
+const dialect = new SQLiteAsyncDialect({ casing: "snake_case" });
+
 export function openDatabase(d1: D1): Database {
-  return drizzle(d1 as D1Database, { casing: "snake_case" });
+  const session = new SQLiteD1Session<Record<string, never>, Record<string, never>>(
+    d1 as D1Database,
+    dialect,
+    undefined,
+  );
+  return new DrizzleD1Database("async", dialect, session, undefined);
 }
 
 /**
@@ -42,6 +51,9 @@ type Aliased<T extends Table> = {
   [K in keyof T["$inferSelect"]]: SQL.Aliased<T["$inferSelect"][K]>;
 };
 
+/** What `columnsOf` has returned, by prefix: these never change. */
+const aliased = new WeakMap<Table, Map<string, object>>();
+
 /**
  * The columns of `table` under prefixed names that are unique in the query.
  *
@@ -49,11 +61,19 @@ type Aliased<T extends Table> = {
  * that may run in a batch must select its columns through this function.
  */
 export function columnsOf<T extends Table>(table: T, prefix: string): Aliased<T> {
+  let byPrefix = aliased.get(table);
+  if (!byPrefix) aliased.set(table, (byPrefix = new Map()));
+  let columns = byPrefix.get(prefix);
+  if (!columns) byPrefix.set(prefix, (columns = aliasColumns(table, prefix)));
+  return columns as Aliased<T>;
+}
+
+function aliasColumns(table: Table, prefix: string): object {
   const columns = Object.entries(getTableColumns(table)).map(([key, column]) => [
     key,
     sql`${column}`.mapWith(column).as(`${prefix}_${key}`),
   ]);
-  return Object.fromEntries(columns) as Aliased<T>;
+  return Object.fromEntries(columns);
 }
 
 /**

@@ -7,8 +7,8 @@ interface StoredFile {
   /** The entity tag, without quotes. */
   readonly tag: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Opens the file, or a non-empty range of it. Called at most once, and only if the body is sent. */
-  readonly open: (range?: ByteRange) => Promise<ReadableStream>;
+  /** Opens a range of the file. Called at most once, and only if the body is sent. */
+  readonly open: (range: ByteRange) => Promise<ReadableStream | Uint8Array<ArrayBuffer>>;
 }
 
 /**
@@ -39,8 +39,9 @@ export async function answerStoredFile(
     return new Response(null, { status: 416, headers });
   }
   const isWhole = range === "whole";
-  if (!isWhole) headers["Content-Range"] = `bytes ${range.start}-${range.end - 1}/${sizeBytes}`;
-  headers["Content-Length"] = String(isWhole ? sizeBytes : range.end - range.start);
-  const body = method === "HEAD" ? null : await open(isWhole ? undefined : range);
+  const { start, end } = isWhole ? { start: 0, end: sizeBytes } : range;
+  if (!isWhole) headers["Content-Range"] = `bytes ${start}-${end - 1}/${sizeBytes}`;
+  headers["Content-Length"] = String(end - start);
+  const body = method === "HEAD" ? null : await open({ start, end });
   return new Response(body, { status: isWhole ? 200 : 206, headers });
 }

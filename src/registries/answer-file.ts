@@ -32,8 +32,8 @@ export function answerFile(
       ...headers,
     },
     open: (range) => {
-      if (!range || range.start === 0) countPackageDownload(ctx, version.id);
-      return ctx.git.packageFiles.open(blob.uuid, range);
+      if (range.start === 0) countPackageDownload(ctx, version.id);
+      return ctx.git.packageFiles.openCached(blob, range);
     },
   });
 }

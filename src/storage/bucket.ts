@@ -1,4 +1,5 @@
 import type { ByteSource, Gauge } from "../git/store.ts";
+import type { ByteRange } from "../lib/byte-range.ts";
 import { readPieces } from "../lib/read-pieces.ts";
 import { LruCache } from "./lru-cache.ts";
 import { Semaphore } from "./semaphore.ts";
@@ -11,6 +12,14 @@ const READS_MAX = 5;
 
 /** Size of a part of a multipart upload, in bytes. All parts but the last have this size. */
 const PART_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Size of the ranges by which a large file is sent, in bytes: 256 reads for 4 GB.
+ *
+ * The local runtime reads ahead of a slow client, to the end of what it was asked for: it held 500 MB of a layer of 512 MB
+ * that was asked for at once.
+ */
+const SPAN_BYTES = 16 * 1024 * 1024;
 
 /** Size of a block, in bytes. Small reads are served from blocks. */
 const BLOCK_BYTES = 64 * 1024;
@@ -104,7 +113,7 @@ export class Bucket {
     sizeBytes: number,
     start: number,
     end: number,
-  ): Promise<Uint8Array> {
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const first = Math.floor(start / BLOCK_BYTES);
     const last = Math.ceil(end / BLOCK_BYTES);
     const found: (Uint8Array | undefined)[] = [];
@@ -169,12 +178,70 @@ export class Bucket {
     }
   }
 
-  /** Streams the file, or a range of it, without buffering. */
-  async open(key: string, range?: { start: number; end: number }): Promise<ReadableStream> {
+  /** Streams the file without buffering. For small files, see `openRange`. */
+  open(key: string): Promise<ReadableStream<Uint8Array>> {
+    return this.get(key);
+  }
+
+  /**
+   * Streams a range of a file: by several reads if it is long, of which the next one begins when the one before is being
+   * sent. What is read ahead of the client is bounded so.
+   */
+  async openRange(key: string, { start, end }: ByteRange): Promise<ReadableStream<Uint8Array>> {
+    if (start === end) return new Blob([]).stream();
+    const read = (at: number) => this.get(key, { start: at, end: Math.min(end, at + SPAN_BYTES) });
+    const first = await read(start);
+    if (end - start <= SPAN_BYTES) return first;
+    const { readable, writable } = new FixedLengthStream(end - start);
+    void this.sendSpans(first, read, { start, end }, writable);
+    return readable;
+  }
+
+  /** Sends a range; if a read fails, or nobody wants the rest, the stream fails. */
+  private async sendSpans(
+    first: ReadableStream<Uint8Array>,
+    read: (at: number) => Promise<ReadableStream<Uint8Array>>,
+    { start, end }: ByteRange,
+    writable: WritableStream<Uint8Array>,
+  ): Promise<void> {
+    let next: Promise<ReadableStream<Uint8Array>> | undefined = Promise.resolve(first);
+    // One that is being sent and one that is being read.
+    this.usage.hold(2 * SPAN_BYTES);
+    try {
+      for (let at = start; next; at += SPAN_BYTES) {
+        const span: ReadableStream<Uint8Array> = await next;
+        next = at + SPAN_BYTES < end ? read(at + SPAN_BYTES) : undefined;
+        // Awaited later; this avoids an unhandled rejection until then.
+        next?.catch(ignore);
+        await span.pipeTo(writable, { preventClose: true });
+      }
+      await writable.close();
+    } catch (error) {
+      await writable.abort(error).catch(ignore);
+      await next?.then((span) => span.cancel()).catch(ignore);
+    } finally {
+      this.usage.hold(-2 * SPAN_BYTES);
+    }
+  }
+
+  private async get(key: string, range?: ByteRange): Promise<ReadableStream<Uint8Array>> {
     const options = range && { range: { offset: range.start, length: range.end - range.start } };
     const object = await this.semaphore.run(() => this.bucket.get(key, options));
     if (!object) throw new Error("a large file is gone");
     return object.body;
+  }
+
+  /**
+   * A range of a file of known size, to be sent: a small one in memory, from cached blocks where these are, else streamed.
+   */
+  async openCached(
+    key: string,
+    sizeBytes: number,
+    range: ByteRange,
+  ): Promise<ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>> {
+    const { start, end } = range;
+    if (end - start > BLOCK_READ_BYTES_MAX) return this.openRange(key, range);
+    return this.readBlocks(key, sizeBytes, start, end);
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {

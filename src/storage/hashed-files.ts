@@ -2,6 +2,8 @@ import { createHash, type Hash } from "node:crypto";
 
 import type { ByteRange } from "../lib/byte-range.ts";
 import { type Bucket, isUploadGone, type SentParts } from "./bucket.ts";
+import { loadHashModules } from "./hash-modules.ts";
+import { type HashStates, ResumableHashes } from "./resumable-hash.ts";
 
 export type DigestName = "md5" | "sha1" | "sha256" | "sha512";
 
@@ -10,11 +12,13 @@ export type StoredBytes<D extends DigestName> = { readonly sizeBytes: number } &
   readonly [digest in D]: string;
 };
 
-/** A file of which earlier requests have received a part. Both are missing where nothing was received. */
+/** A file of which earlier requests have received a part. All are missing where nothing was received. */
 export interface PartialFile {
   readonly sent?: SentParts | undefined;
   /** The bytes after the sent parts, fewer than a part: a file of its own. */
   readonly rest?: { readonly uuid: string; readonly sizeBytes: number } | undefined;
+  /** The hashes of all that was received. */
+  readonly hashes?: HashStates | undefined;
 }
 
 /** Size of the pieces in which a stored file is hashed, in bytes. */
@@ -25,12 +29,22 @@ export class HashedFiles<D extends DigestName> {
   private readonly bucket: Bucket;
   private readonly keyOf: (uuid: string) => string;
   private readonly digests: readonly D[];
+  private readonly loadModules: typeof loadHashModules;
 
-  /** @param keyOf The key of a file in the bucket. */
-  constructor(bucket: Bucket, keyOf: (uuid: string) => string, digests: readonly D[]) {
+  /**
+   * @param keyOf The key of a file in the bucket.
+   * @param loadModules Loads the hash functions for files that come in several requests.
+   */
+  constructor(
+    bucket: Bucket,
+    keyOf: (uuid: string) => string,
+    digests: readonly D[],
+    loadModules = loadHashModules,
+  ) {
     this.bucket = bucket;
     this.keyOf = keyOf;
     this.digests = digests;
+    this.loadModules = loadModules;
   }
 
   /**
@@ -65,26 +79,31 @@ export class HashedFiles<D extends DigestName> {
   ): Promise<PartialFile> {
     const upload = this.bucket.startUpload(this.keyOf(uuid), partial.sent);
     if (partial.rest) await upload.write(await this.readRest(partial.rest));
-    for await (const piece of pieces) await upload.write(piece);
+    const hashes = await this.resumeHashes(partial);
+    for await (const piece of pieces) {
+      hashes?.update(piece);
+      await upload.write(piece);
+    }
     const { sent, rest } = await upload.suspend();
-    if (rest.length === 0) return { sent };
+    const received: PartialFile = { sent, hashes: hashes?.save() };
+    if (rest.length === 0) return received;
     await this.bucket.put(this.keyOf(restUuid), rest);
-    return { sent, rest: { uuid: restUuid, sizeBytes: rest.length } };
+    return { ...received, rest: { uuid: restUuid, sizeBytes: rest.length } };
   }
 
   /**
-   * Finishes a file that several requests have received, and hashes it: by reading it back, since the state of a native
-   * hash can't be stored between requests. May be repeated.
+   * Finishes a file that several requests have received. May be repeated.
    *
    * @returns Also the file that has the bytes, which is that of the rest if no part was sent; undefined if another request
    * has replaced or discarded a part.
    */
   async complete(
     uuid: string,
-    { sent, rest }: PartialFile,
+    partial: PartialFile,
     sizeBytes: number,
   ): Promise<({ readonly uuid: string } & StoredBytes<D>) | undefined> {
-    if (!sent && rest) return { uuid: rest.uuid, ...(await this.hash(rest.uuid)) };
+    const { sent, rest } = partial;
+    if (!sent && rest) return this.describe(rest.uuid, partial, sizeBytes);
     const key = this.keyOf(uuid);
     const upload = this.bucket.startUpload(key, sent);
     if (rest) await upload.write(await this.readRest(rest));
@@ -95,7 +114,25 @@ export class HashedFiles<D extends DigestName> {
       if (!isFinished && isUploadGone(error)) return undefined;
       if (!isFinished) throw error;
     }
-    return { uuid, ...(await this.hash(uuid)) };
+    return this.describe(uuid, partial, sizeBytes);
+  }
+
+  /** The hashes of what was received so far; undefined if they can't be continued, so that the file is read back. */
+  private async resumeHashes({
+    sent,
+    rest,
+    hashes,
+  }: PartialFile): Promise<ResumableHashes<D> | undefined> {
+    if (!hashes && (sent || rest)) return undefined;
+    return ResumableHashes.resume(await this.loadModules(), this.digests, hashes);
+  }
+
+  private async describe(uuid: string, partial: PartialFile, sizeBytes: number) {
+    const hashes = partial.hashes && (await this.resumeHashes(partial));
+    const stored: StoredBytes<D> = hashes
+      ? { sizeBytes, ...hashes.digests() }
+      : await this.hash(uuid);
+    return { uuid, ...stored };
   }
 
   /** Discards the parts of a file that is not finished. */
@@ -107,6 +144,7 @@ export class HashedFiles<D extends DigestName> {
     return this.read(uuid, { start: 0, end: sizeBytes });
   }
 
+  /** Hashes a file by reading it back: one whose upload began with another build of the service. */
   private async hash(uuid: string): Promise<StoredBytes<D>> {
     const hashes = this.digests.map((digest) => createHash(digest));
     let sizeBytes = 0;
@@ -122,9 +160,17 @@ export class HashedFiles<D extends DigestName> {
     return { sizeBytes, ...Object.fromEntries(hexOf) } as StoredBytes<D>;
   }
 
-  /** Streams the file, or a non-empty range of it. */
-  open(uuid: string, range?: ByteRange): Promise<ReadableStream> {
-    return this.bucket.open(this.keyOf(uuid), range);
+  /** Streams a range of the file. */
+  open(uuid: string, range: ByteRange): Promise<ReadableStream<Uint8Array>> {
+    return this.bucket.openRange(this.keyOf(uuid), range);
+  }
+
+  /** The same of a file that may be sent often: a small range comes from a cache close to the Worker. */
+  openCached(
+    { uuid, sizeBytes }: { readonly uuid: string; readonly sizeBytes: number },
+    range: ByteRange,
+  ): Promise<ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>> {
+    return this.bucket.openCached(this.keyOf(uuid), sizeBytes, range);
   }
 
   /** Exactly the bytes from `start` to `end`. */

@@ -100,9 +100,9 @@ export class LargeFiles {
     }
   }
 
-  /** Streams the file, or a non-empty range of it. */
-  open(file: LargeFile, range?: ByteRange): Promise<ReadableStream> {
-    return this.bucket.open(largeFileKey(file), range);
+  /** Streams a range of the file. */
+  open(file: LargeFile, range: ByteRange): Promise<ReadableStream<Uint8Array>> {
+    return this.bucket.openRange(largeFileKey(file), range);
   }
 
   /** Streams the file in pieces of `pieceBytes`. */

@@ -98,9 +98,9 @@ async function download(c: Context<WebEnv>, ctx: Ctx, attachment: Attachment): P
       // Shown again only after another look at what the reader may see.
       "Cache-Control": "private, no-cache",
     },
-    open: (range?: { start: number; end: number }) => {
+    open: (range: { start: number; end: number }) => {
       // Not for each part of a file that is read in parts.
-      if (!range || range.start === 0) {
+      if (range.start === 0) {
         ctx.defer(
           countDownload(ctx, attachment).catch(() => log("attachment:not-counted", { uuid })),
         );

@@ -3,9 +3,11 @@ import { createHash } from "node:crypto";
 import { type Answer, visit } from "./call.ts";
 import type { TestUser } from "./make.ts";
 
-/** The SHA-256 of a content, as images name it. */
-export const digestOf = (content: string | Uint8Array): string =>
-  `sha256:${createHash("sha256").update(content).digest("hex")}`;
+/** The hash of a content, as images name it. */
+export const digestOf = (
+  content: string | Uint8Array,
+  algorithm: "sha256" | "sha512" = "sha256",
+): string => `${algorithm}:${createHash(algorithm).update(content).digest("hex")}`;
 
 export const OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";

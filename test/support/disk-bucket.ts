@@ -15,6 +15,8 @@ const PART_BYTES_MIN = 5 * 1024 * 1024;
 export class DiskBucket {
   /** Called with the method name as each call begins. */
   onCall: (name: string) => void = () => {};
+  /** Bytes that were read of all files. */
+  readBytes = 0;
   private readonly directory: string;
   private uploads = 0;
   /** The sizes of the parts of each unfinished upload. */
@@ -61,6 +63,7 @@ export class DiskBucket {
     const readAtLeast = async (_minBytes: number, view: Uint8Array) => {
       const { bytesRead } = await file.read(view, 0, Math.min(view.length, end - at), at);
       at += bytesRead;
+      this.readBytes += bytesRead;
       return { value: view.subarray(0, bytesRead), done: at === end };
     };
     const cancel = (): Promise<void> => file.close();

@@ -32,6 +32,11 @@ export const packages = sqliteTable(
      * a private repository that it was linked to is deleted or transferred.
      */
     isRestricted: integer({ mode: "boolean" }).notNull().default(false),
+    /**
+     * Whether not all who see the owner see it: it is restricted, or linked to a repository whose visibility is private.
+     * Maintained by triggers.
+     */
+    isConcealed: integer({ mode: "boolean" }).notNull().default(false),
     /** Counts the changes of what indexes show: versions, files, properties. Maintained by triggers. */
     revision: integer().notNull().default(0),
     createdAt: integer().notNull(),
@@ -41,6 +46,10 @@ export const packages = sqliteTable(
     index("packages_repository").on(table.repoId),
     // For the catalog of images, which spans owners.
     index("packages_type").on(table.type, table.ownerId),
+    // For indexes over all packages of an owner: those that some of its readers do not see.
+    index("packages_concealed")
+      .on(table.ownerId, table.type)
+      .where(sql`${table.isConcealed} = 1`),
   ],
 );
 export type Package = typeof packages.$inferSelect;
@@ -106,6 +115,8 @@ export const packageBlobs = sqliteTable(
   },
   (table) => [
     uniqueIndex("package_blobs_sha256").on(table.ownerId, table.sha256),
+    // For images, whose contents have either digest.
+    index("package_blobs_sha512").on(table.ownerId, table.sha512),
     uniqueIndex("package_blobs_uuid").on(table.uuid),
   ],
 );
@@ -178,6 +189,9 @@ export const packageRegistries = sqliteTable(
     revision: integer().notNull().default(0),
     /** When the revision was last counted, in milliseconds, whole seconds. It never goes back. Maintained by a trigger. */
     changedAt: integer().notNull().default(0),
+    /** The same two of the packages that are not concealed, for readers who see only these. Maintained by triggers. */
+    publicRevision: integer().notNull().default(0),
+    publicChangedAt: integer().notNull().default(0),
     /** The armored public key; "" until an index is signed for the first time. */
     publicKey: text().notNull().default(""),
     /** The private key, sealed. */

@@ -129,22 +129,32 @@ async function addAssets(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promis
   let after = 0;
   for (;;) {
     const files = await ctx.db
-      .select({ id: attachments.id, uuid: attachments.uuid })
+      .select({
+        id: attachments.id,
+        uuid: attachments.uuid,
+        sizeBytes: attachments.sizeBytes,
+      })
       .from(attachments)
       .innerJoin(releases, eq(releases.id, attachments.releaseId))
       .where(sql`${releases.repoId} = ${row.id} and ${attachments.id} > ${after}`)
       .orderBy(attachments.id)
       .limit(FILES_AT_ONCE);
-    for (const { id, uuid } of files) {
+    for (const { id, uuid, sizeBytes } of files) {
       after = id;
-      await addBytes(
-        zip,
-        assetPath(uuid),
-        readPieces(await ctx.git.attachmentFiles.open(uuid), PIECE_BYTES),
-      );
+      await addBytes(zip, assetPath(uuid), streamAsset(ctx, uuid, sizeBytes));
     }
     if (files.length < FILES_AT_ONCE) return;
   }
+}
+
+async function* streamAsset(
+  { git }: Ctx,
+  uuid: string,
+  sizeBytes: number,
+): AsyncGenerator<Uint8Array> {
+  if (sizeBytes === 0) return;
+  const stream = await git.attachmentFiles.open(uuid, { start: 0, end: sizeBytes });
+  yield* readPieces(stream, PIECE_BYTES);
 }
 
 async function addLargeFiles(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promise<void> {
@@ -159,11 +169,7 @@ async function addLargeFiles(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Pr
     for (const { oid, uploadId } of files) {
       after = oid;
       const file = { networkName: row.networkName, oid, uploadId };
-      await addBytes(
-        zip,
-        largeFilePath(oid),
-        readPieces(await ctx.git.largeFiles.open(file), PIECE_BYTES),
-      );
+      await addBytes(zip, largeFilePath(oid), ctx.git.largeFiles.stream(file, PIECE_BYTES));
     }
     if (files.length < FILES_AT_ONCE) return;
   }

@@ -39,7 +39,8 @@ export async function copyLargeFiles(
 ): Promise<void> {
   const { networkName } = template;
   for (const { oid, sizeBytes, uploadId } of objects) {
-    const body = await ctx.git.largeFiles.open({ networkName, oid, uploadId });
+    const file = { networkName, oid, uploadId };
+    const body = await ctx.git.largeFiles.open(file, { start: 0, end: sizeBytes });
     await storeObject(ctx, repo, { oid, sizeBytes }, body);
   }
 }

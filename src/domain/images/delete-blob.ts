@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { packageFiles, packageVersions } from "../../db/schema/index.ts";
@@ -27,10 +27,12 @@ export async function deleteBlob(
     .innerJoin(packageVersions, eq(packageVersions.id, packageFiles.versionId))
     .where(sql`${packageFiles.id} in ${files}`);
   if (found.length === 0) throw imageFailure("BLOB_UNKNOWN", "the image does not have the blob");
-  const held = found.find(({ isInternal }) => isInternal);
-  if (!held || found.length > 1) {
+  if (found.some(({ isInternal }) => !isInternal)) {
     throw imageFailure("UNSUPPORTED", "a manifest names the blob: delete the manifest first");
   }
-  const isHeld = and(eq(packageFiles.id, held.id), eq(packageFiles.compositeKey, "blob"));
-  await db.delete(packageFiles).where(isHeld);
+  // One for each of its digests that it was uploaded under.
+  const held = found.map(({ id }) => id);
+  await db
+    .delete(packageFiles)
+    .where(and(inArray(packageFiles.id, held), eq(packageFiles.compositeKey, "blob")));
 }

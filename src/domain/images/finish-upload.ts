@@ -11,7 +11,7 @@ import { CountedPieces } from "./counted-pieces.ts";
 import { discardUpload, endUpload } from "./discard-upload.ts";
 import type { BlobUpload } from "./find-upload.ts";
 import { imageFailure } from "./image-failure.ts";
-import { type Digest, hexOf, holdContent, type ImageTarget } from "./image.ts";
+import { type Digest, digestLike, holdContent, type ImageTarget } from "./image.ts";
 
 /**
  * Ends an upload with its last bytes, and gives the image the blob.
@@ -28,14 +28,14 @@ export async function finishUpload(
   last: { digest: Digest; pieces: AsyncIterable<Uint8Array>; sizeBytes?: number | undefined },
 ): Promise<void> {
   const blob = await complete(ctx, upload, last);
-  if (blob?.sha256 !== hexOf(last.digest)) {
+  if (!blob || digestLike(blob, last.digest) !== last.digest) {
     await discardUpload(ctx, upload);
     throw blob
       ? digestInvalid(last.digest, blob)
       : imageFailure("BLOB_UPLOAD_INVALID", "two requests have changed the upload at once");
   }
   try {
-    await holdContent(ctx, target, blob, { also: () => endUpload(ctx, upload) });
+    await holdContent(ctx, target, last.digest, blob, { also: () => endUpload(ctx, upload) });
   } catch (error) {
     // The bytes of a blob that is refused are dropped, so nobody can go on with the upload.
     if (error instanceof Failure) await discardUpload(ctx, upload);
@@ -85,12 +85,12 @@ export async function receiveImageBlob(
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const blob = await receiveBlob(ctx, "container", pieces);
-  if (blob.sha256 !== hexOf(digest)) {
+  if (digestLike(blob, digest) !== digest) {
     dropBlobs(ctx, [blob.uuid]);
     throw digestInvalid(digest, blob);
   }
-  await holdContent(ctx, target, blob);
+  await holdContent(ctx, target, digest, blob);
 }
 
-const digestInvalid = (digest: Digest, { sha256 }: { sha256: string }) =>
-  imageFailure("DIGEST_INVALID", `the content is sha256:${sha256}`, { digest });
+const digestInvalid = (digest: Digest, blob: ReceivedBlob) =>
+  imageFailure("DIGEST_INVALID", `the content is ${digestLike(blob, digest)}`, { digest });

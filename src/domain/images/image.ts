@@ -27,17 +27,38 @@ export interface ImageTarget {
 /** What a content is to an image. One content may be both: their files have this as their composite key. */
 export type ContentKind = "blob" | "manifest";
 
-/** A content as an image names it: `sha256:` and 64 hex digits. */
-export type Digest = `sha256:${string}`;
+/** The hash functions of digests, with the hex digits of each. @see OCI image specification 1.1, descriptor.md. */
+export const DIGEST_DIGITS = { sha256: 64, sha512: 128 } as const;
+type Algorithm = keyof typeof DIGEST_DIGITS;
 
-/** The SHA-256 of a digest, in hex. */
-export const hexOf = (digest: Digest): string => digest.slice("sha256:".length);
+/** A content as a client names it: the hash function, a colon and hex digits. A content may have two names so. */
+export type Digest = `${Algorithm}:${string}`;
+
+/** The hash function of a digest. */
+export const algorithmOf = (digest: Digest): Algorithm =>
+  digest.startsWith("sha512:") ? "sha512" : "sha256";
+
+/** The hash of a digest, in hex. */
+export const hexOf = (digest: Digest): string => digest.slice(digest.indexOf(":") + 1);
+
+/** The digest of a content by the hash function of another one. */
+export const digestLike = (content: Readonly<Record<Algorithm, string>>, other: Digest): Digest =>
+  `${algorithmOf(other)}:${content[algorithmOf(other)]}`;
 
 /** The version with the contents that no manifest names yet. It is no tag, because of the colon. */
 const UPLOADED_VERSION = ":uploaded";
 
 /** The name of a content's file, as people see it. */
-export const contentName = (digest: Digest): string => `sha256_${hexOf(digest)}`;
+export const contentName = (digest: Digest): string => digest.replace(":", "_");
+
+/** The condition that a version is that of a manifest without a tag: tags have no colon. */
+export const isUntagged = (versionKey: SQL): SQL => sql`instr(${versionKey}, ':') > 0`;
+
+/** The condition for the blob of an owner that has a hash: one of SHA-512 is longer than one of SHA-256. */
+export const isBlobOf = (ownerId: number, hex: SQL): SQL => sql`(
+  (${packageBlobs.ownerId} = ${ownerId} and ${packageBlobs.sha256} = ${hex})
+  or (${packageBlobs.ownerId} = ${ownerId} and ${packageBlobs.sha512} = ${hex})
+)`;
 
 /**
  * The files of an image that have a content, as the clauses after `select`. SECURITY: a content of the owner that the image
@@ -47,7 +68,7 @@ export const fromContent = (packageId: SQL, ownerId: number, hex: SQL, kind: SQL
   from ${packageBlobs}
   cross join ${packageFiles}
   cross join ${packageVersions}
-  where ${packageBlobs.ownerId} = ${ownerId} and ${packageBlobs.sha256} = ${hex}
+  where ${isBlobOf(ownerId, hex)}
     and ${packageFiles.blobId} = ${packageBlobs.id} and ${packageFiles.compositeKey} = ${kind}
     and ${packageVersions.id} = ${packageFiles.versionId}
     and ${packageVersions.packageId} = ${packageId}`;
@@ -70,17 +91,17 @@ export async function findContent(
 type Beside = Pick<Publication, "also" | "refusalOf">;
 
 /**
- * Makes a content one that an image has, until a manifest names it or a day has passed.
+ * Makes a content one that an image has, under a digest of it, until a manifest names it or a day has passed.
  *
  * @throws Failure as `publishVersion`.
  */
 export function holdContent(
   ctx: Ctx,
   { owner, pkg, name }: ImageTarget,
-  content: ReceivedBlob | Pick<PackageBlob, "id" | "sha256">,
+  digest: Digest,
+  content: ReceivedBlob | Pick<PackageBlob, "id">,
   beside: Beside = {},
 ): Promise<Published> {
-  const digest: Digest = `sha256:${content.sha256}`;
   return publishVersion(ctx, owner, pkg, {
     type: "container",
     name,

@@ -3,6 +3,7 @@ import { and, asc, eq, gt, not, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { packageVersions } from "../../db/schema/index.ts";
 import type { PackageContext } from "../packages/find-package.ts";
+import { isUntagged } from "./image.ts";
 
 /** Lists up to `limit` tags of an image in ASCII order, after the tag `after`, which need not exist. */
 export async function listImageTags(
@@ -18,8 +19,7 @@ export async function listImageTags(
         eq(packageVersions.packageId, row.id),
         gt(packageVersions.versionKey, after),
         eq(packageVersions.isInternal, false),
-        // Manifests without a tag.
-        not(sql`${packageVersions.versionKey} between 'sha256:' and 'sha256;'`),
+        not(isUntagged(sql`${packageVersions.versionKey}`)),
       ),
     )
     .orderBy(asc(packageVersions.versionKey))

@@ -12,7 +12,14 @@ import {
 } from "../../db/schema/index.ts";
 import type { PackageContext } from "../packages/find-package.ts";
 import { imageFailure } from "./image-failure.ts";
-import { type Digest, findContent, hexOf, holdContent, type ImageTarget } from "./image.ts";
+import {
+  type Digest,
+  findContent,
+  hexOf,
+  holdContent,
+  type ImageTarget,
+  isBlobOf,
+} from "./image.ts";
 
 /**
  * Gives an image a content that another image of the same owner has.
@@ -32,7 +39,7 @@ export async function mountBlob(
     : await findOwnersBlob(ctx, target, digest);
   if (!blob) return false;
   const refusal = imageFailure("BLOB_UNKNOWN", "the content was deleted meanwhile");
-  await holdContent(ctx, target, blob, {
+  await holdContent(ctx, target, digest, blob, {
     also: ({ versionId }) => [requireFile(ctx, versionId, blob)],
     refusalOf: (error) =>
       isViolation(error, "NOT NULL", "package_versions.type") ? refusal : undefined,
@@ -70,19 +77,18 @@ async function findOwnersBlob(
   { db, actor }: Ctx,
   { owner, pkg }: ImageTarget,
   digest: Digest,
-): Promise<Pick<PackageBlob, "id" | "sha256"> | undefined> {
+): Promise<Pick<PackageBlob, "id"> | undefined> {
   if (bindingsOf(actor.token).length > 0) return undefined;
   const repoId = pkg?.row.repoId ?? null;
   const [found] = await db
-    .select({ id: packageBlobs.id, sha256: packageBlobs.sha256 })
+    .select({ id: packageBlobs.id })
     .from(packageBlobs)
     .innerJoin(packageFiles, eq(packageFiles.blobId, packageBlobs.id))
     .innerJoin(packageVersions, eq(packageVersions.id, packageFiles.versionId))
     .innerJoin(packages, eq(packages.id, packageVersions.packageId))
     .where(
       and(
-        eq(packageBlobs.ownerId, owner.account.id),
-        eq(packageBlobs.sha256, hexOf(digest)),
+        isBlobOf(owner.account.id, sql`${hexOf(digest)}`),
         eq(packages.type, "container"),
         eq(packageFiles.compositeKey, "blob"),
         or(isNull(packages.repoId), repoId === null ? undefined : eq(packages.repoId, repoId)),

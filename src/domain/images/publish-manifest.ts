@@ -1,4 +1,5 @@
 import { and, eq, ne, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
@@ -100,6 +101,8 @@ interface KnownManifest {
   readonly isVersion: boolean;
 }
 
+const found = alias(packageFiles, "found");
+
 /** Those of some manifests that the image has. */
 async function findManifests(
   { db }: Ctx,
@@ -108,20 +111,26 @@ async function findManifests(
 ): Promise<Map<Digest, KnownManifest>> {
   if (!pkg) return new Map();
   const { id, ownerId } = pkg.row;
-  const list = JSON.stringify(digests.map(hexOf));
-  const from = fromContent(sql`${id}`, ownerId, sql`given.value`, sql`'manifest'`);
+  const list = JSON.stringify(digests.map((digest) => [digest, hexOf(digest)]));
+  const hex = sql`given.value ->> 1`;
+  const from = fromContent(sql`${id}`, ownerId, hex, sql`'manifest'`);
   const rows = await db
-    .select()
-    .from(packageFiles)
-    .where(
-      sql`${packageFiles.id} in (
-        select (select ${packageFiles.id} ${from} order by ${packageFiles.isLead} desc limit 1)
-        from json_each(${list}) given
+    .select({
+      digest: sql<Digest>`given.value ->> 0`,
+      blobId: found.blobId,
+      metadata: found.metadata,
+      isVersion: found.isLead,
+    })
+    .from(sql`json_each(${list}) given`)
+    .innerJoin(
+      found,
+      sql`${found.id} = (
+        select ${packageFiles.id} ${from} order by ${packageFiles.isLead} desc limit 1
       )`,
     );
   return new Map(
-    rows.map(({ nameKey, blobId, metadata, isLead: isVersion }) => [
-      nameKey as Digest,
+    rows.map(({ digest, blobId, metadata, isVersion }) => [
+      digest,
       { blobId, facts: ManifestFacts.parse(metadata), isVersion },
     ]),
   );
@@ -180,7 +189,7 @@ function insertContents(
     ...facts.foreignBlobs.map((digest) => [digest, "blob"] as const),
   ];
   const list = JSON.stringify(
-    contents.map(([digest, kind]) => [hexOf(digest), kind, contentName(digest)]),
+    contents.map(([digest, kind]) => [hexOf(digest), kind, contentName(digest), digest]),
   );
   const field = (at: number) => sql`given.value ->> ${sql.raw(String(at))}`;
   const from = fromContent(packageId, owner.account.id, field(0), field(1));
@@ -192,7 +201,7 @@ function insertContents(
       versionId,
       blobId: first(sql`${packageFiles.blobId}`),
       name: field(2),
-      nameKey: sql`'sha256:' || (${field(0)})`,
+      nameKey: field(3),
       compositeKey: field(1),
       isLead: false,
       metadata: first(sql`${packageFiles.metadata}`),
@@ -236,18 +245,18 @@ async function nameMissing(
   message: string,
 ): Promise<Error> {
   const packageId = sql`${pkg?.row.id ?? 0}`;
-  const list = JSON.stringify(needed.map(([digest, kind]) => [hexOf(digest), kind]));
+  const list = JSON.stringify(needed.map(([digest, kind]) => [hexOf(digest), kind, digest]));
   const from = fromContent(
     packageId,
     owner.account.id,
     sql`given.value ->> 0`,
     sql`given.value ->> 1`,
   );
-  const [first] = await db.all<{ hex: string }>(sql`
-    select given.value ->> 0 as hex
+  const [first] = await db.all<{ digest: string }>(sql`
+    select given.value ->> 2 as digest
     from json_each(${list}) given
     where not exists (select 1 ${from})
     order by given.key
     limit 1`);
-  return imageFailure("MANIFEST_BLOB_UNKNOWN", message, first && { digest: `sha256:${first.hex}` });
+  return imageFailure("MANIFEST_BLOB_UNKNOWN", message, first && { digest: first.digest });
 }

@@ -2,13 +2,13 @@ import { and, asc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import {
-  packageBlobs,
   packageFiles,
   packages,
   packageVersions,
   type Package,
   type PackageCleanupRule,
 } from "../../db/schema/index.ts";
+import { isUntagged } from "../images/image.ts";
 import type { ShortPattern } from "../../render/linear-pattern.ts";
 import { openVersionPattern } from "./version-pattern.ts";
 
@@ -135,7 +135,7 @@ const keptFrom = ({ type, keepCount }: PackageCleanupRule): SQL<number | null> =
         from ${packageVersions} v
         where v.package_id = ${sql`${packages}`}.id
           and not v.is_internal
-          and ${type === "container" ? sql`v.version_key not like 'sha256:%'` : sql`1`}
+          and ${type === "container" ? sql`not ${isUntagged(sql`v.version_key`)}` : sql`1`}
         order by v.id desc
         limit 1
         offset ${keepCount - 1}
@@ -145,15 +145,15 @@ const keptFrom = ({ type, keepCount }: PackageCleanupRule): SQL<number | null> =
 const isContainerRemovable: SQL = sql`(
   ${packageVersions.versionKey} <> 'latest'
   and not (
-    ${packageVersions.versionKey} like 'sha256:%'
+    ${isUntagged(sql`${packageVersions.versionKey}`)}
     and exists (
       select 1
-      from ${packageBlobs} b
+      from ${packageFiles} l
       cross join ${packageFiles} f
       cross join ${packageVersions} v
-      where b.owner_id = ${sql`${packageVersions}`}.owner_id
-        and b.sha256 = substr(${sql`${packageVersions}`}.version_key, 8)
-        and f.blob_id = b.id
+      where l.version_id = ${sql`${packageVersions}`}.id
+        and l.is_lead
+        and f.blob_id = l.blob_id
         and f.composite_key = 'manifest'
         and v.id = f.version_id
         and v.package_id = ${sql`${packageVersions}`}.package_id

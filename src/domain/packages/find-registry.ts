@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, or } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import { accessFacts } from "../../auth/access/facts.ts";
 import { type Actor, boundTokenId } from "../../auth/actor.ts";
@@ -6,9 +6,13 @@ import { isPackageInReach } from "../../auth/access/credential-reach.ts";
 import type { CallerSql } from "../../auth/caller-sql.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
 import {
+  accessTokenRepositories,
+  collaborations,
+  organizationMembers,
   packageRegistries,
   packages,
   repositories,
+  repositoryTransfers,
   users,
   type Package,
   type PackageRegistry,
@@ -20,15 +24,26 @@ import { isUnlinkedPackageVisible } from "./package-visibility.ts";
 /** All packages of one format and owner, as far as the caller may see them. */
 export interface RegistryView {
   readonly registry: PackageRegistry;
+  /** The same with the revision and the date of what the caller may see, if that is no concealed package. */
+  readonly shown: PackageRegistry;
   /**
    * SECURITY: whether the caller may see a package of it. An index over several packages asks it for each.
    */
-  readonly sees: (pkg: Pick<Package, "id" | "name" | "repoId" | "isRestricted">) => boolean;
+  readonly sees: (
+    pkg: Pick<Package, "id" | "name" | "repoId" | "isRestricted" | "isConcealed">,
+  ) => boolean;
   /** The same for callers who see the same packages: a part of what an index is kept by. */
   readonly visibilityKey: string;
 }
 
-/** Selects the registry of a format and owner with the packages in it that not all who see the owner see as well. */
+/**
+ * Selects the registry of a format and owner with the packages in it that the caller may see though not all who see the
+ * owner do, and perhaps some that the caller may not see.
+ *
+ * No row for each linked package: whoever sees the owner sees those that are linked to repositories which are not private.
+ * Rows are read of the others, unless the caller has nothing to do with the owner; for a restricted user of all that are
+ * linked; and for a token that is bound to repositories of those that are linked to these.
+ */
 export const selectRegistry = (
   db: Database,
   who: CallerSql,
@@ -47,16 +62,57 @@ export const selectRegistry = (
       packageRegistries,
       and(eq(packageRegistries.ownerId, users.id), eq(packageRegistries.type, type)),
     )
-    .leftJoin(
-      packages,
-      and(
-        eq(packages.ownerId, packageRegistries.ownerId),
-        eq(packages.type, type),
-        or(isNotNull(packages.repoId), eq(packages.isRestricted, true)),
-      ),
-    )
+    .leftJoin(packages, sql`${packages.id} in (${selectDoubtful(who, ownerName, type)})`)
     .leftJoin(repositories, eq(repositories.id, packages.repoId))
     .where(eq(users.lowerName, ownerName.toLowerCase()));
+
+/** The ids of packages of which only their repository, or a grant, says whether the caller sees them. */
+function selectDoubtful(
+  { actorId, boundTokenId }: CallerSql,
+  ownerName: string,
+  type: PackageType,
+) {
+  const owner = sql`(
+    select named.id from ${users} named where named.lower_name = ${ownerName.toLowerCase()}
+  )`;
+  const isOf = sql`doubtful.owner_id = ${owner} and doubtful.type = ${type}`;
+  const isRestrictedUser = sql`exists (
+    select 1 from ${users} caller where caller.id = ${actorId} and caller.is_restricted
+  )`;
+  // Conditions on the caller alone are decided before a package is read.
+  return sql`
+    select doubtful.id
+    from ${packages} doubtful
+    where ${isOf} and doubtful.is_concealed = 1
+      and ${boundTokenId} is null and ${mayBeGranted(actorId, owner)}
+    union all
+    select doubtful.id
+    from ${packages} doubtful
+    where ${isOf} and doubtful.is_concealed = 0 and doubtful.repo_id is not null
+      and ${boundTokenId} is null and ${isRestrictedUser}
+    union all
+    select doubtful.id
+    from ${accessTokenRepositories} bound
+    cross join ${packages} doubtful
+    where bound.token_id = ${boundTokenId} and doubtful.repo_id = bound.repo_id and ${isOf}`;
+}
+
+/** The condition that a user may have a grant in a repository of an account: without one, no private repository is seen. */
+const mayBeGranted = (actorId: SQL, owner: SQL): SQL => sql`(
+  ${actorId} is not null and (${actorId} = ${owner}
+  or exists (select 1 from ${users} caller where caller.id = ${actorId} and caller.is_admin)
+  or exists (
+    select 1 from ${organizationMembers}
+    where ${organizationMembers.orgId} = ${owner} and ${organizationMembers.userId} = ${actorId}
+  )
+  or exists (select 1 from ${collaborations} where ${collaborations.userId} = ${actorId})
+  or exists (
+    select 1
+    from ${repositoryTransfers}
+    join ${repositories} offered on offered.id = ${repositoryTransfers.repoId}
+    where offered.owner_id = ${owner}
+  ))
+)`;
 
 type RegistryRow = Awaited<ReturnType<typeof selectRegistry>>[number];
 
@@ -72,21 +128,37 @@ export function toRegistryView(
   const seen = new Set(
     listed.filter((row) => toPackageContext(actor, owner, row)).map(({ pkg }) => pkg.id),
   );
-  const hidden = listed.filter(({ pkg }) => !seen.has(pkg.id)).map(({ pkg }) => pkg.id);
   const isBound = boundTokenId(actor) !== undefined;
+  // Of others, only what is concealed is in doubt.
+  const isLinkedInDoubt = isBound || actor.user?.isRestricted === true;
+  const sees: RegistryView["sees"] = (pkg) => {
+    if (!isPackageInReach(actor, { owner: account.name, type, name: pkg.name })) return false;
+    if (pkg.repoId === null) return isUnlinkedPackageVisible(actor, owner, pkg);
+    return (!isLinkedInDoubt && !pkg.isConcealed) || seen.has(pkg.id);
+  };
+  const registry = rows[0]?.registry ?? {
+    ownerId: account.id,
+    type,
+    revision: 0,
+    changedAt: 0,
+    publicRevision: 0,
+    publicChangedAt: 0,
+    publicKey: "",
+    sealedKey: "",
+  };
+  // SECURITY: what nobody shows this caller does not change the tag or the date of an index either.
+  const isPublicView = !isLinkedInDoubt && seen.size === 0;
+  const { publicRevision: revision, publicChangedAt: changedAt } = registry;
   const patterns = actor.token?.boundPackages ?? null;
   return {
-    registry: rows[0]?.registry ?? {
-      ownerId: account.id,
-      type,
-      revision: 0,
-      changedAt: 0,
-      publicKey: "",
-      sealedKey: "",
-    },
-    sees: (pkg) =>
-      (pkg.repoId === null ? isUnlinkedPackageVisible(actor, owner, pkg) : seen.has(pkg.id)) &&
-      isPackageInReach(actor, { owner: account.name, type, name: pkg.name }),
-    visibilityKey: JSON.stringify([hidden, isBound, patterns]),
+    registry,
+    shown: isPublicView ? { ...registry, revision, changedAt } : registry,
+    sees,
+    visibilityKey: JSON.stringify([
+      isPublicView ? "public" : [...seen].toSorted((a, b) => a - b),
+      isLinkedInDoubt,
+      isBound,
+      patterns,
+    ]),
   };
 }

@@ -1,4 +1,9 @@
-import { type FileEntry, type Reader, ZipReader } from "@zip.js/zip.js/lib/zip-core-reader.js";
+import {
+  configure,
+  type FileEntry,
+  type Reader,
+  ZipReader,
+} from "@zip.js/zip.js/lib/zip-core-native.js";
 
 import type { ByteRange } from "../../lib/byte-range.ts";
 import { Failure, malformed, tooLarge } from "../../lib/failure.ts";
@@ -6,6 +11,10 @@ import { requireEntryPath } from "./archive-path.ts";
 import { type ArchiveSource, readSmallPieces, splitPiece } from "./archive-source.ts";
 import { toPieceStream } from "./piece-stream.ts";
 import { UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX } from "./unpacked-size.ts";
+
+// The library unpacks a few contents at once, over all requests of an isolate, and lets the others wait. A request that is
+// woken by another one never ends on Workers, and one that is cut off would keep its place for ever.
+configure({ maxWorkers: Number.MAX_SAFE_INTEGER });
 
 /** A file in a zip archive. */
 export interface ZipFile {

@@ -54,7 +54,12 @@ composer.get("/packages.json", async (c) => {
 
 composer.get("/list.json", async (c) => {
   const filter = c.req.query("filter") ?? "";
-  const { ctx, registry, sees, visibilityKey } = await enterRegistry(c, {
+  const {
+    ctx,
+    shown: registry,
+    sees,
+    visibilityKey,
+  } = await enterRegistry(c, {
     type: "composer",
     mode: "read",
   });
@@ -78,7 +83,13 @@ composer.get("/search.json", async (c) => {
   const { q = "", type = "" } = c.req.query();
   const page = numberOf(c.req.query("page"), 1, 1_000_000);
   const perPage = numberOf(c.req.query("per_page"), PER_PAGE_DEFAULT, PER_PAGE_MAX);
-  const { ctx, owner, registry, sees, visibilityKey } = await enterRegistry(c, {
+  const {
+    ctx,
+    owner,
+    shown: registry,
+    sees,
+    visibilityKey,
+  } = await enterRegistry(c, {
     type: "composer",
     mode: "read",
   });

@@ -25,7 +25,7 @@ export async function getBlob(
       // Kept, but shown again only after another look at what the reader may see.
       "Cache-Control": "private, no-cache",
     },
-    open: (range) => ctx.git.packageFiles.open(blob.uuid, range),
+    open: (range) => ctx.git.packageFiles.openCached(blob, range),
   });
 }
 

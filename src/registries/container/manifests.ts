@@ -1,14 +1,15 @@
+import { createHash } from "node:crypto";
+
 import { deleteManifest } from "../../domain/images/delete-manifest.ts";
 import { findManifest, type Reference } from "../../domain/images/find-manifest.ts";
 import { imageFailure } from "../../domain/images/image-failure.ts";
-import type { Digest } from "../../domain/images/image.ts";
+import { algorithmOf, type Digest } from "../../domain/images/image.ts";
 import { publishManifest } from "../../domain/images/publish-manifest.ts";
-import { formatHex } from "../../lib/hex.ts";
 import { answerFile } from "../answer-file.ts";
 import type { RegistryContext } from "../env.ts";
 import { readBytes } from "../read-upload.ts";
 import { enterImage, requireImage } from "./enter-image.ts";
-import { parseReference } from "./names.ts";
+import { digestMalformed, parseReference } from "./names.ts";
 import { parseManifest } from "./parse-manifest.ts";
 
 /** Maximum size of a manifest, in bytes. Clients read no larger ones. */
@@ -23,7 +24,8 @@ export async function getManifest(
   const named = parseReference(reference);
   const found = pkg && named && (await findManifest(ctx, pkg, named));
   if (!found) throw manifestUnknown();
-  const digest: Digest = `sha256:${found.content.blob.sha256}`;
+  // Under a tag, the one that it was pushed with.
+  const digest = named.digest ?? (found.content.file.nameKey as Digest);
   return answerFile(c, ctx, found.content, {
     type: found.facts.mediaType,
     tag: digest,
@@ -40,8 +42,8 @@ export async function putManifest(
   const named = requireReference(reference);
   const bytes = await readBytes(c, MANIFEST_BYTES_MAX);
   const facts = parseManifest(bytes, c.req.header("content-type"));
-  const sum = await crypto.subtle.digest("SHA-256", bytes);
-  const digest: Digest = `sha256:${formatHex(new Uint8Array(sum))}`;
+  const algorithm = named.digest ? algorithmOf(named.digest) : "sha256";
+  const digest: Digest = `${algorithm}:${createHash(algorithm).update(bytes).digest("hex")}`;
   if (named.digest !== undefined && named.digest !== digest) {
     throw imageFailure("DIGEST_INVALID", `the manifest is ${digest}`);
   }
@@ -72,7 +74,7 @@ function requireReference(text: string): Reference {
   const reference = parseReference(text);
   if (reference) return reference;
   if (text.includes(":")) {
-    throw imageFailure("DIGEST_INVALID", "a digest is sha256: and 64 hex digits");
+    throw digestMalformed();
   }
   throw imageFailure(
     "MANIFEST_INVALID",

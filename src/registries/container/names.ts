@@ -6,7 +6,7 @@ import type { Digest } from "../../domain/images/image.ts";
 const SEGMENT = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";
 const NAME = new RegExp(`^${SEGMENT}(?:/${SEGMENT})*$`);
 const TAG = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/;
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 
 /** Clients limit the name with its host and owner to 255 characters. */
 const NAME_LENGTH_MAX = 255;
@@ -20,14 +20,20 @@ export function requireImageName(name: string): string {
   );
 }
 
-/** Whether a text is a digest that the registry knows: SHA-256, which each client has. */
+/** Whether a text is a digest of a hash function that the registry knows. */
 export const isDigest = (text: string): text is Digest => DIGEST.test(text);
 
 /** @throws Failure `malformed`, DIGEST_INVALID */
 export function requireDigest(text: string | undefined): Digest {
   if (text !== undefined && isDigest(text)) return text;
-  throw imageFailure("DIGEST_INVALID", "a digest is sha256: and 64 hex digits");
+  throw digestMalformed();
 }
+
+export const digestMalformed = () =>
+  imageFailure(
+    "DIGEST_INVALID",
+    "a digest is sha256: and 64 hex digits in lower case, or sha512: and 128 of them",
+  );
 
 /** A tag or digest of a path. @returns Undefined for a text that no manifest can have. */
 export function parseReference(text: string): Reference | undefined {

@@ -66,7 +66,7 @@ for (const file of ["Release", "Release.gpg", "InRelease"] as const) {
   debian.get(`/dists/:distribution/${file}`, async (c) => {
     const distribution = c.req.param("distribution");
     const request = await enterRegistry(c, { type: "debian", mode: "read" });
-    const { ctx, owner, registry, visibilityKey } = request;
+    const { ctx, owner, shown: registry, visibilityKey } = request;
     return answerIndex(c, ctx, {
       source: registry,
       kind: ["debian-release", distribution, file, visibilityKey],
@@ -90,7 +90,7 @@ debian.get(`${LISTS}/:file`, async (c) => {
   const pack = LIST_FORMS.get(file);
   if (!pack) throw notFound("the file does not exist");
   const request = await enterRegistry(c, { type: "debian", mode: "read" });
-  const { ctx, registry, visibilityKey } = request;
+  const { ctx, shown: registry, visibilityKey } = request;
   return answerIndex(c, ctx, {
     source: registry,
     kind: ["debian-packages", distribution, component, architecture, file, visibilityKey],
@@ -209,7 +209,7 @@ async function enterDeb(
 
 /** Lists the packages of a distribution that the caller sees, by their names and in the order of their publication. */
 async function listDebs(
-  { ctx, registry, sees }: RegistryRequest,
+  { ctx, shown: registry, sees }: RegistryRequest,
   distribution: string,
 ): Promise<IndexedDeb[]> {
   if (!isSegment(distribution)) throw notFound("the distribution does not exist");
@@ -260,7 +260,7 @@ async function listDebs(
  * after the next publication too.
  */
 async function makeRelease(request: RegistryRequest, distribution: string): Promise<string> {
-  const { ctx, registry } = request;
+  const { ctx, shown: registry } = request;
   const debs = await listDebs(request, distribution);
   if (debs.length === 0) throw notFound("the distribution does not exist");
   const lists = formatLists(debs);
@@ -277,7 +277,7 @@ async function makeRelease(request: RegistryRequest, distribution: string): Prom
 
 /** What a list is kept by under its hash: no revision. */
 const byHash = (
-  { registry, visibilityKey }: RegistryRequest,
+  { shown: registry, visibilityKey }: RegistryRequest,
   distribution: string,
   prefix: string,
   digest: string,

@@ -26,6 +26,7 @@ export async function listCharts(
       name: packages.name,
       repoId: packages.repoId,
       isRestricted: packages.isRestricted,
+      isConcealed: packages.isConcealed,
       metadata: packageVersions.metadata,
       createdAt: sql<number>`${packageVersions.createdAt}`.as("published_at"),
     })

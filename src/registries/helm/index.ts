@@ -35,7 +35,7 @@ export const helm = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
 helm.get("/index.yaml", async (c) => {
   const request = await enter(c);
-  const { ctx, owner, registry, visibilityKey } = request;
+  const { ctx, owner, shown: registry, visibilityKey } = request;
   const base = `${ctx.rootUrl}${pathOf(request)}`;
   return answerIndex(c, ctx, {
     source: registry,

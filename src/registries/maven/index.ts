@@ -202,7 +202,13 @@ async function takeMetadata(
 
 async function answerMetadata(c: RegistryContext, path: MetadataPath): Promise<Response> {
   const { artifact, group } = path;
-  const { ctx, owner, registry, sees, visibilityKey } = await enterRegistry(c, {
+  const {
+    ctx,
+    owner,
+    shown: registry,
+    sees,
+    visibilityKey,
+  } = await enterRegistry(c, {
     type: "maven",
     mode: "read",
   });

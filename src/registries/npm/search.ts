@@ -25,6 +25,7 @@ interface CatalogEntry {
   readonly name: string;
   readonly repoId: number | null;
   readonly isRestricted: boolean;
+  readonly isConcealed: boolean;
   readonly version: string;
   readonly createdAt: number;
   readonly fields: {
@@ -63,7 +64,8 @@ export async function searchCatalog(
   const { ctx, owner, registry, sees } = request;
   const bytes = await readIndex(ctx, {
     source: registry,
-    kind: ["npm-catalog"],
+    // The number of this form of an entry: older ones are not read.
+    kind: ["npm-catalog", 2],
     make: async () => JSON.stringify(await listCatalog(ctx, owner.account.id)),
   });
   const catalog = JSON.parse(new TextDecoder().decode(bytes)) as CatalogEntry[];
@@ -94,6 +96,7 @@ async function listCatalog({ db }: Ctx, ownerId: number): Promise<CatalogEntry[]
       name: packages.name,
       repoId: packages.repoId,
       isRestricted: packages.isRestricted,
+      isConcealed: packages.isConcealed,
       version: packageVersions.version,
       createdAt: sql<number>`${packageVersions.createdAt}`.as("published_at"),
       fields: sql<string>`json_patch('{}', json_object(${sql.join(pairs, sql`, `)}))`.as("fields"),

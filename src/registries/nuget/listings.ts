@@ -53,6 +53,7 @@ const SEEN_PACKAGE = {
   name: packages.name,
   repoId: packages.repoId,
   isRestricted: packages.isRestricted,
+  isConcealed: packages.isConcealed,
 };
 
 /** Whether the caller may see a package. */

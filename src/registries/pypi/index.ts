@@ -58,7 +58,7 @@ for (const path of ["/", "/legacy", "/legacy/"]) {
 for (const path of ["/simple", "/simple/"]) {
   pypi.get(path, async (c) => {
     const view = await enterRegistry(c, { type: "pypi", mode: "read" });
-    const { ctx, owner, registry, sees, visibilityKey } = view;
+    const { ctx, owner, shown: registry, sees, visibilityKey } = view;
     const type = chooseSimpleType(c.req.header("accept"), c.req.query("format"));
     if (!type) return refuseType(c);
     return answerIndex(c, ctx, {

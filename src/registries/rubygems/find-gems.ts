@@ -27,6 +27,7 @@ export interface IndexedGemRow extends IndexedGem {
   readonly id: number;
   readonly repoId: number | null;
   readonly isRestricted: boolean;
+  readonly isConcealed: boolean;
   readonly fileId: number;
 }
 
@@ -41,6 +42,7 @@ export const listGems = ({ db }: Ctx, condition: SQL | undefined): Promise<Index
       id: packages.id,
       repoId: packages.repoId,
       isRestricted: packages.isRestricted,
+      isConcealed: packages.isConcealed,
       fileId: packageFiles.id,
       name: packages.name,
       number: fromMetadata("$.spec.number"),

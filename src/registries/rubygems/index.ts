@@ -212,7 +212,7 @@ async function enterFile(c: RegistryContext, text: string): Promise<FileOfVersio
 
 /** An index over all gems that the caller may see. */
 const indexOf = (
-  { ctx, owner, registry, sees, visibilityKey }: RegistryRequest,
+  { ctx, owner, shown: registry, sees, visibilityKey }: RegistryRequest,
   kind: string,
   make: (gems: IndexedGemRow[]) => string | Uint8Array,
 ): IndexContent => ({
@@ -241,8 +241,7 @@ async function answerDigested(
       "Repr-Digest": `sha-256=:${digest}:`,
       Digest: `sha-256=${digest}`,
     },
-    open: async (range) =>
-      new Response(bytes.slice(range?.start, range?.end)).body ?? new ReadableStream(),
+    open: async ({ start, end }) => bytes.slice(start, end),
   });
 }
 

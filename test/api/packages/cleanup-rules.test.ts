@@ -10,6 +10,7 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { cleanUpPackages } from "../../../src/domain/package-cleanup/run-cleanup.ts";
 import { call } from "../../support/call.ts";
+import { digestOf, indexOf, TestImage } from "../../support/container-images.ts";
 import { db } from "../../support/db.ts";
 import { failEveryCall, failing } from "../../support/faults.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
@@ -168,6 +169,22 @@ describe("a cleanup rule", () => {
       untagged,
     ]);
     expect(await leftAfter({}, versions, { type: "container" })).toEqual(["latest"]);
+  });
+
+  it("keeps an untagged manifest that an index names, and removes one that none names", async () => {
+    const user = await make.user();
+    const image = new TestImage(user, freshName("image"), user);
+    const named = await image.push("digest", { layers: ["named"] });
+    const loose = await image.push("digest", { layers: ["loose"] });
+    expect((await image.publish("all", indexOf([named]))).status).toBe(201);
+    await makeCleanupRule(user, { type: "container", keepPattern: "all" });
+    await run();
+    const statuses: number[] = [];
+    for (const reference of ["all", digestOf(named), digestOf(loose)]) {
+      statuses.push((await image.get(`manifests/${reference}`)).status);
+    }
+    expect(statuses).toEqual([200, 200, 404]);
+    expect((await image.get(`blobs/${digestOf("named")}`)).status).toBe(200);
   });
 
   it("records each deletion, and is due again the next day", async () => {

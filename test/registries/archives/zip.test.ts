@@ -123,4 +123,28 @@ describe("a zip archive", () => {
       kind: "too_large",
     });
   });
+
+  // The library queues what it unpacks for all requests of an isolate. A request that waits for another one never ends.
+  it("is read while other reads hang", async () => {
+    const archive = makeZip([
+      { path: "a", content: new Uint8Array(200_000).map(() => Math.random() * 256) },
+      { path: "b", content: "b" },
+    ]);
+    let hanging = 0;
+    const source = {
+      ...sourceOfBytes(archive),
+      open: async () => {
+        hanging++;
+        return new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
+      },
+    };
+    for (let at = 0; at < 100; at++) {
+      const [large] = await openZip(source);
+      void large?.read(200_000).catch(() => {});
+    }
+    await expect.poll(() => hanging, { timeout: 5000 }).toBe(100);
+    const files = await open(archive);
+    expect((await files[0]?.read(200_000))?.length).toBe(200_000);
+    expect(textOf(await files[1]?.read(1))).toBe("b");
+  });
 });

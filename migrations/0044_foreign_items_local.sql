@@ -1,1 +1,0 @@
-CREATE INDEX `foreign_items_local` ON `foreign_items` (`repo_id`,`kind`,`local_id`);
