@@ -35,6 +35,8 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "push_mirror.removed": "administrators",
   "mirror.failed": "administrators",
   "mirror.recovered": "administrators",
+  "migration.finished": "everybody",
+  "migration.failed": "administrators",
   "repository.transferred": "everybody",
   "repository.transfer_started": "administrators",
   "repository.transfer_cancelled": "administrators",

@@ -174,6 +174,7 @@ export function codeCommentStatements(
   const reviewId = localIdOf(job, "review", field("reviewId"));
   const isTaken = sql`exists (select 1 from reviews r where r.id = ${reviewId})`;
   const first = localIdOf(job, "review_comment", field("answersId"));
+  const doerId = presentUserId(sql`${ctx.actor.user?.id ?? 0}`);
   const isResolved = sql`(${field("isResolved")} and ${field("answersId")} = '')`;
   return [
     reserveIds(job, "review_comment", "timeline_entries", rows, { isTaken }),
@@ -224,7 +225,7 @@ export function codeCommentStatements(
         diffHunk: field("diffHunk"),
         isOutdated: field("isOutdated"),
         // Who resolved it is not known: the account stands for it that took it over.
-        resolverId: sql`iif(${isResolved}, ${presentUserId(sql`${ctx.actor.user?.id ?? 0}`)}, null)`,
+        resolverId: sql`iif(${isResolved}, ${doerId}, null)`,
         resolvedAt: sql`iif(${isResolved}, ${field("updatedAt")}, null)`,
       },
       sql`

@@ -94,7 +94,8 @@ export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Stateme
         isLocked: field("isLocked"),
         milestoneId: sql`(
           select m.id from milestones m
-          where m.id = ${localIdOf(job, "milestone", field("milestoneId"))} and m.repo_id = ${repoId}
+          where m.id = ${localIdOf(job, "milestone", field("milestoneId"))}
+            and m.repo_id = ${repoId}
         )`,
         deadlineAt: field("deadlineAt"),
         updatedAt: field("updatedAt"),
