@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-import { RemoteFailure } from "../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../outgoing/remote-failure.ts";
 import type { ForeignResponse, Outcome } from "../outgoing/outcome.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import { canSeeSecrets } from "../outgoing/redirect.ts";

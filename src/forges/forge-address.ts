@@ -1,5 +1,5 @@
 import type { Outgoing } from "../outgoing/outgoing.ts";
-import { RemoteFailure } from "../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../outgoing/remote-failure.ts";
 
 /** What readers of forges need of the service. */
 export interface ForgeAccess {

@@ -1,4 +1,4 @@
-import { RemoteFailure, type RemoteFailureKind } from "../domain/remotes/remote-failure.ts";
+import { RemoteFailure, type RemoteFailureKind } from "../outgoing/remote-failure.ts";
 
 const MISSING: ReadonlySet<RemoteFailureKind> = new Set(["not_found", "unauthorized", "refused"]);
 

@@ -1,4 +1,4 @@
-import type { RemoteFailure } from "../domain/remotes/remote-failure.ts";
+import type { RemoteFailure } from "../outgoing/remote-failure.ts";
 
 /** The message of a failure because an account wants a second factor, which password and name do not replace. */
 export const WANTS_TWO_FACTORS =

@@ -18,7 +18,7 @@ import {
   pushRemote,
 } from "../../src/domain/remotes/push-remote.ts";
 import { type ByteText, decodeText } from "../../src/git/byte-text.ts";
-import { RemoteFailure } from "../../src/domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../src/outgoing/remote-failure.ts";
 import type { RemoteLimits } from "../../src/domain/remotes/smart-http.ts";
 import type { RepositoryContext } from "../../src/shapes/repos/repository.ts";
 import { db } from "./db.ts";

@@ -5,7 +5,7 @@ import { type Import, imports, type ImportStage } from "../../db/schema/index.ts
 import { Failure } from "../../lib/failure.ts";
 import { logBug } from "../../lib/log.ts";
 import { JobLease } from "../remotes/job-lease.ts";
-import { RemoteFailure } from "../remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { endImport, finishImport, waitWithImport } from "./end-import.ts";
 import { toFailureWords } from "./failure-words.ts";
 import { ImportJob, LeaseLost } from "./import-job.ts";

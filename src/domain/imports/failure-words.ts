@@ -1,4 +1,4 @@
-import type { RemoteFailure } from "../remotes/remote-failure.ts";
+import type { RemoteFailure } from "../../outgoing/remote-failure.ts";
 
 /** What a failure of the other side is called, in the words that clients of the field know. */
 export function toFailureWords({ kind, message }: Pick<RemoteFailure, "kind" | "message">): string {

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { Outgoing } from "../../outgoing/outgoing.ts";
 import { ResponseFailure, type StreamedResponse } from "../../outgoing/streamed-response.ts";
-import { RemoteFailure, type RemoteFailureKind } from "../remotes/remote-failure.ts";
+import { RemoteFailure, type RemoteFailureKind } from "../../outgoing/remote-failure.ts";
 
 /** For one file, with the time that its storing takes, in milliseconds. */
 const TOTAL_MS = 10 * 60_000;

@@ -11,7 +11,7 @@ import { canSeeSecrets } from "../../outgoing/redirect.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { openRemote } from "../remotes/open-remote.ts";
 import { formatAuthorization } from "../remotes/remote-address.ts";
-import { RemoteFailure } from "../remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { ImportSource } from "./import-job.ts";
 

@@ -1,5 +1,5 @@
 import type { MirrorState, PushMirror } from "../../db/schema/index.ts";
-import type { RemoteFailure } from "../remotes/remote-failure.ts";
+import type { RemoteFailure } from "../../outgoing/remote-failure.ts";
 
 /** The first wait after a failure, and the longest, in milliseconds. */
 const BACK_OFF_MIN_MS = 10 * 60_000;

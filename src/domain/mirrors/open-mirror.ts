@@ -5,7 +5,7 @@ import { seal, unseal } from "../../auth/seal.ts";
 import type { Ctx } from "../../context.ts";
 import { type pullMirrors, type pushMirrors, users } from "../../db/schema/index.ts";
 import { openRemote } from "../remotes/open-remote.ts";
-import { RemoteFailure } from "../remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { RemoteRepository } from "../remotes/remote-repository.ts";
 
 /** The purpose that the passwords of mirrors are sealed for. */

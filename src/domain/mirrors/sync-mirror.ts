@@ -15,7 +15,7 @@ import {
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { RemoteJob } from "../../storage/remote-jobs.ts";
 import { JobLease } from "../remotes/job-lease.ts";
-import { RemoteFailure } from "../remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { mirrorEvents } from "./mirror-events.ts";
 import { afterFailure, afterSuccess, type MirrorHealth } from "./next-attempt.ts";

@@ -17,7 +17,7 @@ import type { MadeUpdate, Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import { isHiddenRef, pushRefs, type RefPush } from "../git/push-refs.ts";
 import { chooseHead, chooseRefs, type ChosenRefs, type SkippedRef } from "./choose-refs.ts";
-import { RemoteFailure } from "./remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { RemoteRepository } from "./remote-repository.ts";
 
 /** What is taken over of a remote. */

@@ -6,7 +6,7 @@ import { joinBytes } from "../../git/wire/pkt-line.ts";
 import { choosePushCapabilities, readPushReport } from "../../git/wire/push-client.ts";
 import type { ReceiveReport, RefResult } from "../../git/wire/receive-report.ts";
 import { formatReceiveRequest, type RefCommand } from "../../git/wire/receive-request.ts";
-import { RemoteFailure } from "./remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { SmartHttp } from "./smart-http.ts";
 
 /** What a remote has before a push. */

@@ -21,7 +21,7 @@ import type { Outgoing } from "../../outgoing/outgoing.ts";
 import type { StreamedResponse } from "../../outgoing/streamed-response.ts";
 import { EDGEFORGE_VERSION } from "../version.ts";
 import type { RemoteAddress } from "./remote-address.ts";
-import { RemoteFailure } from "./remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { type RemotePush, type RemotePushRefs, sendPush } from "./remote-push.ts";
 import { type RemoteLimits, SmartHttp } from "./smart-http.ts";
 

@@ -7,7 +7,7 @@ import type { Outgoing, StreamedRequest } from "../../outgoing/outgoing.ts";
 import { canSeeSecrets } from "../../outgoing/redirect.ts";
 import { ResponseFailure, type StreamedResponse } from "../../outgoing/streamed-response.ts";
 import { formatAuthorization, redact, type RemoteAddress } from "./remote-address.ts";
-import { RemoteFailure, type RemoteFailureKind } from "./remote-failure.ts";
+import { RemoteFailure, type RemoteFailureKind } from "../../outgoing/remote-failure.ts";
 
 /** Bounds of each request to a remote. */
 export interface RemoteLimits {

@@ -1,4 +1,4 @@
-import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { ForeignComment, ForeignFilter, ForeignPage } from "../forge.ts";
 import { mapInParallel } from "../in-parallel.ts";
 import { absoluteFiles } from "../absolute-files.ts";

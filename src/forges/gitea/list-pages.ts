@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { ApiClient, ApiQuery } from "../api-client.ts";
 import { optional } from "../optional.ts";
 import { numberOf } from "../cursor.ts";

@@ -1,4 +1,4 @@
-import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 
 /** A repository of GitHub, or of a GitHub Enterprise Server. */
 export interface GitHubAddress {

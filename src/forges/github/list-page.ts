@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { ApiQuery } from "../api-client.ts";
 import type { ForeignPage } from "../forge.ts";
 import { type GitHubApi, pageShape, PAGE_SIZE } from "./github-api.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { draftTitleOf } from "../draft-title.ts";
 import { flag, optionalShort, shortText, timeOrNull } from "../fields.ts";
 import type { ForeignFilter, ForeignPage, ForeignPull } from "../forge.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { ALLOWED_REACTIONS } from "../../domain/issues/allowed-reactions.ts";
-import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { shortText } from "../fields.ts";
 import type { ForeignReaction } from "../forge.ts";
 import { Account, type ReactionCounts } from "./fields.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { flag, optionalLong, shortText } from "../fields.ts";
 import type { ForeignLabel } from "../forge.ts";
 import type { ReadPage } from "./project.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { ForeignFilter } from "../forge.ts";
 import type { Requests } from "./requests.ts";
 import { Id } from "./shapes.ts";

@@ -1,4 +1,4 @@
-import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 
 /** Where a project is. */
 export interface ProjectUrl {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-import { RemoteFailure } from "../../domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { ApiAnswer, ApiClient, ApiQuery } from "../api-client.ts";
 
 /** After so many requests no further item is begun. With what the item at hand needs, some 30 are made. */

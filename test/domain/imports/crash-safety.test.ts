@@ -17,7 +17,7 @@ import {
   reviews,
   timelineEntries,
 } from "../../../src/db/schema/index.ts";
-import { RemoteFailure } from "../../../src/domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../../src/outgoing/remote-failure.ts";
 import { db } from "../../support/db.ts";
 import { failEveryCall, failing, type Fault } from "../../support/faults.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { afterFailure, afterSuccess } from "../../../src/domain/mirrors/next-attempt.ts";
-import { RemoteFailure } from "../../../src/domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../../src/outgoing/remote-failure.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

@@ -18,7 +18,7 @@ import {
   formatFrames,
   formatProgress,
 } from "../../../src/git/wire/side-band.ts";
-import type { RemoteFailureKind } from "../../../src/domain/remotes/remote-failure.ts";
+import type { RemoteFailureKind } from "../../../src/outgoing/remote-failure.ts";
 import type { RemoteLimits } from "../../../src/domain/remotes/smart-http.ts";
 import { codec } from "../../../src/storage/codec.ts";
 import { failureOf, makeMirror, namedRefs, pushTo, syncFrom } from "../../support/mirrors.ts";

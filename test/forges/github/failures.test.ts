@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { RemoteFailure } from "../../../src/domain/remotes/remote-failure.ts";
+import { RemoteFailure } from "../../../src/outgoing/remote-failure.ts";
 import { parseGitHubAddress } from "../../../src/forges/github/github-address.ts";
 import { wantsTwoFactors } from "../../../src/forges/two-factors.ts";
 import type { GitHubBehaviour } from "../../support/forges/github.ts";

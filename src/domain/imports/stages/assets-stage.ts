@@ -11,7 +11,7 @@ import {
   receiveFile,
 } from "../../attachments/receive-file.ts";
 import { ASSETS_MAX } from "../../releases/assets.ts";
-import { RemoteFailure } from "../../remotes/remote-failure.ts";
+import { RemoteFailure } from "../../../outgoing/remote-failure.ts";
 import type { ImportJob } from "../import-job.ts";
 import { openDownload } from "../open-download.ts";
 import { reserveIds, settleItems } from "../write/page.ts";

@@ -9,7 +9,7 @@ import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { type LfsPointer, POINTER_BYTES_MAX, readLfsPointer } from "../../contents/lfs-pointer.ts";
 import { findObjects } from "../../lfs/find-objects.ts";
 import { storeObject } from "../../lfs/store-object.ts";
-import { RemoteFailure } from "../../remotes/remote-failure.ts";
+import { RemoteFailure } from "../../../outgoing/remote-failure.ts";
 import type { ImportJob } from "../import-job.ts";
 import { openDownload } from "../open-download.ts";
 

@@ -4,7 +4,7 @@ import type { Ctx } from "../../../context.ts";
 import { type PushMirror, pushMirrors } from "../../../db/schema/index.ts";
 import { decodeText } from "../../../git/byte-text.ts";
 import { type PushedRemote, pushRemote } from "../../remotes/push-remote.ts";
-import { RemoteFailure } from "../../remotes/remote-failure.ts";
+import { RemoteFailure } from "../../../outgoing/remote-failure.ts";
 import { openMirrorRemote } from "../open-mirror.ts";
 import { type MirrorKind, syncMirror } from "../sync-mirror.ts";
 
