@@ -78,8 +78,13 @@ async function makePublication(name: string, version: string): Promise<Uint8Arra
     })),
   );
   const dependency = {
-    ...{ name: "serde", version_req: "^1.0", features: ["derive"], optional: false },
-    ...{ default_features: true, target: null, kind: "normal" },
+    name: "serde",
+    version_req: "^1.0",
+    features: ["derive"],
+    optional: false,
+    default_features: true,
+    target: null,
+    kind: "normal",
   };
   const metadata = { name, vers: version, deps: [dependency], features: {}, license: "MIT" };
   const parts = [new TextEncoder().encode(JSON.stringify(metadata)), gzipSync(tar)];

@@ -95,7 +95,10 @@ async function formOf(name: string, version: string) {
   const form = new FormData();
   const wheel = await makeWheel(name, version);
   const fields = {
-    ...{ ":action": "file_upload", protocol_version: "1", name, version },
+    ":action": "file_upload",
+    protocol_version: "1",
+    name,
+    version,
     sha256_digest: createHash("sha256").update(wheel).digest("hex"),
   };
   for (const [field, value] of Object.entries(fields)) form.append(field, value);

@@ -1,4 +1,4 @@
-import type { DigestName } from "./hashed-files.ts";
+import type { DigestName } from "./digest-name.ts";
 
 /** The hash functions as WebAssembly: see scripts/build/hashes.ts. */
 export type HashModules = Readonly<Record<DigestName, WebAssembly.Module>>;

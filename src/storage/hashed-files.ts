@@ -2,10 +2,9 @@ import { createHash, type Hash } from "node:crypto";
 
 import type { ByteRange } from "../lib/byte-range.ts";
 import { type Bucket, isUploadGone, type SentParts } from "./bucket.ts";
+import type { DigestName } from "./digest-name.ts";
 import { loadHashModules } from "./hash-modules.ts";
 import { type HashStates, ResumableHashes } from "./resumable-hash.ts";
-
-export type DigestName = "md5" | "sha1" | "sha256" | "sha512";
 
 /** A file that was stored, as it was received: its size, and its digests in hex. */
 export type StoredBytes<D extends DigestName> = { readonly sizeBytes: number } & {

@@ -1,18 +1,18 @@
 import { formatBase64, parseBase64 } from "../lib/base64.ts";
 import { formatHex } from "../lib/hex.ts";
+import type { DigestName } from "./digest-name.ts";
 import type { HashModules } from "./hash-modules.ts";
-import type { DigestName } from "./hashed-files.ts";
 
 /** What the modules of hash-wasm export. The hashed bytes and the digest are exchanged through one buffer. */
 interface HashExports {
   readonly memory: WebAssembly.Memory;
   /** Where the size of the state is. */
   readonly STATE_SIZE: WebAssembly.Global<"i32">;
-  Hash_GetBuffer(): number;
-  Hash_GetState(): number;
-  Hash_Init(bits: number): void;
-  Hash_Update(bytes: number): void;
-  Hash_Final(padding: number): void;
+  readonly Hash_GetBuffer: () => number;
+  readonly Hash_GetState: () => number;
+  readonly Hash_Init: (bits: number) => void;
+  readonly Hash_Update: (bytes: number) => void;
+  readonly Hash_Final: (padding: number) => void;
 }
 
 /** Size of the buffer of the modules, in bytes. */

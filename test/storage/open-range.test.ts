@@ -90,7 +90,7 @@ describe("a range of a large file", () => {
     const { asked, bucket } = openBucket();
     asked.failsAt = 3;
     const stream = await bucket.openRange(key, { start: 0, end: SIZE_BYTES });
-    await expect(new Response(stream).arrayBuffer()).rejects.toThrow();
+    await expect(new Response(stream).arrayBuffer()).rejects.toThrow("the bucket is away");
   });
 });
 

@@ -6,6 +6,7 @@ import {
   collaborations,
   organizationMembers,
   repositories,
+  repositoryTransfers,
   teamMembers,
   teams,
   users,
@@ -93,4 +94,21 @@ export const isOwnedByOrganizationOf = (userId: SQL): SQL => sql`exists (
   select 1 from ${organizationMembers}
   where ${organizationMembers.orgId} = ${repositories.ownerId}
     and ${organizationMembers.userId} = ${userId}
+)`;
+
+/** The condition that a user may have a grant in a repository of an account: without one, no private repository is seen. */
+export const mayBeGranted = (actorId: SQL, owner: SQL): SQL => sql`(
+  ${actorId} is not null and (${actorId} = ${owner}
+  or exists (select 1 from ${users} caller where caller.id = ${actorId} and caller.is_admin)
+  or exists (
+    select 1 from ${organizationMembers}
+    where ${organizationMembers.orgId} = ${owner} and ${organizationMembers.userId} = ${actorId}
+  )
+  or exists (select 1 from ${collaborations} where ${collaborations.userId} = ${actorId})
+  or exists (
+    select 1
+    from ${repositoryTransfers}
+    join ${repositories} offered on offered.id = ${repositoryTransfers.repoId}
+    where offered.owner_id = ${owner}
+  ))
 )`;

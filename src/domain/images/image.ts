@@ -27,9 +27,8 @@ export interface ImageTarget {
 /** What a content is to an image. One content may be both: their files have this as their composite key. */
 export type ContentKind = "blob" | "manifest";
 
-/** The hash functions of digests, with the hex digits of each. @see OCI image specification 1.1, descriptor.md. */
-export const DIGEST_DIGITS = { sha256: 64, sha512: 128 } as const;
-type Algorithm = keyof typeof DIGEST_DIGITS;
+/** The hash functions of digests. @see OCI image specification 1.1, descriptor.md. */
+type Algorithm = "sha256" | "sha512";
 
 /** A content as a client names it: the hash function, a colon and hex digits. A content may have two names so. */
 export type Digest = `${Algorithm}:${string}`;

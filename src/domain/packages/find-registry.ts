@@ -3,16 +3,14 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 import { accessFacts } from "../../auth/access/facts.ts";
 import { type Actor, boundTokenId } from "../../auth/actor.ts";
 import { isPackageInReach } from "../../auth/access/credential-reach.ts";
+import { mayBeGranted } from "../../auth/access/grants.ts";
 import type { CallerSql } from "../../auth/caller-sql.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
 import {
   accessTokenRepositories,
-  collaborations,
-  organizationMembers,
   packageRegistries,
   packages,
   repositories,
-  repositoryTransfers,
   users,
   type Package,
   type PackageRegistry,
@@ -67,52 +65,31 @@ export const selectRegistry = (
     .where(eq(users.lowerName, ownerName.toLowerCase()));
 
 /** The ids of packages of which only their repository, or a grant, says whether the caller sees them. */
-function selectDoubtful(
-  { actorId, boundTokenId }: CallerSql,
-  ownerName: string,
-  type: PackageType,
-) {
+function selectDoubtful(who: CallerSql, ownerName: string, type: PackageType): SQL {
   const owner = sql`(
     select named.id from ${users} named where named.lower_name = ${ownerName.toLowerCase()}
   )`;
   const isOf = sql`doubtful.owner_id = ${owner} and doubtful.type = ${type}`;
   const isRestrictedUser = sql`exists (
-    select 1 from ${users} caller where caller.id = ${actorId} and caller.is_restricted
+    select 1 from ${users} caller where caller.id = ${who.actorId} and caller.is_restricted
   )`;
   // Conditions on the caller alone are decided before a package is read.
   return sql`
     select doubtful.id
     from ${packages} doubtful
     where ${isOf} and doubtful.is_concealed = 1
-      and ${boundTokenId} is null and ${mayBeGranted(actorId, owner)}
+      and ${who.boundTokenId} is null and ${mayBeGranted(who.actorId, owner)}
     union all
     select doubtful.id
     from ${packages} doubtful
     where ${isOf} and doubtful.is_concealed = 0 and doubtful.repo_id is not null
-      and ${boundTokenId} is null and ${isRestrictedUser}
+      and ${who.boundTokenId} is null and ${isRestrictedUser}
     union all
     select doubtful.id
     from ${accessTokenRepositories} bound
     cross join ${packages} doubtful
-    where bound.token_id = ${boundTokenId} and doubtful.repo_id = bound.repo_id and ${isOf}`;
+    where bound.token_id = ${who.boundTokenId} and doubtful.repo_id = bound.repo_id and ${isOf}`;
 }
-
-/** The condition that a user may have a grant in a repository of an account: without one, no private repository is seen. */
-const mayBeGranted = (actorId: SQL, owner: SQL): SQL => sql`(
-  ${actorId} is not null and (${actorId} = ${owner}
-  or exists (select 1 from ${users} caller where caller.id = ${actorId} and caller.is_admin)
-  or exists (
-    select 1 from ${organizationMembers}
-    where ${organizationMembers.orgId} = ${owner} and ${organizationMembers.userId} = ${actorId}
-  )
-  or exists (select 1 from ${collaborations} where ${collaborations.userId} = ${actorId})
-  or exists (
-    select 1
-    from ${repositoryTransfers}
-    join ${repositories} offered on offered.id = ${repositoryTransfers.repoId}
-    where offered.owner_id = ${owner}
-  ))
-)`;
 
 type RegistryRow = Awaited<ReturnType<typeof selectRegistry>>[number];
 

@@ -4,7 +4,8 @@ import type { Ctx } from "../../context.ts";
 import { packageLooseFiles, type PackageType } from "../../db/schema/index.ts";
 import { Failure, forbidden } from "../../lib/failure.ts";
 import { log } from "../../lib/log.ts";
-import type { DigestName, StoredBytes } from "../../storage/hashed-files.ts";
+import type { DigestName } from "../../storage/digest-name.ts";
+import type { StoredBytes } from "../../storage/hashed-files.ts";
 
 /** Maximum duration of an upload, in milliseconds. */
 export const PACKAGE_UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
