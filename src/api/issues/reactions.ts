@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { findCommentAndIssue } from "../../domain/comments/find-comment.ts";
-import { ALLOWED_REACTIONS } from "../../domain/issues/allowed-reactions.ts";
+import { ALLOWED_REACTIONS } from "../../shapes/issues/allowed-reactions.ts";
 import { findIssue } from "../../domain/issues/find-issue.ts";
 import { addReaction, removeReaction } from "../../domain/reactions/change-reactions.ts";
 import { listCommentReactions, listIssueReactions } from "../../domain/reactions/list-reactions.ts";

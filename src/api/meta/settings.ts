@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { ALLOWED_REACTIONS } from "../../domain/issues/allowed-reactions.ts";
+import { ALLOWED_REACTIONS } from "../../shapes/issues/allowed-reactions.ts";
 import { Int64 } from "../../shapes/json.ts";
 import { json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

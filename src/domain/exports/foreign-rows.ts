@@ -119,7 +119,9 @@ async function readIssueRows(
     .select({ issue: issues, posterName: nameOf(issues.posterId).as("poster_name") })
     .from(issues)
     .where(
-      sql`${issues.repoId} = ${row.id} and ${issues.isPull} = ${isPull} and ${issues.id} > ${after}`,
+      sql`${issues.repoId} = ${row.id}
+        and ${issues.isPull} = ${isPull}
+        and ${issues.id} > ${after}`,
     )
     .orderBy(issues.id)
     .limit(EXPORT_PAGE_ITEMS);
@@ -258,7 +260,9 @@ const readReviews: ReadExportPage<"reviews"> = async ({ db }, { row }, after) =>
     .from(reviews)
     .innerJoin(issues, eq(issues.id, reviews.issueId))
     .where(
-      sql`${reviews.repoId} = ${row.id} and ${reviews.state} <> 'pending' and ${reviews.id} > ${after}`,
+      sql`${reviews.repoId} = ${row.id}
+        and ${reviews.state} <> 'pending'
+        and ${reviews.id} > ${after}`,
     )
     .orderBy(reviews.id)
     .limit(EXPORT_PAGE_ITEMS);

@@ -11,7 +11,7 @@ import {
   isParticipationAllowed,
   requireParticipation,
 } from "../comments/participation.ts";
-import { ALLOWED_REACTIONS } from "../issues/allowed-reactions.ts";
+import { ALLOWED_REACTIONS } from "../../shapes/issues/allowed-reactions.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
 import {
   isReactionTo,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { ALLOWED_REACTIONS } from "../../domain/issues/allowed-reactions.ts";
+import { ALLOWED_REACTIONS } from "../../shapes/issues/allowed-reactions.ts";
 import type { ForeignReaction } from "../forge.ts";
 import { optional } from "../optional.ts";
 import { userOf } from "./authors.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { ALLOWED_REACTIONS } from "../../domain/issues/allowed-reactions.ts";
+import { ALLOWED_REACTIONS } from "../../shapes/issues/allowed-reactions.ts";
 import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { shortText } from "../fields.ts";
 import type { ForeignReaction } from "../forge.ts";
