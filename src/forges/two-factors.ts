@@ -16,5 +16,8 @@ export const asksForTwoFactors = (headers: Headers): boolean =>
   HEADERS.some((name) => /^required\b/i.test(headers.get(name) ?? ""));
 
 /** Whether a failure says that a second factor is wanted. */
-export const wantsTwoFactors = ({ kind, message }: RemoteFailure): boolean =>
+export const wantsTwoFactors = ({
+  kind,
+  message,
+}: Pick<RemoteFailure, "kind" | "message">): boolean =>
   kind === "unauthorized" && message === WANTS_TWO_FACTORS;

@@ -1,4 +1,4 @@
-import { maskCode } from "./mask-code.ts";
+import { maskCode } from "../../render/mask-code.ts";
 import { readTimeLog } from "./read-time-log.ts";
 
 /** A reference to an issue or pull request. */

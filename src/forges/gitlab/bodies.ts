@@ -1,4 +1,4 @@
-import { maskCode } from "../../domain/references/mask-code.ts";
+import { maskCode } from "../../render/mask-code.ts";
 import { type Numbering, numberOfIssue, numberOfPull } from "./numbering.ts";
 
 /** What a text of a project is translated with. */

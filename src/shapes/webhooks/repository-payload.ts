@@ -21,7 +21,7 @@ export interface RepositoryPayload {
 }
 
 /** A mirror that fails, or works again. */
-export interface MirrorPayload {
+interface MirrorPayload {
   /** Of a push mirror; null for the mirror that the repository is. */
   remote_name: string | null;
   /** Without credentials; "" if it works. */
