@@ -6,7 +6,6 @@ import { callerSql } from "../../auth/caller-sql.ts";
 import { seal, unseal } from "../../auth/seal.ts";
 import type { Ctx } from "../../context.ts";
 import { type Import, imports, repositories, users } from "../../db/schema/index.ts";
-import { openForge } from "../../forges/open-forge.ts";
 import { canSeeSecrets } from "../../outgoing/redirect.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { openRemote } from "../remotes/open-remote.ts";
@@ -83,6 +82,8 @@ export async function openSource(ctx: Ctx, row: Import): Promise<ImportSource> {
   const { address, username, service } = row;
   const remote = { url: address, username, password };
   const isToken = password !== "" && (username === TOKEN_USER || username === "");
+  // What the forges answer takes long to describe, and few Workers ever ask one.
+  const { openForge } = await import("../../forges/open-forge.ts");
   return {
     remote: openRemote(ctx, remote),
     reader:
