@@ -39,6 +39,6 @@ exports.openapi(
     const file = exportRepository(ctx, repo);
     return answerDownload({ method, ifNoneMatch: undefined }, file, (sentBytes) =>
       log("export:sent", { id: requestId, repoId: repo.row.id, sentBytes }),
-    ) as Promise<never>;
+    );
   },
 );

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { imports, type PullMirror, repositories } from "../../../src/db/schema/index.ts";
+import { imports, repositories } from "../../../src/db/schema/index.ts";
 import { syncParts } from "../../../src/domain/imports/sync-parts.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
@@ -34,7 +34,7 @@ async function makeFollowing() {
   const mirror = await makePullMirror(repo, { parts: ALL_PARTS, address: git.remote.url() });
   const path = `/repos/${owner.name}/${repo.name}`;
   const get = async (rest: string) => (await call("GET", `${path}${rest}`, { as: owner })).body;
-  return { owner, git, data, reader, repo, importId, mirror: mirror as PullMirror, path, get };
+  return { owner, git, data, reader, repo, importId, mirror, path, get };
 }
 
 async function sync(at: Awaited<ReturnType<typeof makeFollowing>>): Promise<void> {
