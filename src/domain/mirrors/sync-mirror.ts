@@ -1,4 +1,4 @@
-import { and, eq, lte, type SQL, sql } from "drizzle-orm";
+import { eq, lte, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { ANONYMOUS } from "../../auth/actor.ts";
@@ -57,8 +57,8 @@ export async function syncMirror<M extends Mirror>(
 ): Promise<void> {
   if (!ctx.config.mirrors.isOn) return;
   const startedAt = Date.now();
-  const isDue = and(kind.isOne(id), lte(kind.table.dueAt, startedAt)) as SQL;
-  const lease = await JobLease.take(ctx, kind.table, isDue, startedAt);
+  const row = { isRow: kind.isOne(id), isDue: lte(kind.table.dueAt, startedAt) };
+  const lease = await JobLease.take(ctx, kind.table, row, startedAt);
   if (!lease) return;
   const open = await openMirror(ctx, kind, id);
   if (!open) return;
