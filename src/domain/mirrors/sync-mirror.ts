@@ -12,6 +12,8 @@ import {
   type pushMirrors,
   repositories,
 } from "../../db/schema/index.ts";
+import { Failure } from "../../lib/failure.ts";
+import { logBug } from "../../lib/log.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { RemoteJob } from "../../storage/remote-jobs.ts";
 import { JobLease } from "../remotes/job-lease.ts";
@@ -48,7 +50,7 @@ export interface MirrorKind<M extends Mirror> {
 /**
  * Brings a mirror in step with its remote, if it is due and no other job does it.
  *
- * What the remote does wrong is stored as the mirror's failure, told by an event, and tried again later.
+ * What goes wrong is stored as the mirror's failure, told by an event, and tried again later.
  */
 export async function syncMirror<M extends Mirror>(
   ctx: Ctx,
@@ -128,7 +130,7 @@ async function openMirror<M extends Mirror>(
   };
 }
 
-/** @returns What is wrong with the other side; undefined if both are in step now. */
+/** @returns What is wrong, with the other side or here; undefined if both are in step now. */
 async function attempt<M extends Mirror>(
   ctx: Ctx,
   kind: MirrorKind<M>,
@@ -139,6 +141,9 @@ async function attempt<M extends Mirror>(
     return undefined;
   } catch (error) {
     if (error instanceof RemoteFailure) return error;
-    throw error;
+    if (error instanceof Failure) return new RemoteFailure("refused", error.message);
+    // Otherwise it would be tried each minute, without anybody being told.
+    logBug(`mirror of repository ${open.mirror.repoId}`, error);
+    return new RemoteFailure("server", "internal error");
   }
 }
