@@ -93,15 +93,13 @@ function serve(
     const end = head.indexOf("\r\n\r\n");
     if (end < 0) return;
     child.stdout.off("data", onHead);
-    const fields = head
-      .toString("latin1", 0, end)
-      .split("\r\n")
-      .map((line) => line.split(/:\s*(.*)/s));
-    const status = fields.find(([name = ""]) => name.toLowerCase() === "status")?.[1] ?? "200";
-    for (const [name = "", value = ""] of fields) {
-      if (name.toLowerCase() !== "status") response.setHeader(name, value);
+    let status = 200;
+    for (const line of head.toString("latin1", 0, end).split("\r\n")) {
+      const [name = "", value = ""] = line.split(/:\s*(.*)/s);
+      if (name.toLowerCase() === "status") status = Number.parseInt(value, 10);
+      else response.setHeader(name, value);
     }
-    response.writeHead(Number.parseInt(status, 10)).write(head.subarray(end + 4));
+    response.writeHead(status).write(head.subarray(end + 4));
     child.stdout.pipe(response);
   };
   child.stdout.on("data", onHead);

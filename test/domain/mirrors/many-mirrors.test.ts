@@ -61,9 +61,8 @@ it(
       await makePullMirror(repo, { address: remote.url(), dueAt });
       repos.push(repo);
     }
-    const ids = repos.map(({ id }) => id);
-    const isOurs = (job: RemoteJob): boolean =>
-      job.kind === "pull-mirror" && ids.includes(job.repoId);
+    const ids = new Set(repos.map(({ id }) => id));
+    const isOurs = (job: RemoteJob): boolean => job.kind === "pull-mirror" && ids.has(job.repoId);
     const ours = (batches: readonly RemoteJob[][]): RemoteJob[][] =>
       batches.map((jobs) => jobs.filter(isOurs)).filter((jobs) => jobs.length > 0);
 
