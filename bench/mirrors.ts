@@ -11,13 +11,13 @@ import { buildWorker } from "../scripts/build/worker.ts";
 import { openEdgeforge } from "./git/edgeforge.ts";
 import { git, stopGit } from "./git/git.ts";
 import { openHttpBackend } from "./git/http-backend.ts";
-import { summarize, type Measurement } from "./git/measure.ts";
+import type { Measurement } from "./git/measure.ts";
 import { copySource, makeSource } from "./git/source.ts";
 import { makeMirrorCases } from "./mirrors/cases.ts";
 import { parseOptions } from "./mirrors/options.ts";
+import { formatReport, type Row } from "./mirrors/report.ts";
 import { describeMachine } from "./support/machine.ts";
 import { withResources, type Resources } from "./support/resources.ts";
-import { formatCells } from "./support/table.ts";
 
 await withResources(bench);
 
@@ -32,7 +32,7 @@ async function bench(resources: Resources): Promise<void> {
   const service = await resources.track(
     openEdgeforge(join(directory, "data"), { ALLOWED_HOST_LIST: "external, loopback" }),
   );
-  const rows: string[][] = [];
+  const rows: Row[] = [];
   for (const size of sizes) {
     const source = repository
       ? await copySource(size, repository, directory)
@@ -48,37 +48,9 @@ async function bench(resources: Resources): Promise<void> {
         theirs.push(await one.git(run));
         ours.push(await one.edgeforge(run));
       }
-      rows.push([size, one.name, ...describe(summarize(ours), summarize(theirs))]);
+      rows.push({ size, name: one.name, ours, theirs });
       console.log(`measured: ${size}, ${one.name}`);
     }
   }
-  console.log(`\n${formatCells(COLUMNS, rows)}`);
-}
-
-const COLUMNS = [
-  "size",
-  "case",
-  "wall s",
-  "git s",
-  "ratio",
-  "CPU s",
-  "git CPU s",
-  "ratio",
-  "memory MB",
-  "buffers MB",
-];
-
-function describe(ours: Measurement, theirs: Measurement): string[] {
-  const megabytes = (bytes: number | undefined): string =>
-    bytes === undefined ? "-" : (bytes / 1e6).toFixed(0);
-  return [
-    ours.seconds.toFixed(2),
-    theirs.seconds.toFixed(2),
-    (ours.seconds / theirs.seconds).toFixed(2),
-    ours.cpuSeconds.toFixed(2),
-    theirs.cpuSeconds.toFixed(2),
-    (ours.cpuSeconds / theirs.cpuSeconds).toFixed(2),
-    megabytes(ours.riseBytes),
-    megabytes(ours.usage?.bufferedBytes),
-  ];
+  console.log(`\n${formatReport(rows)}`);
 }

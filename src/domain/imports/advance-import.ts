@@ -67,13 +67,11 @@ export async function advanceImport(
   open: typeof openSource = openSource,
 ): Promise<void> {
   const now = Date.now();
-  const isDue = and(
+  const isRow = and(
     eq(imports.id, importId),
     inArray(imports.state, ["running", "waiting"]),
-    lte(imports.dueAt, now),
   ) as SQL;
-  // The lease goes on when the import is not due any more.
-  const lease = await JobLease.take(ctx, imports, isDue, now);
+  const lease = await JobLease.take(ctx, imports, { isRow, isDue: lte(imports.dueAt, now) }, now);
   if (!lease) return;
   const opened = await findImportToAdvance(ctx, importId);
   if (!opened) return;

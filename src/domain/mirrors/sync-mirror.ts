@@ -1,4 +1,4 @@
-import { and, eq, lte, type SQL, sql } from "drizzle-orm";
+import { eq, lte, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { ANONYMOUS } from "../../auth/actor.ts";
@@ -12,6 +12,8 @@ import {
   type pushMirrors,
   repositories,
 } from "../../db/schema/index.ts";
+import { Failure } from "../../lib/failure.ts";
+import { logBug } from "../../lib/log.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { RemoteJob } from "../../storage/remote-jobs.ts";
 import { JobLease } from "../remotes/job-lease.ts";
@@ -48,9 +50,7 @@ export interface MirrorKind<M extends Mirror> {
 /**
  * Brings a mirror in step with its remote, if it is due and no other job does it.
  *
- * What the remote does wrong is stored as the mirror's failure, told by an event, and tried again later.
- *
- * @returns The mirror if it is in step now.
+ * What goes wrong is stored as the mirror's failure, told by an event, and tried again later.
  */
 export async function syncMirror<M extends Mirror>(
   ctx: Ctx,
@@ -59,8 +59,8 @@ export async function syncMirror<M extends Mirror>(
 ): Promise<OpenMirror<M> | undefined> {
   if (!ctx.config.mirrors.isOn) return undefined;
   const startedAt = Date.now();
-  const isDue = and(kind.isOne(id), lte(kind.table.dueAt, startedAt)) as SQL;
-  const lease = await JobLease.take(ctx, kind.table, isDue, startedAt);
+  const row = { isRow: kind.isOne(id), isDue: lte(kind.table.dueAt, startedAt) };
+  const lease = await JobLease.take(ctx, kind.table, row, startedAt);
   if (!lease) return undefined;
   const open = await openMirror(ctx, kind, id);
   if (!open) return undefined;
@@ -131,7 +131,7 @@ async function openMirror<M extends Mirror>(
   };
 }
 
-/** @returns What is wrong with the other side; undefined if both are in step now. */
+/** @returns What is wrong, with the other side or here; undefined if both are in step now. */
 async function attempt<M extends Mirror>(
   ctx: Ctx,
   kind: MirrorKind<M>,
@@ -142,6 +142,9 @@ async function attempt<M extends Mirror>(
     return undefined;
   } catch (error) {
     if (error instanceof RemoteFailure) return error;
-    throw error;
+    if (error instanceof Failure) return new RemoteFailure("refused", error.message);
+    // Otherwise it would be tried each minute, without anybody being told.
+    logBug(`mirror of repository ${open.mirror.repoId}`, error);
+    return new RemoteFailure("server", "internal error");
   }
 }

@@ -30,22 +30,24 @@ export class JobLease {
   }
 
   /**
-   * Takes the lease of the row that `isRow` names, which may say more than its id: that it is due, for example.
+   * Takes the lease of a row.
    *
    * Cost: one statement.
    *
+   * @param isRow Names the row, for as long as the job may work on it.
+   * @param isDue What holds when the lease is taken, and need not hold later.
    * @returns Undefined if there is no such row, or another job has it.
    */
   static async take(
     { db }: Pick<Ctx, "db">,
     table: LeasedTable,
-    isRow: SQL,
+    { isRow, isDue }: { readonly isRow: SQL; readonly isDue: SQL },
     now = Date.now(),
   ): Promise<JobLease | undefined> {
     const until = now + LEASE_MS;
     const taken = await db.all(
       sql`update ${table} set leased_until = ${until}
-        where ${isRow} and leased_until < ${now} returning leased_until`,
+        where ${isRow} and ${isDue} and leased_until < ${now} returning leased_until`,
     );
     return taken.length > 0 ? new JobLease(db, table, isRow, until) : undefined;
   }

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -13,6 +15,8 @@ export const ADMIN = { name: "root", password: "correct horse battery" };
 declare module "vitest" {
   interface ProvidedContext {
     serviceUrl: string;
+    /** Answers with what the service has printed so far. */
+    serviceLogUrl: string;
   }
 }
 
@@ -26,7 +30,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     EDGEFORGE_ADMIN_PASSWORD: ADMIN.password,
   });
   project.provide("serviceUrl", service.url);
+  const log = createServer((_request, response) => void response.end(service.output()));
+  await new Promise<void>((resolve) => void log.listen(0, "127.0.0.1", resolve));
+  const { port } = log.address() as AddressInfo;
+  project.provide("serviceLogUrl", `http://127.0.0.1:${port}/`);
   return async () => {
+    log.close();
+    log.closeAllConnections();
     await service.stop();
     rmSync(data, { recursive: true, force: true });
   };

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
+import type { Ctx } from "../../../src/context.ts";
 import { pullMirrors, repositories, users } from "../../../src/db/schema/index.ts";
 import { syncPullMirror } from "../../../src/domain/mirrors/pull/sync-pull-mirror.ts";
 import { sendDueMirrors } from "../../../src/domain/mirrors/send-due-mirrors.ts";
@@ -135,6 +136,29 @@ describe("syncPullMirror", () => {
       failingSince: null,
       lastError: "",
     });
+  });
+
+  it("waits after a fault of the service itself as after one of the remote, and tells no details", async () => {
+    const remote = await makeHistory();
+    const { repo } = await makeMirrorOf(remote);
+    const git = {
+      repository: () => {
+        throw new TypeError("of the inside");
+      },
+    } as unknown as Ctx["git"];
+    const before = Date.now();
+
+    await syncPullMirror({ ...jobCtx(), git }, repo.id);
+
+    const mirror = await pullMirrorOf(repo);
+    expect(mirror).toMatchObject({
+      state: "failing",
+      lastError: "internal error",
+      leasedUntil: 0,
+    });
+    expect(mirror.dueAt).toBeGreaterThanOrEqual(before + 600_000);
+    expect(typesOf(await eventsOf(repo))).toEqual(["mirror.failed"]);
+    expect(await recordOf(repo)).toMatchObject({ empty: true });
   });
 
   it("is paused after days of failure, and no schedule wakes it", async () => {

@@ -132,4 +132,27 @@ describe("syncPushMirror", () => {
     expect(await remote.refs()).toEqual(await branchOids(following.repo, following.owner));
     expect(await pushMirrorsOf(following.repo)).toMatchObject([{ dueAt: null }, {}]);
   });
+
+  it("goes on at once after what was asked for while it worked", async () => {
+    const remote = await makeRemote();
+    const { repo, mirrorId } = await makeMirrored(remote, { intervalSeconds: 0 });
+    const sent: object[] = [];
+    const ctx = jobCtx(sent);
+    const isOne = eq(pushMirrors.id, mirrorId);
+    let askedAt = 0;
+    const outgoing = {
+      open: async (...request: Parameters<typeof ctx.outgoing.open>) => {
+        askedAt = Date.now();
+        await db.update(pushMirrors).set({ dueAt: askedAt }).where(isOne);
+        return ctx.outgoing.open(...request);
+      },
+    } as typeof ctx.outgoing;
+
+    await syncPushMirror({ ...ctx, outgoing }, mirrorId);
+
+    expect(await pushMirrorsOf(repo)).toMatchObject([
+      { state: "ok", dueAt: askedAt, leasedUntil: 0, syncedAt: expect.any(Number) },
+    ]);
+    expect(sent).toEqual([{ kind: "push-mirror", mirrorId }]);
+  });
 });
