@@ -31,7 +31,18 @@ const PULL_MIRRORS: MirrorKind<PullMirror> = {
           '$.mirror', json(${JSON.stringify(toShown(mirror, after))})
         )`,
       })
-      .where(and(eq(repositories.id, mirror.repoId), eq(repositories.isMirror, true))),
+      .where(
+        and(
+          eq(repositories.id, mirror.repoId),
+          eq(repositories.isMirror, true),
+          // A job that is late has stored nothing.
+          sql`${after.attemptedAt} = (
+            select ${pullMirrors.attemptedAt}
+            from ${pullMirrors}
+            where ${pullMirrors.repoId} = ${mirror.repoId}
+          )`,
+        ),
+      ),
   ],
   toJob: (repoId) => ({ kind: "pull-mirror", repoId }),
 };
