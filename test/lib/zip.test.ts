@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { sourceOfBytes } from "../../../src/registries/archives/archive-source.ts";
-import { openZip } from "../../../src/registries/archives/zip.ts";
-import { type MadeEntry, makeZip } from "../../support/archives.ts";
+import { sourceOfBytes } from "../../src/lib/archive-source.ts";
+import { openZip } from "../../src/lib/zip.ts";
+import { type MadeEntry, makeZip } from "../support/archives.ts";
 
 const open = (bytes: Uint8Array) => openZip(sourceOfBytes(bytes));
 const textOf = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);

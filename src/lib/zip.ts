@@ -1,7 +1,7 @@
 import { type FileEntry, type Reader, ZipReader } from "@zip.js/zip.js/lib/zip-core-reader.js";
 
-import type { ByteRange } from "../../lib/byte-range.ts";
-import { Failure, malformed, tooLarge } from "../../lib/failure.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { Failure, malformed, tooLarge } from "./failure.ts";
 import { requireEntryPath } from "./archive-path.ts";
 import { type ArchiveSource, readSmallPieces, splitPiece } from "./archive-source.ts";
 import { toPieceStream } from "./piece-stream.ts";
