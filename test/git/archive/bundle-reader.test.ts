@@ -13,8 +13,15 @@ const refs: BundleRef[] = [
   { name: encodeText("refs/tags/v 1"), oid: B },
 ];
 
-const concat = (...all: Uint8Array[]): Uint8Array =>
-  Uint8Array.from(all.flatMap((each) => [...each]));
+function concat(...all: Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const each of all) {
+    joined.set(each, at);
+    at += each.length;
+  }
+  return joined;
+}
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** Bytes in pieces, which tell whether they were closed. */
