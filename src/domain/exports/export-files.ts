@@ -13,7 +13,7 @@ const FORMAT = "edgeforge-export";
 const VERSION = 1;
 
 /** What an export is of. */
-export const Manifest = z.object({
+export const ExportManifest = z.object({
   format: z.literal(FORMAT),
   version: z.literal(VERSION),
   exportedAt: z.string().max(40),
@@ -32,9 +32,9 @@ export const Manifest = z.object({
     takesPulls: z.boolean(),
   }),
 });
-export type Manifest = z.infer<typeof Manifest>;
+export type ExportManifest = z.infer<typeof ExportManifest>;
 
-export const toManifest = (fields: Omit<Manifest, "format" | "version">): Manifest => ({
+export const toManifest = (fields: Omit<ExportManifest, "format" | "version">): ExportManifest => ({
   format: FORMAT,
   version: VERSION,
   ...fields,

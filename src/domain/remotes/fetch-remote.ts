@@ -20,6 +20,12 @@ import { chooseHead, chooseRefs, type ChosenRefs, type SkippedRef } from "./choo
 import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { RemoteRepository } from "./remote-repository.ts";
 
+/** What refs and packs are fetched from: a remote, or what is read like one. */
+export type FetchSource = Pick<
+  RemoteRepository,
+  "listRefs" | "fetchPack" | "shown" | "requestCount"
+>;
+
 /** What is taken over of a remote. */
 export interface FetchRemotePlan {
   /** Whether refs that the remote lacks are deleted here. Refs that only the service writes never are. */
@@ -63,7 +69,7 @@ const ATTEMPTS_MAX = 4;
 export async function fetchRemote(
   ctx: Ctx,
   repo: RepositoryContext,
-  remote: RemoteRepository,
+  remote: FetchSource,
   plan: FetchRemotePlan,
 ): Promise<FetchedRemote> {
   const listed = await remote.listRefs();
@@ -101,7 +107,7 @@ interface Taken {
 async function takeOver(
   ctx: Ctx,
   repo: RepositoryContext,
-  remote: RemoteRepository,
+  remote: FetchSource,
   plan: FetchRemotePlan,
   chosen: ChosenRefs,
 ): Promise<Taken> {
@@ -173,7 +179,7 @@ interface Fetched extends BegunUpload {
 async function receivePack(
   { config, now }: Ctx,
   stored: StoredRepository,
-  remote: RemoteRepository,
+  remote: FetchSource,
   chosen: ChosenRefs,
   wants: readonly Oid[],
 ): Promise<Fetched> {
@@ -202,7 +208,7 @@ async function receivePack(
 }
 
 /** What a pack is refused for is the remote's failure. */
-async function checked<T>(remote: RemoteRepository, work: Promise<T>): Promise<T> {
+async function checked<T>(remote: FetchSource, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

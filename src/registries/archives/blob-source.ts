@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import type { ArchiveSource } from "./archive-source.ts";
+import type { ArchiveSource } from "../../lib/archive-source.ts";
 
 /** Bytes that were received, or that a package has, as the source of an archive. */
 export const sourceOfBlob = (

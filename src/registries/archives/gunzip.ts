@@ -1,6 +1,6 @@
 import { malformed, tooLarge } from "../../lib/failure.ts";
-import { toPieceStream } from "./piece-stream.ts";
-import { UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX } from "./unpacked-size.ts";
+import { toPieceStream } from "../../lib/piece-stream.ts";
+import { UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX } from "../../lib/unpacked-size.ts";
 
 /**
  * Decompresses gzip, as a stream.

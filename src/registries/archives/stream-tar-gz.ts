@@ -1,4 +1,4 @@
-import { splitPiece } from "./archive-source.ts";
+import { splitPiece } from "../../lib/archive-source.ts";
 import { gunzip } from "./gunzip.ts";
 import { readTar, type TarEntry } from "./tar.ts";
 

@@ -1,10 +1,10 @@
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
 
 import { Failure, malformed, tooLarge } from "../../lib/failure.ts";
-import { requireEntryPath } from "./archive-path.ts";
-import { type ArchiveSource, readSource } from "./archive-source.ts";
+import { requireEntryPath } from "../../lib/archive-path.ts";
+import { type ArchiveSource, readSource } from "../../lib/archive-source.ts";
 import { gunzip } from "./gunzip.ts";
-import { toPieceStream } from "./piece-stream.ts";
+import { toPieceStream } from "../../lib/piece-stream.ts";
 
 /** An entry of a tar archive. */
 export interface TarEntry {

@@ -2,7 +2,7 @@ import { parse } from "smol-toml";
 import { z } from "zod";
 
 import { malformed } from "../../lib/failure.ts";
-import type { ArchiveSource } from "../archives/archive-source.ts";
+import type { ArchiveSource } from "../../lib/archive-source.ts";
 import { readTarGz } from "../archives/tar.ts";
 
 const MANIFEST_BYTES_MAX = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { malformed, tooLarge } from "../../lib/failure.ts";
-import { type ArchiveSource, readSource, sourceOfBytes } from "../archives/archive-source.ts";
+import { type ArchiveSource, readSource, sourceOfBytes } from "../../lib/archive-source.ts";
 import { gunzip } from "../archives/gunzip.ts";
 import { readTar } from "../archives/tar.ts";
 import { unxz } from "../archives/unxz.ts";

@@ -1,5 +1,5 @@
 import { malformed } from "../../lib/failure.ts";
-import type { ArchiveSource } from "../archives/archive-source.ts";
+import type { ArchiveSource } from "../../lib/archive-source.ts";
 
 /** A member of an ar archive. */
 export interface ArMember {

@@ -1,6 +1,6 @@
 import { malformed } from "../../lib/failure.ts";
-import type { ArchiveSource } from "../archives/archive-source.ts";
-import { openZip, type ZipFile } from "../archives/zip.ts";
+import type { ArchiveSource } from "../../lib/archive-source.ts";
+import { openZip, type ZipFile } from "../../lib/zip.ts";
 import { isModuleFilePath, isModulePath, isModuleVersion } from "./modules.ts";
 
 /** Maximum bytes of all files together, as the go command allows. */

@@ -1,6 +1,6 @@
 import { malformed, tooLarge } from "../../lib/failure.ts";
-import type { ArchiveSource } from "../archives/archive-source.ts";
-import { openZip, type ZipFile } from "../archives/zip.ts";
+import type { ArchiveSource } from "../../lib/archive-source.ts";
+import { openZip, type ZipFile } from "../../lib/zip.ts";
 import { type Nuspec, parseNuspec } from "./parse-nuspec.ts";
 import { readSymbolsId } from "./portable-pdb.ts";
 

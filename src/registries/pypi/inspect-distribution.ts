@@ -1,7 +1,7 @@
 import { malformed } from "../../lib/failure.ts";
-import type { ArchiveSource } from "../archives/archive-source.ts";
+import type { ArchiveSource } from "../../lib/archive-source.ts";
 import { readTarGz } from "../archives/tar.ts";
-import { openZip, type ZipFile } from "../archives/zip.ts";
+import { openZip, type ZipFile } from "../../lib/zip.ts";
 import { CORE_METADATA_BYTES_MAX, type CoreMetadata, parseCoreMetadata } from "./core-metadata.ts";
 import { fieldOf } from "./core-metadata.ts";
 import { type DistributionName, normalizeProjectName, pythonVersionKey } from "./names.ts";

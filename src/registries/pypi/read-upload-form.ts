@@ -6,7 +6,7 @@ import { dropBlobs, receiveBlob, type ReceivedBlob } from "../../domain/packages
 import { malformed, tooLarge } from "../../lib/failure.ts";
 import { formatHex } from "../../lib/hex.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
-import { readSource } from "../archives/archive-source.ts";
+import { readSource } from "../../lib/archive-source.ts";
 import type { RegistryContext } from "../env.ts";
 
 /** An upload: the fields of the form, and the file, which is stored. */

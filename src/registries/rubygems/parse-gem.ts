@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { z } from "zod";
 
-import { type ArchiveSource, readSource, sourceOfBytes } from "../archives/archive-source.ts";
+import { type ArchiveSource, readSource, sourceOfBytes } from "../../lib/archive-source.ts";
 import { gunzip } from "../archives/gunzip.ts";
 import { readTar } from "../archives/tar.ts";
 import { malformed } from "../../lib/failure.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { openZip, type ZipFile } from "../../../src/registries/archives/zip.ts";
-import { sourceOfBytes } from "../../../src/registries/archives/archive-source.ts";
+import { openZip, type ZipFile } from "../../../src/lib/zip.ts";
+import { sourceOfBytes } from "../../../src/lib/archive-source.ts";
 import { reactions } from "../../../src/db/schema/index.ts";
 import { answer, call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";

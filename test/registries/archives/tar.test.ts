@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 
 import { describe, expect, it } from "vitest";
 
-import { sourceOfBytes } from "../../../src/registries/archives/archive-source.ts";
+import { sourceOfBytes } from "../../../src/lib/archive-source.ts";
 import { readTarGz, type TarLimits } from "../../../src/registries/archives/tar.ts";
 import { type MadeEntry, makeTar, makeTarGz } from "../../support/archives.ts";
 

@@ -1,4 +1,4 @@
-import type { ByteRange } from "../../lib/byte-range.ts";
+import type { ByteRange } from "./byte-range.ts";
 
 /** Stored bytes that can be read in any order: a file of the object storage, or an array. */
 export interface ArchiveSource {

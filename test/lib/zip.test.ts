@@ -1,10 +1,18 @@
 import { describe, expect, it } from "vitest";
 
-import { sourceOfBytes } from "../../../src/registries/archives/archive-source.ts";
-import { openZip } from "../../../src/registries/archives/zip.ts";
-import { type MadeEntry, makeZip } from "../../support/archives.ts";
+import { sourceOfBytes } from "../../src/lib/archive-source.ts";
+import { openZip, type ZipFile } from "../../src/lib/zip.ts";
+import { type MadeEntry, makeZip } from "../support/archives.ts";
 
 const open = (bytes: Uint8Array) => openZip(sourceOfBytes(bytes));
+
+/** Streams a file to its end. */
+async function streamOut(file: ZipFile): Promise<Uint8Array> {
+  const pieces: number[] = [];
+  for await (const piece of file.open()) for (const byte of piece) pieces.push(byte);
+  return Uint8Array.from(pieces);
+}
+
 const textOf = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
 
 describe("a zip archive", () => {
@@ -115,6 +123,38 @@ describe("a zip archive", () => {
   ])("has a content with %s, which is refused when read", async (_, claims) => {
     const [file] = await open(makeZip([{ path: "a", content: "a".repeat(1000), claims }]));
     await expect(file?.read(5000)).rejects.toMatchObject({ kind: "malformed" });
+    const streamed = file && streamOut(file);
+    await expect(streamed).rejects.toMatchObject({ kind: "malformed" });
+  });
+
+  it("is streamed file by file, however large, and as far as the caller wants", async () => {
+    const large = crypto.getRandomValues(new Uint8Array(60_000));
+    const text = "one ".repeat(10_000);
+    const [stored, deflated, empty] = await open(
+      makeZip([
+        { path: "stored", content: large, isStored: true },
+        { path: "deflated", content: text },
+        { path: "empty", content: "" },
+      ]),
+    );
+    if (!stored || !deflated || !empty) throw new Error("a file is missing");
+    expect(await streamOut(stored)).toEqual(large);
+    expect(textOf(await streamOut(deflated))).toBe(text);
+    expect(await streamOut(empty)).toEqual(new Uint8Array());
+    const pieces = stored.open();
+    expect((await pieces.next()).value?.length).toBeGreaterThan(0);
+    await pieces.return();
+    expect(await stored.read(60_000)).toEqual(large);
+  });
+
+  it("whose source fails while a file is streamed throws the source's error", async () => {
+    const content = new Uint8Array(300_000);
+    const bytes = makeZip([{ path: "a", content, isStored: true }]);
+    const source = sourceOfBytes(bytes);
+    const away = () => Promise.reject(new Error("the storage is away"));
+    const [file] = await openZip({ ...source, open: away });
+    if (!file) throw new Error("the file is missing");
+    await expect(streamOut(file)).rejects.toThrow("the storage is away");
   });
 
   it("with too many entries is refused", async () => {

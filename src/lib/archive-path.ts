@@ -1,4 +1,4 @@
-import { malformed } from "../../lib/failure.ts";
+import { malformed } from "./failure.ts";
 
 const PATH_LENGTH_MAX = 1024;
 const DEPTH_MAX = 64;

@@ -5,8 +5,8 @@ import {
   ZipReader,
 } from "@zip.js/zip.js/lib/zip-core-native.js";
 
-import type { ByteRange } from "../../lib/byte-range.ts";
-import { Failure, malformed, tooLarge } from "../../lib/failure.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { Failure, malformed, tooLarge } from "./failure.ts";
 import { requireEntryPath } from "./archive-path.ts";
 import { type ArchiveSource, readSmallPieces, splitPiece } from "./archive-source.ts";
 import { toPieceStream } from "./piece-stream.ts";
@@ -29,6 +29,13 @@ export interface ZipFile {
    * @throws Failure `too_large` beyond `bytesMax`; `malformed` for a broken content.
    */
   read(bytesMax: number): Promise<Uint8Array>;
+  /**
+   * Streams the content, of which nothing is held in memory as a whole. Its CRC and its size are known to be right only at
+   * its end.
+   *
+   * @throws Failure `malformed` for a broken content, at the latest at its end.
+   */
+  open(): AsyncGenerator<Uint8Array, void>;
 }
 
 /** What an archive may have. */
@@ -85,6 +92,7 @@ export async function openZip(
     sizeBytes: file.uncompressedSize,
     isExecutable: file.executable,
     read: (bytesMax) => readContent(reader, file, bytesMax),
+    open: () => streamContent(reader, file),
   }));
 }
 
@@ -142,6 +150,42 @@ async function readContent(
   const options = { checkCrc32: true, useWebWorkers: false, useCompressionStream: true };
   await reader.guard(() => file.getData(output, options));
   return bytes;
+}
+
+async function* streamContent(
+  reader: SourceReader,
+  file: FileEntry,
+): AsyncGenerator<Uint8Array, void> {
+  let controller: TransformStreamDefaultController<Uint8Array> | undefined;
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
+    start(given) {
+      controller = given;
+    },
+  });
+  const options = { checkCrc32: true, useWebWorkers: false, useCompressionStream: true };
+  const work = reader.guard(() => file.getData(writable, options));
+  // Its failure ends the stream, and is thrown in its own words below.
+  work.catch((error: unknown) => controller?.error(error));
+  let sizeBytes = 0;
+  const pieces = readable.getReader();
+  try {
+    for (;;) {
+      const { value, done } = await pieces.read().catch(() => ({ value: undefined, done: true }));
+      if (done || !value) break;
+      sizeBytes += value.length;
+      if (sizeBytes > file.uncompressedSize) {
+        throw malformed(`${file.filename} is larger than it claims`);
+      }
+      yield value;
+    }
+    await work;
+    if (sizeBytes < file.uncompressedSize) {
+      throw malformed(`${file.filename} is smaller than it claims`);
+    }
+  } finally {
+    // The caller left: what reads is told by the stream.
+    await pieces.cancel().catch(() => undefined);
+  }
 }
 
 /** A source in the form that the library reads. */
