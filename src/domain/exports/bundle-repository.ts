@@ -1,4 +1,4 @@
-import { type OpenedBundle, openBundle } from "../../git/archive/bundle-reader.ts";
+import { type OpenedBundle, readBundle } from "../../git/archive/bundle-reader.ts";
 import type { ByteText } from "../../git/byte-text.ts";
 import { GitError } from "../../git/error.ts";
 import type { FetchSource } from "../remotes/fetch-remote.ts";
@@ -53,7 +53,7 @@ export class BundleRepository implements FetchSource {
 
   private async open(): Promise<OpenedBundle> {
     try {
-      return await openBundle(this.openPieces(), HEADER_BYTES_MAX);
+      return await readBundle(this.openPieces(), HEADER_BYTES_MAX);
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       throw new RemoteFailure(error.code === "limit" ? "too_large" : "protocol", error.message);

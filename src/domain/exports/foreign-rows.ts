@@ -30,10 +30,10 @@ import type {
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /** Items of one page, and so of one file of an export. */
-export const EXPORT_PAGE_ITEMS = 100;
+const EXPORT_PAGE_ITEMS = 100;
 
 /** A page of items, and the id behind which the next one begins; undefined after the last page. */
-export interface ExportPage<T> {
+interface ExportPage<T> {
   readonly items: readonly T[];
   readonly next: number | undefined;
 }

@@ -1,7 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { type ByteText } from "../../git/byte-text.ts";
 import { type BundleRef, formatBundleHeader } from "../../git/archive/bundle.ts";
-import type { Oid } from "../../git/oid.ts";
 import { planFetch } from "../../git/walk/fetch-plan.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
@@ -21,10 +20,7 @@ export async function openGitBundle(
   { state, repository }: RepositorySnapshot,
 ): Promise<AsyncGenerator<Uint8Array> | undefined> {
   const refs = state.refs.filter(({ name }) => !MADE_ANEW.test(name));
-  const listed: BundleRef[] = refs.map(({ name, oid }) => ({
-    name: name as ByteText,
-    oid: oid as Oid,
-  }));
+  const listed: BundleRef[] = refs.map(({ name, oid }) => ({ name: name as ByteText, oid }));
   if (listed.length === 0) return undefined;
   const head = listed.find(({ name }) => name === state.head);
   const plan = await planFetch(repository.graph, repository.catalog, repository.objects, {

@@ -23,7 +23,7 @@ const LINE_FEED = 0x0a;
  * prerequisites, `limit` for a header that is too large. An error of `pieces` is thrown unchanged.
  * @see gitformat-bundle(5).
  */
-export async function openBundle(
+export async function readBundle(
   pieces: AsyncGenerator<Uint8Array, void>,
   headerBytesMax: number,
 ): Promise<OpenedBundle> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { type BundleRef, formatBundleHeader } from "../../../src/git/archive/bundle.ts";
-import { openBundle } from "../../../src/git/archive/bundle-reader.ts";
+import { readBundle } from "../../../src/git/archive/bundle-reader.ts";
 import { encodeText } from "../../../src/git/byte-text.ts";
 
 const HEADER_MAX = 10_000;
@@ -45,13 +45,13 @@ async function readAll(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return concat(...all);
 }
 
-describe("openBundle", () => {
+describe("readBundle", () => {
   it.each([1, 7, 50, 100_000])(
     "reads what is written, in pieces of %i bytes",
     async (pieceBytes) => {
       const pack = bytesOf("PACK\n\nwith line feeds\n");
       const { pieces, seen } = piecesOf(concat(formatBundleHeader(refs), pack), pieceBytes);
-      const bundle = await openBundle(pieces, HEADER_MAX);
+      const bundle = await readBundle(pieces, HEADER_MAX);
       expect(bundle.refs).toEqual(refs);
       expect(await readAll(bundle.pack)).toEqual(pack);
       expect(seen.isClosed).toBe(true);
@@ -71,14 +71,14 @@ describe("openBundle", () => {
     ["very many refs", `# v2 git bundle\n${`${A} refs/heads/a\n`.repeat(1000)}\n`, "limit"],
   ])("refuses %s, and closes it", async (_, text, code) => {
     const { pieces, seen } = piecesOf(bytesOf(text), 100);
-    await expect(openBundle(pieces, HEADER_MAX)).rejects.toMatchObject({ name: "GitError", code });
+    await expect(readBundle(pieces, HEADER_MAX)).rejects.toMatchObject({ name: "GitError", code });
     expect(seen.isClosed).toBe(true);
   });
 
   it("closes what it reads when the pack is left", async () => {
     const bytes = concat(formatBundleHeader(refs), bytesOf("PACK and more"));
     const { pieces, seen } = piecesOf(bytes, 10);
-    const { pack } = await openBundle(pieces, HEADER_MAX);
+    const { pack } = await readBundle(pieces, HEADER_MAX);
     await pack.next();
     await pack.return();
     expect(seen.isClosed).toBe(true);
