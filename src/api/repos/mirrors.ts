@@ -142,7 +142,7 @@ mirrors.openapi(
     request: { params: MirrorPath },
     responses: {
       204: empty("The push mirror was removed"),
-      ...refusals(400, 401, 403, 404),
+      ...refusals(400, 401, 403, 404, 423),
     },
   }),
   async (c) => {

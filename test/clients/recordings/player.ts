@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { ENVIRONMENT } from "../support/git.ts";
 import { tryProgram } from "../support/run-program.ts";
 import { callApi, type Caller, admin, serviceUrl } from "../support/forge.ts";
+import { type Forward, openForward } from "../support/forward.ts";
 import type { Answer, GitAnswer, GitStep, RequestStep, Step } from "./recording.ts";
 
 type Json = Answer["body"];
@@ -26,14 +27,19 @@ export class Player {
   /** The folder in which commands with git run. */
   private readonly folder = mkdtempSync(join(tmpdir(), "edgeforge-recording-"));
 
+  /** The address by which the service is a remote of its own. */
+  private readonly forward: Forward | undefined;
+
   private constructor(
     run: string,
     callers: ReadonlyMap<string, Caller>,
     values: Map<string, Json>,
+    forward: Forward | undefined,
   ) {
     this.run = run;
     this.callers = callers;
     this.values = values;
+    this.forward = forward;
   }
 
   /** Makes a user for each role in the steps; they sign in by tokens, which cost the service no hash of a password. */
@@ -42,11 +48,13 @@ export class Player {
     const run = Array.from({ length: 6 }, () => "abcdefghijklmnopqrstuvwxyz"[randomUnder(26)]).join(
       "",
     );
+    const isOwnRemote = /"(?:clone_addr|remote_address)"/.test(text);
+    const forward = isOwnRemote ? await openForward() : undefined;
     const callers = new Map<string, Caller>();
     const values = new Map<string, Json>([
       ["run", run],
       ["admin", admin.name],
-      ["base", serviceUrl],
+      ["base", forward?.url ?? serviceUrl],
     ]);
     for (const role of ROLES) {
       const name = `${role}-${run}`;
@@ -60,11 +68,12 @@ export class Player {
       callers.set(role, { name, password: await makeToken(name, "rec") });
     }
     callers.set("admin", { name: admin.name, password: await makeToken(admin.name, `rec-${run}`) });
-    return new Player(run, callers, values);
+    return new Player(run, callers, values, forward);
   }
 
   /** Removes what the commands left. */
   stop(): void {
+    this.forward?.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
@@ -130,7 +139,8 @@ export class Player {
       redirect: "manual",
       ...(body !== undefined && { body }),
     });
-    const text = await response.text();
+    const answered = await response.text();
+    const text = this.forward ? answered.replaceAll(this.forward.url, serviceUrl) : answered;
     const answer: Answer = {
       status: response.status,
       headers: Object.fromEntries(response.headers),

@@ -6,12 +6,14 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { recordAuditIfChanged } from "../../audit/record-audit.ts";
+import { requireNotArchived } from "../../issues/require-issue-access.ts";
 import { requireMirrors } from "../require-mirrors.ts";
 
 /**
  * Removes a push mirror. What was pushed stays on the remote.
  *
- * @throws Failure `not_found` if the repository has none of this name; `malformed` where mirrors are switched off.
+ * @throws Failure `not_found` if the repository has none of this name; `malformed` where mirrors are switched off; `locked`
+ * in an archived repository.
  */
 export async function removePushMirror(
   ctx: Ctx,
@@ -19,6 +21,7 @@ export async function removePushMirror(
   remoteName: string,
 ): Promise<void> {
   requireMirrors(ctx);
+  requireNotArchived(repo);
   const { id: repoId, ownerId } = repo.row;
   const [removed] = await ctx.db.batch([
     ctx.db
