@@ -127,3 +127,42 @@ export async function importSample(
   };
   return { row: await findImportRow(id), wakes, errors, get, list };
 }
+
+type Fields = Record<string, unknown>;
+
+/** Some fields of an object, for comparisons. */
+export const pick =
+  (...names: string[]) =>
+  (object: Fields): Fields =>
+    Object.fromEntries(names.map((name) => [name, object[name]]));
+
+/** What an import took, without ids, as the API tells it. @param pull A pull request with reviews. */
+export async function readBack(
+  { get, list, row }: Awaited<ReturnType<typeof importSample>>,
+  pull: number,
+) {
+  const reviews = await list(`/pulls/${pull}/reviews`);
+  const onCode = [];
+  for (const { id } of reviews)
+    onCode.push(...(await get(`/pulls/${pull}/reviews/${id}/comments`)));
+  return {
+    state: row.state,
+    notes: row.notes,
+    progress: row.progress,
+    labels: (await list("/labels")).map(pick("name", "color", "description")),
+    milestones: (await list("/milestones?state=all")).map(
+      pick("title", "state", "open_issues", "closed_issues"),
+    ),
+    issues: (await list("/issues?state=all&type=all&sort=oldest")).map(
+      pick("number", "title", "body", "state", "comments", "original_author", "updated_at"),
+    ),
+    comments: (await list("/issues/comments")).map(pick("body", "original_author", "created_at")),
+    reactions: (await get(`/issues/${pull}/reactions`)).map(pick("content")),
+    reviews: reviews.map(pick("state", "body", "dismissed", "comments_count", "submitted_at")),
+    onCode: onCode.map(pick("body", "path", "position", "original_position", "diff_hunk")),
+    releases: (await list("/releases")).map((release) => ({
+      ...pick("tag_name", "name", "body", "draft")(release),
+      assets: release.assets.map(pick("name", "size", "download_count")),
+    })),
+  };
+}

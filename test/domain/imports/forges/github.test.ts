@@ -1,9 +1,14 @@
 import { expect, inject, it } from "vitest";
 
-import type { GitHubBehaviour } from "../../../support/forges/github.ts";
+import type { GitHubBehaviour, GitHubRequest } from "../../../support/forges/github.ts";
 import { makeGitHubSample } from "../../../support/forges/github-sample.ts";
 import type { Json } from "../../../support/forges/github-project.ts";
-import { importSample, makeProjectGit } from "../../../support/forges/import-sample.ts";
+import {
+  importSample,
+  makeProjectGit,
+  pick,
+  readBack,
+} from "../../../support/forges/import-sample.ts";
 import { make } from "../../../support/make.ts";
 
 /** Takes the sample over; ada has an account here, nobody else. */
@@ -30,12 +35,17 @@ async function importGitHub(behaviour: GitHubBehaviour = {}) {
     clone_addr: `${here}/${owner}/app`,
     authors: { ada: ada.name },
   });
-  return { ...imported, ada, oids, sample: makeGitHubSample(oids) };
+  const requests: GitHubRequest[] = await (await fetch(`${here}/_journal/${owner}`)).json();
+  const faultCount = requests.filter(({ status }) => status === behaviour.fault?.status).length;
+  return { ...imported, ada, oids, sample: makeGitHubSample(oids), faultCount };
 }
 
 type Named = Json | null | undefined;
 /** The name of who wrote something, as GitHub has it for accounts that are gone. */
 const nameOf = (user: Named): string => (user?.["login"] as string | undefined) ?? "ghost";
+
+const byName = (one: Json, other: Json): number =>
+  String(one["name"]) < String(other["name"]) ? -1 : 1;
 
 it("takes a project of GitHub over, field by field", async () => {
   const { row, get, list, sample, ada, oids } = await importGitHub();
@@ -226,10 +236,12 @@ it("takes a project of GitHub over, field by field", async () => {
   }
 });
 
-const byName = (one: Json, other: Json): number =>
-  String(one["name"]) < String(other["name"]) ? -1 : 1;
-
-const pick =
-  (...names: string[]) =>
-  (object: Json): Json =>
-    Object.fromEntries(names.map((name) => [name, object[name]]));
+it.each<[string, GitHubBehaviour]>([
+  ["503", { failEvery: 10, fault: { status: 503 } }],
+  ["429", { failEvery: 10, fault: { status: 429, headers: { "Retry-After": "1" } } }],
+])("takes the same where every tenth answer of GitHub is %s", async (_, behaviour) => {
+  const failing = await importGitHub(behaviour);
+  expect(failing.row).toMatchObject({ state: "done" });
+  expect(failing.faultCount).toBeGreaterThan(3);
+  expect(await readBack(failing, 5)).toEqual(await readBack(await importGitHub(), 5));
+});

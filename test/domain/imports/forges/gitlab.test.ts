@@ -8,7 +8,12 @@ import {
   sampleProject,
 } from "../../../support/forges/gitlab-sample.ts";
 import { oid } from "../../../support/forges/gitlab-sample-parts.ts";
-import { importSample, makeProjectGit } from "../../../support/forges/import-sample.ts";
+import {
+  importSample,
+  makeProjectGit,
+  pick,
+  readBack,
+} from "../../../support/forges/import-sample.ts";
 import { make } from "../../../support/make.ts";
 
 /** Takes the sample over; ada has an account here, nobody else. */
@@ -33,13 +38,10 @@ async function importGitLab(faults: Faults | null = null) {
     auth_token: token,
     authors: { ada: ada.name },
   });
+  await control("faults", null);
   return { ...imported, ada, oids, sample: sampleProject(here) };
 }
 
-const pick =
-  (...names: string[]) =>
-  (object: Json): Json =>
-    Object.fromEntries(names.map((name) => [name, object[name]]));
 const seconds = (time: unknown): string | null =>
   time === null ? null : new Date(time as string).toISOString().replace(/\.\d+/, "");
 const nameOf = (user: unknown): string =>
@@ -197,3 +199,13 @@ it("takes a project of GitLab over, field by field", async () => {
 
 const byNumber = (one: unknown, other: unknown): number => Number(one) - Number(other);
 const byText = (one: unknown, other: unknown): number => (String(one) < String(other) ? -1 : 1);
+
+it.each<[string, Faults]>([
+  ["tenth answer is 503 or breaks off", { every: 10, answers: ["503", "break"] }],
+  // Its limit is longer than a step waits, which takes some 30 requests at most and begins anew then.
+  ["fiftieth answer is 429", { every: 50, answers: ["429"] }],
+])("takes the same where every %s", async (_, faults) => {
+  const failing = await importGitLab(faults);
+  expect(failing.row).toMatchObject({ state: "done" });
+  expect(await readBack(failing, 46)).toEqual(await readBack(await importGitLab(), 46));
+});
