@@ -177,13 +177,17 @@ const byTime = (one: Json, other: Json): number =>
 it.each<[string, GiteaBehaviour]>([
   ["503", { failEvery: 10, fault: { status: 503 } }],
   ["429", { failEvery: 10, fault: { status: 429, headers: { "Retry-After": "1" } } }],
-])("takes the same where every tenth answer of Gitea is %s", async (_, behaviour) => {
-  const failing = await importGitea(behaviour);
-  expect(failing.row).toMatchObject({ state: "done" });
-  const shown = async (imported: typeof failing) =>
-    // Addresses of attached files differ by the server's.
-    JSON.parse(
-      JSON.stringify(await readBack(imported, 2)).replaceAll(imported.rootUrl, HERE),
-    ) as unknown;
-  expect(await shown(failing)).toEqual(await shown(await importGitea()));
-}, 120_000);
+])(
+  "takes the same where every tenth answer of Gitea is %s",
+  async (_, behaviour) => {
+    const failing = await importGitea(behaviour);
+    expect(failing.row).toMatchObject({ state: "done" });
+    const shown = async (imported: typeof failing) =>
+      // Addresses of attached files differ by the server's.
+      JSON.parse(
+        JSON.stringify(await readBack(imported, 2)).replaceAll(imported.rootUrl, HERE),
+      ) as unknown;
+    expect(await shown(failing)).toEqual(await shown(await importGitea()));
+  },
+  120_000,
+);
