@@ -142,6 +142,7 @@ export async function readBack(
   pull: number,
 ) {
   const reviews = await list(`/pulls/${pull}/reviews`);
+  const releases = await list("/releases");
   const onCode = [];
   for (const { id } of reviews)
     onCode.push(...(await get(`/pulls/${pull}/reviews/${id}/comments`)));
@@ -160,9 +161,7 @@ export async function readBack(
     reactions: (await get(`/issues/${pull}/reactions`)).map(pick("content")),
     reviews: reviews.map(pick("state", "body", "dismissed", "comments_count", "submitted_at")),
     onCode: onCode.map(pick("body", "path", "position", "original_position", "diff_hunk")),
-    releases: (await list("/releases")).map((release) => ({
-      ...pick("tag_name", "name", "body", "draft")(release),
-      assets: release.assets.map(pick("name", "size", "download_count")),
-    })),
+    releases: releases.map(pick("tag_name", "name", "body", "draft")),
+    assets: releases.map(({ assets }) => assets.map(pick("name", "size", "download_count"))),
   };
 }

@@ -84,19 +84,13 @@ it("takes a project of GitLab over, field by field", async () => {
   }
 
   const issues = await list("/issues?state=all&type=issues&sort=oldest");
+  // A confidential issue stays there: everybody would read it here.
+  const visible = sample.issues.filter((each) => each["confidential"] !== true);
   expect(issues.map(({ number }: Json) => number).toSorted(byNumber)).toEqual(
-    sample.issues
-      .filter((each) => each["confidential"] !== true)
-      .map(({ iid }) => iid)
-      .toSorted(byNumber),
+    visible.map(({ iid }) => iid).toSorted(byNumber),
   );
-  for (const each of sample.issues) {
+  for (const each of visible) {
     const found = issues.find(({ number }: Json) => number === each.iid);
-    // A confidential issue stays there: everybody would read it here.
-    if (each["confidential"] === true) {
-      expect(found).toBeUndefined();
-      continue;
-    }
     expect(found).toMatchObject({
       title: each["title"],
       state: each["state"] === "opened" ? "open" : "closed",
@@ -105,7 +99,7 @@ it("takes a project of GitLab over, field by field", async () => {
       created_at: seconds(each["created_at"]),
       closed_at: seconds(each["closed_at"]),
     });
-    expect(found.labels).toHaveLength((each["labels"] as Json[]).length);
+    expect(found.labels).toHaveLength(each["labels"].length);
     expect(found.milestone?.title).toBe((each["milestone"] as Json | null)?.["title"]);
   }
   // References to merge requests have the numbers here.
@@ -185,7 +179,7 @@ it("takes a project of GitLab over, field by field", async () => {
     "v1.0",
     "v2.0",
   ]);
-  const [one] = releases.filter(({ tag_name }: Json) => tag_name === "v1.0");
+  const one = releases.find(({ tag_name }: Json) => tag_name === "v1.0");
   expect(one).toMatchObject({ name: "One 🎉", body: "Has #47", draft: false });
   // What does not come keeps nothing else from coming.
   expect(row.notes).toEqual(
