@@ -17,7 +17,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
     makeGiteaSample(),
     redirectGit(
       project.getProvidedContext().remotes[0],
-      ({ url = "" }) => /^\/(at-[\w-]+)\//.exec(url)?.[1],
+      ({ url: path = "" }) => /^\/(at-[\w-]+)\//.exec(path)?.[1],
     ),
   );
   project.provide("gitea", url);

@@ -17,7 +17,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
     makeGitHubSample(),
     redirectGit(
       project.getProvidedContext().remotes[0],
-      ({ url = "" }) => /^\/(owner-[\w-]+)\//.exec(url)?.[1],
+      ({ url: path = "" }) => /^\/(owner-[\w-]+)\//.exec(path)?.[1],
     ),
   );
   project.provide("github", url);

@@ -84,7 +84,7 @@ it("takes a project of Gitea over, field by field", async () => {
   expect(issues).toHaveLength(threads.length);
   for (const each of threads) {
     const found = issues.find(({ number }) => number === each["number"]);
-    const isDraft = each["draft"] === true && !/^WIP:/.test(each["title"] as string);
+    const isDraft = each["draft"] === true && !(each["title"] as string).startsWith("WIP:");
     expect(found).toMatchObject({
       title: `${isDraft ? "WIP: " : ""}${each["title"] as string}`,
       body: bodyOf(each),

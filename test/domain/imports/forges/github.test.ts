@@ -99,7 +99,7 @@ it("takes a project of GitHub over, field by field", async () => {
   expect(issues).toHaveLength(sample.issues.length);
   for (const each of sample.issues) {
     const found = issues.find(({ number }) => number === each["number"]);
-    const isDraft = each["draft"] === true && !/^WIP:/.test(String(each["title"]));
+    const isDraft = each["draft"] === true && !String(each["title"]).startsWith("WIP:");
     expect(found).toMatchObject({
       title: `${isDraft ? "WIP: " : ""}${String(each["title"])}`,
       body: each["body"] ?? "",

@@ -163,14 +163,15 @@ it("takes a project of GitLab over, field by field", async () => {
   ]);
   // 23 conversations of two, over pages of the reader.
   const long = await list("/pulls/49/reviews");
-  const conversations = [];
+  const conversations: Json[] = [];
   for (const { id } of long) conversations.push(...(await get(`/pulls/49/reviews/${id}/comments`)));
   expect(conversations).toHaveLength(46);
   for (let at = 0; at < 46; at += 2) {
     const [first, answer] = [3000 + at, 3001 + at].map((id) =>
       conversations.find(({ body }: Json) => body === `Note ${id}`),
     );
-    expect(answer.in_reply_to).toBe(first.id);
+    expect(first).toBeDefined();
+    expect(answer?.["in_reply_to"]).toBe(first?.["id"]);
   }
 
   const releases = await list("/releases");
