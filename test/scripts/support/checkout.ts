@@ -13,6 +13,7 @@ const parts = [
   "migrations",
   "scripts",
   "src",
+  "wasm",
 ];
 
 export type Checkout = { path: string; remove(): void };

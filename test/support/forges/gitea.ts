@@ -28,6 +28,8 @@ export interface GiteaBehaviour {
   rootUrl?: string;
   /** Replaces answers: the path below the repository, and the JSON. */
   answers?: Record<string, unknown>;
+  /** Commits that stand for those of the project. */
+  oids?: Record<string, string>;
 }
 
 /** A request as `GET /_journal/{path}` returns it. */
@@ -86,7 +88,11 @@ export async function startGitea(
     state.journal.push({ path: `/${path}${url.search}`, status, authorization });
     const root =
       state.behaviour.rootUrl ?? `http://${request.headers.host}${instance && `/${instance}`}`;
-    const here = (text: string): string => text.replaceAll(HERE, root);
+    const here = (text: string): string =>
+      Object.entries(state.behaviour.oids ?? {}).reduce(
+        (replaced, [from, to]) => replaced.replaceAll(from, to),
+        text.replaceAll(HERE, root),
+      );
     const shown = Object.entries(headers).map(([name, value]) => [name, here(value)] as const);
     response.writeHead(status, Object.fromEntries(shown)).end(here(body));
   });

@@ -23,6 +23,8 @@ export interface GitHubBehaviour {
   hasCursors?: boolean;
   /** JSON instead of the project's, by the path below the repository; of a list the whole, which is paged. */
   answers?: Record<string, unknown>;
+  /** Commits that stand for those of the project. */
+  oids?: Record<string, string>;
 }
 
 /** A request as `GET /_journal/{owner}` returns it. */
@@ -96,7 +98,10 @@ export async function startGitHub(
       userAgent: request.headers["user-agent"] ?? "",
     });
     const here = (text: string): string =>
-      text.replaceAll(HERE, urlOf(api)).replaceAll(SAMPLE_NAME, `${owner}/app`);
+      Object.entries(state.behaviour.oids ?? {}).reduce(
+        (replaced, [from, to]) => replaced.replaceAll(from, to),
+        text.replaceAll(HERE, urlOf(api)).replaceAll(SAMPLE_NAME, `${owner}/app`),
+      );
     const shown = Object.entries(headers ?? {}).map(([name, value]) => [name, here(value)]);
     send(
       request,

@@ -43,16 +43,21 @@ const FORBIDDEN: Answer = { status: 403, body: { message: "403 Forbidden" } };
  * Tokens begin with `glpat-`; other ones are wrong. Those that begin with `glpat-stranger` see what is public. Lists have
  * pages of 20, of 100 at most, with `Link` and `X-` headers; long ones have no total.
  *
- * `POST /-/faults?token=` and `GET /-/journal?token=` are `fail` and `requestsOf` for tests outside this process.
+ * `POST /-/faults?token=` and `GET /-/journal?token=` are `fail` and `requestsOf` for tests outside this process;
+ * `POST /-/oids?token=` sets commits that stand for those of the projects.
  *
  * @param open The projects, given the origin of the server.
+ * @param serveGit Answers requests for git.
  * @see https://docs.gitlab.com/api/rest/
  */
 export async function startForge(
   open: (origin: string) => GitLabProjectData[],
+  serveGit: (request: IncomingMessage, response: ServerResponse) => void = (_, response) =>
+    void response.writeHead(404).end(),
 ): Promise<GitLabServer> {
   const faultsOf = new Map<string, Faults & { count: number }>();
   const journals = new Map<string, string[]>();
+  const oidsOf = new Map<string, Record<string, string>>();
   let projects: GitLabProjectData[] = [];
   const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -74,13 +79,21 @@ export async function startForge(
       fail(asked, JSON.parse(Buffer.concat(pieces).toString()) ?? undefined);
       return void response.end("{}");
     }
+    if (url.pathname === "/-/oids") {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of request) pieces.push(piece as Uint8Array);
+      oidsOf.set(asked, JSON.parse(Buffer.concat(pieces).toString()) as Record<string, string>);
+      return void response.end("{}");
+    }
+    if (url.pathname.endsWith("/info/refs")) return serveGit(request, response);
     if (url.pathname === "/-/journal") return void response.end(JSON.stringify(requestsOf(asked)));
 
     const token = tokenOf(request);
     journals.set(token, [...requestsOf(token), request.url ?? ""]);
     const fault = nextFault(faultsOf.get(token));
     if (fault === "break") return void request.socket.destroy();
-    send(request, response, fault === undefined ? route(url, token) : faulty(fault));
+    const result = fault === undefined ? route(url, token) : faulty(fault);
+    send(request, response, replaceOids(result, oidsOf.get(token) ?? {}));
   }
 
   function route(url: URL, token: string): Answer {
@@ -132,6 +145,16 @@ export async function startForge(
 function tokenOf({ headers }: IncomingMessage): string {
   const bearer = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1];
   return bearer ?? (headers["private-token"] as string | undefined) ?? "";
+}
+
+function replaceOids(result: Answer, oids: Readonly<Record<string, string>>): Answer {
+  const names = Object.entries(oids);
+  if (names.length === 0 || typeof result.body === "string") return result;
+  const text = names.reduce(
+    (replaced, [from, to]) => replaced.replaceAll(from, to),
+    JSON.stringify(result.body),
+  );
+  return { ...result, body: JSON.parse(text) as unknown };
 }
 
 function nextFault(faults: (Faults & { count: number }) | undefined): string | undefined {

@@ -18,6 +18,9 @@ import { reserveIds, settleItems } from "../write/page.ts";
 
 const MIB = 1024 * 1024;
 
+/** Attempts after which a file that does not come is left out: it may be on another host, which is gone for good. */
+const ATTEMPTS_MAX = 3;
+
 /** Takes the files of the next page of releases, each in a step of its own. */
 export async function importAssets(job: ImportJob): Promise<void> {
   const { reader } = job.source;
@@ -104,10 +107,17 @@ async function takeAsset(job: ImportJob, asset: ForeignAsset, releaseId: number)
     const file = { name: asset.name, pieces };
     await receiveFile(ctx, file, rules, (received) => insertAsset(job, asset, releaseId, received));
   } catch (error) {
-    const isFinal = error instanceof Failure || (error instanceof RemoteFailure && !error.mayPass);
-    if (!isFinal) throw error;
+    if (!isFinal(job, error)) throw error;
     job.note(`the file ${asset.name} was left out: ${error.message}`);
   }
+}
+
+/** Whether a file is left out for a failure. Limits of rates are always waited for. */
+function isFinal({ row }: ImportJob, error: unknown): error is Failure | RemoteFailure {
+  if (error instanceof Failure) return true;
+  if (!(error instanceof RemoteFailure)) return false;
+  const isLastAttempt = error.kind !== "rate_limited" && row.failureCount + 1 >= ATTEMPTS_MAX;
+  return !error.mayPass || isLastAttempt;
 }
 
 async function insertAsset(

@@ -33,10 +33,7 @@ export async function importPulls(job: ImportJob): Promise<void> {
   await fetchHeads(job, items);
   const snapshot = await openStored(job);
   await keepHeads(job, snapshot, items);
-  const sourceName = sourceNameOf(job.row.address);
-  const rows = items.map((item) =>
-    toPullRow(job, item, toPullColumns(job, snapshot, item, sourceName)),
-  );
+  const rows = items.map((item) => toPullRow(job, item, toPullColumns(job, snapshot, item)));
   for (const row of rows) {
     if (snapshot.repository.graph.find(row.headOid) !== NO_NODE) continue;
     job.note(`the commits of pull request ${row.number} are gone there: it has no changes`);
@@ -50,13 +47,6 @@ export async function importPulls(job: ImportJob): Promise<void> {
   const at = page.next === undefined ? job.nextStage() : { cursor: page.next };
   await job.commit(parts.at(-1) ?? [], { ...at, progress });
 }
-
-/** `owner/name` of the project, in lower case: the path of its address. */
-const sourceNameOf = (address: string): string =>
-  (URL.parse(address)?.pathname ?? "")
-    .replace(/^\/+/, "")
-    .replace(/(?:\.git)?\/*$/, "")
-    .toLowerCase();
 
 /** Fetches the heads of a page of pull requests as the service's own refs. */
 async function fetchHeads({ ctx, repo, source }: ImportJob, items: readonly ForeignPull[]) {

@@ -39,18 +39,17 @@ const toOid = (text: string): string => (OID.test(text) ? text : "");
  * What is stored of a pull request's commits and branches, by what the repository has.
  *
  * A head from another repository is no branch here: it is called `owner:branch`, which no branch can be, so that no push
- * to a branch of the same name moves it.
- *
- * @param sourceName `owner/name` of the project there, in lower case.
+ * to a branch of the same name moves it. The repository of the base is the project itself: its address does not tell the
+ * name where the forge is below a path of its host, or the project was renamed.
  */
 export function toPullColumns(
   job: ImportJob,
   snapshot: RepositorySnapshot,
   item: ForeignPull,
-  sourceName: string,
 ): PullColumns {
   const { graph } = snapshot.repository;
-  const isOwn = item.head.repository.toLowerCase() === sourceName;
+  const headName = item.head.repository.toLowerCase();
+  const isOwn = headName !== "" && headName === item.base.repository.toLowerCase();
   const branch = item.head.branch.toWellFormed().slice(0, BRANCH_LENGTH_MAX);
   const owner = item.head.repository.split("/")[0] || item.poster.name || "ghost";
   const headBranch = isOwn ? branch : `${owner.toWellFormed()}:${branch}`;
