@@ -84,6 +84,7 @@ const CATEGORIES: readonly (readonly [RegExp, string])[] = [
   [/^\/org\/\{org\}\/repos$/, "organization repository"],
   [/^\/(?:orgs|teams)(?:\/|$)/, "organization"],
   [/^\/repos\/\{owner\}\/\{repo\}\/issues(?:\/|$)/, "issue"],
+  [/^\/repos\/\{owner\}\/\{repo\}\/export$/, "repository issue"],
   [/^\/(?:repos|repositories|topics)\//, "repository"],
   [/^\/packages\//, "package"],
 ];

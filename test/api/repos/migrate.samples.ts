@@ -12,8 +12,8 @@ export const samples = defineSamples({
         private: true,
       },
     }),
-    announces: once("repository.created"),
-    // It looks at the migration again and again until its end, for some seconds at most.
+    announces: once("repository.created", "migration.finished"),
+    extraRound: "it looks at the migration again and again until its end, for some seconds at most",
     extraRounds: 30,
   },
 });
