@@ -16,6 +16,17 @@ const DRIZZLE_ENTITY = {
   replacement: fileURLToPath(new URL("src/db/drizzle-entity.ts", import.meta.url)),
 };
 
+/** In Node, imports WebAssembly as a Worker does: as a module. */
+const WASM_MODULES = {
+  name: "wasm-modules",
+  enforce: "pre" as const,
+  load(id: string): string | undefined {
+    if (!id.endsWith(".wasm")) return undefined;
+    return `import { readFileSync } from "node:fs";
+      export default new WebAssembly.Module(readFileSync(${JSON.stringify(id)}));`;
+  },
+};
+
 /** The consumer of an operator's queue; it responds with the messages since the last request. */
 const OPERATOR = {
   name: "operator",
@@ -41,6 +52,7 @@ export default defineConfig({
     projects: [
       {
         // Folders without dependencies on the platform, in plain Node.
+        plugins: [WASM_MODULES],
         test: {
           name: "node",
           include: ["test/{lib,git,render,storage/node,outgoing/node}/**/*.test.ts", DOCUMENT_TEST],

@@ -7,6 +7,7 @@ import { UNLIMITED } from "../../git/budget.ts";
 import { encodeUtf8 } from "../../git/byte-text.ts";
 import type { ForeignKind } from "../../forges/forge.ts";
 import type { Download } from "../../lib/download.ts";
+import { log } from "../../lib/log.ts";
 import { readPieces } from "../../lib/read-pieces.ts";
 import { streamOf } from "../../lib/stream-of.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -141,20 +142,31 @@ async function addAssets(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promis
       .limit(FILES_AT_ONCE);
     for (const { id, uuid, sizeBytes } of files) {
       after = id;
-      await addBytes(zip, assetPath(uuid), streamAsset(ctx, uuid, sizeBytes));
+      const pieces = await openAsset(ctx, uuid, sizeBytes);
+      if (pieces) await addBytes(zip, assetPath(uuid), pieces);
     }
     if (files.length < FILES_AT_ONCE) return;
   }
 }
 
-async function* streamAsset(
+/** @returns Undefined for a file whose bytes are gone: it must not keep everything else from leaving. */
+async function openAsset(
   { git }: Ctx,
   uuid: string,
   sizeBytes: number,
-): AsyncGenerator<Uint8Array> {
-  if (sizeBytes === 0) return;
-  const stream = await git.attachmentFiles.open(uuid, { start: 0, end: sizeBytes });
-  yield* readPieces(stream, PIECE_BYTES);
+): Promise<AsyncGenerator<Uint8Array> | undefined> {
+  if (sizeBytes === 0) return noPieces();
+  try {
+    const stream = await git.attachmentFiles.open(uuid, { start: 0, end: sizeBytes });
+    return readPieces(stream, PIECE_BYTES);
+  } catch (error) {
+    log("export:file-missing", { uuid, reason: String(error) });
+    return undefined;
+  }
+}
+
+async function* noPieces(): AsyncGenerator<Uint8Array> {
+  // A file without bytes.
 }
 
 async function addLargeFiles(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promise<void> {
