@@ -21,7 +21,7 @@ export const silentBindings = () =>
 /** Runs of one call, at most. */
 const RUNS_MAX = 100;
 /** Waits for events that a job handles at the same time, at most, and the duration of each in milliseconds. */
-const WAITS_MAX = 40;
+const WAITS_MAX = 200;
 const WAIT_MS = 50;
 
 /**
