@@ -85,7 +85,7 @@ export class Player {
     ]);
     const date = "2026-01-02T03:04:05Z";
     // Where the recording let the clock move on, jobs have twice the time: a busy machine is slow.
-    const command = git.replace(/^sleep (\d)$/, (_, seconds) => `sleep ${2 * Number(seconds)}`);
+    const command = git.replace(/^sleep ([\d.]+)$/, (_, seconds) => `sleep ${2 * Number(seconds)}`);
     const { code, output } = await tryProgram("bash", ["-ec", command], {
       directory: this.folder,
       env: {
