@@ -21,6 +21,7 @@ import {
   LEDGER,
   type Overrun,
   readLedger,
+  recordedCosts,
   writeLedger,
 } from "./test/ledger.ts";
 import { slowestFiles } from "./test/slowest-files.ts";
@@ -28,7 +29,11 @@ import { closingLine, parseReport, mergeReports, type RunReport } from "./test/t
 import { show } from "./tools/run.ts";
 
 /** The report of a process that ended without one: a failure, regardless of its exit code. */
-const missingReport: RunReport = { tally: { passed: 0, failed: 1, skipped: 0 }, costs: {} };
+const missingReport: RunReport = {
+  tally: { passed: 0, failed: 1, skipped: 0 },
+  costs: {},
+  failedFiles: [],
+};
 
 const PROCESSES = 2;
 
@@ -57,11 +62,12 @@ await runScript(async () => {
         )
       : [runVitest(["--reporter", "default", ...vitestArgs])],
   );
-  const { tally, costs } = mergeReports(reports);
+  const run = mergeReports(reports);
+  const { tally, costs } = run;
   if (isFullRun) console.log(slowestFiles(costs));
 
   const ledger = await readLedger();
-  if (isRecording) await writeLedger(isFullRun ? costs : { ...ledger, ...costs });
+  if (isRecording) await writeLedger(recordedCosts(ledger, run, isFullRun));
   // With all values instead of rotating ones, the matrices make more calls than the ledger knows.
   const hasOtherCosts = isRecording || process.env["EDGEFORGE_TEST_ALL"] === "1";
   const overruns = hasOtherCosts ? [] : await confirmOverruns(ledger, findOverruns(ledger, costs));

@@ -36,6 +36,24 @@ export async function writeLedger(ledger: Costs): Promise<void> {
   await writeFile(inProject(LEDGER), `{\n${lines.join(",\n")}\n}\n`);
 }
 
+/**
+ * The ledger after a run. A file that failed keeps what is known of it, since a failed test makes a part of its calls.
+ *
+ * @param isFullRun The run had all files: what it did not have is gone.
+ */
+export function recordedCosts(
+  ledger: Costs,
+  run: { readonly costs: Costs; readonly failedFiles: readonly string[] },
+  isFullRun: boolean,
+): Costs {
+  const recorded: Costs = isFullRun ? {} : { ...ledger };
+  for (const [file, cost] of Object.entries(run.costs)) {
+    const known = run.failedFiles.includes(file) ? ledger[file] : undefined;
+    recorded[file] = known ?? cost;
+  }
+  return recorded;
+}
+
 const lineOf = (cost: Cost | undefined): string =>
   JSON.stringify(cost).replaceAll(/[:,]/g, "$& ").replaceAll(/[{}]/g, " $& ").trim();
 

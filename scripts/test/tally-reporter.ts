@@ -22,7 +22,9 @@ export default class TallyReporter implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const tally: Tally = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    const failedFiles: string[] = [];
     for (const module of modules) {
+      if (!module.ok()) failedFiles.push(module.relativeModuleId);
       let hasFailure = false;
       for (const test of module.children.allTests()) {
         const { state } = test.result();
@@ -34,7 +36,7 @@ export default class TallyReporter implements Reporter {
       if (!hasFailure && !module.ok()) tally.failed++;
     }
     const file = process.env["EDGEFORGE_TALLY"];
-    if (file) writeFileSync(file, JSON.stringify({ tally, costs: this.#costs }));
+    if (file) writeFileSync(file, JSON.stringify({ tally, costs: this.#costs, failedFiles }));
   }
 }
 

@@ -7,7 +7,12 @@ const Tally = z.object({ passed: z.number(), failed: z.number(), skipped: z.numb
 /** The numbers of passed, failed and skipped tests of a run. */
 export type Tally = z.infer<typeof Tally>;
 
-const RunReport = z.object({ tally: Tally, costs: Costs });
+const RunReport = z.object({
+  tally: Tally,
+  costs: Costs,
+  /** The files that did not pass, whose costs are those of a part. */
+  failedFiles: z.array(z.string()),
+});
 
 /** The counts and costs of one process of a run. */
 export type RunReport = z.infer<typeof RunReport>;
@@ -34,5 +39,6 @@ export function mergeReports(reports: readonly RunReport[]): RunReport {
   return {
     tally: { passed: total("passed"), failed: total("failed"), skipped: total("skipped") },
     costs: Object.assign({}, ...reports.map(({ costs }) => costs)),
+    failedFiles: reports.flatMap(({ failedFiles }) => failedFiles),
   };
 }

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { findOverruns, findUnknown, type Cost } from "../../../scripts/test/ledger.ts";
+import {
+  findOverruns,
+  findUnknown,
+  recordedCosts,
+  type Cost,
+} from "../../../scripts/test/ledger.ts";
 
 const cost = (d1Calls: number, d1CallsOfTest: number): Cost => ({
   cpuMs: 1,
@@ -35,5 +40,23 @@ describe("findUnknown", () => {
   it("reports a file in workerd that is missing in the ledger", () => {
     const costs = { "a.test.ts": cost(1, 1), "new.test.ts": cost(0, 0), "b.test.ts": { cpuMs: 1 } };
     expect(findUnknown(ledger, costs)).toEqual(["new.test.ts"]);
+  });
+});
+
+describe("recordedCosts", () => {
+  const costs = { "a.test.ts": cost(50, 10), "new.test.ts": cost(5, 1) };
+
+  it("takes over the costs of a run, and keeps those of files that it did not have", () => {
+    const run = { costs, failedFiles: [] };
+    expect(recordedCosts(ledger, run, false)).toEqual({ ...ledger, ...costs });
+    expect(recordedCosts(ledger, run, true)).toEqual(costs);
+  });
+
+  it("keeps what is known of a file that failed", () => {
+    const run = { costs, failedFiles: ["a.test.ts", "new.test.ts"] };
+    expect(recordedCosts(ledger, run, true)).toEqual({
+      "a.test.ts": cost(100, 20),
+      "new.test.ts": cost(5, 1),
+    });
   });
 });
