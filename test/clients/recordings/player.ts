@@ -14,8 +14,8 @@ const ROLES = ["owner", "writer", "reader", "stranger"] as const;
 const PASSWORD = "Recorded-pass-1";
 
 /** How often a step that waits for a job asks, and the time between. */
-const TRIES_MAX = 30;
-const WAIT_MS = 100;
+export const TRIES_MAX = 30;
+export const WAIT_MS = 100;
 
 /** Plays the requests of a recording, as callers of its own. */
 export class Player {
