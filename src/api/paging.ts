@@ -3,6 +3,7 @@ import type { Context } from "hono";
 
 import type { Config } from "../config.ts";
 import type { Listed } from "../domain/slice.ts";
+import { isTrue } from "../lib/is-true.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
 /**
@@ -27,14 +28,12 @@ export const queryId = (description: string) =>
     .transform((id) => (id === 0 ? undefined : id))
     .openapi({ type: "integer", format: "int64", description });
 
-const TRUE = /^(?:1|t|T|TRUE|true|True|on)$/;
-
 /** A boolean in the query: undefined if it is missing or empty, false if it is anything but a form of true. */
 export const queryFlag = (description: string) =>
   z
     .string()
     .optional()
-    .transform((text = "") => (text === "" ? undefined : TRUE.test(text)))
+    .transform((text = "") => (text === "" ? undefined : isTrue(text)))
     .openapi({ type: "boolean", description });
 
 /** The query of a paginated list. */

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { findChangesText } from "../domain/pulls/pull-changes.ts";
+import { isTrue } from "../lib/is-true.ts";
 import { log } from "../lib/log.ts";
 import { answerText } from "../lib/streamed-text.ts";
 import { enterPullPath } from "./enter-repository-path.ts";
@@ -17,7 +18,7 @@ pullChanges.get("/:owner/:repo/pulls/:file{[0-9]{1,15}\\.(?:diff|patch)}", async
   if (owner === "api") return next();
   const [number = "", format] = file.split(".");
   const { ctx, pull } = await enterPullPath(c, owner, name, Number(number));
-  const binaryFiles = c.req.query("binary") === "true" ? "encoded" : "reported";
+  const binaryFiles = isTrue(c.req.query("binary") ?? "") ? "encoded" : "reported";
   const changes = format === "patch" ? "patch" : "diff";
   const text = await findChangesText(ctx, pull, changes, binaryFiles);
   const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };

@@ -39,6 +39,15 @@ const WRITES: readonly (readonly [string, string, (name: string) => object])[] =
   ["POST", "branches", (name) => ({ new_branch_name: "new", old_ref_name: name })],
   ["PUT", "branches/main", (name) => ({ new_commit_id: name, force: true })],
   ["POST", "tags", (name) => ({ tag_name: "new", target: name })],
+  ["POST", "pulls", (name) => ({ title: "a", base: name, head: "some/branch" })],
+  // A colon separates the owner of a fork.
+  [
+    "POST",
+    "pulls",
+    (name) => ({ title: "a", base: "main", head: name.includes(":") ? "a~1" : name }),
+  ],
+  ["PATCH", "pulls/{pull}", (name) => ({ base: name })],
+  ["POST", "releases", (name) => ({ tag_name: "new", target_commitish: name })],
 ];
 
 const world = new World();
@@ -67,10 +76,11 @@ describe("an expression of git where a name is meant", () => {
       await world.user(),
       await world.repo(),
     ];
+    const path = rest.replace("{pull}", String((await world.pullPath()).index));
     const before = [await refsOf(repo), await eventsOf(repo)];
     for (const expression of ["a..b", ...EXPRESSIONS]) {
       const sending = { as: user, json: toBody(expression) };
-      const answer = await call(method, `/repos/${owner}/${name}/${rest}`, sending);
+      const answer = await call(method, `/repos/${owner}/${name}/${path}`, sending);
       expect([expression, isRefused(answer)]).toEqual([expression, true]);
     }
     expect([await refsOf(repo), await eventsOf(repo)]).toEqual(before);

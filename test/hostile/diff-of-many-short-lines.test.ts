@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { RESULT_STEPS_MAX } from "../../src/storage/result-cache.ts";
-import { call } from "../support/call.ts";
+import { call, visit } from "../support/call.ts";
 import { History } from "../support/commits.ts";
 import { make } from "../support/make.ts";
 import { pushCommands } from "../support/push.ts";
@@ -27,8 +27,21 @@ async function makeRepo() {
   const files = { long: makeLines(400_000, 2), short: "2\n" };
   const head = history.commit({ files, parents: [before] });
   const pack = history.build();
-  await pushCommands(owner, repo, [{ ref: "refs/heads/main", new: head }], { pack });
-  return { path: `/repos/${repo.owner}/${repo.name}`, before, head };
+  const branches = [
+    { ref: "refs/heads/main", new: head },
+    { ref: "refs/heads/before", new: before },
+  ];
+  await pushCommands(owner, repo, branches, { pack });
+  return { owner, path: `/repos/${repo.owner}/${repo.name}`, before, head };
+}
+
+/** A pull request that offers the commit to the branch without it. */
+async function makePull() {
+  const { owner, path } = await makeRepo();
+  const json = { title: "Long", head: "main", base: "before" };
+  const { answer, line } = await logged(() => call("POST", `${path}/pulls`, { as: owner, json }));
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return { path: `${path}/pulls/${answer.body.number}`, openingSteps: line.steps as number };
 }
 
 const get = (path: string) => logged(() => call("GET", path));
@@ -87,5 +100,39 @@ describe("a change of 400,000 short lines", () => {
     ]);
     expect(answer.headers.get("X-Gitea-Warning")).toBe("too much work, incomplete: files");
     expect(line.steps).toBeLessThan(1.2 * RESULT_STEPS_MAX);
+  });
+});
+
+describe("a pull request that changes 400,000 short lines", () => {
+  it("is opened within the budget", async () => {
+    expect((await makePull()).openingSteps).toBeLessThan(1.2 * RESULT_STEPS_MAX);
+  });
+
+  it.each([
+    "",
+    "/files",
+    "/files?whitespace=ignore-all",
+    "/files?whitespace=ignore-change",
+    "/files?whitespace=ignore-eol",
+    "/commits",
+  ])("bounds the work of pulls/{index}%s", async (rest) => {
+    const { path } = await makePull();
+    const { answer, line } = await get(path + rest);
+    expect(answer.status).toBeLessThan(300);
+    expect(line.steps).toBeLessThan(1.2 * RESULT_STEPS_MAX);
+  });
+
+  it.each(["diff", "patch"])("bounds the work of its %s, by API and on the page", async (type) => {
+    const { path } = await makePull();
+    const [byApi, onPage] = [
+      await get(`${path}.${type}`),
+      await logged(() => visit("GET", `${path.replace("/repos", "")}.${type}`)),
+    ];
+    expect(byApi.answer.status).toBe(200);
+    expect(byApi.answer.body).toContain("dissimilarity index 100%");
+    expect(onPage.answer.body).toBe(byApi.answer.body);
+    for (const { line } of [byApi, onPage]) {
+      expect(line.steps).toBeLessThan(1.2 * RESULT_STEPS_MAX);
+    }
   });
 });

@@ -9,7 +9,11 @@ import { clockAt, deliver, deliveryOf, makeDelivery, openReceiver } from "../sup
 import { makeHook } from "../support/hooks.ts";
 import { doorsWith, serviceWith } from "../support/service.ts";
 import { freshName, make } from "../support/make.ts";
+import { byId, isRead, sampled } from "../support/samples/gather.ts";
+import { requestIn } from "../support/samples/request.ts";
+import { World } from "../support/samples/world.ts";
 import { systemCtx } from "../support/system.ts";
+import { publish, registryPath } from "../registries/npm/documents.ts";
 
 /** The settings of `npm start` without ROOT_URL. Requests of the tests are sent to `forge.example`. */
 const LISTENING = {
@@ -82,6 +86,49 @@ describe("a forged Host header", () => {
     await tell(repo, owner);
     const { body } = await visit("GET", `/${owner.name}/${repo.name}.atom`);
     expect(body).toContain("<id>tag:127.0.0.1,2025:activity:");
+  });
+});
+
+// A response may be kept for other callers, who would follow its links to the forged host.
+describe("a response to a forged Host header", () => {
+  const world = new World();
+  const TRUE = { ROOT_URL: "https://true.example" };
+  const asOthers = { api: serviceWith(TRUE), any: doorsWith(TRUE) };
+  const reads = sampled.filter(
+    (operation) => isRead(operation) && operation.sample.refusal === undefined,
+  );
+
+  it.each(byId(reads))("is kept for nobody else: %s", async (_, operation) => {
+    const { method, path, caller: as, content } = await requestIn(world, operation);
+    const forged = await call(method, path, { as, ...content });
+    const shown = await asOthers.api(method, path, { as, ...content });
+    expect([forged.status, shown.status]).toEqual([shown.status, expect.any(Number)]);
+    const { body, headers } = shown;
+    expect(JSON.stringify([body, ...headers])).not.toContain(`//${FORGED}`);
+  });
+
+  it("is kept for nobody else in the documents of packages", async () => {
+    const owner = await make.user();
+    await publish(owner, "kept", "1.0.0");
+    const at = (format: string) => `/api/packages/${owner.name}/${format}`;
+    for (const path of [
+      registryPath(owner, "kept"),
+      registryPath(owner, "-/v1/search?text=kept"),
+      at("composer/packages.json"),
+      at("nuget/index.json"),
+      at("cargo/config.json"),
+      at("pypi/simple/"),
+      at("helm/index.yaml"),
+      "/v2/",
+    ]) {
+      const forged = await visit("GET", path);
+      expect(JSON.stringify([forged.body, ...forged.headers]), path).not.toContain("true.example");
+      const shown = await asOthers.any("GET", path);
+      expect(shown.status, path).toBe(forged.status);
+      expect(JSON.stringify([shown.body, ...shown.headers]), path).not.toContain(`//${FORGED}`);
+    }
+    const { body } = await asOthers.any("GET", registryPath(owner, "kept"));
+    expect(JSON.stringify(body)).toContain("https://true.example/api/packages/");
   });
 });
 

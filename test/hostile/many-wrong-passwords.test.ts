@@ -36,6 +36,9 @@ const DOORS = {
       headers: { ...headers, Accept: "application/vnd.git-lfs+json" },
     }),
   web: (sending: Sending) => visit("GET", "/nobody.rss", sending),
+  packages: (sending: Sending) => visit("GET", "/api/packages/nobody/npm/nothing", sending),
+  images: (sending: Sending) => visit("GET", "/v2/", sending),
+  "tokens of images": (sending: Sending) => visit("GET", "/v2/token", sending),
 };
 
 /** The body of the refusal at each door. */
@@ -44,6 +47,9 @@ const REFUSALS: Record<keyof typeof DOORS, unknown> = {
   git: expect.stringMatching(/^[^<{]+\n$/),
   LFS: expect.stringMatching(/^\{"message":"[^"]+","request_id":"[^"]+"\}$/),
   web: expect.stringMatching(/^[^<{]+\n$/),
+  packages: { error: expect.any(String) },
+  images: { errors: [expect.objectContaining({ code: "TOOMANYREQUESTS" })] },
+  "tokens of images": { errors: [expect.objectContaining({ code: "TOOMANYREQUESTS" })] },
 };
 const names = Object.keys(DOORS) as (keyof typeof DOORS)[];
 

@@ -27,6 +27,10 @@ const MISLEADING: [string, string][] = [
   ["an Arabic letter mark", "a\u061cb"],
 ];
 
+/** Adds a file. */
+const PATCH =
+  "diff --git a/new b/new\nnew file mode 100644\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n";
+
 const HARMLESS = [
   "0123456789abcdef0123456789abcdef0123456",
   "0123456789abcdef0123456789abcdef012345678",
@@ -209,6 +213,8 @@ describe("a name with", () => {
         as,
         json: { files: [{ operation: "create", path: "new", content }], new_branch: name },
       }),
+      await call("POST", `${path}/releases`, { as, json: { tag_name: name } }),
+      await call("POST", `${path}/diffpatch`, { as, json: { content: PATCH, new_branch: name } }),
     ];
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 422));
     expect(await stateOf(repo)).toEqual(before);

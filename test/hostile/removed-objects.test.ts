@@ -216,17 +216,19 @@ const ATTACKS: Attack[] = [
 // Ids are no secret: public events, feeds and RSS name them. In a fork anybody may push.
 describe.each(ATTACKS)("a push of $name", ({ oid: oidOf, push }) => {
   it.each([
-    ["to a fork", true],
-    ["to the repository itself", false],
-  ])("%s is refused in the words of an id that never existed", async (_, isFork) => {
+    ["to a fork", "fork"],
+    ["to the repository itself", "own"],
+    ["to refs/for, as its readers may", "offer"],
+  ])("%s is refused in the words of an id that never existed", async (_, way) => {
     const { owner, repo, objects } = await makeRemoved();
-    const as = isFork ? await make.user() : owner;
-    const target: Target = isFork ? await fork(repo, as) : repo;
+    const as = way === "own" ? owner : await make.user();
+    const target: Target = way === "fork" ? await fork(repo, as) : repo;
     const files = await filesOf(target);
     const refs = await refsOf(target);
 
     const attempt = async (oid: string): Promise<string> => {
-      const { pack, ...command } = push(oid, objects);
+      const { pack, ...own } = push(oid, objects);
+      const command = way === "offer" ? { ...own, ref: "refs/for/main/revived" } : own;
       // Sideband, so that progress messages are compared too.
       const capabilities = "side-band-64k";
       const { status, body } = await pushCommands(as, target, [command], { pack, capabilities });
@@ -419,6 +421,24 @@ describe("an API request that names a removed object", () => {
       "commits to no such branch",
       (path, oid) => ["POST", `${path}/contents/x`, { content: "", branch: oid }],
     ],
+    [
+      "publishes no release",
+      (path, oid) => ["POST", `${path}/releases`, { tag_name: "x", target_commitish: oid }],
+    ],
+    [
+      "generates no notes of a release",
+      (path, oid) => [
+        "POST",
+        `${path}/releases/generate-notes`,
+        { tag_name: "x", target_commitish: oid },
+      ],
+    ],
+    [
+      "opens no pull request",
+      (path, oid) => ["POST", `${path}/pulls`, { title: "x", head: oid, base: "main" }],
+    ],
+    ["lists no commits", (path, oid) => ["GET", `${path}/commits?sha=${oid}`, undefined]],
+    ["shows no differences", (path, oid) => ["GET", `${path}/git/commits/${oid}.diff`, undefined]],
     ["compares with nothing", (path, oid) => ["GET", `${path}/compare/main...${oid}`, undefined]],
     ["reads no archive", (path, oid) => ["GET", `${path}/archive/${oid}.zip`, undefined]],
     ["reads no tree", (path, oid) => ["GET", `${path}/git/trees/${oid}`, undefined]],
@@ -427,6 +447,8 @@ describe("an API request that names a removed object", () => {
     const { repo, objects } = await makeRemoved();
     const as = await make.user();
     const target = await fork(repo, as);
+    const withReleases = { as, json: { has_releases: true } };
+    expect((await call("PATCH", change(target), withReleases)).status).toBe(200);
     const refs = await refsOf(target);
     const attempt = async (oid: string) => {
       const [method, path, json] = request(change(target), oid);

@@ -176,7 +176,33 @@ describe.each(BOUND_TO)("a stolen token that is bound to %s", (binding) => {
       () => "/user/hooks",
       { type: "gitea", config: { url: "https://hooks.example/", content_type: "json" } },
     ],
+    [
+      "applications of the account",
+      "POST",
+      () => "/user/applications/oauth2",
+      { name: "x", redirect_uris: ["https://app.example/"] },
+    ],
+    ["whom the account blocks", "PUT", ({ org }) => `/user/blocks/${org.name}`],
+    [
+      "rules of cleanup for packages",
+      "POST",
+      ({ user }) => `/packages/${user.name}/-/cleanup-rules`,
+      { type: "npm", keep_count: 1 },
+    ],
     ["an organization", "POST", () => "/orgs", { username: "x" }],
+    ["a team", "POST", ({ org }) => `/orgs/${org.name}/teams`, { name: "x", units: ["repo.code"] }],
+    [
+      "rules for all repositories of an organization",
+      "POST",
+      ({ org }) => `/orgs/${org.name}/rulesets`,
+      { name: "x", branch_patterns: ["*"] },
+    ],
+    [
+      "a repository, by migration",
+      "POST",
+      () => "/repos/migrate",
+      { clone_addr: "https://git.example/a/b.git", repo_name: "x" },
+    ],
     ["a repository", "POST", () => "/user/repos", { name: "x" }],
     [
       "a repository of an organization",

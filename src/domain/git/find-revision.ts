@@ -46,8 +46,13 @@ export async function findRevision(
   snapshot: RepositorySnapshot,
   text: string,
 ): Promise<Revision | undefined> {
-  if (text !== "" && !isRefNameFormat(text)) throw invalid(`no valid ref or sha: ${text}`);
+  refuseExpression(text);
   return resolveRevision(snapshot, text);
+}
+
+/** @throws Failure `invalid` for a text that can't be a name, such as `HEAD~1` and `a..b`. */
+export function refuseExpression(text: string): void {
+  if (text !== "" && !isRefNameFormat(text)) throw invalid(`no valid ref or sha: ${text}`);
 }
 
 /** Like `findRevision`, for a text that may be no name at all. */

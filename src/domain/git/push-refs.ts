@@ -2,8 +2,9 @@ import { isConfined } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
 import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
+import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { COMMIT, TAG } from "../../git/object/kind.ts";
-import { NULL_OID, oidBytes } from "../../git/oid.ts";
+import { NULL_OID, type Oid, oidBytes } from "../../git/oid.ts";
 import { findMisleading, isRefName } from "../../git/ref-name.ts";
 import { peel } from "../../git/walk/peel.ts";
 import type { ReachableObjects } from "../../git/walk/reachable-objects.ts";
@@ -266,16 +267,17 @@ function findOverflow({ config }: Ctx, { pack, adopted, repository }: RefPush): 
  */
 async function validateCommand(
   command: RefCommand,
-  { cause, repository: { catalog }, pack, reachable }: RefPush,
+  push: RefPush,
   overflow: string | undefined,
 ): Promise<RefUpdate | string> {
+  const { catalog } = push.repository;
   const { ref, newOid } = command;
   const oldOid = command.oldOid === NULL_OID ? null : command.oldOid;
   // SECURITY: the only check that every ref name passes before it is stored.
   const misnomer = findMisnomer(ref);
   if (misnomer !== undefined) return misnomer;
   // SECURITY: only the service writes the refs of pull requests, or a push could forge one.
-  if (cause !== "service" && cause !== "import" && isHiddenRef(ref)) {
+  if (push.cause !== "service" && push.cause !== "import" && isHiddenRef(ref)) {
     return "hidden ref: only the service writes it";
   }
   if (isDelete(command)) return { ref, oldOid, newOid: null, peeledOid: null };
@@ -284,15 +286,29 @@ async function validateCommand(
   if (misleading !== undefined) return misleading;
   if (overflow !== undefined) return overflow;
 
-  // SECURITY: any stored object would do otherwise, also one that was removed, or that only a fork has.
-  const isPushed = pack !== undefined && catalog.packs.at(-1)?.idx.find(oidBytes(newOid)) !== -1;
-  const isKnown = isPushed || (await reachable.find(newOid)) !== undefined;
-  const location = isKnown ? catalog.find(newOid) : undefined;
-  if (!location) return "missing necessary objects";
+  const location = await findNewValue(push, newOid);
+  if (!location) return MISSING_OBJECTS;
   const kind = catalog.kind(location);
   if (ref.startsWith("refs/heads/") && kind !== COMMIT) return "a branch must lead to a commit";
   const peeled = kind === TAG ? peel(catalog, location) : undefined;
   return { ref, oldOid, newOid, peeledOid: peeled ? catalog.oid(peeled) : null };
+}
+
+/** Why a ref can't lead to an object that is not found. */
+export const MISSING_OBJECTS = "missing necessary objects";
+
+/**
+ * Finds an object to which a push may point a ref: in the pushed pack, or among those that the repository's refs reach.
+ *
+ * SECURITY: any stored object would do otherwise, also one that was removed, or that only a fork has.
+ */
+export async function findNewValue(
+  { repository: { catalog }, pack, reachable }: Pick<RefPush, "repository" | "pack" | "reachable">,
+  oid: Oid,
+): Promise<ObjectLocation | undefined> {
+  const isPushed = pack !== undefined && catalog.packs.at(-1)?.idx.find(oidBytes(oid)) !== -1;
+  const isKnown = isPushed || (await reachable.find(oid)) !== undefined;
+  return isKnown ? catalog.find(oid) : undefined;
 }
 
 /** Why no ref may have a name, whether or not it exists; undefined for any other name. */

@@ -25,6 +25,7 @@ import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
 import { branchRef } from "../branches/find-branch.ts";
+import { refuseExpression } from "../git/find-revision.ts";
 import { findRef, openSideBySide, type RepositorySnapshot } from "../git/open-snapshot.ts";
 import {
   asOpeningRefusal,
@@ -63,8 +64,8 @@ export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
  * Cost: two rounds of D1, and what `openSideBySide`, `judge` and `storeHead` cost.
  *
  * @throws Failure `not_found` for a branch, a fork, a code unit or a milestone that the caller can't see; `invalid` for a
- * head that is the base; `conflict` if an open one of these branches exists; `forbidden` for callers who were granted
- * nothing in the base's repository and may not write to the head's; else as `createIssue` and
+ * head that is the base, and for an expression of git; `conflict` if an open one of these branches exists; `forbidden` for
+ * callers who were granted nothing in the base's repository and may not write to the head's; else as `createIssue` and
  * `findReviewers`.
  */
 export async function createPull(
@@ -77,6 +78,7 @@ export async function createPull(
   if (repo.row.isMirror) throw notFound();
   const baseBranch = toBranch(wanted.base);
   const { owner, branch: headBranch } = parseHead(wanted.head);
+  refuseExpression(wanted.base);
   const isWriter = modeOf(repo, "pulls") >= ACCESS.write;
   const posterId = ctx.actor.user?.id ?? null;
   const [headRepo, assignees, reviewers, isInsider] = await Promise.all([
@@ -126,11 +128,16 @@ export async function createPull(
   return pull;
 }
 
-/** Parses a head; `owner` is undefined for a branch of the repository itself. */
+/**
+ * Parses a head; `owner` is undefined for a branch of the repository itself.
+ *
+ * @throws Failure `invalid` for an expression of git.
+ */
 function parseHead(head: string): { owner: string | undefined; branch: string } {
   const at = head.indexOf(":");
-  if (at < 0) return { owner: undefined, branch: toBranch(head) };
-  return { owner: head.slice(0, at), branch: toBranch(head.slice(at + 1)) };
+  const branch = head.slice(at + 1);
+  refuseExpression(branch);
+  return { owner: at < 0 ? undefined : head.slice(0, at), branch: toBranch(branch) };
 }
 
 const READ_CODE: Requirement = { unit: "code", mode: "read" };

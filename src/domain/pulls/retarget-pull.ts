@@ -10,6 +10,7 @@ import { findDivergence } from "../../git/walk/merge-bases.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import { branchRef } from "../branches/find-branch.ts";
+import { refuseExpression } from "../git/find-revision.ts";
 import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { insertEntryIfChanged } from "../issues/insert-entry.ts";
 import { dropApprovals } from "../reviews/follow-head.ts";
@@ -33,7 +34,7 @@ export interface Retarget {
  * Judges a pull request for another base.
  *
  * @returns Undefined if it has that base already, or is merged.
- * @throws Failure `invalid` for a closed one, `not_found` for a base that is no branch.
+ * @throws Failure `invalid` for a closed one and an expression of git, `not_found` for a base that is no branch.
  */
 export async function openRetarget(
   ctx: Ctx,
@@ -46,6 +47,7 @@ export async function openRetarget(
     const subject = `[id: ${row.id}, repo_id: ${repo.row.id}, index: ${row.number}]`;
     throw invalid(`Pull Request ${subject} is already closed`);
   }
+  refuseExpression(base);
   const snapshot = await openSnapshot(ctx, repo);
   const ref = findRef(snapshot, branchRef(baseBranch));
   if (!ref) throw notFound(`new base '${baseBranch}' not exist`);

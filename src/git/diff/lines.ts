@@ -25,7 +25,8 @@ export interface Lines {
 /** Steps to split off and number a line, and for each of its bytes. */
 const STEPS_PER_LINE = 15;
 const STEPS_PER_BYTE = 0.5;
-/** Steps to leave out white space, for each byte. */
+/** The same to leave out white space, where a line may be copied. */
+const STEPS_PER_COMPARED_LINE = 50;
 const STEPS_PER_COMPARED_BYTE = 2;
 
 /** How many lines are read between two checks of the budget. */
@@ -79,8 +80,9 @@ export class LineInterner {
   split(bytes: Uint8Array): Lines {
     const starts: number[] = [];
     const numbers: number[] = [];
-    const steps = this.whitespace === "show-all" ? STEPS_PER_BYTE : STEPS_PER_COMPARED_BYTE;
-    this.budget.consume(steps * bytes.length);
+    const isPlain = this.whitespace === "show-all";
+    const stepsPerLine = isPlain ? STEPS_PER_LINE : STEPS_PER_COMPARED_LINE;
+    this.budget.consume((isPlain ? STEPS_PER_BYTE : STEPS_PER_COMPARED_BYTE) * bytes.length);
     for (let start = 0; start < bytes.length;) {
       const feed = bytes.indexOf(0x0a, start);
       const end = feed < 0 ? bytes.length : feed + 1;
@@ -88,7 +90,7 @@ export class LineInterner {
       numbers.push(this.numberLine(bytes, start, end));
       start = end;
       if (numbers.length % CHECKED_LINES !== 0) continue;
-      this.budget.consume(STEPS_PER_LINE * CHECKED_LINES);
+      this.budget.consume(stepsPerLine * CHECKED_LINES);
       if (this.budget.isExhausted) throw overLimit("a text has too many lines to compare");
     }
     starts.push(bytes.length);

@@ -22,7 +22,19 @@ export function comparedBytes(line: Uint8Array, whitespace: Whitespace): Uint8Ar
   while (end > 0 && isSpace(line[end - 1])) end--;
   const trimmed = line.subarray(0, end);
   if (whitespace === "ignore-eol") return trimmed;
-  const isKept = (byte: number, at: number): boolean =>
-    !isSpace(byte) || (whitespace === "ignore-change" && !isSpace(trimmed[at - 1]));
-  return trimmed.filter(isKept).map((byte) => (isSpace(byte) ? SPACE : byte));
+  const first = trimmed.findIndex(isSpace);
+  return first < 0 ? trimmed : withoutSpaces(trimmed, first, whitespace === "ignore-change");
+}
+
+/** @param first The first white space of a line, before which all bytes are kept. */
+function withoutSpaces(line: Uint8Array, first: number, areRunsKept: boolean): Uint8Array {
+  // Not `slice()`, which copies nothing of a Buffer.
+  const kept = new Uint8Array(line);
+  let end = first;
+  for (let at = first; at < line.length; at++) {
+    const byte = line[at] as number;
+    if (!isSpace(byte)) kept[end++] = byte;
+    else if (areRunsKept && !isSpace(line[at - 1])) kept[end++] = SPACE;
+  }
+  return kept.subarray(0, end);
 }

@@ -379,7 +379,10 @@ describe("GET /repos/{owner}/{repo}/pulls/{index}.{diffType}", () => {
     const { body } = await call("GET", `${path}.diff?binary=true`);
     expect(body).toMatch(/index 0{40}\.\.\w{40}\nGIT binary patch\nliteral 7\n/);
     expect(body).toContain("+four\n");
-    expect((await visit("GET", `${path.replace("/repos", "")}.diff?binary=true`)).body).toBe(body);
+    for (const flag of ["true", "1", "on"]) {
+      const page = await visit("GET", `${path.replace("/repos", "")}.diff?binary=${flag}`);
+      expect(page.body, flag).toBe(body);
+    }
     expect((await call("GET", `${path}.diff?binary=false`)).body).toContain("Binary files");
   });
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { UNLIMITED } from "../../../src/git/budget.ts";
 import { compareLines, diffLines, isBinary } from "../../../src/git/diff/line-diff.ts";
 import { splitLines } from "../../../src/git/diff/lines.ts";
@@ -113,6 +113,20 @@ describe("a line diff", () => {
     }
     expect(equal).toBeGreaterThan(0);
   });
+
+  // Leaving white space out of a line takes three times as long as reading it, however short it is.
+  it.each(["ignore-all", "ignore-change", "ignore-eol"] as const)(
+    "counts the work to compare short lines by %s",
+    (whitespace) => {
+      const lines = Buffer.from("a b\n".repeat(100_000));
+      const stepsOf = (mode?: Whitespace): number => {
+        const consume = vi.fn<(steps: number) => void>();
+        splitLines(lines, lines, { ...UNLIMITED, consume }, mode);
+        return consume.mock.calls.reduce((sum, [steps]) => sum + steps, 0);
+      };
+      expect(stepsOf(whitespace)).toBeGreaterThan(3 * stepsOf());
+    },
+  );
 
   it("equals git's histogram diff for merges", () => {
     const random = makeRandom(13);

@@ -14,7 +14,7 @@ import { Failure } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { branchRef } from "../../branches/find-branch.ts";
-import { pushRefs, type RefPush } from "../../git/push-refs.ts";
+import { findNewValue, MISSING_OBJECTS, pushRefs, type RefPush } from "../../git/push-refs.ts";
 import { type PushedRef, toCommand } from "../../git/ref-update-request.ts";
 import { TokenRule } from "../../git/token-rule.ts";
 import { loadRules } from "../../protections/select-rules.ts";
@@ -151,6 +151,8 @@ async function planAll(
     if (taken.has(key)) return "topic-branch is named twice";
     taken.add(key);
     const { ref, newOid } = command;
+    // SECURITY: nothing tells a removed object from one that never existed.
+    if (!(await findNewValue(push, newOid))) return MISSING_OBJECTS;
     const head = graph.find(newOid);
     if (head === NO_NODE) return "a pull request must lead to a commit";
     const update = { ref, oldOid: null, newOid, peeledOid: null };
