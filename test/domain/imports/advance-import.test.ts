@@ -10,6 +10,7 @@ import {
   milestones,
   notifications,
   repositories,
+  reviews,
   timelineEntries,
 } from "../../../src/db/schema/index.ts";
 import { call } from "../../support/call.ts";
@@ -24,6 +25,10 @@ import {
   makeImport,
 } from "../../support/imports.ts";
 import { make } from "../../support/make.ts";
+import { systemCtx } from "../../support/system.ts";
+
+/** Its jobs are run by the test. */
+const silent = { REMOTE_JOBS: { sendBatch: () => Promise.resolve() } as never };
 
 /** A project that was taken over as a whole. */
 async function makeTakenOver(authors: Record<string, number> = {}) {
@@ -134,6 +139,36 @@ describe("advanceImport", () => {
       .from(repositories)
       .where(eq(repositories.id, repo.id))) as [{ lastIssueNumber: number }];
     expect(lastIssueNumber).toBe(22);
+  });
+
+  // The platform ends an invocation after 1,000 statements, whatever is under way.
+  it("leaves the rest to another message once it has used its statements", async () => {
+    const owner = await make.user();
+    const git = await makeForeignGit();
+    const issues = Array.from({ length: 60 }, (_, at) => foreignIssue(at + 100));
+    const reader = new DataReader({ ...makeForeignData(git), issues, pulls: [], pageSize: 1 });
+    const { importId } = await makeImport(owner, git.remote);
+    const used: number[] = [];
+    do {
+      const ctx = systemCtx(silent, Date.now());
+      await advance(importId, git.remote, reader, ctx);
+      used.push(ctx.db.statementCount);
+    } while ((await findImportRow(importId)).state === "running");
+
+    expect(await findImportRow(importId)).toMatchObject({ state: "done", lastError: "" });
+    expect(used.length).toBeGreaterThan(1);
+    expect(Math.max(...used)).toBeLessThan(700);
+  });
+
+  it("leaves out reviews of what is no pull request here", async () => {
+    const owner = await make.user();
+    const git = await makeForeignGit();
+    const data = { ...makeForeignData(git), issues: [foreignIssue(21)], pulls: [] };
+    const { repo, importId } = await makeImport(owner, git.remote);
+    await advance(importId, git.remote, new DataReader(data));
+
+    expect(await findImportRow(importId)).toMatchObject({ state: "done", lastError: "" });
+    expect(await db.select().from(reviews).where(eq(reviews.repoId, repo.id))).toEqual([]);
   });
 
   it("records its end, and nothing for each item", async () => {
