@@ -50,7 +50,7 @@ export const DIMENSIONS: Readonly<Record<Size, Dimensions>> = {
     directories: 150,
     depth: 1,
     rootShare: 0.5,
-    lines: 7000,
+    lines: 9000,
     branches: 100,
     tags: 20,
   },
