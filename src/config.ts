@@ -198,8 +198,11 @@ const Variables = z.object({
   PUSH_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
   /** Maximum refs in one push. */
   PUSH_MAX_REFS: count(100_000, 1, 100_000),
-  /** Maximum bytes of one pack that is fetched from a remote, by a mirror or a migration. */
-  REMOTE_PACK_MAX_BYTES: count(8_589_934_592, 1024, 999_999_999_999),
+  /**
+   * Maximum bytes of one pack that is fetched from a remote, by a mirror or a migration: as of a push. A gigabyte takes up to a
+   * fourth of the five minutes of CPU that Cloudflare gives a job.
+   */
+  REMOTE_PACK_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
   /** Maximum bytes of one pushed object, inflated. */
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
   /** Severities of findings in pushed objects: `error` refuses, `warn` reports, `ignore` does neither. */

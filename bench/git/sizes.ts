@@ -1,7 +1,9 @@
 import type { Dimensions } from "./history/plan.ts";
 
 export const SIZES = ["small", "medium", "wide"] as const;
-export type Size = (typeof SIZES)[number];
+/** With one whose pack has a gigabyte, which takes minutes to generate: only mirrors are measured with it. */
+export const MIRRORED_SIZES = [...SIZES, "large"] as const;
+export type Size = (typeof MIRRORED_SIZES)[number];
 
 /** The generated histories, used if no repository is given. bench/README.md lists the resulting sizes. */
 export const DIMENSIONS: Readonly<Record<Size, Dimensions>> = {
@@ -39,5 +41,17 @@ export const DIMENSIONS: Readonly<Record<Size, Dimensions>> = {
     lines: 950,
     branches: 2700,
     tags: 800,
+  },
+  // Long files, most of them above the size that small objects have.
+  large: {
+    seed: 4,
+    commits: 20_000,
+    files: 20_000,
+    directories: 150,
+    depth: 1,
+    rootShare: 0.5,
+    lines: 9000,
+    branches: 100,
+    tags: 20,
   },
 };

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { Refusal } from "../../scripts/refusal.ts";
-import { SIZES, type Size } from "../git/sizes.ts";
+import { MIRRORED_SIZES, type Size } from "../git/sizes.ts";
 import { numberOption, refusingUnknown } from "../support/options.ts";
 
 /** Command-line options of the benchmark. */
@@ -29,9 +29,11 @@ export function parseOptions(args: string[]): Options {
       },
     });
     const sizes = values.size.map((text) => {
-      const size = SIZES.find((each) => each === text);
+      const size = MIRRORED_SIZES.find((each) => each === text);
       if (size) return size;
-      throw new Refusal(`--size: unknown size "${text}"; the sizes are ${SIZES.join(", ")}`);
+      throw new Refusal(
+        `--size: unknown size "${text}"; the sizes are ${MIRRORED_SIZES.join(", ")}`,
+      );
     });
     return {
       sizes,

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 import { readWranglerToml } from "../tools/wrangler-toml.ts";
 import { overlayVars, type Vars } from "./vars.ts";
 
@@ -19,6 +21,12 @@ export const LOCAL_VARS: Vars = {
   CLIENT_ADDRESS_HEADER: "",
 };
 
+/**
+ * Messages in a batch of queues whose messages have an invocation each on Cloudflare, which runs many of these at a time. The
+ * local runtime handles one batch after the other, so that each would wait for all before it; it has no limits to share.
+ */
+const LOCAL_BATCH_SIZES: Readonly<Record<string, number>> = { "edgeforge-remotes": 10 };
+
 export function describeWorker(env: NodeJS.ProcessEnv): WorkerDescription {
   const { toml, vars, miniflare } = readWranglerToml();
   return {
@@ -27,6 +35,7 @@ export function describeWorker(env: NodeJS.ProcessEnv): WorkerDescription {
     crons: toml.triggers.crons,
     options: {
       ...miniflare,
+      queueConsumers: widen(miniflare.queueConsumers),
       // The id determines the path on disk. Account ids may change; the name of a binding does not.
       d1Databases: named(toml.d1_databases),
       kvNamespaces: named(toml.kv_namespaces),
@@ -37,3 +46,13 @@ export function describeWorker(env: NodeJS.ProcessEnv): WorkerDescription {
 function named(bindings: { binding: string }[]): Record<string, string> {
   return Object.fromEntries(bindings.map(({ binding }) => [binding, binding]));
 }
+
+const widen = (consumers: unknown): Record<string, object> =>
+  Object.fromEntries(
+    Object.entries(z.record(z.string(), z.looseObject({})).parse(consumers)).map(
+      ([queue, consumer]) => {
+        const maxBatchSize = LOCAL_BATCH_SIZES[queue];
+        return [queue, { ...consumer, ...(maxBatchSize !== undefined && { maxBatchSize }) }];
+      },
+    ),
+  );

@@ -48,6 +48,8 @@ export interface OutgoingLimits {
 
 /** The client for all outgoing requests of the service. */
 export class Outgoing {
+  /** Requests sent so far, each redirect's included. */
+  requestCount = 0;
   private readonly rules: OutgoingRules;
   private readonly resolver: NameResolver;
   private readonly userAgent: string;
@@ -166,6 +168,7 @@ export class Outgoing {
     for (let redirectCount = 0; ; redirectCount++) {
       if (target.kind !== "target") return target;
       const { url: from } = target;
+      this.requestCount += 1;
       const response = await send(from, hop, signal);
       if (!response) return unreached(`${target.host} did not answer`);
       const location = redirectsMax > 0 ? findLocation(response) : undefined;

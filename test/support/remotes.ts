@@ -7,6 +7,7 @@ import { remoteLimitsOf } from "../../src/domain/remotes/remote-limits.ts";
 import { RemoteRepository } from "../../src/domain/remotes/remote-repository.ts";
 import type { RemoteLimits } from "../../src/domain/remotes/smart-http.ts";
 import type { Ctx } from "../../src/context.ts";
+import type { LfsFiles } from "./lfs-stand-in.ts";
 import { freshName } from "./make.ts";
 import type { RemoteRequest, ScriptedAnswer } from "./start-remotes.ts";
 
@@ -42,6 +43,11 @@ export class GitRemote {
   /** The requests that it got since the last call. */
   journal(): Promise<RemoteRequest[]> {
     return this.control("journal", {});
+  }
+
+  /** Sets its large files. @returns Those that it has, in base64. */
+  lfs(files?: LfsFiles): Promise<Record<string, string>> {
+    return this.control("lfs", files ?? {});
   }
 
   /** Refs by name. */

@@ -8,6 +8,14 @@ import type { Readable } from "node:stream";
 
 import type { TestProject } from "vitest/node";
 
+import {
+  answerBatch,
+  answerFile,
+  type LfsFiles,
+  readLfsFiles,
+  setLfsFiles,
+} from "./lfs-stand-in.ts";
+
 declare module "vitest" {
   interface ProvidedContext {
     /** Two origins with the same git repositories, served by `git http-backend`. */
@@ -52,6 +60,8 @@ const ENVIRONMENT = {
 };
 
 const BODY_SHOWN_MAX = 20_000;
+
+const BATCH_PATH = "/info/lfs/objects/batch";
 
 const journals = new Map<string, RemoteRequest[]>();
 const scripts = new Map<string, Record<string, ScriptedAnswer>>();
@@ -113,9 +123,12 @@ async function answer(
     headers: headers as Record<string, string>,
     body: body.toString("latin1", 0, BODY_SHOWN_MAX),
   });
+  const lfs = { name, method, headers, body };
+  if (door === "lfs") return answerFile(lfs, rest[0] ?? "", rest[1], response);
   const here = `/${[name, ...rest].join("/")}${url.search}`;
   switch (door) {
     case "git":
+      if (here.endsWith(BATCH_PATH)) return answerBatch(lfs, place.origins, response);
       return backend(place, request, here, body, headers["git-protocol"]?.toString(), response);
     case "v1":
       return backend(place, request, here, body, "version=1", response);
@@ -129,6 +142,7 @@ async function answer(
           .writeHead(401, { "Content-Type": "text/plain", "WWW-Authenticate": "Basic" })
           .end(`no such user: ${given} ${Buffer.from(given.slice(6), "base64").toString()}`);
       }
+      if (here.endsWith(BATCH_PATH)) return answerBatch(lfs, place.origins, response);
       return backend(place, request, here, body, headers["git-protocol"]?.toString(), response);
     }
     case "stale": {
@@ -172,6 +186,10 @@ async function control(
   if (verb === "script") {
     scripts.set(name, JSON.parse(body.toString()) as Record<string, ScriptedAnswer>);
     return void response.end();
+  }
+  if (verb === "lfs") {
+    if (body.length > 2) setLfsFiles(name, JSON.parse(body.toString()) as LfsFiles);
+    return void response.end(JSON.stringify(readLfsFiles(name)));
   }
   const { args, input } = JSON.parse(body.toString()) as { args: string[]; input?: string };
   const isNew = args[0] === "init" || args[0] === "clone";

@@ -151,6 +151,11 @@ export interface ImportWishes {
   readAt?: number;
   /** Whether it was continued: by then the repository may have what people here made, which stays as it is. */
   isRepeat?: boolean;
+  /**
+   * The names of packs whose blobs were looked through for pointers to large files, and of those that there were when the
+   * present run began to look; without these, some file is still to come.
+   */
+  largeFilePacks?: { done: string[]; begun?: string[] };
   /** How the reader numbers issues, in its own words, once it is decided. */
   numbering?: string;
 }

@@ -32,6 +32,13 @@ export class LeaseLost extends Error {
 /** The columns that a step changes. */
 type Change = Partial<Pick<Import, "stage" | "cursor" | "progress" | "wishes">>;
 
+/**
+ * What one message may use of what the platform grants an invocation: 1,000 statements of D1, and 10,000 calls of all kinds.
+ * A step that has begun goes on.
+ */
+const STATEMENTS_MAX = 500;
+const REQUESTS_MAX = 1000;
+
 /** Notes that an import keeps, and the characters of one. */
 const NOTES_MAX = 100;
 const NOTE_LENGTH_MAX = 300;
@@ -60,9 +67,14 @@ export class ImportJob {
     this.endsAt = endsAt;
   }
 
-  /** Whether it is time to end. */
+  /** Whether another message is to go on: the time of this one is up, or what it may use is used. */
   get isTimeUp(): boolean {
-    return Date.now() >= this.endsAt;
+    const { db, outgoing } = this.ctx;
+    return (
+      Date.now() >= this.endsAt ||
+      db.statementCount >= STATEMENTS_MAX ||
+      outgoing.requestCount >= REQUESTS_MAX
+    );
   }
 
   /** Notes what could not be taken, with the next commit. SECURITY: the text is shown; it has no credentials. */

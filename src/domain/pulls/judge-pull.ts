@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { pulls } from "../../db/schema/index.ts";
@@ -9,7 +9,7 @@ import { NO_NODE } from "../../git/walk/commit-graph.ts";
 import { isJudged, type PullContext } from "../../shapes/pulls/pull-request.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef, openNetwork, type RepositorySnapshot } from "../git/open-snapshot.ts";
-import { judge, type Judgement } from "./judge.ts";
+import { countChanges, judge, type Judgement } from "./judge.ts";
 
 /** A judgement with what it is about. */
 export interface JudgedPull {
@@ -20,7 +20,8 @@ export interface JudgedPull {
 }
 
 /**
- * Judges an open pull request whose judgement is not about its present head and base, within the budget of the request.
+ * Judges an open pull request whose judgement is not about its present head and base, within the budget of the request. Of
+ * a closed one that was never judged, as one that came closed from elsewhere, the changes are counted.
  *
  * Cost: nothing for a judged one; else as opening the repository. It is stored after the answer.
  *
@@ -28,7 +29,8 @@ export interface JudgedPull {
  * judges it then.
  */
 export async function judgePull(ctx: Ctx, pull: PullContext): Promise<PullContext> {
-  if (pull.row.isClosed || pull.baseTip === undefined || isJudged(pull)) return pull;
+  if (pull.row.isClosed) return countClosed(ctx, pull);
+  if (pull.baseTip === undefined || isJudged(pull)) return pull;
   try {
     const [snapshot] = await openNetwork(ctx, pull.repo.row, pull.repo.row);
     const judged = await judgeIn(snapshot, pull);
@@ -36,6 +38,32 @@ export async function judgePull(ctx: Ctx, pull: PullContext): Promise<PullContex
     // The job that finds it merged needs to see that it was not.
     if (!isSwallowed(judged)) ctx.defer(storeJudgements(ctx, [judged]));
     return withJudgement(judged);
+  } catch (error) {
+    if (error instanceof GitError) return pull;
+    throw error;
+  }
+}
+
+async function countClosed(ctx: Ctx, pull: PullContext): Promise<PullContext> {
+  const { headOid, mergeBaseOid, judgedHeadOid, issueId } = pull.pull;
+  // Without a base it is not known what it was to change.
+  if (judgedHeadOid !== "" || mergeBaseOid === "") return pull;
+  try {
+    const [{ repository }] = await openNetwork(ctx, pull.repo.row, pull.repo.row);
+    const { graph } = repository;
+    const [base, head] = [graph.find(mergeBaseOid), graph.find(headOid)];
+    if (base === NO_NODE || head === NO_NODE) return pull;
+    const counts = await countChanges(repository, graph.rootOid(base), graph.rootOid(head));
+    // A judgement names its base too: this is none, so that one that is opened again is judged.
+    const counted = { ...counts, judgedHeadOid: headOid };
+    const isSame = and(
+      eq(pulls.issueId, issueId),
+      eq(pulls.headOid, headOid),
+      eq(pulls.mergeBaseOid, mergeBaseOid),
+      eq(pulls.judgedHeadOid, ""),
+    );
+    ctx.defer(ctx.db.update(pulls).set(counted).where(isSame).run());
+    return { ...pull, pull: { ...pull.pull, ...counted } };
   } catch (error) {
     if (error instanceof GitError) return pull;
     throw error;

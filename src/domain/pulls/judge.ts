@@ -3,6 +3,7 @@ import { decodeText } from "../../git/byte-text.ts";
 import { GitError } from "../../git/error.ts";
 import { mergeCommits } from "../../git/merge/merge-commits.ts";
 import type { ObjectSink } from "../../git/merge/new-objects.ts";
+import type { Oid } from "../../git/oid.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { findDivergence, latestOf } from "../../git/walk/merge-bases.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -45,12 +46,9 @@ export async function judge(
   const mergeBase = latestOf(graph, bases);
   const baseTree = mergeBase === undefined ? undefined : graph.rootOid(mergeBase);
   const headTree = graph.rootOid(head);
-  const files = (await findChangedFiles(repository, baseTree, headTree)) ?? [];
   const counts = {
+    ...(await countChanges(repository, baseTree, headTree)),
     mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),
-    additions: files.reduce((sum, { stat }) => sum + (stat?.added ?? 0), 0),
-    deletions: files.reduce((sum, { stat }) => sum + (stat?.removed ?? 0), 0),
-    changedFiles: files.length,
     aheadCount: right.length,
     behindCount: left.length,
     conflictPaths: [],
@@ -58,6 +56,20 @@ export async function judge(
   if (right.length === 0) return { ...counts, mergeState: "ancestor" };
   if (baseTree === headTree) return { ...counts, mergeState: "empty" };
   return { ...counts, ...(await tryMerge(repository, base, head, write)) };
+}
+
+/** What differs between two trees; zeros for more than is compared. @param baseTree Undefined for the empty tree. */
+export async function countChanges(
+  repository: OpenRepository,
+  baseTree: Oid | undefined,
+  headTree: Oid | undefined,
+): Promise<Pick<Judgement, "additions" | "deletions" | "changedFiles">> {
+  const files = (await findChangedFiles(repository, baseTree, headTree)) ?? [];
+  return {
+    additions: files.reduce((sum, { stat }) => sum + (stat?.added ?? 0), 0),
+    deletions: files.reduce((sum, { stat }) => sum + (stat?.removed ?? 0), 0),
+    changedFiles: files.length,
+  };
 }
 
 async function tryMerge(

@@ -9,9 +9,12 @@ import {
   labels,
   milestones,
   notifications,
+  pulls,
   repositories,
+  reviews,
   timelineEntries,
 } from "../../../src/db/schema/index.ts";
+import type { ForeignPull } from "../../../src/forges/forge.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import {
@@ -24,6 +27,10 @@ import {
   makeImport,
 } from "../../support/imports.ts";
 import { make } from "../../support/make.ts";
+import { systemCtx } from "../../support/system.ts";
+
+/** Its jobs are run by the test. */
+const silent = { REMOTE_JOBS: { sendBatch: () => Promise.resolve() } as never };
 
 /** A project that was taken over as a whole. */
 async function makeTakenOver(authors: Record<string, number> = {}) {
@@ -134,6 +141,69 @@ describe("advanceImport", () => {
       .from(repositories)
       .where(eq(repositories.id, repo.id))) as [{ lastIssueNumber: number }];
     expect(lastIssueNumber).toBe(22);
+  });
+
+  // The platform ends an invocation after 1,000 statements, whatever is under way.
+  it("leaves the rest to another message once it has used its statements", async () => {
+    const owner = await make.user();
+    const git = await makeForeignGit();
+    const issues = Array.from({ length: 60 }, (_, at) => foreignIssue(at + 100));
+    const reader = new DataReader({ ...makeForeignData(git), issues, pulls: [], pageSize: 1 });
+    const { importId } = await makeImport(owner, git.remote);
+    const used: number[] = [];
+    do {
+      const ctx = systemCtx(silent, Date.now());
+      await advance(importId, git.remote, reader, ctx);
+      used.push(ctx.db.statementCount);
+    } while ((await findImportRow(importId)).state === "running");
+
+    expect(await findImportRow(importId)).toMatchObject({ state: "done", lastError: "" });
+    expect(used.length).toBeGreaterThan(1);
+    expect(Math.max(...used)).toBeLessThan(700);
+  });
+
+  // Only open ones are judged; of others the changes are counted when they are read, once.
+  it("counts the changes of pull requests that came closed or merged", async () => {
+    const owner = await make.user();
+    const git = await makeForeignGit();
+    const data = makeForeignData(git);
+    const [merged, open] = data.pulls as [ForeignPull, ForeignPull];
+    data.pulls = [merged, { ...open, isClosed: true, closedAt: open.updatedAt }];
+    const { repo, importId } = await makeImport(owner, git.remote);
+    await advance(importId, git.remote, new DataReader(data));
+
+    const read = async (number: number) =>
+      (await call("GET", `/repos/${owner.name}/${repo.name}/pulls/${number}`, { as: owner })).body;
+    const numbers = await git.remote.git(["diff", "--shortstat", "main...feature"]);
+    const [files, additions, deletions] = (numbers.match(/\d+/g) ?? []).map(Number);
+    expect(files).toBe(2);
+    const counts = { changed_files: files, additions, deletions };
+    const isCounted = async () =>
+      (await db.select().from(pulls).where(eq(pulls.repoId, repo.id)).orderBy(pulls.issueId)).map(
+        ({ judgedHeadOid, headOid, changedFiles }) => judgedHeadOid === headOid && changedFiles,
+      );
+    expect(await isCounted()).toEqual([false, false]);
+    expect(await read(21)).toMatchObject({ state: "closed", merged: false, ...counts });
+    expect(await isCounted()).toEqual([false, 2]);
+    expect(await read(21)).toMatchObject(counts);
+    expect(await read(20)).toMatchObject({ merged: true, changed_files: 1 });
+    expect(await isCounted()).toEqual([1, 2]);
+
+    // One that is opened again is judged as any other.
+    const path = `/repos/${owner.name}/${repo.name}/pulls/21`;
+    await call("PATCH", path, { as: owner, json: { state: "open" } });
+    expect(await read(21)).toMatchObject({ state: "open", mergeable: true, ...counts });
+  });
+
+  it("leaves out reviews of what is no pull request here", async () => {
+    const owner = await make.user();
+    const git = await makeForeignGit();
+    const data = { ...makeForeignData(git), issues: [foreignIssue(21)], pulls: [] };
+    const { repo, importId } = await makeImport(owner, git.remote);
+    await advance(importId, git.remote, new DataReader(data));
+
+    expect(await findImportRow(importId)).toMatchObject({ state: "done", lastError: "" });
+    expect(await db.select().from(reviews).where(eq(reviews.repoId, repo.id))).toEqual([]);
   });
 
   it("records its end, and nothing for each item", async () => {

@@ -15,10 +15,10 @@ import { systemCtx } from "../../support/system.ts";
 import { watchedDatabase } from "../../support/watched-database.ts";
 
 const MIRRORS = env.TEST_ALL ? 500 : 60;
-/** As many as the platform hands to one consumer at a time. */
-const BATCH = 10;
+/** Messages that a consumer has at a time, as in wrangler.toml. */
+const BATCH = 1;
 /** Consumers that work at the same time. */
-const CONSUMERS = 4;
+const CONSUMERS = 20;
 
 /** A run of the schedule: what it queued, in batches of the platform's size, and the statements that it took. */
 async function runSchedule(): Promise<{ batches: RemoteJob[][]; statements: string[] }> {

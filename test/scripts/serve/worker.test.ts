@@ -10,4 +10,12 @@ describe("the Worker on one machine", () => {
       ALLOWED_HOST_LIST: "external",
     });
   });
+
+  // The local runtime handles one batch of a queue after the other: a slow mirror would keep all others waiting.
+  it("handles several mirrors and migrations at a time", () => {
+    expect(describeWorker({}).options["queueConsumers"]).toMatchObject({
+      "edgeforge-remotes": { maxBatchSize: 10, maxRetries: 3 },
+      "edgeforge-deliveries": { maxBatchSize: 5 },
+    });
+  });
 });

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 
 import { answerGitea, type GiteaAnswer, json, list, NOT_FOUND } from "./gitea-answers.ts";
 import { type GiteaProject, HERE, SAMPLE_NAME } from "./gitea-sample.ts";
+import { type ManyItems, withMany } from "./gitea-many.ts";
 import { answerGogs } from "./gogs-answers.ts";
 
 /**
@@ -28,6 +29,8 @@ export interface GiteaBehaviour {
   rootUrl?: string;
   /** Replaces answers: the path below the repository, and the JSON. */
   answers?: Record<string, unknown>;
+  /** Adds many issues and comments to the project. */
+  many?: ManyItems;
   /** Commits that stand for those of the project. */
   oids?: Record<string, string>;
 }
@@ -42,6 +45,8 @@ export interface GiteaJournalEntry {
 interface InstanceState {
   behaviour: GiteaBehaviour;
   journal: GiteaJournalEntry[];
+  /** The project with the many items of the behaviour, once they were asked for. */
+  enlarged?: GiteaProject | undefined;
 }
 
 /** What answers requests that are not about a repository's API, such as git. */
@@ -116,6 +121,7 @@ async function answerControl(
     for await (const piece of request) pieces.push(piece as Uint8Array);
     state.behaviour = JSON.parse(Buffer.concat(pieces).toString()) as GiteaBehaviour;
     state.journal = [];
+    state.enlarged = undefined;
   }
   response.end(JSON.stringify(state.journal));
 }
@@ -128,9 +134,11 @@ function answerInstance(
   request: IncomingMessage,
   url: URL,
   path: string,
-  project: GiteaProject,
-  { behaviour, journal }: InstanceState,
+  sample: GiteaProject,
+  state: InstanceState,
 ): GiteaAnswer {
+  const { behaviour, journal } = state;
+  const project = behaviour.many ? (state.enlarged ??= withMany(sample, behaviour.many)) : sample;
   const { failEvery, fault, itemsMax = ITEMS_MAX, isGogs = false, answers = {} } = behaviour;
   if (failEvery !== undefined && (journal.length + 1) % failEvery === 0) {
     const page = { status: 502, headers: { "Content-Type": "text/html" }, body: BAD_GATEWAY };

@@ -62,13 +62,21 @@ ${more}`;
   return { remote, oids };
 }
 
-/** How often an import may be woken: more than there are failures in a row. */
-const WAKES_MAX = 200;
+/** What one message of an import has used. */
+export interface MessageUsage {
+  readonly statements: number;
+  readonly requests: number;
+  readonly durationMs: number;
+}
+
+/** How often an import may be woken: more than there are failures in a row, and messages of a large project. */
+const WAKES_MAX = 1000;
 
 /**
  * Asks for the migration of a whole project by the API, and works on it until it ends; waits between attempts are left out.
  *
  * @param owner An administrator, who may map authors.
+ * @param onMessage Called after each message, of which there are as many as the import needs.
  */
 export async function importSample(
   owner: TestUser,
@@ -78,6 +86,7 @@ export async function importSample(
     auth_token?: string;
     authors: Readonly<Record<string, string>>;
   },
+  onMessage: (used: MessageUsage) => void = () => undefined,
 ) {
   const name = freshName("moved");
   const { status, body } = await start("POST", "/repos/migrate", {
@@ -107,7 +116,14 @@ export async function importSample(
   const errors = new Set<string>();
   while (wakes < WAKES_MAX) {
     wakes++;
-    await advanceImport(systemCtx({ REMOTE_JOBS: silent }, Date.now(), SETTINGS), id);
+    const startedAt = Date.now();
+    const ctx = systemCtx({ REMOTE_JOBS: silent }, startedAt, SETTINGS);
+    await advanceImport(ctx, id);
+    onMessage({
+      statements: ctx.db.statementCount,
+      requests: ctx.outgoing.requestCount,
+      durationMs: Date.now() - startedAt,
+    });
     const { state, lastError } = await findImportRow(id);
     if (lastError !== "") errors.add(lastError);
     if (state !== "running" && state !== "waiting") break;

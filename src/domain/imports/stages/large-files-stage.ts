@@ -1,14 +1,15 @@
-import { z } from "zod";
-
 import { isSha256 } from "../../../lib/hex.ts";
 import { Failure } from "../../../lib/failure.ts";
 import { streamOf } from "../../../lib/stream-of.ts";
 import { BLOB } from "../../../git/object/kind.ts";
 import type { Oid } from "../../../git/oid.ts";
+import { mapInParallel } from "../../../forges/in-parallel.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
+import type { Snapshot } from "../../../storage/repository-records.ts";
 import { type LfsPointer, POINTER_BYTES_MAX, readLfsPointer } from "../../contents/lfs-pointer.ts";
 import { findObjects } from "../../lfs/find-objects.ts";
 import { storeObject } from "../../lfs/store-object.ts";
+import { type LfsAction, lfsUrlOf, requestLfsBatch } from "../../remotes/lfs-batch.ts";
 import { RemoteFailure } from "../../../outgoing/remote-failure.ts";
 import type { ImportJob } from "../import-job.ts";
 import { openDownload } from "../open-download.ts";
@@ -19,64 +20,74 @@ const POINTER_BYTES_MIN = 120;
 const BLOBS_AT_ONCE = 1000;
 const FILES_AT_ONCE = 50;
 
-const MEDIA_TYPE = "application/vnd.git-lfs+json";
-const LIMITS = { timeoutMs: 30_000, bodyBytesMax: 5_000_000, redirectsMax: 5 };
-
-/** What is needed of an answer. @see git-lfs, docs/api/batch.md. */
-const BatchAnswer = z.object({
-  objects: z.array(
-    z.object({
-      oid: z.string(),
-      actions: z
-        .object({
-          download: z
-            .object({ href: z.string(), header: z.record(z.string(), z.string()).optional() })
-            .optional(),
-        })
-        .nullish(),
-      error: z.object({ message: z.string().optional() }).nullish(),
-    }),
-  ),
-});
+/** Attempts after which a file that does not come is left out: it may be on another host, which is gone for good. */
+const ATTEMPTS_MAX = 3;
 
 /**
  * Takes the large files that the history names: of the next blobs, in the order of their ids, so that the place in this
  * order is where the next step goes on, however packs are repacked meanwhile.
+ *
+ * A mirror that goes on looks through packs only that it has not looked through before. Merges of packs bring all of a
+ * merged one again, which is as seldom as merges are.
  */
 export async function importLargeFiles(job: ImportJob): Promise<void> {
   const { ctx, repo, row } = job;
-  if (!row.wishes.withLargeFiles || !ctx.config.isLfsOn) {
+  const { wishes } = row;
+  if (!wishes.withLargeFiles || !ctx.config.isLfsOn) {
     await job.commit([], job.nextStage());
     return;
   }
   const stored = ctx.git.repository(repo.row);
-  const repository = await stored.open(await stored.snapshot());
-  const oids = listSmallBlobs(repository, row.cursor ?? "", BLOBS_AT_ONCE);
-  const pointers = new Map<string, LfsPointer>();
-  for (const oid of oids) {
-    const object = await repository.objects.readObject(oid);
-    const pointer = object && readLfsPointer(object.content);
-    if (pointer) pointers.set(pointer.oid, pointer);
-  }
+  const snapshot = await stored.snapshot();
+  const repository = await stored.open(snapshot);
+  const begun =
+    row.cursor === null ? snapshot.packs.map(({ name }) => name) : wishes.largeFilePacks?.begun;
+  const oids = listSmallBlobs(repository, packsToRead(snapshot, job), row.cursor ?? "");
+  const pointers = await readPointers(repository, oids);
   const present = await findObjects(ctx, repo.row, [...pointers.keys()]);
   const missing = [...pointers.values()].filter(({ oid }) => !present.has(oid));
+  const taking = new Taking(job);
   for (let at = 0; at < missing.length; at += FILES_AT_ONCE) {
-    // What is stored by now is not asked for again.
-    if (job.isTimeUp) return;
-    await takeFiles(job, missing.slice(at, at + FILES_AT_ONCE));
+    const isAll = await taking.takeAll(missing.slice(at, at + FILES_AT_ONCE));
+    // What is stored by now is not asked for again: the next message goes on with these blobs.
+    if (!isAll || (job.isTimeUp && at + FILES_AT_ONCE < missing.length)) return;
   }
+  if (taking.failure) throw taking.failure;
   const last = oids.at(-1);
   const isDone = oids.length < BLOBS_AT_ONCE || last === undefined;
+  const { done = [] } = wishes.largeFilePacks ?? {};
+  // Of a file that may come another time, the pack is looked through again.
+  const isWhole = begun !== undefined && !taking.mayComeLater;
+  const packs = isDone ? { done: isWhole ? begun : done } : { done, ...(isWhole && { begun }) };
   await job.commit([], {
     ...(isDone ? job.nextStage() : { cursor: last }),
-    progress: job.counted(missing.length),
+    progress: job.counted(pointers.size - taking.leftOutCount),
+    wishes: { ...wishes, largeFilePacks: packs },
   });
 }
 
+/** Whether a repository has packs that were not looked through for pointers. */
+export const hasUnreadPacks = (
+  { packs }: Pick<Snapshot, "packs">,
+  { largeFilePacks }: ImportJob["row"]["wishes"],
+): boolean => packs.some(({ name }) => largeFilePacks?.done.includes(name) !== true);
+
+/** The positions of packs to look through. An import that people continue looks through all: they miss something. */
+function packsToRead({ packs }: Snapshot, { row: { wishes } }: ImportJob): number[] {
+  const done = new Set(wishes.since === undefined ? [] : wishes.largeFilePacks?.done);
+  return packs.flatMap(({ name }, at) => (done.has(name) ? [] : [at]));
+}
+
 /** The ids of the next blobs after `after` that may be pointers, in order. */
-function listSmallBlobs({ catalog }: OpenRepository, after: string, countMax: number): Oid[] {
+function listSmallBlobs(
+  { catalog }: OpenRepository,
+  packs: readonly number[],
+  after: string,
+): Oid[] {
   const found: Oid[] = [];
-  for (const [pack, { idx }] of catalog.packs.entries()) {
+  for (const pack of packs) {
+    const idx = catalog.packs[pack]?.idx;
+    if (!idx) continue;
     let count = 0;
     for (let position = firstAfter(idx, after); position < idx.count; position++) {
       const location = { pack, position };
@@ -84,10 +95,10 @@ function listSmallBlobs({ catalog }: OpenRepository, after: string, countMax: nu
       const size = catalog.sizeBytes(location);
       if (size < POINTER_BYTES_MIN || size >= POINTER_BYTES_MAX) continue;
       found.push(idx.oid(position));
-      if (++count === countMax) break;
+      if (++count === BLOBS_AT_ONCE) break;
     }
   }
-  return [...new Set(found)].toSorted().slice(0, countMax);
+  return [...new Set(found)].toSorted().slice(0, BLOBS_AT_ONCE);
 }
 
 /** The first position in an index whose id is greater. */
@@ -102,84 +113,106 @@ function firstAfter(idx: { count: number; oid(position: number): Oid }, after: s
   return low;
 }
 
-/** Asks for files, and stores those that the other side has. */
-async function takeFiles(job: ImportJob, pointers: readonly LfsPointer[]): Promise<void> {
-  const bytesMax = job.ctx.config.lfsFileMaxBytes;
-  const wanted = new Map<string, LfsPointer>();
-  for (const pointer of pointers) {
-    if (pointer.sizeBytes <= bytesMax) wanted.set(pointer.oid, pointer);
-    else job.note(`the large file ${pointer.oid} was left out: it has ${pointer.sizeBytes} bytes`);
+/** The pointers among blobs, by the id of the file. */
+async function readPointers(
+  { objects }: OpenRepository,
+  oids: readonly Oid[],
+): Promise<Map<string, LfsPointer>> {
+  const read = await mapInParallel(oids, async (oid) => {
+    const object = await objects.readObject(oid);
+    return object && readLfsPointer(object.content);
+  });
+  return new Map(read.flatMap((pointer) => (pointer ? [[pointer.oid, pointer] as const] : [])));
+}
+
+/** The taking of files in one step. */
+class Taking {
+  leftOutCount = 0;
+  /** Whether a file was left out that may come another time. */
+  mayComeLater = false;
+  /** For which the step is to be repeated: the first of a file, which keeps no other from coming. */
+  failure: RemoteFailure | undefined;
+  readonly #job: ImportJob;
+
+  constructor(job: ImportJob) {
+    this.#job = job;
   }
-  if (wanted.size === 0) return;
-  const answer = await requestBatch(job, [...wanted.values()]);
-  for (const { oid, actions, error } of answer.objects) {
-    const pointer = isSha256(oid) ? wanted.get(oid) : undefined;
-    if (!pointer) continue;
-    wanted.delete(oid);
-    const download = actions?.download;
-    if (download) await takeFile(job, pointer, download);
-    else if (error) job.note(`the large file ${oid} is not there`);
+
+  /** Asks for files, and stores those that the other side has. @returns False if the message's time is up before. */
+  async takeAll(pointers: readonly LfsPointer[]): Promise<boolean> {
+    const { ctx, row, source } = this.#job;
+    const wanted = new Map<string, LfsPointer>();
+    for (const pointer of pointers) {
+      if (pointer.sizeBytes <= ctx.config.lfsFileMaxBytes) wanted.set(pointer.oid, pointer);
+      else this.#leaveOut(pointer, `it has ${pointer.sizeBytes} bytes`);
+    }
+    if (wanted.size === 0) return true;
+    const server = {
+      url: lfsUrlOf(row.address, row.wishes.largeFilesUrl),
+      authorizationFor: (url: string) => source.authorizationFor(url),
+    };
+    const answers = await requestLfsBatch(ctx, server, "download", [...wanted.values()]);
+    if (typeof answers === "number") {
+      this.#job.note(`large files can't be had: they were answered with ${answers}`);
+      return true;
+    }
+    for (const { oid, actions } of answers) {
+      const pointer = isSha256(oid) ? wanted.get(oid) : undefined;
+      if (!pointer) continue;
+      wanted.delete(oid);
+      const download = actions?.download;
+      if (download) await this.#take(pointer, download);
+      else this.#leaveOut(pointer, "it is not there");
+      if (this.#job.isTimeUp && wanted.size > 0) return false;
+    }
+    for (const pointer of wanted.values()) this.#leaveOut(pointer, "it is not there");
+    return true;
+  }
+
+  async #take(pointer: LfsPointer, { href, header }: LfsAction): Promise<void> {
+    const { ctx, repo, row, source } = this.#job;
+    const given = header ?? {};
+    const hasOwn = Object.keys(given).some((name) => name.toLowerCase() === "authorization");
+    const headers = { ...given, ...(!hasOwn && source.authorizationFor(href)) };
+    let broken: unknown;
+    try {
+      const { pieces } = await openDownload(ctx, href, headers, pointer.sizeBytes);
+      const body = streamOf(
+        noting(pieces, (error) => (broken = error)),
+        () => undefined,
+      );
+      await storeObject(ctx, repo.row, pointer, body);
+    } catch (thrown) {
+      // The bucket throws a copy of what ended its stream, without class and message.
+      const error = broken ?? thrown;
+      if (!(error instanceof Failure) && !(error instanceof RemoteFailure)) throw error;
+      const mayPass = error instanceof RemoteFailure && error.mayPass;
+      // Limits of rates are always waited for.
+      if (mayPass && error.kind === "rate_limited") throw error;
+      if (mayPass && row.failureCount + 1 < ATTEMPTS_MAX) {
+        this.failure ??= error;
+        return;
+      }
+      this.mayComeLater ||= mayPass;
+      this.#leaveOut(pointer, error.message);
+    }
+  }
+
+  #leaveOut({ oid }: LfsPointer, reason: string): void {
+    this.leftOutCount++;
+    this.#job.note(`the large file ${oid} was left out: ${reason}`);
   }
 }
 
-async function requestBatch(job: ImportJob, pointers: readonly LfsPointer[]) {
-  const url = `${baseUrlOf(job.row)}/objects/batch`;
-  const outcome = await job.ctx.outgoing.fetchGuarded(
-    url,
-    {
-      method: "POST",
-      headers: {
-        Accept: MEDIA_TYPE,
-        "Content-Type": MEDIA_TYPE,
-        ...job.source.authorizationFor(url),
-      },
-      body: JSON.stringify({
-        operation: "download",
-        transfers: ["basic"],
-        objects: pointers.map(({ oid, sizeBytes }) => ({ oid, size: sizeBytes })),
-      }),
-    },
-    LIMITS,
-  );
-  if (outcome.kind === "timeout") throw new RemoteFailure("timeout", "large files took too long");
-  if (outcome.kind === "blocked") throw new RemoteFailure("blocked", outcome.reason);
-  if (outcome.kind === "network") throw new RemoteFailure("unreachable", outcome.reason);
-  if (outcome.kind === "too_large") throw new RemoteFailure("too_large", "too many large files");
-  const { status, body } = outcome;
-  if (status === 429) throw new RemoteFailure("rate_limited", "large files are rate limited");
-  if (status >= 500) throw new RemoteFailure("server", `large files were answered with ${status}`);
-  if (status !== 200) {
-    job.note(`large files can't be had: they were answered with ${status}`);
-    return { objects: [] };
-  }
+/** Pieces that tell what ends them early. */
+async function* noting(
+  pieces: AsyncGenerator<Uint8Array, void>,
+  onError: (error: unknown) => void,
+): AsyncGenerator<Uint8Array, void> {
   try {
-    return BatchAnswer.parse(JSON.parse(new TextDecoder().decode(body)));
-  } catch {
-    throw new RemoteFailure("protocol", "the answer about large files is not what Git LFS says");
-  }
-}
-
-/** Where the other side serves large files. @see git-lfs, docs/api/server-discovery.md. */
-function baseUrlOf({ wishes, address }: ImportJob["row"]): string {
-  if (wishes.largeFilesUrl !== "") return wishes.largeFilesUrl.replace(/\/+$/, "");
-  return `${address}${address.endsWith(".git") ? "" : ".git"}/info/lfs`;
-}
-
-async function takeFile(
-  job: ImportJob,
-  pointer: LfsPointer,
-  { href, header = {} }: { href: string; header?: Record<string, string> | undefined },
-): Promise<void> {
-  const { ctx, repo, source } = job;
-  const hasOwn = Object.keys(header).some((name) => name.toLowerCase() === "authorization");
-  const headers = { ...header, ...(!hasOwn && source.authorizationFor(href)) };
-  try {
-    const { pieces } = await openDownload(ctx, href, headers, pointer.sizeBytes);
-    const body = streamOf(pieces, () => undefined);
-    await storeObject(ctx, repo.row, pointer, body);
+    yield* pieces;
   } catch (error) {
-    const isFinal = error instanceof Failure || (error instanceof RemoteFailure && !error.mayPass);
-    if (!isFinal) throw error;
-    job.note(`the large file ${pointer.oid} was left out: ${error.message}`);
+    onError(error);
+    throw error;
   }
 }

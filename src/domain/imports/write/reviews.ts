@@ -100,7 +100,10 @@ export function reviewStatements(
 ): BatchItem<"sqlite">[] {
   if (rows.length === 0) return [];
   const { ctx, repoId } = job;
-  const issueId = importedIssue(job);
+  // Of a number that is an issue here, whatever the other side says of it, there are no reviews.
+  const issueId = sql`(
+    select reviewed.issue_id from pulls reviewed where reviewed.issue_id = ${importedIssue(job)}
+  )`;
   const isTaken = sql`${issueId} is not null and (
     ${field("state")} <> 'request_review' or not exists (
       select 1 from reviews asked
