@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { z } from "zod";
 
@@ -17,8 +18,12 @@ export type ContentForge = {
    * URL of the repository for git, until the service is restarted, and the command-line options that git needs to push.
    */
   git: () => { url: string; options: string[] };
+  /** Waits until the consequences of all events are drawn. */
+  untilQuiet: () => Promise<void>;
+  /** Fires the cron triggers until the service is restarted, as `npm start` does. */
+  startSchedule: () => void;
   /**
-   * Restarts the service with empty caches: only the bucket has the packs.
+   * Restarts the service with empty caches, once it is quiet: only the bucket has the packs.
    *
    * @param meanwhile Is called while the service is stopped.
    */
@@ -52,6 +57,9 @@ const Line = z.looseObject({ id: z.string(), r2Calls: z.number() });
 const REPOSITORY = "content";
 /** Maximum delay of the log after a response, in milliseconds. */
 const LOG_WAIT_MS = 2000;
+/** How long the consequences of events may take, and how often the database is asked, in milliseconds. */
+const QUIET_MS_MAX = 10 * 60 * 1000;
+const QUIET_POLL_MS = 100;
 
 /** Starts the service as `npm start` does, with its state in `data`, and creates an empty repository. */
 export async function openContentForge(data: string, branch: string): Promise<ContentForge> {
@@ -92,6 +100,19 @@ export async function openContentForge(data: string, branch: string): Promise<Co
     if (count === undefined) throw new Error("a request was not logged");
     return count;
   };
+  const untilQuiet = async (): Promise<void> => {
+    const end = Date.now() + QUIET_MS_MAX;
+    const db = await service.database();
+    const pending = db.prepare(
+      "select count(*) as n from events where consequences_at is not null or dispatch_at is not null",
+    );
+    for (;;) {
+      const left = Number((await pending.all()).results[0]?.["n"]);
+      if (left === 0) return;
+      if (Date.now() > end) throw new Error(`${left} events are pending`);
+      await wait(QUIET_POLL_MS);
+    }
+  };
   const credentials = Buffer.from(`root:${token}`).toString("base64");
   return {
     ask: async ({ path, status = 200, contains = "", ...request }) => {
@@ -111,7 +132,11 @@ export async function openContentForge(data: string, branch: string): Promise<Co
       options: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
     }),
     database: () => service.database(),
+    untilQuiet,
+    startSchedule: () => service.startSchedule(),
     restartCold: async (meanwhile) => {
+      // Local queues forget their messages with the process: what is pending would wait for the schedule.
+      await untilQuiet();
       await service.close();
       meanwhile?.();
       rmSync(join(data, "cache"), { recursive: true, force: true });

@@ -2,12 +2,15 @@ import { inProject } from "../../scripts/project.ts";
 import { createFirstAdministrator } from "../../scripts/serve/first-administrator.ts";
 import { migrate, type Database } from "../../scripts/serve/migrate.ts";
 import { openRuntime, type LogLine } from "../../scripts/serve/runtime.ts";
+import { startSchedule } from "../../scripts/serve/schedule.ts";
 import type { Settings } from "../../scripts/serve/settings.ts";
 import { describeWorker } from "../../scripts/serve/worker.ts";
 
 export type Server = { origin: URL; close: () => Promise<void> };
 export type Service = Server & {
   database: () => Promise<Database>;
+  /** Fires the cron triggers from now on, as `npm start` does: they repeat jobs that failed. */
+  startSchedule: () => void;
   /** Process id of workerd. */
   pid: () => number;
 };
@@ -35,11 +38,20 @@ export async function openService(
   const described = describeWorker({});
   const worker = { ...described, vars: { ...described.vars, ...vars } };
   const runtime = await openRuntime(worker, data, (spawned) => (pid = spawned), onLog);
-  const { database, close, listen, setup } = runtime;
+  const { database, listen, setup, fire } = runtime;
+  let stopSchedule = (): void => {};
+  const close = (): Promise<void> => {
+    stopSchedule();
+    return runtime.close();
+  };
   try {
     await migrate(await database(), inProject("migrations"));
     if (administrator) await createFirstAdministrator(await setup(), administrator);
-    return { origin: await listen("127.0.0.1", 0), database, close, pid: () => pid };
+    const origin = await listen("127.0.0.1", 0);
+    const schedule = (): void => {
+      stopSchedule = startSchedule(worker.crons, fire);
+    };
+    return { origin, database, startSchedule: schedule, close, pid: () => pid };
   } catch (error) {
     await close();
     throw error;

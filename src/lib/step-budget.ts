@@ -1,3 +1,5 @@
+import { nextTask } from "./next-task.ts";
+
 /** Steps after which other requests have a turn: about 20 ms. */
 const TURN_STEPS = 2_000_000;
 
@@ -74,8 +76,7 @@ export class StepBudget {
   }
 
   private async yield(): Promise<void> {
-    // A timer and not a promise: promises run before the events of other requests and of the connection.
-    await new Promise<void>((resolve) => setTimeout(resolve, 0));
+    await nextTask();
     if (this.options.signal?.aborted) throw new CallerLeft();
   }
 }

@@ -164,10 +164,14 @@ export async function pushRefs(
   }
   if (outcome?.entry) {
     const applied = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
-    const recording = recordEvents(ctx, row, push, outcome, outcome.entry, applied);
-    // Nobody is told of the refs of pull requests, so that no answer needs to wait for this.
-    if (applied.every(({ ref }) => isPullRef(ref))) ctx.defer(recording);
-    else await recording;
+    // Nobody is told of the refs of pull requests, so that no answer needs to wait for what they change.
+    const isForPulls = applied.every(({ ref }) => isPullRef(ref));
+    if (isForPulls && changesNoRow(push)) ctx.defer(stored.settle(outcome.entry.pushId));
+    else {
+      const recording = recordEvents(ctx, row, push, outcome, outcome.entry, applied);
+      if (isForPulls) ctx.defer(recording);
+      else await recording;
+    }
   }
   if (outcome?.isMaintenanceDue) ctx.defer(ctx.git.maintainLater(row));
   return push.commands.map(({ ref }) => {
@@ -175,6 +179,10 @@ export async function pushRefs(
     return result ?? { kind: "refused", ref, reason: UNDONE };
   });
 }
+
+/** Whether a push that updates refs of pull requests only leaves the size of its repository, and merges nothing. */
+const changesNoRow = ({ pack, adopted, merges = [] }: RefPush): boolean =>
+  pack === undefined && adopted === undefined && merges.length === 0;
 
 /**
  * Opens what judges each update of a push: the bindings of the caller's token, then the rules for branches and tags.

@@ -61,7 +61,8 @@ export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
  * Opens a pull request of a branch into a branch of `repo`. The head becomes `refs/pull/N/head` there; no byte is copied
  * from a fork.
  *
- * Cost: two rounds of D1, and what `openSideBySide`, `judge` and `storeHead` cost.
+ * Cost: two rounds of D1, and what `openSideBySide`, `judge` and `storeHead` cost. For a fork the new size of the repository
+ * is stored after the answer.
  *
  * @throws Failure `not_found` for a branch, a fork, a code unit or a milestone that the caller can't see; `invalid` for a
  * head that is the base, and for an expression of git; `conflict` if an open one of these branches exists; `forbidden` for

@@ -10,6 +10,7 @@ import {
   repositories,
 } from "../../db/schema/index.ts";
 import type { Budget } from "../../git/budget.ts";
+import { nextTask } from "../../lib/next-task.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { RESULT_STEPS_MAX } from "../../storage/result-cache.ts";
@@ -56,12 +57,10 @@ export async function findRepositoryInsights(
   const budget = ctx.git.openBudget(RESULT_STEPS_MAX);
   const found = await compute(await stored.open(snapshot, ctx.git.budget), head.oid, budget);
   const facts = { ...found, repoId: row.id, commitOid: head.oid, rules: RULES };
+  // The response is built before the insights are stored.
   ctx.defer(nextTask().then(() => store(ctx, row, facts)));
   return found;
 }
-
-/** Waits for the next task, so that the response is built before the insights are stored. */
-const nextTask = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 async function compute(
   repository: OpenRepository,

@@ -18,7 +18,6 @@ export const samples = defineSamples({
       };
     },
     announces: once("issue.opened", "issue.assigned", "issue.labeled", "issue.milestoned"),
-    extraRound: "the update of the ref that keeps its head is recorded, for which no answer waits",
   },
   repoEditPullRequest: {
     request: async (world) => ({

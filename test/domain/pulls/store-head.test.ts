@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
@@ -62,6 +63,21 @@ describe("the head of a pull request", () => {
     }
     expect(seen.none).toBeGreaterThan(0);
     expect(seen.rows).toBeGreaterThan(0);
+  });
+
+  it("is stored with one write to the database, and leaves nothing to be recorded", async () => {
+    const { owner, repo, topic } = await makeWithTopic();
+    const faults = failing({ at: Infinity, isDone: true, isDeath: false });
+    const counted = serviceWith({}, faults.bindings);
+    const json = { title: "x", head: "topic", base: "main" };
+
+    const { status } = await counted("POST", pathOf(repo), { as: owner, json });
+
+    expect(status).toBe(201);
+    expect(await headOf(repo, 1)).toBe(topic.oid);
+    // The guard's, and the one that opens it.
+    expect(faults.calls.filter((name) => name === "d1.batch")).toHaveLength(2);
+    expect(await env.REPOSITORY.getByName(repo.objectName).listOutbox()).toEqual([]);
   });
 
   it("goes with the pull request", async () => {

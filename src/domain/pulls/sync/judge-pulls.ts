@@ -2,6 +2,7 @@ import type { Ctx } from "../../../context.ts";
 import { GitError } from "../../../git/error.ts";
 import type { StoredObject } from "../../../git/store.ts";
 import { log } from "../../../lib/log.ts";
+import { nextTask } from "../../../lib/next-task.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { branchRef } from "../../branches/find-branch.ts";
@@ -48,6 +49,8 @@ export async function judgePulls(
     if (merge) merges.push(merge);
     else removed.push(pull.row.number);
     if (found) judged.push(found);
+    // Reads that are cached wait for nothing: a page of pull requests would hold up all requests of the isolate.
+    await nextTask();
   }
   for (const each of judged.filter(isSwallowed)) {
     // Otherwise the push is not recorded yet. It may be a merge of the service, which is recorded with it.
