@@ -3,13 +3,14 @@ interface PatientReader {
   readAtLeast(
     minBytes: number,
     view: Uint8Array<ArrayBuffer>,
-  ): Promise<{ value?: Uint8Array; done: boolean }>;
+  ): Promise<{ value?: Uint8Array<ArrayBuffer>; done: boolean }>;
   cancel(): Promise<void>;
   releaseLock(): void;
 }
 
 /**
- * Reads a byte stream in pieces of `pieceBytes`; the last piece may be shorter.
+ * Reads a byte stream in pieces of `pieceBytes`; the last piece may be shorter. If the stream fails, bytes that have arrived
+ * since the last piece are lost.
  *
  * Without this, a body arrives in chunks of 4 KB, and each chunk costs a call into the runtime.
  */
@@ -17,13 +18,58 @@ export async function* readPieces(
   stream: ReadableStream<Uint8Array>,
   pieceBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader({ mode: "byob" }) as unknown as PatientReader;
-  try {
+  yield* withReader(stream, async function* (reader) {
     for (;;) {
       const { value, done } = await reader.readAtLeast(pieceBytes, new Uint8Array(pieceBytes));
       if (value && value.length > 0) yield value;
       if (done) return;
     }
+  });
+}
+
+/**
+ * The same, but if the stream fails, what has arrived is yielded before this throws. Takes a call for each time that bytes
+ * arrive, and copies them.
+ */
+export async function* readArrivedPieces(
+  stream: ReadableStream<Uint8Array>,
+  pieceBytes: number,
+): AsyncGenerator<Uint8Array> {
+  yield* withReader(stream, async function* (reader) {
+    let piece = new Uint8Array(pieceBytes);
+    let pieceLength = 0;
+    // A read that fails keeps the buffer that it was given, so that none is read into the piece itself.
+    let buffer = new ArrayBuffer(pieceBytes);
+    try {
+      for (;;) {
+        const view = new Uint8Array(buffer, 0, pieceBytes - pieceLength);
+        const { value, done } = await reader.readAtLeast(1, view);
+        if (value) {
+          piece.set(value, pieceLength);
+          pieceLength += value.length;
+          buffer = value.buffer;
+        }
+        if (done) break;
+        if (pieceLength < pieceBytes) continue;
+        yield piece;
+        piece = new Uint8Array(pieceBytes);
+        pieceLength = 0;
+      }
+    } catch (error) {
+      if (pieceLength > 0) yield piece.subarray(0, pieceLength);
+      throw error;
+    }
+    if (pieceLength > 0) yield piece.subarray(0, pieceLength);
+  });
+}
+
+async function* withReader(
+  stream: ReadableStream<Uint8Array>,
+  read: (reader: PatientReader) => AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader({ mode: "byob" }) as unknown as PatientReader;
+  try {
+    yield* read(reader);
   } finally {
     try {
       await reader.cancel();

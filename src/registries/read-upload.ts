@@ -1,5 +1,5 @@
 import { malformed, tooLarge } from "../lib/failure.ts";
-import { readPieces } from "../lib/read-pieces.ts";
+import { readArrivedPieces, readPieces } from "../lib/read-pieces.ts";
 import { CallerLeft } from "../lib/step-budget.ts";
 import type { RegistryContext } from "./env.ts";
 
@@ -7,11 +7,20 @@ import type { RegistryContext } from "./env.ts";
 const PIECE_BYTES = 256 * 1024;
 
 /** Streams the body of an upload that is the file itself. @throws CallerLeft if the client hangs up. */
-export async function* readUpload({ req }: RegistryContext): AsyncGenerator<Uint8Array> {
-  const { body } = req.raw;
+export const readUpload = ({ req }: RegistryContext): AsyncGenerator<Uint8Array> =>
+  readBody(req.raw.body, readPieces);
+
+/** The same of an upload that a later request continues: if the client hangs up, everything that came is read before. */
+export const readUploadPart = ({ req }: RegistryContext): AsyncGenerator<Uint8Array> =>
+  readBody(req.raw.body, readArrivedPieces);
+
+async function* readBody(
+  body: ReadableStream<Uint8Array> | null,
+  read: typeof readPieces,
+): AsyncGenerator<Uint8Array> {
   if (!body) return;
   try {
-    yield* readPieces(body, PIECE_BYTES);
+    yield* read(body, PIECE_BYTES);
   } catch {
     throw new CallerLeft();
   }

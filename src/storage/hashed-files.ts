@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 
 import type { ByteRange } from "../lib/byte-range.ts";
-import { type Bucket, isUploadGone, type SentParts } from "./bucket.ts";
+import { type Bucket, isUploadGone, type SentParts, type Upload } from "./bucket.ts";
 import type { DigestName } from "./digest-name.ts";
 import { loadHashModules } from "./hash-modules.ts";
 import { type HashStates, ResumableHashes } from "./resumable-hash.ts";
@@ -51,18 +51,53 @@ export class HashedFiles<D extends DigestName> {
    */
   async receive(uuid: string, pieces: AsyncIterable<Uint8Array>): Promise<StoredBytes<D>> {
     const upload = this.bucket.startUpload(this.keyOf(uuid));
+    return this.orAbort(upload, async () => this.finish(upload, await this.write(upload, pieces)));
+  }
+
+  /**
+   * The same, of pieces that may end before the file does.
+   *
+   * @param restUuid As `append` has it.
+   * @param isWhole  Called at their end. If it is false, `append` and `complete` go on with the part of the file. These read
+   * it back once to hash it: the hashes here are native, which can't be continued.
+   */
+  async receiveOrSuspend(
+    uuid: string,
+    restUuid: string,
+    pieces: AsyncIterable<Uint8Array>,
+    isWhole: () => boolean,
+  ): Promise<{ stored: StoredBytes<D> } | { partial: PartialFile }> {
+    const upload = this.bucket.startUpload(this.keyOf(uuid));
+    return this.orAbort(upload, async () => {
+      const hashes = await this.write(upload, pieces);
+      return isWhole()
+        ? { stored: await this.finish(upload, hashes) }
+        : { partial: await this.suspend(upload, restUuid) };
+    });
+  }
+
+  /** Writes and hashes pieces. */
+  private async write(upload: Upload, pieces: AsyncIterable<Uint8Array>): Promise<Hash[]> {
     const hashes = this.digests.map((digest) => createHash(digest));
+    for await (const piece of pieces) {
+      for (const hash of hashes) hash.update(piece);
+      await upload.write(piece);
+    }
+    return hashes;
+  }
+
+  private async finish(upload: Upload, hashes: readonly Hash[]): Promise<StoredBytes<D>> {
+    await upload.finish();
+    return this.toStored(upload.sizeBytes, hashes);
+  }
+
+  private async orAbort<T>(upload: Upload, work: () => Promise<T>): Promise<T> {
     try {
-      for await (const piece of pieces) {
-        for (const hash of hashes) hash.update(piece);
-        await upload.write(piece);
-      }
-      await upload.finish();
+      return await work();
     } catch (error) {
       await upload.abort();
       throw error;
     }
-    return this.toStored(upload.sizeBytes, hashes);
   }
 
   /**
@@ -83,11 +118,15 @@ export class HashedFiles<D extends DigestName> {
       hashes?.update(piece);
       await upload.write(piece);
     }
+    return { ...(await this.suspend(upload, restUuid)), hashes: hashes?.save() };
+  }
+
+  /** Leaves a file unfinished. The bytes that fill no part become a file of their own. */
+  private async suspend(upload: Upload, restUuid: string): Promise<Omit<PartialFile, "hashes">> {
     const { sent, rest } = await upload.suspend();
-    const received: PartialFile = { sent, hashes: hashes?.save() };
-    if (rest.length === 0) return received;
+    if (rest.length === 0) return { sent };
     await this.bucket.put(this.keyOf(restUuid), rest);
-    return { ...received, rest: { uuid: restUuid, sizeBytes: rest.length } };
+    return { sent, rest: { uuid: restUuid, sizeBytes: rest.length } };
   }
 
   /**

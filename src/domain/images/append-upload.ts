@@ -36,11 +36,11 @@ async function append(
   pieces: AsyncIterable<Uint8Array>,
   sizeBytes: number | undefined,
 ): Promise<number | undefined> {
-  const counted = new CountedPieces(pieces, "end");
+  const counted = new CountedPieces(pieces);
   const partial = await receivePieces(ctx, upload, counted);
   if (!counted.hasLeft) requireSize(counted.sizeBytes, sizeBytes);
   const receivedBytes = upload.receivedBytes + counted.sizeBytes;
-  const isSaved = await save(ctx, upload, receivedBytes, partial);
+  const isSaved = await saveProgress(ctx, upload, receivedBytes, partial);
   if (counted.hasLeft) throw new CallerLeft();
   return isSaved ? receivedBytes : undefined;
 }
@@ -66,8 +66,12 @@ export function requireSize(actual: number, announced: number | undefined): void
   throw imageFailure("SIZE_INVALID", `${announced} bytes were announced, and ${actual} came`);
 }
 
-/** @returns Whether the upload was still as this request found it. */
-async function save(
+/**
+ * Notes what an upload has now.
+ *
+ * @returns Whether the upload was still as this request found it.
+ */
+export async function saveProgress(
   { db, now }: Ctx,
   { uuid, state, receivedBytes: before, expiresAt }: BlobUpload,
   receivedBytes: number,

@@ -1,16 +1,13 @@
 import { CallerLeft } from "../../lib/step-budget.ts";
 
-/** Pieces of a body, and their size so far. */
+/** Pieces of a body, and their size so far. They end where the caller leaves. */
 export class CountedPieces implements AsyncIterable<Uint8Array> {
   sizeBytes = 0;
   hasLeft = false;
   private readonly pieces: AsyncIterable<Uint8Array>;
-  private readonly ifLeft: "end" | "throw";
 
-  /** @param ifLeft What the pieces do where the caller leaves. */
-  constructor(pieces: AsyncIterable<Uint8Array>, ifLeft: "end" | "throw") {
+  constructor(pieces: AsyncIterable<Uint8Array>) {
     this.pieces = pieces;
-    this.ifLeft = ifLeft;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -20,7 +17,7 @@ export class CountedPieces implements AsyncIterable<Uint8Array> {
         yield piece;
       }
     } catch (error) {
-      if (this.ifLeft === "throw" || !(error instanceof CallerLeft)) throw error;
+      if (!(error instanceof CallerLeft)) throw error;
       this.hasLeft = true;
     }
   }

@@ -1,12 +1,13 @@
 import type { Ctx } from "../../context.ts";
 import { Failure } from "../../lib/failure.ts";
+import { CallerLeft } from "../../lib/step-budget.ts";
 import {
   boundPieces,
   dropBlobs,
   receiveBlob,
   type ReceivedBlob,
 } from "../packages/receive-blob.ts";
-import { receivePieces, requireSize } from "./append-upload.ts";
+import { receivePieces, requireSize, saveProgress } from "./append-upload.ts";
 import { CountedPieces } from "./counted-pieces.ts";
 import { discardUpload, endUpload } from "./discard-upload.ts";
 import type { BlobUpload } from "./find-upload.ts";
@@ -14,18 +15,37 @@ import { imageFailure } from "./image-failure.ts";
 import { type Digest, digestLike, holdContent, type ImageTarget } from "./image.ts";
 
 /**
- * Ends an upload with its last bytes, and gives the image the blob.
+ * Ends an upload with its last bytes, and gives the image the blob. If the caller leaves, the upload stays, with what has
+ * arrived: as after `appendUpload`.
  *
  * @param pieces    The last bytes, or all of them; may be empty.
  * @param sizeBytes The announced size of `pieces`.
  * @throws Failure `malformed` if the bytes do not have the digest: the upload is discarded; or if another request has
  * changed the upload meanwhile; and as `publishVersion` does.
  */
-export async function finishUpload(
+export function finishUpload(
   ctx: Ctx,
   target: ImageTarget,
   upload: BlobUpload,
-  last: { digest: Digest; pieces: AsyncIterable<Uint8Array>; sizeBytes?: number | undefined },
+  last: LastBytes & { readonly digest: Digest },
+): Promise<void> {
+  const work = finish(ctx, target, upload, last);
+  // The platform ends the work of a request whose caller left, unless it is deferred.
+  ctx.defer(work.catch(() => {}));
+  return work;
+}
+
+/** The last bytes of an upload, and their announced size. */
+interface LastBytes {
+  readonly pieces: AsyncIterable<Uint8Array>;
+  readonly sizeBytes?: number | undefined;
+}
+
+async function finish(
+  ctx: Ctx,
+  target: ImageTarget,
+  upload: BlobUpload,
+  last: LastBytes & { readonly digest: Digest },
 ): Promise<void> {
   const blob = await complete(ctx, upload, last);
   if (!blob || digestLike(blob, last.digest) !== last.digest) {
@@ -46,21 +66,39 @@ export async function finishUpload(
 async function complete(
   ctx: Ctx,
   upload: BlobUpload,
-  { pieces, sizeBytes }: { pieces: AsyncIterable<Uint8Array>; sizeBytes?: number | undefined },
+  { pieces, sizeBytes }: LastBytes,
 ): Promise<ReceivedBlob | undefined> {
+  const { packageFiles } = ctx.git;
+  const { uuid } = upload;
+  const [first, all] = await peek(pieces);
+  const counted = new CountedPieces(all);
+  const received = await receiveLast(ctx, upload, counted, first === undefined);
+  const receivedBytes = upload.receivedBytes + counted.sizeBytes;
+  if (counted.hasLeft) {
+    if ("partial" in received) await saveProgress(ctx, upload, receivedBytes, received.partial);
+    throw new CallerLeft();
+  }
+  requireSize(counted.sizeBytes, sizeBytes);
+  return "stored" in received
+    ? { uuid, ...received.stored }
+    : packageFiles.complete(uuid, received.partial, receivedBytes);
+}
+
+/** Stores the last bytes of an upload: a file that is received whole is finished so. */
+async function receiveLast(
+  ctx: Ctx,
+  upload: BlobUpload,
+  counted: CountedPieces,
+  isEmpty: boolean,
+): ReturnType<typeof ctx.git.packageFiles.receiveOrSuspend> {
   const { git, config } = ctx;
   const { uuid, state, receivedBytes } = upload;
-  const [first, all] = await peek(pieces);
-  const counted = new CountedPieces(all, "throw");
   if (receivedBytes === 0) {
     const bounded = boundPieces(counted, config.packages.fileBytesMax.container);
-    const stored = await git.packageFiles.receive(uuid, bounded);
-    requireSize(stored.sizeBytes, sizeBytes);
-    return { uuid, ...stored };
+    const isWhole = () => !counted.hasLeft;
+    return git.packageFiles.receiveOrSuspend(uuid, state.nextUuid, bounded, isWhole);
   }
-  const partial = first ? await receivePieces(ctx, upload, counted) : state;
-  requireSize(counted.sizeBytes, sizeBytes);
-  return git.packageFiles.complete(uuid, partial, receivedBytes + counted.sizeBytes);
+  return { partial: isEmpty ? state : await receivePieces(ctx, upload, counted) };
 }
 
 /** The first piece, and all pieces with it. */

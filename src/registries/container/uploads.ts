@@ -14,7 +14,7 @@ import {
   toPackageContext,
 } from "../../domain/packages/find-package.ts";
 import type { RegistryContext } from "../env.ts";
-import { readUpload } from "../read-upload.ts";
+import { readUpload, readUploadPart } from "../read-upload.ts";
 import { enterImage, type ImageRequest } from "./enter-image.ts";
 import { isDigest, requireDigest, requireImageName } from "./names.ts";
 import { imageError } from "./render-image-failure.ts";
@@ -76,7 +76,7 @@ export async function patchUpload(
   const upload = await findUpload(ctx, request, uuid);
   const range = readContentRange(c);
   if (range && range.start !== upload.receivedBytes) return answerGap(c, request, upload);
-  const receivedBytes = await appendUpload(ctx, upload, readUpload(c), sizeOf(range));
+  const receivedBytes = await appendUpload(ctx, upload, readUploadPart(c), sizeOf(range));
   if (receivedBytes === undefined) {
     return answerGap(c, request, await findUpload(ctx, request, uuid));
   }
@@ -95,7 +95,7 @@ export async function putUpload(
   const upload = await findUpload(ctx, request, uuid);
   const range = readContentRange(c);
   if (range && range.start !== upload.receivedBytes) return answerGap(c, request, upload);
-  const last = { digest, pieces: readUpload(c), sizeBytes: sizeOf(range) };
+  const last = { digest, pieces: readUploadPart(c), sizeBytes: sizeOf(range) };
   await finishUpload(ctx, request, upload, last);
   return answerBlob(c, request, digest);
 }
