@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 
 import { answerGitea, type GiteaAnswer, json, list, NOT_FOUND } from "./gitea-answers.ts";
 import { type GiteaProject, HERE, SAMPLE_NAME } from "./gitea-sample.ts";
+import { RateWindow, WINDOW_SECONDS } from "./rate-window.ts";
 import { answerGogs } from "./gogs-answers.ts";
 
 /**
@@ -18,6 +19,8 @@ export interface GiteaBehaviour {
   hidesSettings?: boolean;
   /** Each such request is answered with `fault`, or with the page of a proxy whose server is down. */
   failEvery?: number;
+  /** Requests that are answered until `PUT /_window/{path}`. */
+  perWindow?: number;
   fault?: { status: number; headers?: Record<string, string>; body?: string };
   /** The repository is private: only this token reads it, or this password of the user `ada`. */
   token?: string;
@@ -42,6 +45,7 @@ export interface GiteaJournalEntry {
 interface InstanceState {
   behaviour: GiteaBehaviour;
   journal: GiteaJournalEntry[];
+  window: RateWindow;
 }
 
 /** What answers requests that are not about a repository's API, such as git. */
@@ -66,14 +70,23 @@ export async function startGitea(
 ): Promise<GiteaStandIn> {
   const instances = new Map<string, InstanceState>();
   const stateOf = (instance: string): InstanceState => {
-    const state = instances.get(instance) ?? { behaviour: {}, journal: [] };
+    const state = instances.get(instance) ?? {
+      behaviour: {},
+      journal: [],
+      window: new RateWindow(),
+    };
     instances.set(instance, state);
     return state;
   };
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://stand-in");
-    const control = /^\/_(?:behaviour|journal)\/(at-[\w-]+)$/.exec(url.pathname);
-    if (control) return void answerControl(request, response, stateOf(control[1] ?? ""));
+    const control = /^\/_(behaviour|journal|window)\/(at-[\w-]+)$/.exec(url.pathname);
+    if (control?.[1] === "window") {
+      const { window, behaviour } = stateOf(control[2] ?? "");
+      window.begin(behaviour.perWindow);
+      return void response.end();
+    }
+    if (control) return void answerControl(request, response, stateOf(control[2] ?? ""));
     const match = /^(?:\/(at-[\w-]+))?(\/(?:api\/v1|attachments)\/(.*))$/.exec(url.pathname);
     if (!match) return fallback(request, response);
     const [, instance = "", ownPath = "", path = ""] = match;
@@ -116,6 +129,7 @@ async function answerControl(
     for await (const piece of request) pieces.push(piece as Uint8Array);
     state.behaviour = JSON.parse(Buffer.concat(pieces).toString()) as GiteaBehaviour;
     state.journal = [];
+    state.window.begin(state.behaviour.perWindow);
   }
   response.end(JSON.stringify(state.journal));
 }
@@ -129,12 +143,16 @@ function answerInstance(
   url: URL,
   path: string,
   project: GiteaProject,
-  { behaviour, journal }: InstanceState,
+  { behaviour, journal, window }: InstanceState,
 ): GiteaAnswer {
   const { failEvery, fault, itemsMax = ITEMS_MAX, isGogs = false, answers = {} } = behaviour;
   if (failEvery !== undefined && (journal.length + 1) % failEvery === 0) {
     const page = { status: 502, headers: { "Content-Type": "text/html" }, body: BAD_GATEWAY };
     return fault ? { body: "", headers: {}, ...fault } : page;
+  }
+  if (!window.admits()) {
+    const headers = { "Retry-After": String(WINDOW_SECONDS) };
+    return { status: 429, headers, body: "Too Many Requests\n" };
   }
   const access = accessOf(request, behaviour);
   if (access === "refused") {

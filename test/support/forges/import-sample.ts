@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 
-import { imports, repositories } from "../../../src/db/schema/index.ts";
+import { type Import, imports, repositories } from "../../../src/db/schema/index.ts";
 import { advanceImport } from "../../../src/domain/imports/advance-import.ts";
 import { only } from "../../../src/lib/only.ts";
 import { call } from "../call.ts";
@@ -15,7 +15,10 @@ import { systemCtx } from "../system.ts";
 const silent = { sendBatch: () => Promise.resolve() } as never;
 const SETTINGS = { SEALING_KEYS };
 /** The service of which no job runs by itself, and which waits for none. */
-const start = serviceWith({ ...SETTINGS, MIGRATION_WAIT_SECONDS: "0" }, { REMOTE_JOBS: silent });
+export const service = serviceWith(
+  { ...SETTINGS, MIGRATION_WAIT_SECONDS: "0" },
+  { REMOTE_JOBS: silent },
+);
 
 const blob = (path: string, text: string): string =>
   `M 100644 inline ${JSON.stringify(path)}\ndata ${text.length}\n${text}\n`;
@@ -63,12 +66,13 @@ ${more}`;
 }
 
 /** How often an import may be woken: more than there are failures in a row. */
-const WAKES_MAX = 200;
+const WAKES_MAX = 1000;
 
 /**
  * Asks for the migration of a whole project by the API, and works on it until it ends; waits between attempts are left out.
  *
  * @param owner An administrator, who may map authors.
+ * @param onWait Is called before each time that it goes on.
  */
 export async function importSample(
   owner: TestUser,
@@ -78,9 +82,11 @@ export async function importSample(
     auth_token?: string;
     authors: Readonly<Record<string, string>>;
   },
+  onWait: (row: Import, at: { path: string; owner: TestUser }) => Promise<unknown> = async () =>
+    undefined,
 ) {
   const name = freshName("moved");
-  const { status, body } = await start("POST", "/repos/migrate", {
+  const { status, body } = await service("POST", "/repos/migrate", {
     as: owner,
     json: {
       ...sent,
@@ -103,17 +109,19 @@ export async function importSample(
       .from(imports)
       .where(eq(imports.repoId, repo?.id ?? 0)),
   );
+  const path = `/repos/${owner.name}/${name}`;
   let wakes = 0;
   const errors = new Set<string>();
   while (wakes < WAKES_MAX) {
     wakes++;
     await advanceImport(systemCtx({ REMOTE_JOBS: silent }, Date.now(), SETTINGS), id);
-    const { state, lastError } = await findImportRow(id);
+    const row = await findImportRow(id);
+    const { state, lastError } = row;
     if (lastError !== "") errors.add(lastError);
     if (state !== "running" && state !== "waiting") break;
+    await onWait(row, { path, owner });
     await db.update(imports).set({ dueAt: 1 }).where(eq(imports.id, id));
   }
-  const path = `/repos/${owner.name}/${name}`;
   const get = async (rest: string) => (await call("GET", `${path}${rest}`, { as: owner })).body;
   /** All pages of a list. */
   const list = async (rest: string) => {
