@@ -35,6 +35,7 @@ export async function importGitea(
       service: behaviour.isGogs ? "gogs" : "gitea",
       clone_addr: `${rootUrl}/gardeners/app`,
       authors: { ada: ada.name },
+      ...(behaviour.token !== undefined && { auth_token: behaviour.token }),
     },
     async (...at) => {
       await onWait(...at);
