@@ -12,12 +12,12 @@ import {
   toRepositoryContext,
   type RepositoryRow,
 } from "../domain/repos/find-repository.ts";
-import { PROJECT_PARTS, type ProjectPart, type Unit } from "../db/schema/index.ts";
 import { Failure } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";
+import { type PathSubject, refuseInStep } from "./refuse-in-step.ts";
 
 /** The repository that a request names, with the requirements of the route. */
 export interface RepositoryTarget extends Requirements {
@@ -29,6 +29,8 @@ export interface RepositoryTarget extends Requirements {
   showsRules?: boolean | undefined;
   /** Whether the route may change a repository that is being migrated. */
   whileMigrating?: boolean | undefined;
+  /** What the request is about below the repository, for what a mirror keeps in step. */
+  subject?: PathSubject | undefined;
   /** The path of this request under a renamed repository. */
   pathAt(renamed: RepositoryContext): string;
   /** Creates the repository if it does not exist and the request may create it. */
@@ -133,7 +135,7 @@ export async function findPermitted(
   if (target.requirement.mode !== "read" && !actor.user) throw door.refuseAnonymous(config);
   door.requireAccess(actor, repo, target.requirement);
   refuseWhileMigrating(repo, target);
-  refuseInStep(repo, target);
+  await refuseInStep(ctx, repo, target);
   const isWrite = target.scopes.some((scope) => scope.startsWith("write:"));
   if (isWrite && isAdministration(target.requirement)) requireAdministrationInReach(actor);
   return repo;
@@ -152,35 +154,6 @@ function refuseWhileMigrating({ row, owner }: RepositoryContext, target: Reposit
   if (target.whileMigrating || (state !== "running" && state !== "waiting")) return;
   if (!target.scopes.some((scope) => CHANGING.has(scope))) return;
   throw new Failure("locked", `${owner.name}/${row.name} is being migrated`);
-}
-
-/** The parts of a project that a unit holds. */
-const PARTS_OF_UNITS: Partial<Record<Unit, readonly ProjectPart[]>> = {
-  issues: ["issues", "labels", "milestones"],
-  pulls: ["pulls"],
-  releases: ["releases"],
-};
-
-/**
- * Refuses changes of what a mirror keeps in step with its remote.
- *
- * @throws Failure `locked`.
- */
-function refuseInStep({ row, owner }: RepositoryContext, target: RepositoryTarget): void {
-  const parts = row.isMirror ? (row.origin?.mirror?.parts ?? []) : [];
-  if (parts.length === 0) return;
-  const { scopes, requirement } = target;
-  const changed: readonly ProjectPart[] = scopes.includes("write:issue")
-    ? PROJECT_PARTS.filter((part) => part !== "releases")
-    : scopes.includes("write:repository") && requirement.unit !== undefined
-      ? (PARTS_OF_UNITS[requirement.unit] ?? [])
-      : [];
-  const part = changed.find((each) => parts.includes(each));
-  if (part === undefined) return;
-  throw new Failure(
-    "locked",
-    `${owner.name}/${row.name} is a mirror: its ${part} are read-only here, as they follow ${row.origin?.url}`,
-  );
 }
 
 const isAdministration = ({ mode }: Requirement): boolean => mode === "admin" || mode === "owner";

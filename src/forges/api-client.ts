@@ -5,7 +5,9 @@ import type { ForeignResponse, Outcome } from "../outgoing/outcome.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import { canSeeSecrets } from "../outgoing/redirect.ts";
 import { findNextQuery } from "./link-header.ts";
+import { MISSING } from "./optional.ts";
 import { retryTimeOf } from "./rate-limit.ts";
+import type { StepAnswer, StepAnswers } from "./step-answers.ts";
 import { asksForTwoFactors, WANTS_TWO_FACTORS } from "./two-factors.ts";
 
 /** The answer to a request of a forge's API. */
@@ -25,6 +27,8 @@ export interface ApiClientOptions {
   /** Those of them that are secret, besides those whose names say so. */
   readonly secretHeaders?: readonly string[];
   readonly now: () => number;
+  /** What was answered to the present step; undefined to ask for all. */
+  readonly answers?: StepAnswers | undefined;
   /** Waits some milliseconds before a request is repeated. */
   readonly wait?: (ms: number) => Promise<void>;
 }
@@ -62,8 +66,8 @@ export class ApiClient {
    */
   async get<T>(path: string, shape: z.ZodType<T>, query: ApiQuery = {}): Promise<ApiAnswer<T>> {
     const asked = this.urlOf(path, query);
-    const response = await this.request(asked);
-    const parsed = shape.safeParse(readJson(response, asked));
+    const { value, total, next } = await this.answerOf(asked);
+    const parsed = shape.safeParse(value);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
       const field = issue?.path.join(".").slice(0, 100) || "its whole";
@@ -72,10 +76,9 @@ export class ApiClient {
         `${nameOf(asked)} is not what its API documents: ${field}`,
       );
     }
-    const next = findNextQuery(response.headers.get("Link"), asked);
     return {
       value: parsed.data,
-      total: countOf(response.headers, "X-Total-Count") ?? countOf(response.headers, "X-Total"),
+      total,
       // SECURITY: of the link only the query is taken, so that no page leads to another path or host.
       next: next === undefined ? undefined : `${path.replace(/\?.*/s, "")}${next}`,
     };
@@ -85,6 +88,29 @@ export class ApiClient {
   isOwn(text: string): boolean {
     const url = URL.parse(text);
     return url !== null && canSeeSecrets(this.base, url);
+  }
+
+  /** What an earlier attempt of the step was answered, or else what the forge answers now. */
+  private async answerOf(asked: URL): Promise<ApiAnswer<unknown>> {
+    const { answers } = this.options;
+    const earlier = answers?.take(asked.href);
+    if (earlier) return toAnswer(earlier);
+    try {
+      const response = await this.request(asked);
+      const { headers } = response;
+      const answer = {
+        value: readJson(response, asked),
+        total: countOf(headers, "X-Total-Count") ?? countOf(headers, "X-Total"),
+        next: findNextQuery(headers.get("Link"), asked),
+      };
+      answers?.add(asked.href, answer);
+      return answer;
+    } catch (error) {
+      if (error instanceof RemoteFailure && MISSING.has(error.kind)) {
+        answers?.add(asked.href, { refusal: error.kind, message: error.message });
+      }
+      throw error;
+    }
   }
 
   /** Repeats what fails for a moment: a step of a job makes many requests, and all are lost with one. */
@@ -137,6 +163,12 @@ export class ApiClient {
     }
     return outcome;
   }
+}
+
+/** @throws RemoteFailure if it was a refusal. */
+function toAnswer(answer: StepAnswer): ApiAnswer<unknown> {
+  if ("refusal" in answer) throw new RemoteFailure(answer.refusal, answer.message);
+  return { value: answer.value, total: answer.total, next: answer.next };
 }
 
 /** Pauses before a request that met a failure of the server is repeated, in milliseconds. */

@@ -1,11 +1,14 @@
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import { RemoteFailure } from "../outgoing/remote-failure.ts";
+import type { StepAnswers } from "./step-answers.ts";
 
 /** What readers of forges need of the service. */
 export interface ForgeAccess {
   readonly outgoing: Outgoing;
   /** The time, in milliseconds. */
   readonly now: () => number;
+  /** What was answered to the present step, which goes on from there. */
+  readonly answers?: StepAnswers | undefined;
 }
 
 /** Where a project of a forge is, and with which credentials it is read. */

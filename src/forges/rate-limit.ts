@@ -10,6 +10,11 @@ const EPOCH_SECONDS_MIN = 1_000_000_000;
 /** How much of an answer is searched for words of a limit. */
 const MESSAGE_BYTES_MAX = 2000;
 
+/** A response, with its body if that was read. */
+interface AnyResponse extends Pick<ForeignResponse, "status" | "headers"> {
+  readonly body: unknown;
+}
+
 /**
  * When a rate limit ends, in milliseconds; undefined if the answer speaks of none.
  *
@@ -19,7 +24,7 @@ const MESSAGE_BYTES_MAX = 2000;
  * @see https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
  * @see RFC 9110, section 10.2.3.
  */
-export function retryTimeOf(response: ForeignResponse, now: number): number | undefined {
+export function retryTimeOf(response: AnyResponse, now: number): number | undefined {
   const { status, headers } = response;
   const retryAfter = afterOf(headers.get("Retry-After"), now);
   const isLimit =
@@ -35,7 +40,8 @@ export function retryTimeOf(response: ForeignResponse, now: number): number | un
 const isExhausted = (headers: Headers): boolean =>
   ["X-RateLimit-Remaining", "RateLimit-Remaining"].some((name) => headers.get(name) === "0");
 
-const saysLimit = ({ body }: ForeignResponse): boolean =>
+const saysLimit = ({ body }: AnyResponse): boolean =>
+  body instanceof Uint8Array &&
   /rate limit|abuse detection/i.test(new TextDecoder().decode(body.subarray(0, MESSAGE_BYTES_MAX)));
 
 /** `Retry-After`: seconds, or a date. */

@@ -9,6 +9,7 @@ import {
 } from "../../entrance/enter-repository.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { guard, incoming, requireUser, type Guard, type GuardContext } from "./guard.ts";
+import { subjectOf } from "./path-subject.ts";
 import { renamedPath } from "./renamed-path.ts";
 
 /**
@@ -91,6 +92,7 @@ export function targetOf(
     scopes,
     anonymous: "by-setting",
     requirement,
+    subject: subjectOf(c),
     pathAt: ({ owner, row }) =>
       renamedPath(c, { [parameters.owner]: owner.name, [parameters.repo]: row.name }),
   };

@@ -207,6 +207,24 @@ export const imports = sqliteTable(
 );
 export type Import = typeof imports.$inferSelect;
 
+/**
+ * What a forge answered to requests of a step of an import that could not end, because of a rate limit or a failure: the next
+ * attempt goes on from them instead of asking again. They are gone when the step is done, or the import ends.
+ */
+export const importAnswers = sqliteTable(
+  "import_answers",
+  {
+    importId: integer()
+      .notNull()
+      .references(() => imports.id, { onDelete: "cascade" }),
+    /** The address that was asked for, without credentials. */
+    url: text().notNull(),
+    /** JSON in the words of `StepAnswers`. */
+    answer: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.importId, table.url] })],
+);
+
 /** What has been taken over, by its id on the other side, so that nothing is taken twice. */
 export const foreignItems = sqliteTable(
   "foreign_items",

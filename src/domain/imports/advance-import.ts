@@ -93,7 +93,7 @@ async function work(
   }
   let job: ImportJob | undefined;
   try {
-    const source = await open(ctx, opened.row);
+    const source = await open(ctx, opened.row, opened.answers);
     job = new ImportJob({ ...opened, lease }, source, Date.now() + JOB_MS);
     while (job.row.state !== "done") {
       if (job.isTimeUp) {
@@ -103,29 +103,42 @@ async function work(
       const { numbering } = job.row.wishes;
       await STAGES[job.row.stage](job);
       // From now on the reader numbers as it decided.
-      if (job.row.wishes.numbering !== numbering) job.source = await open(ctx, job.row);
+      if (job.row.wishes.numbering !== numbering) {
+        job.source = await open(ctx, job.row, job.answers);
+      }
     }
     return true;
   } catch (error) {
     if (error instanceof LeaseLost) return true;
-    await settleFailure({ ...opened, row: job?.row ?? opened.row, lease }, error);
+    const at = { ...opened, row: job?.row ?? opened.row, lease };
+    await settleFailure(at, error, job?.hasAdvanced ?? false);
     return true;
   }
 }
 
-/** Stores what a failure means for an import. */
+/**
+ * Stores what a failure means for an import.
+ *
+ * @param hasAdvanced Whether the job has got further before it.
+ */
 async function settleFailure(
   at: OpenedImport & { readonly lease: JobLease },
   error: unknown,
+  hasAdvanced: boolean,
 ): Promise<void> {
   const now = Date.now();
-  const { row } = at;
+  const { row, answers } = at;
+  const stored = answers.toStore();
   const isLimited = error instanceof RemoteFailure && error.kind === "rate_limited";
-  const failureCount =
-    isLimited && error.retryAt !== undefined ? row.failureCount : row.failureCount + 1;
+  // The forge answers, but too little at a time for even one answer that can be kept.
+  const isStuck = answers.count > 0 && stored.length === 0 && !hasAdvanced;
+  const isWait = isLimited && error.retryAt !== undefined && !isStuck;
+  const failureCount = isWait ? row.failureCount : row.failureCount + 1;
   const reason = toReason(row.id, error);
   const mayPass = error instanceof RemoteFailure ? error.mayPass : !(error instanceof Failure);
-  if (!mayPass || failureCount >= ATTEMPTS_MAX || isAwaited(at, now)) {
+  // A limit that is met after answers is no mistake in the address.
+  const isMistake = isAwaited(at, now) && !(isWait && (answers.count > 0 || answers.hasStored));
+  if (!mayPass || failureCount >= ATTEMPTS_MAX || isMistake) {
     await endImport(at, "failed", reason);
     return;
   }
@@ -135,11 +148,8 @@ async function settleFailure(
     retryAt === undefined
       ? now + backOffMs * (1 + Math.random() / 4)
       : Math.min(Math.max(retryAt, now + 1000), now + RATE_LIMIT_MS_MAX);
-  await waitWithImport(at, "waiting", {
-    dueAt: Math.round(dueAt),
-    lastError: reason,
-    failureCount,
-  });
+  const change = { dueAt: Math.round(dueAt), lastError: reason, failureCount };
+  await waitWithImport(at, "waiting", change, stored);
 }
 
 /**

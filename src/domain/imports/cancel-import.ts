@@ -1,4 +1,4 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { type Import, imports } from "../../db/schema/index.ts";
@@ -6,7 +6,7 @@ import { conflict } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { setOrigin } from "./end-import.ts";
 import { findImport } from "./find-import.ts";
-import { sql } from "drizzle-orm";
+import { forgetAnswers } from "./keep-answers.ts";
 
 /**
  * Ends an import that goes on. What has come stays; a job that is at work finds its lease taken, and writes no more.
@@ -22,6 +22,7 @@ export async function cancelImport(ctx: Ctx, repo: RepositoryContext): Promise<I
       .where(and(eq(imports.id, id), inArray(imports.state, ["running", "waiting"])))
       .returning(),
     setOrigin(ctx, repo.row.id, "cancelled", sql`changes() > 0`),
+    forgetAnswers(ctx.db, id),
   ]);
   if (!row) throw conflict("the migration has ended already");
   return row;

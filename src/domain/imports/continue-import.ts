@@ -6,6 +6,7 @@ import { conflict, forbidden } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { setOrigin } from "./end-import.ts";
 import { findImport } from "./find-import.ts";
+import { forgetAnswers } from "./keep-answers.ts";
 import { sealImportPassword, TOKEN_USER } from "./open-import.ts";
 
 /** Credentials that replace those of the import; all "" keep them. */
@@ -60,6 +61,8 @@ export async function continueImport(
       .where(and(eq(imports.id, before.id), eq(imports.state, before.state)))
       .returning(),
     setOrigin(ctx, repo.row.id, "running", sql`changes() > 0`),
+    // SECURITY: what other credentials were answered is not for these.
+    ...(Object.keys(credentials).length > 0 ? [forgetAnswers(ctx.db, before.id)] : []),
   ]);
   if (!row) throw conflict("the migration is running");
   await ctx.remoteJobs.send([{ kind: "import", importId: row.id }]);

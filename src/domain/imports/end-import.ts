@@ -9,8 +9,10 @@ import {
   repositories,
 } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
+import type { StoredAnswer } from "../../forges/step-answers.ts";
 import type { JobLease } from "../remotes/job-lease.ts";
 import type { ImportJob } from "./import-job.ts";
+import { forgetAnswers, keepAnswers } from "./keep-answers.ts";
 import type { OpenedImport } from "./open-import.ts";
 
 type Working = Pick<OpenedImport, "ctx" | "repo" | "row"> & { readonly lease: JobLease };
@@ -33,19 +35,26 @@ const hasState = (importId: number, state: ImportState): SQL => sql`exists (
   select 1 from ${imports} i where i.id = ${importId} and i.state = ${state}
 )`;
 
-/** Ends the work on an import for now: the schedule, or a message, goes on with it. */
+/**
+ * Ends the work on an import for now: the schedule, or a message, goes on with it.
+ *
+ * @param answers What was answered to a step that could not end.
+ */
 export async function waitWithImport(
   { ctx, lease, repo, row }: Working | ImportJob,
   state: "running" | "waiting",
   change: Pick<Import, "dueAt" | "lastError"> & Partial<Pick<Import, "failureCount">>,
+  answers: readonly StoredAnswer[] = [],
 ): Promise<void> {
   const update = ctx.db
     .update(imports)
     .set({ ...change, state, leasedUntil: 0 })
     .where(lease.isHeld);
   const isShown = row.wishes.since === undefined;
+  const [first, ...rest] = [...keepAnswers(ctx.db, answers, lease.isHeld), update];
   await ctx.db.batch([
-    update,
+    first ?? update,
+    ...rest,
     ...(isShown ? [setOrigin(ctx, repo.row.id, state, hasState(row.id, state))] : []),
   ]);
 }
@@ -69,6 +78,7 @@ export async function endImport(
           setOrigin(ctx, repoId, state, hasState(row.id, state)),
         ]
       : []),
+    forgetAnswers(ctx.db, row.id),
   ]);
 }
 

@@ -11,9 +11,11 @@ import {
   imports,
 } from "../../db/schema/index.ts";
 import type { ForgeReader } from "../../forges/forge.ts";
+import type { StepAnswers } from "../../forges/step-answers.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { JobLease } from "../remotes/job-lease.ts";
 import type { RemoteRepository } from "../remotes/remote-repository.ts";
+import { forgetAnswers } from "./keep-answers.ts";
 
 /** Where an import reads. */
 export interface ImportSource {
@@ -50,12 +52,22 @@ export class ImportJob {
   source: ImportSource;
   readonly lease: JobLease;
   row: Import;
+  /** What the forge has answered to the present step. */
+  readonly answers: StepAnswers;
+  /** Whether this job has got any further. */
+  hasAdvanced = false;
   /** When the job is to end, in milliseconds: another message goes on. */
   readonly endsAt: number;
   private notes: string[] = [];
 
   constructor(
-    { ctx, repo, row, lease }: Pick<ImportJob, "ctx" | "repo" | "row" | "lease">,
+    {
+      ctx,
+      repo,
+      row,
+      lease,
+      answers,
+    }: Pick<ImportJob, "ctx" | "repo" | "row" | "lease" | "answers">,
     source: ImportSource,
     endsAt: number,
   ) {
@@ -64,6 +76,7 @@ export class ImportJob {
     this.source = source;
     this.lease = lease;
     this.row = row;
+    this.answers = answers;
     this.endsAt = endsAt;
   }
 
@@ -92,6 +105,9 @@ export class ImportJob {
     const known = new Set(this.row.notes);
     const fresh = this.notes.filter((note) => !known.has(note));
     const notes = [...this.row.notes, ...new Set(fresh)].slice(0, NOTES_MAX);
+    // The next step asks for other things.
+    const isStepDone = change.stage !== undefined || change.cursor !== undefined;
+    const forgetting = isStepDone && this.answers.hasStored ? [forgetAnswers(db, this.row.id)] : [];
     for (let attempt = 1; ; attempt++) {
       const isThis = eq(imports.id, this.row.id);
       const guard = db
@@ -106,11 +122,13 @@ export class ImportJob {
         .where(isThis)
         .returning();
       try {
-        const [[row], ...results] = await db.batch([guard, ...statements]);
+        const [[row], ...results] = await db.batch([guard, ...statements, ...forgetting]);
         if (!row) throw new LeaseLost();
         this.row = row;
         this.notes = [];
-        return results;
+        this.hasAdvanced = true;
+        if (isStepDone) this.answers.clear();
+        return results.slice(0, statements.length);
       } catch (error) {
         // The lease may have been renewed while the batch was on its way.
         if (!isViolation(error, "NOT NULL", "imports.state")) throw error;

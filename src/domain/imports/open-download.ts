@@ -1,4 +1,5 @@
 import type { Ctx } from "../../context.ts";
+import { retryTimeOf } from "../../forges/rate-limit.ts";
 import type { Outgoing } from "../../outgoing/outgoing.ts";
 import { ResponseFailure, type StreamedResponse } from "../../outgoing/streamed-response.ts";
 import { RemoteFailure, type RemoteFailureKind } from "../../outgoing/remote-failure.ts";
@@ -46,16 +47,23 @@ export async function openDownload(
     case "opened":
       if (outcome.status === 200) return { pieces: piecesOf(outcome) };
       outcome.end();
-      throw new RemoteFailure(kindOf(outcome), `the file was answered with ${outcome.status}`);
+      throw toFailure(outcome);
     default:
       return outcome satisfies never;
   }
 }
 
+/** GitHub counts files of releases like any other request, and refuses them with 403 when a limit is reached. */
+function toFailure(response: StreamedResponse): RemoteFailure {
+  const says = `the file was answered with ${response.status}`;
+  const retryAt = retryTimeOf(response, Date.now());
+  if (retryAt !== undefined) return new RemoteFailure("rate_limited", says, retryAt);
+  return new RemoteFailure(kindOf(response), says);
+}
+
 function kindOf({ status }: StreamedResponse): RemoteFailureKind {
   if (status === 401 || status === 403) return "unauthorized";
   if (status === 404 || status === 410) return "not_found";
-  if (status === 429) return "rate_limited";
   return status >= 500 ? "server" : "protocol";
 }
 

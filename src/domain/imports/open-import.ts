@@ -6,6 +6,7 @@ import { callerSql } from "../../auth/caller-sql.ts";
 import { seal, unseal } from "../../auth/seal.ts";
 import type { Ctx } from "../../context.ts";
 import { type Import, imports, repositories, users } from "../../db/schema/index.ts";
+import { StepAnswers } from "../../forges/step-answers.ts";
 import { canSeeSecrets } from "../../outgoing/redirect.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { openRemote } from "../remotes/open-remote.ts";
@@ -13,6 +14,7 @@ import { formatAuthorization } from "../remotes/remote-address.ts";
 import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { ImportSource } from "./import-job.ts";
+import { selectAnswers } from "./keep-answers.ts";
 
 /** The purpose that the passwords of imports are sealed for. */
 const SEALED_FOR_IMPORTS = "import.password";
@@ -32,6 +34,8 @@ export interface OpenedImport {
   readonly ctx: Ctx;
   readonly repo: RepositoryContext;
   readonly row: Import;
+  /** What was answered to its present step before. */
+  readonly answers: StepAnswers;
   /** Whether that account may still administer the repository. */
   readonly isPermitted: boolean;
 }
@@ -47,13 +51,14 @@ export async function findImportToAdvance(
   ctx: Ctx,
   importId: number,
 ): Promise<OpenedImport | undefined> {
-  const [[row], [doer]] = await ctx.db.batch([
+  const [[row], [doer], answers] = await ctx.db.batch([
     ctx.db.select().from(imports).where(eq(imports.id, importId)),
     ctx.db
       .select({ user: users })
       .from(users)
       .innerJoin(imports, eq(imports.doerId, users.id))
       .where(eq(imports.id, importId)),
+    selectAnswers(ctx.db, importId),
   ]);
   if (!row) return undefined;
   const actor = doer ? accountActor(doer.user) : { ...ctx.actor };
@@ -68,6 +73,7 @@ export async function findImportToAdvance(
     ctx: { ...ctx, actor, publicUrl, rootUrl: publicUrl },
     repo,
     row,
+    answers: new StepAnswers(answers),
     isPermitted: actor.user !== undefined && isAllowed(repo, { mode: "admin" }),
   };
 }
@@ -75,9 +81,14 @@ export async function findImportToAdvance(
 /**
  * Opens what an import reads. Asks it nothing yet.
  *
+ * @param answers What was answered to the present step.
  * @throws RemoteFailure `unauthorized` if its password can't be unsealed any more.
  */
-export async function openSource(ctx: Ctx, row: Import): Promise<ImportSource> {
+export async function openSource(
+  ctx: Ctx,
+  row: Import,
+  answers?: StepAnswers,
+): Promise<ImportSource> {
   const password = await openPassword(ctx, row);
   const { address, username, service } = row;
   const remote = { url: address, username, password };
@@ -91,7 +102,7 @@ export async function openSource(ctx: Ctx, row: Import): Promise<ImportSource> {
         ? undefined
         : openForge(
             service,
-            { outgoing: ctx.outgoing, now: Date.now },
+            { outgoing: ctx.outgoing, now: Date.now, answers },
             { url: address, username: isToken ? "" : username, password },
             row.wishes.numbering,
           ),

@@ -14,9 +14,12 @@ import { readReviews } from "./reviews.ts";
 import { GiteaRepository, Topics } from "./shapes.ts";
 
 /** Reads projects of Gitea, Forgejo and other services with their API, such as this one. */
-export function openGitea({ outgoing, now }: ForgeAccess, address: ForgeAddress): ForgeReader {
+export function openGitea(
+  { outgoing, now, answers }: ForgeAccess,
+  address: ForgeAddress,
+): ForgeReader {
   const { baseUrl, headers, path, owner, rootUrl } = openAddress(address);
-  const client = new ApiClient(outgoing, { baseUrl, headers, now });
+  const client = new ApiClient(outgoing, { baseUrl, headers, now, answers });
   const project: GiteaProject = { client, lists: new ListPages(client), path, owner, rootUrl };
   const readers: PageReaders = {
     labels: (cursor) => readLabels(project, cursor),

@@ -24,7 +24,10 @@ const API_VERSION = "2022-11-28";
  *
  * @throws RemoteFailure `not_found` if the address can't be that of a repository.
  */
-export function openGitHub({ outgoing, now }: ForgeAccess, address: ForgeAddress): ForgeReader {
+export function openGitHub(
+  { outgoing, now, answers }: ForgeAccess,
+  address: ForgeAddress,
+): ForgeReader {
   const { apiUrl, path } = parseGitHubAddress(address.url);
   const headers = {
     ...authorizationOf(address),
@@ -34,6 +37,7 @@ export function openGitHub({ outgoing, now }: ForgeAccess, address: ForgeAddress
     baseUrl: apiUrl,
     headers: { ...headers, Accept: "application/vnd.github+json" },
     now,
+    answers,
   });
   const api: GitHubApi = { client, path };
   const readers: PageReaders = {

@@ -56,7 +56,7 @@ class GitLabReader implements ForgeReader {
   private readonly headers: Readonly<Record<string, string>>;
   private numbering: Numbering | undefined;
 
-  constructor({ outgoing, now }: ForgeAccess, address: ForgeAddress, numbering?: string) {
+  constructor({ outgoing, now, answers }: ForgeAccess, address: ForgeAddress, numbering?: string) {
     const { origin, path } = parseProjectUrl(address.url);
     this.origin = origin;
     this.path = path;
@@ -65,7 +65,7 @@ class GitLabReader implements ForgeReader {
     this.numbering = numberingOf(numbering);
     const { headers } = this;
     const baseUrl = `${origin}/api/v4`;
-    this.api = new ApiClient(outgoing, { baseUrl, headers, now });
+    this.api = new ApiClient(outgoing, { baseUrl, headers, now, answers });
   }
 
   async readProject(): Promise<ForeignProject> {

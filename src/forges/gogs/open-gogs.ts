@@ -21,9 +21,12 @@ import { GogsLabel, GogsMilestone, GogsRelease, GogsRepository } from "./shapes.
  * Reads projects of Gogs, whose API is the beginning of Gitea's: it has no pull requests, reviews, reactions and assets of
  * releases, and its lists, but for issues, have no pages.
  */
-export function openGogs({ outgoing, now }: ForgeAccess, address: ForgeAddress): ForgeReader {
+export function openGogs(
+  { outgoing, now, answers }: ForgeAccess,
+  address: ForgeAddress,
+): ForgeReader {
   const { baseUrl, headers, path, rootUrl } = openAddress(address);
-  const client = new ApiClient(outgoing, { baseUrl, headers, now });
+  const client = new ApiClient(outgoing, { baseUrl, headers, now, answers });
   const project: GogsProject = { client, path, rootUrl };
   const none = async () => ({ items: [], next: undefined });
   const all = <T>(items: readonly T[]) => ({ items, next: undefined, total: items.length });

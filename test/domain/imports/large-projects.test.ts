@@ -43,7 +43,7 @@ it(
         clone_addr: `${here}/${instance}/gardeners/app`,
         authors: {},
       },
-      (each) => used.push(each),
+      { onMessage: (each) => used.push(each) },
     );
     console.log(
       JSON.stringify({

@@ -105,7 +105,7 @@ describe("syncParts", () => {
     ];
 
     expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
-      [423, expect.stringContaining(`${owner.name}/${name} is a mirror: its labels are read-only`)],
+      [423, expect.stringContaining(`${owner.name}/${name} is a mirror: its issues are read-only`)],
       [423, expect.stringContaining(mirror.address)],
       [423, expect.stringContaining("its releases are read-only")],
     ]);

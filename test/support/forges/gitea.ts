@@ -5,6 +5,7 @@ import { answerGitea, type GiteaAnswer, json, list, NOT_FOUND } from "./gitea-an
 import { type GiteaProject, HERE, SAMPLE_NAME } from "./gitea-sample.ts";
 import { type ManyItems, withMany } from "./gitea-many.ts";
 import { answerGogs } from "./gogs-answers.ts";
+import { RateWindow, WINDOW_SECONDS } from "./rate-window.ts";
 
 /**
  * How the stand-in behaves below one path: tests that share it take a path each, as if it were a server of its own.
@@ -19,6 +20,8 @@ export interface GiteaBehaviour {
   hidesSettings?: boolean;
   /** Each such request is answered with `fault`, or with the page of a proxy whose server is down. */
   failEvery?: number;
+  /** Requests that are answered until `PUT /_window/{path}`. */
+  perWindow?: number;
   fault?: { status: number; headers?: Record<string, string>; body?: string };
   /** The repository is private: only this token reads it, or this password of the user `ada`. */
   token?: string;
@@ -47,6 +50,7 @@ interface InstanceState {
   journal: GiteaJournalEntry[];
   /** The project with the many items of the behaviour, once they were asked for. */
   enlarged?: GiteaProject | undefined;
+  window: RateWindow;
 }
 
 /** What answers requests that are not about a repository's API, such as git. */
@@ -71,14 +75,23 @@ export async function startGitea(
 ): Promise<GiteaStandIn> {
   const instances = new Map<string, InstanceState>();
   const stateOf = (instance: string): InstanceState => {
-    const state = instances.get(instance) ?? { behaviour: {}, journal: [] };
+    const state = instances.get(instance) ?? {
+      behaviour: {},
+      journal: [],
+      window: new RateWindow(),
+    };
     instances.set(instance, state);
     return state;
   };
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://stand-in");
-    const control = /^\/_(?:behaviour|journal)\/(at-[\w-]+)$/.exec(url.pathname);
-    if (control) return void answerControl(request, response, stateOf(control[1] ?? ""));
+    const control = /^\/_(behaviour|journal|window)\/(at-[\w-]+)$/.exec(url.pathname);
+    if (control?.[1] === "window") {
+      const { window, behaviour } = stateOf(control[2] ?? "");
+      window.begin(behaviour.perWindow);
+      return void response.end();
+    }
+    if (control) return void answerControl(request, response, stateOf(control[2] ?? ""));
     const match = /^(?:\/(at-[\w-]+))?(\/(?:api\/v1|attachments)\/(.*))$/.exec(url.pathname);
     if (!match) return fallback(request, response);
     const [, instance = "", ownPath = "", path = ""] = match;
@@ -122,6 +135,7 @@ async function answerControl(
     state.behaviour = JSON.parse(Buffer.concat(pieces).toString()) as GiteaBehaviour;
     state.journal = [];
     state.enlarged = undefined;
+    state.window.begin(state.behaviour.perWindow);
   }
   response.end(JSON.stringify(state.journal));
 }
@@ -137,12 +151,16 @@ function answerInstance(
   sample: GiteaProject,
   state: InstanceState,
 ): GiteaAnswer {
-  const { behaviour, journal } = state;
+  const { behaviour, journal, window } = state;
   const project = behaviour.many ? (state.enlarged ??= withMany(sample, behaviour.many)) : sample;
   const { failEvery, fault, itemsMax = ITEMS_MAX, isGogs = false, answers = {} } = behaviour;
   if (failEvery !== undefined && (journal.length + 1) % failEvery === 0) {
     const page = { status: 502, headers: { "Content-Type": "text/html" }, body: BAD_GATEWAY };
     return fault ? { body: "", headers: {}, ...fault } : page;
+  }
+  if (!window.admits()) {
+    const headers = { "Retry-After": String(WINDOW_SECONDS) };
+    return { status: 429, headers, body: "Too Many Requests\n" };
   }
   const access = accessOf(request, behaviour);
   if (access === "refused") {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 
 import { type GitHubProject, HERE, SAMPLE_NAME } from "./github-project.ts";
+import { RateWindow, WINDOW_SECONDS } from "./rate-window.ts";
 import { answerGitHub, type GitHubAnswer, one, pageOf } from "./github-answers.ts";
 
 /**
@@ -12,6 +13,8 @@ import { answerGitHub, type GitHubAnswer, one, pageOf } from "./github-answers.t
 export interface GitHubBehaviour {
   /** Each such request is answered with `fault`, or with GitHub's page of a failure. */
   failEvery?: number;
+  /** Requests that are answered until `PUT /_window/{owner}`. */
+  perWindow?: number;
   fault?: { status: number; headers?: Record<string, string>; body?: string };
   /** How many requests are answered until the rate limit, which is never reset. */
   allowance?: number;
@@ -40,6 +43,7 @@ export interface GitHubRequest {
 interface OwnerState {
   behaviour: GitHubBehaviour;
   journal: GitHubRequest[];
+  window: RateWindow;
 }
 
 /** What answers that are not about a repository's API, such as git. */
@@ -65,7 +69,11 @@ export async function startGitHub(
 ): Promise<GitHubStandIn> {
   const owners = new Map<string, OwnerState>();
   const stateOf = (owner: string): OwnerState => {
-    const state = owners.get(owner) ?? { behaviour: {}, journal: [] };
+    const state = owners.get(owner) ?? {
+      behaviour: {},
+      journal: [],
+      window: new RateWindow(),
+    };
     owners.set(owner, state);
     return state;
   };
@@ -78,7 +86,12 @@ export async function startGitHub(
   });
   const api = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://stand-in");
-    const control = /^\/_(behaviour|journal)\/([^/]+)$/.exec(url.pathname);
+    const control = /^\/_(behaviour|journal|window)\/([^/]+)$/.exec(url.pathname);
+    if (control?.[1] === "window") {
+      const { window, behaviour } = stateOf(control[2] ?? "");
+      window.begin(behaviour.perWindow);
+      return void response.end();
+    }
     if (control) return void answerControl(request, response, stateOf(control[2] ?? ""));
     const path = /^\/api\/v3(\/.*)$/.exec(url.pathname)?.[1];
     if (path === undefined) return fallback(request, response);
@@ -136,6 +149,7 @@ async function answerControl(
     for await (const piece of request) pieces.push(piece as Uint8Array);
     state.behaviour = JSON.parse(Buffer.concat(pieces).toString()) as GitHubBehaviour;
     state.journal = [];
+    state.window.begin(state.behaviour.perWindow);
   }
   response.end(JSON.stringify(state.journal));
 }
@@ -159,7 +173,7 @@ function answerOwner(
   name: string,
   path: string,
   project: GitHubProject,
-  { behaviour, journal }: OwnerState,
+  { behaviour, journal, window }: OwnerState,
   filesUrl: string,
 ): GitHubAnswer {
   const { failEvery, fault, allowance = ALLOWANCE, answers = {}, hasCursors = false } = behaviour;
@@ -182,6 +196,12 @@ function answerOwner(
   }
   if (used > allowance) {
     return withRates(json(403, "API rate limit exceeded for user ID 1."));
+  }
+  if (!window.admits()) {
+    const limited = json(403, "You have exceeded your quota.");
+    const reset = Math.ceil(Date.now() / 1000) + WINDOW_SECONDS;
+    const headers = { "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": String(reset) };
+    return withRates({ ...limited, headers: { ...limited.headers, ...headers } });
   }
   const refusal = refuse(request, behaviour);
   if (refusal) return withRates(refusal);

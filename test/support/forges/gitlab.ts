@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 import type { GitLabProjectData, Json } from "./gitlab-data.ts";
+import { RateWindow, WINDOW_SECONDS } from "./rate-window.ts";
 import { type Listing, page, select } from "./gitlab-lists.ts";
 
 /** What goes wrong for a token: each `every`th answer is the next one of `answers`. */
@@ -35,6 +36,11 @@ interface Answer {
 
 const NOT_FOUND: Answer = { status: 404, body: { message: "404 Not found" } };
 const UNAUTHORIZED: Answer = { status: 401, body: { message: "401 Unauthorized" } };
+const LIMITED: Answer = {
+  status: 429,
+  body: "Retry later\n",
+  headers: { "Retry-After": String(WINDOW_SECONDS), "RateLimit-Remaining": "0" },
+};
 const FORBIDDEN: Answer = { status: 403, body: { message: "403 Forbidden" } };
 
 /**
@@ -44,6 +50,7 @@ const FORBIDDEN: Answer = { status: 403, body: { message: "403 Forbidden" } };
  * pages of 20, of 100 at most, with `Link` and `X-` headers; long ones have no total.
  *
  * `POST /-/faults?token=` and `GET /-/journal?token=` are `fail` and `requestsOf` for tests outside this process;
+ * `POST /-/window?token=&size=` begins a window of time in which so many requests are answered.
  * `POST /-/oids?token=` sets commits that stand for those of the projects.
  *
  * @param open The projects, given the origin of the server.
@@ -57,6 +64,7 @@ export async function startForge(
 ): Promise<GitLabServer> {
   const faultsOf = new Map<string, Faults & { count: number }>();
   const journals = new Map<string, string[]>();
+  const windows = new Map<string, RateWindow>();
   const oidsOf = new Map<string, Record<string, string>>();
   let projects: GitLabProjectData[] = [];
   const server = createServer((request, response) => void serve(request, response));
@@ -79,6 +87,13 @@ export async function startForge(
       fail(asked, JSON.parse(Buffer.concat(pieces).toString()) ?? undefined);
       return void response.end("{}");
     }
+    if (url.pathname === "/-/window") {
+      const window = windows.get(asked) ?? new RateWindow();
+      windows.set(asked, window);
+      const size = url.searchParams.get("size");
+      window.begin(size === null ? undefined : Number(size));
+      return void response.end("{}");
+    }
     if (url.pathname === "/-/oids") {
       const pieces: Uint8Array[] = [];
       for await (const piece of request) pieces.push(piece as Uint8Array);
@@ -92,7 +107,8 @@ export async function startForge(
     journals.set(token, [...requestsOf(token), request.url ?? ""]);
     const fault = nextFault(faultsOf.get(token));
     if (fault === "break") return void request.socket.destroy();
-    const result = fault === undefined ? route(url, token) : faulty(fault);
+    const isLimited = fault === undefined && !(windows.get(token)?.admits() ?? true);
+    const result = isLimited ? LIMITED : fault === undefined ? route(url, token) : faulty(fault);
     send(request, response, replaceOids(result, oidsOf.get(token) ?? {}));
   }
 

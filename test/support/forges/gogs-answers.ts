@@ -25,7 +25,7 @@ export function answerGogs(project: GiteaProject, path: string, url: URL): Gitea
 }
 
 /** Newest first, of one state, with links that lack the state. */
-function listIssues({ issues }: GiteaProject, url: URL): GiteaAnswer {
+function listIssues({ issues, comments }: GiteaProject, url: URL): GiteaAnswer {
   const state = url.searchParams.get("state") === "closed" ? "closed" : "open";
   const listed = issues.filter((each) => each["state"] === state).toReversed();
   const page = Math.max(1, Number(url.searchParams.get("page")) || 1);
@@ -36,23 +36,29 @@ function listIssues({ issues }: GiteaProject, url: URL): GiteaAnswer {
     ...(page < last ? [link(page + 1, "next"), link(last, "last")] : []),
     ...(page > 1 ? [link(1, "first"), link(page - 1, "prev")] : []),
   ].join(",");
-  const items = listed.slice((page - 1) * ISSUES_SIZE, page * ISSUES_SIZE).map(toIssue);
+  const items = listed
+    .slice((page - 1) * ISSUES_SIZE, page * ISSUES_SIZE)
+    .map((each) => toIssue(each, commentsOf(comments, each["number"]).length));
   return json(items, 200, links === "" ? {} : { Link: links });
 }
 
-function toIssue(each: Json): Json {
+const commentsOf = (comments: readonly Json[], number: unknown): Json[] =>
+  comments.filter((each) => String(each["issue_url"]).endsWith(`/issues/${String(number)}`));
+
+function toIssue(each: Json, commentCount: number): Json {
   const labels = (each["labels"] ?? []) as Json[];
-  return { ...pick(each, ISSUE), labels: labels.map((label) => pick(label, LABEL)) };
+  return {
+    ...pick(each, ISSUE),
+    comments: commentCount,
+    labels: labels.map((label) => pick(label, LABEL)),
+  };
 }
 
 /** With an entry without text for the closing of an issue. */
 function listComments({ issues, comments }: GiteaProject, number: string): Json[] {
   const issue = issues.find((each) => String(each["number"]) === number);
   const closing = issue?.["state"] === "closed" ? [{ ...comments[0], id: 9000, body: "" }] : [];
-  return [
-    ...comments.filter((each) => String(each["issue_url"]).endsWith(`/issues/${number}`)),
-    ...closing,
-  ].map((each) => pick(each, COMMENT));
+  return [...commentsOf(comments, number), ...closing].map((each) => pick(each, COMMENT));
 }
 
 const pick = (thing: Json, fields: readonly string[]): Json =>

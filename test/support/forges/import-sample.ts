@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 
-import { imports, repositories } from "../../../src/db/schema/index.ts";
+import { type Import, imports, repositories } from "../../../src/db/schema/index.ts";
 import { advanceImport } from "../../../src/domain/imports/advance-import.ts";
 import { only } from "../../../src/lib/only.ts";
 import { call } from "../call.ts";
@@ -15,7 +15,10 @@ import { systemCtx } from "../system.ts";
 const silent = { sendBatch: () => Promise.resolve() } as never;
 const SETTINGS = { SEALING_KEYS };
 /** The service of which no job runs by itself, and which waits for none. */
-const start = serviceWith({ ...SETTINGS, MIGRATION_WAIT_SECONDS: "0" }, { REMOTE_JOBS: silent });
+export const service = serviceWith(
+  { ...SETTINGS, MIGRATION_WAIT_SECONDS: "0" },
+  { REMOTE_JOBS: silent },
+);
 
 const blob = (path: string, text: string): string =>
   `M 100644 inline ${JSON.stringify(path)}\ndata ${text.length}\n${text}\n`;
@@ -69,6 +72,14 @@ export interface MessageUsage {
   readonly durationMs: number;
 }
 
+/** What a test does while an import goes on. */
+export interface Hooks {
+  /** Called after each message, of which there are as many as the import needs. */
+  onMessage?(used: MessageUsage): void;
+  /** Called before each time that it goes on. */
+  onWait?(row: Import, at: { path: string; owner: TestUser }): Promise<unknown>;
+}
+
 /** How often an import may be woken: more than there are failures in a row, and messages of a large project. */
 const WAKES_MAX = 1000;
 
@@ -76,7 +87,6 @@ const WAKES_MAX = 1000;
  * Asks for the migration of a whole project by the API, and works on it until it ends; waits between attempts are left out.
  *
  * @param owner An administrator, who may map authors.
- * @param onMessage Called after each message, of which there are as many as the import needs.
  */
 export async function importSample(
   owner: TestUser,
@@ -86,10 +96,10 @@ export async function importSample(
     auth_token?: string;
     authors: Readonly<Record<string, string>>;
   },
-  onMessage: (used: MessageUsage) => void = () => undefined,
+  hooks: Hooks = {},
 ) {
   const name = freshName("moved");
-  const { status, body } = await start("POST", "/repos/migrate", {
+  const { status, body } = await service("POST", "/repos/migrate", {
     as: owner,
     json: {
       ...sent,
@@ -112,6 +122,7 @@ export async function importSample(
       .from(imports)
       .where(eq(imports.repoId, repo?.id ?? 0)),
   );
+  const path = `/repos/${owner.name}/${name}`;
   let wakes = 0;
   const errors = new Set<string>();
   while (wakes < WAKES_MAX) {
@@ -119,17 +130,18 @@ export async function importSample(
     const startedAt = Date.now();
     const ctx = systemCtx({ REMOTE_JOBS: silent }, startedAt, SETTINGS);
     await advanceImport(ctx, id);
-    onMessage({
+    hooks.onMessage?.({
       statements: ctx.db.statementCount,
       requests: ctx.outgoing.requestCount,
       durationMs: Date.now() - startedAt,
     });
-    const { state, lastError } = await findImportRow(id);
+    const row = await findImportRow(id);
+    const { state, lastError } = row;
     if (lastError !== "") errors.add(lastError);
     if (state !== "running" && state !== "waiting") break;
+    await hooks.onWait?.(row, { path, owner });
     await db.update(imports).set({ dueAt: 1 }).where(eq(imports.id, id));
   }
-  const path = `/repos/${owner.name}/${name}`;
   const get = async (rest: string) => (await call("GET", `${path}${rest}`, { as: owner })).body;
   /** All pages of a list. */
   const list = async (rest: string) => {

@@ -1,43 +1,9 @@
-import { expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
 
 import type { GiteaBehaviour } from "../../../support/forges/gitea.ts";
-import { HERE, type Json, makeGiteaSample } from "../../../support/forges/gitea-sample.ts";
-import {
-  importSample,
-  makeProjectGit,
-  pick,
-  readBack,
-} from "../../../support/forges/import-sample.ts";
-import { make } from "../../../support/make.ts";
-
-/** Takes the sample over; ada has an account here, nobody else. */
-async function importGitea(behaviour: GiteaBehaviour = {}) {
-  const here = inject("gitea");
-  const instance = `at-${crypto.randomUUID()}`;
-  const refOf = (number: number): string => `refs/pull/${number}/head`;
-  const { oids } = await makeProjectGit(instance, "src/main.c", {
-    feature: [2, 7, 8].map(refOf),
-    fix: [4, 6, 9].map(refOf),
-  });
-  const placeholders = {
-    ["b".repeat(40)]: oids.base,
-    ["f".repeat(40)]: oids.feature,
-    ["1".repeat(40)]: oids.fix,
-    ["e".repeat(40)]: oids.merge,
-  };
-  await fetch(`${here}/_behaviour/${instance}`, {
-    method: "PUT",
-    body: JSON.stringify({ oids: placeholders, ...behaviour }),
-  });
-  const ada = await make.admin();
-  const rootUrl = `${here}/${instance}`;
-  const imported = await importSample(ada, {
-    service: "gitea",
-    clone_addr: `${rootUrl}/gardeners/app`,
-    authors: { ada: ada.name },
-  });
-  return { ...imported, ada, oids, rootUrl, sample: makeGiteaSample(oids) };
-}
+import { HERE, type Json } from "../../../support/forges/gitea-sample.ts";
+import { importGitea } from "../../../support/forges/import-gitea.ts";
+import { pick, readBack } from "../../../support/forges/import-sample.ts";
 
 const byName = (one: Json, other: Json): number =>
   String(one["name"]) < String(other["name"]) ? -1 : 1;

@@ -1,44 +1,9 @@
-import { expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
 
-import type { GitHubBehaviour, GitHubRequest } from "../../../support/forges/github.ts";
-import { makeGitHubSample } from "../../../support/forges/github-sample.ts";
+import type { GitHubBehaviour } from "../../../support/forges/github.ts";
 import type { Json } from "../../../support/forges/github-project.ts";
-import {
-  importSample,
-  makeProjectGit,
-  pick,
-  readBack,
-} from "../../../support/forges/import-sample.ts";
-import { make } from "../../../support/make.ts";
-
-/** Takes the sample over; ada has an account here, nobody else. */
-async function importGitHub(behaviour: GitHubBehaviour = {}) {
-  const owner = `owner-${crypto.randomUUID()}`;
-  const { oids } = await makeProjectGit(owner, "src/a.txt", {
-    feature: ["refs/pull/5/head", "refs/pull/8/head", "refs/pull/9/head", "refs/pull/10/head"],
-    fix: ["refs/pull/6/head", "refs/pull/7/head"],
-  });
-  const placeholders = {
-    ["b".repeat(40)]: oids.base,
-    ["f".repeat(40)]: oids.feature,
-    ["1".repeat(40)]: oids.fix,
-    ["e".repeat(40)]: oids.merge,
-  };
-  const here = inject("github");
-  await fetch(`${here}/_behaviour/${owner}`, {
-    method: "PUT",
-    body: JSON.stringify({ oids: placeholders, ...behaviour }),
-  });
-  const ada = await make.admin();
-  const imported = await importSample(ada, {
-    service: "github",
-    clone_addr: `${here}/${owner}/app`,
-    authors: { ada: ada.name },
-  });
-  const requests: GitHubRequest[] = await (await fetch(`${here}/_journal/${owner}`)).json();
-  const faultCount = requests.filter(({ status }) => status === behaviour.fault?.status).length;
-  return { ...imported, ada, oids, sample: makeGitHubSample(oids), faultCount };
-}
+import { importGitHub } from "../../../support/forges/import-github.ts";
+import { pick, readBack } from "../../../support/forges/import-sample.ts";
 
 type Named = Json | null | undefined;
 /** The name of who wrote something, as GitHub has it for accounts that are gone. */

@@ -1,46 +1,10 @@
-import { expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
 
 import type { Json } from "../../../support/forges/gitlab-data.ts";
 import type { Faults } from "../../../support/forges/gitlab.ts";
-import {
-  SAMPLE_ISSUE_MAX,
-  SAMPLE_PATH,
-  sampleProject,
-} from "../../../support/forges/gitlab-sample.ts";
-import { oid } from "../../../support/forges/gitlab-sample-parts.ts";
-import {
-  importSample,
-  makeProjectGit,
-  pick,
-  readBack,
-} from "../../../support/forges/import-sample.ts";
-import { make } from "../../../support/make.ts";
-
-/** Takes the sample over; ada has an account here, nobody else. */
-async function importGitLab(faults: Faults | null = null) {
-  const here = inject("gitlab");
-  // The stand-in knows by the token which git and which commits are meant.
-  const token = `glpat-${crypto.randomUUID()}`;
-  const heads = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((iid) => `refs/merge-requests/${iid}/head`);
-  const { oids } = await makeProjectGit(token, "src/b.ts", { feature: heads, fix: [] });
-  const control = (verb: string, body: unknown) =>
-    fetch(`${here}/-/${verb}?token=${token}`, { method: "POST", body: JSON.stringify(body) });
-  await control("oids", {
-    [oid("a")]: oids.feature,
-    [oid("b")]: oids.base,
-    [oid("1")]: oids.merge,
-  });
-  await control("faults", faults);
-  const ada = await make.admin();
-  const imported = await importSample(ada, {
-    service: "gitlab",
-    clone_addr: `${here}/${SAMPLE_PATH}`,
-    auth_token: token,
-    authors: { ada: ada.name },
-  });
-  await control("faults", null);
-  return { ...imported, ada, oids, sample: sampleProject(here) };
-}
+import { SAMPLE_ISSUE_MAX } from "../../../support/forges/gitlab-sample.ts";
+import { importGitLab } from "../../../support/forges/import-gitlab.ts";
+import { pick, readBack } from "../../../support/forges/import-sample.ts";
 
 const seconds = (time: unknown): string | null =>
   time === null ? null : new Date(time as string).toISOString().replace(/\.\d+/, "");
@@ -197,7 +161,6 @@ const byText = (one: unknown, other: unknown): number => (String(one) < String(o
 
 it.each<[string, Faults]>([
   ["tenth answer is 503 or breaks off", { every: 10, answers: ["503", "break"] }],
-  // Its limit is longer than a step waits, which takes some 30 requests at most and begins anew then.
   ["fiftieth answer is 429", { every: 50, answers: ["429"] }],
 ])("takes the same where every %s", async (_, faults) => {
   const failing = await importGitLab(faults);
