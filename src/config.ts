@@ -200,6 +200,8 @@ const Variables = z.object({
   PUSH_MAX_REFS: count(100_000, 1, 100_000),
   /** Maximum bytes of one pack that is fetched from a remote, by a mirror or a migration. */
   REMOTE_PACK_MAX_BYTES: count(8_589_934_592, 1024, 999_999_999_999),
+  /** Maximum bytes of an export that is imported. Cloudflare limits request bodies too, depending on the plan. */
+  IMPORT_MAX_BYTES: count(8_589_934_592, 1024, 999_999_999_999),
   /** Maximum bytes of one pushed object, inflated. */
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
   /** Severities of findings in pushed objects: `error` refuses, `warn` reports, `ignore` does neither. */
@@ -405,6 +407,7 @@ export interface Config {
   pushMaxBytes: number;
   pushMaxRefs: number;
   remotePackMaxBytes: number;
+  importMaxBytes: number;
   gitObjectMaxBytes: number;
   findingSeverities: FindingSeverities;
   gitRepositoryMaxBytes: number;
@@ -485,6 +488,7 @@ export function parseConfig(env: object): Config {
     pushMaxBytes: variables.PUSH_MAX_BYTES,
     pushMaxRefs: variables.PUSH_MAX_REFS,
     remotePackMaxBytes: variables.REMOTE_PACK_MAX_BYTES,
+    importMaxBytes: variables.IMPORT_MAX_BYTES,
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
     findingSeverities: variables.RECEIVE_FSCK,
     gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,

@@ -7,6 +7,7 @@ import { BLOB } from "../../../git/object/kind.ts";
 import type { Oid } from "../../../git/oid.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { type LfsPointer, POINTER_BYTES_MAX, readLfsPointer } from "../../contents/lfs-pointer.ts";
+import { largeFilePath } from "../../exports/export-files.ts";
 import { findObjects } from "../../lfs/find-objects.ts";
 import { storeObject } from "../../lfs/store-object.ts";
 import { RemoteFailure } from "../../../outgoing/remote-failure.ts";
@@ -111,6 +112,15 @@ async function takeFiles(job: ImportJob, pointers: readonly LfsPointer[]): Promi
     else job.note(`the large file ${pointer.oid} was left out: it has ${pointer.sizeBytes} bytes`);
   }
   if (wanted.size === 0) return;
+  const { openFile } = job.source;
+  if (openFile) {
+    for (const pointer of wanted.values()) {
+      const pieces = openFile(largeFilePath(pointer.oid));
+      if (pieces) await storeFile(job, pointer, async () => pieces);
+      else job.note(`the large file ${pointer.oid} is not there`);
+    }
+    return;
+  }
   const answer = await requestBatch(job, [...wanted.values()]);
   for (const { oid, actions, error } of answer.objects) {
     const pointer = isSha256(oid) ? wanted.get(oid) : undefined;
@@ -170,16 +180,42 @@ async function takeFile(
   pointer: LfsPointer,
   { href, header = {} }: { href: string; header?: Record<string, string> | undefined },
 ): Promise<void> {
-  const { ctx, repo, source } = job;
+  const { ctx, source } = job;
   const hasOwn = Object.keys(header).some((name) => name.toLowerCase() === "authorization");
   const headers = { ...header, ...(!hasOwn && source.authorizationFor(href)) };
-  try {
+  await storeFile(job, pointer, async () => {
     const { pieces } = await openDownload(ctx, href, headers, pointer.sizeBytes);
-    const body = streamOf(pieces, () => undefined);
-    await storeObject(ctx, repo.row, pointer, body);
+    return pieces;
+  });
+}
+
+/** Stores one file. One that can't be had is noted: it must not keep the others from coming. */
+async function storeFile(
+  job: ImportJob,
+  pointer: LfsPointer,
+  open: () => Promise<AsyncGenerator<Uint8Array, void>>,
+): Promise<void> {
+  // The bucket tells of a stream that fails in its own words.
+  let fault: unknown;
+  async function* watched(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* await open();
+    } catch (error) {
+      fault = error;
+      throw error;
+    }
+  }
+  try {
+    await storeObject(
+      job.ctx,
+      job.repo.row,
+      pointer,
+      streamOf(watched(), () => undefined),
+    );
   } catch (error) {
-    const isFinal = error instanceof Failure || (error instanceof RemoteFailure && !error.mayPass);
-    if (!isFinal) throw error;
-    job.note(`the large file ${pointer.oid} was left out: ${error.message}`);
+    const cause = fault ?? error;
+    const isFinal = cause instanceof Failure || (cause instanceof RemoteFailure && !cause.mayPass);
+    if (!isFinal) throw cause;
+    job.note(`the large file ${pointer.oid} was left out: ${cause.message}`);
   }
 }
