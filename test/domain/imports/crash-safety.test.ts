@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import {
+  attachmentLooseFiles,
   attachments,
   codeComments,
   events,
@@ -11,14 +12,18 @@ import {
   issueLabels,
   issues,
   labels,
+  lfsObjects,
   milestones,
   releases,
   repositories,
   reviews,
   timelineEntries,
 } from "../../../src/db/schema/index.ts";
+import type { Ctx } from "../../../src/context.ts";
+import { advanceImport } from "../../../src/domain/imports/advance-import.ts";
 import { RemoteFailure } from "../../../src/outgoing/remote-failure.ts";
 import { db } from "../../support/db.ts";
+import { exportBytes } from "../../support/exports.ts";
 import { failEveryCall, failing, type Fault } from "../../support/faults.ts";
 import {
   advance,
@@ -28,10 +33,12 @@ import {
   type ForeignGit,
   makeForeignData,
   makeForeignGit,
+  makeExportImport,
   makeImport,
 } from "../../support/imports.ts";
-import { make, type TestUser } from "../../support/make.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { systemCtx } from "../../support/system.ts";
+import { makeWholeRepository } from "../../support/whole-repository.ts";
 
 /** Everything that an import writes, without ids and times of this run. */
 async function contentOf(repoId: number) {
@@ -80,14 +87,56 @@ async function contentOf(repoId: number) {
         .where(eq(issues.repoId, repoId))
     ).length,
     files: files.map(({ name }) => name).toSorted(),
+    largeFiles: (await db.select().from(lfsObjects).where(eq(lfsObjects.repoId, repoId))).length,
+    isArchived: repo?.archivedAt !== null,
     isEachSettled: items.every(({ revision }) => revision !== "*"),
     items: items.length,
+    fileIsKept: (await listKeptFiles(repoId)).length > 0,
     finished: told.filter(({ type }) => type === "migration.finished").length,
   };
 }
 
+/** The notes of the file of an export whose import goes on. */
+const listKeptFiles = async (repoId: number) =>
+  db
+    .select({ uuid: attachmentLooseFiles.uuid })
+    .from(attachmentLooseFiles)
+    .innerJoin(
+      imports,
+      sql`${imports.wishes} ->> '$.file.uuid' = ${attachmentLooseFiles.uuid}
+        and ${attachmentLooseFiles.expiresAt} > 0`,
+    )
+    .where(eq(imports.repoId, repoId));
+
+/** How imports of one kind are made, and are worked on once. */
+interface Way {
+  make(): Promise<{ repo: TestRepo; importId: number }>;
+  advance(importId: number, ctx?: Ctx): Promise<void>;
+}
+
+/** Imports of a project elsewhere. */
+async function makeForgeWay(): Promise<Way> {
+  const owner = await make.user();
+  const git = await makeForeignGit();
+  const data = makeSmall(makeForeignData(git));
+  return {
+    make: () => makeImport(owner, git.remote),
+    advance: (importId, ctx) => advance(importId, git.remote, new DataReader(data), ctx),
+  };
+}
+
+/** Imports of an export of this service. */
+async function makeExportWay(): Promise<Way> {
+  const { owner, repo } = await makeWholeRepository();
+  const bytes = await exportBytes(repo, owner);
+  return {
+    make: () => makeExportImport(owner, bytes),
+    advance: (importId, ctx = systemCtx({}, Date.now())) => advanceImport(ctx, importId),
+  };
+}
+
 /** Goes on with an import as the schedule does, until it is done. */
-async function goOn(importId: number, { remote }: ForeignGit, data: ForeignData): Promise<void> {
+async function goOn(importId: number, way: Way): Promise<void> {
   for (let round = 0; round < 5; round++) {
     const { state } = await findImportRow(importId);
     if (state === "done") return;
@@ -96,46 +145,57 @@ async function goOn(importId: number, { remote }: ForeignGit, data: ForeignData)
       .update(imports)
       .set({ leasedUntil: 0, dueAt: 1, ...(state === "failed" && { state: "running" }) })
       .where(eq(imports.id, importId));
-    await advance(importId, remote, new DataReader(data));
+    await way.advance(importId);
   }
 }
 
-/** Calls that each import makes, at least. */
-const CALLS_MIN = 40;
+/** The context of a job of which one call fails. */
+function failingCtx(fault: Fault) {
+  const faults = failing(fault);
+  const ctx = systemCtx(faults.bindings, Date.now());
+  return { faults, ctx: { ...ctx, outgoing: faults.outgoingOf(ctx.outgoing) } };
+}
 
 describe("an import whose job dies", () => {
   // The calls to the database, the bucket, the repository's object and other hosts, in four ways: with
   // EDGEFORGE_TEST_ALL=1 each of them, else a few, of which each way takes others.
-  it(
-    "is continued at every call, and ends as if nothing had happened",
+  it.each([
+    ["of a project elsewhere", makeForgeWay],
+    ["of an export", makeExportWay],
+  ])(
+    "%s is continued at every call, and ends as if nothing had happened",
     { timeout: 1_800_000 },
-    async () => {
-      const owner = await make.user();
-      const git = await makeForeignGit();
-      const data = makeSmall(makeForeignData(git));
-      const wanted = await makeWhole(owner, git, data);
+    async (_, makeWay) => {
+      const way = await makeWay();
+      const whole = await way.make();
+      const { faults: none, ctx: healthy } = failingCtx({
+        at: Number.POSITIVE_INFINITY,
+        isDone: false,
+        isDeath: false,
+      });
+      await way.advance(whole.importId, healthy);
+      const wanted = await contentOf(whole.repo.id);
+      expect(wanted.finished).toBe(1);
+      const callCount = none.calls.length;
 
       const stride = env.TEST_ALL ? 1 : 25;
       let runs = 0;
       const most = await failEveryCall(async (fault: Fault) => {
-        const way = (fault.isDone ? 1 : 0) + (fault.isDeath ? 2 : 0);
-        if (fault.at > 0 && (fault.at + way * 6) % stride !== 0 && fault.at < CALLS_MIN) {
+        const offset = ((fault.isDone ? 1 : 0) + (fault.isDeath ? 2 : 0)) * 6;
+        if (fault.at > 0 && (fault.at + offset) % stride !== 0 && fault.at < callCount - 1) {
           return { hasFailed: () => true };
         }
         runs++;
-        const { repo, importId } = await makeImport(owner, git.remote);
-        const faults = failing(fault);
-        const ctx = systemCtx(faults.bindings, Date.now());
-        const failingCtx = { ...ctx, outgoing: faults.outgoingOf(ctx.outgoing) };
-        await advance(importId, git.remote, new DataReader(data), failingCtx).catch(
-          () => undefined,
-        );
-        await goOn(importId, git, data);
+        const { repo, importId } = await way.make();
+        const { faults, ctx } = failingCtx(fault);
+        await way.advance(importId, ctx).catch(() => undefined);
+        await goOn(importId, way);
         expect(await contentOf(repo.id), JSON.stringify(fault)).toEqual(wanted);
         return faults;
       });
 
-      expect(most).toBeGreaterThan(CALLS_MIN);
+      expect(most).toBeGreaterThanOrEqual(callCount - 1);
+      expect(callCount).toBeGreaterThan(40);
       expect(runs).toBeGreaterThan(8);
     },
   );
@@ -184,6 +244,7 @@ const makeSmall = (data: ForeignData): ForeignData => ({
   comments: data.comments.filter(({ number }) => number === 1 || number === 21),
 });
 
+/** What a whole import of a project elsewhere writes. */
 async function makeWhole(owner: TestUser, git: ForeignGit, data: ForeignData) {
   const { repo, importId } = await makeImport(owner, git.remote);
   await advance(importId, git.remote, new DataReader(data));
