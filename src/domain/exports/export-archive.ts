@@ -66,10 +66,17 @@ export class ExportArchive {
     return this.files.get(path)?.open();
   }
 
-  /** Reads a file of items; undefined if there is none. @throws Failure `invalid` for other content. */
-  async readPage<T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> {
+  /** How many files of items of a kind there are. */
+  countPages(kind: string): number {
+    const paths = [...this.files.keys()];
+    return paths.filter((path) => path.startsWith(`${kind}/`) && path.endsWith(".json")).length;
+  }
+
+  /** Reads a file of items. @throws Failure `invalid` if it is missing, and for other content. */
+  async readPage<T>(path: string, schema: z.ZodType<T>): Promise<T> {
     const file = this.files.get(path);
-    return file && readJson(file, PAGE_BYTES_MAX, schema);
+    if (!file) throw notAnExport(`${path} is missing`);
+    return readJson(file, PAGE_BYTES_MAX, schema);
   }
 }
 

@@ -24,16 +24,17 @@ export class ExportReader implements ForgeReader {
     return { ...project, cloneUrl: "" };
   }
 
-  /** @throws Failure `invalid` for a file that has other items, `malformed` for a broken one. */
+  /** @throws Failure `invalid` for a file that has other items, or is missing among others. */
   async readPage<K extends ForeignKind>(
     kind: K,
     cursor: string | undefined,
     _filter: ForeignFilter,
   ): Promise<ForeignPage<ForeignItems[K]>> {
+    const count = this.archive.countPages(kind);
+    if (count === 0) return { items: [], next: undefined };
     const page = Number(cursor ?? 1);
     const items = await this.archive.readPage(pagePath(kind, page), exportItems(kind));
-    const hasNext = this.archive.has(pagePath(kind, page + 1));
-    return { items: items ?? [], next: hasNext ? String(page + 1) : undefined };
+    return { items, next: page < count ? String(page + 1) : undefined };
   }
 
   /** Nothing is downloaded. */
