@@ -203,6 +203,8 @@ const Variables = z.object({
    * fourth of the five minutes of CPU that Cloudflare gives a job.
    */
   REMOTE_PACK_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
+  /** Maximum bytes of an export that is imported. Cloudflare limits request bodies too, depending on the plan. */
+  IMPORT_MAX_BYTES: count(8_589_934_592, 1024, 999_999_999_999),
   /** Maximum bytes of one pushed object, inflated. */
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
   /** Severities of findings in pushed objects: `error` refuses, `warn` reports, `ignore` does neither. */
@@ -408,6 +410,7 @@ export interface Config {
   pushMaxBytes: number;
   pushMaxRefs: number;
   remotePackMaxBytes: number;
+  importMaxBytes: number;
   gitObjectMaxBytes: number;
   findingSeverities: FindingSeverities;
   gitRepositoryMaxBytes: number;
@@ -488,6 +491,7 @@ export function parseConfig(env: object): Config {
     pushMaxBytes: variables.PUSH_MAX_BYTES,
     pushMaxRefs: variables.PUSH_MAX_REFS,
     remotePackMaxBytes: variables.REMOTE_PACK_MAX_BYTES,
+    importMaxBytes: variables.IMPORT_MAX_BYTES,
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
     findingSeverities: variables.RECEIVE_FSCK,
     gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,

@@ -1,4 +1,4 @@
-import type { ForgeService } from "../db/schema/index.ts";
+import type { ForgeService, MergeKind } from "../db/schema/index.ts";
 
 /** An account of the other side. */
 export interface ForeignUser {
@@ -81,6 +81,9 @@ interface ForeignIssueFields {
   readonly deadlineAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** Its position among the pinned ones, from 1, and the estimated time; only exports of this service tell. */
+  readonly pinOrder?: number | undefined;
+  readonly timeEstimateSeconds?: number | undefined;
 }
 
 export interface ForeignIssue extends ForeignIssueFields {
@@ -101,6 +104,8 @@ export interface ForeignPull extends ForeignIssueFields {
   readonly merger: ForeignUser | null;
   /** The commit that it became in the base; "" if it is not merged. */
   readonly mergeCommitOid: string;
+  /** How it was merged, if that is known; `base.oid` is the value of the base before then. Only exports of this service tell. */
+  readonly mergeKind?: MergeKind | undefined;
 }
 
 /** One side of a pull request. */
@@ -108,7 +113,7 @@ interface ForeignBranch {
   /** By its short name. */
   readonly branch: string;
   readonly oid: string;
-  /** `owner/name` of its repository there; "" if that is gone. */
+  /** `owner/name` of its repository there, or `owner/` if only that is known; "" if that is gone. */
   readonly repository: string;
 }
 
@@ -136,6 +141,8 @@ export interface ForeignReview {
   /** The commit that was reviewed; "" if unknown. */
   readonly commitOid: string;
   readonly createdAt: number;
+  /** When it was last changed, if that is known. */
+  readonly updatedAt?: number | undefined;
   readonly comments: readonly ForeignCodeComment[];
 }
 
@@ -157,6 +164,21 @@ export interface ForeignCodeComment {
   readonly reactions: readonly ForeignReaction[];
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** What only exports of this service tell, undefined for others. */
+  readonly place?: ForeignPlace | undefined;
+}
+
+/** Where a comment on code is, in full. */
+interface ForeignPlace {
+  /** Whether the line was changed or removed since: then the comment's `line` is that of its `commitOid`. */
+  readonly isOutdated: boolean;
+  /** The first of several lines; the line itself for one. */
+  readonly startLine: number;
+  /** The line and the commit when it was written. */
+  readonly originalLine: number;
+  readonly originalCommitOid: string;
+  /** When its conversation was resolved; null if it was not. */
+  readonly resolvedAt: number | null;
 }
 
 export interface ForeignRelease {
@@ -170,6 +192,8 @@ export interface ForeignRelease {
   readonly isPrerelease: boolean;
   readonly publisher: ForeignUser;
   readonly createdAt: number;
+  /** When it was published, null for never; undefined if the forge does not tell it apart. */
+  readonly publishedAt?: number | null | undefined;
   readonly assets: readonly ForeignAsset[];
 }
 
@@ -227,7 +251,7 @@ export interface ForeignFilter {
  * ends, `unauthorized`, `not_found`, `protocol` for an answer that is not what the forge's API documents.
  */
 export interface ForgeReader {
-  readonly service: ForgeService;
+  readonly service: ForgeService | "bundle";
   readProject(): Promise<ForeignProject>;
   /** @param cursor What the page before returned as `next`; undefined for the first page. */
   readPage<K extends ForeignKind>(

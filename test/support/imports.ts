@@ -15,6 +15,7 @@ import type {
   ForeignUser,
   ForgeReader,
 } from "../../src/forges/forge.ts";
+import { storeLooseFile } from "../../src/domain/attachments/receive-file.ts";
 import { advanceImport } from "../../src/domain/imports/advance-import.ts";
 import type { ImportSource } from "../../src/domain/imports/import-job.ts";
 import { only } from "../../src/lib/only.ts";
@@ -354,6 +355,42 @@ export async function makeImport(
       dueAt: 1,
       createdAt: 1000,
       ...fields,
+    })
+    .returning();
+  return { repo, importId: only(created).id };
+}
+
+/** A repository that is being imported from an export, by rows and its file. */
+export async function makeExportImport(
+  owner: TestUser,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<{ repo: TestRepo; importId: number }> {
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield bytes;
+  }
+  const ctx = systemCtx({}, Date.now());
+  const { uuid, sizeBytes } = await storeLooseFile(ctx, pieces(), bytes.length);
+  const repo = await make.repo(owner);
+  await db
+    .update(repositories)
+    .set({ origin: { url: "", import: "running" } })
+    .where(eq(repositories.id, repo.id));
+  const created = await db
+    .insert(imports)
+    .values({
+      repoId: repo.id,
+      doerId: owner.id,
+      service: "bundle",
+      address: "",
+      wishes: {
+        parts: ALL_PARTS,
+        withLargeFiles: true,
+        largeFilesUrl: "",
+        authors: {},
+        file: { uuid, sizeBytes },
+      },
+      dueAt: 1,
+      createdAt: 1000,
     })
     .returning();
   return { repo, importId: only(created).id };

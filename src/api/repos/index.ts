@@ -2,6 +2,7 @@ import { repositoryActivities } from "./activities.ts";
 import { archives } from "./archives.ts";
 import { collaborators } from "./collaborators.ts";
 import { repositoryAvatarRoutes } from "./avatar.ts";
+import { imports } from "./import.ts";
 import { insights } from "./insights.ts";
 import { deployKeys } from "./deploy-keys.ts";
 import { exports } from "./export.ts";
@@ -24,6 +25,7 @@ import { transfers } from "./transfers.ts";
 export const repoRoutes = [
   repositorySearch,
   migrate,
+  imports,
   repositories,
   repositoryAvatarRoutes,
   subscriptions,

@@ -158,6 +158,14 @@ export interface ImportWishes {
   largeFilePacks?: { done: string[]; begun?: string[] };
   /** How the reader numbers issues, in its own words, once it is decided. */
   numbering?: string;
+  /** The stored export that is read, of the service `bundle`: a file that `attachment_loose_files` notes. */
+  file?: ImportFile;
+}
+
+/** A file in the object storage, by which its attachments are known. */
+export interface ImportFile {
+  readonly uuid: string;
+  readonly sizeBytes: number;
 }
 
 /** The taking over of projects from elsewhere: one row for each repository that came so. */
@@ -171,7 +179,7 @@ export const imports = sqliteTable(
     /** Who asked for it; null if the account was deleted: then it ends. */
     doerId: integer().references(() => users.id, { onDelete: "set null" }),
     service: text().$type<ForgeService | "bundle">().notNull(),
-    /** The address of the remote, without credentials. */
+    /** The address of the remote, without credentials; "" for an export. */
     address: text().notNull(),
     username: text().notNull().default(""),
     /** The password or token, sealed; null for none. Removed when the import is done. */

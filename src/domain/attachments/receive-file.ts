@@ -23,8 +23,7 @@ interface FileRules {
 }
 
 /** A file in the object storage that no attachment refers to yet. */
-export interface ReceivedFile extends StoredBytes<"sha256"> {
-  readonly uuid: string;
+export interface ReceivedFile extends LooseFile {
   readonly name: string;
 }
 
@@ -44,27 +43,46 @@ export async function receiveFile(
   { types, typeFailure }: FileRules,
   insert: (received: ReceivedFile) => Promise<Attachment | undefined>,
 ): Promise<Attachment | undefined> {
-  const { db, git, now, config } = ctx;
+  const { config } = ctx;
   const name = toAttachmentName(file.name);
   const { head, pieces } = await readHead(file.pieces);
   if (!isTypeAllowed(types, name, head)) {
     await pieces.return(undefined);
     throw typeFailure();
   }
+  const stored = await storeLooseFile(ctx, pieces, config.attachmentMaxMib * MIB);
+  const { uuid } = stored;
+  // If this throws, it is unknown whether the attachment exists, so the file is kept until its row expires.
+  const attachment = await insert({ name, ...stored });
+  if (!attachment) dropLooseFile(ctx, uuid);
+  return attachment;
+}
+
+/** A file that was stored, and that nothing refers to. */
+export interface LooseFile extends StoredBytes<"sha256"> {
+  readonly uuid: string;
+}
+
+/**
+ * Streams a file into the object storage. Its row in `attachment_loose_files`, which is inserted before the first byte is
+ * written, expires after a day: then nothing may refer to the file, and a job deletes it.
+ *
+ * @throws Failure `too_large` beyond `bytesMax`; nothing is left then.
+ */
+export async function storeLooseFile(
+  ctx: Ctx,
+  pieces: AsyncGenerator<Uint8Array>,
+  bytesMax: number,
+): Promise<LooseFile> {
   const uuid = crypto.randomUUID();
-  await db.insert(attachmentLooseFiles).values({ uuid, expiresAt: now + UPLOAD_LIFE_MS });
-  let stored: StoredBytes<"sha256">;
+  const expiresAt = ctx.now + UPLOAD_LIFE_MS;
+  await ctx.db.insert(attachmentLooseFiles).values({ uuid, expiresAt });
   try {
-    const bounded = bound(pieces, config.attachmentMaxMib * MIB);
-    stored = await git.attachmentFiles.receive(uuid, bounded);
+    return { uuid, ...(await ctx.git.attachmentFiles.receive(uuid, bound(pieces, bytesMax))) };
   } catch (error) {
-    dropLater(ctx, uuid);
+    dropLooseFile(ctx, uuid);
     throw error;
   }
-  // If this throws, it is unknown whether the attachment exists, so the file is kept until its row expires.
-  const attachment = await insert({ uuid, name, ...stored });
-  if (!attachment) dropLater(ctx, uuid);
-  return attachment;
 }
 
 /** The condition that a file was noted and its note has not expired. */
@@ -110,6 +128,9 @@ async function readHead(pieces: AsyncGenerator<Uint8Array>) {
   return { head: new Uint8Array(await new Blob(read as BlobPart[]).arrayBuffer()), pieces: all() };
 }
 
+const formatMax = (bytes: number): string =>
+  bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
+
 /** The same pieces, as far as they are within a size. */
 async function* bound(
   pieces: AsyncGenerator<Uint8Array>,
@@ -118,7 +139,7 @@ async function* bound(
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;
-    if (bytes > bytesMax) throw tooLarge(`the file is larger than ${bytesMax / MIB} MiB`);
+    if (bytes > bytesMax) throw tooLarge(`the file is larger than ${formatMax(bytesMax)}`);
     yield piece;
   }
 }
@@ -128,7 +149,7 @@ async function* bound(
  *
  * SECURITY: call this only if the file certainly was not attached.
  */
-function dropLater(ctx: Ctx, uuid: string): void {
+export function dropLooseFile(ctx: Ctx, uuid: string): void {
   const drop = async (): Promise<void> => {
     await ctx.git.attachmentFiles.delete([uuid]);
     await ctx.db.delete(attachmentLooseFiles).where(eq(attachmentLooseFiles.uuid, uuid));

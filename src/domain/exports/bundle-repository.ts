@@ -19,31 +19,36 @@ const HEADS = "refs/heads/";
 export class BundleRepository implements FetchSource {
   /** A bundle is no service. */
   readonly requestCount = 0;
-  private readonly openPieces: () => AsyncGenerator<Uint8Array, void>;
+  private readonly openPieces: (() => AsyncGenerator<Uint8Array, void>) | undefined;
   private readonly defaultBranch: ByteText;
 
   /**
-   * @param openPieces Opens the bundle from its start; called once for each reading.
+   * @param openPieces Opens the bundle from its start; called once for each reading. Undefined for a repository without refs,
+   * of which git makes no bundle.
    * @param defaultBranch The full name of the branch that HEAD is said to name. The bundle itself tells HEAD's commit only.
    */
-  constructor(openPieces: () => AsyncGenerator<Uint8Array, void>, defaultBranch: ByteText) {
+  constructor(
+    openPieces: (() => AsyncGenerator<Uint8Array, void>) | undefined,
+    defaultBranch: ByteText,
+  ) {
     this.openPieces = openPieces;
     this.defaultBranch = defaultBranch;
   }
 
   /** @throws RemoteFailure `protocol` or `too_large` for what is no bundle. */
   async listRefs(): Promise<RemoteRefs> {
-    const { refs, pack } = await this.open();
-    await pack.return();
-    const listed = refs.filter(({ name }) => name !== HEAD);
     const isBranch = this.defaultBranch.startsWith(HEADS);
-    return { refs: listed, headTarget: isBranch ? this.defaultBranch : undefined };
+    const headTarget = isBranch ? this.defaultBranch : undefined;
+    const opened = await this.open();
+    if (!opened) return { refs: [], headTarget };
+    await opened.pack.return();
+    return { refs: opened.refs.filter(({ name }) => name !== HEAD), headTarget };
   }
 
   /** Streams the pack of the bundle. SECURITY: the bytes are as they were sent. @throws RemoteFailure as `listRefs` */
   async *fetchPack(): AsyncGenerator<Uint8Array, void> {
-    const { pack } = await this.open();
-    yield* pack;
+    const opened = await this.open();
+    if (opened) yield* opened.pack;
   }
 
   /** The bundle has no credentials that it could repeat. */
@@ -51,7 +56,8 @@ export class BundleRepository implements FetchSource {
     return text;
   }
 
-  private async open(): Promise<OpenedBundle> {
+  private async open(): Promise<OpenedBundle | undefined> {
+    if (!this.openPieces) return undefined;
     try {
       return await readBundle(this.openPieces(), HEADER_BYTES_MAX);
     } catch (error) {

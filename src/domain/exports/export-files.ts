@@ -6,6 +6,8 @@ export const MANIFEST = "manifest.json";
 export const GIT_BUNDLE = "repository.bundle";
 export const pagePath = (kind: string, page: number): string =>
   `${kind}/${String(page).padStart(6, "0")}.json`;
+/** Where the bytes of a release's file are, by the file's `foreignId`. */
+export const assetPath = (id: number | string): string => `assets/${id}`;
 export const largeFilePath = (oid: string): string => `lfs/${oid}`;
 
 const FORMAT = "edgeforge-export";

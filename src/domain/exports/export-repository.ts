@@ -1,6 +1,7 @@
 import { ZipWriter } from "@zip.js/zip.js/lib/zip-core-writer.js";
 import { eq, sql } from "drizzle-orm";
 
+import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../context.ts";
 import { attachments, lfsObjects, releases } from "../../db/schema/index.ts";
 import { UNLIMITED } from "../../git/budget.ts";
@@ -15,6 +16,7 @@ import { htmlUrlOf } from "../../shapes/urls.ts";
 import { openSnapshot } from "../git/open-snapshot.ts";
 import { USER_AGENT } from "../version.ts";
 import {
+  assetPath,
   EXPORT_MEDIA_TYPE,
   GIT_BUNDLE,
   largeFilePath,
@@ -22,7 +24,7 @@ import {
   pagePath,
   toManifest,
 } from "./export-files.ts";
-import { assetPath, EXPORTED_KINDS } from "./foreign-rows.ts";
+import { EXPORTED_KINDS } from "./foreign-rows.ts";
 import { openGitBundle } from "./open-git-bundle.ts";
 
 /** Files of releases, or large files, that one query lists. */
@@ -76,7 +78,7 @@ type Zip = ZipWriter<unknown>;
 
 async function writeFiles(ctx: Ctx, repo: RepositoryContext, zip: Zip): Promise<void> {
   const snapshot = await openSnapshot(ctx, repo, UNLIMITED, "all");
-  await addJson(zip, MANIFEST, manifestOf(ctx, repo));
+  await addText(zip, MANIFEST, JSON.stringify(manifestOf(ctx, repo)));
   const bundle = await openGitBundle(ctx, repo, snapshot);
   if (bundle) await addBytes(zip, GIT_BUNDLE, bundle);
   for (const kind of Object.keys(EXPORTED_KINDS) as ForeignKind[]) {
@@ -101,8 +103,8 @@ function manifestOf(ctx: Ctx, repo: RepositoryContext) {
       isPrivate: row.isPrivate,
       isArchived: row.archivedAt !== null,
       htmlUrl: htmlUrlOf(repo, ctx),
-      tracksIssues: true,
-      takesPulls: true,
+      tracksIssues: isUnitOn(row, "issues"),
+      takesPulls: isUnitOn(row, "pulls"),
     },
   });
 }
@@ -114,16 +116,37 @@ async function addPages(
   kind: ForeignKind,
 ): Promise<void> {
   const readPage = EXPORTED_KINDS[kind];
-  let after: number | undefined = 0;
-  for (let page = 1; after !== undefined; page++) {
+  let count = 0;
+  for (let after: number | undefined = 0; after !== undefined;) {
     const { items, next }: { items: readonly object[]; next: number | undefined } = await readPage(
       ctx,
       repo,
       after,
     );
-    if (items.length > 0 || page === 1) await addJson(zip, pagePath(kind, page), items);
+    for (const part of inFiles(items)) await addText(zip, pagePath(kind, ++count), part);
     after = next;
   }
+  if (count === 0) await addText(zip, pagePath(kind, 1), "[]");
+}
+
+/** Characters of JSON in a file, unless one item has more: readers hold one file in memory. */
+const FILE_LENGTH_MAX = 2 * 1024 * 1024;
+
+/** The JSON of a page, in one file or, where texts are long, in several. */
+function* inFiles(items: readonly object[]): Generator<string> {
+  let part: string[] = [];
+  let length = 0;
+  for (const item of items) {
+    const text = JSON.stringify(item);
+    if (part.length > 0 && length + text.length > FILE_LENGTH_MAX) {
+      yield `[${part.join(",")}]`;
+      part = [];
+      length = 0;
+    }
+    part.push(text);
+    length += text.length;
+  }
+  if (part.length > 0) yield `[${part.join(",")}]`;
 }
 
 async function addAssets(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promise<void> {
@@ -143,7 +166,7 @@ async function addAssets(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promis
     for (const { id, uuid, sizeBytes } of files) {
       after = id;
       const pieces = await openAsset(ctx, uuid, sizeBytes);
-      if (pieces) await addBytes(zip, assetPath(uuid), pieces);
+      if (pieces) await addBytes(zip, assetPath(id), pieces);
     }
     if (files.length < FILES_AT_ONCE) return;
   }
@@ -187,9 +210,9 @@ async function addLargeFiles(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Pr
   }
 }
 
-async function addJson(zip: Zip, path: string, value: unknown): Promise<void> {
+async function addText(zip: Zip, path: string, text: string): Promise<void> {
   async function* pieces(): AsyncGenerator<Uint8Array> {
-    yield encodeUtf8(JSON.stringify(value));
+    yield encodeUtf8(text);
   }
   await zip.add(path, streamOf(pieces(), ignore));
 }

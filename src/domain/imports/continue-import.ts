@@ -5,6 +5,7 @@ import { type Import, imports, type User } from "../../db/schema/index.ts";
 import { conflict, forbidden } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { setOrigin } from "./end-import.ts";
+import { keepExportFile } from "./export-file.ts";
 import { findImport } from "./find-import.ts";
 import { forgetAnswers } from "./keep-answers.ts";
 import { sealImportPassword, TOKEN_USER } from "./open-import.ts";
@@ -20,7 +21,8 @@ export interface NewCredentials {
  * Goes on with an import that failed or was cancelled, where it ended. One that is done is repeated: only what is new there
  * is taken. One that waits goes on at once.
  *
- * @throws Failure `not_found` for a repository that was made here, `conflict` while it runs, `forbidden` where migrations
+ * @throws Failure `not_found` for a repository that was made here, `conflict` while it runs, and for an export that is no
+ * longer here, as none is when its import is done; `forbidden` where migrations
  * are switched off.
  */
 export async function continueImport(
@@ -35,6 +37,10 @@ export async function continueImport(
   const before = await findImport(ctx, repo);
   if (before.state === "running") throw conflict("the migration is running");
   const isAnew = before.state === "done";
+  const { file } = before.wishes;
+  if (file && (isAnew || !(await keepExportFile(ctx, file.uuid)))) {
+    throw conflict("the export is no longer here: import it anew");
+  }
   const credentials = await toColumns(ctx, given);
   const { since: _, ...wishes } = before.wishes;
   const [[row]] = await ctx.db.batch([

@@ -11,6 +11,7 @@ import {
 import { recordIfChanged } from "../../events/record.ts";
 import type { StoredAnswer } from "../../forges/step-answers.ts";
 import type { JobLease } from "../remotes/job-lease.ts";
+import { expireExportFile } from "./export-file.ts";
 import type { ImportJob } from "./import-job.ts";
 import { forgetAnswers, keepAnswers } from "./keep-answers.ts";
 import type { OpenedImport } from "./open-import.ts";
@@ -91,6 +92,9 @@ export async function finishImport(job: ImportJob): Promise<void> {
   const isDone = hasState(row.id, "done");
   // A mirror with parts goes on with its credentials.
   const isKept = repo.row.isMirror && row.wishes.parts.length > 0;
+  const { file } = row.wishes;
+  // Of an export, what nobody changes any more; other services tell the state that others left their project in.
+  const isArchived = file !== undefined && (await job.source.reader?.readProject())?.isArchived;
   await job.commit(
     [
       ctx.db
@@ -103,6 +107,15 @@ export async function finishImport(job: ImportJob): Promise<void> {
           ...(!isKept && { sealedPassword: null, username: "" }),
         })
         .where(eq(imports.id, row.id)),
+      ...(file ? [expireExportFile(ctx, file.uuid, isDone)] : []),
+      ...(isArchived
+        ? [
+            ctx.db
+              .update(repositories)
+              .set({ archivedAt: now })
+              .where(and(eq(repositories.id, repoId), isDone)),
+          ]
+        : []),
       ...(isShown
         ? [
             recordIfChanged(ctx, { type: "migration.finished", repoId, ownerId }),

@@ -14,14 +14,16 @@ import type { ForgeReader } from "../../forges/forge.ts";
 import type { StepAnswers } from "../../forges/step-answers.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { JobLease } from "../remotes/job-lease.ts";
-import type { RemoteRepository } from "../remotes/remote-repository.ts";
+import type { FetchSource } from "../remotes/fetch-remote.ts";
 import { forgetAnswers } from "./keep-answers.ts";
 
 /** Where an import reads. */
 export interface ImportSource {
-  readonly remote: RemoteRepository;
+  readonly remote: FetchSource;
   /** Undefined for plain git. */
   readonly reader: ForgeReader | undefined;
+  /** Where all is in one archive: opens one of its files, or returns undefined if it has none of this path. */
+  readonly openFile?: (path: string) => AsyncGenerator<Uint8Array, void> | undefined;
   /** The header with the credentials of the import for an address of its remote's own host; none for any other. */
   authorizationFor(url: string): Readonly<Record<string, string>>;
 }

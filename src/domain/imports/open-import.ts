@@ -82,13 +82,18 @@ export async function findImportToAdvance(
  * Opens what an import reads. Asks it nothing yet.
  *
  * @param answers What was answered to the present step.
- * @throws RemoteFailure `unauthorized` if its password can't be unsealed any more.
+ * @throws RemoteFailure `unauthorized` if its password can't be unsealed any more. Failure `invalid` for an export that is no
+ * longer here.
  */
 export async function openSource(
   ctx: Ctx,
   row: Import,
   answers?: StepAnswers,
 ): Promise<ImportSource> {
+  if (row.service === "bundle") {
+    const { openExport } = await import("./open-export.ts");
+    return openExport(ctx, row);
+  }
   const password = await openPassword(ctx, row);
   const { address, username, service } = row;
   const remote = { url: address, username, password };
@@ -98,7 +103,7 @@ export async function openSource(
   return {
     remote: openRemote(ctx, remote),
     reader:
-      service === "git" || service === "bundle"
+      service === "git"
         ? undefined
         : openForge(
             service,

@@ -1,46 +1,33 @@
-import { eq, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 
-import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
   FORGE_SERVICES,
   type ForgeService,
-  type Import,
-  imports,
   PROJECT_PARTS,
   type ProjectPart,
   pullMirrors,
   type User,
-  users,
 } from "../../db/schema/index.ts";
-import { record } from "../../events/record.ts";
-import { Failure, forbidden, invalid } from "../../lib/failure.ts";
+import { forbidden, invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isAccountNamed, isSeen, selectAccounts, toMembership } from "../accounts/find-account.ts";
 import { sealMirrorPassword } from "../mirrors/open-mirror.ts";
 import { readMirrorInterval } from "../mirrors/mirror-interval.ts";
 import { requireMirrorApprover } from "../mirrors/require-mirrors.ts";
 import { isRefused, parseRemoteAddress, type RemoteAddress } from "../remotes/remote-address.ts";
 import { refuseNarrowToken } from "../repos/create-repository.ts";
-import { deleteRepository } from "../repos/delete-repository.ts";
-import {
-  type CreationContext,
-  insertRepository,
-  unitsOfMirror,
-} from "../repos/insert-repository.ts";
-import { repositoryLimit } from "../repos/repository-limit.ts";
+import { unitsOfMirror } from "../repos/insert-repository.ts";
 import { checkRepositoryName } from "../repos/repository-name.ts";
-import { findVisibleRepository } from "../repos/find-repository.ts";
+import { beginImport } from "./begin-import.ts";
+import { findAuthors } from "./find-authors.ts";
+import { findImportOwner, type ImportOwner, requireMigrations } from "./find-import-owner.ts";
 import { sealImportPassword, TOKEN_USER } from "./open-import.ts";
 
 /** What the caller wants. */
-export interface NewImport {
+export interface NewImport extends ImportOwner {
   readonly cloneAddress: string;
   readonly name: string;
-  /** By name, or else by id; the caller without either. */
-  readonly ownerName: string;
-  readonly ownerId: number;
   /** Any that is not one of the known forges is plain git. */
   readonly service: string;
   readonly username: string;
@@ -65,13 +52,6 @@ export interface NewImport {
 /** How long a name may take to resolve. */
 const CHECK_MS = 5000;
 
-/** Pauses between two looks at an import that the request waits for, in milliseconds. */
-const LOOK_MIN_MS = 50;
-const LOOK_MAX_MS = 500;
-
-/** Authors that one request maps. */
-export const AUTHORS_MAX = 1000;
-
 /**
  * Starts to take over a repository, and of a forge what goes with it.
  *
@@ -89,7 +69,7 @@ export async function startImport(
   wanted: NewImport,
 ): Promise<RepositoryContext> {
   requireMigrations(ctx);
-  const creation = await findOwner(ctx, creator, wanted);
+  const creation = await findImportOwner(ctx, creator, wanted);
   const { owner } = creation;
   checkRepositoryName(wanted.name, "repo_name");
   refuseNarrowToken(ctx, wanted.isPrivate || owner.visibility !== "public");
@@ -108,16 +88,7 @@ export async function startImport(
     largeFilesUrl,
     authors,
   };
-  const repo = await insertImported(ctx, creation, wanted, plan);
-  const started = await findImportId(ctx, repo.row.id);
-  await ctx.remoteJobs.send([{ kind: "import", importId: started }]);
-  return waitForEnd(ctx, repo, started);
-}
-
-function requireMigrations({ config }: Pick<Ctx, "config">): void {
-  if (config.areMigrationsDisabled) {
-    throw forbidden("the site administrator has disabled migrations");
-  }
+  return beginImport(ctx, creation, ...(await toColumns(ctx, wanted, plan, creation.creator)));
 }
 
 /** What is not as the caller wrote it. */
@@ -132,38 +103,6 @@ interface Plan {
 
 const toService = (name: string): ForgeService =>
   FORGE_SERVICES.find((service) => service === name.toLowerCase()) ?? "git";
-
-/**
- * Finds the owner of the new repository.
- *
- * SECURITY: an account that the caller may not see does not exist.
- */
-async function findOwner(
-  ctx: Ctx,
-  creator: User,
-  { ownerName, ownerId }: NewImport,
-): Promise<CreationContext> {
-  const { actor, db } = ctx;
-  const isSelf =
-    ownerName === ""
-      ? ownerId === 0 || ownerId === creator.id
-      : ownerName.toLowerCase() === creator.lowerName;
-  if (isSelf) return { owner: creator, creator, ownsOwner: true };
-  const isWanted = ownerName === "" ? eq(users.id, ownerId) : isAccountNamed(ownerName);
-  const [row] = await selectAccounts(db, callerSql(actor)).where(isWanted);
-  if (!row || !isSeen(actor, row)) {
-    const uid = ownerName === "" ? ownerId : 0;
-    throw invalid(`user does not exist [uid: ${uid}, name: ${ownerName}]`);
-  }
-  const { account: owner } = row;
-  if (owner.kind === "user") {
-    if (!actor.isSiteAdmin) throw forbidden("Given user is not an organization.");
-    return { owner, creator, ownsOwner: true };
-  }
-  const { canCreateRepository, isOwner } = toMembership(actor, row);
-  if (!canCreateRepository) throw forbidden("Given user is not owner of organization.");
-  return { owner, creator, ownsOwner: isOwner };
-}
 
 async function checkAddress(ctx: Ctx, wanted: NewImport): Promise<RemoteAddress> {
   const { token, username, password, cloneAddress } = wanted;
@@ -215,60 +154,25 @@ function readInterval({ config }: Ctx, text: string): number {
   return interval;
 }
 
-/**
- * Finds the accounts of authors.
- *
- * SECURITY: what is taken over then counts as written by these accounts. Only an administrator of the service may say so,
- * who could sign in as any of them.
- */
-async function findAuthors(
-  { actor, db }: Ctx,
-  authors: NewImport["authors"],
-): Promise<Record<string, number>> {
-  const entries = Object.entries(authors);
-  if (entries.length === 0) return {};
-  if (!actor.isSiteAdmin) throw forbidden("authors are mapped by administrators of the service");
-  if (entries.length > AUTHORS_MAX) throw invalid(`at most ${AUTHORS_MAX} authors can be mapped`);
-  const names = JSON.stringify(entries.map(([, name]) => name.toLowerCase()));
-  const found = await db
-    .select({ id: users.id, lowerName: users.lowerName })
-    .from(users)
-    .where(
-      sql`${users.lowerName} in (select value from json_each(${names})) and ${users.kind} = 'user'`,
-    );
-  const ids = new Map(found.map(({ id, lowerName }) => [lowerName, id]));
-  return Object.fromEntries(
-    entries.map(([author, name]) => {
-      const id = ids.get(name.toLowerCase());
-      if (id === undefined) throw invalid(`user does not exist [uid: 0, name: ${name}]`);
-      return [author.toLowerCase(), id];
-    }),
-  );
-}
-
-/** Writes the repository, its import and its mirror in one batch. */
-async function insertImported(
+/** What is written of an import: the columns of its repository and its own, and its mirror. */
+async function toColumns(
   ctx: Ctx,
-  creation: CreationContext,
   wanted: NewImport,
-  plan: Plan,
-): Promise<RepositoryContext> {
-  const { db, now, config } = ctx;
-  const { owner, creator } = creation;
-  const { address, service, parts, intervalSeconds } = plan;
-  const { isMirror, withLargeFiles } = wanted;
+  { address, service, parts, intervalSeconds, largeFilesUrl, authors }: Plan,
+  creator: User,
+) {
+  const { name, description, isPrivate, isMirror, withLargeFiles } = wanted;
+  const { now } = ctx;
   const [importPassword, mirrorPassword] = await Promise.all([
     sealImportPassword(ctx, address.password),
     isMirror ? sealMirrorPassword(ctx, address.password) : null,
   ]);
-  const objectName = crypto.randomUUID();
+  const source = { address: address.url, username: address.username, service };
+  const lfs = { withLargeFiles, largeFilesUrl };
   const columns = {
-    objectName,
-    networkName: objectName,
-    name: wanted.name,
-    description: wanted.description,
-    isPrivate: wanted.isPrivate,
-    defaultBranch: config.defaultBranch,
+    name,
+    description,
+    isPrivate,
     isMirror,
     origin: {
       url: address.url,
@@ -277,60 +181,24 @@ async function insertImported(
     },
     ...(isMirror && unitsOfMirror(parts)),
   };
-  const source = { address: address.url, username: address.username, service };
-  const lfs = { withLargeFiles, largeFilesUrl: plan.largeFilesUrl };
-  try {
-    return await insertRepository(
-      ctx,
-      creation,
-      columns,
-      (repoId) =>
-        record(ctx, { type: "repository.created", repoId, ownerId: owner.id, name: wanted.name }),
-      (repoId) => [
-        insertSelect(
-          db,
-          imports,
-          {
-            ...source,
-            repoId,
-            doerId: creator.id,
-            sealedPassword: importPassword,
-            wishes: { parts, ...lfs, authors: plan.authors, readAt: now },
-            notes: notesOf(wanted, service),
-            dueAt: now,
-            rootUrl: config.publicUrl === "" ? ctx.publicUrl : "",
-            createdAt: now,
-          },
-          sql``,
-        ),
-        ...(isMirror
-          ? [
-              insertSelect(
-                db,
-                pullMirrors,
-                {
-                  ...source,
-                  ...lfs,
-                  repoId,
-                  sealedPassword: mirrorPassword,
-                  approverId: creator.id,
-                  intervalSeconds,
-                  parts,
-                  createdAt: now,
-                },
-                sql``,
-              ),
-            ]
-          : []),
-      ],
-    );
-  } catch (error) {
-    if (error instanceof Failure && error.kind === "forbidden") {
-      const limit = repositoryLimit(ctx, owner);
-      throw invalid(`You have already reached your limit of ${limit} repositories.`);
-    }
-    throw error;
-  }
+  const row = {
+    ...source,
+    sealedPassword: importPassword,
+    wishes: { parts, ...lfs, authors, readAt: now },
+    notes: notesOf(wanted, service),
+  };
+  const mirror = {
+    ...source,
+    ...lfs,
+    sealedPassword: mirrorPassword,
+    approverId: creator.id,
+    intervalSeconds,
+    parts,
+    createdAt: now,
+  };
+  const toMirror = (repoId: SQL<number>) =>
+    isMirror ? [insertSelect(ctx.db, pullMirrors, { ...mirror, repoId }, sql``)] : [];
+  return [columns, row, toMirror] as const;
 }
 
 /** What is known from the beginning not to come. */
@@ -340,35 +208,4 @@ function notesOf({ wantsWiki, service: named }: NewImport, service: ForgeService
     ...(wantsWiki ? ["the wiki was left out: this service has no wikis"] : []),
     ...(isOther ? [`of ${JSON.stringify(named)} only git is taken over`] : []),
   ];
-}
-
-async function findImportId({ db }: Ctx, repoId: number): Promise<number> {
-  const [row] = await db.select({ id: imports.id }).from(imports).where(eq(imports.repoId, repoId));
-  if (!row) throw new Error("a repository without its import");
-  return row.id;
-}
-
-/** Waits while the import goes on, as long as the configuration says. */
-async function waitForEnd(
-  ctx: Ctx,
-  repo: RepositoryContext,
-  importId: number,
-): Promise<RepositoryContext> {
-  const endsAt = Date.now() + ctx.config.migrationWaitMs;
-  let pauseMs = LOOK_MIN_MS;
-  let row: Pick<Import, "state" | "lastError"> | undefined = { state: "running", lastError: "" };
-  while (row?.state === "running" && Date.now() < endsAt) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    pauseMs = Math.min(pauseMs * 2, LOOK_MAX_MS);
-    [row] = await ctx.db
-      .select({ state: imports.state, lastError: imports.lastError })
-      .from(imports)
-      .where(eq(imports.id, importId));
-  }
-  if (row?.state === "failed") {
-    await deleteRepository(ctx, repo);
-    throw invalid(row.lastError);
-  }
-  // It may be renamed, or deleted, by an administrator meanwhile.
-  return (await findVisibleRepository(ctx, repo.owner.name, repo.row.name)) ?? repo;
 }

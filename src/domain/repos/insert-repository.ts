@@ -65,6 +65,15 @@ export const unitsOfMirror = (parts: readonly ProjectPart[]) => ({
   hasActions: false,
 });
 
+/** The units of a repository that comes from an export. */
+export const unitsOfProject = ({
+  tracksIssues,
+  takesPulls,
+}: {
+  readonly tracksIssues: boolean;
+  readonly takesPulls: boolean;
+}) => ({ hasIssues: tracksIssues, hasPullRequests: takesPulls });
+
 /**
  * Writes a new repository in one batch: its row, its event, copies of the default hooks, a watch for the
  * creator and, in an organization that the creator does not own, the creator's role as an administrator.

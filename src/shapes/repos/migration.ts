@@ -23,7 +23,9 @@ export const Migration = z
     state: z.enum(IMPORT_STATES),
     stage: z.enum(IMPORT_STAGES).openapi({ description: "What it does, or goes on with" }),
     service: z.enum([...FORGE_SERVICES, "bundle"]),
-    clone_addr: z.string().openapi({ description: "The address, without credentials" }),
+    clone_addr: z
+      .string()
+      .openapi({ description: "The address, without credentials; empty for an export" }),
     parts: z.array(z.enum(PROJECT_PARTS)).openapi({ description: "What is taken besides git" }),
     stages: z.array(Stage).openapi({ description: "Those that have begun, in their order" }),
     notes: z.array(z.string()).openapi({ description: "What was left out, and why; at most 100" }),

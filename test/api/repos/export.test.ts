@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import { openZip, type ZipFile } from "../../../src/lib/zip.ts";
-import { sourceOfBytes } from "../../../src/lib/archive-source.ts";
 import { reactions } from "../../../src/db/schema/index.ts";
-import { answer, call } from "../../support/call.ts";
+import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
+import { exportBytes, filesOfExport, readJson, readText } from "../../support/exports.ts";
 import {
   attachLabel,
   makeComment,
@@ -15,28 +14,8 @@ import {
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeCodeComment, makePull, makeReview } from "../../support/pulls.ts";
 
-const JSON_MAX = 10_000_000;
-
 /** Exports a repository, and reads the archive with a strict reader. */
-async function exported(repo: TestRepo, as: TestUser): Promise<Map<string, ZipFile>> {
-  const request = new Request(
-    `https://forge.example/api/v1/repos/${repo.owner}/${repo.name}/export`,
-    {
-      headers: { Authorization: `token ${as.token}` },
-    },
-  );
-  const response = await answer(request);
-  expect(response.status).toBe(200);
-  expect(response.headers.get("Content-Type")).toBe("application/zip");
-  expect(response.headers.get("Content-Disposition")).toContain(`${repo.owner}-${repo.name}.zip`);
-  const files = await openZip(sourceOfBytes(new Uint8Array(await response.arrayBuffer())));
-  return new Map(files.map((file) => [file.path, file]));
-}
-
-const read = async (files: Map<string, ZipFile>, path: string): Promise<string> =>
-  new TextDecoder().decode(await files.get(path)?.read(JSON_MAX));
-const json = async (files: Map<string, ZipFile>, path: string) =>
-  JSON.parse(await read(files, path));
+const exported = async (repo: TestRepo, as: TestUser) => filesOfExport(await exportBytes(repo, as));
 
 async function makeRepo(): Promise<[TestRepo, TestUser]> {
   const owner = await make.user();
@@ -53,10 +32,10 @@ describe("GET /repos/{owner}/{repo}/export", () => {
 
     const files = await exported(repo, owner);
 
-    const bundle = await read(files, "repository.bundle");
+    const bundle = await readText(files, "repository.bundle");
     const head = `# v2 git bundle\n${oid} HEAD\n${oid} refs/heads/${repo.defaultBranch}\n\nPACK`;
     expect(bundle.slice(0, head.length)).toBe(head);
-    expect(await json(files, "manifest.json")).toMatchObject({
+    expect(await readJson(files, "manifest.json")).toMatchObject({
       format: "edgeforge-export",
       version: 1,
       project: { name: repo.name, defaultBranch: repo.defaultBranch, isArchived: false },
@@ -72,7 +51,7 @@ describe("GET /repos/{owner}/{repo}/export", () => {
         (kind) => `${kind}/000001.json`,
       ),
     ]);
-    expect(await json(files, "issues/000001.json")).toEqual([]);
+    expect(await readJson(files, "issues/000001.json")).toEqual([]);
   });
 
   it("has issues with their labels, milestone, reactions and comments", async () => {
@@ -100,11 +79,11 @@ describe("GET /repos/{owner}/{repo}/export", () => {
     const files = await exported(repo, owner);
 
     const by = { id: owner.id, name: owner.name };
-    expect(await json(files, "labels/000001.json")).toMatchObject([
+    expect(await readJson(files, "labels/000001.json")).toMatchObject([
       { foreignId: String(label.id), name: "kind/bug", isExclusive: true },
     ]);
-    expect(await json(files, "milestones/000001.json")).toMatchObject([{ title: "1.0" }]);
-    expect(await json(files, "issues/000001.json")).toMatchObject([
+    expect(await readJson(files, "milestones/000001.json")).toMatchObject([{ title: "1.0" }]);
+    expect(await readJson(files, "issues/000001.json")).toMatchObject([
       {
         kind: "issue",
         number: issue.number,
@@ -117,7 +96,7 @@ describe("GET /repos/{owner}/{repo}/export", () => {
         closedAt: 5000,
       },
     ]);
-    expect(await json(files, "comments/000001.json")).toMatchObject([
+    expect(await readJson(files, "comments/000001.json")).toMatchObject([
       {
         foreignId: String(comment.id),
         number: issue.number,
@@ -126,6 +105,35 @@ describe("GET /repos/{owner}/{repo}/export", () => {
       },
       { foreignId: String(migrated.id), poster: { id: 7, name: "far" } },
     ]);
+  });
+
+  it("has labels of its organization that issues have, and no others", async () => {
+    const owner = await make.user();
+    const org = await make.org([owner]);
+    const repo = await make.repo(org);
+    const used = await makeLabel({ org }, { name: "used" });
+    await makeLabel({ org }, { name: "unused" });
+    await attachLabel(await makeIssue(repo), used);
+
+    const files = await exported(repo, owner);
+
+    expect(await readJson(files, "labels/000001.json")).toMatchObject([{ name: "used" }]);
+    expect(await readJson(files, "issues/000001.json")).toMatchObject([
+      { labelIds: [String(used.id)] },
+    ]);
+  });
+
+  it("has long texts in several files", async () => {
+    const [repo, owner] = await makeRepo();
+    const bodies = ["a", "b", "c"].map((letter) => letter.repeat(900_000));
+    for (const body of bodies) await makeIssue(repo, { body });
+
+    const files = await exported(repo, owner);
+
+    const pages = [1, 2].map((page) => readJson(files, `issues/00000${page}.json`));
+    const items = (await Promise.all(pages)) as { body: string }[][];
+    expect(items.map((page) => page.map(({ body }) => body[0]))).toEqual([["a", "b"], ["c"]]);
+    expect(files.has("issues/000003.json")).toBe(false);
   });
 
   it("has pull requests with their reviews, and no pending ones", async () => {
@@ -137,7 +145,7 @@ describe("GET /repos/{owner}/{repo}/export", () => {
 
     const files = await exported(repo, owner);
 
-    expect(await json(files, "pulls/000001.json")).toMatchObject([
+    expect(await readJson(files, "pulls/000001.json")).toMatchObject([
       {
         kind: "pull",
         number: pull.number,
@@ -147,10 +155,10 @@ describe("GET /repos/{owner}/{repo}/export", () => {
         mergedAt: null,
       },
     ]);
-    expect(await json(files, "reviews/000001.json")).toMatchObject([
+    expect(await readJson(files, "reviews/000001.json")).toMatchObject([
       { body: "fine", state: "approved", comments: [{ foreignId: String(code.id) }] },
     ]);
-    expect(await read(files, "reviews/000001.json")).not.toContain("secret thoughts");
+    expect(await readText(files, "reviews/000001.json")).not.toContain("secret thoughts");
   });
 
   it("has all pages of many issues, each once", async () => {
@@ -159,7 +167,7 @@ describe("GET /repos/{owner}/{repo}/export", () => {
 
     const files = await exported(repo, owner);
 
-    const pages = [1, 2, 3].map((page) => json(files, `issues/00000${page}.json`));
+    const pages = [1, 2, 3].map((page) => readJson(files, `issues/00000${page}.json`));
     const numbers = (await Promise.all(pages)).flat().map(({ number }) => number);
     expect(numbers).toEqual(Array.from({ length: 205 }, (_, at) => at + 1));
     expect(files.has("issues/000004.json")).toBe(false);

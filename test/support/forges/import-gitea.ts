@@ -6,10 +6,7 @@ import { makeGiteaSample } from "./gitea-sample.ts";
 import { type Hooks, importSample, makeProjectGit } from "./import-sample.ts";
 
 /** Takes the sample of Gitea, or of Gogs, over; ada has an account here, nobody else. */
-export async function importGitea(
-  behaviour: GiteaBehaviour = {},
-  onWait?: Hooks["onWait"],
-) {
+export async function importGitea(behaviour: GiteaBehaviour = {}, onWait?: Hooks["onWait"]) {
   const here = inject("gitea");
   const instance = `at-${crypto.randomUUID()}`;
   const refOf = (number: number): string => `refs/pull/${number}/head`;

@@ -27,7 +27,7 @@ export async function importGitHub(behaviour: GitHubBehaviour = {}) {
   const imported = await importSample(
     ada,
     { service: "github", clone_addr: `${here}/${owner}/app`, authors: { ada: ada.name } },
-    () => fetch(`${here}/_window/${owner}`, { method: "PUT" }),
+    { onWait: () => fetch(`${here}/_window/${owner}`, { method: "PUT" }) },
   );
   const requests: GitHubRequest[] = await (await fetch(`${here}/_journal/${owner}`)).json();
   const faultCount = requests.filter(({ status }) => status === behaviour.fault?.status).length;

@@ -92,14 +92,13 @@ async function listMissing(
 
 /** Takes one file. One that can't be taken is noted: it must not keep the others from coming. */
 async function takeAsset(job: ImportJob, asset: ForeignAsset, releaseId: number): Promise<void> {
-  const { ctx, source } = job;
+  const { ctx } = job;
   const bytesMax = ctx.config.attachmentMaxMib * MIB;
   try {
     if ((asset.sizeBytes ?? 0) > bytesMax) {
       throw new RemoteFailure("too_large", `it is larger than ${ctx.config.attachmentMaxMib} MiB`);
     }
-    const headers = source.reader?.headersFor(asset.url) ?? {};
-    const { pieces } = await openDownload(ctx, asset.url, headers, bytesMax);
+    const pieces = await openAsset(job, asset.url, bytesMax);
     const rules = {
       types: ctx.config.releaseTypes,
       typeFailure: () => invalid("its type is not allowed"),
@@ -110,6 +109,21 @@ async function takeAsset(job: ImportJob, asset: ForeignAsset, releaseId: number)
     if (!isFinal(job, error)) throw error;
     job.note(`the file ${asset.name} was left out: ${error.message}`);
   }
+}
+
+/** Opens a file of a release. @throws RemoteFailure */
+async function openAsset(
+  { ctx, source }: ImportJob,
+  url: string,
+  bytesMax: number,
+): Promise<AsyncGenerator<Uint8Array, void>> {
+  if (!source.openFile) {
+    const headers = source.reader?.headersFor(url) ?? {};
+    return (await openDownload(ctx, url, headers, bytesMax)).pieces;
+  }
+  const pieces = source.openFile(url);
+  if (!pieces) throw new RemoteFailure("not_found", "the export does not have it");
+  return pieces;
 }
 
 /** Whether a file is left out for a failure. Limits of rates are always waited for. */

@@ -1,6 +1,10 @@
+import type { ByteText } from "../../../git/byte-text.ts";
 import { isHiddenRef } from "../../git/push-refs.ts";
 import { fetchRemote } from "../../remotes/fetch-remote.ts";
 import type { ImportJob } from "../import-job.ts";
+
+/** The head of a pull request, as this service calls it. */
+const PULL_HEAD = /^refs\/pull\/[1-9][0-9]{0,9}\/head$/;
 
 /** Refs that could not be taken which are noted. */
 const SKIPPED_NOTES_MAX = 20;
@@ -17,10 +21,13 @@ export async function importGit(job: ImportJob): Promise<void> {
   const project = await source.reader?.readProject();
   const isAdding = wishes.isRepeat === true && !repo.row.isMirror;
   const present = isAdding ? await listRefNames(job) : new Set<string>();
+  // An archive has one pack: it is read once, with the heads of pull requests.
+  const isLeftOut = (name: ByteText): boolean =>
+    isHiddenRef(name) && !(source.openFile && PULL_HEAD.test(name));
   const fetched = await fetchRemote(ctx, repo, source.remote, {
     prune: false,
     isFirst: true,
-    refs: (name) => (isHiddenRef(name) || present.has(name) ? undefined : name),
+    refs: (name) => (isLeftOut(name) || present.has(name) ? undefined : name),
   });
   for (const { ref, reason } of fetched.skipped.slice(0, SKIPPED_NOTES_MAX)) {
     job.note(`${ref} was left out: ${reason}`);

@@ -7,6 +7,7 @@ import { mapInParallel } from "../../../forges/in-parallel.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import type { Snapshot } from "../../../storage/repository-records.ts";
 import { type LfsPointer, POINTER_BYTES_MAX, readLfsPointer } from "../../contents/lfs-pointer.ts";
+import { largeFilePath } from "../../exports/export-files.ts";
 import { findObjects } from "../../lfs/find-objects.ts";
 import { storeObject } from "../../lfs/store-object.ts";
 import { type LfsAction, lfsUrlOf, requestLfsBatch } from "../../remotes/lfs-batch.ts";
@@ -147,6 +148,14 @@ class Taking {
       else this.#leaveOut(pointer, `it has ${pointer.sizeBytes} bytes`);
     }
     if (wanted.size === 0) return true;
+    if (source.openFile) {
+      for (const pointer of wanted.values()) {
+        const pieces = source.openFile(largeFilePath(pointer.oid));
+        if (pieces) await this.#store(pointer, async () => pieces);
+        else this.#leaveOut(pointer, "it is not there");
+      }
+      return true;
+    }
     const server = {
       url: lfsUrlOf(row.address, row.wishes.largeFilesUrl),
       authorizationFor: (url: string) => source.authorizationFor(url),
@@ -170,15 +179,25 @@ class Taking {
   }
 
   async #take(pointer: LfsPointer, { href, header }: LfsAction): Promise<void> {
-    const { ctx, repo, row, source } = this.#job;
+    const { ctx, source } = this.#job;
     const given = header ?? {};
     const hasOwn = Object.keys(given).some((name) => name.toLowerCase() === "authorization");
     const headers = { ...given, ...(!hasOwn && source.authorizationFor(href)) };
+    await this.#store(pointer, async () => {
+      const { pieces } = await openDownload(ctx, href, headers, pointer.sizeBytes);
+      return pieces;
+    });
+  }
+
+  async #store(
+    pointer: LfsPointer,
+    open: () => Promise<AsyncGenerator<Uint8Array, void>>,
+  ): Promise<void> {
+    const { ctx, repo, row } = this.#job;
     let broken: unknown;
     try {
-      const { pieces } = await openDownload(ctx, href, headers, pointer.sizeBytes);
       const body = streamOf(
-        noting(pieces, (error) => (broken = error)),
+        noting(await open(), (error) => (broken = error)),
         () => undefined,
       );
       await storeObject(ctx, repo.row, pointer, body);

@@ -11,6 +11,7 @@ import {
   repositories,
 } from "../../../db/schema/index.ts";
 import type { ForeignIssue, ForeignPull } from "../../../forges/forge.ts";
+import { PINS_MAX } from "../../issues/pin-issue.ts";
 import { toIssueTitle } from "../../issues/issue-title.ts";
 import { type ImportJob, presentUserId } from "../import-job.ts";
 import { accountIdsOf, reactionsOf, toAuthor } from "./authors.ts";
@@ -40,6 +41,8 @@ export function toIssueRow(job: ImportJob, item: ForeignIssue | ForeignPull) {
     deadlineAt: item.deadlineAt,
     createdAt: item.createdAt,
     updatedAt: item.updatedAt,
+    pinOrder: item.pinOrder ?? 0,
+    timeEstimateSeconds: item.timeEstimateSeconds ?? 0,
     labelIds: item.labelIds.slice(0, LABELS_MAX),
     assigneeIds: accountIdsOf(job, item.assignees).slice(0, ASSIGNEES_MAX),
     reactions: reactionsOf(job, item.reactions),
@@ -57,6 +60,16 @@ const milestoneOf = (job: ImportJob): SQL => sql`(
   select m.id
   from milestones m
   where m.id = ${localIdOf(job, "milestone", field("milestoneId"))} and m.repo_id = ${job.repoId}
+)`;
+
+/** The position of an item of a page among the pinned ones of its kind, if it has one that is free; otherwise 0. */
+const freePin = ({ repoId }: ImportJob): SQL => sql`iif(
+  ${field("pinOrder")} between 1 and ${PINS_MAX} and not exists (
+    select 1 from issues i
+    where i.repo_id = ${repoId} and i.is_pull = ${field("isPull")}
+      and i.pin_order = ${field("pinOrder")}
+  ),
+  ${field("pinOrder")}, 0
 )`;
 
 /**
@@ -89,6 +102,8 @@ export function issueStatements(job: ImportJob, rows: readonly IssueRow[]): Batc
         isLocked: field("isLocked"),
         milestoneId: milestoneOf(job),
         deadlineAt: field("deadlineAt"),
+        timeEstimateSeconds: field("timeEstimateSeconds"),
+        pinOrder: freePin(job),
         createdAt: field("createdAt"),
         updatedAt: field("updatedAt"),
       },

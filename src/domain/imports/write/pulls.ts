@@ -60,7 +60,8 @@ export function toPullColumns(
   const nodeOf = (oid: string): Node => (oid === "" ? NO_NODE : graph.find(oid));
   const merge = nodeOf(mergeCommitOid);
   const parents = merge === NO_NODE ? [] : [...graph.parents(merge)];
-  const mergedBase = parents[0];
+  const before = nodeOf(item.mergeKind === undefined ? "" : toOid(item.base.oid));
+  const mergedBase = item.mergedAt !== null && before !== NO_NODE ? before : parents[0];
   const head = nodeOf(headOid);
   const base =
     item.mergedAt === null ? nodeOf(tipOf(baseBranch) ?? toOid(item.base.oid)) : mergedBase;
@@ -80,12 +81,16 @@ export function toPullColumns(
         : found === undefined
           ? known
           : graph.oid(found),
-    allowMaintainerEdit: false,
+    // Whoever pushes to the base pushes to this head anyway.
+    allowMaintainerEdit: isOwn && item.allowMaintainerEdit,
     mergedAt: item.mergedAt,
     mergerId: item.merger === null ? null : (accountOf(job, item.merger) ?? null),
     mergeCommitOid,
     mergedBaseOid: mergedBase === undefined ? "" : graph.oid(mergedBase),
-    mergeKind: item.mergedAt === null ? null : parents.length > 1 ? "merge" : "manually-merged",
+    mergeKind:
+      item.mergedAt === null
+        ? null
+        : (item.mergeKind ?? (parents.length > 1 ? "merge" : "manually-merged")),
     baseTip: tipOf(baseBranch),
     headTip: isOwn ? tipOf(branch) : null,
   };

@@ -34,7 +34,7 @@ export const toReleaseRow = (job: ImportJob, item: ForeignRelease) => {
     publisherId: posterId,
     ...original,
     createdAt: item.createdAt,
-    publishedAt: item.isDraft ? null : item.createdAt,
+    publishedAt: item.publishedAt ?? (item.isDraft ? null : item.createdAt),
   };
 };
 export type ReleaseRow = ReturnType<typeof toReleaseRow>;

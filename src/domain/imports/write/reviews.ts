@@ -38,6 +38,7 @@ const toReviewRow = (job: ImportJob, item: ForeignReview) => {
     body: toStoredText(job, item.body, `a review of ${item.number}`),
     commitOid: toOid(item.commitOid),
     createdAt: item.createdAt,
+    updatedAt: item.updatedAt ?? item.createdAt,
   };
 };
 export type ReviewRow = ReturnType<typeof toReviewRow>;
@@ -64,18 +65,31 @@ export function toCodeRows(job: ImportJob, items: readonly ForeignReview[]) {
       author: toAuthor(job, comment.poster),
       body: toStoredText(job, comment.body, `a comment on code of ${review.number}`),
       path: comment.path.toWellFormed().slice(0, PATH_LENGTH_MAX),
-      line: Math.max(0, comment.line),
       isOldSide: comment.isOnOldSide,
-      isOutdated: comment.line <= 0,
-      commitOid: toOid(comment.commitOid),
+      place: toPlace(comment),
       diffHunk: comment.hunk.toWellFormed().slice(0, HUNK_LENGTH_MAX),
       isResolved: comment.isResolved,
+      resolvedAt: comment.place?.resolvedAt ?? comment.updatedAt,
       createdAt: comment.createdAt,
       updatedAt: comment.updatedAt,
       reactions: reactionsOf(job, comment.reactions),
     })),
   );
 }
+
+/** Where a comment is: in lines as they are now, and as they were when it was written. */
+function toPlace({ line: sent, commitOid, place }: ForeignCodeComment) {
+  const line = Math.max(0, sent);
+  return {
+    line,
+    startLine: place?.startLine ?? line,
+    isOutdated: place?.isOutdated ?? line === 0,
+    commitOid: toOid(commitOid),
+    originalLine: place?.originalLine ?? line,
+    originalCommitOid: toOid(place?.originalCommitOid ?? commitOid),
+  };
+}
+
 export type CodeRow = ReturnType<typeof toCodeRows>[number];
 
 /** The id of the first comment of a conversation, as far as the page has it; "" for that itself. */
@@ -136,7 +150,7 @@ export function reviewStatements(
         body: field("body"),
         commitOid: field("commitOid"),
         createdAt: field("createdAt"),
-        updatedAt: field("createdAt"),
+        updatedAt: field("updatedAt"),
       },
       sql`${freshItems(job, "review", rows)} order by item.key`,
     ).onConflictDoNothing(),
@@ -174,6 +188,7 @@ export function codeCommentStatements(
   if (rows.length === 0) return [];
   const { ctx, repoId } = job;
   const authorOf = (name: keyof MappedAuthor) => sql`(item.value -> 'author' ->> ${name})`;
+  const placeOf = (name: keyof CodeRow["place"]) => sql`(item.value -> 'place' ->> ${name})`;
   const reviewId = localIdOf(job, "review", field("reviewId"));
   const isTaken = sql`exists (select 1 from reviews r where r.id = ${reviewId})`;
   const first = localIdOf(job, "review_comment", field("answersId"));
@@ -215,21 +230,23 @@ export function codeCommentStatements(
           (select e.id from timeline_entries e where e.id = ${first})
         )`,
         path: field("path"),
-        line: field("line"),
-        startLine: field("line"),
+        line: placeOf("line"),
+        startLine: placeOf("startLine"),
         isOldSide: field("isOldSide"),
         commitOid: sql`case
-          when ${field("isOutdated")} then ${field("commitOid")}
+          when ${placeOf("isOutdated")} then ${placeOf("commitOid")}
           when ${field("isOldSide")} then p.merge_base_oid
           else p.head_oid
         end`,
-        originalCommitOid: sql`iif(${field("commitOid")} = '', p.head_oid, ${field("commitOid")})`,
-        originalLine: field("line"),
+        originalCommitOid: sql`iif(
+          ${placeOf("originalCommitOid")} = '', p.head_oid, ${placeOf("originalCommitOid")}
+        )`,
+        originalLine: placeOf("originalLine"),
         diffHunk: field("diffHunk"),
-        isOutdated: field("isOutdated"),
+        isOutdated: placeOf("isOutdated"),
         // Who resolved it is not known: the account stands for it that took it over.
         resolverId: sql`iif(${isResolved}, ${doerId}, null)`,
-        resolvedAt: sql`iif(${isResolved}, ${field("updatedAt")}, null)`,
+        resolvedAt: sql`iif(${isResolved}, ${field("resolvedAt")}, null)`,
       },
       sql`
         ${freshItems(job, "review_comment", rows)}
