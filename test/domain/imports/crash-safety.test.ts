@@ -178,10 +178,10 @@ describe("an import whose job dies", () => {
       expect(wanted.finished).toBe(1);
       const callCount = none.calls.length;
 
-      const stride = env.TEST_ALL ? 1 : 25;
+      const stride = env.TEST_ALL ? 1 : 12;
       let runs = 0;
       const most = await failEveryCall(async (fault: Fault) => {
-        const offset = ((fault.isDone ? 1 : 0) + (fault.isDeath ? 2 : 0)) * 6;
+        const offset = ((fault.isDone ? 1 : 0) + (fault.isDeath ? 2 : 0)) * 3;
         if (fault.at > 0 && (fault.at + offset) % stride !== 0 && fault.at < callCount - 1) {
           return { hasFailed: () => true };
         }
