@@ -6,8 +6,8 @@ import { openZip, type ZipFile } from "../../lib/zip.ts";
 import { UNPACKED_BYTES_FREE } from "../../lib/unpacked-size.ts";
 import { ExportManifest, MANIFEST } from "./export-files.ts";
 
-/** Files of one export that are read. The directory of the archive is held in memory, some kilobytes for each file. */
-const EXPORT_FILES_MAX = 20_000;
+/** Files of one export that are read. The library holds 8 KB in memory for each, of the 128 MB that a Worker has. */
+const EXPORT_FILES_MAX = 5000;
 
 /**
  * What the files besides JSON may unpack to, in multiples of the archive's size: exports have them as they are.

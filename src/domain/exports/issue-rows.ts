@@ -1,5 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 
+import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
 import {
   issueAssignees,
@@ -26,7 +27,7 @@ import {
 
 /** Issues, or pull requests, by their numbers. */
 async function readIssueRows(
-  { db }: Ctx,
+  { db, actor }: Ctx,
   { row }: RepositoryContext,
   isPull: boolean,
   after: number,
@@ -56,10 +57,11 @@ async function readIssueRows(
     db
       .select({
         pull: pulls,
+        // SECURITY: null also for one that the caller may not see.
         headRepository: sql<string | null>`(
           select owner_lower_name || '/' || lower_name
           from repositories
-          where id = ${pulls.headRepoId}
+          where id = ${pulls.headRepoId} and ${isRepositoryVisible(actor)}
         )`.as("head_repository"),
         mergerName: accountNameOf(sql`${pulls.mergerId}`).as("merger_name"),
       })

@@ -161,6 +161,28 @@ describe("GET /repos/{owner}/{repo}/export", () => {
     expect(await readText(files, "reviews/000001.json")).not.toContain("secret thoughts");
   });
 
+  // A pull request does not open the repository of its head to everybody who may read it.
+  it("names the repository of a head only if the caller may see it", async () => {
+    const [repo, owner] = await makeRepo();
+    const contributor = await make.user();
+    const shown = await make.repo(contributor);
+    const hidden = await make.repo(contributor, { isPrivate: true });
+    for (const { id: headRepoId } of [shown, hidden]) await makePull(repo, { headRepoId });
+
+    const [files, ofAdmin] = [
+      await exported(repo, owner),
+      await exported(repo, await make.admin()),
+    ];
+
+    const heads = async (of: typeof files) =>
+      (await readJson(of, "pulls/000001.json")).map(
+        ({ head }: { head: { repository: string } }) => head.repository,
+      );
+    const path = ({ owner: name, name: repoName }: TestRepo) => `${name}/${repoName}`.toLowerCase();
+    expect(await heads(files)).toEqual([path(shown), ""]);
+    expect(await heads(ofAdmin)).toEqual([path(shown), path(hidden)]);
+  });
+
   it("has all pages of many issues, each once", async () => {
     const [repo, owner] = await makeRepo();
     for (let count = 0; count < 205; count++) await makeIssue(repo, { number: count + 1 });

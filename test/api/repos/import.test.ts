@@ -237,6 +237,11 @@ describe("POST /repos/import", () => {
       makeExport({ [MANIFEST]: madeManifest({ name: "../x" }) }),
       /^\[name\]: must consist of/,
     ],
+    [
+      "of more files than are read",
+      makeExport(Object.fromEntries(Array.from({ length: 5001 }, (_, at) => [`lfs/${at}`, ""]))),
+      "the archive has more than 5000 entries",
+    ],
     ["with paths that leave it", makeExport({ "../x": "x" }), "no export"],
     [
       "with a bundle that needs more than it has",
