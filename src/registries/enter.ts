@@ -1,14 +1,12 @@
+import type { SQL } from "drizzle-orm";
+
 import { isPackageInReach } from "../auth/access/credential-reach.ts";
 import type { CallerSql } from "../auth/caller-sql.ts";
 import type { Credential } from "../auth/credential.ts";
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import type { PackageType } from "../db/schema/index.ts";
-import {
-  type FileKey,
-  type FileOfVersion,
-  selectPackageWithFile,
-} from "../domain/packages/find-file.ts";
+import { type FileOfVersion, selectPackageWithFile } from "../domain/packages/find-file.ts";
 import {
   selectPackage,
   toPackageContext,
@@ -47,6 +45,12 @@ export interface OwnerRequest {
 export interface PackageRequest extends OwnerRequest {
   /** Undefined if there is none of this name that the caller may see. */
   readonly pkg: PackageContext | undefined;
+}
+
+/** The context of a request for a file of one package. */
+export interface PackageFileRequest extends PackageRequest {
+  /** Undefined if there is none of this name, or the caller may not see the package. */
+  readonly found: FileOfVersion | undefined;
 }
 
 /**
@@ -91,14 +95,18 @@ export async function enterPackage(
   return { ctx, owner, pkg: toPackageContext(ctx.actor, owner, more?.[0]) };
 }
 
-/** The same, with a file of the package, also in one round trip. */
+/**
+ * The same, with a file of the package, also in one round trip.
+ *
+ * @param fileId As `selectPackageWithFile` has it.
+ */
 export async function enterPackageFile(
   c: RegistryContext,
   { type, name, nameKey, ...rule }: NamedPackage,
-  file: FileKey,
-): Promise<PackageRequest & { readonly found: FileOfVersion | undefined }> {
+  fileId: SQL,
+): Promise<PackageFileRequest> {
   const { ctx, owner, more } = await enterOwner(c, rule, (db, caller, ownerName) =>
-    selectPackageWithFile(db, caller, ownerName, { type, nameKey }, file),
+    selectPackageWithFile(db, caller, ownerName, { type, nameKey }, fileId),
   );
   requirePackageInReach(ctx, owner, { type, name });
   const [row] = more ?? [];

@@ -4,6 +4,7 @@ import type { Ctx } from "../../context.ts";
 import {
   packageBlobs,
   packageFiles,
+  packages,
   packageVersions,
   type PackageBlob,
 } from "../../db/schema/index.ts";
@@ -54,7 +55,7 @@ export const contentName = (digest: Digest): string => digest.replace(":", "_");
 export const isUntagged = (versionKey: SQL): SQL => sql`instr(${versionKey}, ':') > 0`;
 
 /** The condition for the blob of an owner that has a hash: one of SHA-512 is longer than one of SHA-256. */
-export const isBlobOf = (ownerId: number, hex: SQL): SQL => sql`(
+export const isBlobOf = (ownerId: number | SQL, hex: SQL): SQL => sql`(
   (${packageBlobs.ownerId} = ${ownerId} and ${packageBlobs.sha256} = ${hex})
   or (${packageBlobs.ownerId} = ${ownerId} and ${packageBlobs.sha512} = ${hex})
 )`;
@@ -63,7 +64,7 @@ export const isBlobOf = (ownerId: number, hex: SQL): SQL => sql`(
  * The files of an image that have a content, as the clauses after `select`. SECURITY: a content of the owner that the image
  * does not have is not found, since the image's readers may not be those of another image.
  */
-export const fromContent = (packageId: SQL, ownerId: number, hex: SQL, kind: SQL): SQL => sql`
+export const fromContent = (packageId: SQL, ownerId: number | SQL, hex: SQL, kind: SQL): SQL => sql`
   from ${packageBlobs}
   cross join ${packageFiles}
   cross join ${packageVersions}
@@ -85,6 +86,14 @@ export async function findContent(
     .limit(1);
   return found;
 }
+
+/** The id of a file of the image that the query around this selects, which has a content. Null if there is none. */
+export const contentIdOf = (digest: Digest, kind: ContentKind): SQL => {
+  const hex = sql`${hexOf(digest)}`;
+  const ownerId = sql`${packages.ownerId}`;
+  const from = fromContent(sql`${packages.id}`, ownerId, hex, sql`${kind}`);
+  return sql`(select ${packageFiles.id} ${from} limit 1)`;
+};
 
 /** What belongs to a publication besides the image itself. */
 type Beside = Pick<Publication, "also" | "refusalOf">;

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import { accessFacts } from "../../auth/access/facts.ts";
 import type { CallerSql } from "../../auth/caller-sql.ts";
@@ -26,7 +26,8 @@ export interface FileOfVersion {
 /** What names a file within a package, each as the format compares it. */
 export interface FileKey {
   readonly versionKey?: string;
-  readonly nameKey: string;
+  /** A text, or an expression on the package. */
+  readonly nameKey: string | SQL;
   readonly compositeKey?: string;
 }
 
@@ -64,16 +65,33 @@ export async function findPackageFile(
 }
 
 /**
- * Selects a package of an owner by its key, as `selectPackage`, with a file of it; the newest one if several have the key.
+ * The id of a file of the package that the query around this selects; the newest one if several have the key. Null if there
+ * is none.
+ */
+export const fileIdOf = (key: FileKey): SQL => sql`(
+  select ${packageFiles.id}
+  from ${packageVersions}
+  cross join ${packageFiles}
+  where ${packageVersions.packageId} = ${packages.id}
+    and ${packageFiles.versionId} = ${packageVersions.id}
+    and ${isFile(key)}
+  order by ${packageFiles.id} desc
+  limit 1
+)`;
+
+/**
+ * Selects a package of an owner by its key, as `selectPackage`, with a file of it.
  *
  * SECURITY: the file is shown only with a package that `toPackageContext` returned.
+ *
+ * @param fileId The id of a file of the package, such as that of `fileIdOf`.
  */
 export const selectPackageWithFile = (
   db: Database,
   who: CallerSql,
   ownerName: string,
   { type, nameKey }: PackageKey,
-  { versionKey, nameKey: fileKey, compositeKey }: FileKey,
+  fileId: SQL,
 ) =>
   db
     .select({
@@ -86,23 +104,7 @@ export const selectPackageWithFile = (
     })
     .from(packages)
     .leftJoin(repositories, eq(repositories.id, packages.repoId))
-    .leftJoin(
-      packageVersions,
-      and(
-        eq(packageVersions.packageId, packages.id),
-        versionKey === undefined ? undefined : eq(packageVersions.versionKey, versionKey),
-      ),
-    )
-    .leftJoin(
-      packageFiles,
-      and(
-        eq(packageFiles.versionId, packageVersions.id),
-        eq(packageFiles.nameKey, fileKey),
-        compositeKey === undefined ? undefined : eq(packageFiles.compositeKey, compositeKey),
-      ),
-    )
+    .leftJoin(packageFiles, sql`${packageFiles.id} = ${fileId}`)
+    .leftJoin(packageVersions, eq(packageVersions.id, packageFiles.versionId))
     .leftJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
-    .where(and(isOwnerNamed(ownerName), eq(packages.type, type), eq(packages.nameKey, nameKey)))
-    // Versions without the file come last.
-    .orderBy(sql`${packageFiles.id} desc`)
-    .limit(1);
+    .where(and(isOwnerNamed(ownerName), eq(packages.type, type), eq(packages.nameKey, nameKey)));

@@ -1,10 +1,10 @@
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { Ctx } from "../../context.ts";
-import { packageBlobs, packageFiles, packageVersions } from "../../db/schema/index.ts";
-import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
+import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findPackage, type PackageContext } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
@@ -14,7 +14,13 @@ import { conflict, forbidden, notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
-import { enterOwner, enterPackage, type PackageRequest } from "../enter.ts";
+import {
+  enterOwner,
+  enterPackage,
+  enterPackageFile,
+  type NamedPackage,
+  type PackageRequest,
+} from "../enter.ts";
 import { enterRegistry } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readUpload } from "../read-upload.ts";
@@ -90,12 +96,12 @@ cargo.put(`${API}/new`, async (c) => {
 });
 
 cargo.get(`${API}/:name/:version/download`, async (c) => {
-  const { ctx, pkg } = requireCrateOf(await enter(c, "read"));
   const { version } = c.req.param();
-  const versionKey = crateVersionKey(version);
+  const versionKey = crateVersionKey(version) ?? "";
   // The name has the whole version: others of its key differ in their build metadata.
-  const nameKey = `${pkg.row.name}-${version}.crate`;
-  const found = versionKey && (await findPackageFile(ctx, pkg, { versionKey, nameKey }));
+  const nameKey = sql`${packages.name} || ${`-${version}.crate`}`;
+  const fileId = fileIdOf({ versionKey, nameKey });
+  const { ctx, found } = await enterPackageFile(c, namedCrate(c, "read"), fileId);
   if (!found) throw notFound("package does not exist");
   return answerFile(c, ctx, found);
 });
@@ -142,9 +148,13 @@ const ruleOf = (c: RegistryContext, mode: "read" | "write") =>
   ({ mode, credential: readCargoToken(c) }) as const;
 
 /** Finds the crate of the path. */
-function enter(c: RegistryContext, mode: "read" | "write"): Promise<PackageRequest> {
+const enter = (c: RegistryContext, mode: "read" | "write"): Promise<PackageRequest> =>
+  enterPackage(c, namedCrate(c, mode));
+
+/** The crate of the path. */
+function namedCrate(c: RegistryContext, mode: "read" | "write"): NamedPackage {
   const name = c.req.param("name") ?? "";
-  return enterPackage(c, { ...ruleOf(c, mode), type: "cargo", name, nameKey: crateKey(name) });
+  return { ...ruleOf(c, mode), type: "cargo", name, nameKey: crateKey(name) };
 }
 
 function requireCrateOf({ ctx, pkg }: PackageRequest): { ctx: Ctx; pkg: PackageContext } {

@@ -5,7 +5,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import type { Ctx } from "../../context.ts";
 import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { deleteVersion } from "../../domain/packages/delete-version.ts";
-import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findPackage, type PackageContext } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
@@ -16,7 +16,14 @@ import { answerIndex } from "../answer-index.ts";
 import type { ArchiveSource } from "../../lib/archive-source.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
 import { openZip, type ZipFile } from "../../lib/zip.ts";
-import { enterOwner, enterPackage, type PackageRequest, requirePackage } from "../enter.ts";
+import {
+  enterOwner,
+  enterPackage,
+  enterPackageFile,
+  type NamedPackage,
+  type PackageRequest,
+  requirePackage,
+} from "../enter.ts";
 import { enterRegistry } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readUpload } from "../read-upload.ts";
@@ -133,12 +140,11 @@ composer.get("/p2/:vendor/:file", async (c) => {
 
 composer.get("/files/:name/:version/:file", async (c) => {
   const { name, version, file } = c.req.param();
-  const { ctx, pkg } = await enterNamed(c, name, "read");
-  const versionKey = normalizeVersion(version);
-  const found =
-    pkg &&
-    versionKey !== undefined &&
-    (await findPackageFile(ctx, pkg, { versionKey, nameKey: file.toLowerCase() }));
+  const fileId = fileIdOf({
+    versionKey: normalizeVersion(version) ?? "",
+    nameKey: file.toLowerCase(),
+  });
+  const { ctx, found } = await enterPackageFile(c, toNamed(name, "read"), fileId);
   if (!found) throw notFound("the file does not exist");
   return answerFile(c, ctx, found, { type: "application/zip" });
 });
@@ -187,14 +193,17 @@ const baseOf = ({ rootUrl }: Ctx, ownerName: string): string =>
   `${rootUrl}/api/packages/${encodeURIComponent(ownerName)}/composer`;
 
 /** @throws Failure `malformed` for what no package is called. */
-function enterNamed(
+const enterNamed = async (
   c: RegistryContext,
   name: string,
   mode: "read" | "write",
-): Promise<PackageRequest> {
+): Promise<PackageRequest> => enterPackage(c, toNamed(name, mode));
+
+/** @throws Failure `malformed` for what no package is called. */
+function toNamed(name: string, mode: "read" | "write"): NamedPackage {
   const nameKey = name.toLowerCase();
   if (!isComposerName(nameKey)) throw malformed("a package is called vendor/name");
-  return enterPackage(c, { mode, type: "composer", name: nameKey, nameKey });
+  return { mode, type: "composer", name: nameKey, nameKey };
 }
 
 /** @returns The version as Composer compares it. @throws Failure `malformed` */

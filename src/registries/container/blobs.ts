@@ -1,9 +1,9 @@
 import { deleteBlob } from "../../domain/images/delete-blob.ts";
 import { imageFailure } from "../../domain/images/image-failure.ts";
-import { findContent } from "../../domain/images/image.ts";
+import { contentIdOf } from "../../domain/images/image.ts";
 import { answerStoredFile } from "../../lib/stored-file.ts";
 import type { RegistryContext } from "../env.ts";
-import { enterImage, requireImage } from "./enter-image.ts";
+import { enterImage, enterImageFile, NO_FILE, requireImage } from "./enter-image.ts";
 import { isDigest, requireDigest } from "./names.ts";
 
 /** Streams a blob, or a range of it. Downloads are counted by manifests, of which each pull gets one. */
@@ -12,8 +12,8 @@ export async function getBlob(
   image: string,
   digest: string,
 ): Promise<Response> {
-  const { ctx, pkg } = await enterImage(c, image, "read");
-  const found = pkg && isDigest(digest) && (await findContent(ctx, pkg, digest, "blob"));
+  const fileId = isDigest(digest) ? contentIdOf(digest, "blob") : NO_FILE;
+  const { ctx, found } = await enterImageFile(c, image, fileId);
   if (!found) throw imageFailure("BLOB_UNKNOWN", "the image does not have the blob");
   const { blob } = found;
   return answerStoredFile(c.req.raw, {

@@ -1,7 +1,15 @@
+import { type SQL, sql } from "drizzle-orm";
+
 import { imageFailure } from "../../domain/images/image-failure.ts";
 import type { ImageTarget } from "../../domain/images/image.ts";
 import type { PackageContext } from "../../domain/packages/find-package.ts";
-import { enterPackage, type PackageRequest } from "../enter.ts";
+import {
+  enterPackage,
+  enterPackageFile,
+  type NamedPackage,
+  type PackageFileRequest,
+  type PackageRequest,
+} from "../enter.ts";
 import type { RegistryContext } from "../env.ts";
 import { requireImageName } from "./names.ts";
 import { readRegistryCredential } from "./token.ts";
@@ -12,22 +20,36 @@ export interface ImageRequest extends PackageRequest, ImageTarget {
   readonly path: string;
 }
 
+/** The id of no file, for what can't be the name of one. */
+export const NO_FILE = sql`null`;
+
 /** Authenticates a request and finds its image, in one round trip. @throws Failure as `enterPackage`; NAME_INVALID. */
 export async function enterImage(
   c: RegistryContext,
   image: string,
   mode: "read" | "write",
 ): Promise<ImageRequest> {
+  const named = await readNamed(c, image, mode);
+  const { name } = named;
+  const request = await enterPackage(c, named);
+  return { ...request, name, path: `/v2/${c.req.param("owner")}/${name}` };
+}
+
+/** The same to read a file of the image, also in one round trip. @param fileId As `enterPackageFile` has it. */
+export const enterImageFile = async (
+  c: RegistryContext,
+  image: string,
+  fileId: SQL,
+): Promise<PackageFileRequest> => enterPackageFile(c, await readNamed(c, image, "read"), fileId);
+
+async function readNamed(
+  c: RegistryContext,
+  image: string,
+  mode: "read" | "write",
+): Promise<NamedPackage> {
   const name = requireImageName(image);
   const credential = await readRegistryCredential(c);
-  const request = await enterPackage(c, {
-    type: "container",
-    name,
-    nameKey: name,
-    mode,
-    credential,
-  });
-  return { ...request, name, path: `/v2/${c.req.param("owner")}/${name}` };
+  return { type: "container", name, nameKey: name, mode, credential };
 }
 
 /** The image of a request that needs one. @throws Failure `not_found`, NAME_UNKNOWN */

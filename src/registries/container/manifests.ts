@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 
 import { deleteManifest } from "../../domain/images/delete-manifest.ts";
-import { findManifest, type Reference } from "../../domain/images/find-manifest.ts";
+import { manifestIdOf, type Reference } from "../../domain/images/find-manifest.ts";
 import { imageFailure } from "../../domain/images/image-failure.ts";
 import { algorithmOf, type Digest } from "../../domain/images/image.ts";
+import { ManifestFacts } from "../../domain/images/manifest.ts";
 import { publishManifest } from "../../domain/images/publish-manifest.ts";
 import { answerFile } from "../answer-file.ts";
 import type { RegistryContext } from "../env.ts";
 import { readBytes } from "../read-upload.ts";
-import { enterImage, requireImage } from "./enter-image.ts";
+import { enterImage, enterImageFile, NO_FILE, requireImage } from "./enter-image.ts";
 import { digestMalformed, parseReference } from "./names.ts";
 import { parseManifest } from "./parse-manifest.ts";
 
@@ -20,14 +21,14 @@ export async function getManifest(
   image: string,
   reference: string,
 ): Promise<Response> {
-  const { ctx, pkg } = await enterImage(c, image, "read");
   const named = parseReference(reference);
-  const found = pkg && named && (await findManifest(ctx, pkg, named));
-  if (!found) throw manifestUnknown();
+  const fileId = named ? manifestIdOf(named) : NO_FILE;
+  const { ctx, found } = await enterImageFile(c, image, fileId);
+  if (!named || !found) throw manifestUnknown();
   // Under a tag, the one that it was pushed with.
-  const digest = named.digest ?? (found.content.file.nameKey as Digest);
-  return answerFile(c, ctx, found.content, {
-    type: found.facts.mediaType,
+  const digest = named.digest ?? (found.file.nameKey as Digest);
+  return answerFile(c, ctx, found, {
+    type: ManifestFacts.parse(found.file.metadata).mediaType,
     tag: digest,
     headers: { "Docker-Content-Digest": digest },
   });

@@ -7,7 +7,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import { columnsOf } from "../../db/db.ts";
 import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { deleteFile } from "../../domain/packages/delete-version.ts";
-import { type FileOfVersion, findPackageFile } from "../../domain/packages/find-file.ts";
+import { fileIdOf, type FileOfVersion } from "../../domain/packages/find-file.ts";
 import { findPackage } from "../../domain/packages/find-package.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
@@ -16,7 +16,7 @@ import { malformed, notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex, readIndex } from "../answer-index.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
-import { enterOwner, enterPackage, type PackageRequest, requirePackage } from "../enter.ts";
+import { enterOwner, enterPackageFile, type PackageRequest, requirePackage } from "../enter.ts";
 import { enterRegistry, type RegistryRequest } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readUpload } from "../read-upload.ts";
@@ -191,18 +191,17 @@ async function enterDeb(
   const { distribution = "", component = "" } = c.req.param() as Partial<Place>;
   const place = requirePlace(distribution, component);
   if (!isDebianName(name.name)) throw malformed("the name is none of a Debian package");
-  const request = await enterPackage(c, {
-    mode,
-    type: "debian",
-    name: name.name,
-    nameKey: name.name,
-  });
+  const request = await enterPackageFile(
+    c,
+    { mode, type: "debian", name: name.name, nameKey: name.name },
+    fileIdOf({
+      versionKey: name.version,
+      nameKey: debFileNameOf(name),
+      compositeKey: placeKeyOf(place),
+    }),
+  );
   const pkg = requirePackage(request);
-  const found = await findPackageFile(request.ctx, pkg, {
-    versionKey: name.version,
-    nameKey: debFileNameOf(name),
-    compositeKey: placeKeyOf(place),
-  });
+  const { found } = request;
   if (!found) throw notFound("the file does not exist");
   return { ...request, pkg, found };
 }

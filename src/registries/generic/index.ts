@@ -2,13 +2,20 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { deleteFile, deleteVersion } from "../../domain/packages/delete-version.ts";
-import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob } from "../../domain/packages/receive-blob.ts";
 import { notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
-import { enterPackage, requirePackage, type PackageRequest } from "../enter.ts";
+import {
+  enterPackage,
+  enterPackageFile,
+  type NamedPackage,
+  type PackageFileRequest,
+  type PackageRequest,
+  requirePackage,
+} from "../enter.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { readUpload } from "../read-upload.ts";
@@ -21,8 +28,7 @@ const FILE = "/:name/:version/:file";
 const VERSION = "/:name/:version";
 
 generic.get(FILE, async (c) => {
-  const { ctx, pkg, version, file } = await enter(c, "read");
-  const found = pkg && (await findPackageFile(ctx, pkg, { versionKey: version, nameKey: file }));
+  const { ctx, found } = await enterFile(c, "read");
   if (!found) throw notFound("the file does not exist");
   return answerFile(c, ctx, found);
 });
@@ -43,10 +49,9 @@ generic.put(FILE, async (c) => {
 });
 
 generic.delete(FILE, async (c) => {
-  const request = await enter(c, "write");
-  const { ctx, version, file } = request;
+  const request = await enterFile(c, "write");
+  const { ctx, found } = request;
   const pkg = requirePackage(request);
-  const found = await findPackageFile(ctx, pkg, { versionKey: version, nameKey: file });
   if (!found) throw notFound("the file does not exist");
   await deleteFile(ctx, pkg, found.version, found.file);
   return c.body(null, 204);
@@ -67,16 +72,31 @@ generic.onError(failureRenderer(PLAIN_TEXT));
 async function enter(
   c: RegistryContext,
   mode: "read" | "write",
-): Promise<PackageRequest & Record<"name" | "version" | "file", string>> {
-  const path = c.req.param() as { name: string; version: string; file?: string };
-  const name = requireName(path.name);
-  const version = requireVersion(path.version);
-  const file = path.file === undefined ? "" : requireFileName(path.file);
-  const request = await enterPackage(c, {
-    mode,
-    type: "generic",
-    name,
-    nameKey: name.toLowerCase(),
-  });
-  return { ...request, name, version, file };
+): Promise<PackageRequest & ReturnType<typeof readNames>> {
+  const names = readNames(c);
+  return { ...(await enterPackage(c, toNamed(names, mode))), ...names };
 }
+
+/** The same with the file. */
+function enterFile(c: RegistryContext, mode: "read" | "write"): Promise<PackageFileRequest> {
+  const names = readNames(c);
+  const fileId = fileIdOf({ versionKey: names.version, nameKey: names.file });
+  return enterPackageFile(c, toNamed(names, mode), fileId);
+}
+
+/** @throws Failure `malformed` */
+function readNames(c: RegistryContext): Record<"name" | "version" | "file", string> {
+  const path = c.req.param() as { name: string; version: string; file?: string };
+  return {
+    name: requireName(path.name),
+    version: requireVersion(path.version),
+    file: path.file === undefined ? "" : requireFileName(path.file),
+  };
+}
+
+const toNamed = ({ name }: { readonly name: string }, mode: "read" | "write"): NamedPackage => ({
+  mode,
+  type: "generic",
+  name,
+  nameKey: name.toLowerCase(),
+});

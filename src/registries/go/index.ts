@@ -1,16 +1,16 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findPackage } from "../../domain/packages/find-package.ts";
-import { findVersion, listAllVersions } from "../../domain/packages/find-version.ts";
+import { listAllVersions } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
 import { notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
-import { enterOwner, enterPackage, requirePackage } from "../enter.ts";
+import { enterOwner, enterPackageFile, requirePackage } from "../enter.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readUpload } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
@@ -73,9 +73,13 @@ go.get("/*", async (c) => {
   const asked = parseModuleRequest(c);
   // SECURITY: a path that is none is refused as one that nobody has, only after the owner was found to be seen.
   const path = asked?.path ?? "";
-  const request = await enterPackage(c, { mode: "read", type: "go", name: path, nameKey: path });
+  const request = await enterPackageFile(
+    c,
+    { mode: "read", type: "go", name: path, nameKey: path },
+    fileIdOf({ versionKey: asked?.version ?? "", nameKey: FILE }),
+  );
   if (!asked) throw notFound("the path is none of a proxy of modules");
-  const { ctx } = request;
+  const { ctx, found: file } = request;
   const pkg = requirePackage(request);
   if (asked.kind === "list" || asked.kind === "latest") {
     const isList = asked.kind === "list";
@@ -92,17 +96,12 @@ go.get("/*", async (c) => {
       },
     });
   }
-  const versionKey = asked.version;
-  if (asked.kind === "zip") {
-    const found = await findPackageFile(ctx, pkg, { versionKey, nameKey: FILE });
-    if (!found) throw notFound("the version does not exist");
-    return answerFile(c, ctx, found, { type: "application/zip" });
-  }
-  const found = await findVersion(ctx, pkg, versionKey);
-  if (!found) throw notFound("the version does not exist");
+  if (!file) throw notFound("the version does not exist");
+  if (asked.kind === "zip") return answerFile(c, ctx, file, { type: "application/zip" });
+  const { version } = file;
   return asked.kind === "mod"
-    ? c.body((found.metadata as ModuleMetadata).goMod, 200, { "Content-Type": TEXT })
-    : c.body(formatInfo(found), 200, { "Content-Type": "application/json" });
+    ? c.body((version.metadata as ModuleMetadata).goMod, 200, { "Content-Type": TEXT })
+    : c.body(formatInfo(version), 200, { "Content-Type": "application/json" });
 });
 
 go.onError(failureRenderer(PLAIN_TEXT));

@@ -8,7 +8,7 @@ import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import { packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { deleteFile, deleteVersion } from "../../domain/packages/delete-version.ts";
-import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { fileIdOf, findPackageFile } from "../../domain/packages/find-file.ts";
 import type { PackageContext, PackageOwner } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
@@ -16,7 +16,13 @@ import { receiveBlob, storeBlob } from "../../domain/packages/receive-blob.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
-import { enterPackage, requirePackage, type PackageRequest } from "../enter.ts";
+import {
+  enterPackage,
+  enterPackageFile,
+  type NamedPackage,
+  type PackageRequest,
+  requirePackage,
+} from "../enter.ts";
 import { enterRegistry } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readBytes, readUpload } from "../read-upload.ts";
@@ -109,22 +115,26 @@ maven.delete("/*", async (c) => {
 
 maven.onError(failureRenderer(PLAIN_TEXT));
 
-/** Finds the package of an artifact. Maven's names are compared as they are. */
-function enterArtifact(
+/** Finds the package of an artifact. */
+const enterArtifact = (
   c: RegistryContext,
   artifact: Artifact,
   mode: "read" | "write",
-): Promise<PackageRequest> {
+): Promise<PackageRequest> => enterPackage(c, toNamed(artifact, mode));
+
+/** The package of an artifact. Maven's names are compared as they are. */
+function toNamed(artifact: Artifact, mode: "read" | "write"): NamedPackage {
   const name = packageNameOf(artifact);
-  return enterPackage(c, { mode, type: "maven", name, nameKey: name });
+  return { mode, type: "maven", name, nameKey: name };
 }
 
 const findStored = (ctx: Ctx, pkg: PackageContext, { version, file }: FilePath) =>
   findPackageFile(ctx, pkg, { versionKey: version, nameKey: file });
 
 async function answerArtifact(c: RegistryContext, path: FilePath): Promise<Response> {
-  const { ctx, pkg } = await enterArtifact(c, path.artifact, "read");
-  const found = pkg && (await findStored(ctx, pkg, path));
+  const { artifact, version, file } = path;
+  const fileId = fileIdOf({ versionKey: version, nameKey: file });
+  const { ctx, found } = await enterPackageFile(c, toNamed(artifact, "read"), fileId);
   if (!found) throw notFound("the file does not exist");
   if (path.checksum) return c.text(found.blob[path.checksum]);
   const extension = path.file.slice(path.file.lastIndexOf(".") + 1);

@@ -3,6 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import { z } from "zod";
 
 import type { Ctx } from "../../context.ts";
+import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import type { PackageContext, PackageOwner } from "../../domain/packages/find-package.ts";
 import { malformed, notFound, unauthenticated } from "../../lib/failure.ts";
@@ -23,7 +24,7 @@ import { changePackage, changeTags, removeTag, unpublish } from "./change-packag
 import { loadPackage, loadSummaries } from "./load-package.ts";
 import { logOut, parseLogin, tokenOfLogin } from "./login.ts";
 import type { Manifest } from "./manifest.ts";
-import { requireNpmName, requireDistTag, versionKeyOf } from "./names.ts";
+import { requireDistTag, requireNpmName, unscoped, versionKeyOf } from "./names.ts";
 import { formatAbbreviated, formatPackument, formatVersion } from "./packument.ts";
 import { parseDocument } from "./parse-publication.ts";
 import { PROVENANCE_FILE, putPackage } from "./publish.ts";
@@ -239,7 +240,7 @@ async function findTarball(c: RegistryContext, mode: "read" | "write") {
   const request = await enterPackageFile(
     c,
     { mode, type: "npm", name, nameKey: name },
-    { ...(versionKey !== undefined && { versionKey }), nameKey: file },
+    fileIdOf({ versionKey: versionKey ?? versionKeyOfFile(name, file), nameKey: file }),
   );
   const pkg = requirePackage(request);
   // A segment that is no version is the scope.
@@ -249,15 +250,19 @@ async function findTarball(c: RegistryContext, mode: "read" | "write") {
   return { ctx, pkg, ...found };
 }
 
+/** The key of the version that the name of a tarball has; none has "". */
+const versionKeyOfFile = (name: string, file: string): string =>
+  versionKeyOf(file.slice(unscoped(name).length + 1).replace(/\.tgz$/, "")) ?? "";
+
 /** The statements of where a version was built. @see github.com/npm/rfcs, 0049. */
 async function attestations(c: RegistryContext): Promise<Response> {
   const { scope, spec = "" } = c.req.param() as { scope?: string; spec?: string };
-  const [, unscoped = "", version = ""] = /^(.+)@([^@]+)$/.exec(spec) ?? [];
-  const name = requireNpmName(scope === undefined ? unscoped : `${scope}/${unscoped}`);
+  const [, own = "", version = ""] = /^(.+)@([^@]+)$/.exec(spec) ?? [];
+  const name = requireNpmName(scope === undefined ? own : `${scope}/${own}`);
   const request = await enterPackageFile(
     c,
     { mode: "read", type: "npm", name, nameKey: name },
-    { versionKey: versionKeyOf(version) ?? "", nameKey: PROVENANCE_FILE },
+    fileIdOf({ versionKey: versionKeyOf(version) ?? "", nameKey: PROVENANCE_FILE }),
   );
   const { ctx, found } = request;
   requirePackage(request);

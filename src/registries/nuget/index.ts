@@ -4,7 +4,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import { packageProperties, packages } from "../../db/schema/index.ts";
 import { deleteVersion } from "../../domain/packages/delete-version.ts";
-import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { fileIdOf, findPackageFile } from "../../domain/packages/find-file.ts";
 import {
   isOwnerNamed,
   selectPackages,
@@ -14,7 +14,13 @@ import { findVersion, listAllVersions } from "../../domain/packages/find-version
 import { malformed, notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
-import { enterOwner, enterPackage, requirePackage } from "../enter.ts";
+import {
+  enterOwner,
+  enterPackage,
+  enterPackageFile,
+  type NamedPackage,
+  requirePackage,
+} from "../enter.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { baseOf, enterNuget } from "./enter-nuget.ts";
@@ -122,12 +128,14 @@ nuget.get("/package/:id/index.json", (c) =>
 
 nuget.get("/package/:id/:version/:file", async (c) => {
   const version = requireNugetVersion(c.req.param("version"));
-  const { ctx, pkg, id } = await enterById(c, "read");
   const file = c.req.param("file").toLowerCase();
-  const isPackage = file === nupkgKey(id, version);
-  if (!isPackage && file !== manifestKey(id)) throw notFound("the file does not exist");
-  const key = { versionKey: nugetVersionKey(version), nameKey: file };
-  const found = await findPackageFile(ctx, pkg, key);
+  const fileId = fileIdOf({ versionKey: nugetVersionKey(version), nameKey: file });
+  const named = namedById(c, "read");
+  const request = await enterPackageFile(c, named, fileId);
+  requirePackage(request);
+  const isPackage = file === nupkgKey(named.name, version);
+  if (!isPackage && file !== manifestKey(named.name)) throw notFound("the file does not exist");
+  const { ctx, found } = request;
   if (!found) throw notFound("the version does not exist");
   return answerFile(c, ctx, found, { type: isPackage ? "application/octet-stream" : XML });
 });
@@ -197,15 +205,15 @@ nuget.onError(failureRenderer(PLAIN_TEXT));
 
 /** Finds the package of the path. @throws Failure `not_found`. */
 async function enterById(c: RegistryContext, mode: "read" | "write") {
-  const id = requirePackageId(c.req.param("id") ?? "");
-  const request = await enterPackage(c, {
-    type: "nuget",
-    mode,
-    name: id,
-    nameKey: id.toLowerCase(),
-    credential: readApiKey(c),
-  });
-  return { ...request, pkg: requirePackage(request), id };
+  const request = await enterPackage(c, namedById(c, mode));
+  return { ...request, pkg: requirePackage(request) };
+}
+
+/** The package of the path. @throws Failure `malformed` */
+function namedById(c: RegistryContext, mode: "read" | "write"): NamedPackage {
+  const name = requirePackageId(c.req.param("id") ?? "");
+  const credential = readApiKey(c);
+  return { type: "nuget", mode, name, nameKey: name.toLowerCase(), credential };
 }
 
 /**

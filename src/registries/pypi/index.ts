@@ -8,7 +8,7 @@ import {
   packages,
   packageVersions,
 } from "../../db/schema/index.ts";
-import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findPackage } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
@@ -17,7 +17,14 @@ import { setYanked } from "../../domain/packages/set-yanked.ts";
 import { notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
-import { enterOwner, enterPackage, type PackageRequest, requirePackage } from "../enter.ts";
+import {
+  enterOwner,
+  enterPackage,
+  enterPackageFile,
+  type NamedPackage,
+  type PackageRequest,
+  requirePackage,
+} from "../enter.ts";
 import { enterRegistry } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readBytes } from "../read-upload.ts";
@@ -97,19 +104,19 @@ for (const path of ["/simple/:name", "/simple/:name/"]) {
 }
 
 pypi.get("/files/:name/:version/:file", async (c) => {
-  const request = await enter(c, "read");
-  const { ctx } = request;
-  const pkg = requirePackage(request);
   const { version, file } = c.req.param();
   const nameKey = file.toLowerCase();
   const versionKey = pythonVersionKey(version);
   if (nameKey.endsWith(METADATA_ENDING)) {
+    const request = await enter(c, "read");
+    const pkg = requirePackage(request);
     const ofFile = nameKey.slice(0, -METADATA_ENDING.length);
     const text = await findCoreMetadata(request, pkg.row.id, versionKey, ofFile);
     if (text === undefined) throw notFound("package file does not exist");
     return c.body(text, 200, { "Content-Type": "text/plain; charset=UTF-8" });
   }
-  const found = await findPackageFile(ctx, pkg, { versionKey, nameKey });
+  const fileId = fileIdOf({ versionKey, nameKey });
+  const { ctx, found } = await enterPackageFile(c, namedProject(c, "read"), fileId);
   if (!found) throw notFound("package file does not exist");
   return answerFile(c, ctx, found);
 });
@@ -161,9 +168,13 @@ pypi.delete(YANK, async (c) => yank(c, await enter(c, "write"), false, ""));
 pypi.onError(failureRenderer(PLAIN_TEXT));
 
 /** Finds the project of the path. */
-function enter(c: RegistryContext, mode: "read" | "write"): Promise<PackageRequest> {
+const enter = (c: RegistryContext, mode: "read" | "write"): Promise<PackageRequest> =>
+  enterPackage(c, namedProject(c, mode));
+
+/** The project of the path. */
+function namedProject(c: RegistryContext, mode: "read" | "write"): NamedPackage {
   const name = c.req.param("name") ?? "";
-  return enterPackage(c, { mode, type: "pypi", name, nameKey: normalizeProjectName(name) });
+  return { mode, type: "pypi", name, nameKey: normalizeProjectName(name) };
 }
 
 const rootOf = ({ ctx, owner }: Pick<PackageRequest, "ctx" | "owner">): string =>

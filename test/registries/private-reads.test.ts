@@ -1,0 +1,94 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+
+import { packages, users } from "../../src/db/schema/index.ts";
+import type { Answer, Sending } from "../support/call.ts";
+import { db } from "../support/db.ts";
+import { freshName, make, type TestUser } from "../support/make.ts";
+import { PUBLISHED, type RegistryRead, SETTINGS } from "../support/published-packages.ts";
+import { doorsWith } from "../support/service.ts";
+
+// SECURITY: packages that were published as their clients do it, hidden with their owner or repository, are the same as none
+// for everybody else, at every address by which the owner reads them.
+
+const serve = doorsWith(SETTINGS);
+
+const send = ({ path, headers = {} }: RegistryRead, sending: Sending): Promise<Answer> =>
+  serve("GET", path, { ...sending, headers });
+
+/** What tells a reader whether something is there. */
+const shownOf = ({ status, headers, body }: Answer, owner: string): object => ({
+  status,
+  challenge: headers.get("WWW-Authenticate"),
+  digest: headers.get("Docker-Content-Digest"),
+  body: JSON.stringify(body)
+    .replaceAll(owner, "<owner>")
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>"),
+});
+
+/** An owner with a published package of a format, and the addresses by which it is read. */
+async function publishTool(format: string) {
+  const made = PUBLISHED[format];
+  if (!made) throw new Error(`there is no format ${format}`);
+  const owner = await make.user();
+  const name = freshName("tool").replaceAll("-", "").toLowerCase();
+  const { status, body } = await made.publish(owner, name, "1.0.0");
+  expect(status, JSON.stringify(body)).toBeLessThan(300);
+  return { owner, name, reads: await made.reads(owner, name, "1.0.0") };
+}
+
+/** The same address at an owner who has nothing of it. */
+const at = (read: RegistryRead, from: string, to: string): RegistryRead => ({
+  ...read,
+  path: read.path.replace(`/${from}/`, `/${to}/`),
+});
+
+async function callersOf(stranger: TestUser, owner: TestUser): Promise<Record<string, Sending>> {
+  return {
+    anonymous: {},
+    stranger: { as: stranger },
+    "a token of the owner for public things": {
+      token: await make.token(owner, { scopes: "public-only,all" }),
+    },
+  };
+}
+
+const formats = Object.keys(PUBLISHED);
+
+describe("packages of a private owner", () => {
+  it.each(formats)("are read by nobody else, by no address: %s", async (format) => {
+    const { owner, reads } = await publishTool(format);
+    await db.update(users).set({ visibility: "private" }).where(eq(users.id, owner.id));
+    const stranger = await make.user();
+    const callers = await callersOf(stranger, owner);
+    for (const read of reads) {
+      expect((await send(read, { as: owner })).status, read.title).toBe(200);
+      for (const [caller, sending] of Object.entries(callers)) {
+        const shown = shownOf(await send(read, sending), owner.name);
+        const none = await send(at(read, owner.name, "nobody-has-this-name"), sending);
+        expect(shown, `${read.title}, ${caller}`).toEqual(shownOf(none, "nobody-has-this-name"));
+        expect(shown, `${read.title}, ${caller}`).not.toMatchObject({ status: 200 });
+      }
+    }
+  });
+});
+
+describe("packages that are linked to a private repository", () => {
+  it.each(formats)("are read by nobody else, by no address: %s", async (format) => {
+    const [{ owner, name, reads }, empty] = [await publishTool(format), await make.user()];
+    const repo = await make.repo(owner, { isPrivate: true });
+    await db.update(packages).set({ repoId: repo.id }).where(eq(packages.ownerId, owner.id));
+    const stranger = await make.user();
+    for (const read of reads) {
+      expect((await send(read, { as: owner })).status, read.title).toBe(200);
+      for (const [caller, sending] of Object.entries(await callersOf(stranger, owner))) {
+        const shown = shownOf(await send(read, sending), owner.name);
+        const none = await send(at(read, owner.name, empty.name), sending);
+        // The key of a registry is its owner's, and remains that of the owner's other packages.
+        if (read.title === "key") continue;
+        expect(shown, `${read.title}, ${caller}`).toEqual(shownOf(none, empty.name));
+        expect(JSON.stringify(shown).replaceAll(name, "")).not.toContain("1.0.0");
+      }
+    }
+  });
+});
