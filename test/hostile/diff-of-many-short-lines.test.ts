@@ -44,7 +44,7 @@ async function makePull() {
   const json = { title: "Long", head: "main", base: "before" };
   const { answer, line } = await logged(() => call("POST", `${path}/pulls`, { as: owner, json }));
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
-  return { path: `${path}/pulls/${answer.body.number}`, openingSteps: line.steps as number };
+  return { path: `${path}/pulls/${answer.body.number}`, openingSteps: line.steps };
 }
 
 const get = (path: string) => logged(() => call("GET", path));
