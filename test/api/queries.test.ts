@@ -48,8 +48,8 @@ const LIST_FIELDS = ["commits", "data", "entries", "statuses", "topics", "tree"]
 function itemsOf(body: unknown): unknown {
   if (Array.isArray(body)) return body;
   const fields = body as Readonly<Record<string, unknown>>;
-  const name =
-    LIST_FIELDS.find((each) => each in fields) ?? expect.fail(Object.keys(fields).join());
+  const name = LIST_FIELDS.find((each) => each in fields);
+  if (name === undefined) throw new Error(`no list among ${Object.keys(fields).join()}`);
   return fields[name] ?? [];
 }
 

@@ -1,8 +1,11 @@
+import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
+import { pulls } from "../../src/db/schema/index.ts";
 import { RESULT_STEPS_MAX } from "../../src/storage/result-cache.ts";
 import { call, visit } from "../support/call.ts";
 import { History } from "../support/commits.ts";
+import { db } from "../support/db.ts";
 import { make } from "../support/make.ts";
 import { pushCommands } from "../support/push.ts";
 import { logged } from "../support/usage.ts";
@@ -41,7 +44,7 @@ async function makePull() {
   const json = { title: "Long", head: "main", base: "before" };
   const { answer, line } = await logged(() => call("POST", `${path}/pulls`, { as: owner, json }));
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
-  return { path: `${path}/pulls/${answer.body.number}`, openingSteps: line.steps as number };
+  return { path: `${path}/pulls/${answer.body.number}`, openingSteps: line.steps };
 }
 
 const get = (path: string) => logged(() => call("GET", path));
@@ -103,6 +106,29 @@ describe("a change of 400,000 short lines", () => {
   });
 });
 
+/** A pull request of which both sides replaced 200,000 lines, as it is after a push that no job has looked at yet. */
+async function makeUnjudged() {
+  const owner = await make.user();
+  const repo = await make.repo(owner);
+  const history = new History();
+  const start = history.commit({ files: { long: makeLines(200_000, 1) } });
+  const [base, head] = [2, 3].map((seed) =>
+    history.commit({ files: { long: makeLines(200_000, seed) }, parents: [start] }),
+  ) as [string, string];
+  const branches = [
+    { ref: "refs/heads/main", new: base },
+    { ref: "refs/heads/topic", new: head },
+  ];
+  await pushCommands(owner, repo, branches, { pack: history.build() });
+  const path = `/repos/${repo.owner}/${repo.name}/pulls`;
+  const json = { title: "Long", head: "topic", base: "main" };
+  const { status, body } = await call("POST", path, { as: owner, json });
+  expect(status).toBe(201);
+  const isIt = and(eq(pulls.repoId, repo.id), eq(pulls.headBranch, "topic"));
+  await db.update(pulls).set({ mergeState: "checking" }).where(isIt);
+  return `${path}/${body.number}`;
+}
+
 describe("a pull request that changes 400,000 short lines", () => {
   it("is opened within the budget", async () => {
     expect((await makePull()).openingSteps).toBeLessThan(1.2 * RESULT_STEPS_MAX);
@@ -120,6 +146,14 @@ describe("a pull request that changes 400,000 short lines", () => {
     const { answer, line } = await get(path + rest);
     expect(answer.status).toBeLessThan(300);
     expect(line.steps).toBeLessThan(1.2 * RESULT_STEPS_MAX);
+  });
+
+  it("is tried to merge within a budget, too", async () => {
+    const { answer, line } = await get(await makeUnjudged());
+    expect(answer).toMatchObject({ status: 200, body: { state: "open", mergeable: false } });
+    // The differences were found when it was opened: these are the steps of the merge.
+    expect(line.steps).toBeGreaterThan(RESULT_STEPS_MAX / 2);
+    expect(line.steps).toBeLessThan(0.7 * RESULT_STEPS_MAX);
   });
 
   it.each(["diff", "patch"])("bounds the work of its %s, by API and on the page", async (type) => {

@@ -1,4 +1,5 @@
 import type { Mergeability } from "../../db/schema/index.ts";
+import { type Budget, UNLIMITED } from "../../git/budget.ts";
 import { decodeText } from "../../git/byte-text.ts";
 import { GitError } from "../../git/error.ts";
 import { mergeCommits } from "../../git/merge/merge-commits.ts";
@@ -34,12 +35,14 @@ export interface Judgement {
  * The same two commits always give the same answer, within the bounds of merges and comparisons.
  *
  * @param write Receives the new objects of a merge, if it is `mergeable`.
+ * @param budget Bounds the work of merging files; a merge that exceeds it is an `error`.
  */
 export async function judge(
   repository: OpenRepository,
   base: Node,
   head: Node,
   write: ObjectSink = () => undefined,
+  budget: Budget = UNLIMITED,
 ): Promise<Judgement> {
   const { graph } = repository;
   const { left, right, bases } = findDivergence(graph, base, head);
@@ -55,7 +58,7 @@ export async function judge(
   };
   if (right.length === 0) return { ...counts, mergeState: "ancestor" };
   if (baseTree === headTree) return { ...counts, mergeState: "empty" };
-  return { ...counts, ...(await tryMerge(repository, base, head, write)) };
+  return { ...counts, ...(await tryMerge(repository, base, head, write, budget)) };
 }
 
 /** What differs between two trees; zeros for more than is compared. @param baseTree Undefined for the empty tree. */
@@ -77,9 +80,10 @@ async function tryMerge(
   base: Node,
   head: Node,
   write: ObjectSink,
+  budget: Budget,
 ): Promise<Pick<Judgement, "mergeState" | "conflictPaths" | "treeOid">> {
   try {
-    const merge = await mergeCommits(graph, objects, base, head, write);
+    const merge = await mergeCommits(graph, objects, base, head, write, { budget });
     if (merge.kind === "merged") {
       return { mergeState: "mergeable", conflictPaths: [], treeOid: merge.treeOid };
     }

@@ -1,7 +1,13 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
+
 /** Texts are not split at lines that occur more often than this on the left. */
 const OCCURRENCES_MAX = 64;
 /** After this many comparisons the remaining regions use the other algorithm: a bound for hostile texts. */
 const COMPARISONS_MAX = 100_000_000;
+
+/** Steps to search a region, and for each comparison in it. */
+const STEPS_PER_REGION = 20;
+const STEPS_PER_COMPARISON = 1;
 
 /** Lines `leftStart` to `leftEnd` of the left text and `rightStart` to `rightEnd` of the right text. */
 export interface Region {
@@ -20,6 +26,7 @@ type Match = Region;
  *
  * @param classes The number of distinct lines.
  * @param compareOtherwise Called for a region whose common lines are all too frequent to split at.
+ * @param budget Once it is exhausted, the marks stay incomplete.
  * @see "The Histogram Diff" of JGit, org.eclipse.jgit.diff.HistogramDiff.
  */
 export function findByHistogram(
@@ -29,15 +36,18 @@ export function findByHistogram(
   leftMarks: Uint8Array,
   rightMarks: Uint8Array,
   compareOtherwise: (region: Region) => void,
+  budget: Budget = UNLIMITED,
 ): void {
   const search = new HistogramSearch(left, right, classes);
   const stack: Region[] = [
     { leftStart: 0, leftEnd: left.length, rightStart: 0, rightEnd: right.length },
   ];
-  for (let region = stack.pop(); region; region = stack.pop()) {
+  for (let region = stack.pop(); region && !budget.isExhausted; region = stack.pop()) {
     const { leftStart, leftEnd, rightStart, rightEnd } = region;
     const hasBoth = leftStart < leftEnd && rightStart < rightEnd;
+    const before = search.comparisons;
     const match = hasBoth ? search.find(region) : undefined;
+    budget.consume(STEPS_PER_REGION + STEPS_PER_COMPARISON * (search.comparisons - before));
     if (match === "too-frequent") {
       compareOtherwise(region);
     } else if (match) {
@@ -61,7 +71,7 @@ class HistogramSearch {
   private readonly firsts: Int32Array;
   /** For each index on the left, the index of the same number's next occurrence; -1 at the last. */
   private readonly nexts: Int32Array;
-  private comparisons = 0;
+  comparisons = 0;
 
   constructor(left: Int32Array, right: Int32Array, classes: number) {
     this.left = left;

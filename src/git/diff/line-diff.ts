@@ -1,4 +1,5 @@
 import { type Budget, UNLIMITED } from "../budget.ts";
+import { overLimit } from "../error.ts";
 import { pickComparable } from "./frequent-lines.ts";
 import { findByHistogram, type Region } from "./histogram.ts";
 import { type LinePair, type Lines, splitLines } from "./lines.ts";
@@ -59,11 +60,18 @@ export async function diffLines(
 export type ComparisonPurpose = "show" | "merge";
 
 /**
- * Like `diffLines`, for texts whose lines are already numbered and without a budget; with "merge", compares as
- * `git merge` does.
+ * Like `diffLines`, for texts whose lines are already numbered; with "merge", compares as `git merge` does.
+ *
+ * @throws GitError `limit` if the comparison exceeds its budget.
  */
-export function compareLines(pair: LinePair, purpose: ComparisonPurpose = "show"): Change[] {
-  return finish(compareInTurns(pair, purpose, UNLIMITED)) ?? [];
+export function compareLines(
+  pair: LinePair,
+  purpose: ComparisonPurpose = "show",
+  budget: Budget = UNLIMITED,
+): Change[] {
+  const changes = finish(compareInTurns(pair, purpose, budget));
+  if (!changes) throw overLimit("the texts take too much work to compare");
+  return changes;
 }
 
 /** A computation that can be interrupted at each of its yields. */
@@ -96,9 +104,9 @@ function* compareInTurns(
   if (purpose === "show") {
     yield* compare(whole);
   } else {
-    findByHistogram(left.numbers, right.numbers, classes, leftMarks, rightMarks, (region) =>
-      finish(compare(region)),
-    );
+    const compareRest = (region: Region): void => finish(compare(region));
+    const { numbers } = left;
+    findByHistogram(numbers, right.numbers, classes, leftMarks, rightMarks, compareRest, budget);
   }
   if (budget.isExhausted) return undefined;
   slideGroups(left, leftMarks, rightMarks, purpose === "show", budget);

@@ -1,3 +1,4 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import { encodeText } from "../byte-text.ts";
 import { DEFAULT_RENAME_OPTIONS, type RenameOptions } from "../diff/rename-matcher.ts";
 import { missing, overLimit } from "../error.ts";
@@ -23,6 +24,8 @@ export interface MergeOptions {
   /** Maximum number of tree merges, for histories with several merge bases. */
   readonly mergesMax?: number;
   readonly renames?: RenameOptions;
+  /** Bounds the work of merging files by lines. */
+  readonly budget?: Budget;
 }
 
 export type CommitMerge =
@@ -121,6 +124,7 @@ class CommitMerger {
         },
         style,
         contentBytesMax,
+        budget: this.options.budget ?? UNLIMITED,
         depth,
         pathsMax: this.options.pathsMax ?? 200_000,
         renames: this.options.renames ?? DEFAULT_RENAME_OPTIONS,

@@ -1,3 +1,4 @@
+import type { Budget } from "../budget.ts";
 import type { ByteText } from "../byte-text.ts";
 import { isBinary } from "../diff/line-diff.ts";
 import { missing } from "../error.ts";
@@ -20,6 +21,8 @@ export interface FileMergeOptions {
    * binary.
    */
   readonly contentBytesMax: number;
+  /** Bounds the work of merging by lines. */
+  readonly budget: Budget;
   /** Nesting depth within merges of merge bases; 0 for the requested merge. */
   readonly depth: number;
 }
@@ -41,7 +44,7 @@ export interface FileMerge {
  *
  * @param origins The paths of the three versions, appended to the labels if they differ.
  * @param extraChars How many characters longer than usual the conflict markers are.
- * @throws GitError `missing` if a blob does not exist.
+ * @throws GitError `missing` if a blob does not exist, `limit` if the work exceeds the budget.
  */
 export async function mergeFile(
   objects: NewObjects,
@@ -92,7 +95,8 @@ async function mergeContent(
     if (options.depth === 0) return { oid: ourOid, conflict: "binary" };
     return { oid: baseOid ?? objects.add("blob", base), conflict: undefined };
   }
-  const merge = mergeLines(base, ours, theirs, options.style);
+  await options.budget.pause();
+  const merge = mergeLines(base, ours, theirs, options.style, options.budget);
   const labels = labelsFor(options.labels, origins);
   const oid = objects.add("blob", mergedText(merge, labels, options.style, extraChars), oids);
   return { oid, conflict: hasConflict(merge) ? "content" : undefined };

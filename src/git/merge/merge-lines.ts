@@ -1,3 +1,4 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import { type Change, compareLines } from "../diff/line-diff.ts";
 import { LineInterner, type Lines } from "../diff/lines.ts";
 
@@ -37,26 +38,30 @@ export type ConflictStyle = "merge" | "diff3";
  * Changes conflict if they overlap or touch, unless both sides made the same change. A conflict is reduced to
  * the lines that differ between the sides.
  *
- * Cost: three comparisons (`compareLines`). The caller must limit the sizes of the texts.
+ * Cost: three comparisons (`compareLines`). The caller must limit the sizes of the texts, or the work.
  *
  * @param style With `diff3`, conflicts are not reduced, so that the base shown still corresponds to them.
+ * @throws GitError `limit` if the merge exceeds its budget.
  */
 export function mergeLines(
   baseText: Uint8Array,
   ourText: Uint8Array,
   theirText: Uint8Array,
   style: ConflictStyle = "merge",
+  budget: Budget = UNLIMITED,
 ): LineMerge {
-  const interner = new LineInterner();
+  const interner = new LineInterner(budget);
   const base = interner.split(baseText);
   const ours = interner.split(ourText);
   const theirs = interner.split(theirText);
   const classes = interner.count;
-  const ourChanges = compareLines({ left: base, right: ours, classes }, "merge");
-  const theirChanges = compareLines({ left: base, right: theirs, classes }, "merge");
+  const ourChanges = compareLines({ left: base, right: ours, classes }, "merge", budget);
+  const theirChanges = compareLines({ left: base, right: theirs, classes }, "merge", budget);
   const found = findHunks(ours, ourChanges, theirs, theirChanges);
   const hunks =
-    style === "diff3" ? found : joinNear(found.flatMap((hunk) => refine(hunk, ours, theirs)));
+    style === "diff3"
+      ? found
+      : joinNear(found.flatMap((hunk) => refine(hunk, ours, theirs, budget)));
   return { base, ours, theirs, hunks };
 }
 
@@ -188,14 +193,14 @@ function isSameChange(ours: Lines, our: Change, theirs: Lines, their: Change): b
 }
 
 /** Reduces a conflict to the lines that differ between the sides. */
-function refine(hunk: Hunk, ours: Lines, theirs: Lines): Hunk[] {
+function refine(hunk: Hunk, ours: Lines, theirs: Lines, budget: Budget): Hunk[] {
   const { ourStart, ourEnd, theirStart, theirEnd } = hunk;
   if (hunk.kind !== "conflict" || ourStart === ourEnd || theirStart === theirEnd) return [hunk];
   // Lines are renumbered because the cost of a comparison depends on the number of distinct lines.
   const numbers = new Map<number, number>();
   const left = sliceLines(ours, ourStart, ourEnd, numbers);
   const right = sliceLines(theirs, theirStart, theirEnd, numbers);
-  const changes = compareLines({ left, right, classes: numbers.size }, "merge");
+  const changes = compareLines({ left, right, classes: numbers.size }, "merge", budget);
   if (changes.length === 0) return [{ ...hunk, kind: "ours" }];
   const { kind, baseStart, baseEnd } = hunk;
   return changes.map((change) => ({

@@ -1,3 +1,4 @@
+import { UNLIMITED } from "../budget.ts";
 import { encodeText } from "../byte-text.ts";
 import { DEFAULT_RENAME_OPTIONS } from "../diff/rename-matcher.ts";
 import { missing, overLimit } from "../error.ts";
@@ -118,6 +119,7 @@ const mergeOptions = (oid: Oid): TreesMergeOptions => ({
     theirs: encodeText(oid.slice(0, 7)),
   },
   style: "merge",
+  budget: UNLIMITED,
   contentBytesMax: 4 * 1024 * 1024,
   depth: 0,
   pathsMax: 200_000,

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { UNLIMITED } from "../../../src/git/budget.ts";
+import { mergeLines } from "../../../src/git/merge/merge-lines.ts";
 import { makeRandom, type Random } from "../support/random.ts";
 import { HistoryWriter, type MadeFile, mergeByGit, mergeByUs } from "./histories.ts";
 
@@ -81,4 +83,40 @@ describe("mergeLines", () => {
       expect({ isClean, treeOid, entries }).toEqual(theirs);
     },
   );
+});
+
+describe("a merge of three texts of equally frequent lines in other orders", () => {
+  const LINES = 20_000;
+  const textOf = (seed: number): Uint8Array => {
+    const random = makeRandom(seed);
+    return Buffer.from(Array.from({ length: LINES }, () => `${random.below(200)}\n`).join(""));
+  };
+  /** A budget of so many steps. */
+  const budgetOf = (stepsMax: number) => {
+    let used = 0;
+    const budget = {
+      ...UNLIMITED,
+      consume: (steps: number) => void (used += steps),
+      get isExhausted() {
+        return used >= stepsMax;
+      },
+    };
+    return { budget, used: () => used };
+  };
+  const merge = (stepsMax: number): number => {
+    const { budget, used } = budgetOf(stepsMax);
+    try {
+      mergeLines(textOf(1), textOf(2), textOf(3), "merge", budget);
+    } catch (error) {
+      expect(error).toMatchObject({ code: "limit" });
+      return used();
+    }
+    return expect.fail(`merged in ${used()} steps`);
+  };
+
+  it("ends soon after its budget is used up, with the code of a limit", () => {
+    for (const stepsMax of [200_000, 2_000_000, 10_000_000]) {
+      expect(merge(stepsMax)).toBeLessThan(1.2 * stepsMax + 1_000_000);
+    }
+  });
 });
