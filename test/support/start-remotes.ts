@@ -55,6 +55,9 @@ const ENVIRONMENT = {
 
 const BODY_SHOWN_MAX = 20_000;
 
+/** Longer than any test takes. */
+const KEEP_ALIVE_MS = 30 * 60_000;
+
 const BATCH_PATH = "/info/lfs/objects/batch";
 
 const journals = new Map<string, RemoteRequest[]>();
@@ -77,6 +80,8 @@ export default async function setup(project: TestProject): Promise<() => void> {
     }),
   );
   for (const server of servers) {
+    // On a busy machine a client would send its next request on a connection that is being closed, and get no answer.
+    server.keepAliveTimeout = KEEP_ALIVE_MS;
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     origins.push(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   }
