@@ -34,7 +34,7 @@ export function parseOptions(args: string[]): Options {
       },
     });
     const given = SIZES.filter((size) => values[size] !== undefined);
-    const usual: readonly Size[] = given.length > 0 ? given : ["small"];
+    const usual: readonly (typeof SIZES)[number][] = given.length > 0 ? given : ["small"];
     const sizes = values.all ? SIZES : choose("--sizes", values.sizes, SIZES, usual);
     return {
       repositories: sizes.map((size) => {

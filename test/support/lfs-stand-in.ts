@@ -20,43 +20,25 @@ const remotes = new Map<string, LfsFiles>();
 
 export const setLfsFiles = (name: string, files: LfsFiles): void => void remotes.set(name, files);
 
-/** The files of a remote, in base64, with those that were uploaded. */
-export const readLfsFiles = (name: string): Record<string, string> =>
-  remotes.get(name)?.files ?? {};
-
-interface LfsRequest {
-  readonly name: string;
-  readonly method: string;
-  readonly headers: Record<string, unknown>;
-  readonly body: Buffer;
-}
-
-/** Answers a request of the batch API. @see git-lfs, docs/api/batch.md. */
+/** Answers a request of the batch API to download. @see git-lfs, docs/api/batch.md. */
 export function answerBatch(
-  { name, body }: LfsRequest,
+  name: string,
+  body: Buffer,
   origins: readonly string[],
   response: ServerResponse,
 ): void {
   const state = remotes.get(name);
   const status = state?.statuses?.["batch"]?.shift() ?? (state ? 200 : 404);
   if (!state || status !== 200) return void response.writeHead(status).end("{}");
-  const { operation, objects } = JSON.parse(body.toString()) as {
-    operation: string;
-    objects: { oid: string; size: number }[];
-  };
+  const { objects } = JSON.parse(body.toString()) as { objects: { oid: string; size: number }[] };
   const host = origins[state.isElsewhere ? 1 : 0];
   const answered = objects
     .filter(({ oid }) => !state.unmentioned?.includes(oid))
-    .map((object) => {
-      const action = { href: `${host}/lfs/${name}/${object.oid}`, header: { [WANTED]: "1" } };
-      const isThere = Object.hasOwn(state.files, object.oid);
-      if (operation === "upload") {
-        const verify = { ...action, href: `${action.href}/verify` };
-        return isThere ? object : { ...object, actions: { upload: action, verify } };
-      }
-      return isThere
-        ? { ...object, actions: { download: action } }
-        : { ...object, error: { code: 404, message: "Object does not exist" } };
+    .map(({ oid, size }) => {
+      const download = { href: `${host}/lfs/${name}/${oid}`, header: { [WANTED]: "1" } };
+      return Object.hasOwn(state.files, oid)
+        ? { oid, size, actions: { download } }
+        : { oid, size, error: { code: 404, message: "Object does not exist" } };
     });
   response
     .writeHead(200, { "Content-Type": MEDIA_TYPE })
@@ -65,19 +47,16 @@ export function answerBatch(
 
 /** Answers a request for a file. */
 export function answerFile(
-  { name, method, headers, body }: LfsRequest,
+  name: string,
   oid: string,
-  verb: string | undefined,
+  headers: Record<string, unknown>,
   response: ServerResponse,
 ): void {
   const state = remotes.get(name);
   const status = state?.statuses?.[oid]?.shift();
   if (status !== undefined) return void response.writeHead(status).end();
-  const file = state?.files[oid];
   if (headers[WANTED] !== "1") return void response.writeHead(403).end();
-  if (method === "PUT" && state) state.files[oid] = body.toString("base64");
-  else if (verb !== "verify" && file !== undefined) {
-    return void response.end(Buffer.from(file, "base64"));
-  }
-  response.writeHead(state?.files[oid] === undefined ? 404 : 200).end();
+  const file = state?.files[oid];
+  if (file === undefined) return void response.writeHead(404).end();
+  response.end(Buffer.from(file, "base64"));
 }

@@ -45,9 +45,9 @@ export class GitRemote {
     return this.control("journal", {});
   }
 
-  /** Sets its large files. @returns Those that it has, in base64. */
-  lfs(files?: LfsFiles): Promise<Record<string, string>> {
-    return this.control("lfs", files ?? {});
+  /** Sets its large files. */
+  async lfs(files: LfsFiles): Promise<void> {
+    await this.control("lfs", files);
   }
 
   /** Refs by name. */

@@ -8,13 +8,7 @@ import type { Readable } from "node:stream";
 
 import type { TestProject } from "vitest/node";
 
-import {
-  answerBatch,
-  answerFile,
-  type LfsFiles,
-  readLfsFiles,
-  setLfsFiles,
-} from "./lfs-stand-in.ts";
+import { answerBatch, answerFile, type LfsFiles, setLfsFiles } from "./lfs-stand-in.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -61,6 +55,9 @@ const ENVIRONMENT = {
 
 const BODY_SHOWN_MAX = 20_000;
 
+/** Longer than any test takes. */
+const KEEP_ALIVE_MS = 30 * 60_000;
+
 const BATCH_PATH = "/info/lfs/objects/batch";
 
 const journals = new Map<string, RemoteRequest[]>();
@@ -83,6 +80,8 @@ export default async function setup(project: TestProject): Promise<() => void> {
     }),
   );
   for (const server of servers) {
+    // On a busy machine a client would send its next request on a connection that is being closed, and get no answer.
+    server.keepAliveTimeout = KEEP_ALIVE_MS;
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     origins.push(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   }
@@ -123,12 +122,11 @@ async function answer(
     headers: headers as Record<string, string>,
     body: body.toString("latin1", 0, BODY_SHOWN_MAX),
   });
-  const lfs = { name, method, headers, body };
-  if (door === "lfs") return answerFile(lfs, rest[0] ?? "", rest[1], response);
+  if (door === "lfs") return answerFile(name, rest[0] ?? "", headers, response);
   const here = `/${[name, ...rest].join("/")}${url.search}`;
   switch (door) {
     case "git":
-      if (here.endsWith(BATCH_PATH)) return answerBatch(lfs, place.origins, response);
+      if (here.endsWith(BATCH_PATH)) return answerBatch(name, body, place.origins, response);
       return backend(place, request, here, body, headers["git-protocol"]?.toString(), response);
     case "v1":
       return backend(place, request, here, body, "version=1", response);
@@ -142,7 +140,7 @@ async function answer(
           .writeHead(401, { "Content-Type": "text/plain", "WWW-Authenticate": "Basic" })
           .end(`no such user: ${given} ${Buffer.from(given.slice(6), "base64").toString()}`);
       }
-      if (here.endsWith(BATCH_PATH)) return answerBatch(lfs, place.origins, response);
+      if (here.endsWith(BATCH_PATH)) return answerBatch(name, body, place.origins, response);
       return backend(place, request, here, body, headers["git-protocol"]?.toString(), response);
     }
     case "stale": {
@@ -188,8 +186,8 @@ async function control(
     return void response.end();
   }
   if (verb === "lfs") {
-    if (body.length > 2) setLfsFiles(name, JSON.parse(body.toString()) as LfsFiles);
-    return void response.end(JSON.stringify(readLfsFiles(name)));
+    setLfsFiles(name, JSON.parse(body.toString()) as LfsFiles);
+    return void response.end("null");
   }
   const { args, input } = JSON.parse(body.toString()) as { args: string[]; input?: string };
   const isNew = args[0] === "init" || args[0] === "clone";

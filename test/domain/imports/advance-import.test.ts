@@ -115,12 +115,12 @@ describe("advanceImport", () => {
         }),
       ]),
     );
-    const reviews = await get("/pulls/21/reviews");
-    expect(reviews).toMatchObject([
+    const given = await get("/pulls/21/reviews");
+    expect(given).toMatchObject([
       { state: "APPROVED", body: "Fine", official: false, stale: false },
       { state: "COMMENT", comments_count: 3 },
     ]);
-    const onCode = await get(`/pulls/21/reviews/${reviews[1].id}/comments`);
+    const onCode = await get(`/pulls/21/reviews/${given[1].id}/comments`);
     expect(onCode).toMatchObject([
       { body: "On code 0", in_reply_to: null, position: 1, path: "dir0/file-0.txt" },
       { body: "On code 1", in_reply_to: onCode[0].id },
@@ -147,8 +147,12 @@ describe("advanceImport", () => {
   it("leaves the rest to another message once it has used its statements", async () => {
     const owner = await make.user();
     const git = await makeForeignGit();
-    const issues = Array.from({ length: 60 }, (_, at) => foreignIssue(at + 100));
-    const reader = new DataReader({ ...makeForeignData(git), issues, pulls: [], pageSize: 1 });
+    const reader = new DataReader({
+      ...makeForeignData(git),
+      issues: Array.from({ length: 60 }, (_, at) => foreignIssue(at + 100)),
+      pulls: [],
+      pageSize: 1,
+    });
     const { importId } = await makeImport(owner, git.remote);
     const used: number[] = [];
     do {

@@ -79,19 +79,21 @@ it(
     const second = await runSchedule();
     await consume([...ours(first.batches), ...ours(second.batches)]);
 
-    const journal = await remote.journal();
-    const began = journal.filter(({ path }) => path.includes("/info/refs"));
-    expect(began).toHaveLength(MIRRORS);
     const rows = await db
       .select({ mirror: pullMirrors })
       .from(pullMirrors)
       .innerJoin(repositories, eq(repositories.id, pullMirrors.repoId))
       .where(eq(repositories.ownerId, owner.id));
     expect(rows).toHaveLength(MIRRORS);
+    const failures = rows.map(({ mirror }) => mirror.lastError).filter((error) => error !== "");
+    expect(failures).toEqual([]);
     for (const { mirror } of rows) {
       expect(mirror).toMatchObject({ state: "ok", leasedUntil: 0, syncedAt: expect.any(Number) });
       expect(mirror.dueAt).toBeGreaterThan(Date.now());
     }
+    const journal = await remote.journal();
+    const began = journal.filter(({ path }) => path.includes("/info/refs"));
+    expect(began).toHaveLength(MIRRORS);
     const third = await runSchedule();
     expect(ours(third.batches)).toEqual([]);
   },
