@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { pulls } from "../../src/db/schema/index.ts";
 import { RESULT_STEPS_MAX } from "../../src/storage/result-cache.ts";
@@ -48,6 +48,9 @@ async function makePull() {
 }
 
 const get = (path: string) => logged(() => call("GET", path));
+
+// A busy machine takes long for so many lines.
+vi.setConfig({ testTimeout: 120_000 });
 
 describe("a change of 400,000 short lines", () => {
   it("is shown as replaced whole once the budget of a diff is used up", async () => {
@@ -106,14 +109,14 @@ describe("a change of 400,000 short lines", () => {
   });
 });
 
-/** A pull request of which both sides replaced 200,000 lines, as it is after a push that no job has looked at yet. */
+/** A pull request of which both sides replaced 60,000 lines, as it is after a push that no job has looked at yet. */
 async function makeUnjudged() {
   const owner = await make.user();
   const repo = await make.repo(owner);
   const history = new History();
-  const start = history.commit({ files: { long: makeLines(200_000, 1) } });
+  const start = history.commit({ files: { long: makeLines(60_000, 1) } });
   const [base, head] = [2, 3].map((seed) =>
-    history.commit({ files: { long: makeLines(200_000, seed) }, parents: [start] }),
+    history.commit({ files: { long: makeLines(60_000, seed) }, parents: [start] }),
   ) as [string, string];
   const branches = [
     { ref: "refs/heads/main", new: base },
