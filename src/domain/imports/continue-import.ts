@@ -6,7 +6,7 @@ import { conflict, forbidden } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { setOrigin } from "./end-import.ts";
 import { findImport } from "./find-import.ts";
-import { forgetAnswers } from "./keep-answers.ts";
+import { forgetAnswers } from "./stored-answers.ts";
 import { sealImportPassword, TOKEN_USER } from "./open-import.ts";
 
 /** Credentials that replace those of the import; all "" keep them. */

@@ -12,8 +12,9 @@ import { recordIfChanged } from "../../events/record.ts";
 import type { StoredAnswer } from "../../forges/step-answers.ts";
 import type { JobLease } from "../remotes/job-lease.ts";
 import type { ImportJob } from "./import-job.ts";
-import { forgetAnswers, keepAnswers } from "./keep-answers.ts";
+import { keepAnswers } from "./keep-answers.ts";
 import type { OpenedImport } from "./open-import.ts";
+import { forgetAnswers } from "./stored-answers.ts";
 
 type Working = Pick<OpenedImport, "ctx" | "repo" | "row"> & { readonly lease: JobLease };
 

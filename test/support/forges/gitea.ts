@@ -31,8 +31,21 @@ export interface GiteaBehaviour {
   rootUrl?: string;
   /** Replaces answers: the path below the repository, and the JSON. */
   answers?: Record<string, unknown>;
+  /** Replaces whole responses by the path below the repository. */
+  raw?: Record<string, RawAnswer>;
   /** Commits that stand for those of the project. */
   oids?: Record<string, string>;
+}
+
+/** What a hostile server says. */
+export interface RawAnswer {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string;
+  /** Of which the body is made, so that a test need not send it. */
+  repeated?: { text: string; count: number; end?: string };
+  /** The body is repeated without end. */
+  isEndless?: boolean;
 }
 
 /** A request as `GET /_journal/{path}` returns it. */
@@ -96,6 +109,15 @@ export async function startGitea(
     }
     const state = stateOf(instance);
     url.pathname = ownPath;
+    const raw = state.behaviour.raw?.[/^repos\/gardeners\/app(?:\/(.*))?$/.exec(path)?.[1] ?? ""];
+    if (raw && path.startsWith("repos/")) {
+      state.journal.push({
+        path: `/${path}${url.search}`,
+        status: raw.status ?? 200,
+        authorization: "",
+      });
+      return void sendRaw(response, raw);
+    }
     const { status, headers, body } = answerInstance(request, url, path, project, state);
     const { authorization = "" } = request.headers;
     state.journal.push({ path: `/${path}${url.search}`, status, authorization });
@@ -117,6 +139,30 @@ export async function startGitea(
       server.closeAllConnections();
     },
   };
+}
+
+async function sendRaw(
+  response: ServerResponse,
+  { status = 200, headers = {}, body = "", repeated, isEndless = false }: RawAnswer,
+): Promise<void> {
+  response.setMaxListeners(0);
+  response.writeHead(status, { "Content-Type": "application/json", ...headers });
+  const { text = "", count = 0, end = "" } = repeated ?? {};
+  response.write(`${body}${text.repeat(count)}${end}`);
+  if (isEndless) await writeEndlessly(response);
+  response.end();
+}
+
+async function writeEndlessly(response: ServerResponse): Promise<void> {
+  while (!response.destroyed) {
+    const isTaken = response.write(" ".repeat(65_536));
+    if (!isTaken) {
+      await new Promise<void>((resolve) => {
+        response.once("drain", resolve);
+        response.once("close", resolve);
+      });
+    }
+  }
 }
 
 async function answerControl(

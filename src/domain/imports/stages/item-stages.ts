@@ -5,7 +5,7 @@ import type { ForeignItems, ForeignKind } from "../../../forges/forge.ts";
 import { commentStatements, toCommentRow } from "../write/comments.ts";
 import { issueStatements, takenNumbers, toIssueRow } from "../write/issues.ts";
 import { takeLabels, takeMilestones } from "../write/labels.ts";
-import { inParts, settleItems, withoutRepeats } from "../write/page.ts";
+import { inParts, settleItems, withoutRepeats, withoutSharedNumbers } from "../write/page.ts";
 import { releaseStatements, toReleaseRow } from "../write/releases.ts";
 import {
   codeCommentStatements,
@@ -72,7 +72,8 @@ export const importMilestones = stageOf("milestones", wants("milestones"), (job,
 );
 
 export const importIssues = stageOf("issues", wants("issues"), async (job, items) => {
-  const rows = withoutRepeats(items.map((item) => toIssueRow(job, item)));
+  const all = withoutRepeats(items.map((item) => toIssueRow(job, item)));
+  const rows = withoutSharedNumbers(job, all);
   const taken = await takenNumbers(job, rows);
   for (const { number } of taken) {
     job.note(`issue ${number} was left out: the repository has another one with this number`);

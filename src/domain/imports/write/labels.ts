@@ -22,7 +22,7 @@ export function takeLabels(job: ImportJob, items: readonly ForeignLabel[]) {
   const rows = withoutRepeats(items).map((item) => ({
     foreignId: item.foreignId,
     revision: "",
-    name: item.name.toWellFormed().slice(0, NAME_LENGTH_MAX) || "label",
+    name: item.name.slice(0, NAME_LENGTH_MAX).toWellFormed() || "label",
     color: /^[0-9a-f]{6}$/i.test(item.color) ? item.color.toLowerCase() : "ededed",
     description: toStoredText(job, item.description, `the label ${item.name}`),
     isExclusive: item.isExclusive,
@@ -63,7 +63,7 @@ export function takeMilestones(job: ImportJob, items: readonly ForeignMilestone[
   const rows = withoutRepeats(items).map((item) => ({
     foreignId: item.foreignId,
     revision: String(item.updatedAt),
-    title: item.title.toWellFormed().slice(0, TITLE_LENGTH_MAX) || "milestone",
+    title: item.title.slice(0, TITLE_LENGTH_MAX).toWellFormed() || "milestone",
     description: toStoredText(job, item.description, `the milestone ${item.title}`),
     isClosed: item.isClosed,
     closedAt: item.isClosed ? (item.closedAt ?? item.updatedAt) : null,

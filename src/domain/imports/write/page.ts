@@ -125,6 +125,19 @@ export const settleItems = (
         and (${foreignItems.revision} = ${FRESH} or ${row.wishes.since !== undefined})`,
     );
 
+/** The first of the items with each number, which two issues of a forge never share. */
+export function withoutSharedNumbers<T extends { readonly number: number }>(
+  job: ImportJob,
+  rows: readonly T[],
+): T[] {
+  const numbers = new Set<number>();
+  return rows.filter(({ number }) => {
+    const isFirst = numbers.size < numbers.add(number).size;
+    if (!isFirst) job.note(`a second issue ${number} was left out`);
+    return isFirst;
+  });
+}
+
 /** The last of the items with each id: a page of a forge may repeat one. */
 export const withoutRepeats = <T extends { readonly foreignId: string }>(
   rows: readonly T[],

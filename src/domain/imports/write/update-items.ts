@@ -49,8 +49,8 @@ export function milestoneUpdates(job: ImportJob, items: readonly ForeignMileston
   const rows = items.map((item) => ({
     foreignId: item.foreignId,
     revision: String(item.updatedAt),
-    title: item.title.toWellFormed().slice(0, 255) || "milestone",
-    description: item.description.toWellFormed().slice(0, 100_000),
+    title: item.title.slice(0, 255).toWellFormed() || "milestone",
+    description: item.description.slice(0, 100_000).toWellFormed(),
     isClosed: item.isClosed,
     closedAt: item.isClosed ? (item.closedAt ?? item.updatedAt) : null,
     deadlineAt: item.deadlineAt,
