@@ -31,6 +31,8 @@ export interface GiteaBehaviour {
   rootUrl?: string;
   /** Replaces answers: the path below the repository, and the JSON. */
   answers?: Record<string, unknown>;
+  /** Replaces parts of the project. */
+  project?: Partial<GiteaProject>;
   /** Replaces whole responses by the path below the repository. */
   raw?: Record<string, RawAnswer>;
   /** Commits that stand for those of the project. */
@@ -118,7 +120,13 @@ export async function startGitea(
       });
       return void sendRaw(response, raw);
     }
-    const { status, headers, body } = answerInstance(request, url, path, project, state);
+    const { status, headers, body } = answerInstance(
+      request,
+      url,
+      path,
+      { ...project, ...state.behaviour.project },
+      state,
+    );
     const { authorization = "" } = request.headers;
     state.journal.push({ path: `/${path}${url.search}`, status, authorization });
     const root =

@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 
 import { type Import, imports, repositories } from "../../../src/db/schema/index.ts";
 import { advanceImport } from "../../../src/domain/imports/advance-import.ts";
+import { runRemoteJob } from "../../../src/jobs/remote-jobs.ts";
 import { only } from "../../../src/lib/only.ts";
 import { call } from "../call.ts";
 import { db } from "../db.ts";
@@ -110,18 +111,18 @@ export async function importSample(
       .where(eq(imports.repoId, repo?.id ?? 0)),
   );
   const path = `/repos/${owner.name}/${name}`;
-  let wakes = 0;
+  const at = { path, owner };
   const errors = new Set<string>();
-  while (wakes < WAKES_MAX) {
-    wakes++;
-    await advanceImport(systemCtx({ REMOTE_JOBS: silent }, Date.now(), SETTINGS), id);
-    const row = await findImportRow(id);
-    const { state, lastError } = row;
-    if (lastError !== "") errors.add(lastError);
-    if (state !== "running" && state !== "waiting") break;
-    await onWait(row, { path, owner });
-    await db.update(imports).set({ dueAt: 1 }).where(eq(imports.id, id));
-  }
+  await finish(id, (row) => onWait(row, at), errors);
+  /** Synchronizes a mirror, with all that it keeps in step. */
+  const sync = async () => {
+    const asked = await service("POST", `${path}/mirror-sync`, { as: owner });
+    if (asked.status !== 200) throw new Error(`${asked.status} ${JSON.stringify(asked.body)}`);
+    const ctx = systemCtx({ REMOTE_JOBS: silent }, Date.now(), SETTINGS);
+    await runRemoteJob(ctx, { kind: "pull-mirror", repoId: repo?.id ?? 0 });
+    await finish(id, (row) => onWait(row, at), errors);
+    return findImportRow(id);
+  };
   const get = async (rest: string) => (await call("GET", `${path}${rest}`, { as: owner })).body;
   /** All pages of a list. */
   const list = async (rest: string) => {
@@ -133,7 +134,23 @@ export async function importSample(
       if (items.length < 50) return all;
     }
   };
-  return { row: await findImportRow(id), wakes, errors, get, list };
+  return { row: await findImportRow(id), errors, get, list, sync };
+}
+
+/** Works on an import until it ends, without its waits. */
+async function finish(
+  id: number,
+  onWait: (row: Import) => Promise<unknown>,
+  errors: Set<string>,
+): Promise<void> {
+  for (let wakes = 1; wakes <= WAKES_MAX; wakes++) {
+    await advanceImport(systemCtx({ REMOTE_JOBS: silent }, Date.now(), SETTINGS), id);
+    const row = await findImportRow(id);
+    if (row.lastError !== "") errors.add(row.lastError);
+    if (row.state !== "running" && row.state !== "waiting") return;
+    await onWait(row);
+    await db.update(imports).set({ dueAt: 1 }).where(eq(imports.id, id));
+  }
 }
 
 type Fields = Record<string, unknown>;

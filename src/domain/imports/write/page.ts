@@ -39,6 +39,13 @@ export function inParts<T extends object>(rows: readonly T[]): T[][] {
   return parts;
 }
 
+/** A short digest of what an item says, by which its changes are noticed; no protection against anybody. */
+export function digestOf(text: string): string {
+  let hash = 0;
+  for (const char of text) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) | 0;
+  return String(hash >>> 0);
+}
+
 /** Characters of a text that is taken: with what goes with it, it must fit into a bound value of D1. */
 const TEXT_LENGTH_MAX = 200_000;
 

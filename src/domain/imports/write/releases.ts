@@ -7,6 +7,7 @@ import type { ForeignRelease } from "../../../forges/forge.ts";
 import { type ImportJob, presentUserId } from "../import-job.ts";
 import { toAuthor } from "./authors.ts";
 import {
+  digestOf,
   field,
   freshItems,
   reserveIds,
@@ -40,13 +41,8 @@ export const toReleaseRow = (job: ImportJob, item: ForeignRelease) => {
 export type ReleaseRow = ReturnType<typeof toReleaseRow>;
 
 /** Forges don't say when a release was changed: what it says stands for it. */
-const revisionOf = ({ title, body, isDraft, isPrerelease }: ForeignRelease): string => {
-  let hash = 0;
-  for (const char of `${title}\0${body}\0${isDraft}\0${isPrerelease}`) {
-    hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) | 0;
-  }
-  return String(hash >>> 0);
-};
+const revisionOf = ({ title, body, isDraft, isPrerelease }: ForeignRelease): string =>
+  digestOf(`${title}\0${body}\0${isDraft}\0${isPrerelease}`);
 
 /** The statements that take releases which were not taken before, of tags that have none. */
 export function releaseStatements(
