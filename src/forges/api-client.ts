@@ -5,7 +5,7 @@ import type { ForeignResponse, Outcome } from "../outgoing/outcome.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import { canSeeSecrets } from "../outgoing/redirect.ts";
 import { findNextQuery } from "./link-header.ts";
-import { MISSING } from "./optional.ts";
+import { ABSENCES } from "./optional.ts";
 import { retryTimeOf } from "./rate-limit.ts";
 import type { StepAnswer, StepAnswers } from "./step-answers.ts";
 import { asksForTwoFactors, WANTS_TWO_FACTORS } from "./two-factors.ts";
@@ -107,7 +107,7 @@ export class ApiClient {
       answers?.add(asked.href, { text, total, next });
       return { value, total, next };
     } catch (error) {
-      if (error instanceof RemoteFailure && MISSING.has(error.kind)) {
+      if (error instanceof RemoteFailure && ABSENCES.has(error.kind)) {
         answers?.add(asked.href, { refusal: error.kind, message: error.message });
       }
       throw error;

@@ -21,7 +21,7 @@ export const titleText = z.string().max(LONG_MAX).transform(oneLine);
 export const longText = z.string().max(LONG_MAX).transform(clean);
 /** As Go writes optional text: absent, null or "". */
 export const optionalShort = shortText.nullish().transform((text) => text ?? "");
-export const optionalTitle = titleText.nullish().transform((text) => text ?? "");
+export const optionalTitleText = titleText.nullish().transform((text) => text ?? "");
 export const optionalLong = longText.nullish().transform((text) => text ?? "");
 
 export const id = z.int();

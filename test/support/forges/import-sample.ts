@@ -114,6 +114,14 @@ export async function importSample(
   const at = { path, owner };
   const errors = new Set<string>();
   await finish(id, (row) => onWait(row, at), errors);
+  /** Continues the import with a token. */
+  const goOn = async (token: string) => {
+    const json = { auth_token: token };
+    const asked = await service("POST", `${path}/migration/continue`, { as: owner, json });
+    if (asked.status !== 202) throw new Error(`${asked.status} ${JSON.stringify(asked.body)}`);
+    await finish(id, (row) => onWait(row, at), errors);
+    return findImportRow(id);
+  };
   /** Synchronizes a mirror, with all that it keeps in step. */
   const sync = async () => {
     const asked = await service("POST", `${path}/mirror-sync`, { as: owner });
@@ -134,7 +142,7 @@ export async function importSample(
       if (items.length < 50) return all;
     }
   };
-  return { row: await findImportRow(id), errors, get, list, sync };
+  return { row: await findImportRow(id), errors, get, list, sync, goOn };
 }
 
 /** Works on an import until it ends, without its waits. */

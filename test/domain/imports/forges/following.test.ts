@@ -11,8 +11,8 @@ type Followed = Pick<
   "row" | "get" | "list" | "sync" | "remote" | "oids"
 > & {
   sample: { issues: Json[]; labels: Json[]; comments: Json[]; releases: Json[] };
-  listRequests(): Promise<{ path: string; status: number }[]>;
-  change(behaviour: GiteaBehaviour & GitHubBehaviour): Promise<unknown>;
+  listRequests: () => Promise<{ path: string; status: number }[]>;
+  change: (behaviour: GiteaBehaviour & GitHubBehaviour) => Promise<unknown>;
 };
 
 const MIRROR = {
@@ -36,12 +36,12 @@ const FORGES: [string, number, () => Promise<Followed>][] = [
   ["Gitea", 12, () => importGitea({}, undefined, MIRROR)],
   // Its lists know no time, so that all pages are read.
   ["Gogs", 22, () => importGitea({ isGogs: true }, undefined, MIRROR)],
-  ["GitHub", 11, () => importGitHub({}, MIRROR) as Promise<Followed>],
+  ["GitHub", 11, () => importGitHub({}, MIRROR)],
 ];
 
 /** Synchronizes, and returns what the forge was asked. */
 async function syncAt({ sync, listRequests, change }: Followed, project: Json) {
-  await change({ project } as GiteaBehaviour & GitHubBehaviour);
+  await change({ project });
   expect(await sync()).toMatchObject({ state: "done", lastError: "" });
   return listRequests();
 }
@@ -129,7 +129,10 @@ it.each(FORGES.filter(([forge]) => forge !== "Gogs"))(
     expect(await at.get(`/pulls/${number}`)).toMatchObject({ merged: false, state: "open" });
     const closed_at = seconds(Date.now());
     const merge = { merged_at: closed_at, merged_by: null, merge_commit_sha: at.oids.merge };
-    const { issues, pulls } = at.sample as unknown as { issues: Json[]; pulls: Json[] };
+    const { issues, pulls } = at.sample as unknown as {
+      issues: Json[];
+      pulls: Json[] & Record<number, Json>;
+    };
     const closed = { state: "closed", closed_at };
     await syncAt(
       at,
@@ -138,7 +141,7 @@ it.each(FORGES.filter(([forge]) => forge !== "Gogs"))(
             issues: issues.map((each) =>
               each["number"] === number ? changed(each, closed) : each,
             ),
-            pulls: { ...pulls, [number]: { ...pulls[number], ...merge } },
+            pulls: Object.assign({}, pulls, { [number]: { ...pulls[number], ...merge } }),
           }
         : {
             pulls: pulls.map((each) =>

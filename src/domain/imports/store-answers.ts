@@ -12,7 +12,7 @@ import { field, inParts, rowsOf } from "./write/page.ts";
  *
  * @param isHeld The condition for a row of `imports` that the job still has it.
  */
-export const keepAnswers = (
+export const storeAnswers = (
   db: Ctx["db"],
   answers: readonly StoredAnswer[],
   isHeld: SQL,
