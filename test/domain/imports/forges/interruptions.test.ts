@@ -69,13 +69,10 @@ it("takes a merged pull request whose head is gone for good", async () => {
   const gone = "9".repeat(40);
   const { sample, ...first } = await importGitea();
   expect(first.row.state).toBe("done");
+  const merged = sample.pulls.find(({ number }) => number === 4);
+  const head = { ...(merged?.["head"] as object), sha: gone, repo: null, ref: "refs/pull/4/none" };
   const pulls = sample.pulls.map((each) =>
-    each["number"] === 4
-      ? {
-          ...each,
-          head: { ...(each["head"] as object), sha: gone, repo: null, ref: "refs/pull/4/none" },
-        }
-      : each,
+    each === merged ? Object.assign({}, each, { head }) : each,
   );
   const { row, get } = await importGitea({ project: { pulls } });
   expect(row.state).toBe("done");
