@@ -22,10 +22,11 @@ const MIRROR = {
 };
 
 const seconds = (at: number): string => new Date(at).toISOString().replace(/\.\d+/, "");
-/** Something as it is after a change. */
+let changeCount = 0;
+/** Something as it is after a change, each in a second of its own: forges keep times to the second. */
 const changed = (item: Json | undefined, more: Json): Json => ({
   ...item,
-  updated_at: seconds(Date.now()),
+  updated_at: seconds(Date.now() + ++changeCount * 1000),
   ...more,
 });
 
