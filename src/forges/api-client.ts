@@ -5,7 +5,7 @@ import type { ForeignResponse, Outcome } from "../outgoing/outcome.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import { canSeeSecrets } from "../outgoing/redirect.ts";
 import { findNextQuery } from "./link-header.ts";
-import { MISSING } from "./optional.ts";
+import { ABSENCES } from "./optional.ts";
 import { retryTimeOf } from "./rate-limit.ts";
 import type { StepAnswer, StepAnswers } from "./step-answers.ts";
 import { asksForTwoFactors, WANTS_TWO_FACTORS } from "./two-factors.ts";
@@ -94,19 +94,20 @@ export class ApiClient {
   private async answerOf(asked: URL): Promise<ApiAnswer<unknown>> {
     const { answers } = this.options;
     const earlier = answers?.take(asked.href);
-    if (earlier) return toAnswer(earlier);
+    if (earlier) return toAnswer(earlier, asked);
     try {
       const response = await this.request(asked);
       const { headers } = response;
-      const answer = {
-        value: readJson(response, asked),
-        total: countOf(headers, "X-Total-Count") ?? countOf(headers, "X-Total"),
-        next: findNextQuery(headers.get("Link"), asked),
-      };
-      answers?.add(asked.href, answer);
-      return answer;
+      const text = readText(response, asked);
+      const value = readJson(text, asked);
+      const total = countOf(headers, "X-Total-Count") ?? countOf(headers, "X-Total");
+      // Nothing follows a page without items: otherwise a list could go on for ever.
+      const isEnd = Array.isArray(value) && value.length === 0;
+      const next = isEnd ? undefined : findNextQuery(headers.get("Link"), asked);
+      answers?.add(asked.href, { text, total, next });
+      return { value, total, next };
     } catch (error) {
-      if (error instanceof RemoteFailure && MISSING.has(error.kind)) {
+      if (error instanceof RemoteFailure && ABSENCES.has(error.kind)) {
         answers?.add(asked.href, { refusal: error.kind, message: error.message });
       }
       throw error;
@@ -166,9 +167,9 @@ export class ApiClient {
 }
 
 /** @throws RemoteFailure if it was a refusal. */
-function toAnswer(answer: StepAnswer): ApiAnswer<unknown> {
+function toAnswer(answer: StepAnswer, asked: URL): ApiAnswer<unknown> {
   if ("refusal" in answer) throw new RemoteFailure(answer.refusal, answer.message);
-  return { value: answer.value, total: answer.total, next: answer.next };
+  return { value: readJson(answer.text, asked), total: answer.total, next: answer.next };
 }
 
 /** Pauses before a request that met a failure of the server is repeated, in milliseconds. */
@@ -201,11 +202,19 @@ function failureOf(response: ForeignResponse, asked: URL, now: number): RemoteFa
   return new RemoteFailure(status >= 400 ? "refused" : "protocol", says);
 }
 
-function readJson({ body }: ForeignResponse, asked: URL): unknown {
+function readText({ body }: ForeignResponse, asked: URL): string {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch {
-    // A page of HTML, such as a sign-in or a proxy's, or an answer in another encoding.
+    throw new RemoteFailure("protocol", `${nameOf(asked)} is no JSON`);
+  }
+}
+
+function readJson(text: string, asked: URL): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A page of HTML, such as a sign-in or a proxy's.
     throw new RemoteFailure("protocol", `${nameOf(asked)} is no JSON`);
   }
 }

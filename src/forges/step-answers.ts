@@ -3,8 +3,8 @@ import type { RemoteFailureKind } from "../outgoing/remote-failure.ts";
 /** What a request of a forge's API came to. */
 export type StepAnswer =
   | {
-      /** The JSON as it came. */
-      readonly value: unknown;
+      /** The JSON as it came: parsed, it might be too deep to be written again. */
+      readonly text: string;
       readonly total?: number | undefined;
       readonly next?: string | undefined;
     }

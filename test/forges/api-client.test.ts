@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
 import { parseConfig } from "../../src/config.ts";
+import { StepAnswers } from "../../src/forges/step-answers.ts";
 import { ApiClient, type ApiClientOptions } from "../../src/forges/api-client.ts";
 import { WANTS_TWO_FACTORS } from "../../src/forges/two-factors.ts";
 import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
@@ -53,9 +54,9 @@ describe("get", () => {
 
   it("tells the total and the next page of a list", async () => {
     const link = `<https://elsewhere.example/x?page=1>; rel="prev", </x?page=3&limit=2>; rel="next"`;
-    const path = answer(200, { Link: link, "X-Total-Count": "7" });
+    const path = answer(200, { Link: link, "X-Total-Count": "7" }, "[1]");
     expect(await open().get(path, LIST)).toEqual({
-      value: [],
+      value: [1],
       total: 7,
       next: "/answer?page=3&limit=2",
     });
@@ -66,10 +67,33 @@ describe("get", () => {
     });
   });
 
+  it("tells no next page after one without items, since a list might never end", async () => {
+    const link = `</x?page=3>; rel="next"`;
+    expect((await open().get(answer(200, { Link: link }), LIST)).next).toBeUndefined();
+  });
+
+  it("goes on from what was answered to the attempts before, once", async () => {
+    const answers = new StepAnswers();
+    const path = answer(200, { "X-Total": "8" }, "[1]");
+    const gone = answer(404);
+    const first = await open({ answers }).get(path, LIST);
+    await failureOf(gone, open({ answers }));
+    expect(answers.count).toBe(2);
+
+    const again = new StepAnswers(answers.toStore());
+    const client = open({ answers: again });
+    expect(await client.get(path, LIST)).toEqual(first);
+    expect(await failureOf(gone, client)).toMatchObject({ kind: "not_found" });
+    expect(again.count).toBe(0);
+    expect(again.toStore()).toEqual([]);
+    await client.get(path, LIST);
+    expect(again.count).toBe(1);
+  });
+
   // A forge may be reached by another name than it believes to have; and a link may be forged.
   it("stays on the server and path that it asked, wherever the link leads", async () => {
     const link = `<${there}/private?page=2>; rel="next"`;
-    const { next } = await open().get(answer(200, { Link: link }), LIST);
+    const { next } = await open().get(answer(200, { Link: link }, "[1]"), LIST);
     expect(next).toBe("/answer?page=2");
   });
 

@@ -13,6 +13,7 @@ it.each([
   [{}, null],
   [{ at: "0001-01-01T00:00:00Z" }, null],
   [{ at: "1970-01-01T00:00:00Z" }, null],
+  [{ at: "+275760-09-13T00:00:00Z" }, Date.UTC(9999, 11, 31, 23, 59, 59)],
 ])("reads %j as a time or none", (value, expected) => {
   expect(z.object({ at: timeOrNull }).parse(value)).toEqual({ at: expected });
 });

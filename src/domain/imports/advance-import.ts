@@ -134,7 +134,7 @@ async function settleFailure(
   const isStuck = answers.count > 0 && stored.length === 0 && !hasAdvanced;
   const isWait = isLimited && error.retryAt !== undefined && !isStuck;
   const failureCount = isWait ? row.failureCount : row.failureCount + 1;
-  const reason = toReason(row.id, error);
+  const reason = toReason(row, error);
   const mayPass = error instanceof RemoteFailure ? error.mayPass : !(error instanceof Failure);
   // A limit that is met after answers is no mistake in the address.
   const isMistake = isAwaited(at, now) && !(isWait && (answers.count > 0 || answers.hasStored));
@@ -163,9 +163,13 @@ const isAwaited = ({ ctx, row }: OpenedImport, now: number): boolean =>
   now < row.createdAt + ctx.config.migrationWaitMs;
 
 /** SECURITY: the reason is shown. What a bug says may have anything in it, and is logged only. */
-function toReason(importId: Import["id"], error: unknown): string {
+function toReason({ id, stage }: Import, error: unknown): string {
+  // What was there when it began is not a wrong address.
+  if (error instanceof RemoteFailure && error.kind === "not_found" && stage !== "git") {
+    return `Migration failed: ${error.message}: it is gone there, or no longer shown.`;
+  }
   if (error instanceof RemoteFailure) return toFailureWords(error);
   if (error instanceof Failure) return `Migration failed: ${error.message}.`;
-  logBug(`import ${importId}`, error);
+  logBug(`import ${id}`, error);
   return "Migration failed: internal error.";
 }

@@ -6,7 +6,7 @@ import { conflict } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { setOrigin } from "./end-import.ts";
 import { findImport } from "./find-import.ts";
-import { forgetAnswers } from "./keep-answers.ts";
+import { forgetAnswers } from "./stored-answers.ts";
 
 /**
  * Ends an import that goes on. What has come stays; a job that is at work finds its lease taken, and writes no more.

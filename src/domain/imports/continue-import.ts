@@ -7,7 +7,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { setOrigin } from "./end-import.ts";
 import { keepExportFile } from "./export-file.ts";
 import { findImport } from "./find-import.ts";
-import { forgetAnswers } from "./keep-answers.ts";
+import { forgetAnswers } from "./stored-answers.ts";
 import { sealImportPassword, TOKEN_USER } from "./open-import.ts";
 
 /** Credentials that replace those of the import; all "" keep them. */

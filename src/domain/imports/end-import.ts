@@ -13,8 +13,9 @@ import type { StoredAnswer } from "../../forges/step-answers.ts";
 import type { JobLease } from "../remotes/job-lease.ts";
 import { expireExportFile } from "./export-file.ts";
 import type { ImportJob } from "./import-job.ts";
-import { forgetAnswers, keepAnswers } from "./keep-answers.ts";
+import { storeAnswers } from "./store-answers.ts";
 import type { OpenedImport } from "./open-import.ts";
+import { forgetAnswers } from "./stored-answers.ts";
 
 type Working = Pick<OpenedImport, "ctx" | "repo" | "row"> & { readonly lease: JobLease };
 
@@ -52,7 +53,7 @@ export async function waitWithImport(
     .set({ ...change, state, leasedUntil: 0 })
     .where(lease.isHeld);
   const isShown = row.wishes.since === undefined;
-  const [first, ...rest] = [...keepAnswers(ctx.db, answers, lease.isHeld), update];
+  const [first, ...rest] = [...storeAnswers(ctx.db, answers, lease.isHeld), update];
   await ctx.db.batch([
     first ?? update,
     ...rest,

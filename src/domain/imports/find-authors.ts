@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 
+import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
 import { type ImportWishes, users } from "../../db/schema/index.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
@@ -23,6 +24,10 @@ export async function findAuthors(
   const entries = Object.entries(authors);
   if (entries.length === 0) return {};
   if (!actor.isSiteAdmin) throw forbidden("authors are mapped by administrators of the service");
+  // SECURITY: a token for repositories alone speaks for nobody, not even where its account administers the service.
+  if (!hasScope(actor.scopes, "write:admin")) {
+    throw forbidden("authors are mapped by tokens with write:admin");
+  }
   if (entries.length > AUTHORS_MAX) throw invalid(`at most ${AUTHORS_MAX} authors can be mapped`);
   const names = JSON.stringify(entries.map(([, name]) => name.toLowerCase()));
   const found = await db

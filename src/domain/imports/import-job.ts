@@ -14,8 +14,9 @@ import type { ForgeReader } from "../../forges/forge.ts";
 import type { StepAnswers } from "../../forges/step-answers.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { JobLease } from "../remotes/job-lease.ts";
+import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { FetchSource } from "../remotes/fetch-remote.ts";
-import { forgetAnswers } from "./keep-answers.ts";
+import { forgetAnswers } from "./stored-answers.ts";
 
 /** Where an import reads. */
 export interface ImportSource {
@@ -46,6 +47,8 @@ const REQUESTS_MAX = 1000;
 /** Notes that an import keeps, and the characters of one. */
 const NOTES_MAX = 100;
 const NOTE_LENGTH_MAX = 300;
+/** Items of a stage. Without a limit, a list that leads back to its beginning would be read for ever. */
+const ITEMS_MAX = 1_000_000;
 
 /** An import that a job works on. */
 export class ImportJob {
@@ -139,14 +142,18 @@ export class ImportJob {
     }
   }
 
-  /** The progress with further items of the present stage. */
+  /** The progress with further items of the present stage. @throws RemoteFailure `too_large` if they are too many. */
   counted(done: number, total?: number): Import["progress"] {
     const { stage, progress } = this.row;
     const before = progress[stage];
     const all = total ?? before?.total;
+    const doneCount = (before?.done ?? 0) + done;
+    if (doneCount > ITEMS_MAX) {
+      throw new RemoteFailure("too_large", `it has more than ${ITEMS_MAX} ${stage}`);
+    }
     return {
       ...progress,
-      [stage]: { done: (before?.done ?? 0) + done, ...(all !== undefined && { total: all }) },
+      [stage]: { done: doneCount, ...(all !== undefined && { total: all }) },
     };
   }
 

@@ -14,7 +14,7 @@ import { formatAuthorization } from "../remotes/remote-address.ts";
 import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { ImportSource } from "./import-job.ts";
-import { selectAnswers } from "./keep-answers.ts";
+import { selectAnswers } from "./stored-answers.ts";
 
 /** The purpose that the passwords of imports are sealed for. */
 const SEALED_FOR_IMPORTS = "import.password";

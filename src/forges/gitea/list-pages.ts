@@ -54,8 +54,13 @@ export class ListPages {
     const page = Math.floor(position / limit) + 1;
     const { items, total, hasNext } = await this.get(list, page, limit);
     const count = items.length;
-    // Old versions ignore the page of some lists.
-    if (count > limit) return { items, start: 0, end: count, total: count, isLast: true };
+    // Old versions ignore the page of some lists. A part of it is read at a time, since items may need requests.
+    if (count > limit) {
+      const start = (page - 1) * limit;
+      const end = Math.min(count, start + limit);
+      const part = items.slice(start, end);
+      return { items: part, start, end, total: count, isLast: end === count || part.length === 0 };
+    }
     const isShort =
       page === 1 && total !== undefined && count > 0 && count < Math.min(limit, total);
     if (isShort) this.shortestPage = count;
@@ -99,6 +104,9 @@ export class ListPages {
       // The list may have grown or shrunk since.
       const position = total - 1 - done;
       if (position >= page.start && position < page.end) {
+        if (page.items.length === 0) {
+          throw new RemoteFailure("protocol", `${list.path} has fewer items than it tells`);
+        }
         const items = page.items.slice(0, position - page.start + 1).toReversed();
         const next = page.start === 0 ? undefined : `${total - page.start}/${total}`;
         return { items, next, total };
@@ -139,5 +147,6 @@ export class ListPages {
   }
 }
 
-/** Go writes some empty lists as null. */
-const arrayOf = <T>(shape: z.ZodType<T>): z.ZodType<T[] | null> => z.array(shape).nullable();
+/** Go writes some empty lists as null. A list that comes as a whole has more than a page. */
+const arrayOf = <T>(shape: z.ZodType<T>): z.ZodType<T[] | null> =>
+  z.array(shape).max(10_000).nullable();

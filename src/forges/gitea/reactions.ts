@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { ALLOWED_REACTIONS } from "../../shapes/issues/allowed-reactions.ts";
 import type { ForeignReaction } from "../forge.ts";
-import { optional } from "../optional.ts";
+import { DELETIONS, optional } from "../optional.ts";
 import { userOf } from "./authors.ts";
 import type { GiteaProject } from "./gitea-project.ts";
 import { GiteaReaction } from "./shapes.ts";
@@ -21,7 +21,7 @@ export async function readIssueReactions(
   const list = { path: `${path}/issues/${number}/reactions`, shape: GiteaReaction, size: SIZE };
   const found: z.output<typeof GiteaReaction>[] = [];
   for (;;) {
-    const page = await optional(lists.readFrom(list, found.length));
+    const page = await optional(lists.readFrom(list, found.length), DELETIONS);
     found.push(...(page?.items ?? []));
     if (!page || page.isLast || found.length >= REACTIONS_MAX) return toReactions(found);
   }
@@ -35,7 +35,10 @@ export async function readCommentReactions(
   { client, path }: GiteaProject,
   id: number,
 ): Promise<ForeignReaction[]> {
-  const answer = await optional(client.get(`${path}/issues/comments/${id}/reactions`, Reactions));
+  const answer = await optional(
+    client.get(`${path}/issues/comments/${id}/reactions`, Reactions),
+    DELETIONS,
+  );
   return toReactions((answer?.value ?? []).slice(0, REACTIONS_MAX));
 }
 

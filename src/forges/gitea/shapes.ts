@@ -3,13 +3,15 @@ import { z } from "zod";
 import {
   flag,
   id,
+  issueNumber,
   listOf,
-  longText,
   optionalLong,
   optionalShort,
+  optionalTitleText,
   shortText,
   time,
   timeOrNull,
+  titleText,
 } from "../fields.ts";
 
 /** What is read of the API's records; other fields are ignored. @see https://docs.gitea.com/api */
@@ -64,9 +66,9 @@ const WithId = z.object({ id });
 
 const issueFields = {
   id,
-  number: id,
+  number: issueNumber,
   ...Author,
-  title: longText,
+  title: titleText,
   body: optionalLong,
   labels: listOf(WithId),
   milestone: WithId.nullish(),
@@ -154,7 +156,7 @@ export const GiteaRelease = z.object({
   id,
   tag_name: shortText,
   target_commitish: optionalShort,
-  name: optionalLong,
+  name: optionalTitleText,
   body: optionalLong,
   draft: flag,
   prerelease: flag,

@@ -149,8 +149,9 @@ function toFacts(events: readonly Event[]): EventFacts {
     if (event === "review_requested" && requested_reviewer.id !== 0) {
       requestedAt.set(requested_reviewer.name, created_at);
     }
-    const state = dismissed_review && EVENT_STATES[dismissed_review.state];
-    if (state) dismissed.set(dismissed_review.review_id, state);
+    const said = dismissed_review?.state ?? "";
+    const state = Object.hasOwn(EVENT_STATES, said) ? EVENT_STATES[said] : undefined;
+    if (state && dismissed_review) dismissed.set(dismissed_review.review_id, state);
   }
   return { dismissed, requestedAt };
 }

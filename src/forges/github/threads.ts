@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { listOf, optionalLong, shortText, time, timeOrNull } from "../fields.ts";
+import { issueNumber, listOf, optionalLong, shortText, time, timeOrNull } from "../fields.ts";
 import type { ForeignFilter, ForeignIssue, ForeignReaction } from "../forge.ts";
 import { Account, Id, ReactionCounts, Referenced } from "./fields.ts";
 import type { GitHubApi } from "./github-api.ts";
@@ -13,7 +13,7 @@ import { type ListPage, readListPage } from "./list-page.ts";
  */
 const Thread = z.object({
   id: Id,
-  number: z.int().positive(),
+  number: issueNumber,
   title: shortText,
   body: optionalLong,
   user: Account,

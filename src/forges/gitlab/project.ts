@@ -6,7 +6,7 @@ import type { BodyContext } from "./bodies.ts";
 import type { GitLabCursor, NextCursor, PartCursor } from "./cursor.ts";
 import { formatNumbering, type Numbering } from "./numbering.ts";
 import { isAbsent, type Requests } from "./requests.ts";
-import { Id } from "./shapes.ts";
+import { Iid } from "./shapes.ts";
 
 /** A project as one page of it is read. */
 export interface GitLabProject extends BodyContext {
@@ -109,7 +109,7 @@ async function findNumberMax(
   if (level === "disabled") return undefined;
   try {
     const lists = ["created_at", "updated_at"].map((order) =>
-      requests.get(path, z.array(z.object({ iid: Id })).max(100), {
+      requests.get(path, z.array(z.object({ iid: Iid })).max(100), {
         scope: "all",
         state: "all",
         order_by: order,

@@ -1,10 +1,12 @@
 import { z } from "zod";
 
-import { flag, listOf, longText, shortText, time, timeOrNull } from "../fields.ts";
+import { flag, issueNumber, listOf, longText, shortText, time, timeOrNull } from "../fields.ts";
 import type { ForeignUser } from "../forge.ts";
 
 /** Ids and numbers, from 1. */
 export const Id = z.int().positive();
+/** The number of an issue or merge request in its project. */
+export const Iid = issueNumber;
 
 /** A day, read as its last second in UTC, in milliseconds: what is due on it is not late before. */
 export const DueDate = z.iso.date().transform((day) => Date.parse(`${day}T23:59:59Z`));
@@ -33,7 +35,7 @@ const Users = listOf(GitLabUser, 1000);
 /** What issues and merge requests have in common in a list with details of labels. */
 export const issuableFields = {
   id: Id,
-  iid: Id,
+  iid: Iid,
   title: shortText,
   description: longText.nullish(),
   state: shortText,

@@ -3,13 +3,15 @@ import { z } from "zod";
 import {
   flag,
   id,
+  issueNumber,
   listOf,
-  longText,
   optionalLong,
   optionalShort,
+  optionalTitleText,
   shortText,
   time,
   timeOrNull,
+  titleText,
 } from "../fields.ts";
 
 /** What is read of the API's records. @see https://github.com/gogs/docs-api */
@@ -42,9 +44,9 @@ const WithId = z.object({ id });
 
 export const GogsIssue = z.object({
   id,
-  number: id,
+  number: issueNumber,
   user: GogsUser.nullish(),
-  title: longText,
+  title: titleText,
   body: optionalLong,
   labels: listOf(WithId),
   milestone: WithId.nullish(),
@@ -68,7 +70,7 @@ export const GogsRelease = z.object({
   id,
   tag_name: shortText,
   target_commitish: optionalShort,
-  name: optionalLong,
+  name: optionalTitleText,
   body: optionalLong,
   draft: flag,
   prerelease: flag,

@@ -280,6 +280,45 @@ describe("POST /repos/migrate", () => {
     expect(await writtenFor(owner)).toEqual(NOTHING);
   });
 
+  // SECURITY: an import goes on with all rights of its account. A narrower token must not begin one that does more.
+  it("lets tokens begin no more than they may do themselves", async () => {
+    const admin = await make.admin();
+    const other = await make.user();
+    const repo = await make.repo(admin);
+    const wanted = {
+      clone_addr: "http://127.0.0.1:48999/a/b",
+      service: "gitea",
+      issues: true,
+      repo_name: freshName("refused"),
+    };
+    const authors = { somebody: other.name };
+    const before = await writtenFor(admin);
+    const start = async (fields: Parameters<typeof make.token>[1], json: object) => {
+      const token = await make.token(admin, fields);
+      const answer = await callSealing("POST", "/repos/migrate", { token, json });
+      return [answer.status, answer.body.message];
+    };
+
+    expect([
+      await start({ scopes: "write:repository" }, { ...wanted, authors }),
+      await start({ scopes: "write:issue" }, wanted),
+      await start({ scopes: "read:repository,write:issue" }, wanted),
+      await start({ scopes: "public-only,write:repository" }, { ...wanted, private: true }),
+      await start({ scopes: "public-only,write:repository" }, { ...wanted, mirror: true }),
+    ]).toEqual([
+      [403, "authors are mapped by tokens with write:admin"],
+      [403, expect.stringContaining("write:repository")],
+      [403, expect.stringContaining("write:repository")],
+      [403, "token scope is limited to public repos"],
+      [403, "token scope is limited to public repos"],
+    ]);
+    expect((await start({ repos: [repo] }, wanted))[0]).toBe(403);
+    expect(await writtenFor(admin)).toEqual(before);
+
+    // As in Gitea, issues of a repository that it makes need no other scope: nobody answers there.
+    expect((await start({ scopes: "write:repository" }, wanted))[0]).toBe(422);
+  });
+
   it("refuses where migrations, or new mirrors, are switched off", async () => {
     const owner = await make.user();
     const json = {

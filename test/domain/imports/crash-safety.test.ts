@@ -217,7 +217,8 @@ describe("an import whose job dies", () => {
       let runs = 0;
       const most = await failEveryCall(async (fault: Fault) => {
         const turn = (fault.isDone ? 1 : 0) + (fault.isDeath ? 2 : 0);
-        const isSkipped = fault.at > 0 && (fault.at + Math.floor((turn * stride) / 4)) % stride !== 0;
+        const isSkipped =
+          fault.at > 0 && (fault.at + Math.floor((turn * stride) / 4)) % stride !== 0;
         if (isSkipped && fault.at < callCount) return { hasFailed: () => true };
         runs++;
         return run(fault);

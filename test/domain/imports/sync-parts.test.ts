@@ -83,6 +83,27 @@ describe("syncParts", () => {
     expect((await get("")).migration).toBeUndefined();
   });
 
+  // SECURITY: who administers a repository could else put words into the mouth of an account that was mapped.
+  it("gives no account the words of a server to which the mirror was led later", async () => {
+    const at = await makeFollowing();
+    const other = await makeForeignGit();
+    await db
+      .update(imports)
+      .set({
+        wishes: { ...(await findImportRow(at.importId)).wishes, authors: { ada: at.owner.id } },
+      })
+      .where(eq(imports.id, at.importId));
+    at.data.issues.push(foreignIssue(40));
+    await sync(at);
+    expect(await at.get("/issues/40")).toMatchObject({ user: { login: at.owner.name } });
+
+    at.data.issues.push(foreignIssue(41));
+    await sync({ ...at, git: other, mirror: { ...at.mirror, address: other.remote.url() } });
+
+    expect(await at.get("/issues/41")).toMatchObject({ user: { id: -1 }, original_author: "Ada" });
+    expect((await findImportRow(at.importId)).wishes.authors).toEqual({});
+  });
+
   it("reads only what changed since it last began to read", async () => {
     const at = await makeFollowing();
     await db.update(imports).set({ createdAt: 5_000_000_000 }).where(eq(imports.id, at.importId));

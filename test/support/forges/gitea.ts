@@ -34,8 +34,23 @@ export interface GiteaBehaviour {
   answers?: Record<string, unknown>;
   /** Adds many issues and comments to the project. */
   many?: ManyItems;
+  /** Replaces parts of the project. */
+  project?: Partial<GiteaProject>;
+  /** Replaces whole responses by the path below the repository. */
+  raw?: Record<string, RawAnswer>;
   /** Commits that stand for those of the project. */
   oids?: Record<string, string>;
+}
+
+/** What a hostile server says. */
+export interface RawAnswer {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string;
+  /** Of which the body is made, so that a test need not send it. */
+  repeated?: { text: string; count: number; end?: string };
+  /** The body is repeated without end. */
+  isEndless?: boolean;
 }
 
 /** A request as `GET /_journal/{path}` returns it. */
@@ -101,7 +116,22 @@ export async function startGitea(
     }
     const state = stateOf(instance);
     url.pathname = ownPath;
-    const { status, headers, body } = answerInstance(request, url, path, project, state);
+    const raw = state.behaviour.raw?.[/^repos\/gardeners\/app(?:\/(.*))?$/.exec(path)?.[1] ?? ""];
+    if (raw && path.startsWith("repos/")) {
+      state.journal.push({
+        path: `/${path}${url.search}`,
+        status: raw.status ?? 200,
+        authorization: "",
+      });
+      return void sendRaw(response, raw);
+    }
+    const { status, headers, body } = answerInstance(
+      request,
+      url,
+      path,
+      { ...project, ...state.behaviour.project },
+      state,
+    );
     const { authorization = "" } = request.headers;
     state.journal.push({ path: `/${path}${url.search}`, status, authorization });
     const root =
@@ -122,6 +152,30 @@ export async function startGitea(
       server.closeAllConnections();
     },
   };
+}
+
+async function sendRaw(
+  response: ServerResponse,
+  { status = 200, headers = {}, body = "", repeated, isEndless = false }: RawAnswer,
+): Promise<void> {
+  response.setMaxListeners(0);
+  response.writeHead(status, { "Content-Type": "application/json", ...headers });
+  const { text = "", count = 0, end = "" } = repeated ?? {};
+  response.write(`${body}${text.repeat(count)}${end}`);
+  if (isEndless) await writeEndlessly(response);
+  response.end();
+}
+
+async function writeEndlessly(response: ServerResponse): Promise<void> {
+  while (!response.destroyed) {
+    const isTaken = response.write(" ".repeat(65_536));
+    if (!isTaken) {
+      await new Promise<void>((resolve) => {
+        response.once("drain", resolve);
+        response.once("close", resolve);
+      });
+    }
+  }
 }
 
 async function answerControl(

@@ -26,6 +26,8 @@ export interface GitHubBehaviour {
   hasCursors?: boolean;
   /** JSON instead of the project's, by the path below the repository; of a list the whole, which is paged. */
   answers?: Record<string, unknown>;
+  /** Replaces parts of the project. */
+  project?: Partial<GitHubProject>;
   /** Commits that stand for those of the project. */
   oids?: Record<string, string>;
 }
@@ -100,7 +102,15 @@ export async function startGitHub(
     const owner = match?.[1] ?? "";
     const state = stateOf(owner);
     const { status, headers, body } = match
-      ? answerOwner(request, url, match[2] ?? "", match[3] ?? "", project, state, urlOf(files))
+      ? answerOwner(
+          request,
+          url,
+          match[2] ?? "",
+          match[3] ?? "",
+          { ...project, ...state.behaviour.project },
+          state,
+          urlOf(files),
+        )
       : NOT_FOUND;
     state.journal.push({
       path: `${path}${url.search}`,

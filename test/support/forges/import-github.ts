@@ -6,9 +6,9 @@ import { makeGitHubSample } from "./github-sample.ts";
 import { importSample, makeProjectGit } from "./import-sample.ts";
 
 /** Takes the sample of GitHub over; ada has an account here, nobody else. */
-export async function importGitHub(behaviour: GitHubBehaviour = {}) {
+export async function importGitHub(behaviour: GitHubBehaviour = {}, mirror: object = {}) {
   const owner = `owner-${crypto.randomUUID()}`;
-  const { oids } = await makeProjectGit(owner, "src/a.txt", {
+  const { oids, remote } = await makeProjectGit(owner, "src/a.txt", {
     feature: ["refs/pull/5/head", "refs/pull/8/head", "refs/pull/9/head", "refs/pull/10/head"],
     fix: ["refs/pull/6/head", "refs/pull/7/head"],
   });
@@ -19,17 +19,28 @@ export async function importGitHub(behaviour: GitHubBehaviour = {}) {
     ["e".repeat(40)]: oids.merge,
   };
   const here = inject("github");
-  await fetch(`${here}/_behaviour/${owner}`, {
-    method: "PUT",
-    body: JSON.stringify({ oids: placeholders, ...behaviour }),
-  });
+  /** Changes how the forge behaves, and forgets what it was asked. */
+  const change = (changed: GitHubBehaviour) =>
+    fetch(`${here}/_behaviour/${owner}`, {
+      method: "PUT",
+      body: JSON.stringify({ oids: placeholders, ...behaviour, ...changed }),
+    });
+  await change({});
   const ada = await make.admin();
   const imported = await importSample(
     ada,
-    { service: "github", clone_addr: `${here}/${owner}/app`, authors: { ada: ada.name } },
+    {
+      service: "github",
+      clone_addr: `${here}/${owner}/app`,
+      authors: { ada: ada.name },
+      ...mirror,
+    },
     { onWait: () => fetch(`${here}/_window/${owner}`, { method: "PUT" }) },
   );
-  const requests: GitHubRequest[] = await (await fetch(`${here}/_journal/${owner}`)).json();
+  const listRequests = async (): Promise<GitHubRequest[]> =>
+    (await fetch(`${here}/_journal/${owner}`)).json();
+  const requests = await listRequests();
   const faultCount = requests.filter(({ status }) => status === behaviour.fault?.status).length;
-  return { ...imported, ada, oids, sample: makeGitHubSample(oids), requests, faultCount };
+  const sample = makeGitHubSample(oids);
+  return { ...imported, ada, oids, sample, requests, listRequests, change, remote, faultCount };
 }

@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 
 import { type Import, imports, repositories } from "../../../src/db/schema/index.ts";
 import { advanceImport } from "../../../src/domain/imports/advance-import.ts";
+import { runRemoteJob } from "../../../src/jobs/remote-jobs.ts";
 import { only } from "../../../src/lib/only.ts";
 import { call } from "../call.ts";
 import { db } from "../db.ts";
@@ -72,12 +73,18 @@ export interface MessageUsage {
   readonly durationMs: number;
 }
 
+/** Where an import is, and whose. */
+interface At {
+  readonly path: string;
+  readonly owner: TestUser;
+}
+
 /** What a test does while an import goes on. */
 export interface Hooks {
   /** Called after each message, of which there are as many as the import needs. */
   onMessage?(used: MessageUsage): void;
   /** Called before each time that it goes on. */
-  onWait?(row: Import, at: { path: string; owner: TestUser }): Promise<unknown>;
+  onWait?(row: Import, at: At): Promise<unknown>;
 }
 
 /** How often an import may be woken: more than there are failures in a row, and messages of a large project. */
@@ -123,25 +130,26 @@ export async function importSample(
       .where(eq(imports.repoId, repo?.id ?? 0)),
   );
   const path = `/repos/${owner.name}/${name}`;
-  let wakes = 0;
+  const at = { path, owner };
   const errors = new Set<string>();
-  while (wakes < WAKES_MAX) {
-    wakes++;
-    const startedAt = Date.now();
-    const ctx = systemCtx({ REMOTE_JOBS: silent }, startedAt, SETTINGS);
-    await advanceImport(ctx, id);
-    hooks.onMessage?.({
-      statements: ctx.db.statementCount,
-      requests: ctx.outgoing.requestCount,
-      durationMs: Date.now() - startedAt,
-    });
-    const row = await findImportRow(id);
-    const { state, lastError } = row;
-    if (lastError !== "") errors.add(lastError);
-    if (state !== "running" && state !== "waiting") break;
-    await hooks.onWait?.(row, { path, owner });
-    await db.update(imports).set({ dueAt: 1 }).where(eq(imports.id, id));
-  }
+  await finish(id, at, hooks, errors);
+  /** Continues the import with a token. */
+  const goOn = async (token: string) => {
+    const json = { auth_token: token };
+    const asked = await service("POST", `${path}/migration/continue`, { as: owner, json });
+    if (asked.status !== 202) throw new Error(`${asked.status} ${JSON.stringify(asked.body)}`);
+    await finish(id, at, hooks, errors);
+    return findImportRow(id);
+  };
+  /** Synchronizes a mirror, with all that it keeps in step. */
+  const sync = async () => {
+    const asked = await service("POST", `${path}/mirror-sync`, { as: owner });
+    if (asked.status !== 200) throw new Error(`${asked.status} ${JSON.stringify(asked.body)}`);
+    const ctx = systemCtx({ REMOTE_JOBS: silent }, Date.now(), SETTINGS);
+    await runRemoteJob(ctx, { kind: "pull-mirror", repoId: repo?.id ?? 0 });
+    await finish(id, at, hooks, errors);
+    return findImportRow(id);
+  };
   const get = async (rest: string) => (await call("GET", `${path}${rest}`, { as: owner })).body;
   /** All pages of a list. */
   const list = async (rest: string) => {
@@ -153,7 +161,26 @@ export async function importSample(
       if (items.length < 50) return all;
     }
   };
-  return { row: await findImportRow(id), wakes, errors, get, list };
+  return { row: await findImportRow(id), errors, get, list, sync, goOn };
+}
+
+/** Works on an import until it ends, without its waits. */
+async function finish(id: number, at: At, hooks: Hooks, errors: Set<string>): Promise<void> {
+  for (let wakes = 1; wakes <= WAKES_MAX; wakes++) {
+    const startedAt = Date.now();
+    const ctx = systemCtx({ REMOTE_JOBS: silent }, startedAt, SETTINGS);
+    await advanceImport(ctx, id);
+    hooks.onMessage?.({
+      statements: ctx.db.statementCount,
+      requests: ctx.outgoing.requestCount,
+      durationMs: Date.now() - startedAt,
+    });
+    const row = await findImportRow(id);
+    if (row.lastError !== "") errors.add(row.lastError);
+    if (row.state !== "running" && row.state !== "waiting") return;
+    await hooks.onWait?.(row, at);
+    await db.update(imports).set({ dueAt: 1 }).where(eq(imports.id, id));
+  }
 }
 
 type Fields = Record<string, unknown>;

@@ -66,7 +66,7 @@ async function listMissing(
           ),
         ),
       );
-  const assets = items.flatMap((item) => item.assets.slice(0, ASSETS_MAX));
+  const assets = items.flatMap(({ assets: all }) => all.slice(0, ASSETS_MAX));
   if (assets.length === 0) return [];
   const [ofReleases, ofAssets] = await db.batch([
     among(
@@ -83,10 +83,13 @@ async function listMissing(
   return items.flatMap((item) => {
     const releaseId = releaseIds.get(item.foreignId);
     if (releaseId === undefined) return [];
-    return item.assets
-      .slice(0, ASSETS_MAX)
-      .filter(({ foreignId }) => !taken.has(foreignId))
-      .map((asset) => ({ asset, releaseId }));
+    return (
+      item.assets
+        .slice(0, ASSETS_MAX)
+        // A page may repeat one.
+        .filter(({ foreignId }) => taken.size < taken.add(foreignId).size)
+        .map((asset) => ({ asset, releaseId }))
+    );
   });
 }
 

@@ -4,8 +4,8 @@ import type { ProjectPart } from "../../../db/schema/index.ts";
 import type { ForeignItems, ForeignKind } from "../../../forges/forge.ts";
 import { commentStatements, toCommentRow } from "../write/comments.ts";
 import { issueStatements, takenNumbers, toIssueRow } from "../write/issues.ts";
-import { takeLabels, takeMilestones } from "../write/labels.ts";
-import { inParts, settleItems, withoutRepeats } from "../write/page.ts";
+import { takeLabels, takeMilestones, toLabelRow, toMilestoneRow } from "../write/labels.ts";
+import { inParts, settleItems, withoutRepeats, withoutSharedNumbers } from "../write/page.ts";
 import { releaseStatements, toReleaseRow } from "../write/releases.ts";
 import {
   codeCommentStatements,
@@ -16,6 +16,7 @@ import {
 import {
   commentUpdates,
   issueUpdates,
+  labelUpdates,
   milestoneUpdates,
   releaseUpdates,
 } from "../write/update-items.ts";
@@ -64,15 +65,20 @@ const wants =
     job.wants(part);
 
 export const importLabels = stageOf("labels", wants("labels"), (job, items) =>
-  inParts(items).map((part) => takeLabels(job, part)),
+  inParts(items.map((item) => toLabelRow(job, item))).map((part) =>
+    [labelUpdates(job, part), takeLabels(job, part)].flat(),
+  ),
 );
 
 export const importMilestones = stageOf("milestones", wants("milestones"), (job, items) =>
-  inParts(items).map((part) => [milestoneUpdates(job, part), takeMilestones(job, part)].flat()),
+  inParts(items.map((item) => toMilestoneRow(job, item))).map((part) =>
+    [milestoneUpdates(job, part), takeMilestones(job, part)].flat(),
+  ),
 );
 
 export const importIssues = stageOf("issues", wants("issues"), async (job, items) => {
-  const rows = withoutRepeats(items.map((item) => toIssueRow(job, item)));
+  const all = withoutRepeats(items.map((item) => toIssueRow(job, item)));
+  const rows = withoutSharedNumbers(job, all);
   const taken = await takenNumbers(job, rows);
   for (const { number } of taken) {
     job.note(`issue ${number} was left out: the repository has another one with this number`);

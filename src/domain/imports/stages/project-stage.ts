@@ -19,9 +19,9 @@ export async function importProject(job: ImportJob): Promise<void> {
   }
   const topics = keptTopics(project.topics);
   if (topics.length > 0 && repo.row.topics.length === 0) await setTopics(ctx, repo, topics);
-  const description = project.description.toWellFormed().slice(0, DESCRIPTION_LENGTH_MAX);
+  const description = project.description.slice(0, DESCRIPTION_LENGTH_MAX).toWellFormed();
   const website = /^https?:\/\//i.test(project.website)
-    ? project.website.toWellFormed().slice(0, WEBSITE_LENGTH_MAX)
+    ? project.website.slice(0, WEBSITE_LENGTH_MAX).toWellFormed()
     : "";
   const { description: own, website: ownSite } = repositories;
   await job.commit(

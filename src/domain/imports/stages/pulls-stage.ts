@@ -8,7 +8,7 @@ import { headRefOf, headUpdate } from "../../pulls/open-pull.ts";
 import { fetchRemote } from "../../remotes/fetch-remote.ts";
 import type { ImportJob } from "../import-job.ts";
 import { takenNumbers } from "../write/issues.ts";
-import { inParts, withoutRepeats } from "../write/page.ts";
+import { inParts, withoutRepeats, withoutSharedNumbers } from "../write/page.ts";
 import { takePulls, toPullColumns, toPullRow } from "../write/pulls.ts";
 import { pullUpdates } from "../write/update-items.ts";
 
@@ -29,7 +29,7 @@ export async function importPulls(job: ImportJob): Promise<void> {
     ...(since !== undefined && { since }),
   });
   for (const sentence of page.leftOut ?? []) job.note(sentence);
-  const items = withoutRepeats(page.items);
+  const items = withoutSharedNumbers(job, withoutRepeats(page.items));
   await fetchHeads(job, items);
   const snapshot = await openStored(job);
   await keepHeads(job, snapshot, items);

@@ -5,8 +5,12 @@ import type { ImportJob, MappedAuthor } from "../import-job.ts";
 const REACTIONS_MAX = 500;
 
 /** The account here of a user elsewhere; undefined for one who has none. */
-export const accountOf = ({ row }: ImportJob, user: ForeignUser): number | undefined =>
-  row.wishes.authors[user.name.toLowerCase()];
+export function accountOf({ row }: ImportJob, user: ForeignUser): number | undefined {
+  const { authors } = row.wishes;
+  const name = user.name.toLowerCase();
+  // A name may be `constructor`.
+  return Object.hasOwn(authors, name) ? authors[name] : undefined;
+}
 
 /**
  * Who wrote something.
@@ -16,7 +20,7 @@ export const accountOf = ({ row }: ImportJob, user: ForeignUser): number | undef
 export function toAuthor(job: ImportJob, user: ForeignUser): MappedAuthor {
   const posterId = accountOf(job, user);
   if (posterId !== undefined) return { posterId, originalAuthor: "", originalAuthorId: 0 };
-  const name = user.name.toWellFormed().slice(0, 255) || "ghost";
+  const name = user.name.slice(0, 255).toWellFormed() || "ghost";
   return { posterId: null, originalAuthor: name, originalAuthorId: user.id };
 }
 

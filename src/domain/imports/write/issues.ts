@@ -33,7 +33,7 @@ export function toIssueRow(job: ImportJob, item: ForeignIssue | ForeignPull) {
     ...toAuthor(job, item.poster),
     title: title === "" ? `#${item.number}` : title,
     body: toStoredText(job, item.body, name),
-    ref: item.ref.toWellFormed().slice(0, 1000),
+    ref: item.ref.slice(0, 1000).toWellFormed(),
     isClosed: item.isClosed,
     closedAt: item.isClosed ? (item.closedAt ?? item.updatedAt) : null,
     isLocked: item.isLocked,

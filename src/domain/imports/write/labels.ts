@@ -5,6 +5,7 @@ import { labels, milestones } from "../../../db/schema/index.ts";
 import type { ForeignLabel, ForeignMilestone } from "../../../forges/forge.ts";
 import type { ImportJob } from "../import-job.ts";
 import {
+  digestOf,
   field,
   freshItems,
   reserveIds,
@@ -16,18 +17,23 @@ import {
 const NAME_LENGTH_MAX = 50;
 const TITLE_LENGTH_MAX = 255;
 
-/** The statements that take labels. One that the repository has by its name is that one. */
-export function takeLabels(job: ImportJob, items: readonly ForeignLabel[]) {
-  const { ctx, repoId } = job;
-  const rows = withoutRepeats(items).map((item) => ({
-    foreignId: item.foreignId,
-    revision: "",
-    name: item.name.toWellFormed().slice(0, NAME_LENGTH_MAX) || "label",
+/** A label as it goes into statements. Forges don't say when one was changed: what it says stands for it. */
+export const toLabelRow = (job: ImportJob, item: ForeignLabel) => {
+  const fields = {
+    name: item.name.slice(0, NAME_LENGTH_MAX).toWellFormed() || "label",
     color: /^[0-9a-f]{6}$/i.test(item.color) ? item.color.toLowerCase() : "ededed",
     description: toStoredText(job, item.description, `the label ${item.name}`),
     isExclusive: item.isExclusive,
-    archivedAt: item.isArchived ? ctx.now : null,
-  }));
+    isArchived: item.isArchived,
+  };
+  return { foreignId: item.foreignId, revision: digestOf(JSON.stringify(fields)), ...fields };
+};
+export type LabelRow = ReturnType<typeof toLabelRow>;
+
+/** The statements that take labels. One that the repository has by its name is that one. */
+export function takeLabels(job: ImportJob, items: readonly LabelRow[]) {
+  const { ctx, repoId } = job;
+  const rows = withoutRepeats(items);
   if (rows.length === 0) return [];
   const present = sql`(
     select min(l.id) from labels l where l.repo_id = ${repoId} and l.name = ${field("name")}
@@ -44,7 +50,7 @@ export function takeLabels(job: ImportJob, items: readonly ForeignLabel[]) {
         color: field("color"),
         description: field("description"),
         isExclusive: field("isExclusive"),
-        archivedAt: field("archivedAt"),
+        archivedAt: sql`iif(${field("isArchived")}, ${ctx.now}, null)`,
         createdAt: ctx.now,
         updatedAt: ctx.now,
       },
@@ -57,20 +63,27 @@ export function takeLabels(job: ImportJob, items: readonly ForeignLabel[]) {
   ];
 }
 
-/** The statements that take milestones. */
-export function takeMilestones(job: ImportJob, items: readonly ForeignMilestone[]) {
-  const { ctx, repoId } = job;
-  const rows = withoutRepeats(items).map((item) => ({
+/** A milestone as it goes into statements. Its times are no part of its revision, since Gogs tells none. */
+export const toMilestoneRow = (job: ImportJob, item: ForeignMilestone) => {
+  const { title, description, isClosed, closedAt, deadlineAt } = item;
+  return {
     foreignId: item.foreignId,
-    revision: String(item.updatedAt),
-    title: item.title.toWellFormed().slice(0, TITLE_LENGTH_MAX) || "milestone",
+    revision: digestOf(JSON.stringify([title, description, isClosed, closedAt, deadlineAt])),
+    title: item.title.slice(0, TITLE_LENGTH_MAX).toWellFormed() || "milestone",
     description: toStoredText(job, item.description, `the milestone ${item.title}`),
     isClosed: item.isClosed,
     closedAt: item.isClosed ? (item.closedAt ?? item.updatedAt) : null,
     deadlineAt: item.deadlineAt,
     createdAt: item.createdAt,
     updatedAt: item.updatedAt,
-  }));
+  };
+};
+export type MilestoneRow = ReturnType<typeof toMilestoneRow>;
+
+/** The statements that take milestones. */
+export function takeMilestones(job: ImportJob, items: readonly MilestoneRow[]) {
+  const { ctx, repoId } = job;
+  const rows = withoutRepeats(items);
   if (rows.length === 0) return [];
   return [
     reserveIds(job, "milestone", "milestones", rows),

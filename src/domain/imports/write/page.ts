@@ -39,6 +39,13 @@ export function inParts<T extends object>(rows: readonly T[]): T[][] {
   return parts;
 }
 
+/** A short digest of what an item says, by which its changes are noticed; no protection against anybody. */
+export function digestOf(text: string): string {
+  let hash = 0;
+  for (const char of text) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) | 0;
+  return String(hash >>> 0);
+}
+
 /** Characters of a text that is taken: with what goes with it, it must fit into a bound value of D1. */
 const TEXT_LENGTH_MAX = 200_000;
 
@@ -124,6 +131,19 @@ export const settleItems = (
         and ${foreignItems.foreignId} = ${field("foreignId")}
         and (${foreignItems.revision} = ${FRESH} or ${row.wishes.since !== undefined})`,
     );
+
+/** The first of the items with each number, which two issues of a forge never share. */
+export function withoutSharedNumbers<T extends { readonly number: number }>(
+  job: ImportJob,
+  rows: readonly T[],
+): T[] {
+  const numbers = new Set<number>();
+  return rows.filter(({ number }) => {
+    const isFirst = numbers.size < numbers.add(number).size;
+    if (!isFirst) job.note(`a second issue ${number} was left out`);
+    return isFirst;
+  });
+}
 
 /** The last of the items with each id: a page of a forge may repeat one. */
 export const withoutRepeats = <T extends { readonly foreignId: string }>(

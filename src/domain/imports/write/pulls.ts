@@ -50,10 +50,10 @@ export function toPullColumns(
   const { graph } = snapshot.repository;
   const headName = item.head.repository.toLowerCase();
   const isOwn = headName !== "" && headName === item.base.repository.toLowerCase();
-  const branch = item.head.branch.toWellFormed().slice(0, BRANCH_LENGTH_MAX);
+  const branch = item.head.branch.slice(0, BRANCH_LENGTH_MAX).toWellFormed();
   const owner = item.head.repository.split("/")[0] || item.poster.name || "ghost";
   const headBranch = isOwn ? branch : `${owner.toWellFormed()}:${branch}`;
-  const baseBranch = item.base.branch.toWellFormed().slice(0, BRANCH_LENGTH_MAX);
+  const baseBranch = item.base.branch.slice(0, BRANCH_LENGTH_MAX).toWellFormed();
   const tipOf = (name: string): string | null => findRef(snapshot, branchRef(name))?.oid ?? null;
   const headOid = toOid(item.head.oid);
   const mergeCommitOid = item.mergedAt === null ? "" : toOid(item.mergeCommitOid);

@@ -7,6 +7,7 @@ import type { ForeignRelease } from "../../../forges/forge.ts";
 import { type ImportJob, presentUserId } from "../import-job.ts";
 import { toAuthor } from "./authors.ts";
 import {
+  digestOf,
   field,
   freshItems,
   reserveIds,
@@ -26,8 +27,8 @@ export const toReleaseRow = (job: ImportJob, item: ForeignRelease) => {
     revision: revisionOf(item),
     tagName,
     lowerTagName: tagName.toLowerCase(),
-    target: item.target.toWellFormed().slice(0, TEXT_LENGTH_MAX),
-    title: item.title.toWellFormed().slice(0, TEXT_LENGTH_MAX),
+    target: item.target.slice(0, TEXT_LENGTH_MAX).toWellFormed(),
+    title: item.title.slice(0, TEXT_LENGTH_MAX).toWellFormed(),
     body: toStoredText(job, item.body, `the release ${item.tagName}`),
     isDraft: item.isDraft,
     isPrerelease: item.isPrerelease,
@@ -40,13 +41,8 @@ export const toReleaseRow = (job: ImportJob, item: ForeignRelease) => {
 export type ReleaseRow = ReturnType<typeof toReleaseRow>;
 
 /** Forges don't say when a release was changed: what it says stands for it. */
-const revisionOf = ({ title, body, isDraft, isPrerelease }: ForeignRelease): string => {
-  let hash = 0;
-  for (const char of `${title}\0${body}\0${isDraft}\0${isPrerelease}`) {
-    hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) | 0;
-  }
-  return String(hash >>> 0);
-};
+const revisionOf = ({ title, body, isDraft, isPrerelease }: ForeignRelease): string =>
+  digestOf(`${title}\0${body}\0${isDraft}\0${isPrerelease}`);
 
 /** The statements that take releases which were not taken before, of tags that have none. */
 export function releaseStatements(

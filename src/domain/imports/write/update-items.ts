@@ -5,17 +5,18 @@ import {
   issueAssignees,
   issueLabels,
   issues,
+  labels,
   milestones,
   pulls,
   releases,
   timelineEntries,
 } from "../../../db/schema/index.ts";
 import type { ForeignItem } from "../../../db/schema/index.ts";
-import type { ForeignMilestone } from "../../../forges/forge.ts";
 import type { SQL } from "drizzle-orm";
 import { type ImportJob, presentUserId } from "../import-job.ts";
 import type { CommentRow } from "./comments.ts";
 import { belongingStatements, type IssueRow } from "./issues.ts";
+import type { LabelRow, MilestoneRow } from "./labels.ts";
 import { field, localIdOf, type PageRow, rowsOf } from "./page.ts";
 import type { PullRow } from "./pulls.ts";
 import type { ReleaseRow } from "./releases.ts";
@@ -43,19 +44,31 @@ const changedItems = (
 const changedTable = (job: ImportJob, kind: ForeignItem["kind"], rows: readonly PageRow[]) =>
   sql`(select item.value as value, fresh.local_id as id ${changedItems(job, kind, rows)}) item`;
 
+/** The statements that bring labels in step. They precede those that take the page. */
+export function labelUpdates(job: ImportJob, rows: readonly LabelRow[]): Statements {
+  if (!isInStep(job) || rows.length === 0) return [];
+  const { now } = job.ctx;
+  return [
+    job.ctx.db
+      .update(labels)
+      .set({
+        name: field("name"),
+        color: field("color"),
+        description: field("description"),
+        isExclusive: field("isExclusive"),
+        archivedAt: sql`iif(
+          ${field("isArchived")}, coalesce(${labels.archivedAt}, ${now}), null
+        )`,
+        updatedAt: now,
+      })
+      .from(changedTable(job, "label", rows))
+      .where(sql`${labels.id} = item.id and ${labels.repoId} = ${job.repoId}`),
+  ];
+}
+
 /** The statements that bring milestones in step. They precede those that take the page. */
-export function milestoneUpdates(job: ImportJob, items: readonly ForeignMilestone[]): Statements {
-  if (!isInStep(job) || items.length === 0) return [];
-  const rows = items.map((item) => ({
-    foreignId: item.foreignId,
-    revision: String(item.updatedAt),
-    title: item.title.toWellFormed().slice(0, 255) || "milestone",
-    description: item.description.toWellFormed().slice(0, 100_000),
-    isClosed: item.isClosed,
-    closedAt: item.isClosed ? (item.closedAt ?? item.updatedAt) : null,
-    deadlineAt: item.deadlineAt,
-    updatedAt: item.updatedAt,
-  }));
+export function milestoneUpdates(job: ImportJob, rows: readonly MilestoneRow[]): Statements {
+  if (!isInStep(job) || rows.length === 0) return [];
   return [
     job.ctx.db
       .update(milestones)

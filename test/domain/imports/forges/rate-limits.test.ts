@@ -114,7 +114,7 @@ class StuckReader extends DataReader {
   answers: StepAnswers | undefined;
 
   override async readProject(): Promise<never> {
-    this.answers?.add("https://forge.example/api", { value: "x".repeat(2_000_000) });
+    this.answers?.add("https://forge.example/api", { text: "x".repeat(2_000_000) });
     throw new RemoteFailure("rate_limited", "too many", Date.now() + 60_000);
   }
 }

@@ -1,4 +1,4 @@
-import { eq, sql, type SQL } from "drizzle-orm";
+import { sql, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
@@ -12,7 +12,7 @@ import { field, inParts, rowsOf } from "./write/page.ts";
  *
  * @param isHeld The condition for a row of `imports` that the job still has it.
  */
-export const keepAnswers = (
+export const storeAnswers = (
   db: Ctx["db"],
   answers: readonly StoredAnswer[],
   isHeld: SQL,
@@ -28,14 +28,3 @@ export const keepAnswers = (
       set: { answer: sql`excluded.answer` },
     }),
   );
-
-/** Reads what was kept of an import's present step. */
-export const selectAnswers = (db: Ctx["db"], importId: number) =>
-  db
-    .select({ url: importAnswers.url, answer: importAnswers.answer })
-    .from(importAnswers)
-    .where(eq(importAnswers.importId, importId));
-
-/** The statement that forgets it. */
-export const forgetAnswers = (db: Ctx["db"], importId: number) =>
-  db.delete(importAnswers).where(eq(importAnswers.importId, importId));
