@@ -7,6 +7,7 @@ import { listReleases } from "../domain/releases/list-releases.ts";
 import { listTags } from "../domain/tags/list-tags.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import { decodeText } from "../git/byte-text.ts";
+import { gitTimeMs } from "../shapes/git/git-time.ts";
 import { encodePath, htmlUrlOf, releaseHtmlUrlOf } from "../shapes/urls.ts";
 import { answerFeedDocument } from "./answer-feed-document.ts";
 import { enterRepositoryPath } from "./enter-repository-path.ts";
@@ -82,6 +83,6 @@ async function listTagged({ ctx, repo }: RequestContext, authority: string): Pro
     text: decodeText(message).slice(0, TEXT_CHARS_MAX),
     url: `${htmlUrlOf(repo, ctx)}/src/tag/${encodePath(name)}`,
     authorName: repo.owner.fullName || repo.owner.name,
-    at: timeSeconds * 1000,
+    at: gitTimeMs(timeSeconds),
   }));
 }

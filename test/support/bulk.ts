@@ -39,3 +39,28 @@ export async function insertManyEvents(
     select 'repository.created', ${actor.id}, ${ownerId}, ${id}, 'public', false, '{"name":"many"}', ${firstAt} + value * 1000
     from json_each(${numbers})`);
 }
+
+/**
+ * Inserts a merged pull request for each of some merge commits, by some users in turn, in two statements.
+ *
+ * @param commitOids In the order in which they were merged, one millisecond after the other.
+ */
+export async function insertManyMerged(
+  { id, ownerId }: Repository,
+  posters: readonly Pick<User, "id">[],
+  commitOids: readonly string[],
+): Promise<void> {
+  const rows = JSON.stringify(
+    commitOids.map((oid, at) => ({ oid, poster: posters[at % posters.length]?.id })),
+  );
+  await db.run(sql`
+    insert into issues (repo_id, number, is_pull, is_closed, poster_id, title, created_at, updated_at)
+    select ${id}, key + 1, 1, 1, value ->> 'poster', 'Change ' || key, 1000, 1000
+    from json_each(${rows})`);
+  await db.run(sql`
+    insert into pulls (issue_id, repo_id, head_repo_id, head_branch, base_branch, head_oid,
+      merge_commit_oid, merged_at, merger_id, merge_kind, is_closed)
+    select issues.id, ${id}, ${id}, 'b' || key, 'main', value ->> 'oid', value ->> 'oid',
+      1000 + key, ${ownerId}, 'merge', 1
+    from json_each(${rows}) join issues on issues.repo_id = ${id} and issues.number = key + 1`);
+}

@@ -10,6 +10,8 @@ export interface CommitFields {
   parents?: readonly string[];
   message?: string;
   author?: string;
+  /** By default one minute after the previous commit. */
+  authorSeconds?: number;
   committer?: string;
   /** Header lines after the committer line, each with its line feed. */
   headers?: string;
@@ -24,10 +26,11 @@ export class History {
   commit({ files = {}, parents = [], message = "Change\n", ...rest }: CommitFields = {}): string {
     this.seconds += 60;
     const { author = "A <a@nobody.example>", committer = author, headers = "" } = rest;
+    const { authorSeconds = this.seconds } = rest;
     const lines = [
       `tree ${this.tree(files)}\n`,
       ...parents.map((oid) => `parent ${oid}\n`),
-      `author ${author} ${this.seconds} +0100\n`,
+      `author ${author} ${authorSeconds} +0100\n`,
       `committer ${committer} ${this.seconds} -0030\n`,
     ];
     return this.builder.add("commit", encodeUtf8(`${lines.join("")}${headers}\n${message}`));

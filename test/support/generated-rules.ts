@@ -56,7 +56,7 @@ const RULES = [
   "{main,dev}",
   "[!m]??",
 ];
-const BRANCHES = ["main", "dev", "rel/1", "rel/a/b"];
+export const BRANCHES = ["main", "dev", "rel/1", "rel/a/b"];
 const FILES = ["", "", "*.lock", "docs/**", "*.txt;*.LOCK"];
 
 interface Actor {

@@ -15,6 +15,8 @@ export interface MadeEnds {
   /** The same for the base; by default none. */
   readonly base?: readonly Files[];
   readonly author?: string;
+  /** When the commits were written. */
+  readonly authorSeconds?: number;
 }
 
 /** A pull request whose commits are stored. */
@@ -33,7 +35,7 @@ const ROOT: Files = { a: "1\n2\n3\n4\n5\n6\n7\n8\n9\n" };
 
 /** Makes an open, judged pull request of `topic` into `main`, past the API. */
 export async function makeReadyPull(
-  { root = ROOT, head, base = [], author }: MadeEnds = {},
+  { root = ROOT, head, base = [], author, authorSeconds }: MadeEnds = {},
   fields: Partial<TestPull> = {},
 ): Promise<ReadyPull> {
   const owner = await make.user();
@@ -44,7 +46,13 @@ export async function makeReadyPull(
     let parent = rootOid;
     for (const [at, files] of all.entries()) {
       const message = `${name} ${at + 1}\n`;
-      parent = history.commit({ files, parents: [parent], message, ...(author && { author }) });
+      parent = history.commit({
+        files,
+        parents: [parent],
+        message,
+        ...(author && { author }),
+        ...(authorSeconds !== undefined && { authorSeconds }),
+      });
     }
     return parent;
   };

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { repositories } from "../../src/db/schema/index.ts";
 import { visit } from "../support/call.ts";
+import { encodeUtf8 } from "../../src/git/byte-text.ts";
+import { parseXml } from "../../src/lib/xml.ts";
 import { db } from "../support/db.ts";
 import { make } from "../support/make.ts";
 import { makeCommit, storePush } from "../support/push.ts";
@@ -47,6 +49,40 @@ describe.each(["rss", "atom"])("feeds of releases and tags: %s", (ending) => {
     expect(body).toContain(">v1<");
     expect(body).toContain(`https://forge.example${path}/src/tag/v1`);
     expect(body).toContain(ending === "rss" ? "a &amp;lt;note" : "a &lt;note");
+  });
+
+  it("hold the latest thirty, and what XML and calendars can't hold does not break them", async () => {
+    const { repo, path } = await makeWorld();
+    const at = (number: number) => ({ createdAt: 1000 * number, publishedAt: 1000 * number });
+    for (let number = 1; number <= 31; number++) {
+      const title = `Release-${number}-`;
+      await makeRelease(repo, { title, body: "\u0000]]>\u{1F600}".repeat(2000), ...at(number) });
+    }
+    const commit = makeCommit(repo.name);
+    await storePush(repo, "refs/heads/main", commit.oid, commit.pack);
+    // Behind the last year that a date has here, which git stores and shows all the same.
+    const future = 99_999_999_999_999;
+    for (const [name, time] of [
+      ["v1", 1_650_000_000],
+      ["v2", future],
+    ] as const) {
+      const tag = makeTag(commit.oid, name, { message: "bell \u0007\n", at: time });
+      await storePush(repo, `refs/tags/${name}`, tag.oid, tag.pack, commit.oid);
+    }
+    for (const [name, count] of [
+      ["releases", 30],
+      ["tags", 2],
+    ] as const) {
+      const { status, body } = await visit("GET", `${path}/${name}.${ending}`);
+      expect(status).toBe(200);
+      const root = parseXml(encodeUtf8(body as string), { elementsMax: 1000, depthMax: 5 });
+      if (!root) throw new Error("the feed is no XML");
+      const { children } = ending === "rss" ? (root.children[0] ?? root) : root;
+      const item = ending === "rss" ? "item" : "entry";
+      expect(children.filter((child) => child.name === item)).toHaveLength(count);
+      expect(body).not.toContain("Release-1-");
+      expect(body).not.toContain("Invalid");
+    }
   });
 
   it("are for those who may see them", async () => {

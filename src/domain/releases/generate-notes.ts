@@ -49,11 +49,14 @@ interface MergedPull {
   /** Null for a deleted account. */
   readonly author: string | null;
   readonly isFirst: boolean;
+  /** How many there are, of which only the first are listed. */
+  readonly count: number;
 }
 
 /**
  * Generates the notes of a release from the pull requests whose merge commits its tag reaches and the previous one does
- * not: their titles and authors, who contributed for the first time, and a link to the comparison.
+ * not: their titles and authors, who contributed for the first time, and a link to the comparison. Of very many it lists the
+ * first, with their new contributors, and says how many more there are.
  *
  * SECURITY: pull requests are listed for callers who may read them.
  *
@@ -148,7 +151,7 @@ async function listMerged(
   commitOids: readonly string[],
 ): Promise<MergedPull[]> {
   const page = sql`(
-    select ${pulls.issueId} as issue_id
+    select ${pulls.issueId} as issue_id, count(*) over () as total
     from json_each(${JSON.stringify(commitOids)}) commits
     cross join ${pulls}
     where ${pulls.repoId} = ${row.id}
@@ -174,6 +177,7 @@ async function listMerged(
       title: sql<string>`${issues.title}`.as("i_title"),
       author: sql<string | null>`${users.name}`.as("u_name"),
       isFirst: flagColumn(sql`firsts.merged_at is ${pulls.mergedAt}`, "is_first"),
+      count: sql<number>`page.total`.as("total"),
     })
     .from(page)
     .innerJoin(pulls, sql`${pulls.issueId} = page.issue_id`)
@@ -209,17 +213,21 @@ function formatNotes(
       ? `${htmlUrl}/commits/tag/${encodePath(tagName)}`
       : `${htmlUrl}/compare/${encodePath(previous)}...${encodePath(tagName)}`;
   const sections = [
-    ...(changes.length > 0 ? [`## What's Changed\n${cutLines(changes)}`] : []),
+    ...(changes.length > 0 ? [`## What's Changed\n${cutLines(changes, merged[0]?.count)}`] : []),
     ...(firsts.length > 0 ? [`## New Contributors\n${cutLines(firsts)}`] : []),
     `**Full Changelog**: ${link}`,
   ];
   return sections.join("\n\n");
 }
 
-/** As many whole lines as fit half of a body. */
-function cutLines(lines: readonly string[]): string {
+/**
+ * As many whole lines as fit half of a body.
+ *
+ * @param count How many lines there would be, if not all are given.
+ */
+function cutLines(lines: readonly string[], count = lines.length): string {
   let chars = 0;
   const fitting = lines.filter((line) => (chars += line.length + 1) <= BODY_CHARS_MAX / 2);
-  const left = lines.length - fitting.length;
+  const left = count - fitting.length;
   return [...fitting, ...(left > 0 ? [`* … and ${left} more`] : [])].join("\n");
 }

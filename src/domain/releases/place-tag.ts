@@ -1,6 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { Failure, invalid, notFound } from "../../lib/failure.ts";
+import { gitTimeMs } from "../../shapes/git/git-time.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { findRef, openSnapshot } from "../git/open-snapshot.ts";
@@ -48,7 +49,7 @@ export async function placeTag(
       }
       throw error;
     });
-    return { kind: "found", at: found.timeSeconds * 1000 };
+    return { kind: "found", at: gitTimeMs(found.timeSeconds) };
   }
   if (target !== "" && !(await findRevision(snapshot, target))) throw unknownTarget(target);
   await createTag(

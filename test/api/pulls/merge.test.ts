@@ -204,6 +204,18 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/merge", () => {
     expect((await newEventsOf(ready)).map(({ type }) => type)).toEqual(["pull.merged"]);
   });
 
+  // Regression: whoever read the pull request afterwards got 500.
+  it("marks one as merged by a commit that says it was written after the year 9999", async () => {
+    const ready = await makeReadyPull({ base: [{ b: "b" }], authorSeconds: 99_999_999_999_999 });
+    await setPullSettings(ready.repo, { allowManualMerge: true });
+    const json = { Do: "manually-merged", MergeCommitID: ready.baseOid };
+    expect((await merge(ready, json)).status).toBe(200);
+    expect(await call("GET", ready.path)).toMatchObject({
+      status: 200,
+      body: { merged: true, merged_at: "1970-01-01T00:00:00Z" },
+    });
+  });
+
   it("waits for another merge into the base, and is judged as things are then", async () => {
     const [closed, merged] = [await makeReadyPull(), await makeReadyPull()];
     const leases = [await leaseBase(closed), await leaseBase(merged)];

@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
 
+import { insertManyMerged } from "../../support/bulk.ts";
 import { call } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makePull } from "../../support/pulls.ts";
 import { storeRefs } from "../../support/push.ts";
 import { makeRelease } from "../../support/releases.ts";
+
+/** More merged pull requests than notes list. */
+const MANY = 620;
 
 const pathOf = ({ owner, name }: TestRepo, rest = "/generate-notes") =>
   `/repos/${owner}/${name}/releases${rest}`;
@@ -92,6 +96,39 @@ describe("POST /repos/{owner}/{repo}/releases/generate-notes", () => {
     const made = await call("POST", pathOf(repo, ""), { as: owner, json });
     expect(made).toMatchObject({ status: 201, body: { name: "v3" } });
     expect(made.body.body).toMatch(/^Hello\n\n## What's Changed\n\* Newer/);
+  });
+
+  it("lists the first of very many, and says how many more there are", async () => {
+    const [owner, helper] = [await make.user(), await make.user()];
+    const repo = await make.repo(owner);
+    const history = new History();
+    const commits: string[] = [];
+    for (let at = 0; at <= MANY; at++) {
+      commits.push(history.commit({ parents: commits.slice(-1), message: `${at}\n` }));
+    }
+    const [first = "", ...others] = commits;
+    const refs = [
+      { ref: "refs/heads/main", oid: others.at(-1) ?? "" },
+      { ref: "refs/tags/v1", oid: first },
+    ];
+    await storeRefs(repo, refs, history.build());
+    await makeRelease(repo, { tagName: "v1", createdAt: 1 });
+    await insertManyMerged(repo, [owner, helper], others);
+
+    const { status, body } = await generate(repo, owner, { tag_name: "v2" });
+
+    expect(status).toBe(200);
+    const text = body.body as string;
+    const listed = [...text.matchAll(/^\* Change (\d+) /gm)].map(([, at]) => Number(at));
+    expect(listed).toEqual(Array.from(listed, (_, at) => at));
+    expect(listed.length).toBeGreaterThan(100);
+    expect(text).toContain(`* … and ${MANY - listed.length} more`);
+    const newcomers = text.split("## New Contributors\n")[1]?.split("\n\n")[0]?.split("\n");
+    expect(newcomers).toHaveLength(2);
+    expect(text.length).toBeLessThan(60_000);
+    const json = { tag_name: "v2", generate_notes: true };
+    const made = await call("POST", pathOf(repo, ""), { as: owner, json });
+    expect(made).toMatchObject({ status: 201, body: { body: text } });
   });
 
   it("refuses what is not there, empty repositories and readers", async () => {

@@ -111,6 +111,19 @@ describe("POST /repos/{owner}/{repo}/releases", () => {
     expect(await releaseEvents(repo)).toEqual(["release.published"]);
   });
 
+  // Regression: whoever listed the releases afterwards got 500.
+  it("takes a tag that says it was made after the year 9999", async () => {
+    const { owner, repo, commit } = await makeWorld();
+    const tag = makeTag(commit.oid, "v1", { at: 99_999_999_999_999 });
+    await storePush(repo, "refs/tags/v1", tag.oid, tag.pack, commit.oid);
+    const created_at = "1970-01-01T00:00:00Z";
+    expect(await create(repo, owner, { tag_name: "v1" })).toMatchObject({
+      status: 201,
+      body: { created_at },
+    });
+    expect(await call("GET", pathOf(repo))).toMatchObject({ status: 200, body: [{ created_at }] });
+  });
+
   it("keeps a draft from others, without a tag and an event", async () => {
     const { owner, writer, stranger, repo } = await makeWorld();
     const json = { tag_name: "v1", draft: true, target_commitish: "nowhere" };

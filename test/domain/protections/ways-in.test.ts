@@ -241,7 +241,7 @@ const TAG_WAYS: Record<string, WayIn> = {
   },
 };
 
-describe("generated rules and a model agree", () => {
+describe("generated rules and a model agree", { timeout: 120_000 }, () => {
   it.each(Object.entries({ ...WAYS, ...TAG_WAYS }))("on %s", async (name, way) => {
     const results = await runSeeds(name, way);
     // A way in that always or never succeeds would compare nothing.

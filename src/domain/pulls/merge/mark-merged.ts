@@ -9,6 +9,7 @@ import { isOid } from "../../../git/oid.ts";
 import { NO_NODE } from "../../../git/walk/commit-graph.ts";
 import { isAncestor } from "../../../git/walk/merge-bases.ts";
 import { conflict } from "../../../lib/failure.ts";
+import { gitTimeMs } from "../../../shapes/git/git-time.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { mergeStatements } from "../../git/record-merge.ts";
 import { judge, type Judgement } from "../judge.ts";
@@ -64,7 +65,7 @@ async function mark(ctx: Ctx, pull: PullContext, commitOid: string): Promise<voi
     mergeBaseOid: changes?.mergeBaseOid ?? (mergeBase === undefined ? "" : graph.oid(mergeBase)),
     isAutomatic: false,
     isConfined: isConfined(ctx.actor),
-    mergedAt: author.timeSeconds * 1000,
+    mergedAt: gitTimeMs(author.timeSeconds),
   });
   const [marked] = await db.batch([
     ...statements,

@@ -15,8 +15,9 @@ async function makeOwned(
   org: Parameters<typeof make.repo>[0],
   owners: Readonly<Record<string, string>>,
   files: readonly string[],
+  fields: Parameters<typeof make.repo>[1] = {},
 ) {
-  const repo = await make.repo(org);
+  const repo = await make.repo(org, fields);
   const history = new History();
   const base = history.commit({ files: { "a.txt": "a\n", ...owners } });
   const added = Object.fromEntries(files.map((path) => [path, "new\n"]));
@@ -106,5 +107,52 @@ describe("the owners of code", () => {
     const { body } = await call("POST", path, { as: owner, json });
     await drawConsequences();
     expect(await askedFor(body)).toEqual([]);
+  });
+
+  it.each([
+    ["the top", ["CODEOWNERS", "docs/CODEOWNERS", ".gitea/CODEOWNERS"]],
+    ["docs", ["docs/CODEOWNERS", ".gitea/CODEOWNERS"]],
+    [".gitea", [".gitea/CODEOWNERS"]],
+  ])("are those of the first file: in %s", async (_, paths) => {
+    const [owner, first, later] = [await make.user(), await make.user(), await make.user()];
+    const named = paths.map((path, at) => [path, `.* @${at === 0 ? first.name : later.name}\n`]);
+    const { open } = await makeOwned(owner, owner, Object.fromEntries(named), ["b"]);
+    const pull = await open();
+    await drawConsequences();
+    expect(await askedFor(pull)).toEqual([["request_review", first.id, 0]]);
+  });
+
+  it("are asked about files that are deleted", async () => {
+    const [owner, other] = [await make.user(), await make.user()];
+    const { path, repo } = await makeOwned(owner, owner, {}, []);
+    const history = new History();
+    const files = { CODEOWNERS: `gone\\.c @${other.name}\n` };
+    const base = history.commit({ files: { ...files, "gone.c": "1" } });
+    const head = history.commit({ files, parents: [base] });
+    const refs = [
+      { ref: "refs/heads/base", oid: base },
+      { ref: "refs/heads/head", oid: head },
+    ];
+    await storeRefs(repo, refs, history.build());
+    const json = { title: "Gone", head: "head", base: "base" };
+    const { body } = await call("POST", path, { as: owner, json });
+    await drawConsequences();
+    expect(await askedFor(body)).toEqual([["request_review", other.id, 0]]);
+  });
+
+  // SECURITY: a request tells of the pull request, its title and its repository.
+  it("are asked only as far as they may read the pull request", async () => {
+    const [owner, reader, stranger] = [await make.user(), await make.user(), await make.user()];
+    const { repo, open } = await makeOwned(
+      owner,
+      owner,
+      { CODEOWNERS: `.* @${reader.name} @${stranger.name}\n` },
+      ["b"],
+      { isPrivate: true, visibility: "private" },
+    );
+    await make.collaborator(repo, reader, 1);
+    const pull = await open();
+    await drawConsequences();
+    expect(await askedFor(pull)).toEqual([["request_review", reader.id, 0]]);
   });
 });
