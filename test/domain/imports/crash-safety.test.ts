@@ -9,7 +9,6 @@ import {
   events,
   foreignItems,
   imports,
-  type ImportWishes,
   issueLabels,
   issues,
   labels,
