@@ -38,14 +38,18 @@ export interface ZipFile {
   open(): AsyncGenerator<Uint8Array, void>;
 }
 
-/** What an archive may have. */
-export interface ZipLimits {
+/** What an archive may have, and what is read of it. */
+export interface ZipOptions {
   readonly entriesMax?: number;
+  /** Whether a file's content is read or streamed; all by default. */
+  readonly isRead?: (path: string) => boolean;
   /** Maximum bytes of all contents together. */
   readonly unpackedBytesMax?: number;
 }
 
 const ENTRIES_MAX = 100_000;
+/** Files whose contents are read: the library holds 8 KB in memory for each, of the 128 MB that a Worker has. */
+const READ_FILES_MAX = 5000;
 /** Maximum bytes of the archive's directory. */
 const DIRECTORY_BYTES_MAX = 32 * 1024 * 1024;
 /** The end of an archive that is read at once: most directories lie there, and small archives wholly. */
@@ -69,13 +73,18 @@ const DEFLATE_RATIO_MAX = 1032;
  */
 export async function openZip(
   source: ArchiveSource,
-  { entriesMax = ENTRIES_MAX, unpackedBytesMax = Number.POSITIVE_INFINITY }: ZipLimits = {},
+  {
+    entriesMax = ENTRIES_MAX,
+    isRead = () => true,
+    unpackedBytesMax = Number.POSITIVE_INFINITY,
+  }: ZipOptions = {},
 ): Promise<ZipFile[]> {
   const reader = new SourceReader(source);
   const options = { strictness: "strict", filenameValidation: "tolerant" } as const;
   const zip = new ZipReader(reader as unknown as Reader<unknown>, options);
-  const files: FileEntry[] = [];
+  const files: Listed[] = [];
   let count = 0;
+  let readCount = 0;
   await reader.guard(async () => {
     for await (const entry of zip.getEntriesGenerator()) {
       if (++count > entriesMax) throw tooLarge(`the archive has more than ${entriesMax} entries`);
@@ -83,22 +92,57 @@ export async function openZip(
       if (entry.symlink || entry.encrypted) {
         throw malformed("the archive has an entry that is a link or encrypted");
       }
-      if (!entry.directory) files.push(entry);
+      if (entry.directory) continue;
+      const isWanted = isRead(entry.filename);
+      if (isWanted && ++readCount > READ_FILES_MAX) {
+        throw tooLarge(`the archive has more than ${READ_FILES_MAX} files that are read`);
+      }
+      files.push(toListed(entry, isWanted));
     }
   });
   requireSizes(files, source.sizeBytes, unpackedBytesMax);
   return files.map((file) => ({
-    path: file.filename,
+    path: file.path,
     sizeBytes: file.uncompressedSize,
-    isExecutable: file.executable,
-    read: (bytesMax) => readContent(reader, file, bytesMax),
-    open: () => streamContent(reader, file),
+    isExecutable: file.isExecutable,
+    read: (bytesMax) => readContent(reader, entryOf(file), bytesMax),
+    open: () => streamContent(reader, entryOf(file)),
   }));
+}
+
+/** What is held of a file. */
+interface Listed {
+  readonly path: string;
+  readonly isExecutable: boolean;
+  readonly compressionMethod: number;
+  readonly compressedSize: number;
+  readonly uncompressedSize: number;
+  /** Where its local header begins, and at least how many bytes that has. */
+  readonly offset: number;
+  readonly headerBytes: number;
+  /** Undefined for a file that is not read. */
+  readonly entry: FileEntry | undefined;
+}
+
+const toListed = (entry: FileEntry, isWanted: boolean): Listed => ({
+  path: entry.filename,
+  isExecutable: entry.executable,
+  compressionMethod: entry.compressionMethod,
+  compressedSize: entry.compressedSize,
+  uncompressedSize: entry.uncompressedSize,
+  offset: entry.offset,
+  headerBytes: LOCAL_HEADER_BYTES + entry.rawFilename.length,
+  entry: isWanted ? entry : undefined,
+});
+
+function entryOf({ path, entry }: Listed): FileEntry {
+  if (!entry) throw new Error(`${path} is read, but was not to be`);
+  return entry;
 }
 
 /** Checks that the sizes in the directory are possible. */
 function requireSizes(
-  files: readonly FileEntry[],
+  files: readonly Listed[],
   archiveBytes: number,
   unpackedBytesMax: number,
 ): void {
@@ -122,11 +166,11 @@ function requireSizes(
     throw tooLarge("the archive unpacks to too much for its size");
   }
   let end = 0;
-  for (const { offset, rawFilename, compressedSize } of files.toSorted(
+  for (const { offset, headerBytes, compressedSize } of files.toSorted(
     (a, b) => a.offset - b.offset,
   )) {
     if (offset < end) throw malformed("the archive has entries that overlap");
-    end = offset + LOCAL_HEADER_BYTES + rawFilename.length + compressedSize;
+    end = offset + headerBytes + compressedSize;
   }
   if (end > archiveBytes) throw malformed("the archive has an entry that lies outside of it");
 }

@@ -164,6 +164,15 @@ describe("a zip archive", () => {
     });
   });
 
+  it("of which some files are read may have many others", async () => {
+    const others = Array.from({ length: 5001 }, (_, at) => ({ path: `other-${at}` }));
+    const source = sourceOfBytes(makeZip([...others, { path: "manifest", content: "text" }]));
+    const files = await openZip(source, { isRead: (path) => path === "manifest" });
+    expect(files).toHaveLength(5002);
+    expect(textOf(await files.at(-1)?.read(10))).toBe("text");
+    await expect(openZip(source)).rejects.toMatchObject({ kind: "too_large" });
+  });
+
   // The library queues what it unpacks for all requests of an isolate. A request that waits for another one never ends.
   it("is read while other reads hang", async () => {
     const archive = makeZip([

@@ -223,7 +223,7 @@ const fileNameOf = (name: string, versionKey: string): string =>
 
 /** Reads the composer.json of an archive: at its root, or in the one folder that holds all of the package. */
 async function readPackage(source: ArchiveSource): Promise<ParsedPackage> {
-  const files = await openZip(source);
+  const files = await openZip(source, { isRead: (path) => path.endsWith(MANIFEST) });
   const manifest =
     files.find(({ path }) => path === MANIFEST) ?? onlyOne(files.filter(isInTopFolder));
   if (!manifest) throw noManifest();

@@ -25,7 +25,10 @@ export interface GoModule {
  * @see golang.org/x/mod/zip, `CheckZip`.
  */
 export async function inspectModule(source: ArchiveSource): Promise<GoModule> {
-  const files = await openZip(source, { unpackedBytesMax: UNPACKED_BYTES_MAX });
+  const files = await openZip(source, {
+    isRead: (path) => path.endsWith("/go.mod"),
+    unpackedBytesMax: UNPACKED_BYTES_MAX,
+  });
   const [, path = "", version = ""] = /^([^@]+)@([^/@]+)\//.exec(files[0]?.path ?? "") ?? [];
   if (!isModulePath(path) || !isModuleVersion(path, version)) {
     throw malformed(

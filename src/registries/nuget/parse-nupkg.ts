@@ -32,7 +32,7 @@ export interface SymbolsFile {
  * @throws Failure `malformed` for what is no package; `too_large` for a too large manifest.
  */
 export async function parseNupkg(source: ArchiveSource): Promise<NugetPackage> {
-  const files = await openZip(source);
+  const files = await openZip(source, { isRead: (path) => /\.(?:nuspec|pdb)$/i.test(path) });
   const manifests = files.filter(({ path }) => /^[^/]+\.nuspec$/i.test(path));
   const [file] = manifests;
   if (!file || manifests.length > 1) {

@@ -43,7 +43,9 @@ async function readMetadata(
   versionKey: string,
 ): Promise<Uint8Array> {
   if (format === "tar.gz") return readTarMetadata(source);
-  const files = await openZip(source);
+  const files = await openZip(source, {
+    isRead: (path) => /(?:^|\/)(?:METADATA|PKG-INFO)$/.test(path),
+  });
   return filetype === "bdist_wheel"
     ? readWheelMetadata(files, nameKey, versionKey)
     : readZipMetadata(files);
