@@ -1,5 +1,5 @@
 /** Reader of the platform with `readAtLeast`, which its types lack. */
-interface PatientReader {
+export interface PatientReader {
   readAtLeast(
     minBytes: number,
     view: Uint8Array<ArrayBuffer>,

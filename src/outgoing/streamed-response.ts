@@ -1,10 +1,11 @@
+import type { PatientReader } from "../lib/read-pieces.ts";
 import type { Blocked, Unreached } from "./outcome.ts";
 
 /** Bounds of a request whose response is read as a stream. */
 export interface StreamLimits {
   /**
-   * How long nothing may happen: no answer to a request and none of its redirects, no bytes of the response, and no piece
-   * taken of a streamed request body. In milliseconds.
+   * How long nothing may happen: no answer to a request and none of its redirects, no bytes of the response, of which
+   * 64 KB count as some once there were 256 KB, and no piece taken of a streamed request body. In milliseconds.
    */
   idleMs: number;
   /** For everything together, also the time that the reader of the response takes. In milliseconds. */
@@ -49,8 +50,14 @@ export class ResponseFailure extends Error {
   }
 }
 
-/** Size of a read, in bytes: as much as has arrived, up to this. */
+/** Size of a read, in bytes. */
 const READ_BYTES = 64 * 1024;
+/**
+ * Bytes of a body up to which a read returns as soon as anything has arrived: a host may be long silent before it sends much,
+ * and say every few seconds that it is at work. Behind them reads are full, as bodies arrive in chunks of 4 KB, each of which
+ * costs a call into the runtime.
+ */
+const EAGER_BYTES = 256 * 1024;
 
 /**
  * Ends a request once nothing has happened for a while, or when its time is over.
@@ -106,13 +113,16 @@ export async function* readStreamed(
   bytesMax: number,
   clock: RequestClock,
 ): AsyncGenerator<Uint8Array, void> {
-  const reader = body?.getReader({ mode: "byob" });
+  const reader = body?.getReader({ mode: "byob" }) as PatientReader | undefined;
   let byteCount = 0;
   try {
     if (!reader) return;
     for (;;) {
       clock.restart();
-      const read = reader.read(new Uint8Array(READ_BYTES)).catch(() => "broken" as const);
+      const minBytes = byteCount < EAGER_BYTES ? 1 : READ_BYTES;
+      const read = reader
+        .readAtLeast(minBytes, new Uint8Array(READ_BYTES))
+        .catch(() => "broken" as const);
       const result = await Promise.race([read, clock.expired]);
       clock.pause();
       if (result === "broken") {

@@ -140,6 +140,17 @@ describe("open", () => {
     });
   });
 
+  it("reads a large body in large pieces", async () => {
+    const outcome = await open(`${here}/large?bytes=3000000`);
+    if (outcome.kind !== "opened") throw new Error(outcome.kind);
+    const sizes: number[] = [];
+    for await (const { length } of outcome.body) sizes.push(length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(3_000_000);
+    const [last = 0, ...before] = sizes.toReversed();
+    expect(last).toBeLessThanOrEqual(65_536);
+    expect(new Set(before.slice(0, 40))).toEqual(new Set([65_536]));
+  });
+
   it("counts no time of its reader as idle", async () => {
     const outcome = await open(`${here}/large?bytes=3000000`, {}, { idleMs: 300 });
     if (outcome.kind !== "opened") throw new Error(outcome.kind);
