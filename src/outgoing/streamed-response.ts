@@ -5,7 +5,7 @@ import type { Blocked, Unreached } from "./outcome.ts";
 export interface StreamLimits {
   /**
    * How long nothing may happen: no answer to a request and none of its redirects, no bytes of the response, of which
-   * 64 KB count as some once there were 256 KB, and no piece taken of a streamed request body. In milliseconds.
+   * 256 KB count as some once there were so many before, and no piece taken of a streamed request body. In milliseconds.
    */
   idleMs: number;
   /** For everything together, also the time that the reader of the response takes. In milliseconds. */
@@ -51,7 +51,7 @@ export class ResponseFailure extends Error {
 }
 
 /** Size of a read, in bytes. */
-const READ_BYTES = 64 * 1024;
+const READ_BYTES = 256 * 1024;
 /**
  * Bytes of a body up to which a read returns as soon as anything has arrived: a host may be long silent before it sends much,
  * and say every few seconds that it is at work. Behind them reads are full, as bodies arrive in chunks of 4 KB, each of which

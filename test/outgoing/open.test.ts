@@ -147,8 +147,8 @@ describe("open", () => {
     for await (const { length } of outcome.body) sizes.push(length);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(3_000_000);
     const [last = 0, ...before] = sizes.toReversed();
-    expect(last).toBeLessThanOrEqual(65_536);
-    expect(new Set(before.slice(0, 40))).toEqual(new Set([65_536]));
+    expect(last).toBeLessThanOrEqual(262_144);
+    expect(new Set(before.slice(0, 8))).toEqual(new Set([262_144]));
   });
 
   it("counts no time of its reader as idle", async () => {
