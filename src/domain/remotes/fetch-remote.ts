@@ -9,6 +9,7 @@ import { DEFAULT_PACK_LIMITS } from "../../git/pack/limits.ts";
 import { HaveWalk } from "../../git/walk/have-walk.ts";
 import { peel } from "../../git/walk/peel.ts";
 import type { RefCommand } from "../../git/wire/receive-request.ts";
+import { inPiecesOf } from "../../lib/in-pieces-of.ts";
 import { log } from "../../lib/log.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -171,6 +172,12 @@ async function findMissing(
   return missing;
 }
 
+/**
+ * Bytes of a pack that are received at once. Packets have 64 KB at most, and each entry on the edge of two pieces is read
+ * twice.
+ */
+const PIECE_BYTES = 256 * 1024;
+
 interface Fetched extends BegunUpload {
   readonly received: ReceivedPack;
 }
@@ -191,7 +198,8 @@ async function receivePack(
     const repository = await stored.open(snapshot);
     const haves = openHaves(repository, snapshot, chosen, wants);
     const { onCommon } = haves;
-    for await (const piece of remote.fetchPack({ wants, haves, onCommon })) {
+    const pack = remote.fetchPack({ wants, haves, onCommon });
+    for await (const piece of inPiecesOf(PIECE_BYTES, pack)) {
       await checked(remote, receiver.write(piece));
     }
     const received = await checked(remote, receiver.finish(repository, snapshot));

@@ -147,7 +147,8 @@ const CASES: readonly [string, RemoteFailureKind, RegExp, Script, Partial<Remote
     "protocol",
     /refused/,
     fetched(framed(COMMIT.pack), without(formatFrames(BAND_DATA, COMMIT.pack))),
-    SMALL,
+    // More than is received at once.
+    { packBytesMax: 1_000_000 },
   ],
   [
     "sends an object without end",
