@@ -39,7 +39,8 @@ export async function toIssueFields(
 ): Promise<Omit<ForeignIssue, "kind">> {
   const { assignee, assignees, number } = issue;
   return {
-    foreignId: String(issue.id),
+    // Ids of issues and of pull requests are counted apart, and overlap; their numbers do not.
+    foreignId: String(number),
     number,
     poster: authorOf(issue),
     title: issue.title,

@@ -190,6 +190,8 @@ export function makeGiteaSample(oids: GiteaOids = OIDS): GiteaProject {
   });
   const pull = (number: number, title: string, head: Json, more: Json = {}): Json => ({
     ...thread(number, title),
+    // Gitea counts pull requests apart from issues: an issue has the same id.
+    id: 199 + number,
     url: `${PAGE}/pulls/${number}`,
     html_url: `${PAGE}/pulls/${number}`,
     requested_reviewers: [],
