@@ -26,7 +26,7 @@ export async function readIssues(
   const page = await lists.readBackward(list, cursor);
   const items = await mapInParallel(page.items, async (issue): Promise<ForeignIssue> => ({
     kind: "issue",
-    ...(await toIssueFields(project, issue)),
+    ...(await toIssueFields(project, "issue", issue)),
     ref: refOf(issue.ref),
   }));
   return { ...page, items };
@@ -35,12 +35,13 @@ export async function readIssues(
 /** What issues and pull requests have in common, with their reactions. */
 export async function toIssueFields(
   project: GiteaProject,
+  kind: "issue" | "pull",
   issue: Omit<GiteaIssue, "ref"> | GiteaPull,
 ): Promise<Omit<ForeignIssue, "kind">> {
   const { assignee, assignees, number } = issue;
   return {
-    // Ids of issues and of pull requests are counted apart, and overlap; their numbers do not.
-    foreignId: String(number),
+    // Issues and pull requests are counted apart: both have the same ids.
+    foreignId: `${kind}/${issue.id}`,
     number,
     poster: authorOf(issue),
     title: issue.title,

@@ -52,7 +52,7 @@ export async function readPulls(
     const merged = pull.merged ? pull : undefined;
     return {
       kind: "pull",
-      ...(await toIssueFields(project, pull)),
+      ...(await toIssueFields(project, "pull", pull)),
       title: draftTitleOf(pull.title, pull.draft),
       head: toBranch(pull.head),
       base: toBranch(pull.base),

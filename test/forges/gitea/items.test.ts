@@ -108,7 +108,7 @@ describe("issues", () => {
     const [first, third, fifth] = issues;
     expect({ ...first, reactions: first?.reactions.slice(0, 3) }).toEqual({
       kind: "issue",
-      foreignId: "1",
+      foreignId: "issue/201",
       number: 1,
       poster: ada,
       title: "The “first” issue 🚀",
@@ -154,7 +154,7 @@ describe("pulls", () => {
     const [open, merged, gone, fork, draft, ghostly] = pulls;
     expect(open).toEqual({
       kind: "pull",
-      foreignId: "2",
+      foreignId: "pull/201",
       number: 2,
       poster: ada,
       title: "Add a feature",
