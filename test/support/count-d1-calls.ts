@@ -1,8 +1,7 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach } from "vitest";
 
-import worker from "../../src/worker.ts";
+import { isInQueueConsumer } from "./queue-consumer.ts";
 
 declare module "vitest" {
   interface TaskMeta {
@@ -24,15 +23,12 @@ const SENDERS = ["_send", "_queryOrThrow"];
 
 if (globalThis.d1Calls === undefined) {
   globalThis.d1Calls = 0;
-  const inQueueConsumer = new AsyncLocalStorage<true>();
-  const queue = worker.queue.bind(worker);
-  worker.queue = (batch, ...rest) => inQueueConsumer.run(true, () => queue(batch, ...rest));
   const session: Record<string, unknown> = Object.getPrototypeOf(env.DB.withSession());
   for (const name of SENDERS) {
     const send = session[name];
     if (typeof send !== "function") throw new Error(`D1 has no ${name} to count its calls by`);
     session[name] = function (this: unknown, ...args: unknown[]): unknown {
-      if (inQueueConsumer.getStore() !== true) globalThis.d1Calls = callsSoFar() + 1;
+      if (!isInQueueConsumer()) globalThis.d1Calls = callsSoFar() + 1;
       return Reflect.apply(send, this, args);
     };
   }

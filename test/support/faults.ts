@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
 import type { Outgoing } from "../../src/outgoing/outgoing.ts";
+import { withoutQueueConsumer } from "./queue-consumer.ts";
 
 /** How a call fails: which call, whether it takes effect, and whether the Worker survives it. */
 export interface Fault {
@@ -148,15 +149,20 @@ const MODES = [
   { isDone: true, isDeath: true },
 ] as const;
 
-/** Runs `story` once for each of its calls and each failure mode. Returns the highest number of calls. */
-export async function failEveryCall(story: (fault: Fault) => Promise<{ hasFailed(): boolean }>) {
-  let most = 0;
-  for (const mode of MODES) {
-    for (let at = 0; ; at++) {
-      const faults = await story({ at, ...mode });
-      if (!faults.hasFailed()) break;
-      most = Math.max(most, at + 1);
+/**
+ * Runs `story` once for each of its calls and each failure mode. Returns the highest number of calls.
+ *
+ * The queue consumer is paused: a message of another test would have it do what the story lets fail.
+ */
+export const failEveryCall = (story: (fault: Fault) => Promise<{ hasFailed(): boolean }>) =>
+  withoutQueueConsumer(async () => {
+    let most = 0;
+    for (const mode of MODES) {
+      for (let at = 0; ; at++) {
+        const faults = await story({ at, ...mode });
+        if (!faults.hasFailed()) break;
+        most = Math.max(most, at + 1);
+      }
     }
-  }
-  return most;
-}
+    return most;
+  });

@@ -1,0 +1,54 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+import worker from "../../src/worker.ts";
+
+/** The queue consumer of the isolate, which outlives the test files that run in it. */
+interface QueueConsumer {
+  readonly inBatch: AsyncLocalStorage<true>;
+  /** Batches that are handled now. */
+  running: number;
+  /** Ends when batches may be handled again. */
+  pause: Promise<void> | undefined;
+}
+
+declare global {
+  var queueConsumer: QueueConsumer | undefined;
+}
+
+/** Follows the batches of the isolate from its first test file on. */
+function openQueueConsumer(): QueueConsumer {
+  const opened: QueueConsumer = {
+    inBatch: new AsyncLocalStorage<true>(),
+    running: 0,
+    pause: undefined,
+  };
+  const queue = worker.queue.bind(worker);
+  worker.queue = async (...args) => {
+    while (opened.pause) await opened.pause;
+    opened.running++;
+    try {
+      await opened.inBatch.run(true, () => queue(...args));
+    } finally {
+      opened.running--;
+    }
+  };
+  return opened;
+}
+
+const consumer = (globalThis.queueConsumer ??= openQueueConsumer());
+
+/** Whether the queue consumer makes the call that asks, in whichever test its messages arrive. */
+export const isInQueueConsumer = (): boolean => consumer.inBatch.getStore() === true;
+
+/** Does some work while the queue consumer handles nothing: messages that other tests have sent wait. */
+export async function withoutQueueConsumer<T>(work: () => Promise<T>): Promise<T> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  consumer.pause = promise;
+  try {
+    while (consumer.running > 0) await new Promise((ended) => setTimeout(ended, 10));
+    return await work();
+  } finally {
+    consumer.pause = undefined;
+    resolve();
+  }
+}
