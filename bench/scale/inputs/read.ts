@@ -1,0 +1,174 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { Refusal } from "../../../scripts/refusal.ts";
+
+const Published = z.record(
+  z.string(),
+  z.strictObject({
+    value: z.number(),
+    unit: z.string(),
+    /** The page that states it, without the scheme. */
+    page: z.string(),
+    readAt: z.iso.date(),
+    note: z.string().optional(),
+  }),
+);
+
+const Costs = z.record(
+  z.string(),
+  z.strictObject({
+    value: z.number().nonnegative(),
+    unit: z.string(),
+    /** The command that prints it. */
+    command: z.string(),
+  }),
+);
+export type Costs = z.infer<typeof Costs>;
+
+const count = z.number().nonnegative();
+const Kind = z.strictObject({
+  /** Of all requests. */
+  share: z.number().min(0).max(1),
+  /** Sent or received, on average. */
+  megabytes: count.default(0),
+});
+const Burst = z.strictObject({
+  name: z.string(),
+  hour: z.number().min(0).max(23),
+  seconds: z.number().positive(),
+  perSecond: z.number().positive(),
+  kinds: z.record(z.string(), count),
+  target: z.enum(["hot", "uniform", "popular", "monorepo"]),
+  hooksPerEvent: count.optional(),
+});
+export type Burst = z.infer<typeof Burst>;
+
+const Stored = z.record(
+  z.string(),
+  z.union([
+    z.strictObject({ perUser: count }),
+    z.strictObject({ perRepository: count }),
+    z.strictObject({ perDay: z.enum(["events", "dispatched", "deliveries"]), days: count }),
+  ]),
+);
+export type Stored = z.infer<typeof Stored>;
+
+const Workload = z.strictObject({
+  about: z.string(),
+  repositories: z.int().positive(),
+  users: z.int().positive(),
+  requestsPerDay: z.number().positive(),
+  /** The load is a cosine around its mean. */
+  diurnal: z.strictObject({ peakHour: count, peakToMean: z.number().min(1).max(2) }),
+  /** Exponents of Zipf's law, and the share of repositories that are forks. */
+  popularity: z.strictObject({ repositories: count, owners: count, forkShare: count }),
+  /** Shares of the requests by region; the first has the primary databases. */
+  regions: z.array(count).nonempty(),
+  kinds: z.record(z.string(), Kind),
+  /** The standard deviation of sizes, divided by their mean. */
+  sizeVariation: count,
+  /** Its share of the requests of these kinds. */
+  monorepo: z.strictObject({ share: count, kinds: z.array(z.string()) }),
+  /** Deliveries of an event, on average. */
+  hooksPerEvent: count,
+  receiverMs: count,
+  /** Requests whose caller has an account, in a database of its own where directories are several. */
+  signedInShare: z.number().min(0).max(1),
+  /** D1 calls of the schedule, for each database with events. */
+  cronCallsPerMinute: count,
+  /** D1 calls of jobs that write. */
+  jobWriteShare: count,
+  /** `patienceMs`: the wait after which a database answers that it is overloaded. */
+  d1: z.strictObject({
+    variation: count,
+    statementsPerCall: count,
+    patienceMs: count,
+    networkMs: count,
+  }),
+  objects: z.strictObject({
+    variation: count,
+    patienceMs: count,
+    networkMs: count,
+    /** Billed time of a call. */
+    activeMs: count,
+    rowsReadPerCall: count,
+    rowsWrittenPerPush: count,
+  }),
+  r2: z.strictObject({
+    latencyMs: count,
+    /** How long a data center keeps blocks of packs. */
+    cacheSeconds: count,
+    packsPerRepository: count,
+    /** Reads of a request whose blocks are not in the cache, by kind. */
+    coldReads: z.record(z.string(), count),
+    writesPerPush: count,
+  }),
+  bursts: z.array(Burst),
+  /** Rows by table: of the first database, of the directory, and of a repository's own database. */
+  stored: z.strictObject({ first: Stored, directory: Stored, shard: Stored }),
+  bytes: z.strictObject({
+    packsPerRepository: count,
+    objectPerRepository: count,
+    packagesPerUser: count,
+  }),
+  /** The share of a repository's own rows that follows its popularity; the rest is the same for all. */
+  unevenShare: z.number().min(0).max(1),
+});
+export type Workload = z.infer<typeof Workload>;
+
+/** Everything that a simulation starts from. */
+export type Inputs = {
+  workload: Workload;
+  /** A published limit or price. @throws Refusal if inputs/platform.json has none of that name. */
+  published: (name: string) => number;
+  /** A measured cost. @throws Refusal if inputs/costs.json has none of that name. */
+  cost: (name: string) => number;
+};
+
+export const COSTS_FILE = join(import.meta.dirname, "costs.json");
+
+/**
+ * Reads the three files of inputs.
+ *
+ * @param changes Values that replace those of the files, by name; names of the workload are paths with dots.
+ * @throws Refusal for a name that no file has.
+ */
+export function readInputs(changes: ReadonlyMap<string, number> = new Map()): Inputs {
+  const platform = Published.parse(readJson(join(import.meta.dirname, "platform.json")));
+  const costs = readCosts();
+  const workload: unknown = readJson(join(import.meta.dirname, "workload.json"));
+  for (const [name, value] of changes) {
+    const figure = platform[name] ?? costs[name];
+    if (figure) figure.value = value;
+    else if (!replace(workload, name.split("."), value))
+      throw new Refusal(`--set ${name}: no file of bench/scale/inputs has this name`);
+  }
+  return {
+    workload: Workload.parse(workload),
+    published: (name) => valueOf(platform, name, "platform.json"),
+    cost: (name) => valueOf(costs, name, "costs.json"),
+  };
+}
+
+export const readCosts = (): Costs => Costs.parse(readJson(COSTS_FILE));
+
+const readJson = (file: string): unknown => JSON.parse(readFileSync(file, "utf8"));
+
+function valueOf(figures: Record<string, { value: number }>, name: string, file: string): number {
+  const figure = figures[name];
+  if (!figure) throw new Refusal(`bench/scale/inputs/${file} has no figure "${name}"`);
+  return figure.value;
+}
+
+/** @returns Whether there was a number to replace. */
+function replace(at: unknown, [name = "", ...rest]: string[], value: number): boolean {
+  if (typeof at !== "object" || at === null || !Object.hasOwn(at, name)) return false;
+  const holder = at as Record<string, unknown>;
+  if (rest.length > 0) return replace(holder[name], rest, value);
+  if (typeof holder[name] !== "number") return false;
+  holder[name] = value;
+  return true;
+}

@@ -1,0 +1,35 @@
+/** On which side of the seam a table is: docs/sharding.md says why. */
+export type Side = "first" | "own" | "each";
+
+/** Tables of accounts and of the directory of repositories, which stay in the first database. */
+const FIRST = `
+  users user_redirects email_addresses follows blocks badges user_badges avatar_images account_deletions registrations
+  users_search email_addresses_search
+  access_tokens access_token_repositories sessions pending_sign_ins public_keys gpg_keys totp_secrets recovery_codes
+  webauthn_credentials mailed_codes mails oauth_applications oauth_grants cron_runs
+  organization_members teams team_members team_repositories collaborations repository_transfers
+  repositories repositories_search repository_totals repository_redirects repository_remains discarded_objects
+  repository_topics topics topics_search stars watches
+  notifications notification_counts`;
+
+/** Tables of the repositories' own data, which move to shards; packages and account hooks follow their owner. */
+const OWN = `
+  issues issues_search labels issue_labels issue_assignees issue_mentions issue_subscriptions issue_dependencies milestones
+  timeline_entries comment_counts content_versions reactions attachments attachment_loose_files stopwatches tracked_times
+  pulls reviews code_comments scheduled_merges merge_queues merge_queue_entries branch_protections tag_protections
+  branch_tips commit_statuses repository_insights releases lfs_objects lfs_loose_files lfs_locks
+  pull_mirrors push_mirrors imports import_answers foreign_items
+  packages package_versions package_files package_blobs package_properties package_registries package_usage
+  package_loose_files package_cleanup_rules package_uploads`;
+
+/** Tables that every database has, for the rows of what is in it: a change and its event are one batch. */
+const EACH = "events event_cursors hooks webhook_events hook_deliveries audit_events";
+
+const names = (list: string): string[] => list.split(/\s+/).filter((name) => name !== "");
+
+/** The side of each table, by its name in SQL. */
+export const SIDES: ReadonlyMap<string, Side> = new Map([
+  ...names(FIRST).map((name): [string, Side] => [name, "first"]),
+  ...names(OWN).map((name): [string, Side] => [name, "own"]),
+  ...names(EACH).map((name): [string, Side] => [name, "each"]),
+]);

@@ -1,0 +1,159 @@
+import { sqliteTable, integer } from "drizzle-orm/sqlite-core";
+import { describe, expect, it } from "vitest";
+
+import { findCrossings } from "../../../scripts/check/crossings/find-crossings.ts";
+import { compareWithKnown, shrinkKnown } from "../../../scripts/check/crossings/known.ts";
+import {
+  findForeignKeys,
+  findTriggers,
+} from "../../../scripts/check/crossings/schema-crossings.ts";
+import type { Side } from "../../../scripts/check/crossings/sides.ts";
+
+const SIDES = new Map<string, Side>([
+  ["users", "first"],
+  ["repositories", "first"],
+  ["issues", "own"],
+  ["timeline_entries", "own"],
+  ["events", "each"],
+]);
+const NAMES = new Map([
+  ["users", "users"],
+  ["repositories", "repositories"],
+  ["issues", "issues"],
+  ["timelineEntries", "timeline_entries"],
+  ["events", "events"],
+]);
+
+const crossingsOf = (files: Record<string, string>) =>
+  Object.fromEntries(findCrossings(new Map(Object.entries(files)), { names: NAMES, sides: SIDES }));
+
+const IMPORTS = `import { users } from "../db/schema/accounts.ts";
+import { issues, timelineEntries as entries } from "../db/schema/issues.ts";
+`;
+
+describe("crossings of databases", () => {
+  it("are functions that join tables of both sides", () => {
+    const text = `${IMPORTS}
+export async function listIssues(db) {
+  return db.select().from(issues).innerJoin(users, eq(users.id, issues.posterId));
+}`;
+    expect(crossingsOf({ "src/domain/a.ts": text })).toEqual({
+      "src/domain/a.ts listIssues": { first: ["users"], own: ["issues"] },
+    });
+  });
+
+  it("are not functions that name tables of one side, or an event beside them", () => {
+    const text = `${IMPORTS}import { events } from "../db/schema/events.ts";
+
+export const findUser = (db) => db.select().from(users);
+
+export async function closeIssue(db) {
+  await db.batch([db.update(issues).set({}), db.insert(events).values({})]);
+}`;
+    expect(crossingsOf({ "src/domain/a.ts": text })).toEqual({});
+  });
+
+  it("are found in SQL text", () => {
+    const text =
+      "export const OPEN = sql`select 1 from issues i join users u on u.id = i.poster_id`;";
+    expect(Object.keys(crossingsOf({ "src/domain/a.ts": text }))).toEqual(["src/domain/a.ts OPEN"]);
+  });
+
+  it("are found through fragments of other files, and of the same one", () => {
+    const files = {
+      "src/domain/fragments.ts": `${IMPORTS}
+export const isVisible = () => exists(select(users));
+export const ofUsers = () => and(isVisible());`,
+      "src/domain/list.ts": `import { issues } from "../db/schema/issues.ts";
+import {
+  type Other,
+  ofUsers as visible,
+} from "./fragments.ts";
+export async function list(db) {
+  return db.select().from(issues).where(visible());
+}`,
+    };
+    expect(crossingsOf(files)).toEqual({
+      "src/domain/list.ts list": { first: ["users"], own: ["issues"] },
+    });
+  });
+
+  it("are not functions that send one statement after the other by functions of each side", () => {
+    const text = `${IMPORTS}
+async function findPoster(db, id) {
+  return await db.select().from(users).where(eq(users.id, id));
+}
+export async function findIssue(db) {
+  const issue = await db.select().from(issues).where(eq(issues.id, 1));
+  return { issue, poster: await findPoster(db, issue.posterId) };
+}`;
+    expect(crossingsOf({ "src/domain/a.ts": text })).toEqual({});
+  });
+
+  it("are not names of properties, keys and comments", () => {
+    const text = `${IMPORTS}
+/** Not of users. */
+export async function findIssue(db, row) {
+  // Nor are these users.
+  return { users: row.users, issue: await db.select().from(issues) };
+}`;
+    expect(crossingsOf({ "src/domain/a.ts": text })).toEqual({});
+  });
+});
+
+describe("crossings of the schema", () => {
+  it("are foreign keys to the other side", () => {
+    const users = sqliteTable("users", { id: integer().primaryKey() });
+    const issues = sqliteTable("issues", {
+      id: integer().primaryKey(),
+      posterId: integer().references(() => users.id),
+    });
+    const entries = sqliteTable("timeline_entries", {
+      issueId: integer().references(() => issues.id),
+    });
+    expect(findForeignKeys([users, issues, entries], SIDES)).toEqual(["issues.posterId -> users"]);
+  });
+
+  it("are triggers that name tables of both sides, as the last migration left them", () => {
+    const migrations = [
+      `CREATE TRIGGER counted AFTER INSERT ON issues BEGIN UPDATE repositories SET n = n + 1; END;
+--> statement-breakpoint
+CREATE TRIGGER gone AFTER INSERT ON issues BEGIN DELETE FROM users; END;
+--> statement-breakpoint
+CREATE TRIGGER kept AFTER INSERT ON issues BEGIN DELETE FROM timeline_entries; END;`,
+      "DROP TRIGGER gone;",
+    ];
+    expect(findTriggers(migrations, SIDES)).toEqual(["counted: issues repositories"]);
+  });
+});
+
+describe("the list of crossings", () => {
+  const none = { functions: {}, foreignKeys: [], triggers: [] };
+  const one = { ...none, functions: { "a.ts f": { first: ["users"], own: ["issues"] } } };
+  const more = {
+    ...none,
+    functions: { "a.ts f": { first: ["users"], own: ["issues", "labels"] } },
+  };
+
+  it("refuses a new function, a further table of a known one, a foreign key and a trigger", () => {
+    expect(compareWithKnown(one, one)).toEqual([]);
+    expect(compareWithKnown(one, none)).toEqual([
+      "a.ts f joins users with issues: users, issues is new",
+    ]);
+    expect(compareWithKnown(more, one)).toEqual([
+      "a.ts f joins users with issues, labels: labels is new",
+    ]);
+    expect(compareWithKnown({ ...none, foreignKeys: ["k"], triggers: ["t"] }, none)).toEqual([
+      "a foreign key crosses the databases: k",
+      "a trigger crosses the databases: t",
+    ]);
+  });
+
+  it("is to be shortened when something does not cross any more, and never grows by that", () => {
+    expect(compareWithKnown(none, one)).toHaveLength(1);
+    expect(compareWithKnown(one, more)).toHaveLength(1);
+    expect(shrinkKnown(one, none)).toEqual(none);
+    expect(shrinkKnown(more, one)).toEqual(one);
+    expect(shrinkKnown(one, more)).toEqual(one);
+  });
+});
