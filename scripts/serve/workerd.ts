@@ -69,15 +69,17 @@ function gatherOutput(
   child: ChildProcess,
   output: Readable & { _handle?: PipeHandle | null },
 ): void {
+  // oxlint-disable-next-line no-underscore-dangle -- Node's own name.
+  const handle = (): PipeHandle | null | undefined => output._handle;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const start = (): void => {
     clearTimeout(timer);
-    output._handle?.readStart();
+    handle()?.readStart();
   };
   child.once("exit", start);
   output.on("data", ({ length }: Buffer) => {
     if (length >= PIECE_BYTES || child.exitCode !== null || child.signalCode !== null) return;
-    output._handle?.readStop();
+    handle()?.readStop();
     timer = setTimeout(start, GATHER_MS);
   });
 }
