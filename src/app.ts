@@ -22,7 +22,7 @@ import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
-import { originOf } from "./lib/origin-of.ts";
+import { urlOrigin } from "./lib/url-origin.ts";
 import { collapseSlashes } from "./lib/request-path.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
@@ -131,7 +131,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     (isRead ? "first-unconstrained" : "first-primary");
   const session = c.env.DB.withSession(bookmark);
   const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
-  const origin = originOf(c.req.url);
+  const origin = urlOrigin(c.req.url);
   const rootUrl = config.rootUrl || origin;
   const id = crypto.randomUUID();
   c.set("requestId", id);

@@ -5,7 +5,7 @@ import type { Side } from "./side.ts";
 export type Data = {
   /** Tokens of some accounts, since renderings are limited by account. */
   tokens: readonly string[];
-  /** The number of repositories, whose names are given by `repositoryName`. */
+  /** The number of repositories, numbered from 0. */
   repositories: number;
 };
 
@@ -28,7 +28,7 @@ export const userName = (user: number): string => `user-${user % USERS}`;
 export const SEARCHED = word(0);
 
 /** Repositories belong to the users in turn. */
-export const repositoryName = (repository: number): string => `${word(repository)}-${repository}`;
+const repositoryName = (repository: number): string => `${word(repository)}-${repository}`;
 
 /** The path of a repository, below the API's. */
 export const repositoryPath = (repository: number): string =>

@@ -6,7 +6,7 @@ let last = { beginning: "", origin: "" };
  *
  * @throws TypeError if it is no URL.
  */
-export function originOf(url: string): string {
+export function urlOrigin(url: string): string {
   const pathAt = url.indexOf("/", "https://".length);
   const beginning = pathAt === -1 ? url : url.slice(0, pathAt);
   if (beginning !== last.beginning) last = { beginning, origin: new URL(url).origin };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { originOf } from "../../src/lib/origin-of.ts";
+import { urlOrigin } from "../../src/lib/url-origin.ts";
 
 describe("the origin of a URL", () => {
   it.each([
@@ -13,8 +13,8 @@ describe("the origin of a URL", () => {
     "https://other.example@forge.example/x",
   ])("is that of the platform's parser, whatever was asked for before: %s", (url) => {
     for (const earlier of ["https://earlier.example/x", url]) {
-      originOf(earlier);
-      expect(originOf(url)).toBe(new URL(url).origin);
+      urlOrigin(earlier);
+      expect(urlOrigin(url)).toBe(new URL(url).origin);
     }
   });
 });
