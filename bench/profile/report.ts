@@ -32,8 +32,12 @@ export function formatShares(door: string, versions: readonly (readonly Cost[])[
       return [ms.toFixed(3), `${((100 * ms) / cost.all).toFixed(0)} %`];
     }),
   ];
+  const isBusy = means.some((cost) => insideOf(cost) > cost.all);
+  const note = isBusy
+    ? "\n\nThe parts are more than the CPU time: other programs took the processor meanwhile."
+    : "";
   const head = means.length === 1 ? ["ms", "share"] : ["before ms", "share", "after ms", "share"];
-  return formatCells(
+  const table = formatCells(
     [door, ...head],
     [
       ...large.map((part) => line(part, ({ parts }) => parts.get(part) ?? 0)),
@@ -42,6 +46,7 @@ export function formatShares(door: string, versions: readonly (readonly Cost[])[
       line("CPU of all processes", ({ all }) => all),
     ],
   );
+  return table + note;
 }
 
 function meanOf(costs: readonly Cost[]): Cost {
