@@ -22,6 +22,7 @@ import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
+import { urlOrigin } from "./lib/url-origin.ts";
 import { collapseSlashes } from "./lib/request-path.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
@@ -72,7 +73,7 @@ export function createApp(config: Config): Hono<AppEnv> {
   app.use("*", async (c, next) => {
     const request = openRequest(c, config);
     if (config.firstAdministrator && !hasAdministrator) {
-      await ensureAdministrator(c.var.base, config.firstAdministrator);
+      await ensureAdministrator(request.base, config.firstAdministrator);
       hasAdministrator = true;
     }
     await next();
@@ -108,9 +109,13 @@ async function ensureAdministrator(
   }
 }
 
-/** The state of a request until its response is complete. */
+/**
+ * The state of a request until its response is complete. Hono's `c.var` copies all variables each time, so that the frame
+ * reads its own from here.
+ */
 interface OpenRequest {
-  startedAt: number;
+  id: string;
+  base: BaseCtx;
   session: D1DatabaseSession;
   usage: D1Usage;
 }
@@ -126,13 +131,14 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     (isRead ? "first-unconstrained" : "first-primary");
   const session = c.env.DB.withSession(bookmark);
   const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
-  const { origin } = new URL(c.req.url);
+  const origin = urlOrigin(c.req.url);
   const rootUrl = config.rootUrl || origin;
-  c.set("requestId", crypto.randomUUID());
+  const id = crypto.randomUUID();
+  c.set("requestId", id);
   c.set("rootUrl", rootUrl);
   c.set("assets", c.env.ASSETS);
   c.set("findBookmark", () => session.getBookmark() ?? undefined);
-  c.set("base", {
+  const base: BaseCtx = {
     config,
     db: openDatabase(d1),
     git: new GitStorage(
@@ -157,22 +163,22 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     publicUrl: config.publicUrl || rootUrl,
     client: {
       address: readClientAddress(c.req.raw.headers, config.clientAddressHeader),
-      requestId: c.var.requestId,
+      requestId: id,
     },
     now: Date.now(),
     defer: (work) => c.executionCtx.waitUntil(work),
-  });
-  return { startedAt: c.var.base.now, session, usage };
+  };
+  c.set("base", base);
+  return { id, base, session, usage };
 }
 
-function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenRequest): void {
+function closeRequest(c: Context<AppEnv>, { id, base, session, usage }: OpenRequest): void {
   // Headers are set once the response exists: a fetched response, such as a static file, drops headers
   // that were set earlier.
-  const { base } = c.var;
-  base.defer(base.eventQueues.dispatchRecorded());
+  if (base.eventQueues.hasRecorded) base.defer(base.eventQueues.dispatchRecorded());
   if (base.mailer.takeQueued()) base.defer(sendDueMails({ ...base, actor: ANONYMOUS }));
   const { headers } = c.res;
-  headers.set("X-Request-Id", c.var.requestId);
+  headers.set("X-Request-Id", id);
   headers.set("X-Content-Type-Options", "nosniff");
   headers.set("X-Frame-Options", "SAMEORIGIN");
   const { incomplete } = base.git.usage;
@@ -189,16 +195,16 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
     if (bookmark) headers.set("x-d1-bookmark", bookmark);
   }
   log("request", {
-    id: c.var.requestId,
+    id,
     method: c.req.method,
     // The route pattern, not the path: paths contain names and sometimes secrets.
     route: routePath(c, c.req.routeIndex),
     status: c.res.status,
-    durationMs: Date.now() - startedAt,
+    durationMs: Date.now() - base.now,
     d1Calls: usage.calls,
     d1Rounds: usage.rounds,
     d1RowsRead: usage.rowsRead,
     d1RowsWritten: usage.rowsWritten,
-    ...c.var.base.git.usage.counts(),
+    ...base.git.usage.counts(),
   });
 }

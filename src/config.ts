@@ -455,9 +455,17 @@ export interface Config {
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
+/** The public URL that was asked for last, and its host: a service has few. */
+let lastHost = { publicUrl: "", hostname: "" };
+
 /** The domain of the e-mail addresses shown instead of hidden ones. */
-export const noReplyDomain = (config: Config, publicUrl: string): string =>
-  config.noReplyDomain || `noreply.${new URL(publicUrl).hostname}`;
+export function noReplyDomain(config: Config, publicUrl: string): string {
+  if (config.noReplyDomain) return config.noReplyDomain;
+  if (publicUrl !== lastHost.publicUrl) {
+    lastHost = { publicUrl, hostname: new URL(publicUrl).hostname };
+  }
+  return `noreply.${lastHost.hostname}`;
+}
 
 /**
  * Reads the configuration from the Worker's variables and ignores bindings.

@@ -1,66 +1,14 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:net";
-
+import { type PeerProgram, startPeerProcess } from "../support/peer-process.ts";
 import type { Registry } from "./registry.ts";
 
 /** Another registry, which is installed already. */
-type Peer = {
+type Peer = PeerProgram & {
   name: string;
   /** The path of the registry, with a slash at its end. */
   path: string;
-  program: string;
-  /** The arguments for the port it listens at. */
-  args: (port: number) => string[];
-  env?: Readonly<Record<string, string>>;
-  /** A path that it answers when it is ready. */
-  readyPath: string;
 };
 
 /** Starts another registry on a free port. */
-export async function startPeer({
-  name,
-  path,
-  program,
-  args,
-  env,
-  readyPath,
-}: Peer): Promise<Registry> {
-  const port = await findPort();
-  const origin = new URL(`http://127.0.0.1:${port}`);
-  const child = spawn(program, args(port), {
-    stdio: ["ignore", "ignore", "inherit"],
-    env: { ...process.env, ...env },
-  });
-  const close = async (): Promise<void> => {
-    child.kill();
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  };
-  try {
-    await waitUntilReady(new URL(readyPath, origin));
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return { name, origin, path, pid: () => child.pid ?? 0, close };
-}
-
-/** A port that was free a moment ago. */
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (typeof address !== "object" || !address) throw new Error("there is no free port");
-  return address.port;
-}
-
-async function waitUntilReady(url: URL): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end;) {
-    const answer = await fetch(url).catch(() => undefined);
-    if (answer?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`the other registry does not answer ${url.href}`);
+export async function startPeer({ name, path, ...program }: Peer): Promise<Registry> {
+  return { name, path, ...(await startPeerProcess(program)) };
 }

@@ -123,6 +123,11 @@ function socketOf(service: string, host: string, port: number): object {
 
 function printLog({ level, message }: LogLine): void {
   const stream = level === "error" || level === "warn" ? process.stderr : process.stdout;
+  // Lines that were read together are written together.
+  if (stream.writableCorked === 0) {
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+  }
   stream.write(`${message}\n`);
 }
 

@@ -1,7 +1,14 @@
 import { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Readable } from "node:stream";
 
 const drainTimeoutMs = 10_000;
+
+/** How long the lines of workerd's log gather before they are read together. */
+const GATHER_MS = 20;
+
+/** What Node reads of a pipe at once, at most: after a full piece, more is there already. */
+const PIECE_BYTES = 65_536;
 
 /**
  * Reports each workerd that is started from now on: Miniflare does not expose the process, and starts
@@ -21,6 +28,7 @@ export function watchWorkerd(onSpawn: (pid: number) => void): {
     child.once("spawn", () => {
       if (!child.spawnfile.includes("workerd")) return;
       workerd = child;
+      if (child.stdout) gatherOutput(child, child.stdout);
       if (child.pid !== undefined) onSpawn(child.pid);
     });
   };
@@ -47,4 +55,31 @@ export async function drain(
     });
   }
   await dispose();
+}
+
+/** The handle of a pipe, which Node has no public name for: a paused stream goes on reading until it has 64 KB. */
+type PipeHandle = { readStart: () => unknown; readStop: () => unknown };
+
+/**
+ * Reads the output of a process in pieces: after each, what follows gathers in the pipe for a moment. Waking this process
+ * for each line of the log takes as long as half of a small request. Nothing is lost when the writer ends, because the
+ * pipe outlives it; a writer that fills the pipe waits until it is read.
+ */
+function gatherOutput(
+  child: ChildProcess,
+  output: Readable & { _handle?: PipeHandle | null },
+): void {
+  // oxlint-disable-next-line no-underscore-dangle -- Node's own name.
+  const handle = (): PipeHandle | null | undefined => output._handle;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const start = (): void => {
+    clearTimeout(timer);
+    handle()?.readStart();
+  };
+  child.once("exit", start);
+  output.on("data", ({ length }: Buffer) => {
+    if (length >= PIECE_BYTES || child.exitCode !== null || child.signalCode !== null) return;
+    handle()?.readStop();
+    timer = setTimeout(start, GATHER_MS);
+  });
 }

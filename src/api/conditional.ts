@@ -26,13 +26,14 @@ export async function answerConditionally(c: GuardedContext, next: Next): Promis
     const bytes = await c.res.arrayBuffer();
     tag = formatHex(new Uint8Array(await crypto.subtle.digest("SHA-1", bytes)));
     headers.set("ETag", `"${tag}"`);
+    // Cleared first: Hono merges the headers of the previous response into the one that is assigned.
+    c.res = undefined;
     c.res = new Response(bytes, { status, headers });
   }
   if (!hasTag(c.req.header("if-none-match"), tag)) return;
   await c.res.body?.cancel();
   const retained = new Headers(headers);
   for (const name of ["Content-Type", "Content-Length"]) retained.delete(name);
-  // Cleared first: Hono merges the headers of the previous response into the one that is assigned.
   c.res = undefined;
   c.res = new Response(null, { status: 304, headers: retained });
 }

@@ -21,68 +21,80 @@ export type D1 = Pick<D1DatabaseSession, "prepare" | "batch">;
  * @param counts.rows Whether to count rows too.
  */
 export function meterD1(d1: D1, counts: { rows: boolean }): { d1: D1; usage: D1Usage } {
-  const usage: D1Usage = { calls: 0, rounds: 0, rowsRead: 0, rowsWritten: 0 };
-  let roundsDone = 0;
-
-  async function count<T>(call: () => Promise<T>): Promise<T> {
-    usage.calls += 1;
-    // A call is assumed to depend on every call that had completed when it was sent.
-    const round = roundsDone + 1;
-    usage.rounds = Math.max(usage.rounds, round);
-    try {
-      return await call();
-    } finally {
-      roundsDone = Math.max(roundsDone, round);
-    }
-  }
-
-  function note<R extends D1Result>(result: R): R {
-    usage.rowsRead += result.meta.rows_read;
-    usage.rowsWritten += result.meta.rows_written;
-    return result;
-  }
-
-  class MeteredStatement {
-    readonly query: string;
-    readonly inner: D1PreparedStatement;
-
-    constructor(query: string, inner: D1PreparedStatement) {
-      this.query = query;
-      this.inner = inner;
-    }
-    bind(...values: unknown[]) {
-      return new MeteredStatement(this.query, this.inner.bind(...values));
-    }
-    async all<T>() {
-      return note(await count(() => this.inner.all<T>()));
-    }
-    async run<T>() {
-      return note(await count(() => this.inner.run<T>()));
-    }
-    async raw<T = unknown[]>(): Promise<T[]> {
-      if (!counts.rows) return count(() => this.inner.raw<T>());
-      if (!/^\s*(select|with)\b/i.test(this.query)) {
-        const written = await this.all<Record<string, unknown>>();
-        return written.results.map((row) => Object.values(row) as T);
-      }
-      const rows = await count(() => this.inner.raw<T>());
-      note(await this.inner.all());
-      return rows;
-    }
-  }
-
+  const meter = new Meter(counts.rows);
   return {
-    usage,
+    usage: meter.usage,
     d1: {
       prepare: (query: string) =>
-        new MeteredStatement(query, d1.prepare(query)) as unknown as D1PreparedStatement,
+        new MeteredStatement(meter, query, d1.prepare(query)) as unknown as D1PreparedStatement,
       async batch<T>(statements: D1PreparedStatement[]) {
         const inner = statements.map(
           (statement) => (statement as unknown as MeteredStatement).inner,
         );
-        const results = await count(() => d1.batch<T>(inner));
-        return results.map(note);
+        const results = await meter.count(() => d1.batch<T>(inner));
+        return results.map((result) => meter.note(result));
       },
     },
   };
+}
+
+/** The counters of a request. */
+class Meter {
+  readonly usage: D1Usage = { calls: 0, rounds: 0, rowsRead: 0, rowsWritten: 0 };
+  readonly countsRows: boolean;
+  private roundsDone = 0;
+
+  constructor(countsRows: boolean) {
+    this.countsRows = countsRows;
+  }
+
+  async count<T>(call: () => Promise<T>): Promise<T> {
+    this.usage.calls += 1;
+    // A call is assumed to depend on every call that had completed when it was sent.
+    const round = this.roundsDone + 1;
+    this.usage.rounds = Math.max(this.usage.rounds, round);
+    try {
+      return await call();
+    } finally {
+      this.roundsDone = Math.max(this.roundsDone, round);
+    }
+  }
+
+  note<R extends D1Result>(result: R): R {
+    this.usage.rowsRead += result.meta.rows_read;
+    this.usage.rowsWritten += result.meta.rows_written;
+    return result;
+  }
+}
+
+/** A statement whose calls are counted. */
+class MeteredStatement {
+  readonly meter: Meter;
+  readonly query: string;
+  readonly inner: D1PreparedStatement;
+
+  constructor(meter: Meter, query: string, inner: D1PreparedStatement) {
+    this.meter = meter;
+    this.query = query;
+    this.inner = inner;
+  }
+  bind(...values: unknown[]) {
+    return new MeteredStatement(this.meter, this.query, this.inner.bind(...values));
+  }
+  async all<T>() {
+    return this.meter.note(await this.meter.count(() => this.inner.all<T>()));
+  }
+  async run<T>() {
+    return this.meter.note(await this.meter.count(() => this.inner.run<T>()));
+  }
+  async raw<T = unknown[]>(): Promise<T[]> {
+    if (!this.meter.countsRows) return this.meter.count(() => this.inner.raw<T>());
+    if (!/^\s*(select|with)\b/i.test(this.query)) {
+      const written = await this.all<Record<string, unknown>>();
+      return written.results.map((row) => Object.values(row) as T);
+    }
+    const rows = await this.meter.count(() => this.inner.raw<T>());
+    this.meter.note(await this.inner.all());
+    return rows;
+  }
 }

@@ -84,9 +84,11 @@ export function requireScopes(door: Door, { scopes: granted }: Actor, scopes: re
   if (missing.length > 0) throw door.refuseScopes(missing, granted);
 }
 
+const NO_QUERY = new URLSearchParams();
+
 function readClaims({ door, base, raw, credential }: IncomingRequest): Claims {
   const { headers, url } = raw;
-  const query = new URL(url).searchParams;
+  const query = url.includes("?") ? new URL(url).searchParams : NO_QUERY;
   return {
     credential: credential ?? readCredential(headers.get("authorization") ?? undefined, query),
     sudo: door.hasSudo ? headers.get("sudo") || query.get("sudo") || undefined : undefined,

@@ -54,6 +54,11 @@ export class EventQueues {
     this.#isDispatchDue = true;
   }
 
+  /** Whether events were recorded since the last dispatch. */
+  get hasRecorded(): boolean {
+    return this.#isDispatchDue;
+  }
+
   /** Queues a dispatch if any events were recorded since the last call. */
   async dispatchRecorded(): Promise<void> {
     if (!this.#isDispatchDue) return;

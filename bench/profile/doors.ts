@@ -1,0 +1,113 @@
+import { z } from "zod";
+
+import type { Request } from "../api/cases.ts";
+import type { StartedService } from "../support/started-service.ts";
+
+/** A door of the service, and a usual request that comes in by it. */
+export type Door = { name: string; status: number; next: () => Request };
+
+const OWNER = "root";
+const REPOSITORY = "profiled";
+const PACKAGE = `/api/packages/${OWNER}/generic/tool/1.0/tool.txt`;
+const GIT_HEADERS = {
+  "content-type": "application/x-git-upload-pack-request",
+  "git-protocol": "version=2",
+};
+const FORM_TYPE = "application/x-www-form-urlencoded";
+
+/** Makes what the requests of the doors need: a repository with a commit, a package and the session of a browser. */
+export async function openDoors({ origin, password }: StartedService): Promise<Door[]> {
+  const basic = `Basic ${Buffer.from(`${OWNER}:${password}`).toString("base64")}`;
+  const send = async (
+    authorization: string,
+    method: string,
+    path: string,
+    body?: object | string,
+  ): Promise<unknown> => {
+    const answer = await fetch(`${origin}${path}`, {
+      method,
+      headers: { authorization, "content-type": "application/json" },
+      body: typeof body === "object" ? JSON.stringify(body) : (body ?? null),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 300)}`);
+    return text.startsWith("{") ? JSON.parse(text) : text;
+  };
+  const wanted = { name: "bench", scopes: ["all"] };
+  const made = await send(basic, "POST", `/api/v1/users/${OWNER}/tokens`, wanted);
+  const token = z.object({ sha1: z.string() }).parse(made).sha1;
+  const authorization = `token ${token}`;
+  await send(authorization, "POST", "/api/v1/user/repos", {
+    name: REPOSITORY,
+    auto_init: true,
+    default_branch: "main",
+  });
+  await send(authorization, "PUT", PACKAGE, "the file of a package\n");
+  const repository = `/api/v1/repos/${OWNER}/${REPOSITORY}`;
+  const branch = await send(authorization, "GET", `${repository}/branches/main`);
+  const { commit } = z.object({ commit: z.object({ id: z.string() }) }).parse(branch);
+  const cookie = await signIn(origin, password);
+
+  const git = { method: "POST", path: `/${OWNER}/${REPOSITORY}.git/git-upload-pack`, token };
+  const lsRefs = pkts("command=ls-refs\n", "0001", "peel\n", "symrefs\n", "0000");
+  const fetchOne = pkts("command=fetch\n", "0001", `want ${commit.id}\n`, "done\n", "0000");
+  const read = (name: string, request: Omit<Request, "method">): Door => ({
+    name,
+    status: 200,
+    next: () => ({ method: "GET", ...request }),
+  });
+  return [
+    read("API read: repository", { path: repository, token }),
+    {
+      name: "API write: create issue",
+      status: 201,
+      next: () => ({
+        method: "POST",
+        path: `${repository}/issues`,
+        token,
+        body: JSON.stringify({ title: "An issue", body: "Its text" }),
+      }),
+    },
+    {
+      name: "git ls-refs",
+      status: 200,
+      next: () => ({ ...git, headers: GIT_HEADERS, body: lsRefs }),
+    },
+    {
+      name: "git fetch",
+      status: 200,
+      next: () => ({ ...git, headers: GIT_HEADERS, body: fetchOne }),
+    },
+    read("package read", { path: PACKAGE, token }),
+    read("page: settings", { path: "/user/settings/account", headers: { cookie } }),
+  ];
+}
+
+/** Packets of git's protocol; markers of four digits stay as they are. @see gitprotocol-common(5) */
+const pkts = (...lines: string[]): string =>
+  lines
+    .map((line) =>
+      /^000[01]$/.test(line) ? line : `${(line.length + 4).toString(16).padStart(4, "0")}${line}`,
+    )
+    .join("");
+
+/** Signs in as a browser does. @returns The cookies of the session. */
+async function signIn(origin: string, password: string): Promise<string> {
+  const page = await fetch(`${origin}/user/login`);
+  const [, formToken = ""] = /name="_csrf" value="([^"]+)"/.exec(await page.text()) ?? [];
+  const fields = new URLSearchParams({ _csrf: formToken, user_name: OWNER, password });
+  const answer = await fetch(`${origin}/user/login`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { origin, cookie: cookiesOf(page), "content-type": FORM_TYPE },
+    body: fields.toString(),
+  });
+  if (answer.status !== 303) throw new Error(`signing in was answered ${answer.status}`);
+  return cookiesOf(answer);
+}
+
+const cookiesOf = ({ headers }: Response): string =>
+  headers
+    .getSetCookie()
+    .map((line) => line.split(";")[0])
+    .join("; ");
