@@ -322,6 +322,19 @@ describe("a batch", () => {
       ]),
     );
   });
+
+  // A call of a Durable Object takes 32 MB; a long text is sent in another way.
+  it("may send and return 38 MB", async () => {
+    const text = `ü${"x".repeat(1_899_999)}`;
+    const rows = await expectSame(async (db) => {
+      const insert = db.prepare("insert into log values (?)").bind(text);
+      await db.batch(Array.from({ length: 20 }, () => insert));
+      const written = await db.prepare("select what from log where what = ?").bind(text).raw();
+      await db.prepare("delete from log where what = ?").bind(text).run();
+      return written.map(([what]) => String(what).length);
+    });
+    expect(rows).toEqual(Array.from({ length: 20 }, () => text.length));
+  });
 });
 
 describe("concurrent calls", () => {

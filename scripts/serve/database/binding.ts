@@ -1,5 +1,12 @@
 import type { LocalDatabase } from "./object.ts";
-import type { Query, QueryResult, Reply, Value } from "./protocol.ts";
+import {
+  type Query,
+  type QueryResult,
+  type Reply,
+  readMessage,
+  toMessage,
+  type Value,
+} from "./protocol.ts";
 
 /** Sends statements as one transaction. */
 type Send = (
@@ -22,8 +29,8 @@ export default function openDatabase({
 }): D1Database {
   const id = databases.idFromName(name);
   return new D1Database(async (queries, errorOf) => {
-    const text = await databases.get(id).query(JSON.stringify(queries));
-    const reply = JSON.parse(text) as Reply;
+    const message = await databases.get(id).query(toMessage(JSON.stringify(queries)));
+    const reply = JSON.parse(await readMessage(message)) as Reply;
     if ("error" in reply) throw errorOf(reply.error);
     return reply;
   });

@@ -1,6 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
 
-import type { Query, QueryResult, Reply, Value } from "./protocol.ts";
+import {
+  type Message,
+  type Query,
+  type QueryResult,
+  type Reply,
+  readMessage,
+  toMessage,
+  type Value,
+} from "./protocol.ts";
 
 /** What only reads starts with these, and has none of {@link MAY_WRITE}, which may occur in texts and names too. */
 const STARTS_READ = /^\s*(?:select|with)\b/i;
@@ -29,11 +37,12 @@ export class LocalDatabase extends DurableObject<object> {
    *
    * The runtime holds the reply until what they wrote is on disk.
    *
-   * @param text JSON of a list of {@link Query}.
+   * @param message JSON of a list of {@link Query}.
    * @returns JSON of a {@link Reply}.
    */
-  query(text: string): string {
-    return JSON.stringify(this.#reply(JSON.parse(text) as Query[]));
+  async query(message: Message): Promise<Message> {
+    const queries = JSON.parse(await readMessage(message)) as Query[];
+    return toMessage(JSON.stringify(this.#reply(queries)));
   }
 
   #reply(queries: Query[]): Reply {

@@ -26,3 +26,15 @@ export type QueryResult = {
 
 /** The results of all statements, or the message of the error that rolled them back. */
 export type Reply = { results: QueryResult[]; bookmark: string } | { error: string };
+
+/** A text as it is sent. A call takes 32 MB, and a stream any size: a long text is the body of a response. */
+export type Message = string | Response;
+
+/** Of up to four bytes each. */
+const CHARACTERS_MAX = 4_000_000;
+
+export const toMessage = (text: string): Message =>
+  text.length > CHARACTERS_MAX ? new Response(text) : text;
+
+export const readMessage = async (message: Message): Promise<string> =>
+  typeof message === "string" ? message : message.text();
