@@ -2,10 +2,25 @@ import { fileURLToPath } from "node:url";
 
 import { defineConfig } from "vitest/config";
 
+import { buildDatabase } from "./scripts/build/database.ts";
 import { openVitestPlugin } from "./scripts/build/vitest-plugin.ts";
+import { localDatabases } from "./scripts/serve/database/bindings.ts";
 import { BalancedSequencer } from "./scripts/test/balanced-sequencer.ts";
 
 const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
+await buildDatabase();
+
+/** The tests of the Worker run on Miniflare's simulator of D1, or on the local database of `npm start`. */
+const ON_LOCAL_DATABASE = process.env["EDGEFORGE_TEST_DATABASE"] === "local";
+
+/** Separate databases for the few tests about all rows of a table, or about none. */
+const OTHER_DATABASES = [
+  "SETUP_DB",
+  "ADMINISTRATORS_DB",
+  "FORWARDING_DB",
+  "MIGRATED_DB",
+  "BARE_DB",
+];
 
 /** A test of the API that runs in Node, because its validator compiles code, which workerd forbids. */
 const DOCUMENT_TEST = "test/api/document.test.ts";
@@ -105,14 +120,12 @@ export default defineConfig({
                 // Each download is counted at once.
                 PACKAGES_DOWNLOAD_COUNT_SECONDS: "0",
               },
-              // Separate databases for the few tests about all rows of a table, or about none.
-              d1Databases: [
-                "SETUP_DB",
-                "ADMINISTRATORS_DB",
-                "FORWARDING_DB",
-                "MIGRATED_DB",
-                "BARE_DB",
-              ],
+              // The setup of each test file replaces DB, which wrangler.toml binds, by LOCAL_DB.
+              d1Databases: ["COMPARED_DB", ...(ON_LOCAL_DATABASE ? [] : OTHER_DATABASES)],
+              unsafeBindings: localDatabases([
+                "COMPARED_LOCAL_DB",
+                ...(ON_LOCAL_DATABASE ? ["LOCAL_DB", ...OTHER_DATABASES] : []),
+              ]),
               // A queue like an operator's, with another binding name: only its own tests send to it.
               queueProducers: { OPERATOR_QUEUE: { queueName: "operator" } },
               serviceBindings: { OPERATOR: "operator" },

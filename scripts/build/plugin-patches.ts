@@ -10,7 +10,7 @@ export interface Patch {
 export const PATCHES: readonly Patch[] = [
   { module: "dist/worker/lib/cloudflare/test-internal.mjs", patch: patchImportModule },
   { module: "dist/worker/index.mjs", patch: sendPendingLogs },
-  { module: "dist/pool/index.mjs", patch: ignoreCutConnections },
+  { module: "dist/pool/index.mjs", patch: ignoreExpectedMessages },
 ];
 
 const IMPORT_MODULE = "async function importModule(specifier) {\n";
@@ -60,13 +60,18 @@ const CUT_CONNECTIONS = [
   "disconnected: ",
 ];
 
+/** Messages of the runtime when a test breaks a foreign key that is checked only when the transaction ends. */
+const BROKEN_FOREIGN_KEYS = ["FOREIGN KEY constraint failed: SQLITE_CONSTRAINT"];
+
 /**
- * Makes the plugin ignore the runtime's messages about connections that tests cut.
+ * Makes the plugin ignore the runtime's messages about what tests do on purpose.
  *
  * @throws Refusal if the plugin has no list of ignored messages.
  */
-function ignoreCutConnections(source: string): string {
-  const messages = CUT_CONNECTIONS.map((message) => `\t${JSON.stringify(message)},\n`);
+function ignoreExpectedMessages(source: string): string {
+  const messages = [...CUT_CONNECTIONS, ...BROKEN_FOREIGN_KEYS].map(
+    (message) => `\t${JSON.stringify(message)},\n`,
+  );
   return insertAfter(IGNORED_MESSAGES, messages.join(""), source, () => true);
 }
 

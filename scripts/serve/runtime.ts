@@ -5,6 +5,7 @@ import {
   type V4MiniflareOptions,
 } from "miniflare";
 
+import { buildDatabase } from "../build/database.ts";
 import { builtModules } from "../build/modules.ts";
 import type { Setup } from "./first-administrator.ts";
 import type { Database } from "./migrate.ts";
@@ -70,6 +71,7 @@ export async function openRuntime(
   const workerd = watchWorkerd(onSpawn);
   // Miniflare takes the flags from the environment only.
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= V8_FLAGS.join(" ");
+  await buildDatabase();
   const worker = {
     ...options,
     ...(await builtModules()),
@@ -83,7 +85,7 @@ export async function openRuntime(
   await mf.ready;
 
   return {
-    database: () => mf.getD1Database("DB", name),
+    database: async () => (await mf.getBindings<{ DB: Database }>(name)).DB,
     setup: async () => (await mf.getBindings<{ SETUP: Setup }>("setup")).SETUP,
     listen: async (host, port) => {
       const bound = port === 0 ? await findFreePort(host) : port;

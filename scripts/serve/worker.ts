@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { localDatabases } from "./database/bindings.ts";
 import { readWranglerToml } from "../tools/wrangler-toml.ts";
 import { overlayVars, type Vars } from "./vars.ts";
 
@@ -27,17 +28,26 @@ export const LOCAL_VARS: Vars = {
  */
 const LOCAL_BATCH_SIZES: Readonly<Record<string, number>> = { "edgeforge-remotes": 10 };
 
-export function describeWorker(env: NodeJS.ProcessEnv): WorkerDescription {
+/** What serves D1's interface: the local database, or Miniflare's simulator of D1, which benchmarks and tests compare with it. */
+export type DatabaseServer = "local" | "simulator";
+
+export function describeWorker(
+  env: NodeJS.ProcessEnv,
+  databaseServer: DatabaseServer = "local",
+): WorkerDescription {
   const { toml, vars, miniflare } = readWranglerToml();
+  const { d1Databases: _, ...bindings } = miniflare;
   return {
     name: toml.name,
     vars: overlayVars({ ...LOCAL_VARS, ...vars }, env),
     crons: toml.triggers.crons,
     options: {
-      ...miniflare,
+      ...bindings,
       queueConsumers: widen(miniflare.queueConsumers),
       // The id determines the path on disk. Account ids may change; the name of a binding does not.
-      d1Databases: named(toml.d1_databases),
+      ...(databaseServer === "local"
+        ? { unsafeBindings: localDatabases(toml.d1_databases.map(({ binding }) => binding)) }
+        : { d1Databases: named(toml.d1_databases) }),
       kvNamespaces: named(toml.kv_namespaces),
     },
   };

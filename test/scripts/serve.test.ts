@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, request } from "node:http";
 import { connect, createServer } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -376,7 +376,47 @@ describe("after kill -9", () => {
     const headers = as("root", root.EDGEFORGE_ADMIN_PASSWORD);
     expect((await fetch(`${after.url}/api/v1/user`, { headers })).status).toBe(200);
   });
+
+  it("has everything that it acknowledged", async () => {
+    const data = makeDirectory();
+    const killed = await start(data, root);
+    const headers = {
+      ...as("root", root.EDGEFORGE_ADMIN_PASSWORD),
+      "content-type": "application/json",
+    };
+    const acknowledged: string[] = [];
+    const createUntilKilled = async (writer: number): Promise<void> => {
+      for (let at = 0; ; at++) {
+        const name = `kept-${writer}-${at}`;
+        const body = JSON.stringify({ name });
+        const url = `${killed.url}/api/v1/user/repos`;
+        const answer = await fetch(url, { method: "POST", headers, body }).catch(() => undefined);
+        if (answer?.status !== 201) return;
+        acknowledged.push(name);
+      }
+    };
+    const writers = [0, 1, 2, 3].map(createUntilKilled);
+    await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(20);
+
+    const runtime = runtimeOf(data);
+    expect(await killed.stop("SIGKILL")).toBe("SIGKILL");
+    process.kill(runtime, "SIGKILL");
+    await Promise.all(writers);
+    await expect.poll(() => isRunning(runtime), { timeout: 10_000 }).toBe(false);
+    const after = await start(data);
+
+    const statuses = await Promise.all(
+      acknowledged.map((name) => fetch(`${after.url}/api/v1/repos/root/${name}`, { headers })),
+    );
+    expect(statuses.map(({ status }) => status)).toEqual(acknowledged.map(() => 200));
+  });
 });
+
+/** The runtime's process id, as the lock of the data directory states it. */
+function runtimeOf(data: string): number {
+  const { runtime } = JSON.parse(readFileSync(join(data, "lock"), "utf8"));
+  return runtime.pid;
+}
 
 function isRunning(pid: number): boolean {
   try {

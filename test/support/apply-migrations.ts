@@ -1,6 +1,9 @@
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
+// All requests have this object as their bindings.
+if (env.LOCAL_DB) env.DB = env.LOCAL_DB;
+
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
 
 // System hooks that earlier test files left behind would receive the events of this file.

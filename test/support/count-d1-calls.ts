@@ -20,11 +20,13 @@ declare global {
 
 /** The methods of a D1 session that every call passes through: the first by HTTP, the second by RPC. */
 const SENDERS = ["_send", "_queryOrThrow"];
+/** Those of a session of the local database. */
+const LOCAL_SENDERS = ["send"];
 
 if (globalThis.d1Calls === undefined) {
   globalThis.d1Calls = 0;
   const session: Record<string, unknown> = Object.getPrototypeOf(env.DB.withSession());
-  for (const name of SENDERS) {
+  for (const name of env.LOCAL_DB ? LOCAL_SENDERS : SENDERS) {
     const send = session[name];
     if (typeof send !== "function") throw new Error(`D1 has no ${name} to count its calls by`);
     session[name] = function (this: unknown, ...args: unknown[]): unknown {

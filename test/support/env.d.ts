@@ -27,6 +27,11 @@ declare global {
       MIGRATED_DB: D1Database;
       /** A database without tables: every query fails. */
       BARE_DB: D1Database;
+      /** The local database of `npm start`, where the tests run on it. */
+      LOCAL_DB?: D1Database;
+      /** Two databases for the test that compares them: Miniflare's simulator of D1, and the local database. */
+      COMPARED_DB: D1Database;
+      COMPARED_LOCAL_DB: D1Database;
     }
     interface GlobalProps {
       mainModule: typeof worker;

@@ -1,14 +1,19 @@
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 
+import { buildDatabase } from "../../../scripts/build/database.ts";
+import { localDatabases } from "../../../scripts/serve/database/bindings.ts";
 import { type Database, migrate, splitStatements } from "../../../scripts/serve/migrate.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
-const databases = Object.fromEntries(
-  Array.from({ length: 5 }, (_, index) => [`DB${index}`, `${index}`]),
-);
+await buildDatabase();
+const names = Array.from({ length: 5 }, (_, index) => `DB${index}`);
 const mf = new Miniflare(
-  convertV4MiniflareOptions({ modules: true, script: "export default {}", d1Databases: databases }),
+  convertV4MiniflareOptions({
+    modules: true,
+    script: "export default {}",
+    unsafeBindings: localDatabases(names),
+  }),
 );
 afterAll(() => mf.dispose());
 
@@ -16,7 +21,10 @@ afterAll(() => mf.dispose());
 let db: Database;
 let next = 0;
 beforeEach(async () => {
-  db = await mf.getD1Database(`DB${next++}`);
+  const bindings = await mf.getBindings<Record<string, Database>>();
+  const database = bindings[`DB${next++}`];
+  if (!database) throw new Error("there are more tests than databases");
+  db = database;
 });
 
 async function rows(sql: string): Promise<unknown[]> {

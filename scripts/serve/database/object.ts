@@ -1,0 +1,122 @@
+import { DurableObject } from "cloudflare:workers";
+
+import {
+  type Message,
+  type Query,
+  type QueryResult,
+  type Reply,
+  readMessage,
+  toMessage,
+  type Value,
+} from "./protocol.ts";
+
+/** What only reads starts with these, and has none of {@link MAY_WRITE}, which may occur in texts and names too. */
+const STARTS_READ = /^\s*(?:select|with)\b/i;
+const MAY_WRITE = /;|\b(?:insert|update|delete|replace)\b/i;
+
+/** Nearly every statement: its first character starts no comment, so that it cannot consist of comments. */
+const NOT_BLANK = /^\s*[^\s-]/;
+
+/** A database with D1's interface, in the SQLite of one object. */
+export class LocalDatabase extends DurableObject<object> {
+  readonly #sql: SqlStorage;
+  /** As of the last statement that may have written. */
+  #counters: Counters;
+  /** Bookmarks sort by time, and those of a process by the order of its batches. */
+  readonly #startedAt = Date.now().toString(16).padStart(16, "0");
+  #batches = 0;
+
+  constructor(state: DurableObjectState, env: object) {
+    super(state, env);
+    this.#sql = state.storage.sql;
+    this.#counters = this.#readCounters();
+  }
+
+  /**
+   * Runs statements as one transaction.
+   *
+   * The runtime holds the reply until what they wrote is on disk.
+   *
+   * @param message JSON of a list of {@link Query}.
+   * @returns JSON of a {@link Reply}.
+   */
+  async query(message: Message): Promise<Message> {
+    const queries = JSON.parse(await readMessage(message)) as Query[];
+    return toMessage(JSON.stringify(this.#reply(queries)));
+  }
+
+  #reply(queries: Query[]): Reply {
+    const statements = queries.filter(({ sql }) => NOT_BLANK.test(sql) || !isBlank(sql));
+    const [first] = statements;
+    if (!first) return { error: "No SQL statements detected." };
+    try {
+      const results =
+        statements.length === 1 && isRead(first.sql)
+          ? [this.#read(first)]
+          : this.ctx.storage.transactionSync(() => statements.map((each) => this.#run(each)));
+      return { results, bookmark: this.#nextBookmark() };
+    } catch (error) {
+      return { error: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #run(query: Query): QueryResult {
+    if (isRead(query.sql)) return this.#read(query);
+    // Not those of the last statement: full-text tables write when a transaction ends.
+    const before = this.#readCounters();
+    const result = this.#read(query);
+    const after = this.#readCounters();
+    this.#counters = after;
+    const changes = after.totalChanges - before.totalChanges;
+    const changedDb =
+      changes !== 0 || after.lastRowId !== before.lastRowId || after.sizeBytes !== before.sizeBytes;
+    const { lastRowId, sizeBytes } = after;
+    return { ...result, changes, changedDb, lastRowId, sizeBytes };
+  }
+
+  /** Runs a statement. @returns Its result as of one that changes nothing. */
+  #read({ sql, params }: Query): QueryResult {
+    const startedAt = performance.now();
+    const cursor = this.#sql.exec<Record<string, SqlStorageValue>>(sql, ...params.map(toBinding));
+    const columns = cursor.columnNames;
+    const rows: Value[][] = [];
+    for (const row of cursor.raw()) rows.push(row.map(toValue));
+    const durationMs = performance.now() - startedAt;
+    const { rowsRead, rowsWritten } = cursor;
+    const { lastRowId, sizeBytes } = this.#counters;
+    const unchanged = { changes: 0, changedDb: false, lastRowId, sizeBytes };
+    return { columns, rows, rowsRead, rowsWritten, durationMs, ...unchanged };
+  }
+
+  #readCounters(): Counters {
+    const [row = []] = this.#sql.exec("SELECT total_changes(), last_insert_rowid()").raw();
+    const [totalChanges, lastRowId] = row.map(Number);
+    const sizeBytes = this.#sql.databaseSize;
+    return { totalChanges: totalChanges ?? 0, lastRowId: lastRowId ?? 0, sizeBytes };
+  }
+
+  /** As the simulator's, four hexadecimal numbers. */
+  #nextBookmark(): string {
+    this.#batches += 1;
+    const batch = this.#batches.toString(16).padStart(8, "0");
+    return `${this.#startedAt.slice(0, 8)}-${this.#startedAt.slice(8)}-${batch}-${"0".repeat(32)}`;
+  }
+}
+
+/** SQLite's counters of the connection, and the size of the database. */
+type Counters = { totalChanges: number; lastRowId: number; sizeBytes: number };
+
+const isRead = (sql: string): boolean => STARTS_READ.test(sql) && !MAY_WRITE.test(sql);
+
+/** Whether a statement has nothing but comments, by the rule of D1's simulator. */
+const isBlank = (sql: string): boolean => sql.replaceAll(/^\s+--.*/gm, "").trim() === "";
+
+const toBinding = (value: Value): SqlStorageValue =>
+  isBytes(value) ? new Uint8Array(value).buffer : value;
+
+const isBytes = (value: Value): value is readonly number[] => Array.isArray(value);
+
+const toValue = (value: SqlStorageValue): Value =>
+  value instanceof ArrayBuffer ? [...new Uint8Array(value)] : value;
+
+export default {};
