@@ -32,7 +32,7 @@ export type Written = { commit: string; startedAtMs: number; answeredAtMs: numbe
 export type D1Calls = { request: number; dispatch: number; deliver: number };
 
 /** D1 calls, and messages of all queues. */
-export type JobUsage = { d1: D1Calls; messages: number };
+type JobUsage = { d1: D1Calls; messages: number };
 
 /** The fields of the service's log that are read here. */
 const Line = z.discriminatedUnion("event", [
@@ -72,10 +72,10 @@ export async function openEventForge(data: string): Promise<EventForge> {
       if (level === "error") console.error(message);
       if (!line.success) return;
       loggedAtMs = nowMs();
-      const isRequest = line.data.event === "request";
-      const kind = isRequest ? "request" : KINDS[line.data.queue];
-      if (kind) usage.d1[kind] += line.data.d1Calls;
-      if (!isRequest) usage.messages += line.data.messages;
+      const { data } = line;
+      const kind = data.event === "request" ? "request" : KINDS[data.queue];
+      if (kind) usage.d1[kind] += data.d1Calls;
+      if (data.event === "jobs") usage.messages += data.messages;
     },
   });
 

@@ -144,7 +144,7 @@ describe("a delivery run that is interrupted", () => {
     await expect.poll(received).toHaveLength(3);
     // By now the late run has continued and found that its lease is lost.
     await late;
-    expect((await hookAfter(hook)).leasedUntil).toBe(laterAt + LEASE_MS);
+    expect((await hookAfter(hook)).leasedUntil).toBeGreaterThanOrEqual(laterAt + LEASE_MS);
     expect((await deliveriesOf(hook))[0]).toMatchObject({ updatedAt: laterAt });
     await next;
     expect(uuidsOf(await received())).toEqual([first.uuid, first.uuid, second.uuid]);
@@ -248,7 +248,7 @@ describe("the schedule", () => {
       const sent: number[] = [];
       const queue = {
         sendBatch: async (messages: { body: DeliveryJob }[]) =>
-          void sent.push(...messages.map(({ body }) => body.hookId)),
+          void sent.push(...messages.flatMap(({ body }) => body.hookIds)),
       } as unknown as Env["DELIVERY_JOBS"];
       await requeueDue(systemCtx({ DELIVERY_JOBS: queue }, now));
       return all.map(({ hook }) => sent.includes(hook.id));
