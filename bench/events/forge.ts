@@ -72,10 +72,10 @@ export async function openEventForge(data: string): Promise<EventForge> {
       if (level === "error") console.error(message);
       if (!line.success) return;
       loggedAtMs = nowMs();
-      const { data } = line;
-      const kind = data.event === "request" ? "request" : KINDS[data.queue];
-      if (kind) usage.d1[kind] += data.d1Calls;
-      if (data.event === "jobs") usage.messages += data.messages;
+      const { data: read } = line;
+      const kind = read.event === "request" ? "request" : KINDS[read.queue];
+      if (kind) usage.d1[kind] += read.d1Calls;
+      if (read.event === "jobs") usage.messages += read.messages;
     },
   });
 
