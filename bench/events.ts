@@ -8,6 +8,7 @@ import { join } from "node:path";
 
 import { buildAssets } from "../scripts/build/assets.ts";
 import { buildWorker } from "../scripts/build/worker.ts";
+import { formatBursts, judgeBursts, measureBursts } from "./events/burst.ts";
 import { openEventForge } from "./events/forge.ts";
 import {
   mapConcurrently,
@@ -22,6 +23,7 @@ import {
 import { parseOptions } from "./events/options.ts";
 import { openReceiver } from "./events/receiver.ts";
 import { compare, formatReports, type Report } from "./events/report.ts";
+import { measureSimulator } from "./events/simulator.ts";
 import { stopGit } from "./git/git.ts";
 import { describeMachine } from "./support/machine.ts";
 import { withResources, type Resources } from "./support/resources.ts";
@@ -30,11 +32,13 @@ import { formatInteger } from "./support/table.ts";
 await withResources(bench);
 
 async function bench({ directory, track }: Resources): Promise<void> {
-  const { sizes, crowd, hanging } = parseOptions(process.argv.slice(2));
+  const { isBurstOnly, bursts, sizes, crowd, hanging } = parseOptions(process.argv.slice(2));
   console.log(describeMachine());
   await buildAssets();
   await buildWorker();
   await track({ close: stopGit });
+  // Before the service, since it counts another workerd as its own.
+  const simulator = await measureSimulator(join(directory, "simulator"));
   const receiver = await track(openReceiver());
   const forge = await track(openEventForge(join(directory, "data")));
   const setup = { forge, receiver };
@@ -49,6 +53,12 @@ async function bench({ directory, track }: Resources): Promise<void> {
 
   await makeRepositoryWithHooks(setup, "warm-up", 1);
   await warmUp(setup, "warm-up");
+
+  const measuredBursts = await measureBursts(setup, bursts);
+  console.log(`\n${formatBursts(measuredBursts, simulator)}\n`);
+  for (const line of judgeBursts(measuredBursts)) console.log(line);
+  if (isBurstOnly) return;
+
   // The cost of a change without hooks.
   await makeRepositoryWithHooks(setup, "hooks-0", 0);
   const withoutHooks = { events: sizes[0]?.events ?? 0, deliveries: 0 };

@@ -21,16 +21,19 @@ export { RepositoryObject } from "./storage/repository-object.ts";
 
 type App = Pick<Hono, "fetch">;
 let app: App | undefined;
+let parsedConfig: Config | undefined;
+
+/** Once per isolate: the configuration can't change while the isolate lives. */
+const configOf = (env: Env): Config => (parsedConfig ??= parseConfig(env));
 
 export default {
   fetch(request, env, execution) {
-    // Once per isolate: the configuration can't change while the isolate lives.
-    app ??= createApp(parseConfig(env)) as App;
+    app ??= createApp(configOf(env)) as App;
     return app.fetch(request, env, execution);
   },
 
   async queue(batch, env, execution) {
-    const config = parseConfig(env);
+    const config = configOf(env);
     const meter = new BatchMeter();
     const waitUntil = (work: Promise<unknown>): void => {
       meter.follow(work);
@@ -44,7 +47,7 @@ export default {
   },
 
   async scheduled({ cron }, env, execution) {
-    await handleSchedule(cron, openSystemCtx(env, parseConfig(env), execution));
+    await handleSchedule(cron, openSystemCtx(env, configOf(env), execution));
   },
 } satisfies ExportedHandler<Env, Job>;
 
@@ -58,7 +61,7 @@ export class Setup extends WorkerEntrypoint<Env> {
     password: string;
     email: string;
   }): Promise<{ created: boolean }> {
-    const ctx = openSystemCtx(this.env, parseConfig(this.env), this.ctx);
+    const ctx = openSystemCtx(this.env, configOf(this.env), this.ctx);
     return createFirstAdministrator(ctx, account);
   }
 }

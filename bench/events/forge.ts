@@ -19,7 +19,7 @@ export type EventForge = {
   gitUrl: (repository: string) => string;
   gitOptions: string[];
   /** Waits until the service logs nothing more, and returns the D1 calls since the last call. */
-  takeUsage: () => Promise<D1Calls>;
+  takeUsage: () => Promise<JobUsage>;
   /** CPU time of workerd so far. */
   cpuSeconds: () => number;
   close: () => Promise<void>;
@@ -31,10 +31,18 @@ export type Written = { commit: string; startedAtMs: number; answeredAtMs: numbe
 /** D1 calls by requests, by the dispatch of events, and by deliveries. */
 export type D1Calls = { request: number; dispatch: number; deliver: number };
 
+/** D1 calls, and messages of all queues. */
+type JobUsage = { d1: D1Calls; messages: number };
+
 /** The fields of the service's log that are read here. */
 const Line = z.discriminatedUnion("event", [
   z.object({ event: z.literal("request"), d1Calls: z.number() }),
-  z.object({ event: z.literal("jobs"), queue: z.string(), d1Calls: z.number() }),
+  z.object({
+    event: z.literal("jobs"),
+    queue: z.string(),
+    messages: z.number(),
+    d1Calls: z.number(),
+  }),
 ]);
 
 const KINDS: Readonly<Record<string, keyof D1Calls>> = {
@@ -46,10 +54,12 @@ const KINDS: Readonly<Record<string, keyof D1Calls>> = {
 const REST_MS = 400;
 const REST_WAIT_MS = 5000;
 
+const noUsage = (): JobUsage => ({ d1: { request: 0, dispatch: 0, deliver: 0 }, messages: 0 });
+
 /** Starts the service as `npm start` does, with its state in `data`. */
 export async function openEventForge(data: string): Promise<EventForge> {
   const password = randomBytes(18).toString("base64url");
-  let calls: D1Calls = { request: 0, dispatch: 0, deliver: 0 };
+  let usage = noUsage();
   let loggedAtMs = nowMs();
   const service = await openService(data, {
     administrator: { name: "root", password, email: "root@example.com" },
@@ -62,8 +72,10 @@ export async function openEventForge(data: string): Promise<EventForge> {
       if (level === "error") console.error(message);
       if (!line.success) return;
       loggedAtMs = nowMs();
-      const kind = line.data.event === "request" ? "request" : KINDS[line.data.queue];
-      if (kind) calls[kind] += line.data.d1Calls;
+      const { data: read } = line;
+      const kind = read.event === "request" ? "request" : KINDS[read.queue];
+      if (kind) usage.d1[kind] += read.d1Calls;
+      if (read.event === "jobs") usage.messages += read.messages;
     },
   });
 
@@ -108,8 +120,8 @@ export async function openEventForge(data: string): Promise<EventForge> {
     takeUsage: async () => {
       const end = nowMs() + REST_WAIT_MS;
       while (nowMs() < end && nowMs() < loggedAtMs + REST_MS) await pause(REST_MS / 4);
-      const taken = calls;
-      calls = { request: 0, dispatch: 0, deliver: 0 };
+      const taken = usage;
+      usage = noUsage();
       return taken;
     },
     cpuSeconds: () => readCpuTime(service.pid()).own,

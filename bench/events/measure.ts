@@ -17,13 +17,15 @@ export type Measured = {
   fromAnswerMs: number[];
   fromRequestMs: number[];
   d1: D1Calls;
+  /** Messages of all queues. */
+  messages: number;
   /** CPU time of workerd, until the log is quiet. */
   cpuSeconds: number;
 };
 
 const WARM_UP_EVENTS = 20;
 
-type Setup = { forge: EventForge; receiver: Receiver };
+export type Setup = { forge: EventForge; receiver: Receiver };
 
 /** Creates a repository with `hooks` hooks, of which the middle one may hang. */
 export async function makeRepositoryWithHooks(
@@ -81,19 +83,28 @@ export async function measureRow(
   return summarize(written, arrivals, await usage());
 }
 
-/** Many repositories concurrently, each with one hook and with events in a row. */
+/**
+ * Many repositories concurrently, each with events in a row.
+ *
+ * @param hooks Hooks of each.
+ * @param round Sets the files apart if the same repositories are measured again.
+ */
 export async function measureCrowd(
   { forge, receiver }: Setup,
   repositories: readonly string[],
   events: number,
+  hooks = 1,
+  round = 0,
 ): Promise<Measured> {
   const usage = await openUsage(forge);
   const written = await mapConcurrently(repositories, repositories.length, async (repository) => {
     const own: Written[] = [];
-    for (let at = 0; at < events; at += 1) own.push(await forge.write(repository, `crowd/${at}`));
+    for (let at = 0; at < events; at += 1) {
+      own.push(await forge.write(repository, `crowd/${round}-${at}`));
+    }
     return own;
   });
-  const arrivals = await receiver.take(repositories.length * events);
+  const arrivals = await receiver.take(repositories.length * events * hooks);
   return summarize(written.flat(), arrivals, await usage());
 }
 
@@ -120,7 +131,7 @@ export async function measurePushes(
   return summarize(written, arrivals, await usage());
 }
 
-function summarize(written: Written[], arrivals: Arrival[], { d1, cpuSeconds }: Usage): Measured {
+function summarize(written: Written[], arrivals: Arrival[], usage: Usage): Measured {
   const byCommit = new Map(written.map((one) => [one.commit, one]));
   const delays = (from: (one: Written) => number): number[] =>
     arrivals
@@ -143,18 +154,17 @@ function summarize(written: Written[], arrivals: Arrival[], { d1, cpuSeconds }: 
     seconds: (lastMs - firstMs) / 1000,
     fromAnswerMs: delays(({ answeredAtMs }) => answeredAtMs),
     fromRequestMs: delays(({ startedAtMs }) => startedAtMs),
-    d1,
-    cpuSeconds,
+    ...usage,
   };
 }
 
-type Usage = Pick<Measured, "d1" | "cpuSeconds">;
+type Usage = Pick<Measured, "d1" | "messages" | "cpuSeconds">;
 
 /** Starts to measure the usage of the service; the returned function ends the measurement. */
 async function openUsage({ takeUsage, cpuSeconds }: EventForge): Promise<() => Promise<Usage>> {
   await takeUsage();
   const before = cpuSeconds();
-  return async () => ({ d1: await takeUsage(), cpuSeconds: cpuSeconds() - before });
+  return async () => ({ ...(await takeUsage()), cpuSeconds: cpuSeconds() - before });
 }
 
 /** Processes a list, with at most `concurrency` items at a time. */

@@ -2,6 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 
 import { inProject } from "../../scripts/project.ts";
+import { readCpuTime } from "../support/process.ts";
 import type { Arrival, ReceiverMessage } from "./arrival.ts";
 
 /** Functions rather than methods, so that callers can pass them on. */
@@ -9,6 +10,8 @@ export type Receiver = {
   origin: string;
   /** Waits for `count` deliveries since the last call, not counting repeats, and returns them. */
   take: (count: number) => Promise<Arrival[]>;
+  /** CPU time of its process so far. */
+  cpuSeconds: () => number;
   close: () => Promise<void>;
 };
 
@@ -44,6 +47,7 @@ export async function openReceiver(): Promise<Receiver> {
       arrivals = new Map();
       return taken;
     },
+    cpuSeconds: () => readCpuTime(child.pid ?? 0).own,
     close: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, "exit");

@@ -79,5 +79,14 @@ const algorithm = (nonce: Uint8Array<ArrayBuffer>, keyName: string, purpose: str
   additionalData: new TextEncoder().encode(`${FORMAT}.${keyName}.${purpose}`),
 });
 
-const importKey = ({ bytes }: SealingKey): Promise<CryptoKey> =>
-  crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+/** Imported keys by those of the configuration, which never change. */
+const importedKeys = new WeakMap<SealingKey, Promise<CryptoKey>>();
+
+function importKey(key: SealingKey): Promise<CryptoKey> {
+  let imported = importedKeys.get(key);
+  if (!imported) {
+    imported = crypto.subtle.importKey("raw", key.bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+    importedKeys.set(key, imported);
+  }
+  return imported;
+}

@@ -28,7 +28,7 @@ export async function handleBatch(
   openCtx: () => Ctx,
 ): Promise<void> {
   const dispatches = messages.filter(({ body }) => "kind" in body && body.kind === "dispatch");
-  const deliveries = messages.filter((message) => "hookId" in message.body);
+  const deliveries = messages.filter(({ body }) => "hookIds" in body);
   // One dispatch handles all pending events. What their consequences record is dispatched by another message.
   if (dispatches.length > 0) {
     await handle(dispatches, async () => {
@@ -41,7 +41,7 @@ export async function handleBatch(
     });
   }
   if (deliveries.length > 0) {
-    const hookIds = deliveries.map(({ body }) => (body as DeliveryJob).hookId);
+    const hookIds = deliveries.flatMap(({ body }) => (body as DeliveryJob).hookIds);
     await handle(deliveries, () => deliverInBackground(openCtx(), hookIds));
   }
   for (const message of messages) {

@@ -8,7 +8,13 @@ import {
 import { type IpAddress, kindOfAddress, parseIpAddress } from "../lib/ip-address.ts";
 import type { NameResolver } from "./name-resolver.ts";
 import { type Blocked, blocked, type Unreached, unreached } from "./outcome.ts";
-import { isLocalhost, isOwnAddress, LOOPBACK, ownAddressesOf } from "./own-addresses.ts";
+import {
+  isLocalhost,
+  isOwnAddress,
+  LOOPBACK,
+  type OwnAddresses,
+  ownAddressesOf,
+} from "./own-addresses.ts";
 import type { Target } from "./target.ts";
 
 /** The configured rules for outgoing requests. */
@@ -40,7 +46,7 @@ export async function checkEgress(
 ): Promise<Blocked | Unreached | undefined> {
   const address = parseIpAddress(host);
   const isNamed = !address && matchesHost(rules.allowed, host);
-  const own = ownAddressesOf(rules.ownUrls);
+  const own = ownAddressesBy(rules);
   if (own.names.has(host)) return blocked(OWN);
   if (matchesHost(rules.blocked, host)) return blocked(`BLOCKED_HOST_LIST names ${host}`);
   if (address) return checkAll([address], false);
@@ -66,6 +72,15 @@ export async function checkEgress(
     const isOwn = addresses.some((each) => isOwnAddress(own, url, each));
     return isOwn ? blocked(OWN) : checkAddresses(addresses, host, isListed, rules);
   }
+}
+
+/** The service's own addresses by the rules that name them. Rules never change. */
+const ownAddresses = new WeakMap<OutgoingRules, OwnAddresses>();
+
+function ownAddressesBy(rules: OutgoingRules): OwnAddresses {
+  let own = ownAddresses.get(rules);
+  if (!own) ownAddresses.set(rules, (own = ownAddressesOf(rules.ownUrls)));
+  return own;
 }
 
 const OWN = "this is the service's own address";

@@ -5,10 +5,13 @@ export interface EventJob {
   readonly kind: "dispatch";
 }
 
-/** A message that a hook has due deliveries. */
+/** A message that hooks have due deliveries. */
 export interface DeliveryJob {
-  readonly hookId: number;
+  readonly hookIds: readonly number[];
 }
+
+/** Hooks of one message. Batches have ten messages (wrangler.toml), and one run delivers to the hooks of a batch. */
+const HOOKS_OF_MESSAGE_MAX = 10;
 
 /** Messages that the platform accepts in one batch. */
 const SENT_AT_ONCE_MAX = 100;
@@ -71,16 +74,31 @@ export class EventQueues {
     await attempt(() => this.#events.send({ kind: "dispatch" }));
   }
 
+  /** Queues deliveries to hooks. */
+  async deliverSoon(hookIds: readonly number[]): Promise<void> {
+    await this.deliverAt([...new Set(hookIds)].map((hookId) => ({ hookId, delaySeconds: 0 })));
+  }
+
   /**
-   * Queues deliveries to hooks.
+   * Queues deliveries to different hooks, each after a delay of at most 12 hours.
    *
-   * @param delaySeconds Delay of the message, at most 12 hours.
+   * @param isApart Whether each hook has a message of its own, so that consumers share them.
    */
-  async deliverSoon(hookIds: readonly number[], delaySeconds = 0): Promise<void> {
-    const messages = [...new Set(hookIds)].map((hookId) => ({ body: { hookId } }));
+  async deliverAt(
+    hooks: readonly { readonly hookId: number; readonly delaySeconds: number }[],
+    { isApart = false } = {},
+  ): Promise<void> {
+    const sizeMax = isApart ? 1 : HOOKS_OF_MESSAGE_MAX;
+    const messages: { body: DeliveryJob; delaySeconds: number }[] = [];
+    for (const [delaySeconds, group] of Map.groupBy(hooks, (hook) => hook.delaySeconds)) {
+      for (let at = 0; at < group.length; at += sizeMax) {
+        const hookIds = group.slice(at, at + sizeMax).map(({ hookId }) => hookId);
+        messages.push({ body: { hookIds }, delaySeconds });
+      }
+    }
     for (let at = 0; at < messages.length; at += SENT_AT_ONCE_MAX) {
       const part = messages.slice(at, at + SENT_AT_ONCE_MAX);
-      await attempt(() => this.#deliveries.sendBatch(part, { delaySeconds }));
+      await attempt(() => this.#deliveries.sendBatch(part));
     }
   }
 }

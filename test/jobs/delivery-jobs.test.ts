@@ -21,7 +21,7 @@ import { systemCtx } from "../support/system.ts";
 const makeUnsignedHook = (plan: string) => makeReceivedHook(plan, { secret: null });
 
 const send = (hooks: readonly Hook[]) =>
-  env.DELIVERY_JOBS.sendBatch(hooks.map(({ id }) => ({ body: { hookId: id } })));
+  env.DELIVERY_JOBS.sendBatch(hooks.map(({ id }) => ({ body: { hookIds: [id] } })));
 
 const batchOf = (hookIds: readonly number[]) =>
   createMessageBatch<DeliveryJob>(
@@ -30,7 +30,7 @@ const batchOf = (hookIds: readonly number[]) =>
       id: String(at),
       timestamp: new Date(),
       attempts: 1,
-      body: { hookId },
+      body: { hookIds: [hookId] },
     })),
   );
 

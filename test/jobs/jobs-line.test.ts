@@ -11,7 +11,7 @@ describe("the log of the queues", () => {
         .filter((line) => line.startsWith('{"event":"jobs"'))
         .map((line) => JSON.parse(line) as object);
     try {
-      await env.DELIVERY_JOBS.send({ hookId: 987_654_321 });
+      await env.DELIVERY_JOBS.send({ hookIds: [987_654_321] });
 
       await expect.poll(read, { timeout: 10_000 }).toContainEqual({
         event: "jobs",

@@ -103,11 +103,10 @@ export async function deliver(
 ): Promise<{ hookId: number; delaySeconds: number }[]> {
   const sent: { hookId: number; delaySeconds: number }[] = [];
   const queue = {
-    async sendBatch(
-      messages: { body: DeliveryJob }[],
-      { delaySeconds }: { delaySeconds: number },
-    ): Promise<void> {
-      for (const { body } of messages) sent.push({ ...body, delaySeconds });
+    async sendBatch(messages: { body: DeliveryJob; delaySeconds: number }[]): Promise<void> {
+      for (const { body, delaySeconds } of messages) {
+        for (const hookId of body.hookIds) sent.push({ hookId, delaySeconds });
+      }
     },
   } as unknown as Env["DELIVERY_JOBS"];
   const ctx = systemCtx({ DELIVERY_JOBS: queue, ...bindings }, clock.now(), {

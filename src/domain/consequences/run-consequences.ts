@@ -15,6 +15,12 @@ export const CONSEQUENCE_LEASE_MS = 120 * 1000;
 /** Repositories handled concurrently: each may take much memory. */
 const REPOSITORIES_AT_ONCE = 4;
 
+/**
+ * How long the consequences of an event that are done in one step are not stored one by one, in milliseconds: most
+ * find nothing to do. After an interruption they are repeated.
+ */
+const UNSTORED_MS = 2000;
+
 /** Work budget of one call. */
 const WORK_MS = 20 * 1000;
 const STATEMENTS_MAX = 500;
@@ -31,11 +37,12 @@ const DELAY_MS_MAX = 60 * 60 * 1000;
  * Events of one repository are handled in order, across concurrent calls; repositories take turns, step by step. An
  * event that fails blocks only its own repository, for some hours at most, and only the consequence that failed is
  * repeated. Safe to call at any time and concurrently: a lease gives each event to one call at a time, and the state
- * after each step is stored, so that a call that ends anywhere is continued by another.
+ * of a consequence with several steps is stored after each, so that a call that ends anywhere is continued by another.
  *
  * Events that are recorded meanwhile are dispatched afterwards.
  *
- * Cost: one round trip if nothing is pending; two for up to fifty events, and one for each step.
+ * Cost: one round trip if nothing is pending; two for up to fifty events, and one for each of them and for each step that
+ * is not the last of its consequence.
  */
 export async function runConsequences(
   ctx: Ctx,
@@ -74,6 +81,8 @@ interface Work {
   readonly actor: Actor;
   /** The consequences that failed in this call. */
   readonly failed: ReadonlySet<string>;
+  /** When its progress was last stored, in milliseconds. */
+  readonly storedAt: number;
 }
 
 /** Handles leased events, and releases those that are left when the budget is exhausted. */
@@ -86,7 +95,7 @@ async function runLeased(
   const actors = await findActors(ctx, budget, rows);
   const works = rows.map((row): Work => {
     const actor = actors.get(row.actorId) ?? ANONYMOUS;
-    return { row, recorded: toRecorded(row), actor, failed: new Set() };
+    return { row, recorded: toRecorded(row), actor, failed: new Set(), storedAt: budget.now };
   });
   const queue = byRepository(works);
   const released: Work[] = [];
@@ -159,12 +168,16 @@ async function runStep(
   if (open.every(({ name }) => failed.has(name))) {
     return postpone(ctx, budget, work, progress);
   }
+  const isQuick = failed.size === 0 && progress[next?.name ?? ""] === null;
+  if (isQuick && budget.now - work.storedAt < UNSTORED_MS) {
+    return { ...work, row: { ...row, consequenceProgress: progress } };
+  }
   const stored = await update(ctx, budget, work, {
     consequencesAt: budget.now + CONSEQUENCE_LEASE_MS,
     consequenceAttempts: failed.size > 0 ? row.consequenceAttempts : 1,
     consequenceProgress: progress,
   });
-  return stored && { ...work, row: stored, failed };
+  return stored && { ...work, row: stored, failed, storedAt: budget.now };
 }
 
 const actingAs = (ctx: Ctx, { row, actor }: Work): Ctx => ({

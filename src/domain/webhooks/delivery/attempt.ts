@@ -14,7 +14,7 @@ export interface Attempt {
 }
 
 /** The columns of a delivery that store its last attempt. */
-type StoredAttempt = Pick<
+export type StoredAttempt = Pick<
   HookDelivery,
   | "requestUrl"
   | "requestHeaders"
@@ -44,7 +44,8 @@ export function toStoredAttempt(
   return {
     requestUrl: request?.url ?? "",
     requestHeaders: request ? withoutSecrets(request.headers) : null,
-    requestBody: message,
+    // JSON of a half of a surrogate pair is none that SQLite can store.
+    requestBody: message?.toWellFormed() ?? null,
     responseStatus: hasResponse ? outcome.status : null,
     responseHeaders: hasResponse ? toStoredHeaders(outcome.headers, redact) : null,
     responseBody: hasResponse ? redact(toText(outcome.body, outcome.kind === "too_large")) : null,

@@ -4,29 +4,26 @@ import { logBug } from "../../../lib/log.ts";
 import { type Clock, DeliveryRun, SYSTEM_CLOCK } from "./delivery-run.ts";
 import type { DueDelivery } from "./due-delivery.ts";
 import { type Attempt, RECORDED_BYTES_MAX } from "./attempt.ts";
+import { AttemptRecorder } from "./attempt-recorder.ts";
 import type { AttemptOutcome } from "./classify-outcome.ts";
-import {
-  acquireLeases,
-  isBackingOff,
-  isEnabled,
-  type HookLease,
-  releaseLease,
-} from "./hook-lease.ts";
-import { recordAttempt } from "./record-attempt.ts";
+import { acquireLeases, isBackingOff, isEnabled, type HookLease } from "./hook-lease.ts";
 import { openDelivery } from "./open-delivery.ts";
 
 /** Concurrent requests to one hook, once an attempt has succeeded. */
 const AT_ONCE_MAX = 4;
+/** Attempts of one hook that may be made before their results are stored: as many are repeated after a crash. */
+const UNSTORED_MAX = 8;
 const REDIRECTS_MAX = 3;
-/** The longest delay of a queue message, in seconds. */
-const DELAY_SECONDS_MAX = 43_200;
 
 /**
  * Sends the due deliveries of these hooks, skipping hooks that another run has leased. Within a hook,
  * deliveries of one repository are first attempted in the order of their events. Work that does not fit
  * into this run is left to another queue message.
  *
- * Cost: one round trip to acquire the leases, one for each attempt, and one at the end of each hook.
+ * Cost: one round trip to acquire the leases. The results of the attempts, and the leases of hooks that are done, are
+ * stored together: all that end within a moment in one round trip.
+ *
+ * @param hookIds At most a few hundred.
  */
 export async function deliverDue(
   ctx: Ctx,
@@ -35,11 +32,15 @@ export async function deliverDue(
 ): Promise<void> {
   if (ctx.config.areWebhooksDisabled) return;
   const run = new DeliveryRun(ctx, clock);
-  const leased = await acquireLeases(ctx, hookIds, clock.now());
+  const recorder = new AttemptRecorder(run);
+  const { hooks, payloads } = await acquireLeases(ctx, hookIds, clock.now());
+  run.contents.add(payloads);
+  // Receivers that failed lately take no connections from the others.
+  const inTurn = hooks.toSorted((a, b) => failuresOf(a) - failuresOf(b));
   await Promise.all(
-    leased.map(async ({ lease, due }) => {
+    inTurn.map(async ({ lease, due }) => {
       try {
-        await deliverHook(run, lease, due);
+        await recorder.follow(() => deliverHook({ run, recorder, lease }, due));
       } catch (error) {
         // The failure of one hook must not affect the others. The lease expires, and the schedule requeues
         // the hook.
@@ -49,65 +50,59 @@ export async function deliverDue(
   );
 }
 
+const failuresOf = ({ lease: { hook } }: { lease: HookLease }): number =>
+  Math.min(hook.failureCount, 1);
+
+/** The deliveries to one hook in a run. */
+interface HookRun {
+  readonly run: DeliveryRun;
+  readonly recorder: AttemptRecorder;
+  readonly lease: HookLease;
+}
+
 /** Sends the due deliveries of one hook, then releases the lease. */
-async function deliverHook(
-  run: DeliveryRun,
-  lease: HookLease,
-  first: DueDelivery[],
-): Promise<void> {
-  const { ctx, clock } = run;
-  for (let due = first; ;) {
-    await sendAll(run, lease, due);
-    const rest = await releaseLease(ctx, lease, clock.now(), isStopped(run, lease));
-    if (rest.due.length === 0) return requeue(run, lease, rest.nextAt);
-    due = rest.due;
-  }
+async function deliverHook(hookRun: HookRun, first: readonly DueDelivery[]): Promise<void> {
+  let due = first;
+  do {
+    await sendAll(hookRun, due);
+    due = await hookRun.recorder.release(hookRun.lease);
+  } while (due.length > 0);
 }
 
-const isStopped = (run: DeliveryRun, { hook, token }: HookLease): boolean =>
-  run.isExhausted || token === undefined || isBackingOff(hook, run.clock.now());
+const isStopped = ({ run, lease: { hook, token } }: HookRun): boolean =>
+  run.isEnding || token === undefined || isBackingOff(hook, run.clock.now());
 
-/**
- * Queues a message for the next due delivery. If nothing was retried, no message is needed: one was queued
- * when the delivery was created. The exception is a delivery due within a second, since the clocks of
- * machines differ.
- */
-async function requeue(
-  { ctx, clock }: DeliveryRun,
-  { hook, hasRetries }: HookLease,
-  nextAt: number | null,
-): Promise<void> {
-  if (nextAt === null) return;
-  const delaySeconds = Math.max(0, Math.ceil((nextAt - clock.now()) / 1000));
-  if (delaySeconds > 1 && !hasRetries) return;
-  await ctx.eventQueues.deliverSoon([hook.id], Math.min(delaySeconds, DELAY_SECONDS_MAX));
-}
+/** Whether results are to be stored before the next attempt: a failure, or many. */
+const isStoringFirst = ({ isProven, unstored }: HookLease): boolean =>
+  unstored.length >= (isProven ? UNSTORED_MAX : 1) ||
+  unstored.some(({ result }) => result !== "succeeded");
 
 /**
  * Sends the deliveries of a list that may be sent now. Deliveries of one repository are sent one after the
  * other; several repositories are sent concurrently once an attempt has succeeded.
  */
-async function sendAll(
-  run: DeliveryRun,
-  lease: HookLease,
-  due: readonly DueDelivery[],
-): Promise<void> {
+async function sendAll(hookRun: HookRun, due: readonly DueDelivery[]): Promise<void> {
+  const { recorder, lease } = hookRun;
   const waiting = [...due];
   const busyRepos = new Set<number>();
   const inFlight = new Set<Promise<void>>();
-  const takeNext = (): DueDelivery | undefined => {
-    if (isStopped(run, lease)) return undefined;
-    const at = waiting.findIndex(
+  const findNext = (): number => {
+    if (isStopped(hookRun)) return -1;
+    return waiting.findIndex(
       ({ repoId, isRequested }) => !busyRepos.has(repoId) && (isRequested || isEnabled(lease.hook)),
     );
-    return at < 0 ? undefined : waiting.splice(at, 1)[0];
   };
   try {
     for (;;) {
-      const next = inFlight.size < (lease.isProven ? AT_ONCE_MAX : 1) ? takeNext() : undefined;
-      if (next) {
+      const at = findNext();
+      const isRoom = inFlight.size < (lease.isProven ? AT_ONCE_MAX : 1);
+      if (at >= 0 && isRoom && isStoringFirst(lease)) {
+        const stored = recorder.stored(lease, inFlight.size === 0);
+        await Promise.race([stored, ...inFlight]);
+      } else if (at >= 0 && isRoom) {
+        const [next] = waiting.splice(at, 1) as [DueDelivery];
         busyRepos.add(next.repoId);
-        const work = sendOne(run, lease, next).finally(() => {
+        const work = sendOne(hookRun, next).finally(() => {
           busyRepos.delete(next.repoId);
           inFlight.delete(work);
         });
@@ -123,14 +118,15 @@ async function sendAll(
   }
 }
 
-/** Makes one attempt, from waiting for a request slot to recording the result. */
-async function sendOne(run: DeliveryRun, lease: HookLease, due: DueDelivery): Promise<void> {
-  const attempt = await run.requests.run(async () => {
-    if (isStopped(run, lease)) return undefined;
+/** Makes one attempt, from waiting for a connection to recording the result. */
+async function sendOne(hookRun: HookRun, due: DueDelivery): Promise<void> {
+  const { run, recorder, lease } = hookRun;
+  const attempt = await run.request(async () => {
+    if (isStopped(hookRun)) return undefined;
     run.countAttempt();
     return sendAttempt(run, lease, due);
   });
-  if (attempt) await recordAttempt(run.ctx, run.clock, lease, due, attempt);
+  if (attempt) recorder.record(lease, due, attempt);
 }
 
 async function sendAttempt(
@@ -147,7 +143,7 @@ async function sendAttempt(
     durationMs: clock.now() - startedAt,
   });
   try {
-    const opened = await openDelivery(ctx, hook, due);
+    const opened = await openDelivery(run, hook, due);
     if (opened.kind !== "ready") return finish(opened);
     const { request, message } = opened;
     const { url, method, headers, body } = request;

@@ -1,17 +1,25 @@
-import { and, asc, eq, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Database } from "../../../db/db.ts";
 import { webhookEvents, hookDeliveries, hooks } from "../../../db/schema/index.ts";
 
-/** A due delivery with its payload. */
+/** A due delivery. */
 export type DueDelivery = Awaited<ReturnType<typeof selectDue>>[number];
 
-/**
- * Bounds of one read per hook: this many deliveries, and payloads until they exceed this many bytes
- * together.
- */
-const DELIVERIES_MAX = 20;
-const BYTES_MAX = 1_048_576;
+/** Which due deliveries are read: the first ones of some hooks. */
+export interface DueRange {
+  readonly hookIds: readonly number[];
+  /** The token of the caller's lease on these hooks. */
+  readonly token: number;
+  /** In milliseconds. */
+  readonly now: number;
+}
+
+/** Deliveries of one read: of each hook, and of all together unless these are more hooks. */
+const OF_HOOK_MAX = 20;
+const OF_ALL_MAX = 100;
+/** Payloads of one read: until they exceed this many characters together. */
+const PAYLOADS_SIZE_MAX = 4 * 1024 * 1024;
 
 /** Whether the hook of the current row has due deliveries. */
 export const hasDue = (now: number): SQL => sql`exists (
@@ -22,77 +30,65 @@ export const hasDue = (now: number): SQL => sql`exists (
     and ${hookDeliveries.nextAttemptAt} <= ${now}
 )`;
 
-/**
- * Selects the first due deliveries of each hook, oldest first.
- *
- * @param token The token of the caller's lease on these hooks.
- */
-export function selectDue(db: Database, hookIds: readonly number[], token: number, now: number) {
-  const first = db
+/** The ids of the first due deliveries of the hook of the current row. */
+const firstDue = ({ hookIds, now }: DueRange): SQL => sql`
+  select d.id
+  from ${hookDeliveries} d
+  where d.hook_id = ${hooks.id} and d.status = 'pending' and d.next_attempt_at <= ${now}
+  order by d.id
+  limit ${Math.min(OF_HOOK_MAX, Math.max(1, Math.floor(OF_ALL_MAX / hookIds.length)))}`;
+
+const isLeased = ({ hookIds, token }: DueRange): SQL | undefined =>
+  and(
+    sql`${hooks.id} in (select value from json_each(${JSON.stringify(hookIds)}))`,
+    eq(hooks.leasedUntil, token),
+  );
+
+/** Selects the first due deliveries of each hook, oldest first. */
+export function selectDue(db: Database, range: DueRange) {
+  return db
     .select({
-      id: hookDeliveries.id,
+      id: sql<number>`${hookDeliveries.id}`.as("delivery_id"),
       hookId: hookDeliveries.hookId,
       webhookEventId: hookDeliveries.webhookEventId,
       uuid: hookDeliveries.uuid,
-      event: hookDeliveries.event,
+      event: sql<string>`${hookDeliveries.event}`.as("delivery_event"),
       isRequested: hookDeliveries.isRequested,
       attemptCount: hookDeliveries.attemptCount,
       nextAttemptAt: hookDeliveries.nextAttemptAt,
+      eventId: webhookEvents.eventId,
+      repoId: sql<number>`${webhookEvents.repoId}`.as("event_repo_id"),
     })
     .from(hooks)
-    .innerJoin(
-      hookDeliveries,
-      sql`${hookDeliveries.id} in (
-        select "d"."id"
-        from ${hookDeliveries} "d"
-        where "d"."hook_id" = ${hooks.id}
-          and "d"."status" = 'pending'
-          and "d"."next_attempt_at" <= ${now}
-        order by "d"."id"
-        limit ${DELIVERIES_MAX}
-      )`,
-    )
-    .where(
-      and(
-        sql`${hooks.id} in (select value from json_each(${JSON.stringify(hookIds)}))`,
-        eq(hooks.leasedUntil, token),
-      ),
-    )
-    .as("first");
-  const withEvent = db
-    .select({
-      id: first.id,
-      hookId: first.hookId,
-      uuid: first.uuid,
-      event: first.event,
-      isRequested: first.isRequested,
-      attemptCount: first.attemptCount,
-      nextAttemptAt: first.nextAttemptAt,
-      eventId: webhookEvents.eventId,
-      repoId: webhookEvents.repoId,
-      payload: webhookEvents.payload,
-      bytesBefore: sql<number>`
-        sum(length(${webhookEvents.payload}))
-          over (partition by ${first.hookId} order by ${first.id})
-        - length(${webhookEvents.payload})`.as("bytes_before"),
-    })
-    .from(first)
-    .innerJoin(webhookEvents, eq(webhookEvents.id, first.webhookEventId))
-    .as("withEvent");
+    .innerJoin(hookDeliveries, sql`${hookDeliveries.id} in (${firstDue(range)})`)
+    .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
+    .where(isLeased(range))
+    .orderBy(asc(hookDeliveries.id));
+}
+
+/**
+ * Selects the payloads of what `selectDue` selects, each once.
+ *
+ * @param knownIds Webhook events whose payloads are not read.
+ */
+export function selectDuePayloads(db: Database, range: DueRange, knownIds: readonly number[]) {
+  const wanted = sql`
+    select d.webhook_event_id
+    from ${hooks}
+    join ${hookDeliveries} d on d.id in (${firstDue(range)})
+    where ${isLeased(range)}`;
+  const first = sql`
+    select sized.id
+    from (
+      select w.id, sum(length(w.payload)) over (order by w.id) - length(w.payload) as size_before
+      from ${webhookEvents} w
+      where w.id in (${wanted})
+        and w.id not in (select value from json_each(${JSON.stringify(knownIds)}))
+    ) sized
+    where sized.size_before <= ${PAYLOADS_SIZE_MAX}`;
+  const { id, event, payload } = webhookEvents;
   return db
-    .select({
-      id: withEvent.id,
-      hookId: withEvent.hookId,
-      uuid: withEvent.uuid,
-      event: withEvent.event,
-      isRequested: withEvent.isRequested,
-      attemptCount: withEvent.attemptCount,
-      nextAttemptAt: withEvent.nextAttemptAt,
-      eventId: withEvent.eventId,
-      repoId: withEvent.repoId,
-      payload: withEvent.payload,
-    })
-    .from(withEvent)
-    .where(lte(withEvent.bytesBefore, BYTES_MAX))
-    .orderBy(asc(withEvent.id));
+    .select({ id, event, payload, size: sql<number>`length(${payload})`.as("size") })
+    .from(webhookEvents)
+    .where(sql`${id} in (${first})`);
 }

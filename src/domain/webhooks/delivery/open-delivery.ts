@@ -1,14 +1,12 @@
 import { unseal } from "../../../auth/seal.ts";
-import type { Ctx } from "../../../context.ts";
 import type { Hook as HookRow } from "../../../db/schema/index.ts";
 import {
   type DeliveryRequest,
   toDeliveryRequest,
 } from "../../../events/webhooks/deliveries/delivery-request.ts";
-import { formatContent } from "../../../events/webhooks/deliveries/format-content.ts";
 import type { DeliveryTarget } from "../../../events/webhooks/deliveries/delivery-target.ts";
 import type { DeliveredEvent } from "../../../events/webhooks/payloads/hook-event.ts";
-import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
+import type { DeliveryRun } from "./delivery-run.ts";
 import type { DueDelivery } from "./due-delivery.ts";
 import { SEALED_FOR } from "../hooks/hook-options.ts";
 
@@ -26,11 +24,11 @@ type OpenDelivery =
 
 /** Builds the request of a delivery. The bytes are the same on each attempt. */
 export async function openDelivery(
-  { config }: Ctx,
+  { ctx: { config }, contents }: DeliveryRun,
   row: HookRow,
   due: DueDelivery,
 ): Promise<OpenDelivery> {
-  const { type, url, contentType, level, chat } = row;
+  const { type, url, contentType, level } = row;
   const open = (sealed: string | null, purpose: string) =>
     sealed === null
       ? ({ kind: "open", text: "" } as const)
@@ -49,16 +47,14 @@ export async function openDelivery(
     level,
     secret: secret.text,
     authorizationHeader: authorization.text,
-    slack: { channel: "", username: "", iconUrl: "", color: "", ...chat },
   };
-  const payload = { event: due.event, body: due.payload } as Payload;
-  const content = formatContent(hook, payload);
+  const content = await contents.find(row, due.webhookEventId);
   if (content === undefined) return { kind: "silent" };
   const { uuid: id, eventId } = due;
   const event = due.event as DeliveredEvent;
   const request = await toDeliveryRequest(hook, { id, event, eventId, content });
   const takesPayload = type === "gitea" || type === "gogs";
-  return { kind: "ready", request, message: takesPayload ? null : content };
+  return { kind: "ready", request, message: takesPayload ? null : content.text };
 }
 
 const unsendable = (what: string, kind: "key_missing" | "damaged") => ({

@@ -23,6 +23,7 @@ import { settled } from "../../../lib/settled.ts";
 import { WorkBudget } from "../../../lib/work-budget.ts";
 import { byRepository, inOrder, isDueInOrder } from "../../events/due-events.ts";
 import { findHooks, type FoundHook, type HookTrigger } from "../hooks/find-hooks.ts";
+import { DeliveryStarter } from "./delivery-starter.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
 /**
@@ -66,9 +67,22 @@ const FALLBACK_PUBLIC_URL = "http://localhost";
  */
 export async function dispatchEvents(ctx: Ctx): Promise<void> {
   const budget = new WorkBudget(ctx.now, { ms: WORK_MS, statements: STATEMENTS_MAX });
-  let leased = await ctx.db.batch([acquireLease(ctx, budget)]).then(([rows]) => rows);
-  while (leased.length > 0) leased = await dispatchLeased(ctx, budget, inOrder(leased));
+  const starter = new DeliveryStarter(ctx.eventQueues);
+  const work: DispatchWork = { ctx, budget, starter };
+  try {
+    let leased = await ctx.db.batch([acquireLease(ctx, budget)]).then(([rows]) => rows);
+    while (leased.length > 0) leased = await dispatchLeased(work, inOrder(leased));
+  } finally {
+    await starter.finish();
+  }
   if (budget.isExhausted) await ctx.eventQueues.dispatchSoon();
+}
+
+/** What the events of one call share. */
+interface DispatchWork {
+  readonly ctx: Ctx;
+  readonly budget: WorkBudget;
+  readonly starter: DeliveryStarter;
 }
 
 /** Leases due events, but none behind an event of its repository that is not due yet. */
@@ -101,11 +115,8 @@ interface DispatchPart {
 }
 
 /** Dispatches leased events, then leases the next due ones. */
-async function dispatchLeased(
-  ctx: Ctx,
-  budget: WorkBudget,
-  rows: readonly EventRow[],
-): Promise<EventRow[]> {
+async function dispatchLeased(work: DispatchWork, rows: readonly EventRow[]): Promise<EventRow[]> {
+  const { ctx, budget } = work;
   const done: EventRow[] = [];
   const remaining: EventRow[] = [];
   const dispatches: Dispatch[] = [];
@@ -115,11 +126,11 @@ async function dispatchLeased(
   }
 
   const queue = byRepository(dispatches).values();
-  const work = async (): Promise<void> => {
+  const dispatchNext = async (): Promise<void> => {
     for (const ofRepository of queue)
-      remaining.push(...(await dispatchRepository(ctx, budget, ofRepository)));
+      remaining.push(...(await dispatchRepository(work, ofRepository)));
   };
-  await settled(Array.from({ length: REPOSITORIES_AT_ONCE }, work));
+  await settled(Array.from({ length: REPOSITORIES_AT_ONCE }, dispatchNext));
 
   budget.consume(2);
   const updates = [markDispatched(ctx, done), releaseLease(ctx, budget, remaining)] as const;
@@ -197,14 +208,14 @@ const triggerOf = (row: EventRow, webhookEvent: WebhookEvent): HookTrigger => ({
  * @returns Events that were not started.
  */
 async function dispatchRepository(
-  ctx: Ctx,
-  budget: WorkBudget,
+  work: DispatchWork,
   dispatches: readonly Dispatch[],
 ): Promise<EventRow[]> {
+  const { ctx, budget } = work;
   for (const [index, dispatch] of dispatches.entries()) {
     if (budget.isExhausted) return dispatches.slice(index).map(({ row }) => row);
     try {
-      await dispatchEvent(ctx, budget, dispatch);
+      await dispatchEvent(work, dispatch);
     } catch (error) {
       logBug(`event-${dispatch.row.id}`, error);
       await postpone(ctx, budget, dispatch.row);
@@ -222,11 +233,10 @@ interface Delivery {
 }
 
 async function dispatchEvent(
-  ctx: Ctx,
-  budget: WorkBudget,
+  { ctx, budget, starter }: DispatchWork,
   { row, parts }: Dispatch,
 ): Promise<void> {
-  const { db, eventQueues } = ctx;
+  const { db } = ctx;
   const publicUrl = ctx.config.publicUrl || row.rootUrl || FALLBACK_PUBLIC_URL;
   const matched = parts.map(({ webhookEvent }) => webhookEvent);
   const source = await openPayloadSource({ ...ctx, publicUrl }, matched, row.actorId);
@@ -269,7 +279,7 @@ async function dispatchEvent(
   ]);
   // The lease expired during the dispatch, so another call dispatches the event.
   if (marked.meta.changes === 0) log("dispatch:lease-lost", { eventId: row.id });
-  await eventQueues.deliverSoon([...hookIds]);
+  starter.start(hookIds);
 }
 
 /** Chats receive only payloads that make a message. */

@@ -9,8 +9,29 @@ export interface Delivery {
   readonly event: DeliveredEvent;
   /** The id of the event; within a repository ids rise. */
   readonly eventId: number;
+  readonly content: DeliveryContent;
+}
+
+/** A content in the bytes in which it is sent, for all hooks that receive it in the same form. */
+export interface DeliveryContent {
   /** The output of `formatContent`. */
-  readonly content: string;
+  readonly text: string;
+  readonly json: Uint8Array<ArrayBuffer>;
+  /** The same as the field of a form; encoded on first use. */
+  readonly form: Uint8Array<ArrayBuffer>;
+}
+
+/** @param text The output of `formatContent`. */
+export function toDeliveryContent(text: string): DeliveryContent {
+  const encoder = new TextEncoder();
+  let form: Uint8Array<ArrayBuffer> | undefined;
+  return {
+    text,
+    json: encoder.encode(text),
+    get form() {
+      return (form ??= encoder.encode(new URLSearchParams({ payload: text }).toString()));
+    },
+  };
 }
 
 /** The request of a delivery. Header names are spelled as receivers know them from Gitea and GitHub. */
@@ -26,17 +47,14 @@ export async function toDeliveryRequest(
   hook: DeliveryTarget,
   delivery: Delivery,
 ): Promise<DeliveryRequest> {
-  const encoder = new TextEncoder();
-  const content = encoder.encode(delivery.content);
+  const { content } = delivery;
   const takesPayload = hook.type === "gitea" || hook.type === "gogs";
   const isForm = takesPayload && hook.contentType === "form";
   const headers = {
     "Content-Type": isForm ? "application/x-www-form-urlencoded" : "application/json",
-    ...toHeaders(hook, delivery, await signContent(hook.secret, content)),
+    ...toHeaders(hook, delivery, await signContent(hook.secret, content.json)),
   };
-  const body = isForm
-    ? encoder.encode(new URLSearchParams({ payload: delivery.content }).toString())
-    : content;
+  const body = isForm ? content.form : content.json;
   if (hook.type !== "matrix") return { method: "POST", url: hook.url, headers, body };
   // Matrix processes each transaction id once, so attempts may be repeated.
   return { method: "PUT", url: appendName(hook.url, delivery.id), headers, body };

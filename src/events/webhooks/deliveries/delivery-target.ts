@@ -1,5 +1,4 @@
 import type { HookContentType, HookLevel, HookType } from "../../../db/schema/index.ts";
-import type { SlackSettings } from "../messages/slack.ts";
 
 /** The properties of a hook that determine its requests. */
 export interface DeliveryTarget {
@@ -13,6 +12,4 @@ export interface DeliveryTarget {
   readonly authorizationHeader: string;
   /** Level of the hook's owner. */
   readonly level: HookLevel;
-  /** For the type slack. */
-  readonly slack?: SlackSettings | undefined;
 }

@@ -8,6 +8,12 @@ import { toTelegramMessage } from "../messages/telegram.ts";
 import type { Payload } from "../payloads/payload.ts";
 import type { DeliveryTarget } from "./delivery-target.ts";
 
+/** The properties of a hook that determine the contents of its requests. */
+interface ContentForm extends Pick<DeliveryTarget, "type"> {
+  /** For the type slack. */
+  readonly slack?: SlackSettings | undefined;
+}
+
 const NO_SETTINGS: SlackSettings = { channel: "", username: "", iconUrl: "", color: "" };
 
 /**
@@ -16,10 +22,7 @@ const NO_SETTINGS: SlackSettings = { channel: "", username: "", iconUrl: "", col
  *
  * @returns Undefined if the hook is a chat and the payload makes no message.
  */
-export function formatContent(
-  hook: Pick<DeliveryTarget, "type" | "slack">,
-  payload: Payload,
-): string | undefined {
+export function formatContent(hook: ContentForm, payload: Payload): string | undefined {
   if (hook.type === "gitea" || hook.type === "gogs") return formatJson(payload.body);
   const message = toMessage(payload);
   return message && formatJson(CHATS[hook.type](message, hook.slack ?? NO_SETTINGS));

@@ -14,6 +14,7 @@ import { db } from "../../../support/db.ts";
 import {
   clockAt,
   deliveriesOf,
+  makeDelivery,
   makeReceivedHook,
   openReceiver,
   SETTINGS,
@@ -158,6 +159,49 @@ describe("if any call fails, or the Worker dies at it", { timeout: 180_000 }, ()
     });
     expect(callCount).toBeGreaterThan(2);
   });
+});
+
+describe("if any call of a run with several hooks fails, or the Worker dies at it", () => {
+  it(
+    "all deliveries arrive, first in order, and few of them twice",
+    { timeout: 180_000 },
+    async () => {
+      const callCount = await failEveryCall(async (fault) => {
+        const hooks = await Promise.all([1, 2].map(() => makeReceivedHook("200")));
+        const made = new Map<Hook, string[]>();
+        for (const { hook } of hooks) {
+          const uuids: string[] = [];
+          for (const _ of [1, 2, 3, 4]) uuids.push((await makeDelivery(hook)).uuid);
+          made.set(hook, uuids);
+        }
+        const faults = failing(fault);
+        const ctx = systemCtx(faults.bindings, Date.now(), SETTINGS);
+        ctx.outgoing = faults.outgoingOf(ctx.outgoing);
+        await deliverDue(
+          ctx,
+          hooks.map(({ hook }) => hook.id),
+        ).catch(() => {});
+        for (const { hook, received } of hooks) {
+          await recover(hook);
+          const uuids = made.get(hook) ?? [];
+          expect((await deliveriesOf(hook)).map(({ status }) => status)).toEqual(
+            uuids.map(() => "succeeded"),
+          );
+          const arrived = (await received()).map(({ headers }) => headers["x-gitea-delivery"]);
+          // An attempt of unknown outcome is repeated; if no response came, later ones overtake it.
+          const seen = [...new Set(arrived)];
+          expect(fault.isDeath ? seen : uuids.filter((uuid) => seen.includes(uuid))).toEqual(uuids);
+          expect(seen).toHaveLength(uuids.length);
+          for (const uuid of uuids) {
+            expect(arrived.filter((each) => each === uuid).length).toBeLessThanOrEqual(2);
+          }
+        }
+        return faults;
+      });
+      // The lease, eight requests, and the results.
+      expect(callCount).toBeGreaterThan(9);
+    },
+  );
 });
 
 describe("queue messages that are repeated and out of order", () => {

@@ -8,7 +8,6 @@ import { ATTEMPTS_MAX } from "../../../../src/domain/webhooks/delivery/retry-sch
 import { db } from "../../../support/db.ts";
 import {
   clockAt,
-  countingDatabase,
   deliver,
   deliveriesOf,
   deliveryOf,
@@ -237,17 +236,6 @@ describe("a delivery", () => {
       { status: "pending", attemptCount: 1, failure: "not sent: the service failed" },
       { status: "succeeded" },
     ]);
-  });
-
-  it("takes one round trip, plus one for all hooks at the start and one for each at the end", async () => {
-    const receivers = await Promise.all([1, 2, 3, 4, 5].map(() => makeReceivedHook("200")));
-    for (const { hook } of receivers) for (const _ of [1, 2]) await makeDelivery(hook);
-    const { bindings, counted } = countingDatabase();
-    const hookIds = receivers.map(({ hook }) => hook.id);
-    await deliver(hookIds, clockAt(NOW), {}, bindings);
-    expect(counted.calls).toBe(1 + 10 + 5);
-    await deliver(hookIds, clockAt(NOW), {}, bindings);
-    expect(counted.calls).toBe(1 + 10 + 5 + 1);
   });
 });
 

@@ -34,8 +34,8 @@ const MINUTE_MS = 60_000;
 async function dispatchAt(now: number, bindings: Partial<Env> = {}): Promise<number[]> {
   const queued: number[] = [];
   const queue = {
-    sendBatch: (messages: { body: { hookId: number } }[]) => {
-      queued.push(...messages.map(({ body }) => body.hookId));
+    sendBatch: (messages: { body: { hookIds: number[] } }[]) => {
+      queued.push(...messages.flatMap(({ body }) => body.hookIds));
       return Promise.resolve();
     },
   } as unknown as Env["DELIVERY_JOBS"];

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import {
   type Delivery,
+  toDeliveryContent,
   toDeliveryRequest,
 } from "../../../../src/events/webhooks/deliveries/delivery-request.ts";
 import { formatContent } from "../../../../src/events/webhooks/deliveries/format-content.ts";
@@ -18,11 +19,12 @@ const HOOK: DeliveryTarget = {
   authorizationHeader: "",
   level: "repository",
 };
+const CONTENT = '{\n  "text": "ä & = +"\n}';
 const DELIVERY: Delivery = {
   id: "0d0ff4dc-6bd2-4ea1-a4bb-0ee2a4a0f3a5",
   event: "pull_request_sync",
   eventId: 17,
-  content: '{\n  "text": "ä & = +"\n}',
+  content: toDeliveryContent(CONTENT),
 };
 const hmac = (hash: string, text: string | Uint8Array): string =>
   createHmac(hash, HOOK.secret).update(text).digest("hex");
@@ -31,7 +33,7 @@ describe("the request of a delivery", () => {
   it("signs exactly the bytes it sends", async () => {
     const { method, url, headers, body } = await toDeliveryRequest(HOOK, DELIVERY);
     expect([method, url]).toEqual(["POST", HOOK.url]);
-    expect(new TextDecoder().decode(body)).toBe(DELIVERY.content);
+    expect(new TextDecoder().decode(body)).toBe(CONTENT);
     const sha256 = hmac("sha256", body);
     expect(headers).toEqual({
       "Content-Type": "application/json",
@@ -73,7 +75,7 @@ describe("the request of a delivery", () => {
     const { headers, body } = await toDeliveryRequest({ ...HOOK, contentType: "form" }, DELIVERY);
     expect(headers["Content-Type"]).toBe("application/x-www-form-urlencoded");
     const fields = new URLSearchParams(new TextDecoder().decode(body));
-    expect([...fields]).toEqual([["payload", DELIVERY.content]]);
+    expect([...fields]).toEqual([["payload", CONTENT]]);
     expect(headers["X-Gitea-Signature"]).toBe(hmac("sha256", fields.get("payload") ?? ""));
   });
 
