@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
-import { RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
+import { RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "../../src/storage/retention.ts";
 import type {
   PackRecord,
   Push,
@@ -19,7 +19,17 @@ const MAIN = "refs/heads/main";
 const LOCATION = { objectName: "nowhere", networkName: "nowhere" };
 
 /** The snapshot of a new repository object. */
-const NEW = { version: 0, head: null, refs: [], lacksPullRefs: false, packs: [] };
+const NEW = {
+  version: 0,
+  head: null,
+  refs: [],
+  lacksPullRefs: false,
+  packs: [],
+  collections: 0,
+};
+
+/** Nothing is left to ask, and no search for unreachable objects is ever due. */
+const REST = { inquiry: null, policy: { graceMs: 0, intervalMs: null } };
 
 /** A new repository object. */
 const fresh = () => env.REPOSITORY.getByName(freshName("repository"));
@@ -124,6 +134,7 @@ describe("commitPush", () => {
       isMaintenanceDue: false,
     });
     expect(await object.snapshot()).toEqual({
+      collections: 0,
       version: 1,
       head: MAIN,
       refs: [
@@ -409,7 +420,7 @@ describe("replacePacks", () => {
     ]);
     expect(await object.findHeld(["p1", "merged"], day)).toEqual(["merged"]);
     const pushIds = (await object.listOutbox()).map(({ pushId }) => pushId);
-    const done = { version, pushIds, uploadIds: [], retiredNames: ["p1", "p2"] };
+    const done = { version, pushIds, uploadIds: [], retiredNames: ["p1", "p2"], ...REST };
     expect(await object.finishWork(done)).toBe(true);
     expect((await object.listWork(day)).retired).toEqual([]);
   });
@@ -437,10 +448,10 @@ describe("holdPacks", () => {
     await object.commitPush(LOCATION, push([update(MAIN, null, A)], { packs: [pack("own")] }));
     await object.holdPacks(LOCATION, ["other"], 5000);
     const adoptedPacks = [pack("other")];
-    const first = push([update(MAIN, A, B)], { adoptedPacks, packs: [pack("new")] });
+    const first = push([update(MAIN, A, B)], { adoptedPacks, adoptedAt: 0, packs: [pack("new")] });
     expect(await object.commitPush(LOCATION, first)).toMatchObject({ arePacksKept: true });
     expect(
-      await object.commitPush(LOCATION, push([update(MAIN, B, C)], { adoptedPacks })),
+      await object.commitPush(LOCATION, push([update(MAIN, B, C)], { adoptedPacks, adoptedAt: 0 })),
     ).toMatchObject({ outcomes: [{ kind: "updated" }] });
     expect(await packNames(object)).toEqual(["own", "other", "new"]);
     expect((await object.listWork(Number.MAX_SAFE_INTEGER)).retired).toEqual([]);
@@ -517,6 +528,7 @@ describe("share and adopt", () => {
     await fork.adopt(LOCATION, await source.share());
     await source.commitPush(LOCATION, push([update(MAIN, A, B)], { packs: [pack("two")] }));
     expect(await fork.snapshot()).toEqual({
+      collections: 0,
       version: 1,
       head: MAIN,
       refs: [{ name: MAIN, oid: A, peeledOid: null }],
@@ -561,7 +573,7 @@ describe("the alarm", () => {
     const { version, outbox } = await object.listWork(Date.now());
     const pushIds = outbox.map(({ pushId }) => pushId);
     expect(pushIds).toHaveLength(2);
-    await object.finishWork({ version, pushIds, uploadIds: [], retiredNames: [] });
+    await object.finishWork({ version, pushIds, uploadIds: [], retiredNames: [], ...REST });
     await runDurableObjectAlarm(object);
     expect(await alarmOf()).toBeNull();
   });

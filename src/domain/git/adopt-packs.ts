@@ -36,7 +36,7 @@ export async function adoptPacks(
       throw conflict(`${giver.owner.name}/${giver.row.name} changed meanwhile: try again`);
     }
   }
-  return { packs, ref };
+  return { packs, ref, collections: own.state.collections };
 }
 
 /** The packs of the giver, in its order, from which the taker needs objects of new commits. */

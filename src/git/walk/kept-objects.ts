@@ -23,12 +23,16 @@ export interface LostPart {
  */
 export class KeptObjects {
   private readonly catalog: PackCatalog;
+  /** Objects with all that they reach. */
   private readonly kept: LocationSet;
+  /** Further ones, which may lack some of what they reach. */
+  private readonly partial: LocationSet;
 
   /** @param catalog The packs of a repository, oldest first. */
   constructor(catalog: PackCatalog) {
     this.catalog = catalog;
     this.kept = new LocationSet(catalog);
+    this.partial = new LocationSet(catalog);
   }
 
   /** Whether the catalog has the object, and it is kept, with all that it reaches. */
@@ -43,7 +47,8 @@ export class KeptObjects {
    * Cost: each commit is walked once, over all calls; objects are read only below trees that are reached without a commit.
    *
    * @param source An open repository whose catalog begins with the packs of this one's.
-   * @param isComplete Whether all that they reach must exist. Otherwise what is missing is skipped.
+   * @param isComplete Whether all that they reach must exist. Otherwise what is missing is skipped, as for former values of
+   * refs: a search with a shorter grace period may have removed it.
    * @throws GitError `missing` if it must and does not.
    */
   async addReachable(
@@ -51,12 +56,13 @@ export class KeptObjects {
     oids: Iterable<Oid>,
     isComplete: boolean,
   ): Promise<void> {
+    const kept = isComplete ? this.kept : this.partial;
     const tips: Node[] = [];
     const visited = new LocationSet(catalog);
     for (const oid of oids) {
       let at: ObjectLocation | undefined = catalog.find(oid);
       if (!at && isComplete) throw missing(`object ${oid}`);
-      for (; at && catalog.kind(at) === TAG; at = tagTarget(catalog, at)) this.kept.add(at);
+      for (; at && catalog.kind(at) === TAG; at = tagTarget(catalog, at)) kept.add(at);
       if (!at) continue;
       if (catalog.kind(at) === COMMIT) {
         tips.push(graph.nodeAt(at));
@@ -64,7 +70,7 @@ export class KeptObjects {
       }
       await walkTree(catalog, objects, at, (location) => {
         if (!visited.add(location)) return false;
-        this.kept.add(location);
+        kept.add(location);
         return catalog.kind(location) === TREE;
       });
     }
@@ -79,8 +85,9 @@ export class KeptObjects {
       isWalked[node] = 1;
       const location = graph.location(node);
       // A commit is added with all that it reaches, so an earlier call has walked its history.
-      if (!this.kept.add(location) && location.pack < own) continue;
-      graph.visitIntroduced(node, (each) => void this.kept.add(each));
+      if (this.kept.has(location)) continue;
+      if (!kept.add(location) && location.pack < own) continue;
+      graph.visitIntroduced(node, (each) => void kept.add(each));
       for (const parent of graph.parents(node)) tips.push(parent);
     }
   }
@@ -107,7 +114,7 @@ export class KeptObjects {
         for (at = position; at >= 0 && states[at] === 2; at = bases[at] as number) {
           states[at] = 3;
           const base = bases[at] as number;
-          if (base >= 0) this.kept.add({ pack, position: base });
+          if (base >= 0) this.partial.add({ pack, position: base });
         }
       }
     }
@@ -116,7 +123,21 @@ export class KeptObjects {
   /** Whether an object is kept in a pack. */
   isKept(pack: number, position: number): boolean {
     const location = { pack, position };
-    return this.kept.has(location) || this.kept.has(this.catalog.home(location));
+    return this.isMarked(location) || this.isMarked(this.catalog.home(location));
+  }
+
+  private isMarked(location: ObjectLocation): boolean {
+    return this.kept.has(location) || this.partial.has(location);
+  }
+
+  /** The objects of a pack that are kept: a bit for each position, from the lowest of each number on. */
+  bitsOf(pack: number): Uint32Array {
+    const { count } = this.catalog.pack(pack).idx;
+    const bits = new Uint32Array(Math.ceil(count / 32));
+    for (let position = 0; position < count; position++) {
+      if (this.isKept(pack, position)) (bits[position >>> 5] as number) |= 1 << (position & 31);
+    }
+    return bits;
   }
 
   /** Counts what a pack loses. */
