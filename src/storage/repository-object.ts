@@ -260,10 +260,10 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   private viewForCollection(since: number): CollectionView {
-    const shared = new Set(this.packs.listShared());
     return {
       epoch: this.collection.epoch,
-      packs: this.packs.list().map((pack) => ({ ...pack, isShared: shared.has(pack.name) })),
+      packs: this.packs.list(),
+      sharedNames: this.packs.listShared(),
       tipOids: this.refs.listOids(),
       former: this.collection.listFormer(since, 0),
     };
@@ -327,10 +327,20 @@ export class RepositoryObject extends DurableObject<Env> {
     this.bumpVersion();
   }
 
-  /** The initial snapshot of a fork, without refs of pull requests. Marks all packs as shared with other repositories. */
-  share(): SnapshotRecord {
+  /** Marks all packs as shared with other repositories. @returns The packs. */
+  share(): PackRecord[] {
     this.packs.share();
-    return this.snapshot("none");
+    return this.packs.list();
+  }
+
+  /**
+   * Initializes another object as a fork, without the refs of pull requests. The list of refs goes from object to object,
+   * so that it passes no Worker.
+   */
+  async fork(location: RepositoryLocation): Promise<void> {
+    this.packs.share();
+    // The runtime sends no request before it has stored what was written.
+    await this.env.REPOSITORY.getByName(location.objectName).adopt(location, this.snapshot("none"));
   }
 
   /**

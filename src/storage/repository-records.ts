@@ -239,16 +239,13 @@ export interface FormerOids {
   nextId: number | null;
 }
 
-/** A pack as the repository lists it, and whether other repositories of the network may list it. */
-export interface ListedPack extends PackRecord {
-  isShared: boolean;
-}
-
 /** A repository as a search for unreachable objects needs it. */
 export interface CollectionView {
   epoch: CollectionEpoch;
   /** Oldest first. */
-  packs: ListedPack[];
+  packs: PackRecord[];
+  /** Names of those that other repositories of the network may list. */
+  sharedNames: string[];
   /** The distinct values of all refs. */
   tipOids: string[];
   /** Values that refs had, whose grace period is not over. */

@@ -403,20 +403,20 @@ export class StoredRepository {
     await this.object.setHead(ref);
   }
 
-  /** The initial snapshot of a fork of this repository, without refs of pull requests. Marks all packs as shared. */
-  share(): Promise<SnapshotRecord> {
+  /** Marks all packs as shared with other repositories. @returns The packs. */
+  share(): Promise<PackRecord[]> {
     return this.object.share();
+  }
+
+  /** Initializes another repository, which must be new, as a fork of this one. Cost: one call. */
+  async fork({ objectName, networkName }: RepositoryLocation): Promise<void> {
+    await this.object.fork({ objectName, networkName });
   }
 
   /** Holds packs of another repository of the network, for a push that lists them. */
   async holdPacks(packs: readonly PackRecord[], at: number): Promise<void> {
     const names = packs.map(({ name }) => name);
     await this.object.holdPacks(this.location, names, at);
-  }
-
-  /** Initializes this repository, which must be new, as a fork. */
-  async adopt(snapshot: SnapshotRecord): Promise<void> {
-    await this.object.adopt(this.location, snapshot);
   }
 
   /** The distinct oids of the branches before a push. */

@@ -34,6 +34,13 @@ const REST = { inquiry: null, policy: { graceMs: 0, intervalMs: null } };
 /** A new repository object. */
 const fresh = () => env.REPOSITORY.getByName(freshName("repository"));
 
+/** A new object that an operation names. */
+function freshNamed() {
+  const objectName = freshName("repository");
+  const location = { objectName, networkName: "nowhere" };
+  return { location, object: env.REPOSITORY.getByName(objectName) };
+}
+
 const update = (ref: string, oldOid: string | null, newOid: string | null): RefUpdate => ({
   ref,
   oldOid,
@@ -513,19 +520,20 @@ describe("the refs of pull requests", () => {
     await object.commitPush(LOCATION, push([update("refs/heads/b", null, B)]));
     expect(await object.listPullRefs([B, C])).toMatchObject([{ name: "refs/pull/2/head" }]);
     expect(await object.listPullRefs([])).toEqual([]);
-    const fork = fresh();
-    await fork.adopt(LOCATION, await object.share());
+    const { location, object: fork } = freshNamed();
+    await object.fork(location);
     expect(namesOf(await fork.snapshot())).toEqual([...OTHERS, "refs/heads/b"].toSorted());
     expect(await fork.snapshot("none")).toMatchObject({ lacksPullRefs: false });
   });
 });
 
-describe("share and adopt", () => {
-  it("create an object with the same refs and packs, and mark the packs as shared in both objects", async () => {
-    const [source, fork] = [fresh(), fresh()];
+describe("fork", () => {
+  it("creates an object with the same refs and packs, and marks the packs as shared in both objects", async () => {
+    const source = fresh();
+    const { location, object: fork } = freshNamed();
     const first = push([update(MAIN, null, A)], { packs: [pack("one")] });
     await source.commitPush(LOCATION, first);
-    await fork.adopt(LOCATION, await source.share());
+    await source.fork(location);
     await source.commitPush(LOCATION, push([update(MAIN, A, B)], { packs: [pack("two")] }));
     expect(await fork.snapshot()).toEqual({
       collections: 0,
@@ -544,10 +552,10 @@ describe("share and adopt", () => {
     expect((await fork.listWork(1000)).retired).toEqual([{ name: "one", isShared: true }]);
   });
 
-  it("refuse to overwrite a repository that has pushes", async () => {
+  it("refuses to overwrite a repository that has pushes", async () => {
     const [source, other] = [fresh(), fresh()];
     await other.commitPush(LOCATION, push([update(MAIN, null, B)]));
-    const snapshot = await source.share();
+    const snapshot = await source.snapshot("none");
     await runInDurableObject(other, (object) => {
       expect(() => object.adopt(LOCATION, snapshot)).toThrow("can't become a fork");
     });

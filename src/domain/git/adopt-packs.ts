@@ -31,7 +31,7 @@ export async function adoptPacks(
   if (packs.length > 0) {
     await ctx.git.repository(taker.row).holdPacks(packs, ctx.now);
     const shared = await ctx.git.repository(giver.row).share();
-    const listed = new Set(shared.packs.map(({ name }) => name));
+    const listed = new Set(shared.map(({ name }) => name));
     if (!packs.every(({ name }) => listed.has(name))) {
       throw conflict(`${giver.owner.name}/${giver.row.name} changed meanwhile: try again`);
     }

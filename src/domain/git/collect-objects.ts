@@ -8,7 +8,6 @@ import { log } from "../../lib/log.ts";
 import type {
   CollectionEpoch,
   CollectionView,
-  ListedPack,
   PackRecord,
   ReplaceOutcome,
 } from "../../storage/repository-records.ts";
@@ -26,7 +25,9 @@ const MEMBERS_AT_ONCE = 50;
 
 /** A pack of which objects are removed. */
 interface Loss {
-  readonly pack: ListedPack;
+  readonly pack: PackRecord;
+  /** Whether other repositories may list it. */
+  readonly isShared: boolean;
   /** How many objects stay. */
   readonly keptCount: number;
   /** The objects that stay: a bit for each position. */
@@ -124,12 +125,13 @@ const toPlan = (search: Search, view: CollectionView, lostPercent: number): Plan
 /** Lists the packs that lose enough, oldest first. */
 function listLosses(
   { kept, members }: Search,
-  { packs }: CollectionView,
+  { packs, sharedNames }: CollectionView,
   lostPercent: number,
 ): Loss[] {
   const losses: Loss[] = [];
   for (const [at, pack] of packs.entries()) {
-    if (pack.isShared && !members) {
+    const isShared = sharedNames.includes(pack.name);
+    if (isShared && !members) {
       log("collection:network-too-large", { pack: pack.name });
       continue;
     }
@@ -142,7 +144,7 @@ function listLosses(
       log("collection:pack-too-large", { pack: pack.name, lostBytes: packBytes });
       continue;
     }
-    losses.push({ pack, keptCount, bits: kept.bitsOf(at), lostBytes: packBytes });
+    losses.push({ pack, isShared, keptCount, bits: kept.bitsOf(at), lostBytes: packBytes });
   }
   return losses;
 }
@@ -159,10 +161,10 @@ async function replace(
   ctx: Ctx,
   repo: Collected,
   members: Plan["members"],
-  { pack: old, keptCount, bits }: Loss,
+  { pack: old, isShared, keptCount, bits }: Loss,
 ): Promise<"replaced" | "stale" | "failed"> {
   const { now } = ctx;
-  const sharing = old.isShared ? members.filter(({ packNames }) => packNames.has(old.name)) : [];
+  const sharing = isShared ? members.filter(({ packNames }) => packNames.has(old.name)) : [];
   let made: PackRecord | null = null;
   let outcome: ReplaceOutcome;
   if (keptCount === 0) {
@@ -173,7 +175,7 @@ async function replace(
       (((bits[position >>> 5] as number) >>> (position & 31)) & 1) === 1;
     const how = { isShared: sharing.length > 0, epoch: repo.epoch };
     try {
-      ({ outcome, pack: made } = await repo.stored.collectPack(toRecord(old), isKept, how, now));
+      ({ outcome, pack: made } = await repo.stored.collectPack(old, isKept, how, now));
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       // The others can be collected nevertheless.
@@ -208,11 +210,6 @@ const nextEpoch = (epoch: CollectionEpoch): CollectionEpoch => ({
   ...epoch,
   collections: epoch.collections + 1,
 });
-
-/** Only the fields of a record, since it is sent to objects. */
-function toRecord({ isShared: _, ...record }: ListedPack): PackRecord {
-  return record;
-}
 
 async function saveSizes({ db }: Ctx, sizes: ReadonlyMap<number, number>): Promise<void> {
   const updates = Array.from(sizes, ([id, sizeBytes]) =>

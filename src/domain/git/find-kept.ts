@@ -50,10 +50,8 @@ export async function findKept(
   const repository = await stored.open(view);
   const kept = new KeptObjects(repository.catalog);
   await kept.addReachable(repository, view.tipOids, true);
-  const shared = view.packs.filter(
-    ({ isShared }, pack) => isShared && kept.countLost(pack).objectCount > 0,
-  );
-  const names = shared.map(({ name }) => name);
+  const losing = view.packs.filter((_, pack) => kept.countLost(pack).objectCount > 0);
+  const names = view.sharedNames.filter((name) => losing.some((pack) => pack.name === name));
   const rows = names.length > 0 ? await listNetwork(ctx, location) : [];
   const members: Member[] = [];
   for (let at = 0; at < rows.length && rows.length <= MEMBERS_MAX; at += MEMBERS_AT_ONCE) {
