@@ -25,6 +25,15 @@ export class PackList {
       .toArray();
   }
 
+  /** Whether other repositories of the network may list any of some packs. */
+  areAnyShared(names: readonly string[]): boolean {
+    const found = this.sql.exec(
+      "select 1 from packs where is_shared and name in (select value from json_each(?)) limit 1",
+      JSON.stringify(names),
+    );
+    return found.toArray().length > 0;
+  }
+
   /** Names of those that other repositories of the network may list. */
   listShared(): string[] {
     return this.sql

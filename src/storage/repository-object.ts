@@ -230,8 +230,11 @@ export class RepositoryObject extends DurableObject<Env> {
   /** Replaces packs by one that contains the same objects, if all of them are still listed. */
   replacePacks(uploadId: string, oldNames: string[], pack: PackRecord, at: number): ReplaceOutcome {
     return this.ctx.storage.transactionSync(() => {
+      const wereShared = this.packs.areAnyShared(oldNames);
       const isReplaced = this.packs.hasUpload(uploadId) && this.packs.replace(oldNames, pack, at);
       if (!isReplaced) return { kind: "stale" };
+      // The pack may have what only other repositories reach, whose searches do not find it there.
+      if (wereShared) this.collection.note(at);
       this.packs.forgetUploads([uploadId]);
       this.bumpVersion();
       return { kind: "replaced", packBytes: this.packs.totalBytes() };

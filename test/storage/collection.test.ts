@@ -9,7 +9,7 @@ import { findUnneeded } from "../../src/domain/git/find-unneeded.ts";
 import { maintainRepository } from "../../src/domain/git/maintain-repository.ts";
 import { oidBytes } from "../../src/git/oid.ts";
 import { only } from "../../src/lib/only.ts";
-import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
+import type { Push, RefUpdate, RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { RETIRED_LIFE_MS } from "../../src/storage/retention.ts";
 import { call } from "../support/call.ts";
 import { History } from "../support/commits.ts";
@@ -40,7 +40,7 @@ const collectNow = (repo: RepositoryLocation): Promise<void> =>
 
 /** Maintenance of repositories when the packs that are replaced now are no longer read. */
 async function maintainLater(...repos: readonly RepositoryLocation[]): Promise<void> {
-  for (const days of [2, 4]) {
+  for (const days of [20, 40]) {
     for (const repo of repos) {
       await maintainRepository(systemCtx({}, Date.now() + days * DAY_MS), locationOf(repo));
     }
@@ -85,6 +85,22 @@ async function makeLeaked() {
   expect(await packNames(repo)).toHaveLength(1);
   return { owner, repo, kept, secret };
 }
+
+/** A push that updates one ref, and brings no objects. */
+const pushOf = (update: RefUpdate): Push => ({
+  id: crypto.randomUUID(),
+  actorId: 1,
+  isConfined: false,
+  at: Date.now(),
+  rootUrl: "",
+  visibility: { visibility: "public", isPrivate: false },
+  uploadId: null,
+  packs: [],
+  updates: [update],
+  requiredRefs: [],
+  isAtomic: true,
+  defaultBranch: "main",
+});
 
 async function forkOf(repo: TestRepo, as: TestUser) {
   const path = `/repos/${repo.owner}/${repo.name}/forks`;
@@ -270,6 +286,35 @@ describe("a search in a fork network", { timeout: 60_000 }, () => {
     expect(await readAllObjects(repo)).toBe(4);
   });
 
+  it("is due in a fork that has merged shared packs, which have what only its parent reached", async () => {
+    const { owner, repo, secret } = await makeLeaked();
+    const fork = await forkOf(repo, await make.user());
+    const forkOwner = { ref: "refs/heads/secret", oldOid: secret.oid, newOid: null };
+    await git.repository(fork).commitPush(pushOf({ ...forkOwner, peeledOid: null }));
+    await git.repository(fork).endCollection(Date.now(), Date.now() + DAY_MS);
+    const dueAt = () =>
+      runInDurableObject(env.REPOSITORY.getByName(fork.objectName), (_, { storage }) =>
+        storage.kv.get<{ first?: number }>("collection"),
+      );
+    expect((await dueAt())?.first).toBeUndefined();
+    const own = makeCommit(freshName("own"), noise(60_000));
+    await storePush({ ...repo, ...fork, ownerId: owner.id }, "refs/heads/own", own.oid, own.pack);
+    await maintainRepository(systemCtx({}, Date.now()), locationOf(fork));
+    expect(await packNames(fork)).toHaveLength(1);
+    expect(await packNames(fork)).not.toEqual(await packNames(repo));
+    expect((await dueAt())?.first).toBeDefined();
+
+    await remove(owner, repo, "secret", secret.oid);
+    await collectNow(repo);
+    await collectObjects(systemCtx({}, Date.now() + 15 * DAY_MS), {
+      kind: "collect",
+      ...locationOf(fork),
+    });
+    await maintainLater(repo, fork);
+    expect(await filesWith(repo, secret.blobOid)).toEqual([]);
+    expect(await readAllObjects(fork)).toBe(6);
+  });
+
   it("is refused by a repository that has taken what another reaches meanwhile", async () => {
     const { repo } = await makeLeaked();
     const stored = git.repository(repo);
@@ -279,29 +324,8 @@ describe("a search in a fork network", { timeout: 60_000 }, () => {
     const pack = only(view.packs);
     const how = { oldName: pack.name, pack: null, isShared: false };
     const refs = await stored.snapshot();
-    const push = {
-      id: crypto.randomUUID(),
-      actorId: 1,
-      isConfined: false,
-      at: now,
-      rootUrl: "",
-      visibility: { visibility: "public" as const, isPrivate: false },
-      uploadId: null,
-      packs: [],
-      adoptedPacks: [],
-      adoptedAt: 0,
-      updates: [
-        {
-          ref: "refs/heads/taken",
-          oldOid: null,
-          newOid: refs.refs[0]?.oid ?? "",
-          peeledOid: null,
-        },
-      ],
-      requiredRefs: [],
-      isAtomic: true,
-      defaultBranch: "main",
-    };
+    const taken = { ref: "refs/heads/taken", oldOid: null, newOid: refs.refs[0]?.oid ?? "" };
+    const push = { ...pushOf({ ...taken, peeledOid: null }), adoptedPacks: [], adoptedAt: 0 };
     expect((await stored.commitPush(push)).outcomes).toMatchObject([{ kind: "updated" }]);
     const outcome = await stored.replaceCollected({ ...how, epoch: view.epoch }, now);
     expect(outcome).toEqual({ kind: "stale" });
@@ -357,22 +381,14 @@ describe("after a failure of any storage call, and after a crash of the Worker a
       const { owner, repo, kept, secret } = await makeLeaked();
       const fork = await forkOf(repo, await make.user());
       // The fork has no refs of its own to the secret.
-      const pushId = crypto.randomUUID();
-      await git.repository(fork).commitPush({
-        id: pushId,
-        actorId: 1,
-        isConfined: false,
-        at: Date.now(),
-        rootUrl: "",
-        visibility: { visibility: "public", isPrivate: false },
-        uploadId: null,
-        packs: [],
-        updates: [{ ref: "refs/heads/secret", oldOid: secret.oid, newOid: null, peeledOid: null }],
-        requiredRefs: [],
-        isAtomic: true,
-        defaultBranch: "main",
+      const removal = pushOf({
+        ref: "refs/heads/secret",
+        oldOid: secret.oid,
+        newOid: null,
+        peeledOid: null,
       });
-      await git.repository(fork).settle(pushId);
+      await git.repository(fork).commitPush(removal);
+      await git.repository(fork).settle(removal.id);
       await remove(owner, repo, "secret", secret.oid);
       const faults = failing(fault);
       const job = { kind: "collect", ...locationOf(repo), askedGraceMs: 0 } as const;
