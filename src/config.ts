@@ -381,7 +381,7 @@ interface PackageSettings {
 }
 
 /** What mirrors may do; infinite without a limit. */
-export interface CollectionSettings {
+interface CollectionSettings {
   /** For how long objects stay that refs reached, in milliseconds. */
   readonly graceMs: number;
   /** Between two searches of a repository at least, in milliseconds; null for none unless somebody asks. */

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { requestCollection } from "../../domain/git/request-collection.ts";
+import { requestCollection } from "../../domain/repos/request-collection.ts";
 import { createRepository } from "../../domain/repos/create-repository.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, json, refusals } from "../answers.ts";

@@ -12,7 +12,7 @@ import type {
   ReplaceOutcome,
 } from "../../storage/repository-records.ts";
 import type { CollectionJob } from "../../storage/storage-job.ts";
-import { findKept, type Member, type Search } from "./find-kept.ts";
+import { findKept, type NetworkMember, type Search } from "./find-kept.ts";
 
 /** Bytes of packs that one job writes anew before it leaves the others to the next one. */
 const JOB_BYTES_MAX = 2 ** 30;
@@ -36,12 +36,12 @@ interface Loss {
 }
 
 /** A repository whose packs are replaced. Its `collections` grow with each replacement. */
-type Collected = Omit<Member, "packNames" | "epoch"> & { epoch: CollectionEpoch };
+type Collected = Omit<NetworkMember, "packNames" | "epoch"> & { epoch: CollectionEpoch };
 
 /** What a search found that is to be removed. */
 interface Plan {
   readonly losses: Loss[];
-  readonly members: readonly (Collected & Pick<Member, "packNames">)[];
+  readonly members: readonly (Collected & Pick<NetworkMember, "packNames">)[];
 }
 
 /**

@@ -17,7 +17,7 @@ const MEMBERS_MAX = 5000;
 const MEMBERS_AT_ONCE = 50;
 
 /** Another repository of the network that lists packs of the searched one. */
-export interface Member {
+export interface NetworkMember {
   readonly id: number;
   readonly stored: StoredRepository;
   readonly packNames: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export interface Member {
 export interface Search {
   readonly kept: KeptObjects;
   /** Those that list any of its shared packs; undefined if there are too many repositories to ask. */
-  readonly members: readonly Member[] | undefined;
+  readonly members: readonly NetworkMember[] | undefined;
 }
 
 /**
@@ -53,7 +53,7 @@ export async function findKept(
   const losing = view.packs.filter((_, pack) => kept.countLost(pack).objectCount > 0);
   const names = view.sharedNames.filter((name) => losing.some((pack) => pack.name === name));
   const rows = names.length > 0 ? await listNetwork(ctx, location) : [];
-  const members: Member[] = [];
+  const members: NetworkMember[] = [];
   for (let at = 0; at < rows.length && rows.length <= MEMBERS_MAX; at += MEMBERS_AT_ONCE) {
     const asked = rows.slice(at, at + MEMBERS_AT_ONCE).map(async ({ id, objectName }) => {
       const member = ctx.git.repository({ objectName, networkName: location.networkName });

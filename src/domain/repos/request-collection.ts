@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { repositories, users } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import { recordAudit } from "../audit/record-audit.ts";
-import { isNamed } from "../repos/find-repository.ts";
+import { isNamed } from "./find-repository.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
