@@ -380,7 +380,7 @@ interface PackageSettings {
   readonly downloadCountMs: number;
 }
 
-/** What mirrors may do; infinite without a limit. */
+/** When objects that nothing reaches are removed. */
 interface CollectionSettings {
   /** For how long objects stay that refs reached, in milliseconds. */
   readonly graceMs: number;
@@ -390,6 +390,7 @@ interface CollectionSettings {
   readonly lostPercent: number;
 }
 
+/** What mirrors may do; infinite without a limit. */
 export interface MirrorSettings {
   readonly isOn: boolean;
   readonly isNewPullAllowed: boolean;
