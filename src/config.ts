@@ -211,6 +211,12 @@ const Variables = z.object({
   RECEIVE_FSCK: severities(),
   /** Maximum bytes of a repository's packs, including the incoming push; -1 is no limit. */
   GIT_REPOSITORY_MAX_BYTES: count(-1, -1, 999_999_999_999),
+  /** Days for which objects stay after the last ref that reached them has changed. */
+  GIT_GC_GRACE_DAYS: count(14, 0, 36_500),
+  /** Days between two searches for unreachable objects of a repository at least; 0 is no search unless somebody asks. */
+  GIT_GC_INTERVAL_DAYS: count(7, 0, 36_500),
+  /** The part of a pack, in percent of its bytes, that must be unreachable for the pack to be written anew. */
+  GIT_GC_LOST_PERCENT: count(10, 0, 100),
   /** Whether the service stores large files for Git LFS clients. */
   LFS_START_SERVER: flag(true),
   /**
@@ -374,6 +380,16 @@ interface PackageSettings {
   readonly downloadCountMs: number;
 }
 
+/** When objects that nothing reaches are removed. */
+interface CollectionSettings {
+  /** For how long objects stay that refs reached, in milliseconds. */
+  readonly graceMs: number;
+  /** Between two searches of a repository at least, in milliseconds; null for none unless somebody asks. */
+  readonly intervalMs: number | null;
+  /** The part of a pack's bytes that must be unreachable for it to be written anew, in percent. */
+  readonly lostPercent: number;
+}
+
 /** What mirrors may do; infinite without a limit. */
 export interface MirrorSettings {
   readonly isOn: boolean;
@@ -414,6 +430,8 @@ export interface Config {
   gitObjectMaxBytes: number;
   findingSeverities: FindingSeverities;
   gitRepositoryMaxBytes: number;
+  /** When objects that nothing reaches are collected. */
+  gitCollection: CollectionSettings;
   isLfsOn: boolean;
   lfsFileMaxBytes: number;
   lfsBatchMax: number;
@@ -503,6 +521,11 @@ export function parseConfig(env: object): Config {
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
     findingSeverities: variables.RECEIVE_FSCK,
     gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,
+    gitCollection: {
+      graceMs: variables.GIT_GC_GRACE_DAYS * DAY_MS,
+      intervalMs: variables.GIT_GC_INTERVAL_DAYS * DAY_MS || null,
+      lostPercent: variables.GIT_GC_LOST_PERCENT,
+    },
     isLfsOn: variables.LFS_START_SERVER,
     lfsFileMaxBytes: variables.LFS_MAX_FILE_SIZE || Number.POSITIVE_INFINITY,
     lfsBatchMax: variables.LFS_MAX_BATCH_SIZE || Number.POSITIVE_INFINITY,

@@ -284,6 +284,18 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
   },
   DISABLE_REGISTRATION: { allowed: "true or false", values: wrongFlags() },
   ALLOW_CROSS_REPOSITORY_DEPENDENCIES: { allowed: "true or false", values: wrongFlags() },
+  GIT_GC_GRACE_DAYS: {
+    allowed: "a whole number from 0 to 36500",
+    values: wrongNumbers("-1", "36501"),
+  },
+  GIT_GC_INTERVAL_DAYS: {
+    allowed: "a whole number from 0 to 36500",
+    values: wrongNumbers("-1", "36501"),
+  },
+  GIT_GC_LOST_PERCENT: {
+    allowed: "a whole number from 0 to 100",
+    values: wrongNumbers("-1", "101"),
+  },
   NOTIFICATION_DAYS: {
     allowed: "a whole number from 0 to 36500",
     values: wrongNumbers("-1", "36501"),

@@ -5,6 +5,7 @@ import { forwardEvents } from "../domain/events/forward-events.ts";
 import { sendDueMails } from "../domain/outbox/send-due-mails.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
+import { collectObjects } from "../domain/git/collect-objects.ts";
 import { maintainRepository } from "../domain/git/maintain-repository.ts";
 import type { DeliveryJob, EventJob } from "../storage/event-queues.ts";
 import { logBug } from "../lib/log.ts";
@@ -48,6 +49,9 @@ export async function handleBatch(
     const { body } = message;
     if ("kind" in body && body.kind === "maintain") {
       await handle([message], () => maintainRepository(openCtx(), body));
+    }
+    if ("kind" in body && body.kind === "collect") {
+      await handle([message], () => collectObjects(openCtx(), body));
     }
   }
   // A slow host delays those of its own batch only.

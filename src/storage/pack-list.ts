@@ -25,6 +25,23 @@ export class PackList {
       .toArray();
   }
 
+  /** Whether other repositories of the network may list any of some packs. */
+  areAnyShared(names: readonly string[]): boolean {
+    const found = this.sql.exec(
+      "select 1 from packs where is_shared and name in (select value from json_each(?)) limit 1",
+      JSON.stringify(names),
+    );
+    return found.toArray().length > 0;
+  }
+
+  /** Names of those that other repositories of the network may list. */
+  listShared(): string[] {
+    return this.sql
+      .exec<{ name: string }>("select name from packs where is_shared order by position")
+      .toArray()
+      .map(({ name }) => name);
+  }
+
   /** The size of all listed packs, in bytes. */
   totalBytes(): number {
     return this.sql
@@ -81,18 +98,36 @@ export class PackList {
     );
   }
 
+  /** Marks some packs as shared. @returns Those that are listed. */
+  shareListed(names: readonly string[]): string[] {
+    const namesJson = JSON.stringify(names);
+    const isNamed = "name in (select value from json_each(?))";
+    this.sql.exec(`update packs set is_shared = 1 where ${isNamed}`, namesJson);
+    return this.sql
+      .exec<{ name: string }>(`select name from packs where ${isNamed}`, namesJson)
+      .toArray()
+      .map(({ name }) => name);
+  }
+
   /** Marks all packs as shared, since another repository lists them from now on. */
   share(): void {
     this.sql.exec("update packs set is_shared = 1 where not is_shared");
   }
 
   /**
-   * Replaces packs by one that contains the same objects. The old packs are retired, so that running
+   * Replaces packs by one that contains the same objects, or those of them that refs reach. The old packs are retired, so that running
    * reads of them can finish.
    *
+   * @param pack Null if nothing of them is left.
+   * @param isShared Whether other repositories of the network are to list the new pack.
    * @returns False, and nothing is changed, if not all of the old packs are listed.
    */
-  replace(oldNames: readonly string[], pack: PackRecord, at: number): boolean {
+  replace(
+    oldNames: readonly string[],
+    pack: PackRecord | null,
+    at: number,
+    isShared = false,
+  ): boolean {
     const { position, count } = this.sql
       .exec<{ position: number | null; count: number }>(
         `select min(position) as position, count(*) as count from packs
@@ -104,7 +139,7 @@ export class PackList {
     this.retire(at, oldNames);
     // SECURITY: the new pack takes the position of the oldest replaced pack, before all later packs: an
     // object is read from the oldest pack that has it, and deltas may refer to older packs only.
-    this.insert(pack, position, false);
+    if (pack) this.insert(pack, position, isShared);
     return true;
   }
 
@@ -154,6 +189,11 @@ export class PackList {
 
   startUpload(id: string, at: number): void {
     this.sql.exec("insert into uploads (id, started_at) values (?, ?)", id, at);
+  }
+
+  /** Whether a pack is under hold, or was retired. */
+  isHeld(name: string): boolean {
+    return this.sql.exec("select 1 from retired where name = ?", name).toArray().length > 0;
   }
 
   hasUpload(id: string): boolean {

@@ -39,6 +39,14 @@ export class RefTable {
     return this.select(isWanted, PULLS, BEHIND_PULLS, JSON.stringify(oids));
   }
 
+  /** The distinct values of all refs. */
+  listOids(): string[] {
+    return this.sql
+      .exec<{ oid: string }>("select distinct oid from refs")
+      .toArray()
+      .map(({ oid }) => oid);
+  }
+
   hasPulls(): boolean {
     const found = this.sql.exec(
       "select 1 from refs where name >= ? and name < ? limit 1",

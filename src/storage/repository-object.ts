@@ -1,12 +1,18 @@
 import { DurableObject } from "cloudflare:workers";
 
 import { findMerge } from "../git/pack/find-merge.ts";
+import { CollectionState } from "./collection-state.ts";
 import { PackList } from "./pack-list.ts";
 import { RefLeases } from "./ref-leases.ts";
 import { RefTable } from "./ref-table.ts";
+import { RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "./retention.ts";
 import type {
+  CollectedPack,
+  CollectionView,
   DoneWork,
+  FormerOids,
   HeldLease,
+  Inquiry,
   LeaseOutcome,
   MadeUpdate,
   OutboxEntry,
@@ -26,12 +32,6 @@ import type {
 
 /** Thrown inside a transaction to roll it back, and caught around it. */
 const undo = Symbol("undo");
-
-/** Retention of a retired pack, in milliseconds: how long a slow clone may go on reading it. */
-export const RETIRED_LIFE_MS = 24 * 60 * 60 * 1000;
-
-/** Maximum duration of an upload, in milliseconds. A longer push is refused as expired. */
-export const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
 
 /** Delay before the object requests maintenance, and before it repeats the request, in milliseconds. */
 const ALARM_MS = 10 * 60 * 1000;
@@ -85,12 +85,14 @@ export class RepositoryObject extends DurableObject<Env> {
   private readonly refs: RefTable;
   private readonly packs: PackList;
   private readonly leases = new RefLeases(REF_LEASE_MS);
+  private readonly collection: CollectionState;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
     this.sql = state.storage.sql;
     this.refs = new RefTable(this.sql);
     this.packs = new PackList(this.sql);
+    this.collection = new CollectionState(this.sql, state.storage.kv);
     this.migrate();
   }
 
@@ -111,6 +113,7 @@ export class RepositoryObject extends DurableObject<Env> {
       refs: this.refs.list(pulls),
       lacksPullRefs: pulls !== "all" && this.refs.hasPulls(),
       packs: this.packs.list(),
+      collections: this.collection.epoch.collections,
     };
   }
 
@@ -193,6 +196,7 @@ export class RepositoryObject extends DurableObject<Env> {
           if (push.uploadId !== null) this.packs.forgetUploads([push.uploadId]);
           arePacksKept = true;
         }
+        this.noteUnreachable(push, arePacksKept, hasFailed, applied);
         this.updateHead(head, applied);
         entry = this.recordPush(push, applied);
         if (applied.some(isNewBranch)) earlierHeads = this.listEarlierHeads(entry);
@@ -226,12 +230,98 @@ export class RepositoryObject extends DurableObject<Env> {
   /** Replaces packs by one that contains the same objects, if all of them are still listed. */
   replacePacks(uploadId: string, oldNames: string[], pack: PackRecord, at: number): ReplaceOutcome {
     return this.ctx.storage.transactionSync(() => {
+      const wereShared = this.packs.areAnyShared(oldNames);
       const isReplaced = this.packs.hasUpload(uploadId) && this.packs.replace(oldNames, pack, at);
       if (!isReplaced) return { kind: "stale" };
+      // The pack may have what only other repositories reach, whose searches do not find it there.
+      if (wereShared) this.collection.note(at);
       this.packs.forgetUploads([uploadId]);
       this.bumpVersion();
       return { kind: "replaced", packBytes: this.packs.totalBytes() };
     });
+  }
+
+  /**
+   * What a search for unreachable objects starts from, and a lease for it; undefined while another search runs.
+   *
+   * @param since Values that refs had until later count as reached.
+   */
+  beginCollection(now: number, since: number): CollectionView | undefined {
+    if (this.isDiscarded() || !this.collection.begin(now)) return undefined;
+    return this.viewForCollection(since);
+  }
+
+  /** The same of another repository of the network; undefined if it lists none of some packs. */
+  joinCollection(names: string[], since: number): CollectionView | undefined {
+    const listed = new Set(this.packs.list().map(({ name }) => name));
+    return names.some((name) => listed.has(name)) ? this.viewForCollection(since) : undefined;
+  }
+
+  /** The next page of values that refs had until after `since`. @param after The `nextId` of the page before. */
+  listFormerOids(since: number, after: number): FormerOids {
+    return this.collection.listFormer(since, after);
+  }
+
+  private viewForCollection(since: number): CollectionView {
+    return {
+      epoch: this.collection.epoch,
+      packs: this.packs.list(),
+      sharedNames: this.packs.listShared(),
+      tipOids: this.refs.listOids(),
+      former: this.collection.listFormer(since, 0),
+    };
+  }
+
+  /**
+   * Replaces a pack by one without its unreachable objects.
+   *
+   * SECURITY: what refs reach in the old packs can only shrink while nothing is taken from other repositories: a push may
+   * refer only to what refs reach when it is committed. So a view stays true for as long as its epoch lasts.
+   */
+  replaceCollected(
+    location: RepositoryLocation,
+    { oldName, pack, uploadId, isShared, epoch }: CollectedPack,
+    at: number,
+  ): ReplaceOutcome {
+    const outcome = this.ctx.storage.transactionSync((): ReplaceOutcome => {
+      const isStored =
+        uploadId === null
+          ? pack === null || this.packs.isHeld(pack.name)
+          : this.packs.hasUpload(uploadId);
+      if (!isStored || !this.collection.isCurrent(epoch)) return { kind: "stale" };
+      if (!this.packs.replace([oldName], pack, at, isShared)) return { kind: "stale" };
+      if (uploadId !== null) this.packs.forgetUploads([uploadId]);
+      // SECURITY: or maintenance would delete a pack of the list with the retired ones.
+      if (pack) this.packs.forgetRetired([pack.name]);
+      this.collection.countCollection();
+      this.bumpVersion();
+      return { kind: "replaced", packBytes: this.packs.totalBytes() };
+    });
+    if (outcome.kind === "replaced") this.scheduleMaintenance(location);
+    return outcome;
+  }
+
+  /**
+   * Ends a search.
+   *
+   * @param searchedAt When it began; undefined if it is to be continued.
+   * @param horizon Changes until then were searched.
+   */
+  endCollection(searchedAt: number | undefined, horizon: number): void {
+    this.collection.end(searchedAt, horizon);
+    this.scheduleCollection();
+  }
+
+  /** Notes that objects may be unreachable that other repositories of the network reached. */
+  noteCollection(location: RepositoryLocation, at: number): void {
+    if (this.isDiscarded()) return;
+    this.collection.note(at);
+    this.scheduleMaintenance(location);
+  }
+
+  /** Marks some packs as shared. @returns Those that are listed. */
+  shareListed(names: string[]): string[] {
+    return this.packs.shareListed(names);
   }
 
   /** Points HEAD at a branch, which need not exist. */
@@ -240,10 +330,20 @@ export class RepositoryObject extends DurableObject<Env> {
     this.bumpVersion();
   }
 
-  /** The initial snapshot of a fork, without refs of pull requests. Marks all packs as shared with other repositories. */
-  share(): SnapshotRecord {
+  /** Marks all packs as shared with other repositories. @returns The packs. */
+  share(): PackRecord[] {
     this.packs.share();
-    return this.snapshot("none");
+    return this.packs.list();
+  }
+
+  /**
+   * Initializes another object as a fork, without the refs of pull requests. The list of refs goes from object to object,
+   * so that it passes no Worker.
+   */
+  async fork(location: RepositoryLocation): Promise<void> {
+    this.packs.share();
+    // The runtime sends no request before it has stored what was written.
+    await this.env.REPOSITORY.getByName(location.objectName).adopt(location, this.snapshot("none"));
   }
 
   /**
@@ -332,6 +432,7 @@ export class RepositoryObject extends DurableObject<Env> {
       uploadIds: this.packs.listUploads(now - UPLOAD_LIFE_MS),
       // A deleted repository has no readers, so its packs need no retention.
       retired: this.packs.listRetired(isDiscarded ? now : now - RETIRED_LIFE_MS),
+      inquiry: this.ctx.storage.kv.get<Inquiry>("inquiry") ?? null,
       packs: this.packs.list(),
       isChanged: this.isChanged(),
       isDiscarded,
@@ -343,8 +444,17 @@ export class RepositoryObject extends DurableObject<Env> {
     for (const pushId of done.pushIds) this.settle(pushId);
     this.packs.forgetUploads(done.uploadIds);
     this.packs.forgetRetired(done.retiredNames);
+    this.keepInquiry(done.inquiry);
     if (done.version === this.version()) this.ctx.storage.kv.put("tended", done.version);
+    this.collection.setPolicy(done.policy);
+    this.scheduleCollection();
     return this.maintenanceDueAt() === undefined;
+  }
+
+  private keepInquiry(inquiry: Inquiry | null): void {
+    const { kv } = this.ctx.storage;
+    if (inquiry) kv.put("inquiry", inquiry);
+    else kv.delete("inquiry");
   }
 
   /** The subset of `names` that this repository lists, or that its readers may still be reading. */
@@ -362,6 +472,7 @@ export class RepositoryObject extends DurableObject<Env> {
       this.packs.retire(at);
       this.sql.exec("delete from reflog");
       this.sql.exec("delete from outbox");
+      this.collection.clear();
       this.ctx.storage.kv.put("discarded", true);
       this.bumpVersion();
     });
@@ -374,16 +485,46 @@ export class RepositoryObject extends DurableObject<Env> {
     this.migrate();
   }
 
-  /** Requests a maintenance job if one is due, and repeats until none is. */
+  /** Requests the jobs that are due, and repeats until none is. */
   override async alarm(): Promise<void> {
     const { kv } = this.ctx.storage;
     const location = kv.get<RepositoryLocation>("place");
     kv.delete("alarm");
-    const dueAt = this.maintenanceDueAt();
-    if (!location || dueAt === undefined) return;
+    if (!location) return;
     const now = Date.now();
-    this.scheduleMaintenance(location, Math.max(dueAt, now + ALARM_MS));
-    if (dueAt <= now) await this.env.STORAGE_JOBS.send({ kind: "maintain", ...location });
+    const jobs = [
+      { kind: "maintain", dueAt: this.maintenanceDueAt() },
+      { kind: "collect", dueAt: this.collection.dueAt() },
+    ] as const;
+    for (const { dueAt } of jobs) {
+      if (dueAt !== undefined) this.scheduleMaintenance(location, Math.max(dueAt, now + ALARM_MS));
+    }
+    for (const { kind, dueAt } of jobs) {
+      if (dueAt !== undefined && dueAt <= now)
+        await this.env.STORAGE_JOBS.send({ kind, ...location });
+    }
+  }
+
+  /** Sets the alarm for the next search for unreachable objects. */
+  private scheduleCollection(): void {
+    const location = this.ctx.storage.kv.get<RepositoryLocation>("place");
+    const dueAt = this.collection.dueAt();
+    if (location && dueAt !== undefined) this.scheduleMaintenance(location, dueAt);
+  }
+
+  /** Notes a push after which objects may be unreachable. */
+  private noteUnreachable(
+    { adoptedPacks, at }: Push,
+    arePacksKept: boolean,
+    hasFailed: boolean,
+    applied: readonly RefUpdate[],
+  ): void {
+    if (adoptedPacks) this.collection.countAdoption();
+    const isSuspect =
+      (adoptedPacks?.length ?? 0) > 0 ||
+      (arePacksKept && hasFailed) ||
+      applied.some(({ oldOid }) => oldOid !== null);
+    if (isSuspect) this.collection.note(at);
   }
 
   /** When maintenance is due, in milliseconds; undefined if there is nothing to do. */
@@ -416,6 +557,11 @@ export class RepositoryObject extends DurableObject<Env> {
   private findRefusal(push: Push): "expired" | "merged" | "required-ref-changed" | undefined {
     if (this.isExpired(push)) return "expired";
     if (push.merges?.some(({ number }) => this.hasMerged(number))) return "merged";
+    const { adoptedPacks, adoptedAt } = push;
+    // SECURITY: what it needs of this repository's own packs may be removed.
+    if (adoptedPacks && adoptedAt !== this.collection.epoch.collections) {
+      return "required-ref-changed";
+    }
     // SECURITY: without this ref, nothing may reach the objects that the push was allowed to refer to.
     return push.requiredRefs.every((each) => this.refs.hasValue(each))
       ? undefined

@@ -1,4 +1,5 @@
 import type { MergeStyle } from "../db/schema/index.ts";
+import type { CollectionPolicy } from "./collection-policy.ts";
 
 /** Where a repository's git data is stored. */
 export interface RepositoryLocation {
@@ -61,6 +62,8 @@ export interface SnapshotRecord {
   lacksPullRefs: boolean;
   /** Oldest first. */
   packs: PackRecord[];
+  /** Grows with each pack of which unreachable objects were removed. */
+  collections: number;
 }
 
 /** The mutable state of a repository at one moment, as a read needs it. */
@@ -160,6 +163,11 @@ export interface Push {
   packs: PackRecord[];
   /** Packs of another repository of the network that the updates need, under hold here; listed before `packs`. */
   adoptedPacks?: PackRecord[];
+  /**
+   * With `adoptedPacks`: the `collections` of the snapshot by which they were chosen. Objects that no ref reached then may
+   * be among the needed ones, so the push is refused if any were removed since.
+   */
+  adoptedAt?: number;
   updates: RefUpdate[];
   /** Refs that reach what the new objects and values rely on. The push is refused if one of them has changed. */
   requiredRefs: RequiredRef[];
@@ -218,6 +226,45 @@ export type ReplaceOutcome =
   /** `packBytes` is the size of all packs together. */
   { kind: "replaced"; packBytes: number } | { kind: "stale" };
 
+/** Counts that tell whether a search for unreachable objects still holds. */
+export interface CollectionEpoch {
+  readonly collections: number;
+  /** Of pushes that took what another repository of the network reaches. */
+  readonly adoptions: number;
+}
+
+/** Former values of refs, and the reflog id behind which there are more; null if there are not. */
+export interface FormerOids {
+  oids: string[];
+  nextId: number | null;
+}
+
+/** A repository as a search for unreachable objects needs it. */
+export interface CollectionView {
+  epoch: CollectionEpoch;
+  /** Oldest first. */
+  packs: PackRecord[];
+  /** Names of those that other repositories of the network may list. */
+  sharedNames: string[];
+  /** The distinct values of all refs. */
+  tipOids: string[];
+  /** Values that refs had, whose grace period is not over. */
+  former: FormerOids;
+}
+
+/** The replacement of a pack by one without the objects that nothing reaches. */
+export interface CollectedPack {
+  oldName: string;
+  /** Null if nothing of it is left. */
+  pack: PackRecord | null;
+  /** The upload of the pack; null if the repository has the pack under hold. */
+  uploadId: string | null;
+  /** Whether other repositories of the network are to list the new pack. */
+  isShared: boolean;
+  /** As of the view by which it was made. */
+  epoch: CollectionEpoch;
+}
+
 /**
  * A committed push whose follow-up work, such as recording its event, is not done. Its updates are in the
  * reflog.
@@ -251,6 +298,16 @@ export interface RetiredPack {
   isShared: boolean;
 }
 
+/** How far other repositories of the network were asked for retired packs. */
+export interface Inquiry {
+  /** Shared packs that none of the asked repositories needs. */
+  names: string[];
+  /** Repositories with ids up to this one were asked. */
+  askedTo: number;
+  /** When the first was asked, in milliseconds. */
+  startedAt: number;
+}
+
 /** The maintenance due for a repository. */
 export interface Work {
   /** The version at which the work was listed, passed to `finishWork` when all of it is done. */
@@ -262,6 +319,8 @@ export interface Work {
   uploadIds: string[];
   /** Retired packs that readers of this repository no longer use. */
   retired: RetiredPack[];
+  /** An inquiry that an earlier job has left; null if there is none. */
+  inquiry: Inquiry | null;
   /** Oldest first. */
   packs: PackRecord[];
   /** True if the repository has changed since its last maintenance. */
@@ -276,4 +335,8 @@ export interface DoneWork {
   pushIds: string[];
   uploadIds: string[];
   retiredNames: string[];
+  /** The inquiry that the next job continues; null if there is none. */
+  inquiry: Inquiry | null;
+  /** When the repository is to be searched for unreachable objects. */
+  policy: CollectionPolicy;
 }

@@ -1,5 +1,6 @@
 import { type ByteText, byteTextBytes } from "../git/byte-text.ts";
 import { mergePacks } from "../git/catalog/merge-packs.ts";
+import type { KeptObject } from "../git/catalog/merged-objects.ts";
 import type { FindingSeverities } from "../git/object/finding.ts";
 import type { Gauge } from "../git/store.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
@@ -23,7 +24,10 @@ import { deletePack, deleteUpload, openPack, openScratch } from "./pack-files.ts
 import { PackReceiver } from "./pack-receiver.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 import type {
+  CollectedPack,
+  CollectionView,
   DoneWork,
+  FormerOids,
   HeldLease,
   LeaseOutcome,
   MadeUpdate,
@@ -40,7 +44,7 @@ import type {
   Work,
 } from "./repository-records.ts";
 import { StorageUsage } from "./storage-usage.ts";
-import type { StorageJob } from "./storage-job.ts";
+import type { CollectionJob, StorageJob } from "./storage-job.ts";
 
 /**
  * Steps that a request may take to read objects, beside the budgets of derived results (`RESULT_STEPS_MAX`): about
@@ -107,6 +111,19 @@ export class GitStorage {
   async maintainLater({ objectName, networkName }: RepositoryLocation): Promise<void> {
     await this.jobs.send({ kind: "maintain", objectName, networkName });
   }
+
+  /**
+   * Queues a search for objects of a repository that nothing reaches.
+   *
+   * @param asked How, if somebody asks for it or a job continues it.
+   */
+  async collectLater(
+    { objectName, networkName }: RepositoryLocation,
+    asked: Pick<CollectionJob, "askedGraceMs" | "retries"> = {},
+    delaySeconds = 0,
+  ): Promise<void> {
+    await this.jobs.send({ kind: "collect", objectName, networkName, ...asked }, { delaySeconds });
+  }
 }
 
 /** A recorded upload, and the repository's snapshot when the upload began. */
@@ -170,6 +187,12 @@ export class StoredRepository {
     const key = packs.map(({ name }) => name).join(" ");
     const gauge = (): Gauge => this.openGauge();
     return new OpenRepository(await Promise.all(opened), this.results, gauge, key, budget);
+  }
+
+  /** Another repository of the network that lists also some packs of this one, as its newest. */
+  async openMore(other: OpenRepository, packs: readonly PackRecord[]): Promise<OpenRepository> {
+    const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
+    return (await Promise.all(opened)).reduce((joined, pack) => joined.with(pack), other);
   }
 
   /** A gauge for bytes of this repository that a caller keeps in memory. */
@@ -263,6 +286,52 @@ export class StoredRepository {
    * @throws GitError `corrupt` if a stored pack is damaged.
    */
   async mergePacks(packs: readonly PackRecord[], at: number): Promise<ReplaceOutcome> {
+    return this.replace(packs, undefined, at, (uploadId, pack) => {
+      const oldNames = packs.map(({ name }) => name);
+      return this.object.replacePacks(uploadId, oldNames, pack, at);
+    });
+  }
+
+  /**
+   * Rewrites a pack without objects that nothing reaches, and replaces it. It is kept for a day for those who read it.
+   *
+   * @param isKept Whether the object at a position of the pack's index stays; at least one does.
+   * @param collected How the pack is replaced; the new one and its upload are added.
+   * @returns The new pack with the outcome. With `stale`, nothing is changed.
+   * @throws GitError `corrupt` if the stored pack is damaged, `limit` if it has objects too large to be stored anew.
+   */
+  async collectPack(
+    old: PackRecord,
+    isKept: (position: number) => boolean,
+    collected: Pick<CollectedPack, "isShared" | "epoch">,
+    at: number,
+  ): Promise<{ outcome: ReplaceOutcome; pack: PackRecord }> {
+    let made: PackRecord | undefined;
+    const isKeptInPack = (_: number, position: number): boolean => isKept(position);
+    const outcome = await this.replace([old], isKeptInPack, at, (uploadId, pack) => {
+      made = pack;
+      const replacement = { ...collected, oldName: old.name, pack, uploadId };
+      return this.object.replaceCollected(this.location, replacement, at);
+    });
+    if (!made) throw new Error("no pack was made");
+    return { outcome, pack: made };
+  }
+
+  /** Replaces a pack by another repository's new one, which is under hold here, or by nothing. */
+  replaceCollected(
+    collected: Omit<CollectedPack, "uploadId">,
+    at: number,
+  ): Promise<ReplaceOutcome> {
+    return this.object.replaceCollected(this.location, { ...collected, uploadId: null }, at);
+  }
+
+  /** Writes a pack of the objects of others, and lists it. */
+  private async replace(
+    packs: readonly PackRecord[],
+    isKept: KeptObject | undefined,
+    at: number,
+    list: (uploadId: string, pack: PackRecord) => Promise<ReplaceOutcome>,
+  ): Promise<ReplaceOutcome> {
     const { uploadId } = await this.beginUpload(at);
     const name = draftName(uploadId, 0);
     const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
@@ -273,22 +342,21 @@ export class StoredRepository {
         codec,
         write: (piece) => upload.write(piece),
         gauge: this.openGauge(),
+        isKept,
       });
       await Promise.all([
         upload.finish(),
         this.bucket.put(packKey(this.networkName, name, "idx"), merged.idxBytes),
         this.bucket.put(packKey(this.networkName, name, "sidecar"), merged.sidecarBytes),
       ]);
-      const record: PackRecord = {
+      outcome = await list(uploadId, {
         name,
         checksum: merged.checksum,
         packBytes: upload.sizeBytes,
         idxBytes: merged.idxBytes.length,
         sidecarBytes: merged.sidecarBytes.length,
         objectCount: merged.objectCount,
-      };
-      const oldNames = packs.map((pack) => pack.name);
-      outcome = await this.object.replacePacks(uploadId, oldNames, record, at);
+      });
     } catch (error) {
       // The files stay until the upload expires, since the object may list the pack.
       await upload.abort();
@@ -298,24 +366,57 @@ export class StoredRepository {
     return outcome;
   }
 
+  /** A view and a lease for a search; undefined while another one runs, or if the repository is deleted. */
+  beginCollection(now: number, since: number): Promise<CollectionView | undefined> {
+    return this.object.beginCollection(now, since);
+  }
+
+  /** A view for the search of another repository of the network; undefined if this one lists none of its packs. */
+  joinCollection(packNames: string[], since: number): Promise<CollectionView | undefined> {
+    return this.object.joinCollection(packNames, since);
+  }
+
+  /** All values that refs had until after `since`, by page. Cost: a call for each page but the first. */
+  async *listFormerOids(first: FormerOids, since: number): AsyncGenerator<string[]> {
+    for (let page = first; ; page = await this.object.listFormerOids(since, page.nextId)) {
+      yield page.oids;
+      if (page.nextId === null) return;
+    }
+  }
+
+  /** Ends a search. @param searchedAt When it began; undefined if it is to be continued. */
+  async endCollection(searchedAt: number | undefined, horizon: number): Promise<void> {
+    await this.object.endCollection(searchedAt, horizon);
+  }
+
+  /** Notes that objects may be unreachable that other repositories of the network reached. */
+  async noteCollection(at: number): Promise<void> {
+    await this.object.noteCollection(this.location, at);
+  }
+
+  /** Marks some packs as shared. @returns Those that the repository lists. */
+  shareListed(packNames: string[]): Promise<string[]> {
+    return this.object.shareListed(packNames);
+  }
+
   async setHead(ref: string): Promise<void> {
     await this.object.setHead(ref);
   }
 
-  /** The initial snapshot of a fork of this repository, without refs of pull requests. Marks all packs as shared. */
-  share(): Promise<SnapshotRecord> {
+  /** Marks all packs as shared with other repositories. @returns The packs. */
+  share(): Promise<PackRecord[]> {
     return this.object.share();
+  }
+
+  /** Initializes another repository, which must be new, as a fork of this one. Cost: one call. */
+  async fork({ objectName, networkName }: RepositoryLocation): Promise<void> {
+    await this.object.fork({ objectName, networkName });
   }
 
   /** Holds packs of another repository of the network, for a push that lists them. */
   async holdPacks(packs: readonly PackRecord[], at: number): Promise<void> {
     const names = packs.map(({ name }) => name);
     await this.object.holdPacks(this.location, names, at);
-  }
-
-  /** Initializes this repository, which must be new, as a fork. */
-  async adopt(snapshot: SnapshotRecord): Promise<void> {
-    await this.object.adopt(this.location, snapshot);
   }
 
   /** The distinct oids of the branches before a push. */

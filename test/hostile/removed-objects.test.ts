@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
-import { UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
+import { UPLOAD_LIFE_MS } from "../../src/storage/retention.ts";
 import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { answer, call, visit } from "../support/call.ts";
 import {

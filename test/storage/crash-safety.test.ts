@@ -6,7 +6,7 @@ import { discardedObjects, repositories } from "../../src/db/schema/index.ts";
 import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
 import { maintainRepository } from "../../src/domain/git/maintain-repository.ts";
 import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
-import { UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
+import { UPLOAD_LIFE_MS } from "../../src/storage/retention.ts";
 import { call } from "../support/call.ts";
 import { History } from "../support/commits.ts";
 import { db } from "../support/db.ts";

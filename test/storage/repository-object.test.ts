@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
-import { RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "../../src/storage/repository-object.ts";
+import { RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "../../src/storage/retention.ts";
 import type {
   PackRecord,
   Push,
@@ -19,10 +19,27 @@ const MAIN = "refs/heads/main";
 const LOCATION = { objectName: "nowhere", networkName: "nowhere" };
 
 /** The snapshot of a new repository object. */
-const NEW = { version: 0, head: null, refs: [], lacksPullRefs: false, packs: [] };
+const NEW = {
+  version: 0,
+  head: null,
+  refs: [],
+  lacksPullRefs: false,
+  packs: [],
+  collections: 0,
+};
+
+/** Nothing is left to ask, and no search for unreachable objects is ever due. */
+const REST = { inquiry: null, policy: { graceMs: 0, intervalMs: null } };
 
 /** A new repository object. */
 const fresh = () => env.REPOSITORY.getByName(freshName("repository"));
+
+/** A new object that an operation names. */
+function freshNamed() {
+  const objectName = freshName("repository");
+  const location = { objectName, networkName: "nowhere" };
+  return { location, object: env.REPOSITORY.getByName(objectName) };
+}
 
 const update = (ref: string, oldOid: string | null, newOid: string | null): RefUpdate => ({
   ref,
@@ -124,6 +141,7 @@ describe("commitPush", () => {
       isMaintenanceDue: false,
     });
     expect(await object.snapshot()).toEqual({
+      collections: 0,
       version: 1,
       head: MAIN,
       refs: [
@@ -409,7 +427,7 @@ describe("replacePacks", () => {
     ]);
     expect(await object.findHeld(["p1", "merged"], day)).toEqual(["merged"]);
     const pushIds = (await object.listOutbox()).map(({ pushId }) => pushId);
-    const done = { version, pushIds, uploadIds: [], retiredNames: ["p1", "p2"] };
+    const done = { version, pushIds, uploadIds: [], retiredNames: ["p1", "p2"], ...REST };
     expect(await object.finishWork(done)).toBe(true);
     expect((await object.listWork(day)).retired).toEqual([]);
   });
@@ -437,10 +455,10 @@ describe("holdPacks", () => {
     await object.commitPush(LOCATION, push([update(MAIN, null, A)], { packs: [pack("own")] }));
     await object.holdPacks(LOCATION, ["other"], 5000);
     const adoptedPacks = [pack("other")];
-    const first = push([update(MAIN, A, B)], { adoptedPacks, packs: [pack("new")] });
+    const first = push([update(MAIN, A, B)], { adoptedPacks, adoptedAt: 0, packs: [pack("new")] });
     expect(await object.commitPush(LOCATION, first)).toMatchObject({ arePacksKept: true });
     expect(
-      await object.commitPush(LOCATION, push([update(MAIN, B, C)], { adoptedPacks })),
+      await object.commitPush(LOCATION, push([update(MAIN, B, C)], { adoptedPacks, adoptedAt: 0 })),
     ).toMatchObject({ outcomes: [{ kind: "updated" }] });
     expect(await packNames(object)).toEqual(["own", "other", "new"]);
     expect((await object.listWork(Number.MAX_SAFE_INTEGER)).retired).toEqual([]);
@@ -502,21 +520,23 @@ describe("the refs of pull requests", () => {
     await object.commitPush(LOCATION, push([update("refs/heads/b", null, B)]));
     expect(await object.listPullRefs([B, C])).toMatchObject([{ name: "refs/pull/2/head" }]);
     expect(await object.listPullRefs([])).toEqual([]);
-    const fork = fresh();
-    await fork.adopt(LOCATION, await object.share());
+    const { location, object: fork } = freshNamed();
+    await object.fork(location);
     expect(namesOf(await fork.snapshot())).toEqual([...OTHERS, "refs/heads/b"].toSorted());
     expect(await fork.snapshot("none")).toMatchObject({ lacksPullRefs: false });
   });
 });
 
-describe("share and adopt", () => {
-  it("create an object with the same refs and packs, and mark the packs as shared in both objects", async () => {
-    const [source, fork] = [fresh(), fresh()];
+describe("fork", () => {
+  it("creates an object with the same refs and packs, and marks the packs as shared in both objects", async () => {
+    const source = fresh();
+    const { location, object: fork } = freshNamed();
     const first = push([update(MAIN, null, A)], { packs: [pack("one")] });
     await source.commitPush(LOCATION, first);
-    await fork.adopt(LOCATION, await source.share());
+    await source.fork(location);
     await source.commitPush(LOCATION, push([update(MAIN, A, B)], { packs: [pack("two")] }));
     expect(await fork.snapshot()).toEqual({
+      collections: 0,
       version: 1,
       head: MAIN,
       refs: [{ name: MAIN, oid: A, peeledOid: null }],
@@ -532,10 +552,10 @@ describe("share and adopt", () => {
     expect((await fork.listWork(1000)).retired).toEqual([{ name: "one", isShared: true }]);
   });
 
-  it("refuse to overwrite a repository that has pushes", async () => {
+  it("refuses to overwrite a repository that has pushes", async () => {
     const [source, other] = [fresh(), fresh()];
     await other.commitPush(LOCATION, push([update(MAIN, null, B)]));
-    const snapshot = await source.share();
+    const snapshot = await source.snapshot("none");
     await runInDurableObject(other, (object) => {
       expect(() => object.adopt(LOCATION, snapshot)).toThrow("can't become a fork");
     });
@@ -561,7 +581,7 @@ describe("the alarm", () => {
     const { version, outbox } = await object.listWork(Date.now());
     const pushIds = outbox.map(({ pushId }) => pushId);
     expect(pushIds).toHaveLength(2);
-    await object.finishWork({ version, pushIds, uploadIds: [], retiredNames: [] });
+    await object.finishWork({ version, pushIds, uploadIds: [], retiredNames: [], ...REST });
     await runDurableObjectAlarm(object);
     expect(await alarmOf()).toBeNull();
   });

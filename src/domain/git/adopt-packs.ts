@@ -31,12 +31,12 @@ export async function adoptPacks(
   if (packs.length > 0) {
     await ctx.git.repository(taker.row).holdPacks(packs, ctx.now);
     const shared = await ctx.git.repository(giver.row).share();
-    const listed = new Set(shared.packs.map(({ name }) => name));
+    const listed = new Set(shared.map(({ name }) => name));
     if (!packs.every(({ name }) => listed.has(name))) {
       throw conflict(`${giver.owner.name}/${giver.row.name} changed meanwhile: try again`);
     }
   }
-  return { packs, ref };
+  return { packs, ref, collections: own.state.collections };
 }
 
 /** The packs of the giver, in its order, from which the taker needs objects of new commits. */

@@ -1,25 +1,16 @@
-import { and, asc, eq, ne } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { discardedObjects, type Repository, repositories } from "../../db/schema/index.ts";
 import { findMerge } from "../../git/pack/find-merge.ts";
 import { log } from "../../lib/log.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
-import type {
-  OutboxEntry,
-  RepositoryLocation,
-  RetiredPack,
-  Work,
-} from "../../storage/repository-records.ts";
+import type { OutboxEntry, RepositoryLocation, Work } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
+import { findUnneeded } from "./find-unneeded.ts";
 import { listPushedCommits, type PushOrigin } from "./list-pushed-commits.ts";
 import { recordPush } from "./record-push.ts";
-
-/** Maximum repositories of a fork network that are checked for references to a pack. */
-const MEMBERS_MAX = 5000;
-/** Number of them checked concurrently. */
-const MEMBERS_AT_ONCE = 50;
 
 /**
  * Does a repository's pending maintenance: records events of pushes that are still in the outbox, merges
@@ -82,53 +73,22 @@ async function removeFiles(
   ctx: Ctx,
   location: RepositoryLocation,
   stored: StoredRepository,
-  { version, outbox, uploadIds, retired }: Work,
+  { version, outbox, uploadIds, retired, inquiry }: Work,
 ): Promise<boolean> {
   await stored.deleteUploads(uploadIds);
-  await stored.deletePacks(await findUnneeded(ctx, location, retired));
-  return stored.finishWork({
+  const found = await findUnneeded(ctx, location, retired, inquiry);
+  await stored.deletePacks(found.unneeded);
+  const { graceMs, intervalMs } = ctx.config.gitCollection;
+  const isDone = await stored.finishWork({
     version,
     pushIds: outbox.map(({ pushId }) => pushId),
     uploadIds,
-    // Including packs that another repository still needs: that repository deletes them later.
-    retiredNames: retired.map(({ name }) => name),
+    retiredNames: found.decided,
+    inquiry: found.inquiry,
+    policy: { graceMs, intervalMs },
   });
-}
-
-/**
- * Finds the packs among `retired` that no other repository of the fork network needs.
- *
- * SECURITY: a fork is inserted into the table only after its Durable Object lists its packs, and can't be
- * created once its parent is gone from the table. So every repository that may need a pack is checked, and no
- * fork loses objects.
- */
-async function findUnneeded(
-  { db, git, now }: Ctx,
-  { objectName, networkName }: RepositoryLocation,
-  retired: readonly RetiredPack[],
-): Promise<string[]> {
-  const own = retired.filter(({ isShared }) => !isShared).map(({ name }) => name);
-  const shared = new Set(retired.filter(({ isShared }) => isShared).map(({ name }) => name));
-  if (shared.size === 0) return own;
-
-  const members = await db
-    .select({ objectName: repositories.objectName })
-    .from(repositories)
-    .where(and(eq(repositories.networkName, networkName), ne(repositories.objectName, objectName)))
-    .orderBy(asc(repositories.id))
-    .limit(MEMBERS_MAX + 1);
-  if (members.length > MEMBERS_MAX) {
-    log("maintenance:network-too-large", { networkName, packs: shared.size });
-    return own;
-  }
-  for (let at = 0; at < members.length && shared.size > 0; at += MEMBERS_AT_ONCE) {
-    const chunk = members.slice(at, at + MEMBERS_AT_ONCE);
-    const needed = await Promise.all(
-      chunk.map((member) => git.repository({ ...member, networkName }).findHeld([...shared], now)),
-    );
-    for (const name of needed.flat()) shared.delete(name);
-  }
-  return [...own, ...shared];
+  if (found.inquiry) await ctx.git.maintainLater(location);
+  return isDone;
 }
 
 async function mergePacks(

@@ -50,6 +50,8 @@ export interface Adopted {
    * stay.
    */
   ref: StoredRef;
+  /** The `collections` of the snapshot of the repository that takes. */
+  collections: number;
 }
 
 /** The refs that reach what is there for an update: those of the repository, and the one of the other. */
@@ -149,7 +151,10 @@ export async function pushRefs(
       visibility: { visibility: row.visibility, isPrivate: row.isPrivate },
       uploadId: push.uploadId ?? null,
       packs: push.pack ? [push.pack] : [],
-      ...(push.adopted && { adoptedPacks: [...push.adopted.packs] }),
+      ...(push.adopted && {
+        adoptedPacks: [...push.adopted.packs],
+        adoptedAt: push.adopted.collections,
+      }),
       updates,
       isAtomic: push.isAtomic,
       ...(push.headMove && { headMove: push.headMove }),

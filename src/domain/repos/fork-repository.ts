@@ -48,7 +48,7 @@ export async function forkRepository(
   const location = { objectName: crypto.randomUUID(), networkName: row.networkName };
   const stored = ctx.git.repository(location);
   // The refs of pull requests belong to the repository in which they were opened.
-  await stored.adopt(await ctx.git.repository(row).share());
+  await ctx.git.repository(row).fork(location);
 
   const ownerRank = VISIBILITIES.indexOf(owner.visibility);
   const isLessVisible = sql`case visibility

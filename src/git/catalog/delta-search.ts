@@ -110,15 +110,17 @@ export class DeltaSearch {
   }
 
   /**
-   * Returns a delta for an object whose stored base is too deep; undefined if the object should be
+   * Returns a delta for an object whose stored base is too deep, or left out; undefined if the object should be
    * stored whole.
+   *
+   * @param base The stored base, or the one that replaces it; `NO_ENTRY` if there is none.
    */
   async shorten(
     object: number,
     content: Uint8Array,
     base: number,
   ): Promise<FoundDelta | undefined> {
-    if (!this.isOfUse(object)) return undefined;
+    if (base === NO_ENTRY || !this.isOfUse(object)) return undefined;
     const shallower = this.chains.shallower(base, 0);
     return this.compare(content, shallower, this.bytesMax(content));
   }

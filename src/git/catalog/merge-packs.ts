@@ -18,7 +18,7 @@ import {
   readEntryHeader,
 } from "../pack/entry-header.ts";
 import { formatIdx } from "../pack/idx-file.ts";
-import { MergedObjects } from "./merged-objects.ts";
+import { type KeptObject, MergedObjects } from "./merged-objects.ts";
 import { BLOCK_BYTES, PackBlocks } from "./pack-blocks.ts";
 import { type OpenPack, PackCatalog } from "./pack-catalog.ts";
 import { formatPackHeader } from "../pack/pack-scanner.ts";
@@ -62,6 +62,11 @@ export interface PackMergeOptions {
    * rest. Chains that are too long are cut even without budget.
    */
   readonly contentReadsMax?: number;
+  /**
+   * The objects that the new pack has; all of them without it. A delta whose base is left out becomes a delta of another
+   * object of its chain, or is stored whole.
+   */
+  readonly isKept?: KeptObject | undefined;
   /** Budget of trees read to learn which objects share a path, in bytes. */
   readonly treeBytesMax?: number;
 }
@@ -115,7 +120,7 @@ class PackMerger {
   constructor(packs: readonly OpenPack[], options: PackMergeOptions) {
     this.options = options;
     this.codec = options.codec;
-    this.objects = new MergedObjects(packs);
+    this.objects = new MergedObjects(packs, options.isKept);
     this.blocks = new PackBlocks(packs.map(({ source }) => source));
     this.contents = new PackedObjects(new PackCatalog(this.blocks.wrap(packs)));
     this.hasher = new ObjectHasher(options.codec);
@@ -179,6 +184,7 @@ class PackMerger {
   /** True for an object whose stored entry is copied into the new pack. */
   private isCopied(object: number): boolean {
     const base = this.objects.bases[object] as number;
+    if (this.objects.rebased.has(object)) return false;
     if (base === NO_ENTRY) return this.search?.isTarget(object) !== true;
     if (this.chains.depth(base) < DELTA_DEPTH_MAX) return true;
     // An object too large to be read into memory keeps its chain.
@@ -208,12 +214,13 @@ class PackMerger {
       return;
     }
     const content = await this.readVerified(object);
+    const rebased = objects.rebased.get(object);
     const found =
-      base === NO_ENTRY
+      base === NO_ENTRY && rebased === undefined
         ? await this.search?.find(object, content)
-        : await this.search?.shorten(object, content, base);
+        : await this.search?.shorten(object, content, rebased ?? base);
     if (found && (await this.writeDelta(object, found, content))) return;
-    if (base === NO_ENTRY) {
+    if (base === NO_ENTRY && rebased === undefined) {
       await this.copy(object);
       return;
     }
@@ -230,12 +237,13 @@ class PackMerger {
     content: Uint8Array,
   ): Promise<boolean> {
     checkDelta(baseContent, delta, content);
-    const { starts, ends, bases } = this.objects;
+    const { starts, ends, bases, rebased } = this.objects;
     const data = this.codec.deflate(delta);
     this.measure(2 * content.length + delta.length + data.length);
     const header = this.formatDeltaHeader(object, delta.length, base);
     const storedBytes = (ends[object] as number) - (starts[object] as number);
-    if (bases[object] === NO_ENTRY && header.length + data.length >= storedBytes) return false;
+    const isWhole = bases[object] === NO_ENTRY && !rebased.has(object);
+    if (isWhole && header.length + data.length >= storedBytes) return false;
     await this.writeEntry(object, header, data);
     this.chains.begin(object, base);
     return true;

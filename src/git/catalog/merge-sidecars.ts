@@ -1,5 +1,5 @@
 import { OID_BYTES } from "../oid.ts";
-import type { MergedObjects } from "./merged-objects.ts";
+import { LEFT_OUT, type MergedObjects } from "./merged-objects.ts";
 import { NumberList } from "../sidecar/number-list.ts";
 import { OidPool } from "../sidecar/oid-pool.ts";
 import type { Sidecar } from "../sidecar/sidecar-file.ts";
@@ -86,7 +86,12 @@ class RefMap {
 
   map(pack: number, ref: number): number {
     const objects = this.objects.objects[pack] as Uint32Array;
-    if (ref < objects.length) return objects[ref] as number;
+    if (ref < objects.length) {
+      const object = objects[ref] as number;
+      if (object !== LEFT_OUT) return object;
+      const { oids } = this.objects.pack(pack).idx;
+      return this.objects.count + this.outside.add(oids, ref * OID_BYTES);
+    }
     const rows = this.rows[pack] as Uint32Array;
     const row = ref - objects.length;
     if (rows[row] === UNKNOWN) {
@@ -122,7 +127,7 @@ function findSources(
     const objectsOf = objects.objects[pack] as Uint32Array;
     for (const [row, position] of positionsOf(sidecar).entries()) {
       const object = objectsOf[position] as number;
-      if (rows[object] !== 0) continue;
+      if (object === LEFT_OUT || rows[object] !== 0) continue;
       packs[object] = pack;
       rows[object] = row + 1;
       count++;

@@ -7,6 +7,12 @@ import { NO_ENTRY } from "../pack/pack-table.ts";
 /** Number of values of an id's first two bytes. */
 const FANOUT = 0x10000;
 
+/** Marks a position whose object is left out. */
+export const LEFT_OUT = 0xffffffff;
+
+/** Whether the object at a position of a pack's index is to be kept. */
+export type KeptObject = (pack: number, position: number) => boolean;
+
 /**
  * The objects of several packs, each once, numbered by rank of their ids as in the index of the
  * merged pack. About 80 bytes per object.
@@ -29,16 +35,24 @@ export class MergedObjects {
   /** Kind of each object, 1 to 4, and its size in bytes. */
   readonly kinds: Uint8Array;
   readonly sizes: Float64Array;
-  /** Base of each object stored as a delta, `NO_ENTRY` for the others. */
+  /** Base of each object stored as a delta, `NO_ENTRY` for the others, and for deltas that lost their base. */
   readonly bases: Int32Array;
+  /**
+   * Objects stored as deltas whose bases are left out, each with a base that resembles it: the nearest one of its chain
+   * that is kept, or else another object that lost the same base. `NO_ENTRY` if there is neither.
+   */
+  readonly rebased = new Map<number, number>();
   /** Objects in an order with bases before their deltas: by pack, then by offset. */
   readonly order: Uint32Array;
-  /** The object at each position of each pack's index. */
+  /** The object at each position of each pack's index, `LEFT_OUT` for those that are not kept. */
   readonly objects: readonly Uint32Array[];
   private readonly fanout = new Uint32Array(FANOUT + 1);
 
-  /** @param packs Oldest first. */
-  constructor(packs: readonly OpenPack[]) {
+  /**
+   * @param packs Oldest first.
+   * @param isKept Without it, all objects are.
+   */
+  constructor(packs: readonly OpenPack[], isKept?: KeptObject) {
     this.packs = packs;
     const total = packs.reduce((sum, { idx }) => sum + idx.count, 0);
     const all = new Uint8Array(total * OID_BYTES);
@@ -63,6 +77,10 @@ export class MergedObjects {
     for (const entry of sortByOid(all, total)) {
       const pack = owners[entry] as number;
       const position = entry - (firsts[pack] as number);
+      if (isKept && !isKept(pack, position)) {
+        (this.objects[pack] as Uint32Array)[position] = LEFT_OUT;
+        continue;
+      }
       if (last < 0 || compareOidBytes(all, last * OID_BYTES, all, entry * OID_BYTES) !== 0) {
         const { kinds, sizes } = this.pack(pack).sidecar;
         this.homes[count] = pack;
@@ -137,25 +155,45 @@ export class MergedObjects {
       const { bases } = opened.sidecar;
       const objects = this.objects[pack] as Uint32Array;
       const { offsets, positions } = sortByOffset(opened);
+      /** For each lost base the first object that lost it. */
+      const orphans = new Map<number, number>();
       for (const [rank, position] of positions.entries()) {
         const object = objects[position] as number;
-        if (this.homes[object] !== pack) continue;
+        if (object === LEFT_OUT || this.homes[object] !== pack) continue;
         this.starts[object] = offsets[rank] as number;
         this.ends[object] = offsets[rank + 1] as number;
         const base = bases[position] as number;
-        if (base >= 0) this.bases[object] = objects[base] as number;
+        if (base < 0) continue;
+        if (objects[base] === LEFT_OUT) this.rebase(object, base, opened, objects, orphans);
+        else this.bases[object] = objects[base] as number;
       }
       for (const position of positions) {
         let object = objects[position] as number;
+        if (object === LEFT_OUT) continue;
         while (object !== NO_ENTRY && this.homes[object] === pack && isPlaced[object] === 0) {
           isPlaced[object] = 1;
           chain.push(object);
-          object = this.bases[object] as number;
+          object = this.rebased.get(object) ?? (this.bases[object] as number);
         }
         for (let next = chain.pop(); next !== undefined; next = chain.pop()) order[placed++] = next;
       }
     }
     return order;
+  }
+
+  /** Finds the base that replaces one which is left out. */
+  private rebase(
+    object: number,
+    lost: number,
+    { sidecar: { bases } }: OpenPack,
+    objects: Uint32Array,
+    orphans: Map<number, number>,
+  ): void {
+    let base = lost;
+    while (base >= 0 && objects[base] === LEFT_OUT) base = bases[base] as number;
+    const found = base >= 0 ? (objects[base] as number) : orphans.get(lost);
+    if (found === undefined) orphans.set(lost, object);
+    this.rebased.set(object, found ?? NO_ENTRY);
   }
 }
 

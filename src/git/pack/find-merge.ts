@@ -1,5 +1,5 @@
 /** Limits of one merge: it finishes within a job's time, and its tables fit in memory. */
-const MERGE_LIMITS = { packBytes: 4 * 2 ** 30, objectCount: 400_000 };
+export const MERGE_LIMITS = { packBytes: 4 * 2 ** 30, objectCount: 400_000 };
 
 /** The sizes of a pack that decide whether it is merged. */
 interface PackSize {

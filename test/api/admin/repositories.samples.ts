@@ -1,5 +1,5 @@
 import { freshName } from "../../support/make.ts";
-import { defineSamples, once } from "../../support/samples/sample.ts";
+import { defineSamples, NOTHING, once } from "../../support/samples/sample.ts";
 
 export const samples = defineSamples({
   adminCreateRepo: {
@@ -9,5 +9,13 @@ export const samples = defineSamples({
       as: await world.admin(),
     }),
     announces: once("repository.created", "repository.pushed"),
+  },
+  adminCollectRepository: {
+    request: async (world) => ({
+      path: await world.repoPath(),
+      json: { grace_days: 3 },
+      as: await world.admin(),
+    }),
+    announces: NOTHING,
   },
 });

@@ -4,14 +4,16 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
+import { only } from "../../../src/lib/only.ts";
 import { streamOf } from "../../../src/lib/stream-of.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
 import { writePack } from "../../../src/git/catalog/pack-writer.ts";
-import { planFetch } from "../../../src/git/walk/fetch-plan.ts";
+import { type FetchNeeds, planFetch } from "../../../src/git/walk/fetch-plan.ts";
+import { KeptObjects } from "../../../src/git/walk/kept-objects.ts";
 import { codec } from "../../../src/storage/codec.ts";
 import { packKey } from "../../../src/storage/keys.ts";
 import type { PackRecord } from "../../../src/storage/repository-records.ts";
-import { GitStorage } from "../../../src/storage/storage.ts";
+import { GitStorage, type StoredRepository } from "../../../src/storage/storage.ts";
 import type { StorageUsage } from "../../../src/storage/storage-usage.ts";
 import { DiskBucket } from "../../support/disk-bucket.ts";
 import { LargeHistory, writeBlobPack } from "../../support/large-packs.ts";
@@ -55,6 +57,10 @@ function openStorage(packs: readonly PackRecord[]) {
   const listed = [...packs];
   const object = {
     beginUpload: async () => ({ version: 1, head: null, refs: [], packs: listed }),
+    replaceCollected: async (_: object, { pack }: { pack: PackRecord }) => {
+      listed.splice(0, listed.length, pack);
+      return { kind: "replaced" };
+    },
     replacePacks: async (_id: string, _names: string[], pack: PackRecord) => {
       listed.splice(0, listed.length, pack);
       return { kind: "replaced" };
@@ -149,21 +155,24 @@ async function readSlowly(pieces: AsyncGenerator<Uint8Array>): Promise<number> {
   return bytes;
 }
 
+/** A clone of all that a commit reaches. */
+const needsOf = (oid: string): FetchNeeds => ({
+  wantOids: [oid],
+  haveOids: [],
+  clientShallowOids: [],
+  cut: undefined,
+  filter: undefined,
+  tags: [],
+  isThin: false,
+});
+
 /** Clones all objects reachable from a commit, entry by entry. */
 async function clone(name: string, oid: string, known: readonly PackRecord[]): Promise<number> {
   const packs = await copyUncached(known);
   const { usage, stored } = openStorage(packs);
   return bounded(name, usage, async () => {
     const { catalog, graph, objects } = await stored.open({ packs });
-    const plan = await planFetch(graph, catalog, objects, {
-      wantOids: [oid],
-      haveOids: [],
-      clientShallowOids: [],
-      cut: undefined,
-      filter: undefined,
-      tags: [],
-      isThin: false,
-    });
+    const plan = await planFetch(graph, catalog, objects, needsOf(oid));
     const gauge = stored.openGauge();
     return readSlowly(
       writePack(catalog, objects, plan.wanted, { codec, takesOfsDelta: true, gauge }),
@@ -175,6 +184,22 @@ async function clone(name: string, oid: string, known: readonly PackRecord[]): P
 async function passThrough(name: string, pack: PackRecord): Promise<number> {
   const { usage, stored } = openStorage([pack]);
   return bounded(name, usage, () => readSlowly(stored.streamPack(pack, CHUNK_BYTES)));
+}
+
+/** Rewrites the only pack of a repository without what a commit does not reach. */
+async function collect(stored: StoredRepository, packs: PackRecord[], tip: string) {
+  const search = async (): Promise<Uint32Array> => {
+    const repository = await stored.open({ packs });
+    const kept = new KeptObjects(repository.catalog);
+    await kept.addReachable(repository, [tip], true);
+    kept.addLargeBases();
+    return kept.bitsOf(0);
+  };
+  const bits = await search();
+  const isKept = (position: number): boolean =>
+    (((bits[position >>> 5] ?? 0) >>> (position & 31)) & 1) === 1;
+  const epoch = { collections: 0, adoptions: 0 };
+  return stored.collectPack(only(packs), isKept, { isShared: false, epoch }, 0);
 }
 
 describe("storage stays below its memory bound and counts its memory", () => {
@@ -207,6 +232,16 @@ describe("storage stays below its memory bound and counts its memory", () => {
       await bounded("a merge of both", usage, () => stored.mergePacks(packs, 0));
       // The bases that completed the second pack are in the first.
       expect(listed).toMatchObject([{ objectCount: objects + 4 * MORE_COMMITS }]);
+
+      const merged = await copyUncached(listed);
+      const collecting = openStorage(merged);
+      await bounded("a search, and a pack without what it found", collecting.usage, () =>
+        collect(collecting.stored, merged, tip),
+      );
+      const { graph, catalog, objects: packed } = await stored.open({ packs: merged });
+      const reached = (await planFetch(graph, catalog, packed, needsOf(tip))).wanted.size;
+      expect(collecting.listed).toMatchObject([{ objectCount: reached }]);
+      expect(reached).toBeLessThan(objects + 4 * MORE_COMMITS);
     },
     TIMEOUT_MS,
   );

@@ -9,6 +9,7 @@ export const REPOSITORY_DETAILS = {
   "repository.renamed": RenamedFrom,
   "repository.visibility_changed": z.object({ isPrivate: z.boolean() }),
   "repository.deleted": NoDetails,
+  "repository.collection_requested": z.object({ graceDays: z.number() }),
   "repository.transfer_started": NoDetails,
   "repository.transfer_cancelled": NoDetails,
   "repository.transfer_rejected": NoDetails,
