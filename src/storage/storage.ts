@@ -1,5 +1,7 @@
 import { type ByteText, byteTextBytes } from "../git/byte-text.ts";
+import { BlockPool, resident } from "../git/catalog/block-pool.ts";
 import { mergePacks } from "../git/catalog/merge-packs.ts";
+import type { OpenPack } from "../git/catalog/pack-catalog.ts";
 import type { FindingSeverities } from "../git/object/finding.ts";
 import type { Gauge } from "../git/store.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
@@ -19,7 +21,14 @@ import { ResultCache } from "./result-cache.ts";
 import { attachmentKey, draftName, packageFileKey, packKey, rescueKey } from "./keys.ts";
 import { LargeFiles } from "./large-files.ts";
 import { OpenRepository } from "./open-repository.ts";
-import { deletePack, deleteUpload, openPack, openScratch } from "./pack-files.ts";
+import {
+  deletePack,
+  deleteUpload,
+  openPack,
+  openPackByBlock,
+  openScratch,
+  storeTables,
+} from "./pack-files.ts";
 import { PackReceiver } from "./pack-receiver.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 import type {
@@ -167,9 +176,32 @@ export class StoredRepository {
    */
   async open({ packs }: Pick<Snapshot, "packs">, budget?: Budget): Promise<OpenRepository> {
     const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
+    return this.toRepository(packs, await Promise.all(opened), budget);
+  }
+
+  /**
+   * Opens the packs of a snapshot, with the tables of large ones by block: for work that takes few objects, and looks at them
+   * by `resident`.
+   */
+  async openByBlock({ packs }: Pick<Snapshot, "packs">, budget?: Budget): Promise<OpenRepository> {
+    const pool = new BlockPool(this.openGauge());
+    const opened = packs.map((pack) =>
+      openPackByBlock(this.bucket, this.networkName, pack, pool),
+    );
+    const repository = this.toRepository(packs, await Promise.all(opened), budget);
+    // The graph is a getter, and may need a block.
+    if (repository.catalog.isByBlock) await resident(() => repository.graph);
+    return repository;
+  }
+
+  private toRepository(
+    packs: readonly PackRecord[],
+    opened: readonly OpenPack[],
+    budget: Budget | undefined,
+  ): OpenRepository {
     const key = packs.map(({ name }) => name).join(" ");
     const gauge = (): Gauge => this.openGauge();
-    return new OpenRepository(await Promise.all(opened), this.results, gauge, key, budget);
+    return new OpenRepository(opened, this.results, gauge, key, budget);
   }
 
   /** A gauge for bytes of this repository that a caller keeps in memory. */
@@ -274,17 +306,17 @@ export class StoredRepository {
         write: (piece) => upload.write(piece),
         gauge: this.openGauge(),
       });
-      await Promise.all([
+      const packBytes = upload.sizeBytes;
+      const [sidecarBytes] = await Promise.all([
+        storeTables(this.bucket, this.networkName, name, { ...merged, packBytes }),
         upload.finish(),
-        this.bucket.put(packKey(this.networkName, name, "idx"), merged.idxBytes),
-        this.bucket.put(packKey(this.networkName, name, "sidecar"), merged.sidecarBytes),
       ]);
       const record: PackRecord = {
         name,
         checksum: merged.checksum,
-        packBytes: upload.sizeBytes,
+        packBytes,
         idxBytes: merged.idxBytes.length,
-        sidecarBytes: merged.sidecarBytes.length,
+        sidecarBytes,
         objectCount: merged.objectCount,
       };
       const oldNames = packs.map((pack) => pack.name);

@@ -50,6 +50,46 @@ export interface Sidecar {
   readonly tagTargets: Uint32Array;
 }
 
+/** The tables of a sidecar without those that have an element for each object. */
+export type HistoryTables = Omit<
+  Sidecar,
+  "kinds" | "sizes" | "bases" | "introduced" | "packChecksum"
+>;
+
+/** The numbers of elements from which the layout of a sidecar follows. */
+export interface SidecarCounts {
+  readonly objects: number;
+  readonly outside: number;
+  readonly commits: number;
+  readonly parents: number;
+  readonly introduced: number;
+  readonly tags: number;
+}
+
+export const countsOf = (sidecar: Sidecar): SidecarCounts => ({
+  objects: sidecar.kinds.length,
+  outside: sidecar.outsideOids.length / OID_BYTES,
+  commits: sidecar.commits.length,
+  parents: sidecar.parents.length,
+  introduced: sidecar.introduced.length,
+  tags: sidecar.tags.length,
+});
+
+/** The start of each array of a sidecar and its length, both in bytes, and the length of the sidecar. */
+export function layoutOf(counts: SidecarCounts): {
+  readonly ranges: ReadonlyMap<keyof Sidecar, { readonly start: number; readonly end: number }>;
+  readonly sidecarBytes: number;
+} {
+  const { objects, outside, commits, parents, introduced, tags } = counts;
+  const ranges = new Map<keyof Sidecar, { start: number; end: number }>();
+  let at = HEADER_BYTES;
+  for (const [name, size, length] of layout(objects, outside, commits, parents, introduced, tags)) {
+    ranges.set(name, { start: at, end: at + size * length });
+    at += size * length;
+  }
+  return { ranges, sidecarBytes: at + OID_BYTES };
+}
+
 /** An array of the file: its field, its element size in bytes, and its length. */
 type Section = readonly [name: keyof Sidecar, elementBytes: 1 | 4 | 8, length: number];
 
@@ -173,5 +213,42 @@ export function parseSidecar(bytes: Uint8Array, codec: Codec): Sidecar {
     tagTargets: u32(tags),
     kinds: new Uint8Array(buffer, bytesOf(1, objects), objects),
     outsideOids: new Uint8Array(buffer, bytesOf(1, outside * OID_BYTES), outside * OID_BYTES),
+  };
+}
+
+/** Bytes of a sidecar without those of its objects: `commits` up to `introducedStarts`, `tags` with their targets. */
+export interface HistoryBytes {
+  readonly times: Uint8Array;
+  readonly commits: Uint8Array;
+  readonly tags: Uint8Array;
+  readonly outsideOids: Uint8Array;
+}
+
+/** Parses parts of a sidecar. Their arrays are copies. */
+export function parseHistory(counts: SidecarCounts, bytes: HistoryBytes): HistoryTables {
+  const { commits, parents, tags } = counts;
+  const reader = (part: Uint8Array) => {
+    const { buffer } = part.slice();
+    let at = 0;
+    return (length: number): Uint32Array => {
+      const numbers = new Uint32Array(buffer, at, length);
+      at += length * 4;
+      return numbers;
+    };
+  };
+  const nextCommits = reader(bytes.commits);
+  const nextTags = reader(bytes.tags);
+  // In the order of `layout`.
+  return {
+    times: new Float64Array(bytes.times.slice().buffer),
+    commits: nextCommits(commits),
+    roots: nextCommits(commits),
+    generations: nextCommits(commits),
+    parentStarts: nextCommits(commits + 1),
+    parents: nextCommits(parents),
+    introducedStarts: nextCommits(commits + 1),
+    tags: nextTags(tags),
+    tagTargets: nextTags(tags),
+    outsideOids: bytes.outsideOids,
   };
 }
