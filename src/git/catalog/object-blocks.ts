@@ -195,7 +195,7 @@ export class ObjectBlocks {
     for (let at = 0; at < introduced; at += SCANNED_NUMBERS) {
       const end = Math.min(introduced, at + SCANNED_NUMBERS);
       const bytes = await this.source.read(layout.listsAt + at * 4, layout.listsAt + end * 4);
-      const numbers = new Uint32Array(bytes.slice().buffer);
+      const numbers = new Uint32Array(new Uint8Array(bytes).buffer);
       for (let hit = numbers.indexOf(ref); hit >= 0; hit = numbers.indexOf(ref, hit + 1)) {
         found.add(findList(rows, listStarts, at + hit));
       }

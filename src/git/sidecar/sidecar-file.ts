@@ -228,7 +228,7 @@ export interface HistoryBytes {
 export function parseHistory(counts: SidecarCounts, bytes: HistoryBytes): HistoryTables {
   const { commits, parents, tags } = counts;
   const reader = (part: Uint8Array) => {
-    const { buffer } = part.slice();
+    const { buffer } = new Uint8Array(part);
     let at = 0;
     return (length: number): Uint32Array => {
       const numbers = new Uint32Array(buffer, at, length);
@@ -240,7 +240,7 @@ export function parseHistory(counts: SidecarCounts, bytes: HistoryBytes): Histor
   const nextTags = reader(bytes.tags);
   // In the order of `layout`.
   return {
-    times: new Float64Array(bytes.times.slice().buffer),
+    times: new Float64Array(new Uint8Array(bytes.times).buffer),
     commits: nextCommits(commits),
     roots: nextCommits(commits),
     generations: nextCommits(commits),

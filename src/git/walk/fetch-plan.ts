@@ -264,10 +264,10 @@ class FetchPlanner {
   private async findHomes(): Promise<void> {
     const { catalog, wanted } = this;
     const first = catalog.packs.findIndex((_, pack) => !wanted.positions(pack).next().done);
-    const isOlderByBlock = (pack: number): boolean =>
-      catalog.packs.slice(first, pack).some(({ blocks }) => blocks !== undefined);
+    if (first < 0) return;
     for (let pack = first + 1; pack < catalog.packs.length; pack++) {
-      if (first < 0 || !isOlderByBlock(pack)) continue;
+      const some = catalog.packs.slice(first, pack + 1);
+      if (some.every(({ blocks }) => blocks === undefined)) continue;
       const positions = Uint32Array.from(wanted.positions(pack));
       for (let at = 0; at < positions.length; at += LOADED_TOGETHER) {
         const some = positions.subarray(at, at + LOADED_TOGETHER);
