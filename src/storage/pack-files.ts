@@ -8,12 +8,7 @@ import {
   readBlockLayout,
   TABLE_BLOCK_BYTES,
 } from "../git/sidecar/block-tables.ts";
-import {
-  layoutOf,
-  parseHistory,
-  parseSidecar,
-  type Sidecar,
-} from "../git/sidecar/sidecar-file.ts";
+import { parseSidecar } from "../git/sidecar/sidecar-file.ts";
 import type { PackFileKind, Scratch } from "../git/store.ts";
 import { settled } from "../lib/settled.ts";
 import type { Bucket } from "./bucket.ts";
@@ -40,7 +35,7 @@ const indexes = new LruCache<BlockIndex | null>(24 * 1024 * 1024);
  * Opens a pack whose objects are looked up in blocks of its tables, if it is a large one with such tables, and as `openPack`
  * does otherwise.
  *
- * Cost: seven reads in two rounds, or none if what is in memory of the tables is cached.
+ * Cost: two reads, or none if what is in memory of the tables is cached.
  *
  * @param pool Holds the blocks of this request.
  */
@@ -74,19 +69,7 @@ async function readBlockIndex(
   const tail = await read(Math.max(0, fileBytes - TAIL_BYTES), fileBytes);
   const layout = readBlockLayout(tail, fileBytes);
   if (!layout) return null;
-  const { ranges } = layoutOf(layout.counts);
-  const rangeOf = (first: keyof Sidecar, last: keyof Sidecar): Promise<Uint8Array> =>
-    read(ranges.get(first)?.start ?? 0, ranges.get(last)?.end ?? 0);
-  const [times, commits, tags, outsideOids, ids] = await Promise.all([
-    rangeOf("times", "times"),
-    rangeOf("commits", "introducedStarts"),
-    rangeOf("tags", "tagTargets"),
-    rangeOf("outsideOids", "outsideOids"),
-    read(layout.commitOidsAt, layout.firstIdsAt + layout.rowBlocks * 4),
-  ]);
-  const history = parseHistory(layout.counts, { times, commits, tags, outsideOids });
-  const oidBytes = layout.firstIdsAt - layout.commitOidsAt;
-  return new BlockIndex(layout, history, ids.subarray(0, oidBytes), ids.subarray(oidBytes));
+  return new BlockIndex(layout, await read(layout.historyAt, fileBytes));
 }
 
 /** Bytes that are read of the end of a file to find whether it has block tables. */
@@ -119,9 +102,9 @@ export async function storeTables(
   }
   await bucket.put(idxKey, idxBytes);
   const upload = bucket.startUpload(sidecarKey);
-  // The offsets, and of each object the commit that introduces it.
+  // The order of the pack, and of each object the commit that introduces it.
   const gauge = bucket.openGauge();
-  gauge(13 * idx.count + TABLE_BLOCK_BYTES);
+  gauge(21 * idx.count + TABLE_BLOCK_BYTES);
   try {
     await upload.write(sidecarBytes);
     const pieces = formatBlockTables(parseSidecar(sidecarBytes, codec), idx, packBytes);

@@ -19,6 +19,8 @@ export function makeNoise(): (bytes: number) => Buffer {
 /** A pack that is streamed to a file. */
 export class PackFile {
   offset = 0;
+  /** The trailing hash of the finished pack, in hex. */
+  checksum = "";
   private readonly file: number;
   private readonly hash: Hash = createHash("sha1");
   private waiting: Uint8Array[] = [];
@@ -39,7 +41,9 @@ export class PackFile {
   /** Ends the pack; returns its length in bytes. */
   finish(): number {
     this.flush();
-    writeSync(this.file, this.hash.digest());
+    const digest = this.hash.digest();
+    this.checksum = digest.toString("hex");
+    writeSync(this.file, digest);
     closeSync(this.file);
     return this.offset + 20;
   }

@@ -1,76 +1,103 @@
 import { corrupt } from "../error.ts";
 import { COMMIT, TAG } from "../object/kind.ts";
-import { compareOidBytes, formatOid, type Oid, OID_BYTES } from "../oid.ts";
+import { compareOidBytes, formatOid, type Oid, OID_BYTES, oidBytes } from "../oid.ts";
+import { sortByOid } from "../pack/oid-order.ts";
 import {
   type BlockLayout,
   byGeneration,
+  ID_ROW_BYTES,
+  IDS_PER_BLOCK,
   NO_COMMIT,
+  type PackHistory,
+  parseHistory,
+  readNumber,
   rowIn,
   ROWS_PER_BLOCK,
   TABLE_BLOCK_BYTES,
 } from "../sidecar/block-tables.ts";
-import type { HistoryTables } from "../sidecar/sidecar-file.ts";
 import type { ByteSource } from "../store.ts";
 import { BlockMissing, type BlockPool } from "./block-pool.ts";
 
 /** What is in memory of the tables of a pack that are read by block: about 60 bytes a commit, and none an object. */
 export class BlockIndex {
   readonly layout: BlockLayout;
-  readonly history: HistoryTables;
-  /** Raw ids of the commits. */
-  readonly commitOids: Uint8Array;
+  readonly history: PackHistory;
   /** The first four bytes of each block's first id. */
   readonly firstIds: Uint32Array;
   /** Where each commit's list begins in the file, in numbers from the first list on. */
   readonly listStarts: Uint32Array;
+  /** The rows of commits by id. */
+  private readonly byId: Uint32Array;
 
-  /** @param firstIds As in the file. */
-  constructor(
-    layout: BlockLayout,
-    history: HistoryTables,
-    commitOids: Uint8Array,
-    firstIds: Uint8Array,
-  ) {
+  /** @param tail The bytes of the file from `historyAt` on. */
+  constructor(layout: BlockLayout, tail: Uint8Array) {
     this.layout = layout;
-    this.history = history;
-    this.commitOids = commitOids;
-    const view = new DataView(firstIds.buffer, firstIds.byteOffset, firstIds.length);
-    this.firstIds = Uint32Array.from({ length: layout.rowBlocks }, (_, at) =>
+    const firstIdsStart = layout.firstIdsAt - layout.historyAt;
+    this.history = parseHistory(layout, tail.subarray(0, firstIdsStart));
+    const view = new DataView(tail.buffer, tail.byteOffset + firstIdsStart, layout.idBlocks * 4);
+    this.firstIds = Uint32Array.from({ length: layout.idBlocks }, (_, at) =>
       view.getUint32(at * 4),
     );
-    const { introducedStarts, generations } = history;
+    const { introducedStarts, generations, commitOids } = this.history;
     this.listStarts = new Uint32Array(generations.length);
     let at = 0;
     for (const row of byGeneration(generations)) {
       this.listStarts[row] = at;
       at += (introducedStarts[row + 1] as number) - (introducedStarts[row] as number);
     }
+    this.byId = sortByOid(commitOids, generations.length);
   }
 
   /** Memory held in bytes. */
   get heldBytes(): number {
-    const arrays = [this.commitOids, this.firstIds, this.listStarts];
+    const arrays = [this.firstIds, this.listStarts, this.byId];
     const tables = Object.values(this.history) as Uint8Array[];
     return [...arrays, ...tables].reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
   /** The row of a commit in the tables of history, -1 if it has none. */
   findCommit(oid: Uint8Array, offset: number): number {
-    let low = 0;
-    let high = this.history.commits.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const difference = compareOidBytes(this.commitOids, middle * OID_BYTES, oid, offset);
-      if (difference === 0) return middle;
-      if (difference < 0) low = middle + 1;
-      else high = middle - 1;
+    const at = this.lowerBound(oid, offset);
+    const row = this.byId[at];
+    if (row === undefined) return -1;
+    const { commitOids } = this.history;
+    return compareOidBytes(commitOids, row * OID_BYTES, oid, offset) === 0 ? row : -1;
+  }
+
+  /** The rows of the commits whose hex id starts with `prefix`. */
+  findCommits(prefix: string): number[] {
+    const rows: number[] = [];
+    const { commitOids } = this.history;
+    for (let at = this.lowerBound(oidBytes(prefix.padEnd(40, "0")), 0); ; at++) {
+      const row = this.byId[at];
+      if (row === undefined || !formatOid(commitOids, row * OID_BYTES).startsWith(prefix)) {
+        return rows;
+      }
+      rows.push(row);
     }
-    return -1;
+  }
+
+  commitOid(row: number): Oid {
+    return formatOid(this.history.commitOids, row * OID_BYTES);
+  }
+
+  private lowerBound(oid: Uint8Array, offset: number): number {
+    const { commitOids } = this.history;
+    let low = 0;
+    let high = this.byId.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const row = this.byId[middle] as number;
+      if (compareOidBytes(commitOids, row * OID_BYTES, oid, offset) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }
 
 /**
- * The objects of a pack by rows in blocks of a file, addressed as in its index. Commits are found without a block.
+ * The objects of a pack by rows in blocks of a file. A position is the number of an object in pack order, and not its rank by
+ * id as in an index. Commits are found without a block.
  *
  * Each method throws `BlockMissing` if the block that it needs is not in memory.
  */
@@ -101,15 +128,15 @@ export class ObjectBlocks {
     if (commit >= 0) return this.index.history.commits[commit] as number;
     // More than one block only where ids share their first four bytes.
     for (let at = this.lastBlockOf(oid, offset); at >= 0; at--) {
-      const block = this.rowBlock(at);
-      const rows = this.rowsOf(at);
+      const block = this.block(this.index.layout.idsAt / TABLE_BLOCK_BYTES + at);
       if (at > 0 && compareOidBytes(block, 0, oid, offset) > 0) continue;
       let low = 0;
-      let high = rows - 1;
+      let high = Math.min(IDS_PER_BLOCK, this.count - at * IDS_PER_BLOCK) - 1;
       while (low <= high) {
         const middle = (low + high) >>> 1;
-        const difference = compareOidBytes(block, rowIn.oidAt(middle), oid, offset);
-        if (difference === 0) return at * ROWS_PER_BLOCK + middle;
+        const start = middle * ID_ROW_BYTES;
+        const difference = compareOidBytes(block, start, oid, offset);
+        if (difference === 0) return readNumber(block, start + OID_BYTES);
         if (difference < 0) low = middle + 1;
         else high = middle - 1;
       }
@@ -206,7 +233,7 @@ export class ObjectBlocks {
   /** The blocks in which the objects with these raw ids would be: their numbers in the file. */
   blocksOfOids(oids: Iterable<Uint8Array>): Set<number> {
     const blocks = new Set<number>();
-    const first = this.index.layout.rowsAt / TABLE_BLOCK_BYTES;
+    const first = this.index.layout.idsAt / TABLE_BLOCK_BYTES;
     for (const oid of oids) {
       if (this.index.findCommit(oid, 0) < 0) blocks.add(first + this.lastBlockOf(oid, 0));
     }
@@ -238,10 +265,6 @@ export class ObjectBlocks {
       else high = middle - 1;
     }
     return low;
-  }
-
-  private rowsOf(block: number): number {
-    return Math.min(ROWS_PER_BLOCK, this.count - block * ROWS_PER_BLOCK);
   }
 
   private at(position: number): { block: Uint8Array; row: number } {

@@ -41,7 +41,7 @@ export const countObjects = (pack: OpenPack): number => pack.blocks?.count ?? pa
 export const historyOf = (pack: OpenPack): HistoryTables =>
   pack.blocks?.index.history ?? pack.sidecar;
 
-/** The location of an object: a pack, and a position in its index. */
+/** The location of an object: a pack, and a position in its index; in pack order where its tables are read by block. */
 export interface ObjectLocation {
   /** Number of the pack in the catalog. */
   readonly pack: number;

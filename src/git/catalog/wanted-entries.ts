@@ -35,8 +35,8 @@ export class WantedEntries {
         positions.toSorted((a, b) => idx.offset(a) - idx.offset(b)),
       );
     }
+    // Positions are in pack order, and so are their rows: each block is loaded once.
     const found = new EntryRows(positions.length);
-    // By position, so that each block is loaded once.
     for (let at = 0; at < positions.length; at += LOADED_TOGETHER) {
       const some = Array.from(positions.subarray(at, at + LOADED_TOGETHER), (position) => ({
         pack,
@@ -47,15 +47,7 @@ export class WantedEntries {
         found.set(at + index, await resident(() => catalog.entry(location)));
       }
     }
-    const order = positions.map((_, at) => at).sort((a, b) => found.start(a) - found.start(b));
-    const sorted = new EntryRows(positions.length);
-    for (const [at, from] of order.entries()) sorted.copy(at, found, from);
-    return new WantedEntries(
-      catalog,
-      pack,
-      order.map((from) => positions[from] as number),
-      sorted,
-    );
+    return new WantedEntries(catalog, pack, positions, found);
   }
 
   /** Memory held in bytes. */
@@ -103,22 +95,11 @@ class EntryRows {
     return 3 * this.starts.byteLength + this.bases.byteLength;
   }
 
-  start(at: number): number {
-    return this.starts[at] as number;
-  }
-
   set(at: number, { start, end, sizeBytes, base }: ObjectEntry): void {
     this.starts[at] = start;
     this.ends[at] = end;
     this.sizes[at] = sizeBytes;
     this.bases[at] = base?.position ?? -1;
-  }
-
-  copy(at: number, from: EntryRows, index: number): void {
-    this.starts[at] = from.starts[index] as number;
-    this.ends[at] = from.ends[index] as number;
-    this.sizes[at] = from.sizes[index] as number;
-    this.bases[at] = from.bases[index] as number;
   }
 
   get(at: number, location: ObjectEntry["location"]): ObjectEntry {

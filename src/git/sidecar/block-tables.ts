@@ -1,9 +1,15 @@
 import { corrupt } from "../error.ts";
 import { OID_BYTES } from "../oid.ts";
 import type { IdxFile } from "../pack/idx-file.ts";
-import { countsOf, layoutOf, type Sidecar, type SidecarCounts } from "./sidecar-file.ts";
+import {
+  countsOf,
+  type HistoryTables,
+  type Sidecar,
+  type SidecarCounts,
+  sidecarLength,
+} from "./sidecar-file.ts";
 
-/** Size of a block, in bytes. Rows and lists begin at a multiple of it, so that a row is in one block. */
+/** Size of a block, in bytes. Tables begin at a multiple of it, so that a row is in one block. */
 export const TABLE_BLOCK_BYTES = 64 * 1024;
 /**
  * Objects from which on a pack has block tables. The tables of a smaller one are read whole: at most 6 MB, which costs
@@ -13,12 +19,15 @@ export const BLOCK_TABLES_MIN = 100_000;
 
 const MAGIC = 0x45464254;
 const VERSION = 1;
-/** Magic, version, and the sidecar's length and six counts, four bytes each, except for the length with eight. */
+/** Magic, version, the length of the sidecar in eight bytes, and its six counts, four bytes each. */
 const TRAILER_BYTES = 4 + 4 + 8 + 6 * 4;
 
 /** Size of an object's row: see `formatRow`. */
 const ROW_BYTES = 48;
 export const ROWS_PER_BLOCK = Math.floor(TABLE_BLOCK_BYTES / ROW_BYTES);
+/** An id and the number of its object. */
+export const ID_ROW_BYTES = OID_BYTES + 4;
+export const IDS_PER_BLOCK = Math.floor(TABLE_BLOCK_BYTES / ID_ROW_BYTES);
 /** Marks an object that no commit of the pack introduces. */
 export const NO_COMMIT = 0xffffffff;
 /** Flag of an object that several commits introduce. */
@@ -29,38 +38,60 @@ export interface BlockLayout {
   readonly counts: SidecarCounts;
   /** Length of the sidecar before them, in bytes. */
   readonly sidecarBytes: number;
+  /** A row for each object, in pack order. */
   readonly rowsAt: number;
-  readonly rowBlocks: number;
+  /** The number of each object, by id. */
+  readonly idsAt: number;
+  readonly idBlocks: number;
   /** Lists of introduced objects, those of the commits with the highest generations first. */
   readonly listsAt: number;
-  /** Raw ids of the commits, in the order of the sidecar. */
-  readonly commitOidsAt: number;
-  /** The first four bytes of each block's first id. */
+  /** What is held in memory: `HISTORY`, the ids of commits, and the first four bytes of each block's first id. */
+  readonly historyAt: number;
   readonly firstIdsAt: number;
   readonly fileBytes: number;
+}
+
+/** The arrays of history in the file: field, size of an element in bytes, and number of elements. */
+const historySections = (
+  counts: SidecarCounts,
+): readonly (readonly [keyof PackHistory, 1 | 4 | 8, number])[] => [
+  ["times", 8, counts.commits],
+  ["commits", 4, counts.commits],
+  ["roots", 4, counts.commits],
+  ["generations", 4, counts.commits],
+  ["parentStarts", 4, counts.commits + 1],
+  ["parents", 4, counts.parents],
+  ["introducedStarts", 4, counts.commits + 1],
+  ["tags", 4, counts.tags],
+  ["tagTargets", 4, counts.tags],
+  ["outsideOids", 1, counts.outside * OID_BYTES],
+  ["commitOids", 1, counts.commits * OID_BYTES],
+];
+
+/**
+ * The history of a pack whose objects are numbered in pack order: `HistoryTables` with these numbers for positions in the
+ * index, and the ids of its commits.
+ */
+export interface PackHistory extends HistoryTables {
+  /** Raw ids, 20 bytes each, in the order of `commits`. */
+  readonly commitOids: Uint8Array;
 }
 
 const upToBlock = (bytes: number): number =>
   Math.ceil(bytes / TABLE_BLOCK_BYTES) * TABLE_BLOCK_BYTES;
 
 export function blockLayout(counts: SidecarCounts): BlockLayout {
-  const { sidecarBytes } = layoutOf(counts);
+  const sidecarBytes = sidecarLength(counts);
   const rowsAt = upToBlock(sidecarBytes);
   const rowBlocks = Math.ceil(counts.objects / ROWS_PER_BLOCK);
-  const listsAt = rowsAt + rowBlocks * TABLE_BLOCK_BYTES;
-  const commitOidsAt = upToBlock(listsAt + counts.introduced * 4);
-  const firstIdsAt = commitOidsAt + counts.commits * OID_BYTES;
-  const fileBytes = firstIdsAt + rowBlocks * 4 + TRAILER_BYTES;
-  return {
-    counts,
-    sidecarBytes,
-    rowsAt,
-    rowBlocks,
-    listsAt,
-    commitOidsAt,
-    firstIdsAt,
-    fileBytes,
-  };
+  const idsAt = rowsAt + rowBlocks * TABLE_BLOCK_BYTES;
+  const idBlocks = Math.ceil(counts.objects / IDS_PER_BLOCK);
+  const listsAt = idsAt + idBlocks * TABLE_BLOCK_BYTES;
+  const historyAt = upToBlock(listsAt + counts.introduced * 4);
+  const historyBytes = historySections(counts).reduce((sum, [, size, n]) => sum + size * n, 0);
+  const firstIdsAt = historyAt + historyBytes;
+  const fileBytes = firstIdsAt + idBlocks * 4 + TRAILER_BYTES;
+  return { counts, sidecarBytes, rowsAt, idsAt, idBlocks, listsAt, historyAt, firstIdsAt, fileBytes };
 }
 
 /**
@@ -88,14 +119,29 @@ export function readBlockLayout(tail: Uint8Array, fileBytes: number): BlockLayou
   return layout;
 }
 
+/** Parses history: the bytes of a file from `historyAt` on. The arrays are views of one copy. */
+export function parseHistory({ counts }: BlockLayout, bytes: Uint8Array): PackHistory {
+  const { buffer } = new Uint8Array(bytes);
+  let at = 0;
+  const arrays = historySections(counts).map(([name, size, length]) => {
+    const start = at;
+    at += size * length;
+    if (size === 8) return [name, new Float64Array(buffer, start, length)] as const;
+    if (size === 4) return [name, new Uint32Array(buffer, start, length)] as const;
+    return [name, new Uint8Array(buffer, start, length)] as const;
+  });
+  return Object.fromEntries(arrays) as unknown as PackHistory;
+}
+
 /** The rows of commits, those of the highest generations first: recent history is in few blocks so. */
 export function byGeneration(generations: Uint32Array): Uint32Array {
   let highest = 0;
   for (const generation of generations) highest = Math.max(highest, generation);
   const starts = new Uint32Array(highest + 2);
   for (const generation of generations) (starts[highest - generation + 1] as number)++;
-  for (let at = 1; at < starts.length; at++)
+  for (let at = 1; at < starts.length; at++) {
     (starts[at] as number) += starts[at - 1] as number;
+  }
   const rows = new Uint32Array(generations.length);
   for (const [row, generation] of generations.entries()) {
     const slot = highest - generation;
@@ -106,34 +152,11 @@ export function byGeneration(generations: Uint32Array): Uint32Array {
 }
 
 /**
- * The commit that introduces each object, the one of the highest generation if there are several, and which objects have
- * several.
- */
-function findIntroducers(sidecar: Sidecar): { rows: Uint32Array; several: Uint8Array } {
-  const { introduced, introducedStarts, generations } = sidecar;
-  const count = sidecar.kinds.length;
-  const rows = new Uint32Array(count).fill(NO_COMMIT);
-  const several = new Uint8Array(Math.ceil(count / 8));
-  for (let row = 0; row < generations.length; row++) {
-    const end = introducedStarts[row + 1] as number;
-    for (let at = introducedStarts[row] as number; at < end; at++) {
-      const ref = introduced[at] as number;
-      if (ref >= count) continue;
-      const former = rows[ref] as number;
-      if (former !== NO_COMMIT) (several[ref >>> 3] as number) |= 1 << (ref & 7);
-      const isNewer =
-        former === NO_COMMIT || (generations[former] as number) < (generations[row] as number);
-      if (isNewer) rows[ref] = row;
-    }
-  }
-  return { rows, several };
-}
-
-/**
- * The block tables that follow a sidecar in its file, in pieces: for each object one row with all that is known of it, and
- * the lists of introduced objects in an order in which those of recent commits are together.
+ * The block tables that follow a sidecar in its file, in pieces: for each object one row with all that is known of it, a
+ * table of ids, and the lists of introduced objects.
  *
- * The sidecar itself stays as it is, for those who read it whole. Memory: 16 bytes an object.
+ * Objects are numbered in pack order, in which the trees of neighbouring commits are together, and so are their rows. The
+ * sidecar itself stays as it is, for those who read it whole. Memory: 21 bytes an object, and 60 a commit.
  *
  * @param packBytes Length of the pack.
  */
@@ -144,25 +167,182 @@ export function* formatBlockTables(
 ): Generator<Uint8Array> {
   const counts = countsOf(sidecar);
   const layout = blockLayout(counts);
+  const order = new PackOrder(idx, packBytes - OID_BYTES);
+  const { history, rows } = orderHistory(sidecar, idx, order);
   yield new Uint8Array(layout.rowsAt - layout.sidecarBytes);
-  const introducers = findIntroducers(sidecar);
-  const firstIds = new Uint8Array(layout.rowBlocks * 4);
-  const findEnd = endFinder(idx, packBytes - OID_BYTES);
-  for (let block = 0; block < layout.rowBlocks; block++) {
+  yield* formatRows(sidecar, idx, order, findIntroducers(sidecar, rows));
+  const firstIds = new Uint8Array(layout.idBlocks * 4);
+  for (let block = 0; block < layout.idBlocks; block++) {
     const bytes = new Uint8Array(TABLE_BLOCK_BYTES);
-    const first = block * ROWS_PER_BLOCK;
-    const last = Math.min(counts.objects, first + ROWS_PER_BLOCK);
-    const ids = idx.oids.subarray(first * OID_BYTES, last * OID_BYTES);
-    firstIds.set(ids.subarray(0, 4), block * 4);
+    const view = new DataView(bytes.buffer);
+    const first = block * IDS_PER_BLOCK;
+    const last = Math.min(counts.objects, first + IDS_PER_BLOCK);
     for (let position = first; position < last; position++) {
-      const offset = idx.offset(position);
+      const at = (position - first) * ID_ROW_BYTES;
+      bytes.set(idx.oids.subarray(position * OID_BYTES, (position + 1) * OID_BYTES), at);
+      view.setUint32(at + OID_BYTES, order.numberOf(position), true);
+    }
+    firstIds.set(bytes.subarray(0, 4), block * 4);
+    yield bytes;
+  }
+  for (const row of byGeneration(history.generations)) {
+    const own = rows[row] as number;
+    const { introduced, introducedStarts } = sidecar;
+    const list = introduced.slice(introducedStarts[own], introducedStarts[own + 1]);
+    if (list.length > 0) yield new Uint8Array(order.mapRefs(list).buffer);
+  }
+  yield new Uint8Array(layout.historyAt - layout.listsAt - counts.introduced * 4);
+  for (const [name] of historySections(counts)) {
+    const { buffer, byteOffset, byteLength } = history[name];
+    yield new Uint8Array(buffer, byteOffset, byteLength);
+  }
+  yield firstIds;
+  yield formatTrailer(layout);
+}
+
+/** The objects of a pack in the order of their entries: 12 bytes each. */
+class PackOrder {
+  /** The position in the index of each object. */
+  readonly positions: Uint32Array;
+  private readonly offsets: Float64Array;
+  private readonly idx: IdxFile;
+  private readonly packEnd: number;
+
+  constructor(idx: IdxFile, packEnd: number) {
+    this.idx = idx;
+    this.packEnd = packEnd;
+    this.offsets = idx.sortedOffsets;
+    this.positions = new Uint32Array(idx.count);
+    for (let position = 0; position < idx.count; position++) {
+      this.positions[this.numberOf(position)] = position;
+    }
+  }
+
+  /** The number of the object at a position. */
+  numberOf(position: number): number {
+    const offset = this.idx.offset(position);
+    let low = 0;
+    let high = this.offsets.length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.offsets[middle] as number) < offset) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  start(number: number): number {
+    return this.offsets[number] as number;
+  }
+
+  end(number: number): number {
+    return this.offsets[number + 1] ?? this.packEnd;
+  }
+
+  /** Maps references to objects, in place. */
+  mapRefs(refs: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+    for (const [at, ref] of refs.entries()) {
+      if (ref < this.idx.count) refs[at] = this.numberOf(ref);
+    }
+    return refs;
+  }
+}
+
+/** History in pack order, and for each of its rows the one of the sidecar. */
+function orderHistory(
+  sidecar: Sidecar,
+  idx: IdxFile,
+  order: PackOrder,
+): { history: PackHistory; rows: Uint32Array } {
+  const numbers = order.mapRefs(sidecar.commits.slice());
+  const rows = numbers.map((_, row) => row).sort(
+    (a, b) => (numbers[a] as number) - (numbers[b] as number),
+  );
+  const tagNumbers = order.mapRefs(sidecar.tags.slice());
+  const tagRows = tagNumbers.map((_, row) => row).sort(
+    (a, b) => (tagNumbers[a] as number) - (tagNumbers[b] as number),
+  );
+  const commitOids = new Uint8Array(rows.length * OID_BYTES);
+  const parentStarts = new Uint32Array(rows.length + 1);
+  const introducedStarts = new Uint32Array(rows.length + 1);
+  const parents = new Uint32Array(sidecar.parents.length);
+  for (const [row, from] of rows.entries()) {
+    const position = sidecar.commits[from] as number;
+    commitOids.set(idx.oids.subarray(position * OID_BYTES, (position + 1) * OID_BYTES), row * OID_BYTES);
+    const own = sidecar.parents.slice(sidecar.parentStarts[from], sidecar.parentStarts[from + 1]);
+    parents.set(order.mapRefs(own), parentStarts[row]);
+    parentStarts[row + 1] = (parentStarts[row] as number) + own.length;
+    const listed =
+      (sidecar.introducedStarts[from + 1] as number) - (sidecar.introducedStarts[from] as number);
+    introducedStarts[row + 1] = (introducedStarts[row] as number) + listed;
+  }
+  const history = {
+    times: Float64Array.from(rows, (row) => sidecar.times[row] as number),
+    commits: rows.map((row) => numbers[row] as number),
+    roots: order.mapRefs(rows.map((row) => sidecar.roots[row] as number)),
+    generations: rows.map((row) => sidecar.generations[row] as number),
+    parentStarts,
+    parents,
+    introducedStarts,
+    tags: tagRows.map((row) => tagNumbers[row] as number),
+    tagTargets: order.mapRefs(tagRows.map((row) => sidecar.tagTargets[row] as number)),
+    outsideOids: sidecar.outsideOids,
+    commitOids,
+  };
+  return { history, rows };
+}
+
+/** By position, the row of the commit that introduces each object; and which objects several commits introduce. */
+interface Introducers {
+  readonly rows: Uint32Array;
+  readonly several: Uint8Array;
+}
+
+/**
+ * Finds the commit that introduces each object, the one of the highest generation if there are several.
+ *
+ * @param rows The row of the sidecar for each row of the block tables.
+ */
+function findIntroducers(sidecar: Sidecar, rows: Uint32Array): Introducers {
+  const { introduced, introducedStarts, generations } = sidecar;
+  const count = sidecar.kinds.length;
+  const found = new Uint32Array(count).fill(NO_COMMIT);
+  const several = new Uint8Array(Math.ceil(count / 8));
+  for (const [row, from] of rows.entries()) {
+    const end = introducedStarts[from + 1] as number;
+    for (let at = introducedStarts[from] as number; at < end; at++) {
+      const ref = introduced[at] as number;
+      if (ref >= count) continue;
+      const former = found[ref] as number;
+      if (former !== NO_COMMIT) (several[ref >>> 3] as number) |= 1 << (ref & 7);
+      const isNewer =
+        former === NO_COMMIT ||
+        (generations[rows[former] as number] as number) < (generations[from] as number);
+      if (isNewer) found[ref] = row;
+    }
+  }
+  return { rows: found, several };
+}
+
+function* formatRows(
+  sidecar: Sidecar,
+  idx: IdxFile,
+  order: PackOrder,
+  introducers: Introducers,
+): Generator<Uint8Array> {
+  for (let first = 0; first < idx.count; first += ROWS_PER_BLOCK) {
+    const bytes = new Uint8Array(TABLE_BLOCK_BYTES);
+    const last = Math.min(idx.count, first + ROWS_PER_BLOCK);
+    for (let number = first; number < last; number++) {
+      const position = order.positions[number] as number;
       const hasSeveral = ((introducers.several[position >>> 3] as number) >>> (position & 7)) & 1;
-      formatRow(bytes, position - first, {
-        oid: ids.subarray((position - first) * OID_BYTES, (position - first + 1) * OID_BYTES),
-        offset,
-        entryBytes: findEnd(offset) - offset,
+      const base = sidecar.bases[position] as number;
+      formatRow(bytes, number - first, {
+        oid: idx.oids.subarray(position * OID_BYTES, (position + 1) * OID_BYTES),
+        offset: order.start(number),
+        entryBytes: order.end(number) - order.start(number),
         sizeBytes: sidecar.sizes[position] as number,
-        base: sidecar.bases[position] as number,
+        base: base < 0 ? -1 : order.numberOf(base),
         introducer: introducers.rows[position] as number,
         kind: sidecar.kinds[position] as number,
         flags: hasSeveral * SEVERAL,
@@ -170,49 +350,6 @@ export function* formatBlockTables(
     }
     yield bytes;
   }
-  yield* formatLists(sidecar);
-  const listBytes = layout.commitOidsAt - layout.listsAt - counts.introduced * 4;
-  yield new Uint8Array(listBytes);
-  yield collectOids(idx.oids, sidecar.commits);
-  yield firstIds;
-  yield formatTrailer(layout);
-}
-
-/** Returns the end of the entry that starts at an offset. */
-function endFinder(idx: IdxFile, packEnd: number): (offset: number) => number {
-  const offsets = new Float64Array(idx.count);
-  for (let position = 0; position < idx.count; position++) offsets[position] = idx.offset(position);
-  offsets.sort();
-  return (offset) => {
-    let low = 0;
-    let high = offsets.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((offsets[middle] as number) <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return offsets[low] ?? packEnd;
-  };
-}
-
-function* formatLists({
-  generations,
-  introduced,
-  introducedStarts,
-}: Sidecar): Generator<Uint8Array> {
-  for (const row of byGeneration(generations)) {
-    const list = introduced.slice(introducedStarts[row], introducedStarts[row + 1]);
-    if (list.length > 0) yield new Uint8Array(list.buffer);
-  }
-}
-
-function collectOids(oids: Uint8Array, positions: Uint32Array): Uint8Array {
-  const collected = new Uint8Array(positions.length * OID_BYTES);
-  for (const [row, position] of positions.entries()) {
-    const oid = oids.subarray(position * OID_BYTES, (position + 1) * OID_BYTES);
-    collected.set(oid, row * OID_BYTES);
-  }
-  return collected;
 }
 
 function formatTrailer({ counts, sidecarBytes }: BlockLayout): Uint8Array {
@@ -261,15 +398,16 @@ function setUint48(view: DataView, at: number, value: number): void {
   view.setUint16(at + 4, Math.floor(value / 2 ** 32), true);
 }
 
-const getUint48 = (bytes: Uint8Array, at: number): number =>
-  getUint32(bytes, at) + ((bytes[at + 4] as number) | ((bytes[at + 5] as number) << 8)) * 2 ** 32;
-
-const getUint32 = (bytes: Uint8Array, at: number): number =>
+/** The four bytes at `at` as a number, little-endian. */
+export const readNumber = (bytes: Uint8Array, at: number): number =>
   ((bytes[at] as number) |
     ((bytes[at + 1] as number) << 8) |
     ((bytes[at + 2] as number) << 16) |
     ((bytes[at + 3] as number) << 24)) >>>
   0;
+
+const getUint48 = (bytes: Uint8Array, at: number): number =>
+  readNumber(bytes, at) + ((bytes[at + 4] as number) | ((bytes[at + 5] as number) << 8)) * 2 ** 32;
 
 /** The rows of a block, by their number in it. */
 export const rowIn = {
@@ -278,8 +416,8 @@ export const rowIn = {
   entryBytes: (block: Uint8Array, row: number): number => getUint48(block, row * ROW_BYTES + 26),
   sizeBytes: (block: Uint8Array, row: number): number => getUint48(block, row * ROW_BYTES + 32),
   /** -1 for an object stored whole. */
-  base: (block: Uint8Array, row: number): number => getUint32(block, row * ROW_BYTES + 38) | 0,
-  introducer: (block: Uint8Array, row: number): number => getUint32(block, row * ROW_BYTES + 42),
+  base: (block: Uint8Array, row: number): number => readNumber(block, row * ROW_BYTES + 38) | 0,
+  introducer: (block: Uint8Array, row: number): number => readNumber(block, row * ROW_BYTES + 42),
   kind: (block: Uint8Array, row: number): number => block[row * ROW_BYTES + 46] as number,
   hasSeveral: (block: Uint8Array, row: number): boolean =>
     ((block[row * ROW_BYTES + 47] as number) & SEVERAL) !== 0,

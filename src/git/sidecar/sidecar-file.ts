@@ -75,19 +75,11 @@ export const countsOf = (sidecar: Sidecar): SidecarCounts => ({
   tags: sidecar.tags.length,
 });
 
-/** The start of each array of a sidecar and its length, both in bytes, and the length of the sidecar. */
-export function layoutOf(counts: SidecarCounts): {
-  readonly ranges: ReadonlyMap<keyof Sidecar, { readonly start: number; readonly end: number }>;
-  readonly sidecarBytes: number;
-} {
+/** The length of a sidecar in bytes. */
+export function sidecarLength(counts: SidecarCounts): number {
   const { objects, outside, commits, parents, introduced, tags } = counts;
-  const ranges = new Map<keyof Sidecar, { start: number; end: number }>();
-  let at = HEADER_BYTES;
-  for (const [name, size, length] of layout(objects, outside, commits, parents, introduced, tags)) {
-    ranges.set(name, { start: at, end: at + size * length });
-    at += size * length;
-  }
-  return { ranges, sidecarBytes: at + OID_BYTES };
+  const sections = layout(objects, outside, commits, parents, introduced, tags);
+  return sections.reduce((sum, [, size, length]) => sum + size * length, HEADER_BYTES) + OID_BYTES;
 }
 
 /** An array of the file: its field, its element size in bytes, and its length. */
@@ -213,42 +205,5 @@ export function parseSidecar(bytes: Uint8Array, codec: Codec): Sidecar {
     tagTargets: u32(tags),
     kinds: new Uint8Array(buffer, bytesOf(1, objects), objects),
     outsideOids: new Uint8Array(buffer, bytesOf(1, outside * OID_BYTES), outside * OID_BYTES),
-  };
-}
-
-/** Bytes of a sidecar without those of its objects: `commits` up to `introducedStarts`, `tags` with their targets. */
-export interface HistoryBytes {
-  readonly times: Uint8Array;
-  readonly commits: Uint8Array;
-  readonly tags: Uint8Array;
-  readonly outsideOids: Uint8Array;
-}
-
-/** Parses parts of a sidecar. Their arrays are copies. */
-export function parseHistory(counts: SidecarCounts, bytes: HistoryBytes): HistoryTables {
-  const { commits, parents, tags } = counts;
-  const reader = (part: Uint8Array) => {
-    const { buffer } = new Uint8Array(part);
-    let at = 0;
-    return (length: number): Uint32Array => {
-      const numbers = new Uint32Array(buffer, at, length);
-      at += length * 4;
-      return numbers;
-    };
-  };
-  const nextCommits = reader(bytes.commits);
-  const nextTags = reader(bytes.tags);
-  // In the order of `layout`.
-  return {
-    times: new Float64Array(new Uint8Array(bytes.times).buffer),
-    commits: nextCommits(commits),
-    roots: nextCommits(commits),
-    generations: nextCommits(commits),
-    parentStarts: nextCommits(commits + 1),
-    parents: nextCommits(parents),
-    introducedStarts: nextCommits(commits + 1),
-    tags: nextTags(tags),
-    tagTargets: nextTags(tags),
-    outsideOids: bytes.outsideOids,
   };
 }

@@ -119,7 +119,7 @@ export class CommitGraph {
     const { pack, row } = this.rowOf(node);
     const { blocks } = this.catalog.pack(pack);
     return blocks
-      ? formatOid(blocks.index.commitOids, row * OID_BYTES)
+      ? formatOid(blocks.index.history.commitOids, row * OID_BYTES)
       : this.catalog.oid(this.location(node));
   }
 
@@ -132,6 +132,11 @@ export class CommitGraph {
   root(node: Node): ObjectLocation | undefined {
     const { pack, row } = this.rowOf(node);
     return this.locationOfRef(pack, historyOf(this.catalog.pack(pack)).roots[row] as number);
+  }
+
+  /** `root`, with the blocks that this needs. */
+  loadRoot(node: Node): Promise<ObjectLocation | undefined> {
+    return resident(() => this.root(node));
   }
 
   /** The id of a commit's root tree; undefined if the tree is in no pack. */
@@ -286,7 +291,7 @@ export class CommitGraph {
       return older === NO_NODE ? own : older;
     }
     const row = own - (this.firsts[pack] as number);
-    const older = this.findCommit(each.blocks.index.commitOids, row * OID_BYTES, pack);
+    const older = this.findCommit(each.blocks.index.history.commitOids, row * OID_BYTES, pack);
     return older === NO_NODE ? own : older;
   }
 

@@ -15,8 +15,6 @@ export function openByBlock(pack: OpenPack, pool = new BlockPool()): BlockPack {
   const file = Buffer.concat([formatSidecar(sidecar, codec), ...tables]);
   const layout = readBlockLayout(file, file.length);
   if (!layout) throw new Error("no block tables");
-  const ids = file.subarray(layout.commitOidsAt, layout.firstIdsAt);
-  const firstIds = file.subarray(layout.firstIdsAt, layout.firstIdsAt + 4 * layout.rowBlocks);
-  const index = new BlockIndex(layout, sidecar, ids, firstIds);
+  const index = new BlockIndex(layout, file.subarray(layout.historyAt));
   return new BlockPack(new ObjectBlocks(index, new MemorySource(file), pool, `${names++}`), source);
 }
