@@ -40,8 +40,9 @@ export class OpenRepository {
     this.budget = budget;
     this.results = results;
     this.openGauge = openGauge;
-    this.graphKey = graphKey;
     this.catalog = new PackCatalog(packs);
+    // Commits are numbered in another order where tables are read by block.
+    this.graphKey = this.catalog.isByBlock && graphKey ? `${graphKey} by block` : graphKey;
     this.objects = new PackedObjects(this.catalog, openGauge(), budget);
   }
 

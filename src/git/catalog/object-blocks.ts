@@ -240,6 +240,20 @@ export class ObjectBlocks {
     return blocks;
   }
 
+  /** The blocks in which the lists of these commits are. */
+  blocksOfLists(commits: Iterable<number>): Set<number> {
+    const blocks = new Set<number>();
+    const { history, layout, listStarts } = this.index;
+    const { introducedStarts } = history;
+    for (const commit of commits) {
+      const count = (introducedStarts[commit + 1] as number) - (introducedStarts[commit] as number);
+      const start = layout.listsAt + (listStarts[commit] as number) * 4;
+      const last = Math.floor((start + count * 4 - 1) / TABLE_BLOCK_BYTES);
+      for (let at = Math.floor(start / TABLE_BLOCK_BYTES); at <= last; at++) blocks.add(at);
+    }
+    return blocks;
+  }
+
   /** The blocks in which the rows of these positions are. */
   blocksOfPositions(positions: Iterable<number>): Set<number> {
     const blocks = new Set<number>();
@@ -248,9 +262,28 @@ export class ObjectBlocks {
     return blocks;
   }
 
-  /** Loads blocks by their numbers in the file, side by side. */
+  /** Loads blocks by their numbers in the file, side by side; those that follow each other by one read. */
   async load(blocks: Iterable<number>): Promise<void> {
-    await Promise.all(Array.from(blocks, (block) => this.loadBlock(block)));
+    const missing = [...blocks].filter((block) => !this.pool.get(this.keyOf(block)));
+    const loading: Promise<void>[] = [];
+    const sorted = missing.toSorted((a, b) => a - b);
+    for (let at = 0; at < sorted.length;) {
+      const first = sorted[at] as number;
+      let end = at + 1;
+      while (sorted[end] === first + end - at && end - at < READ_TOGETHER) end++;
+      const last = first + end - at;
+      let reading: Promise<Uint8Array> | undefined;
+      // Not read if another request for the same blocks is under way.
+      const read = (): Promise<Uint8Array> => (reading ??= this.read(first, last));
+      for (; at < end; at++) {
+        const block = sorted[at] as number;
+        const start = (block - first) * TABLE_BLOCK_BYTES;
+        // A copy, or a block would hold the whole run in memory.
+        const cut = async () => (await read()).slice(start, start + TABLE_BLOCK_BYTES);
+        loading.push(this.pool.load(this.keyOf(block), cut));
+      }
+    }
+    await Promise.all(loading);
   }
 
   /** The last block that may have the id. */
@@ -277,16 +310,19 @@ export class ObjectBlocks {
   }
 
   private block(block: number): Uint8Array {
-    const found = this.pool.get(`${this.name}#${block}`);
+    const found = this.pool.get(this.keyOf(block));
     if (found) return found;
-    throw new BlockMissing(() => this.loadBlock(block));
+    throw new BlockMissing(() => this.load([block]));
   }
 
-  private loadBlock(block: number): Promise<void> {
-    const start = block * TABLE_BLOCK_BYTES;
-    return this.pool.load(`${this.name}#${block}`, () =>
-      this.source.read(start, Math.min(this.source.sizeBytes, start + TABLE_BLOCK_BYTES)),
-    );
+  private keyOf(block: number): string {
+    return `${this.name}#${block}`;
+  }
+
+  /** Reads the blocks from `first` to `end`, which is exclusive. */
+  private read(first: number, end: number): Promise<Uint8Array> {
+    const { sizeBytes } = this.source;
+    return this.source.read(first * TABLE_BLOCK_BYTES, Math.min(sizeBytes, end * TABLE_BLOCK_BYTES));
   }
 }
 
@@ -302,6 +338,9 @@ function hasNumber(sorted: Uint32Array, wanted: number): boolean {
   }
   return false;
 }
+
+/** Blocks that are read at once, where they follow each other: 256 KB. */
+const READ_TOGETHER = 4;
 
 /** Numbers of the lists that are read at once when all are scanned: 1 MB. */
 const SCANNED_NUMBERS = 256 * 1024;

@@ -262,6 +262,15 @@ export class PackCatalog {
     );
   }
 
+  /**
+   * Loads the blocks with the lists of what commits introduce, within the bound of `loadOids`.
+   *
+   * @param commits Rows of commits in the tables of history, by pack.
+   */
+  async loadLists(commits: ReadonlyMap<number, readonly number[]>): Promise<void> {
+    await this.load((blocks, pack) => blocks.blocksOfLists(commits.get(pack) ?? []));
+  }
+
   private async load(
     find: (blocks: ObjectBlocks, pack: number) => ReadonlySet<number>,
   ): Promise<void> {

@@ -172,6 +172,19 @@ export class CommitGraph {
     }
   }
 
+  /** Loads the blocks that `visitIntroduced` needs for some commits, as far as they are few. */
+  async loadLists(nodes: readonly Node[]): Promise<void> {
+    if (!this.catalog.isByBlock) return;
+    const rows = new Map<number, number[]>();
+    for (const node of nodes) {
+      const { pack, row } = this.rowOf(node);
+      const known = rows.get(pack);
+      if (known) known.push(row);
+      else rows.set(pack, [row]);
+    }
+    await this.catalog.loadLists(rows);
+  }
+
   /**
    * Finds the commits that introduce a tree or blob, in no particular order.
    *

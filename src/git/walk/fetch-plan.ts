@@ -15,6 +15,9 @@ import { walkTree } from "./tree-walk.ts";
 /** How many of the client's commits, latest first, provide delta bases for a thin pack. */
 const BASE_COMMITS_MAX = 2000;
 
+/** Commits whose lists are loaded together, where these are read by block. */
+const LISTS_TOGETHER = 1000;
+
 /** Objects whose homes are looked up together: as many as the blocks that are held. */
 const LOADED_TOGETHER = 40;
 
@@ -93,7 +96,10 @@ class FetchPlanner {
       const add = (location: ObjectLocation): void => {
         if (this.passes(location)) wanted.add(location);
       };
-      for (const node of range.listed) {
+      for (const [at, node] of range.listed.entries()) {
+        if (at % LISTS_TOGETHER === 0) {
+          await graph.loadLists(range.listed.slice(at, at + LISTS_TOGETHER));
+        }
         // Adding an object twice changes nothing.
         const visit = (): void => graph.visitIntroduced(node, add, true);
         if (this.catalog.isByBlock) await resident(visit);
@@ -304,9 +310,13 @@ class FetchPlanner {
     const { graph, needs } = this;
     if (!needs.isThin || haves.length === 0 || clientCut.size > 0 || needs.filter) return undefined;
     const has = new LocationSet(this.catalog);
-    let left = BASE_COMMITS_MAX;
+    const latest: Node[] = [];
     for (const node of logByTime(graph, { tips: haves })) {
-      if (left-- === 0) break;
+      if (latest.length === BASE_COMMITS_MAX) break;
+      latest.push(node);
+    }
+    await graph.loadLists(latest);
+    for (const node of latest) {
       has.add(graph.location(node));
       const visit = (): void => graph.visitIntroduced(node, (location) => has.add(location), true);
       if (this.catalog.isByBlock) await resident(visit);
