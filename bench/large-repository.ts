@@ -62,7 +62,13 @@ async function bench({ directory, track }: Resources): Promise<void> {
       if (mode === "blocks" && bufferedBytesPeak > BOUND_MB * MB) isOver = true;
       const counts = [r2Calls, r2Rounds].map(formatInteger);
       const cpuMs = formatInteger((user + system) / 1000);
-      lines.push([`${name}, ${mode}`, inMb(bufferedBytesPeak), ...counts, inMb(disk.readBytes), cpuMs]);
+      lines.push([
+        `${name}, ${mode}`,
+        inMb(bufferedBytesPeak),
+        ...counts,
+        inMb(disk.readBytes),
+        cpuMs,
+      ]);
     }
   }
   const head = ["request, tables", "MB held", "bucket calls", "rounds", "MB read", "CPU ms"];

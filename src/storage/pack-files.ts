@@ -55,8 +55,8 @@ export async function openPackByBlock(
   if (!index) return openPack(bucket, networkName, pack);
   bucket.openGauge()(index.heldBytes);
   const source = bucket.source(packKey(networkName, pack.name, "pack"), pack.packBytes);
-  const tables = bucket.source(key, pack.sidecarBytes);
-  return new BlockPack(new ObjectBlocks(index, tables, pool, pack.name), source);
+  const rows = bucket.source(key, pack.sidecarBytes);
+  return new BlockPack(new ObjectBlocks(index, rows, pool, pack.name), source);
 }
 
 async function readBlockIndex(
@@ -140,7 +140,8 @@ export async function openPack(
   bucket.openGauge()(idxBytes.length + sidecarBytes.length);
   const opened = { idx: new IdxFile(idxBytes), sidecar: parseSidecar(sidecarBytes, codec) };
   // Includes the sorted offsets that the index computes on demand.
-  const heldBytes = OPEN_PACK_BYTES + pack.idxBytes + 2 * sidecarBytes.length + 8 * pack.objectCount;
+  const heldBytes =
+    OPEN_PACK_BYTES + pack.idxBytes + 2 * sidecarBytes.length + 8 * pack.objectCount;
   tables.set(idxKey, opened, heldBytes);
   return { ...opened, source };
 }

@@ -185,9 +185,7 @@ export class StoredRepository {
    */
   async openByBlock({ packs }: Pick<Snapshot, "packs">, budget?: Budget): Promise<OpenRepository> {
     const pool = new BlockPool(this.openGauge());
-    const opened = packs.map((pack) =>
-      openPackByBlock(this.bucket, this.networkName, pack, pool),
-    );
+    const opened = packs.map((pack) => openPackByBlock(this.bucket, this.networkName, pack, pool));
     const repository = this.toRepository(packs, await Promise.all(opened), budget);
     // The graph is a getter, and may need a block.
     if (repository.catalog.isByBlock) await resident(() => repository.graph);

@@ -12,7 +12,7 @@ import { formatSidecar } from "../../src/git/sidecar/sidecar-file.ts";
 import { codec } from "../../src/storage/codec.ts";
 import { commitOf, deltaOf, hashOf, PackFile } from "./large-packs.ts";
 
-const [COMMIT, TREE, BLOB, OFS_DELTA] = [1, 2, 3, 6];
+const [COMMIT, TREE, BLOB, OFS_DELTA] = [1, 2, 3, 6] as const;
 /** The tree of a commit: directories of files. Each commit replaces all files of one directory. */
 export const DIRECTORIES = 16;
 export const FILES_EACH = 22;
@@ -120,16 +120,16 @@ class LargePackWriter {
     const at = changed * rowBytes + rowBytes - OID_BYTES;
     const delta = deltaOf(before.content, at, content.subarray(at, at + OID_BYTES));
     const distance = this.pack.offset - this.table.offset(before.entry);
-    const front = [formatEntryHeader(OFS_DELTA as number, delta.length), formatBaseDistance(distance)];
-    const { oid, entry } = this.write(TREE as number, content, [...front, store(delta)]);
+    const front = [formatEntryHeader(OFS_DELTA, delta.length), formatBaseDistance(distance)];
+    const { oid, entry } = this.write(TREE, content, [...front, store(delta)]);
     this.table.bases[entry] = before.entry;
     this.root = { content, entry, depth: before.depth + 1 };
     return oid;
   }
 
-  private add(kind: number | undefined, content: Buffer): { oid: Buffer; entry: number } {
-    const header = formatEntryHeader(kind as number, content.length);
-    return this.write(kind as number, content, [header, store(content)]);
+  private add(kind: number, content: Buffer): { oid: Buffer; entry: number } {
+    const header = formatEntryHeader(kind, content.length);
+    return this.write(kind, content, [header, store(content)]);
   }
 
   private write(
@@ -170,7 +170,8 @@ class LargePackWriter {
     const { table, commitEntries } = this;
     const { count } = table;
     const positions = new Uint32Array(count);
-    for (const [position, entry] of sortByOid(table.oids, count).entries()) positions[entry] = position;
+    for (const [position, entry] of sortByOid(table.oids, count).entries())
+      positions[entry] = position;
     const positionOf = (entry: number): number => positions[entry] as number;
     const sidecar = {
       kinds: new Uint8Array(count),
@@ -184,9 +185,11 @@ class LargePackWriter {
       sidecar.sizes[position] = table.sizes[entry] as number;
       sidecar.bases[position] = base < 0 ? -1 : positionOf(base);
     }
-    const rows = commitEntries.map((_, at) => at).sort(
-      (a, b) => positionOf(commitEntries[a] as number) - positionOf(commitEntries[b] as number),
-    );
+    const rows = commitEntries
+      .map((_, at) => at)
+      .toSorted(
+        (a, b) => positionOf(commitEntries[a] as number) - positionOf(commitEntries[b] as number),
+      );
     const commits = rows.length;
     const parentStarts = new Uint32Array(commits + 1);
     const introducedStarts = new Uint32Array(commits + 1);

@@ -76,7 +76,7 @@ export interface OpenRequest {
   readonly usage: StorageUsage;
   readonly stored: StoredRepository;
   readonly snapshot: Snapshot;
-  open(): Promise<OpenRepository>;
+  readonly open: () => Promise<OpenRepository>;
 }
 
 let links = 0;

@@ -217,8 +217,7 @@ class ContentsReader {
     const isLink = isSymlinkMode(mode);
     const readsTarget = isLink && sizeBytes <= TARGET_BYTES_MAX;
     const mayBePointer = !isLink && this.includes.lfs && sizeBytes < POINTER_BYTES_MAX;
-    const isRead =
-      (readsTarget || mayBePointer) && !(await resident(() => objects.findLarge(oid)));
+    const isRead = (readsTarget || mayBePointer) && !(await resident(() => objects.findLarge(oid)));
     const bytes = location && isRead ? await objects.readAt(location) : undefined;
     return {
       path,

@@ -4,7 +4,7 @@ import { compareOidBytes, formatOid, type Oid, OID_BYTES, oidBytes } from "../oi
 import { sortByOid } from "../pack/oid-order.ts";
 import {
   type BlockLayout,
-  byGeneration,
+  orderLists,
   ID_ROW_BYTES,
   IDS_PER_BLOCK,
   NO_COMMIT,
@@ -41,7 +41,7 @@ export class BlockIndex {
     const { introducedStarts, generations, commitOids } = this.history;
     this.listStarts = new Uint32Array(generations.length);
     let at = 0;
-    for (const row of byGeneration(generations)) {
+    for (const row of orderLists(generations)) {
       this.listStarts[row] = at;
       at += (introducedStarts[row + 1] as number) - (introducedStarts[row] as number);
     }
@@ -216,7 +216,7 @@ export class ObjectBlocks {
    */
   async scanIntroducing(ref: number): Promise<{ commits: number[]; numbers: number }> {
     const { layout, listStarts, history } = this.index;
-    const rows = byGeneration(history.generations);
+    const rows = orderLists(history.generations);
     const found = new Set<number>();
     const { introduced } = layout.counts;
     for (let at = 0; at < introduced; at += SCANNED_NUMBERS) {
@@ -322,7 +322,10 @@ export class ObjectBlocks {
   /** Reads the blocks from `first` to `end`, which is exclusive. */
   private read(first: number, end: number): Promise<Uint8Array> {
     const { sizeBytes } = this.source;
-    return this.source.read(first * TABLE_BLOCK_BYTES, Math.min(sizeBytes, end * TABLE_BLOCK_BYTES));
+    return this.source.read(
+      first * TABLE_BLOCK_BYTES,
+      Math.min(sizeBytes, end * TABLE_BLOCK_BYTES),
+    );
   }
 }
 

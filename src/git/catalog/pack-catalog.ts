@@ -210,7 +210,7 @@ export class PackCatalog {
   base(location: ObjectLocation): ObjectLocation | undefined {
     const pack = this.pack(location.pack);
     const position =
-      pack.blocks?.base(location.position) ?? (pack.sidecar.bases[location.position] as number);
+      pack.blocks?.base(location.position) ?? pack.sidecar.bases[location.position] ?? -1;
     return position < 0 ? undefined : { pack: location.pack, position };
   }
 
@@ -275,10 +275,10 @@ export class PackCatalog {
     find: (blocks: ObjectBlocks, pack: number) => ReadonlySet<number>,
   ): Promise<void> {
     let left = LOADED_MAX;
-    const loading = this.packs.map(({ blocks }, pack) => {
+    const loading = this.packs.flatMap(({ blocks }, pack) => {
       const wanted = blocks && left > 0 ? [...find(blocks, pack)].slice(0, left) : [];
       left -= wanted.length;
-      return blocks?.load(wanted);
+      return blocks && wanted.length > 0 ? [blocks.load(wanted)] : [];
     });
     await Promise.all(loading);
   }

@@ -90,9 +90,7 @@ export class PackedObjects implements ObjectReader {
     let at = location;
     let content = this.getCached(at);
     while (!content) {
-      const entry: ObjectEntry = catalog.isByBlock
-        ? await this.findEntry(at)
-        : catalog.entry(at);
+      const entry: ObjectEntry = catalog.isByBlock ? await this.findEntry(at) : catalog.entry(at);
       if (!entry.base) {
         content = await this.readEntry(entry, entry.sizeBytes);
         break;

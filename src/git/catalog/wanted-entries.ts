@@ -16,7 +16,12 @@ export class WantedEntries {
   /** What is known of each entry, where the pack's tables are read by block. */
   private readonly rows: EntryRows | undefined;
 
-  private constructor(catalog: PackCatalog, pack: number, positions: Uint32Array, rows?: EntryRows) {
+  private constructor(
+    catalog: PackCatalog,
+    pack: number,
+    positions: Uint32Array,
+    rows?: EntryRows,
+  ) {
     this.catalog = catalog;
     this.pack = pack;
     this.positions = positions;
@@ -24,7 +29,11 @@ export class WantedEntries {
   }
 
   /** Cost: none, or where tables are read by block each block with a wanted object once. */
-  static async find(catalog: PackCatalog, pack: number, wanted: LocationSet): Promise<WantedEntries> {
+  static async find(
+    catalog: PackCatalog,
+    pack: number,
+    wanted: LocationSet,
+  ): Promise<WantedEntries> {
     const positions = Uint32Array.from(wanted.positions(pack));
     const opened = catalog.pack(pack);
     if (!opened.blocks) {

@@ -91,7 +91,17 @@ export function blockLayout(counts: SidecarCounts): BlockLayout {
   const historyBytes = historySections(counts).reduce((sum, [, size, n]) => sum + size * n, 0);
   const firstIdsAt = historyAt + historyBytes;
   const fileBytes = firstIdsAt + idBlocks * 4 + TRAILER_BYTES;
-  return { counts, sidecarBytes, rowsAt, idsAt, idBlocks, listsAt, historyAt, firstIdsAt, fileBytes };
+  return {
+    counts,
+    sidecarBytes,
+    rowsAt,
+    idsAt,
+    idBlocks,
+    listsAt,
+    historyAt,
+    firstIdsAt,
+    fileBytes,
+  };
 }
 
 /**
@@ -130,11 +140,11 @@ export function parseHistory({ counts }: BlockLayout, bytes: Uint8Array): PackHi
     if (size === 4) return [name, new Uint32Array(buffer, start, length)] as const;
     return [name, new Uint8Array(buffer, start, length)] as const;
   });
-  return Object.fromEntries(arrays) as unknown as PackHistory;
+  return Object.fromEntries(arrays) as never;
 }
 
 /** The rows of commits, those of the highest generations first: recent history is in few blocks so. */
-export function byGeneration(generations: Uint32Array): Uint32Array {
+export function orderLists(generations: Uint32Array): Uint32Array {
   let highest = 0;
   for (const generation of generations) highest = Math.max(highest, generation);
   const starts = new Uint32Array(highest + 2);
@@ -185,7 +195,7 @@ export function* formatBlockTables(
     firstIds.set(bytes.subarray(0, 4), block * 4);
     yield bytes;
   }
-  for (const row of byGeneration(history.generations)) {
+  for (const row of orderLists(history.generations)) {
     const own = rows[row] as number;
     const { introduced, introducedStarts } = sidecar;
     const list = introduced.slice(introducedStarts[own], introducedStarts[own + 1]);
@@ -255,20 +265,23 @@ function orderHistory(
   order: PackOrder,
 ): { history: PackHistory; rows: Uint32Array } {
   const numbers = order.mapRefs(sidecar.commits.slice());
-  const rows = numbers.map((_, row) => row).sort(
-    (a, b) => (numbers[a] as number) - (numbers[b] as number),
-  );
+  const rows = numbers
+    .map((_, row) => row)
+    .toSorted((a, b) => (numbers[a] as number) - (numbers[b] as number));
   const tagNumbers = order.mapRefs(sidecar.tags.slice());
-  const tagRows = tagNumbers.map((_, row) => row).sort(
-    (a, b) => (tagNumbers[a] as number) - (tagNumbers[b] as number),
-  );
+  const tagRows = tagNumbers
+    .map((_, row) => row)
+    .toSorted((a, b) => (tagNumbers[a] as number) - (tagNumbers[b] as number));
   const commitOids = new Uint8Array(rows.length * OID_BYTES);
   const parentStarts = new Uint32Array(rows.length + 1);
   const introducedStarts = new Uint32Array(rows.length + 1);
   const parents = new Uint32Array(sidecar.parents.length);
   for (const [row, from] of rows.entries()) {
     const position = sidecar.commits[from] as number;
-    commitOids.set(idx.oids.subarray(position * OID_BYTES, (position + 1) * OID_BYTES), row * OID_BYTES);
+    commitOids.set(
+      idx.oids.subarray(position * OID_BYTES, (position + 1) * OID_BYTES),
+      row * OID_BYTES,
+    );
     const own = sidecar.parents.slice(sidecar.parentStarts[from], sidecar.parentStarts[from + 1]);
     parents.set(order.mapRefs(own), parentStarts[row]);
     parentStarts[row + 1] = (parentStarts[row] as number) + own.length;

@@ -150,11 +150,7 @@ export class CommitGraph {
    *
    * @param isNear Whether objects are named by `PackCatalog.nearHome`, and not by their homes.
    */
-  visitIntroduced(
-    node: Node,
-    visit: (location: ObjectLocation) => void,
-    isNear = false,
-  ): void {
+  visitIntroduced(node: Node, visit: (location: ObjectLocation) => void, isNear = false): void {
     const { pack, row } = this.rowOf(node);
     const { blocks } = this.catalog.pack(pack);
     if (blocks) {
@@ -229,7 +225,9 @@ export class CommitGraph {
     });
     const scans: { pack: number; ref: number }[] = [];
     for (const [pack, each] of catalog.packs.entries()) {
-      const inside = await resident(() => (pack === home ? position : catalog.findIn(pack, bytes, 0)));
+      const inside = await resident(() =>
+        pack === home ? position : catalog.findIn(pack, bytes, 0),
+      );
       const outside = inside < 0 ? findRow(historyOf(each).outsideOids, bytes, 0) : -1;
       if (inside < 0 && outside < 0) continue;
       if (inside < 0 || !each.blocks) {
@@ -242,7 +240,9 @@ export class CommitGraph {
       if (hasSeveral) scans.push({ pack, ref: inside });
     }
     // Those of packs in memory first.
-    scans.sort((a, b) => Number(!!catalog.pack(a.pack).blocks) - Number(!!catalog.pack(b.pack).blocks));
+    scans.sort(
+      (a, b) => Number(!!catalog.pack(a.pack).blocks) - Number(!!catalog.pack(b.pack).blocks),
+    );
     for (const { pack, ref } of scans) {
       const { blocks } = catalog.pack(pack);
       const { commits, numbers } = blocks
@@ -272,11 +272,7 @@ export class CommitGraph {
   }
 
   /** The node of the commit with a raw id in one of the first `packsMax` packs. Needs no block. */
-  private findCommit(
-    oid: Uint8Array,
-    offset: number,
-    packsMax = this.catalog.packs.length,
-  ): Node {
+  private findCommit(oid: Uint8Array, offset: number, packsMax = this.catalog.packs.length): Node {
     for (let pack = 0; pack < packsMax; pack++) {
       const position = this.catalog.findCommitIn(pack, oid, offset);
       const node = position < 0 ? NO_NODE : this.nodeAt({ pack, position });
@@ -295,7 +291,8 @@ export class CommitGraph {
   private commitOfRef(pack: number, ref: number): Node {
     const each = this.catalog.pack(pack);
     const count = countObjects(each);
-    if (ref >= count) return this.findCommit(historyOf(each).outsideOids, (ref - count) * OID_BYTES);
+    if (ref >= count)
+      return this.findCommit(historyOf(each).outsideOids, (ref - count) * OID_BYTES);
     const own = this.nodeAt({ pack, position: ref });
     if (pack === 0) return own;
     if (own === NO_NODE || !each.blocks) {

@@ -107,7 +107,8 @@ class FetchPlanner {
       }
       await this.addWholeTrees(range.whole, range.boundary);
     } else {
-      for (const node of range.commits) await this.addTreeToDepth(await resident(() => graph.root(node)));
+      for (const node of range.commits)
+        await this.addTreeToDepth(await resident(() => graph.root(node)));
     }
     for (const location of loose) await this.addLoose(location);
     await this.addTags();
@@ -276,8 +277,7 @@ class FetchPlanner {
       if (some.every(({ blocks }) => blocks === undefined)) continue;
       const positions = Uint32Array.from(wanted.positions(pack));
       for (let at = 0; at < positions.length; at += LOADED_TOGETHER) {
-        const some = positions.subarray(at, at + LOADED_TOGETHER);
-        await this.moveHome(pack, some);
+        await this.moveHome(pack, positions.subarray(at, at + LOADED_TOGETHER));
       }
     }
   }

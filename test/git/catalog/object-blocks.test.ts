@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { BlockMissing, BlockPool, resident, TablesMissing } from "../../../src/git/catalog/block-pool.ts";
+import {
+  BlockMissing,
+  BlockPool,
+  resident,
+  TablesMissing,
+} from "../../../src/git/catalog/block-pool.ts";
 import { type OpenPack, PackCatalog } from "../../../src/git/catalog/pack-catalog.ts";
 import { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
 import { writePack } from "../../../src/git/catalog/pack-writer.ts";
@@ -90,7 +95,7 @@ describe.each([
   ["the oldest pack", (pack: number) => pack === 0],
   ["the packs but the oldest", (pack: number) => pack > 0],
   ["every second pack", (pack: number) => pack % 2 === 1],
-])("where the tables of %s are read by block", (_, isByBlock) => {
+])("where the tables of %s are read by block", (_name, isByBlock) => {
   it("every object is found with all that is known of it", async () => {
     const { catalog } = await mix(isByBlock);
     for (const oid of [...oids, "0".repeat(40), "f".repeat(40)]) {
@@ -185,14 +190,17 @@ describe.each([
     }
   });
 
-  it.each([0, 1, 2])("a fetch sends the same objects, as a pack that git accepts (%i)", async (have) => {
-    const needs = needsOf({ haveOids: tips.slice(0, have) });
-    const blocks = await mix(isByBlock);
-    expect(await planned(blocks, needs)).toEqual(await planned(whole, needs));
-    const own = await written(blocks, needs);
-    indexByGit(own.bytes);
-    expect(own.deltas).toBe((await written(whole, needs)).deltas);
-  });
+  it.each([0, 1, 2])(
+    "a fetch sends the same objects, as a pack that git accepts (%i)",
+    async (have) => {
+      const needs = needsOf({ haveOids: tips.slice(0, have) });
+      const blocks = await mix(isByBlock);
+      expect(await planned(blocks, needs)).toEqual(await planned(whole, needs));
+      const own = await written(blocks, needs);
+      indexByGit(own.bytes);
+      expect(own.deltas).toBe((await written(whole, needs)).deltas);
+    },
+  );
 
   it("a thin fetch sends the same objects, with deltas against what the client has", async () => {
     const needs = needsOf({ haveOids: tips.slice(0, -1), isThin: true });
@@ -212,7 +220,8 @@ describe("a pack that is read by block", () => {
   it("says which block is missing, and reads it once for all that need it", async () => {
     const { catalog } = await mix(() => true);
     const blob = oids.find((oid) => git(repository, ["cat-file", "-t", oid]) === "blob") ?? "";
-    const look = (): string => formatOid(catalog.rawOid(catalog.find(blob) ?? { pack: 0, position: 0 }).bytes);
+    const look = (): string =>
+      formatOid(catalog.rawOid(catalog.find(blob) ?? { pack: 0, position: 0 }).bytes);
     expect(look).toThrow(BlockMissing);
     const found = await Promise.all([resident(look), resident(look)]);
     expect(found).toEqual([blob, blob]);

@@ -38,7 +38,10 @@ for (const count of COMMITS) repositories.push(await makeLargeRepository(disk, d
 
 /** What a request of each repository costs. */
 async function measure(
-  work: (repository: LargeRepository, request: Awaited<ReturnType<typeof openRequest>>) => Promise<void>,
+  work: (
+    repository: LargeRepository,
+    request: Awaited<ReturnType<typeof openRequest>>,
+  ) => Promise<void>,
 ): Promise<StorageUsage[]> {
   const usages: StorageUsage[] = [];
   for (const repository of repositories) {
@@ -52,7 +55,7 @@ async function measure(
 /** Memory and reads of a request do not grow with the objects of a repository, and little with its commits. */
 function expectFlat([small, large]: readonly StorageUsage[], { mb, reads, rounds }: Bounds): void {
   if (!small || !large) throw new Error("nothing measured");
-  if (process.env['EDGEFORGE_TEST_LARGE']) console.log(small.counts(), large.counts());
+  if (process.env["EDGEFORGE_TEST_LARGE"]) console.log(small.counts(), large.counts());
   const moreCommits = COMMITS[1] - COMMITS[0];
   expect(large.bufferedBytesPeak).toBeLessThanOrEqual(
     small.bufferedBytesPeak + COMMIT_BYTES * moreCommits + MB,
