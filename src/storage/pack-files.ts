@@ -23,13 +23,13 @@ const KINDS: readonly PackFileKind[] = ["pack", "idx", "sidecar"];
  * Approximate bytes of the objects of an open pack, besides its files: a pack of three objects has 1.5 KB of files and
  * takes 7 KB. Without them, the bounds of the caches would be exceeded by the packs of many small pushes.
  */
-export const OPEN_PACK_BYTES = 6 * 1024;
+const OPEN_PACK_BYTES = 6 * 1024;
 
 /** The isolate's cache of indexes and sidecars, bounded in bytes. They never change. */
 const tables = new LruCache<Omit<OpenPack, "source">>(32 * 1024 * 1024);
 
 /** What is in memory of the tables of large packs, by key; null for a pack that has none to be read by block. */
-const indexes = new LruCache<BlockIndex | null>(24 * 1024 * 1024);
+const indexes = new LruCache<BlockIndex | null>(16 * 1024 * 1024);
 
 /**
  * Opens a pack whose objects are looked up in blocks of its tables, if it is a large one with such tables, and as `openPack`

@@ -80,7 +80,7 @@ export interface PackHistory extends HistoryTables {
 const upToBlock = (bytes: number): number =>
   Math.ceil(bytes / TABLE_BLOCK_BYTES) * TABLE_BLOCK_BYTES;
 
-export function blockLayout(counts: SidecarCounts): BlockLayout {
+function blockLayout(counts: SidecarCounts): BlockLayout {
   const sidecarBytes = sidecarLength(counts);
   const rowsAt = upToBlock(sidecarBytes);
   const rowBlocks = Math.ceil(counts.objects / ROWS_PER_BLOCK);

@@ -22,7 +22,7 @@ import {
 /** Commits of 25 objects each: 105,000 and 315,000 objects. */
 const COMMITS = [4200, 12_600] as const;
 /** What is held for each commit: the tables of history and of the graph. */
-const COMMIT_BYTES = 120;
+const COMMIT_BYTES = 100;
 const MB = 1024 * 1024;
 const TIMEOUT_MS = 240_000;
 
