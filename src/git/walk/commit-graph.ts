@@ -308,8 +308,10 @@ export class CommitGraph {
   private locationOfRef(pack: number, ref: number, isNear = false): ObjectLocation | undefined {
     const each = this.catalog.pack(pack);
     const count = countObjects(each);
-    const own = { pack, position: ref };
-    if (ref < count) return isNear ? this.catalog.nearHome(own) : this.catalog.home(own);
+    if (ref < count) {
+      const own = { pack, position: ref };
+      return isNear && this.catalog.isByBlock ? this.catalog.nearHome(own) : this.catalog.home(own);
+    }
     return this.catalog.findRaw(historyOf(each).outsideOids, (ref - count) * OID_BYTES);
   }
 

@@ -316,11 +316,11 @@ class FetchPlanner {
       latest.push(node);
     }
     await graph.loadLists(latest);
+    const add = (location: ObjectLocation): void => void has.add(location);
     for (const node of latest) {
       has.add(graph.location(node));
-      const visit = (): void => graph.visitIntroduced(node, (location) => has.add(location), true);
-      if (this.catalog.isByBlock) await resident(visit);
-      else visit();
+      if (this.catalog.isByBlock) await resident(() => graph.visitIntroduced(node, add, true));
+      else graph.visitIntroduced(node, add, true);
     }
     return has;
   }
