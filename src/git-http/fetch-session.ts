@@ -3,11 +3,12 @@ import { sendPack } from "../domain/git/send-pack.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
 import { isWholeId, type Oid } from "../git/oid.ts";
-import type { LocationSet } from "../git/catalog/location-set.ts";
+import { resident } from "../git/catalog/block-pool.ts";
 import { NO_NODE, type Node } from "../git/walk/commit-graph.ts";
 import { type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
 import { peel } from "../git/walk/peel.ts";
 import { areAllBasedOn, findReachable } from "../git/walk/reachable.ts";
+import { ReachableObjects } from "../git/walk/reachable-objects.ts";
 import { ReachableCommits } from "../git/walk/reachable-commits.ts";
 import { cutByDepth, cutByRange, cutRelative, type ShallowCut } from "../git/walk/shallow.ts";
 import type { AdvertisedRef } from "../git/wire/advertisement.ts";
@@ -27,7 +28,7 @@ const SHORT_NAMES = ["", "refs/", "refs/tags/", "refs/heads/"];
  */
 export function coversRequest(
   { refs }: Pick<Snapshot, "refs">,
-  { catalog, graph }: OpenRepository,
+  { graph }: OpenRepository,
   { wantOids, wantRefs, haveOids, deepen }: FetchRequest,
 ): boolean {
   const names = new Set(refs.map(({ name }) => name)).add("HEAD");
@@ -38,12 +39,13 @@ export function coversRequest(
   if (!wantOids.every((oid) => tips.has(oid))) return false;
   let commits: ReachableCommits | undefined;
   return haveOids.every((oid) => {
-    if (tips.has(oid) || !catalog.find(oid)) return true;
+    const node = graph.find(oid);
+    if (tips.has(oid) || node === NO_NODE) return true;
     commits ??= new ReachableCommits(
       graph,
       Array.from(tips, (tip) => graph.find(tip)),
     );
-    return commits.tipOf(graph.find(oid)) !== undefined;
+    return commits.tipOf(node) !== undefined;
   });
 }
 
@@ -65,7 +67,18 @@ export class FetchSession {
   readonly commonOids: readonly Oid[];
 
   /** @throws GitError `missing` for a want that does not exist or is not reachable from a ref. */
-  constructor(
+  static async open(
+    stored: StoredRepository,
+    snapshot: Snapshot,
+    view: RefView,
+    repository: OpenRepository,
+    request: FetchRequest,
+  ): Promise<FetchSession> {
+    await refuseUnreachable(stored, view, repository, request.wantOids);
+    return resident(() => new FetchSession(stored, snapshot, view, repository, request));
+  }
+
+  private constructor(
     stored: StoredRepository,
     snapshot: Snapshot,
     view: RefView,
@@ -80,16 +93,17 @@ export class FetchSession {
     this.request = request;
     this.wantedRefs = request.wantRefs.map((name) => this.findRef(name));
     this.wantOids = [...request.wantOids, ...this.wantedRefs.map(({ oid }) => oid)];
-    this.refuseUnreachable();
     this.tips = this.wantOids.map((oid) => this.nodeOf(oid)).filter((node) => node !== NO_NODE);
     this.cut = this.findCut();
     this.commonOids = this.findCommon();
   }
 
   /** True if every wanted commit descends from a commit of the client, so that negotiation can end. */
-  isReady(): boolean {
-    const common = this.commonOids.map((oid) => this.nodeOf(oid));
-    return areAllBasedOn(this.repository.graph, this.tips, common);
+  isReady(): Promise<boolean> {
+    return resident(() => {
+      const common = this.commonOids.map((oid) => this.nodeOf(oid));
+      return areAllBasedOn(this.repository.graph, this.tips, common);
+    });
   }
 
   /** The changes of the client's shallow boundary; undefined if the request does not deepen. */
@@ -152,28 +166,12 @@ export class FetchSession {
   }
 
   /**
-   * SECURITY: only objects reachable from a ref may be fetched. Commits removed by a force push stay
-   * stored for a while and must not be readable by their oid.
-   */
-  private refuseUnreachable(): void {
-    const { catalog, graph } = this.repository;
-    const tips = this.listTips();
-    let reachable: LocationSet | undefined;
-    for (const oid of this.wantOids) {
-      if (tips.has(oid)) continue;
-      const location = catalog.find(oid);
-      reachable ??= findReachable(catalog, graph, tips);
-      if (!location || !reachable.has(location)) throw missing(`upload-pack: not our ref ${oid}`);
-    }
-  }
-
-  /**
    * SECURITY: an object that no ref reaches counts as unknown, or an acknowledgment would tell that it is stored,
    * and deltas could be based on it.
    */
   private findCommon(): Oid[] {
     const { graph } = this.repository;
-    const tips = this.listTips();
+    const tips = listTips(this.view);
     let commits: ReachableCommits | undefined;
     return this.request.haveOids.filter((oid) => {
       if (tips.has(oid)) return true;
@@ -183,12 +181,6 @@ export class FetchSession {
       );
       return commits.tipOf(graph.find(oid)) !== undefined;
     });
-  }
-
-  /** The values of all refs, and the objects to which tags among them peel. */
-  private listTips(): Set<Oid> {
-    const { refs } = this.view;
-    return new Set(refs.flatMap(({ oid, peeledOid }) => (peeledOid ? [oid, peeledOid] : [oid])));
   }
 
   private nodeOf(oid: Oid): Node {
@@ -223,5 +215,45 @@ export class FetchSession {
       if (ref) return ref;
     }
     return this.findRef(name);
+  }
+}
+
+/** The values of all refs, and the objects to which tags among them peel. */
+function listTips({ refs }: RefView): Set<Oid> {
+  return new Set(refs.flatMap(({ oid, peeledOid }) => (peeledOid ? [oid, peeledOid] : [oid])));
+}
+
+/**
+ * SECURITY: only objects reachable from a ref may be fetched. Commits removed by a force push stay
+ * stored for a while and must not be readable by their oid.
+ */
+async function refuseUnreachable(
+  stored: StoredRepository,
+  view: RefView,
+  repository: OpenRepository,
+  wantOids: readonly Oid[],
+): Promise<void> {
+  const tips = listTips(view);
+  const others = wantOids.filter((oid) => !tips.has(oid));
+  if (others.length === 0) return;
+  const { catalog, graph } = repository;
+  const isReachable = catalog.isByBlock ? findByBlock() : findAll();
+  for (const oid of others) {
+    if (!(await isReachable(oid))) throw missing(`upload-pack: not our ref ${oid}`);
+  }
+
+  function findAll(): (oid: Oid) => boolean {
+    const reachable = findReachable(catalog, graph, tips);
+    return (oid) => {
+      const location = catalog.find(oid);
+      return location !== undefined && reachable.has(location);
+    };
+  }
+
+  // One by one: not all lists of introduced objects are read for a few objects.
+  function findByBlock(): (oid: Oid) => Promise<boolean> {
+    const refs = view.refs.map(({ name, oid, peeledOid = null }) => ({ name, oid, peeledOid }));
+    const reachable = new ReachableObjects(repository, refs, stored.openGauge());
+    return async (oid) => (await reachable.find(oid)) !== undefined;
   }
 }

@@ -231,7 +231,10 @@ async function completePush(
     try {
       if (failure) throw failure.error;
       const snapshot = upload?.snapshot ?? (await stored.snapshot(pullsOf(context.chosen)));
-      const repository = await stored.open(snapshot);
+      // Pull requests are opened with comparisons of trees, which read many objects.
+      const repository = context.chosen.isForPulls
+        ? await stored.open(snapshot)
+        : await stored.openByBlock(snapshot);
       const listener = reportMeter && reportProgress(reportMeter);
       const received = await upload?.receiver.finish(repository, snapshot, listener);
       if (!received)

@@ -150,7 +150,7 @@ async function openSession(
 ): Promise<FetchSession> {
   const { stored, defaultBranch } = context;
   const snapshot = await stored.snapshot("none");
-  const repository = await stored.open(snapshot);
+  const repository = await stored.openByBlock(snapshot);
   const isCovered = (by: Snapshot): boolean =>
     !snapshot.lacksPullRefs || coversRequest(by, repository, request);
   let state = snapshot;
@@ -159,13 +159,13 @@ async function openSession(
     state = await withPullRefsAt(snapshot, values);
   }
   if (!isCovered(state)) state = await withPullRefs(snapshot);
-  return new FetchSession(stored, state, viewRefs(state, defaultBranch), repository, request);
+  return FetchSession.open(stored, state, viewRefs(state, defaultBranch), repository, request);
 }
 
 /** The `fetch` command of version 2. */
 async function serveFetch(context: UploadPackContext, request: FetchRequest): Promise<Response> {
   const session = await openSession(context, request);
-  const isReady = !request.isDone && !request.waitsForDone && session.isReady();
+  const isReady = !request.isDone && !request.waitsForDone && (await session.isReady());
   const hasPack = request.isDone || isReady;
   const shallow = session.shallowUpdate();
   const message = formatFetchResponse({
@@ -187,7 +187,7 @@ async function serveRound(context: UploadPackContext, request: UploadRequest): P
   const front = shallow ? [formatShallowUpdate(shallow)] : [];
   // A client that deepens first requests only its new shallow boundary.
   const isAsking = !shallow || isDone || request.haveOids.length > 0;
-  const isReady = isAsking && !isDone && session.isReady();
+  const isReady = isAsking && !isDone && (await session.isReady());
   const mode = ackMode(request);
   const endsReady = mode === "detailed" && capabilities.has("no-done");
   if (isAsking) front.push(formatAcks(mode, session.commonOids, isReady, isDone, endsReady));

@@ -43,7 +43,7 @@ export interface StoredChain {
 /** The engine's source of a repository's objects. */
 export interface ObjectReader {
   /** The entries of an object that `readObject` refuses because of its size; undefined for any other. */
-  findLarge?(oid: Oid): StoredChain | undefined;
+  findLarge?(oid: Oid): StoredChain | undefined | Promise<StoredChain | undefined>;
   /** Undefined if the object does not exist. */
   readObject(oid: Oid): Promise<StoredObject | undefined>;
 }

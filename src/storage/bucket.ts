@@ -108,6 +108,16 @@ export class Bucket {
     return bytes;
   }
 
+  /** Reads a range of a file, from the file cache if it is there as a whole. */
+  async readRange(key: string, start: number, end: number): Promise<Uint8Array> {
+    const name = `${key}/${start}-${end}`;
+    const cached = await this.cache.get(name, end - start);
+    if (cached) return cached;
+    const bytes = await this.read(key, start, end);
+    if (bytes.length > 0) this.cache.put(name, bytes);
+    return bytes;
+  }
+
   private async readBlocks(
     key: string,
     sizeBytes: number,

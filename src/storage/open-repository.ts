@@ -7,19 +7,12 @@ import { ReachableObjects } from "../git/walk/reachable-objects.ts";
 import type { SnapshotRefs } from "./repository-records.ts";
 import type { ResultCache } from "./result-cache.ts";
 import { LruCache } from "./lru-cache.ts";
-import { OPEN_PACK_BYTES } from "./pack-files.ts";
 
-/**
- * Commit graphs by list of packs, bounded in bytes. The weight includes the pack tables that a graph
- * references.
- */
+/** The tables of commit graphs by list of packs, bounded in bytes. */
 const graphs = new LruCache<CommitGraph>(16 * 1024 * 1024);
 
 /** Approximate bytes of a graph's objects, besides its tables. */
 const GRAPH_BYTES = 2 * 1024;
-
-/** Approximate bytes of an object's row in the tables of a pack. */
-const TABLE_ROW_BYTES = 60;
 
 /** A snapshot of a repository with its packs open for reading. */
 export class OpenRepository {
@@ -47,15 +40,17 @@ export class OpenRepository {
     this.budget = budget;
     this.results = results;
     this.openGauge = openGauge;
-    this.graphKey = graphKey;
     this.catalog = new PackCatalog(packs);
+    // Commits are numbered in another order where tables are read by block.
+    this.graphKey = this.catalog.isByBlock && graphKey ? `${graphKey} by block` : graphKey;
     this.objects = new PackedObjects(this.catalog, openGauge(), budget);
   }
 
   /** The graph of all commits. Built on first use, since most reads of single objects need no graph. */
   get graph(): CommitGraph {
     if (this.knownGraph) return this.knownGraph;
-    const graph = (this.graphKey && graphs.get(this.graphKey)) || this.makeGraph();
+    const kept = this.graphKey === undefined ? undefined : graphs.get(this.graphKey);
+    const graph = kept ? new CommitGraph(this.catalog, kept) : this.makeGraph();
     this.openGauge()(graph.heldBytes);
     this.knownGraph = graph;
     return graph;
@@ -74,17 +69,11 @@ export class OpenRepository {
   }
 
   private makeGraph(): CommitGraph {
-    // Built from the tables alone: pack reads belong to this request, and the cached graph outlives it.
-    const packs = this.catalog.packs.map(({ idx, sidecar, source: { sizeBytes } }) => ({
-      idx,
-      sidecar,
-      source: { sizeBytes, read: refuseRead },
-    }));
-    const graph = new CommitGraph(new PackCatalog(packs));
-    const rows = packs.reduce((sum, { idx }) => sum + idx.count, 0);
+    const graph = new CommitGraph(this.catalog);
     if (this.graphKey) {
-      const tableBytes = OPEN_PACK_BYTES * packs.length + TABLE_ROW_BYTES * rows;
-      graphs.set(this.graphKey, graph, GRAPH_BYTES + graph.heldBytes + tableBytes);
+      // Without the packs, whose reads belong to this request: the cached graph outlives it.
+      const kept = new CommitGraph(new PackCatalog([]), graph);
+      graphs.set(this.graphKey, kept, GRAPH_BYTES + graph.heldBytes);
     }
     return graph;
   }
@@ -95,5 +84,3 @@ export class OpenRepository {
     return new OpenRepository(packs, this.results, this.openGauge, undefined, this.budget);
   }
 }
-
-const refuseRead = (): Promise<never> => Promise.reject(new Error("a graph reads no pack"));

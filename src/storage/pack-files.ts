@@ -1,7 +1,16 @@
+import type { BlockPool } from "../git/catalog/block-pool.ts";
+import { BlockIndex, ObjectBlocks } from "../git/catalog/object-blocks.ts";
+import { BlockPack, type OpenPack } from "../git/catalog/pack-catalog.ts";
 import { IdxFile } from "../git/pack/idx-file.ts";
-import type { OpenPack } from "../git/catalog/pack-catalog.ts";
+import {
+  BLOCK_TABLES_MIN,
+  formatBlockTables,
+  readBlockLayout,
+  TABLE_BLOCK_BYTES,
+} from "../git/sidecar/block-tables.ts";
 import { parseSidecar } from "../git/sidecar/sidecar-file.ts";
 import type { PackFileKind, Scratch } from "../git/store.ts";
+import { settled } from "../lib/settled.ts";
 import type { Bucket } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { packKey, scratchKey, uploadPrefixes } from "./keys.ts";
@@ -14,14 +23,105 @@ const KINDS: readonly PackFileKind[] = ["pack", "idx", "sidecar"];
  * Approximate bytes of the objects of an open pack, besides its files: a pack of three objects has 1.5 KB of files and
  * takes 7 KB. Without them, the bounds of the caches would be exceeded by the packs of many small pushes.
  */
-export const OPEN_PACK_BYTES = 6 * 1024;
+const OPEN_PACK_BYTES = 6 * 1024;
 
 /** The isolate's cache of indexes and sidecars, bounded in bytes. They never change. */
 const tables = new LruCache<Omit<OpenPack, "source">>(32 * 1024 * 1024);
 
+/** What is in memory of the tables of large packs, by key; null for a pack that has none to be read by block. */
+const indexes = new LruCache<BlockIndex | null>(16 * 1024 * 1024);
+
+/**
+ * Opens a pack whose objects are looked up in blocks of its tables, if it is a large one with such tables, and as `openPack`
+ * does otherwise.
+ *
+ * Cost: two reads, or none if what is in memory of the tables is cached.
+ *
+ * @param pool Holds the blocks of this request.
+ */
+export async function openPackByBlock(
+  bucket: Bucket,
+  networkName: string,
+  pack: PackRecord,
+  pool: BlockPool,
+): Promise<OpenPack> {
+  if (pack.objectCount < BLOCK_TABLES_MIN) return openPack(bucket, networkName, pack);
+  const key = packKey(networkName, pack.name, "sidecar");
+  let index = indexes.get(key);
+  if (index === undefined) {
+    index = await readBlockIndex(bucket, key, pack);
+    indexes.set(key, index, OPEN_PACK_BYTES + (index?.heldBytes ?? 0));
+  }
+  if (!index) return openPack(bucket, networkName, pack);
+  bucket.openGauge()(index.heldBytes);
+  const source = bucket.source(packKey(networkName, pack.name, "pack"), pack.packBytes);
+  const rows = bucket.source(key, pack.sidecarBytes);
+  return new BlockPack(new ObjectBlocks(index, rows, pool, pack.name), source);
+}
+
+async function readBlockIndex(
+  bucket: Bucket,
+  key: string,
+  { sidecarBytes: fileBytes }: PackRecord,
+): Promise<BlockIndex | null> {
+  const read = (start: number, end: number): Promise<Uint8Array> =>
+    bucket.readRange(key, start, end);
+  const tail = await read(Math.max(0, fileBytes - TAIL_BYTES), fileBytes);
+  const layout = readBlockLayout(tail, fileBytes);
+  if (!layout) return null;
+  return new BlockIndex(layout, await read(layout.historyAt, fileBytes));
+}
+
+/** Bytes that are read of the end of a file to find whether it has block tables. */
+const TAIL_BYTES = 64;
+
+/** The tables of a pack to be stored, and the length of the pack. */
+export interface NewTables {
+  readonly idxBytes: Uint8Array;
+  readonly sidecarBytes: Uint8Array;
+  readonly packBytes: number;
+}
+
+/**
+ * Stores index and sidecar of a pack, with block tables if it is a large one.
+ *
+ * @returns The length of the file of the sidecar.
+ */
+export async function storeTables(
+  bucket: Bucket,
+  networkName: string,
+  packName: string,
+  { idxBytes, sidecarBytes, packBytes }: NewTables,
+): Promise<number> {
+  const idxKey = packKey(networkName, packName, "idx");
+  const sidecarKey = packKey(networkName, packName, "sidecar");
+  const idx = new IdxFile(idxBytes);
+  if (idx.count < BLOCK_TABLES_MIN) {
+    await settled([bucket.put(idxKey, idxBytes), bucket.put(sidecarKey, sidecarBytes)]);
+    return sidecarBytes.length;
+  }
+  await bucket.put(idxKey, idxBytes);
+  const upload = bucket.startUpload(sidecarKey);
+  // The order of the pack, and of each object the commit that introduces it.
+  const gauge = bucket.openGauge();
+  gauge(21 * idx.count + TABLE_BLOCK_BYTES);
+  try {
+    await upload.write(sidecarBytes);
+    const pieces = formatBlockTables(parseSidecar(sidecarBytes, codec), idx, packBytes);
+    for (const piece of pieces) await upload.write(piece);
+    await upload.finish();
+  } catch (error) {
+    await upload.abort();
+    throw error;
+  } finally {
+    gauge(0);
+  }
+  return upload.sizeBytes;
+}
+
 /**
  * Opens a pack. Index and sidecar are loaded in full, the pack itself is read by ranges.
- * Cost: two reads, or none if the tables are cached.
+ * Cost: two reads, or none if the tables are cached; one more for a large pack, whose block tables are not read.
  */
 export async function openPack(
   bucket: Bucket,
@@ -34,15 +134,28 @@ export async function openPack(
   if (known) return { ...known, source };
   const [idxBytes, sidecarBytes] = await Promise.all([
     bucket.readFile(idxKey, pack.idxBytes),
-    bucket.readFile(packKey(networkName, pack.name, "sidecar"), pack.sidecarBytes),
+    readSidecar(bucket, packKey(networkName, pack.name, "sidecar"), pack),
   ]);
   // Counted until the request ends, since the tables stay in memory at least that long.
   bucket.openGauge()(idxBytes.length + sidecarBytes.length);
   const opened = { idx: new IdxFile(idxBytes), sidecar: parseSidecar(sidecarBytes, codec) };
   // Includes the sorted offsets that the index computes on demand.
-  const heldBytes = OPEN_PACK_BYTES + pack.idxBytes + 2 * pack.sidecarBytes + 8 * pack.objectCount;
+  const heldBytes =
+    OPEN_PACK_BYTES + pack.idxBytes + 2 * sidecarBytes.length + 8 * pack.objectCount;
   tables.set(idxKey, opened, heldBytes);
   return { ...opened, source };
+}
+
+/** Reads a sidecar without the block tables behind it. */
+async function readSidecar(
+  bucket: Bucket,
+  key: string,
+  { objectCount, sidecarBytes }: PackRecord,
+): Promise<Uint8Array> {
+  if (objectCount < BLOCK_TABLES_MIN) return bucket.readFile(key, sidecarBytes);
+  const tail = await bucket.readRange(key, Math.max(0, sidecarBytes - TAIL_BYTES), sidecarBytes);
+  const layout = readBlockLayout(tail, sidecarBytes);
+  return bucket.readRange(key, 0, layout?.sidecarBytes ?? sidecarBytes);
 }
 
 /** Deletes the files of a pack. No repository may reference it any more. */

@@ -1,6 +1,7 @@
 import { settled } from "../lib/settled.ts";
 import { DEFAULT_SEVERITIES, type FindingSeverities } from "../git/object/finding.ts";
 import { EMPTY_TREE_OID, type Oid } from "../git/oid.ts";
+import { resident } from "../git/catalog/block-pool.ts";
 import { resolveDeltas } from "../git/pack/delta-resolver.ts";
 import { formatIdx, IdxFile } from "../git/pack/idx-file.ts";
 import { LIVE_BYTES_MAX, type PackLimits } from "../git/pack/limits.ts";
@@ -9,14 +10,14 @@ import { ThinPackCompletion } from "../git/pack/thin-pack.ts";
 import { makeSidecar } from "../git/sidecar/make-sidecar.ts";
 import { type FindingSummary, PackInspector } from "../git/sidecar/pack-inspector.ts";
 import { formatSidecar, parseSidecar } from "../git/sidecar/sidecar-file.ts";
-import type { ByteSource, Gauge, OutsideObjects } from "../git/store.ts";
+import type { ByteSource, Gauge, ObjectReader, OutsideObjects } from "../git/store.ts";
 import type { ReachableObjects } from "../git/walk/reachable-objects.ts";
 import type { Bucket, Upload } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { openPackKernel } from "./kernel.ts";
 import { draftName, packKey } from "./keys.ts";
 import type { OpenRepository } from "./open-repository.ts";
-import { deletePack, openScratch } from "./pack-files.ts";
+import { deletePack, openScratch, storeTables } from "./pack-files.ts";
 import type { PackRecord, SnapshotRefs } from "./repository-records.ts";
 
 /** A pack that is stored and verified, and that no repository lists yet. */
@@ -137,21 +138,20 @@ export class PackReceiver {
     const sidecar = parseSidecar(sidecarBytes, codec);
     const source = await this.source();
     const extended = repository.with({ idx: new IdxFile(idxBytes), sidecar, source });
-    await inspector.checkSpecialBlobs(extended.objects);
+    await inspector.checkSpecialBlobs(readerOf(extended));
     inspector.refuseErrors();
 
     const { name, upload } = this.stored;
-    await settled([
-      upload.finish(),
-      this.bucket.put(packKey(this.networkName, name, "idx"), idxBytes),
-      this.bucket.put(packKey(this.networkName, name, "sidecar"), sidecarBytes),
-    ]);
+    const tables = { idxBytes, sidecarBytes, packBytes: upload.sizeBytes };
+    const storing = storeTables(this.bucket, this.networkName, name, tables);
+    await settled([storing, upload.finish()]);
+    const sidecarFileBytes = await storing;
     const record: PackRecord = {
       name,
       checksum,
       packBytes: upload.sizeBytes,
       idxBytes: idxBytes.length,
-      sidecarBytes: sidecarBytes.length,
+      sidecarBytes: sidecarFileBytes,
       objectCount: table.count,
     };
     return { record, repository: extended, reachable };
@@ -237,12 +237,21 @@ interface Draft {
 }
 
 /** SECURITY: a pack may refer to what a ref of this repository reaches, not to all that its packs contain. */
-function openOutside({ objects }: OpenRepository, reachable: ReachableObjects): OutsideObjects {
+function openOutside(repository: OpenRepository, reachable: ReachableObjects): OutsideObjects {
+  const { readObject, findLarge } = readerOf(repository);
   return {
     // Git treats the empty tree as present even if it is not stored.
     find: async (oid) => (oid === EMPTY_TREE_OID ? "tree" : reachable.find(oid)),
-    readObject: async (oid) => (oid === EMPTY_TREE_OID ? EMPTY_TREE : objects.readObject(oid)),
-    findLarge: (oid) => objects.findLarge(oid),
+    readObject: async (oid) => (oid === EMPTY_TREE_OID ? EMPTY_TREE : readObject(oid)),
+    findLarge,
+  };
+}
+
+/** The objects of a repository whose tables may be read by block. */
+function readerOf({ objects }: OpenRepository): Required<ObjectReader> {
+  return {
+    readObject: (oid) => objects.readObject(oid),
+    findLarge: (oid) => resident(() => objects.findLarge(oid)),
   };
 }
 

@@ -1,6 +1,8 @@
 import { type ByteText, byteTextBytes } from "../git/byte-text.ts";
+import { BlockPool, resident } from "../git/catalog/block-pool.ts";
 import { mergePacks } from "../git/catalog/merge-packs.ts";
 import type { KeptObject } from "../git/catalog/merged-objects.ts";
+import type { OpenPack } from "../git/catalog/pack-catalog.ts";
 import type { FindingSeverities } from "../git/object/finding.ts";
 import type { Gauge } from "../git/store.ts";
 import type { PackLimits } from "../git/pack/limits.ts";
@@ -20,7 +22,14 @@ import { ResultCache } from "./result-cache.ts";
 import { attachmentKey, draftName, packageFileKey, packKey, rescueKey } from "./keys.ts";
 import { LargeFiles } from "./large-files.ts";
 import { OpenRepository } from "./open-repository.ts";
-import { deletePack, deleteUpload, openPack, openScratch } from "./pack-files.ts";
+import {
+  deletePack,
+  deleteUpload,
+  openPack,
+  openPackByBlock,
+  openScratch,
+  storeTables,
+} from "./pack-files.ts";
 import { PackReceiver } from "./pack-receiver.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 import type {
@@ -184,9 +193,30 @@ export class StoredRepository {
    */
   async open({ packs }: Pick<Snapshot, "packs">, budget?: Budget): Promise<OpenRepository> {
     const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
+    return this.toRepository(packs, await Promise.all(opened), budget);
+  }
+
+  /**
+   * Opens the packs of a snapshot, with the tables of large ones by block: for work that takes few objects, and looks at them
+   * by `resident`.
+   */
+  async openByBlock({ packs }: Pick<Snapshot, "packs">, budget?: Budget): Promise<OpenRepository> {
+    const pool = new BlockPool(this.openGauge());
+    const opened = packs.map((pack) => openPackByBlock(this.bucket, this.networkName, pack, pool));
+    const repository = this.toRepository(packs, await Promise.all(opened), budget);
+    // The graph is a getter, and may need a block.
+    if (repository.catalog.isByBlock) await resident(() => repository.graph);
+    return repository;
+  }
+
+  private toRepository(
+    packs: readonly PackRecord[],
+    opened: readonly OpenPack[],
+    budget: Budget | undefined,
+  ): OpenRepository {
     const key = packs.map(({ name }) => name).join(" ");
     const gauge = (): Gauge => this.openGauge();
-    return new OpenRepository(await Promise.all(opened), this.results, gauge, key, budget);
+    return new OpenRepository(opened, this.results, gauge, key, budget);
   }
 
   /** Another repository of the network that lists also some packs of this one, as its newest. */
@@ -344,17 +374,17 @@ export class StoredRepository {
         gauge: this.openGauge(),
         isKept,
       });
-      await Promise.all([
+      const packBytes = upload.sizeBytes;
+      const [sidecarBytes] = await Promise.all([
+        storeTables(this.bucket, this.networkName, name, { ...merged, packBytes }),
         upload.finish(),
-        this.bucket.put(packKey(this.networkName, name, "idx"), merged.idxBytes),
-        this.bucket.put(packKey(this.networkName, name, "sidecar"), merged.sidecarBytes),
       ]);
       outcome = await list(uploadId, {
         name,
         checksum: merged.checksum,
-        packBytes: upload.sizeBytes,
+        packBytes,
         idxBytes: merged.idxBytes.length,
-        sidecarBytes: merged.sidecarBytes.length,
+        sidecarBytes,
         objectCount: merged.objectCount,
       });
     } catch (error) {

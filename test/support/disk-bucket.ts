@@ -1,4 +1,14 @@
-import { copyFile, mkdtemp, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import {
+  copyFile,
+  link,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -43,6 +53,11 @@ export class DiskBucket {
   /** Copies a file. */
   async copy(from: string, to: string): Promise<void> {
     await copyFile(this.pathOf(from), this.pathOf(to));
+  }
+
+  /** Gives a file a second name. */
+  async link(from: string, to: string): Promise<void> {
+    await link(this.pathOf(from), this.pathOf(to));
   }
 
   async get(key: string, options: { range?: { offset: number; length: number } } = {}) {

@@ -17,8 +17,10 @@ export function makeNoise(): (bytes: number) => Buffer {
 }
 
 /** A pack that is streamed to a file. */
-class PackFile {
+export class PackFile {
   offset = 0;
+  /** The trailing hash of the finished pack, in hex. */
+  checksum = "";
   private readonly file: number;
   private readonly hash: Hash = createHash("sha1");
   private waiting: Uint8Array[] = [];
@@ -39,7 +41,9 @@ class PackFile {
   /** Ends the pack; returns its length in bytes. */
   finish(): number {
     this.flush();
-    writeSync(this.file, this.hash.digest());
+    const digest = this.hash.digest();
+    this.checksum = digest.toString("hex");
+    writeSync(this.file, digest);
     closeSync(this.file);
     return this.offset + 20;
   }
@@ -53,13 +57,13 @@ class PackFile {
   }
 }
 
-function hashOf(kind: number, content: Uint8Array): Buffer {
+export function hashOf(kind: number, content: Uint8Array): Buffer {
   const hash = createHash("sha1");
   hash.update(`${KIND_NAMES[kind]} ${content.length}\0`);
   return hash.update(content).digest();
 }
 
-const commitOf = (tree: Buffer, parent: Buffer | undefined, at: number): Buffer => {
+export const commitOf = (tree: Buffer, parent: Buffer | undefined, at: number): Buffer => {
   const who = `A <a@example.com> ${1_700_000_000 + at} +0000`;
   const parents = parent ? `parent ${parent.toString("hex")}\n` : "";
   return Buffer.from(
@@ -108,7 +112,7 @@ const copyOf = (start: number, length: number): number[] =>
   length === 0 ? [] : [0xb3, start & 255, start >>> 8, length & 255, length >>> 8];
 
 /** A delta that overwrites fewer than 128 bytes of the base at `at`. */
-const deltaOf = (base: Buffer, at: number, bytes: Buffer): Buffer =>
+export const deltaOf = (base: Buffer, at: number, bytes: Buffer): Buffer =>
   Buffer.from([
     ...sizeBytesOf(base.length),
     ...sizeBytesOf(base.length),

@@ -4,7 +4,7 @@ import { findContentRevision, splitPath } from "../../domain/contents/find-entry
 import { readContents, type Contents, type Includes } from "../../domain/contents/read-contents.ts";
 import { isPinned } from "../../domain/git/find-revision.ts";
 import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { hasRefs, openSnapshot } from "../../domain/git/open-snapshot.ts";
+import { hasRefs, readSnapshot, type RepositorySnapshot } from "../../domain/git/open-snapshot.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import {
   ContentsExtResponse,
@@ -179,14 +179,31 @@ function readIncludes(text: string): Includes {
   return includes;
 }
 
+interface FoundContents {
+  readonly found: Contents;
+  readonly contentRef: ContentRef;
+  readonly headers: Record<string, string>;
+}
+
 /** @throws Failure `not_found` if the path does not exist; an empty repository has an empty root directory. */
-async function findContents(
+function findContents(
+  request: RequestVariables,
+  path: string,
+  ref: string,
+  includes: Includes,
+): Promise<FoundContents> {
+  return readSnapshot(request.ctx, request.repo, (snapshot) =>
+    findContentsIn(snapshot, request, path, ref, includes),
+  );
+}
+
+async function findContentsIn(
+  snapshot: RepositorySnapshot,
   { ctx, repo }: RequestVariables,
   path: string,
   ref: string,
   includes: Includes,
-): Promise<{ found: Contents; contentRef: ContentRef; headers: Record<string, string> }> {
-  const snapshot = await openSnapshot(ctx, repo);
+): Promise<FoundContents> {
   const names = splitPath(path);
   const revision = await findContentRevision(snapshot, repo, ref);
   if (!revision) {

@@ -2,7 +2,8 @@ import { encodeText } from "../../git/byte-text.ts";
 import { TREE } from "../../git/object/kind.ts";
 import { isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "../../git/object/tree.ts";
 import type { Oid } from "../../git/oid.ts";
-import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
+import type { ObjectLocation, PackCatalog } from "../../git/catalog/pack-catalog.ts";
 import { type Revision, findRevision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -33,10 +34,11 @@ export async function findEntry(
   root: ObjectLocation,
   names: readonly string[],
 ): Promise<TreeEntry | undefined> {
-  let at: TreeEntry = { mode: MODE_TREE, name: encodeText(""), oid: catalog.oid(root) };
+  const oid = await resident(() => catalog.oid(root));
+  let at: TreeEntry = { mode: MODE_TREE, name: encodeText(""), oid };
   for (const name of names) {
-    const tree = isTreeMode(at.mode) ? catalog.find(at.oid) : undefined;
-    if (!tree || catalog.kind(tree) !== TREE) return undefined;
+    const tree = isTreeMode(at.mode) ? await findTree(catalog, at.oid) : undefined;
+    if (!tree) return undefined;
     const wanted = encodeText(name);
     const entries = parseTree(await objects.readAt(tree));
     const next = entries.find((entry) => entry.name === wanted);
@@ -44,6 +46,13 @@ export async function findEntry(
     at = next;
   }
   return at;
+}
+
+function findTree(catalog: PackCatalog, oid: Oid): Promise<ObjectLocation | undefined> {
+  return resident(() => {
+    const location = catalog.find(oid);
+    return location && catalog.kind(location) === TREE ? location : undefined;
+  });
 }
 
 /** `findEntry` for several paths. Each common directory is read once. */
@@ -54,8 +63,8 @@ export async function findEntries(
 ): Promise<(TreeEntry | undefined)[]> {
   const found: (TreeEntry | undefined)[] = paths.map(() => undefined);
   const pick = async (oid: Oid, names: ReadonlySet<string>): Promise<TreeEntry[]> => {
-    const tree = catalog.find(oid);
-    if (!tree || catalog.kind(tree) !== TREE) return [];
+    const tree = await findTree(catalog, oid);
+    if (!tree) return [];
     return parseTree(await objects.readAt(tree)).filter(({ name }) => names.has(name));
   };
   const descend = async (at: TreeEntry, numbers: number[], depth: number): Promise<void> => {
@@ -70,7 +79,8 @@ export async function findEntries(
       await descend(entry, below.get(entry.name) ?? [], depth + 1);
     }
   };
-  const top: TreeEntry = { mode: MODE_TREE, name: encodeText(""), oid: catalog.oid(root) };
+  const rootOid = await resident(() => catalog.oid(root));
+  const top: TreeEntry = { mode: MODE_TREE, name: encodeText(""), oid: rootOid };
   await descend(top, [...paths.keys()], 0);
   return found;
 }

@@ -1,3 +1,4 @@
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { ReadBlob } from "../../shapes/git/git-blob.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -15,9 +16,12 @@ export async function readBlob(
   { catalog, objects }: OpenRepository,
   location: ObjectLocation,
 ): Promise<ReadBlob> {
-  const oid = catalog.oid(location);
-  const sizeBytes = catalog.sizeBytes(location);
-  if (sizeBytes > ENCODED_BYTES_MAX || objects.findLarge(oid)) {
+  const { oid, sizeBytes, isLarge } = await resident(() => {
+    const id = catalog.oid(location);
+    const large = objects.findLarge(id) !== undefined;
+    return { oid: id, sizeBytes: catalog.sizeBytes(location), isLarge: large };
+  });
+  if (sizeBytes > ENCODED_BYTES_MAX || isLarge) {
     return { oid, sizeBytes, encoding: null, content: null, lfs: undefined };
   }
   const bytes = await objects.readAt(location);

@@ -8,6 +8,7 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../git/object/tree.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { CommitGraph, Node } from "../../git/walk/commit-graph.ts";
@@ -55,7 +56,7 @@ export async function readContents(
   names: readonly string[],
   includes: Includes,
 ): Promise<Contents | undefined> {
-  const root = repository.graph.root(revision.node);
+  const root = await repository.graph.loadRoot(revision.node);
   if (!root) return names.length === 0 ? { kind: "directory", items: [] } : undefined;
   const entry = await findEntry(repository, root, names);
   if (!entry) return undefined;
@@ -80,7 +81,7 @@ export async function readManyContents(
   paths: readonly string[],
   contentCharsMax: number,
 ): Promise<(ContentItem | undefined)[]> {
-  const root = repository.graph.root(revision.node);
+  const root = await repository.graph.loadRoot(revision.node);
   if (!root) return paths.map(() => undefined);
   const reader = new ContentsReader(repository, root, revision.node, MANY);
   return reader.readMany(paths.map(splitPath), contentCharsMax);
@@ -143,8 +144,13 @@ class ContentsReader {
     let charsLeft = contentCharsMax;
     for (const [at, names] of paths.entries()) {
       const entry = names.length > 0 ? entries[at] : undefined;
-      const location = entry && isRegularMode(entry.mode) ? catalog.find(entry.oid) : undefined;
-      const sizeBytes = location ? catalog.sizeBytes(location) : 0;
+      const sizeBytes =
+        entry && isRegularMode(entry.mode)
+          ? await resident(() => {
+              const location = catalog.find(entry.oid);
+              return location ? catalog.sizeBytes(location) : 0;
+            })
+          : 0;
       const chars = sizeBytes <= ENCODED_BYTES_MAX ? Math.ceil(sizeBytes / 3) * 4 : 0;
       if (chars > charsLeft) break;
       charsLeft -= chars;
@@ -174,7 +180,7 @@ class ContentsReader {
   private async readItem(path: string, entry: TreeEntry): Promise<ContentItem> {
     const item = await this.toItem(path, entry);
     const location = isRegularMode(entry.mode)
-      ? this.repository.catalog.find(entry.oid)
+      ? await resident(() => this.repository.catalog.find(entry.oid))
       : undefined;
     if (location && this.includes.content) {
       const { encoding, content } = await readBlob(this.repository, location);
@@ -185,8 +191,11 @@ class ContentsReader {
 
   async readDirectory(names: readonly string[], directory: TreeEntry): Promise<ContentItem[]> {
     const { catalog, objects } = this.repository;
-    const location = catalog.find(directory.oid);
+    const location = await resident(() => catalog.find(directory.oid));
     const entries = location ? parseTree(await objects.readAt(location)) : [];
+    await catalog.loadOids(
+      entries.flatMap(({ mode, oid }) => (isSubmoduleMode(mode) ? [] : [oid])),
+    );
     const above = names.map((name) => `${name}/`).join("");
     const lasts = await this.findLastCommits(names, entries);
     const items: ContentItem[] = [];
@@ -201,12 +210,14 @@ class ContentsReader {
   private async toItem(path: string, { mode, oid }: TreeEntry): Promise<ContentItem> {
     const { catalog, objects } = this.repository;
     const isBlob = !isTreeMode(mode) && !isSubmoduleMode(mode);
-    const location = isBlob ? catalog.find(oid) : undefined;
-    const sizeBytes = location ? catalog.sizeBytes(location) : 0;
+    const { location, sizeBytes } = await resident(() => {
+      const found = isBlob ? catalog.find(oid) : undefined;
+      return { location: found, sizeBytes: found ? catalog.sizeBytes(found) : 0 };
+    });
     const isLink = isSymlinkMode(mode);
     const readsTarget = isLink && sizeBytes <= TARGET_BYTES_MAX;
     const mayBePointer = !isLink && this.includes.lfs && sizeBytes < POINTER_BYTES_MAX;
-    const isRead = (readsTarget || mayBePointer) && !objects.findLarge(oid);
+    const isRead = (readsTarget || mayBePointer) && !(await resident(() => objects.findLarge(oid)));
     const bytes = location && isRead ? await objects.readAt(location) : undefined;
     return {
       path,

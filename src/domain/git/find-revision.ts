@@ -141,7 +141,14 @@ function findStoredCommits({ repository }: RepositorySnapshot, id: string): Set<
   }
   const prefix = id.toLowerCase();
   const { catalog, graph } = repository;
-  for (const { idx } of catalog.packs) {
+  for (const pack of catalog.packs) {
+    if (pack.blocks) {
+      const { index } = pack.blocks;
+      const oids = index.findCommits(prefix).map((row) => index.commitOid(row));
+      for (const oid of oids) found.add(graph.find(oid));
+      continue;
+    }
+    const { idx } = pack;
     const { start, end } = idx.findPrefix(prefix);
     for (let position = start; position < end; position++) {
       const location = catalog.find(idx.oid(position));
@@ -166,14 +173,11 @@ function toRevision(
  * as far as one of `wanted` may need them.
  */
 async function markCommits(
-  { state, repository: { catalog, graph } }: RepositorySnapshot,
+  { state, repository: { graph } }: RepositorySnapshot,
   wanted: readonly Node[],
 ): Promise<Uint8Array> {
   const tipsOf = (refs: readonly StoredRef[]): Node[] =>
-    refs.flatMap(({ oid, peeledOid }) => {
-      const location = catalog.find(peeledOid ?? oid);
-      return location ? [graph.nodeAt(location)] : [];
-    });
+    refs.map(({ oid, peeledOid }) => graph.find(peeledOid ?? oid));
   const marks = markReachable(graph, tipsOf(state.refs));
   const findMissing = (): Node[] => wanted.filter((node) => marks[node] !== 1);
   const missing = findMissing();

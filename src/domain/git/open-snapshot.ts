@@ -4,6 +4,7 @@ import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
 import type { Budget } from "../../git/budget.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
+import { BlockMissing, TablesMissing } from "../../git/catalog/block-pool.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -35,6 +36,37 @@ export async function openSnapshot(
   const stored = ctx.git.repository(repo.row);
   const snapshot = await stored.snapshot(pulls);
   return { state: snapshot, repository: await stored.open(snapshot, budget) };
+}
+
+/** Times that a read is repeated for a block that it misses before it gets whole tables. */
+const REPEATS_MAX = 64;
+
+/**
+ * Reads from a snapshot as `openSnapshot` opens it, with the tables of large packs by block.
+ *
+ * @param work Changes nothing: where it looks at an object without `resident`, it is repeated with the block that it misses, and
+ * in the end with whole tables.
+ */
+export async function readSnapshot<T>(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  work: (snapshot: RepositorySnapshot) => Promise<T>,
+): Promise<T> {
+  requireAccess(repo, READ_CODE);
+  const { budget } = ctx.git;
+  const stored = ctx.git.repository(repo.row);
+  const state = await stored.snapshot("none");
+  const repository = await stored.openByBlock(state, budget);
+  for (let repeats = 0; repeats < REPEATS_MAX; repeats++) {
+    try {
+      return await work({ state, repository });
+    } catch (error) {
+      if (error instanceof TablesMissing) break;
+      if (!(error instanceof BlockMissing)) throw error;
+      await error.load();
+    }
+  }
+  return work({ state, repository: await stored.open(state, budget) });
 }
 
 /**

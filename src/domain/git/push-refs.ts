@@ -2,6 +2,7 @@ import { isConfined } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
 import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { COMMIT, TAG } from "../../git/object/kind.ts";
 import { NULL_OID, type Oid, oidBytes } from "../../git/oid.ts";
@@ -259,7 +260,7 @@ async function findNewRefs(
   formerRefs: readonly RequiredRef[],
 ): Promise<RequiredRef[] | undefined> {
   const snapshot = await stored.snapshot("none");
-  const reachable = (await stored.open(snapshot)).reachableFrom(snapshot);
+  const reachable = (await stored.openByBlock(snapshot)).reachableFrom(snapshot);
   for (const { oid } of formerRefs) if (!(await reachable.find(oid))) return undefined;
   return reachable.usedRefs;
 }
@@ -301,10 +302,13 @@ async function validateCommand(
 
   const location = await findNewValue(push, newOid);
   if (!location) return MISSING_OBJECTS;
-  const kind = catalog.kind(location);
+  const kind = await resident(() => catalog.kind(location));
   if (ref.startsWith("refs/heads/") && kind !== COMMIT) return "a branch must lead to a commit";
-  const peeled = kind === TAG ? peel(catalog, location) : undefined;
-  return { ref, oldOid, newOid, peeledOid: peeled ? catalog.oid(peeled) : null };
+  const peeledOid = await resident(() => {
+    const peeled = kind === TAG ? peel(catalog, location) : undefined;
+    return peeled ? catalog.oid(peeled) : null;
+  });
+  return { ref, oldOid, newOid, peeledOid };
 }
 
 /** Why a ref can't lead to an object that is not found. */
@@ -321,7 +325,7 @@ export async function findNewValue(
 ): Promise<ObjectLocation | undefined> {
   const isPushed = pack !== undefined && catalog.packs.at(-1)?.idx.find(oidBytes(oid)) !== -1;
   const isKnown = isPushed || (await reachable.find(oid)) !== undefined;
-  return isKnown ? catalog.find(oid) : undefined;
+  return isKnown ? resident(() => catalog.find(oid)) : undefined;
 }
 
 /** Why no ref may have a name, whether or not it exists; undefined for any other name. */

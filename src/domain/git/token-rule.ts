@@ -1,6 +1,7 @@
 import { beyondRefs, pathMatcher, refMatcher } from "../../auth/access/credential-reach.ts";
 import type { Ctx } from "../../context.ts";
 import type { ByteText } from "../../git/byte-text.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import { findChangedPath } from "../../git/diff/find-changed-path.ts";
 import { quotePath } from "../../git/diff/quote-path.ts";
 import { GitError, overLimit } from "../../git/error.ts";
@@ -79,7 +80,7 @@ export class TokenRule {
     const { graph } = repository;
     const tip = graph.find(peeledOid ?? newOid);
     if (tip === NO_NODE) throw beyondPaths("the token is bound to paths: a ref leads to a commit");
-    const before = oldOid === null ? undefined : commitOf(repository, oldOid);
+    const before = oldOid === null ? undefined : await resident(() => commitOf(repository, oldOid));
     const known = oldOid === null ? this.findKnown(graph) : [before ?? NO_NODE];
     const { nodes } = findRange(graph, [tip], known);
     for (const node of nodes) await this.requireCommitInPaths(graph, node);
@@ -109,17 +110,18 @@ export class TokenRule {
   }
 
   /** Finds a path that differs between two commits and that the token does not name. */
-  private findBeyond(
+  private async findBeyond(
     graph: CommitGraph,
     before: Node | undefined,
     after: Node,
   ): Promise<ByteText | undefined> {
     const { budget, isPathAllowed } = this;
     const objects = this.target.repository.objects.within(budget);
-    const treeOf = (node: Node | undefined): Oid | undefined =>
-      node === undefined || node === NO_NODE ? undefined : graph.rootOid(node);
+    const treeOf = async (node: Node | undefined): Promise<Oid | undefined> =>
+      node === undefined || node === NO_NODE ? undefined : resident(() => graph.rootOid(node));
     const isBeyond = (path: ByteText): boolean => isPathAllowed?.(path, budget) === false;
-    return findChangedPath(objects, treeOf(before), treeOf(after), isBeyond, budget);
+    const trees = [await treeOf(before), await treeOf(after)] as const;
+    return findChangedPath(objects, ...trees, isBeyond, budget);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { BranchProtection } from "../../db/schema/index.ts";
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import { findChangedPath } from "../../git/diff/find-changed-path.ts";
 import { GitError, overLimit } from "../../git/error.ts";
 import { parseCommit, splitSignature } from "../../git/object/commit.ts";
@@ -217,9 +218,10 @@ export class BranchRule {
   ): Promise<ByteText | undefined> {
     const { graph, objects } = this.push.repository;
     const within = objects.within(this.budget);
-    const compare = (from: Node | undefined, to: Node): Promise<ByteText | undefined> => {
-      const fromOid = from === undefined || from === NO_NODE ? undefined : graph.rootOid(from);
-      return findChangedPath(within, fromOid, graph.rootOid(to), isFound, this.budget);
+    const treeOf = (node: Node): Promise<Oid | undefined> => resident(() => graph.rootOid(node));
+    const compare = async (from: Node | undefined, to: Node): Promise<ByteText | undefined> => {
+      const fromOid = from === undefined || from === NO_NODE ? undefined : await treeOf(from);
+      return findChangedPath(within, fromOid, await treeOf(to), isFound, this.budget);
     };
     if (before !== undefined) return compare(before, tip);
     for (const node of brought()) {

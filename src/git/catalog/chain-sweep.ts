@@ -3,13 +3,16 @@ import { Inflater } from "../zlib/inflate.ts";
 import { applyDelta, readDeltaHeader } from "../pack/delta.ts";
 import { readEntryHeader } from "../pack/entry-header.ts";
 import { inflateWhole } from "../pack/entry-reader.ts";
-import type { PackCatalog } from "./pack-catalog.ts";
+import { resident } from "./block-pool.ts";
+import type { ObjectEntry, PackCatalog } from "./pack-catalog.ts";
 import type { Gauge } from "../store.ts";
 
 /** Target size of one read of stored entries, in bytes. */
 const READ_BYTES = 1024 * 1024;
 /** Largest gap of unneeded bytes that is read to join two reads, in bytes. */
 const GAP_BYTES_MAX = 64 * 1024;
+/** Entries whose rows in tables are loaded together. */
+const LOADED_TOGETHER = 1000;
 /** Number of reads in flight: distant storage has a latency however little is read. */
 const READS_AHEAD = 4;
 /**
@@ -32,6 +35,8 @@ export async function sweepChains(
   gauge: Gauge = () => {},
 ): Promise<Map<number, Uint8Array>> {
   const sweep = new ChainSweep(catalog, pack, wanted);
+  if (catalog.pack(pack).blocks) await sweep.loadEntries();
+  sweep.findChains();
   return sweep.run(gauge);
 }
 
@@ -39,6 +44,7 @@ interface Entry {
   readonly position: number;
   readonly start: number;
   readonly end: number;
+  readonly sizeBytes: number;
 }
 
 /** Entries read together, with the gaps between them. */
@@ -70,6 +76,8 @@ class ChainSweep {
   private readonly catalog: PackCatalog;
   private readonly pack: number;
   private readonly wanted: ReadonlySet<number>;
+  /** The entries of the chains, where the pack's tables are read by block. */
+  private entries: ReadonlyMap<number, ObjectEntry> | undefined;
   /** Number of pending deltas of each entry of the chains. */
   private readonly waiting = new Map<number, number>();
   private readonly live = new Map<number, Uint8Array>();
@@ -80,25 +88,59 @@ class ChainSweep {
     this.catalog = catalog;
     this.pack = pack;
     this.wanted = new Set(wanted);
-    const { bases } = catalog.pack(pack).sidecar;
-    for (const position of wanted) {
-      for (let at = position; at >= 0 && !this.waiting.has(at); at = bases[at] as number) {
+  }
+
+  /** Loads what is known of the entries, where the pack's tables are read by block. */
+  async loadEntries(): Promise<void> {
+    const { catalog, pack } = this;
+    const entries = new Map<number, ObjectEntry>();
+    // Level by level, whose blocks are loaded side by side.
+    for (let level = [...this.wanted]; level.length > 0;) {
+      const bases: number[] = [];
+      for (let at = 0; at < level.length; at += LOADED_TOGETHER) {
+        const some = level.slice(at, at + LOADED_TOGETHER).map((position) => ({ pack, position }));
+        await catalog.loadRows(some);
+        for (const location of some) {
+          const entry = await resident(() => catalog.entry(location));
+          entries.set(location.position, entry);
+          const base = entry.base?.position;
+          if (base !== undefined && !entries.has(base)) bases.push(base);
+        }
+      }
+      level = [...new Set(bases)].filter((position) => !entries.has(position));
+    }
+    this.entries = entries;
+  }
+
+  findChains(): void {
+    for (const position of this.wanted) {
+      for (let at = position; at >= 0 && !this.waiting.has(at); at = this.baseOf(at)) {
         this.waiting.set(at, 0);
       }
     }
     for (const position of this.waiting.keys()) {
-      const base = bases[position] as number;
+      const base = this.baseOf(position);
       if (base >= 0) this.waiting.set(base, (this.waiting.get(base) ?? 0) + 1);
     }
   }
 
+  private entryOf(position: number): ObjectEntry {
+    return this.entries?.get(position) ?? this.catalog.entry({ pack: this.pack, position });
+  }
+
+  /** The position of an entry's base, -1 without one. */
+  private baseOf(position: number): number {
+    if (this.entries) return this.entryOf(position).base?.position ?? -1;
+    return this.catalog.pack(this.pack).sidecar.bases[position] as number;
+  }
+
   async run(gauge: Gauge): Promise<Map<number, Uint8Array>> {
     const { catalog, pack } = this;
-    const { source, sidecar } = catalog.pack(pack);
-    const entries = Array.from(this.waiting.keys(), (position) => ({
-      position,
-      ...catalog.range({ pack, position }),
-    })).toSorted((a, b) => a.start - b.start);
+    const { source } = catalog.pack(pack);
+    const entries = Array.from(this.waiting.keys(), (position) => {
+      const { start, end, sizeBytes } = this.entryOf(position);
+      return { position, start, end, sizeBytes };
+    }).toSorted((a, b) => a.start - b.start);
     const found = new Map<number, Uint8Array>();
     const runs = cutRuns(entries);
     const reading: Promise<Uint8Array>[] = [];
@@ -118,7 +160,7 @@ class ChainSweep {
         const stored = run.subarray(entry.start - start, entry.end - start);
         const content = this.resolve(entry.position, stored);
         if (!content) continue;
-        if (content.length !== sidecar.sizes[entry.position]) {
+        if (content.length !== entry.sizeBytes) {
           throw corrupt("pack: entry is not what the sidecar says");
         }
         if ((this.waiting.get(entry.position) ?? 0) > 0) {
@@ -141,8 +183,7 @@ class ChainSweep {
    * does not suffice.
    */
   private resolve(position: number, stored: Uint8Array): Uint8Array | undefined {
-    const { sidecar } = this.catalog.pack(this.pack);
-    const base = sidecar.bases[position] as number;
+    const base = this.baseOf(position);
     const baseContent = this.live.get(base);
     if (base >= 0 && !baseContent) return undefined;
     const header = readEntryHeader(stored, 0);

@@ -1,4 +1,4 @@
-import type { PackCatalog, ObjectLocation } from "./pack-catalog.ts";
+import { countObjects, type PackCatalog, type ObjectLocation } from "./pack-catalog.ts";
 
 /** A set of objects of a catalog: one bit per object of each pack. */
 export class LocationSet {
@@ -7,7 +7,7 @@ export class LocationSet {
   private readonly counts: number[];
 
   constructor(catalog: PackCatalog) {
-    this.counts = catalog.packs.map(({ idx }) => idx.count);
+    this.counts = catalog.packs.map(countObjects);
     this.bits = this.counts.map((count) => new Uint32Array(Math.ceil(count / 32)));
   }
 

@@ -10,11 +10,13 @@ import {
   REF_DELTA,
 } from "../pack/entry-header.ts";
 import { LargeContents } from "../pack/large-contents.ts";
-import type { PackCatalog, ObjectLocation } from "./pack-catalog.ts";
+import { resident } from "./block-pool.ts";
+import type { ObjectEntry, ObjectLocation, PackCatalog } from "./pack-catalog.ts";
 import type { PackedObjects } from "./packed-objects.ts";
 import { formatPackHeader } from "../pack/pack-scanner.ts";
 import type { LocationSet } from "./location-set.ts";
 import type { Gauge, Scratch, StoredChain } from "../store.ts";
+import { PositionNumbers, WantedEntries } from "./wanted-entries.ts";
 import { storedStream } from "../zlib/stored-stream.ts";
 
 /** Target size of one read of stored entries, in bytes. */
@@ -81,7 +83,7 @@ class PackWriter {
   private readonly wanted: LocationSet;
   private readonly options: PackWriterOptions;
   /** Start of each written object in the new pack, by pack and position. */
-  private readonly written: Float64Array[];
+  private readonly written: PositionNumbers[];
   private readonly report: PackReport = { deltas: 0, reused: 0, reusedDeltas: 0 };
   /**
    * Contents of objects of the current pack that are resolved for re-encoding and not written yet.
@@ -103,23 +105,26 @@ class PackWriter {
     this.objects = objects;
     this.wanted = wanted;
     this.options = options;
-    this.written = catalog.packs.map((_, pack) => new Float64Array(wanted.capacity(pack)));
+    this.written = catalog.packs.map(
+      (_, pack) => new PositionNumbers(wanted.capacity(pack), wanted.size),
+    );
   }
 
   async *run(): AsyncGenerator<Uint8Array, PackReport> {
     const hash = this.options.codec.createSha1();
     this.push(formatPackHeader(this.wanted.size));
     for (let pack = 0; pack < this.catalog.packs.length; pack++) {
-      const positions = this.inPackOrder(pack);
+      const entries = await WantedEntries.find(this.catalog, pack, this.wanted);
+      const { positions } = entries;
       let sweepEnd = 0;
-      const tableBytes = positions.byteLength + this.writtenBytes;
-      // Sorting holds the positions twice.
-      this.options.gauge?.(tableBytes + positions.byteLength);
+      const tableBytes = entries.heldBytes + this.writtenBytes;
+      // Sorting holds the entries twice.
+      this.options.gauge?.(tableBytes + entries.heldBytes);
       for (let at = 0; at < positions.length;) {
-        if (at >= sweepEnd) sweepEnd = await this.sweep(pack, positions, at);
-        const { stop, start, end } = this.findRun(pack, positions, at);
-        const first = { pack, position: positions[at] as number };
-        if (end - start > READ_BYTES && !this.catalog.base(first)) {
+        if (at >= sweepEnd) sweepEnd = await this.sweep(pack, entries, at);
+        const { stop, start, end } = findRun(entries, at);
+        const { location: first, base } = entries.at(at);
+        if (end - start > READ_BYTES && !base) {
           // The range read, the piece made of it, and the piece being sent.
           this.options.gauge?.(tableBytes + 3 * READ_BYTES);
           for await (const piece of this.copyLong(first, start, end)) {
@@ -132,12 +137,11 @@ class PackWriter {
         const run = await this.catalog.pack(pack).source.read(start, end);
         this.options.gauge?.(tableBytes + run.length + 2 * PIECE_BYTES + this.reencodedBytes);
         for (; at < Math.min(stop, sweepEnd); at++) {
-          const location = { pack, position: positions[at] as number };
-          const entry = this.catalog.range(location);
+          const entry = entries.at(at);
           const stored = run.subarray(entry.start - start, entry.end - start);
-          const large = await this.write(location, stored);
+          const large = await this.write(entry, stored);
           if (large) {
-            for await (const piece of this.writeLarge(location, large)) {
+            for await (const piece of this.writeLarge(entry, large)) {
               hash.update(piece);
               yield piece;
             }
@@ -159,34 +163,7 @@ class PackWriter {
 
   /** Size of `written` in bytes. */
   private get writtenBytes(): number {
-    return this.written.reduce((sum, starts) => sum + starts.byteLength, 0);
-  }
-
-  /** Returns the wanted objects of a pack in the order of their entries. */
-  private inPackOrder(pack: number): Uint32Array {
-    const { idx } = this.catalog.pack(pack);
-    const positions = Uint32Array.from(this.wanted.positions(pack));
-    return positions.toSorted((a, b) => idx.offset(a) - idx.offset(b));
-  }
-
-  /** Returns the entries from `first` on that are read together: `positions[first..stop)`. */
-  private findRun(
-    pack: number,
-    positions: Uint32Array,
-    first: number,
-  ): { stop: number; start: number; end: number } {
-    const { start, end: firstEnd } = this.catalog.range({
-      pack,
-      position: positions[first] as number,
-    });
-    let end = firstEnd;
-    let stop = first + 1;
-    for (; stop < positions.length; stop++) {
-      const next = this.catalog.range({ pack, position: positions[stop] as number });
-      if (next.start - end > GAP_BYTES_MAX || next.end - start > READ_BYTES) break;
-      end = next.end;
-    }
-    return { stop, start, end };
+    return this.written.reduce((sum, starts) => sum + starts.heldBytes, 0);
   }
 
   /** Copies an object stored whole whose entry is longer than a run, in pieces. */
@@ -208,17 +185,20 @@ class PackWriter {
    * Resolves the next objects whose delta base is not available to the receiver. Returns the index
    * after the last object considered.
    */
-  private async sweep(pack: number, positions: Uint32Array, first: number): Promise<number> {
-    const { sizes } = this.catalog.pack(pack).sidecar;
+  private async sweep(pack: number, entries: WantedEntries, first: number): Promise<number> {
+    const { positions } = entries;
     const reencoded: number[] = [];
     let bytes = 0;
     let at = first;
     for (; at < positions.length && bytes < SWEEP_BYTES; at++) {
-      const position = positions[at] as number;
-      const size = sizes[position] as number;
-      if (size > SWEEP_BYTES || !this.needsReencoding({ pack, position })) continue;
-      reencoded.push(position);
-      bytes += size;
+      const base = entries.base(at);
+      if (!base) continue;
+      const sizeBytes = entries.sizeBytes(at);
+      if (sizeBytes > SWEEP_BYTES) continue;
+      const home = this.findSentBase(base) ?? (await this.findBase(base));
+      if (this.isAvailable(home)) continue;
+      reencoded.push(positions[at] as number);
+      bytes += sizeBytes;
     }
     this.reencodedBytes = bytes;
     const { writtenBytes } = this;
@@ -231,12 +211,19 @@ class PackWriter {
     return at;
   }
 
-  /** True for a delta whose base is neither in the new pack nor at the receiver. */
-  private needsReencoding(location: ObjectLocation): boolean {
-    const base = this.catalog.base(location);
-    if (!base || this.wanted.has(base)) return false;
-    const home = this.catalog.home(base);
-    return !this.wanted.has(home) && this.options.receiverHas?.has(home) !== true;
+  /** Whether the receiver can apply a delta against an object: it is in the new pack, or the receiver has it. */
+  private isAvailable(home: ObjectLocation): boolean {
+    return this.wanted.has(home) || this.options.receiverHas?.has(home) === true;
+  }
+
+  /** The location of a delta's base in the sets of this pack, if no block is needed to tell; else undefined. */
+  private findSentBase(base: ObjectLocation): ObjectLocation | undefined {
+    const near = this.catalog.nearHome(base);
+    return !this.catalog.isByBlock || this.isAvailable(near) ? near : undefined;
+  }
+
+  private findBase(base: ObjectLocation): Promise<ObjectLocation> {
+    return resident(() => this.catalog.home(base));
   }
 
   /**
@@ -244,7 +231,7 @@ class PackWriter {
    * `writeLarge`.
    */
   private async write(
-    location: ObjectLocation,
+    { location, base }: ObjectEntry,
     stored: Uint8Array,
   ): Promise<StoredChain | undefined> {
     const start = this.offset;
@@ -257,12 +244,11 @@ class PackWriter {
       report.reused++;
     } else {
       const data = stored.subarray(header.next);
-      const base = this.catalog.base(location);
       if (!base) throw corrupt("pack: delta without base in the sidecar");
-      const home = this.catalog.home(base);
-      const baseStart = this.written[home.pack]?.[home.position] ?? 0;
+      const home = this.findSentBase(base) ?? (await this.findBase(base));
+      const baseStart = this.written[home.pack]?.get(home.position) ?? 0;
       const isSent = this.wanted.has(home);
-      const isDelta = isSent || this.options.receiverHas?.has(home);
+      const isDelta = this.isAvailable(home);
       if (isDelta) {
         report.deltas++;
         report.reused++;
@@ -274,16 +260,19 @@ class PackWriter {
         this.push(data);
       } else if (isDelta) {
         this.push(formatEntryHeader(REF_DELTA, header.sizeBytes));
-        const { oids } = this.catalog.pack(base.pack).idx;
-        this.push(oids.subarray(base.position * OID_BYTES, (base.position + 1) * OID_BYTES));
+        const { bytes, offset } = await resident(() => this.catalog.rawOid(base));
+        this.push(bytes.subarray(offset, offset + OID_BYTES));
         this.push(data);
       } else {
         const swept = this.inflated.get(location.position);
         this.inflated.delete(location.position);
-        const chain = swept ? undefined : this.objects.findLarge(this.catalog.oid(location));
+        const chain = swept
+          ? undefined
+          : await resident(() => this.objects.findLarge(this.catalog.oid(location)));
         if (chain) return chain;
         const content = swept ?? (await this.objects.readAt(location));
-        this.push(formatEntryHeader(this.catalog.kind(location), content.length));
+        const kind = await resident(() => this.catalog.kind(location));
+        this.push(formatEntryHeader(kind, content.length));
         this.push(this.options.codec.deflate(content));
       }
     }
@@ -291,13 +280,12 @@ class PackWriter {
   }
 
   private recordStart(location: ObjectLocation, start: number): void {
-    const written = this.written[location.pack];
-    if (written) written[location.position] = start;
+    this.written[location.pack]?.set(location.position, start);
   }
 
   /** Resolves an object in scratch and writes it uncompressed, piece by piece. */
   private async *writeLarge(
-    location: ObjectLocation,
+    { location, sizeBytes }: ObjectEntry,
     chain: StoredChain,
   ): AsyncGenerator<Uint8Array> {
     const { openScratch, codec } = this.options;
@@ -305,7 +293,8 @@ class PackWriter {
     if (openScratch) this.large ??= new LargeContents(await openScratch(), codec);
     const large = this.large as LargeContents;
     await large.keepChain(LARGE_NODE, chain);
-    this.push(formatEntryHeader(this.catalog.kind(location), this.catalog.sizeBytes(location)));
+    const kind = await resident(() => this.catalog.kind(location));
+    this.push(formatEntryHeader(kind, sizeBytes));
     for await (const piece of storedStream(large.read(LARGE_NODE))) {
       this.push(piece);
       if (this.pieceBytes >= PIECE_BYTES) yield this.take();
@@ -331,4 +320,20 @@ class PackWriter {
     this.pieceBytes = 0;
     return joined;
   }
+}
+
+/** Finds the entries from `first` on that are read together: up to `stop`. */
+function findRun(
+  entries: WantedEntries,
+  first: number,
+): { stop: number; start: number; end: number } {
+  const { start, end: firstEnd } = entries.range(first);
+  let end = firstEnd;
+  let stop = first + 1;
+  for (; stop < entries.positions.length; stop++) {
+    const next = entries.range(stop);
+    if (next.start - end > GAP_BYTES_MAX || next.end - start > READ_BYTES) break;
+    end = next.end;
+  }
+  return { stop, start, end };
 }

@@ -8,7 +8,8 @@ import { applyDelta, readDeltaHeader } from "../pack/delta.ts";
 import { readEntryHeader } from "../pack/entry-header.ts";
 import { inflateWhole } from "../pack/entry-reader.ts";
 import { streamEntry } from "../pack/entry-stream.ts";
-import type { PackCatalog, ObjectLocation } from "./pack-catalog.ts";
+import { resident } from "./block-pool.ts";
+import type { ObjectEntry, ObjectLocation, PackCatalog } from "./pack-catalog.ts";
 
 /** Maximum size of cached contents, in bytes: the next object may be a delta of one of them. */
 const CACHE_BYTES_MAX = 8 * 1024 * 1024;
@@ -71,37 +72,47 @@ export class PackedObjects implements ObjectReader {
    * pack is corrupt.
    */
   async readObject(oid: Oid): Promise<StoredObject | undefined> {
-    const location = this.catalog.find(oid);
-    if (!location) return undefined;
-    return { kind: kindOf(this.catalog.kind(location)), content: await this.readAt(location) };
+    const { catalog } = this;
+    const find = () => {
+      const location = catalog.find(oid);
+      return location && { location, kind: catalog.kind(location) };
+    };
+    const found = catalog.isByBlock ? await resident(find) : find();
+    if (!found) return undefined;
+    return { kind: kindOf(found.kind), content: await this.readAt(found.location) };
   }
 
   /** Reads the content of the object at `location`. */
   async readAt(location: ObjectLocation): Promise<Uint8Array> {
     await this.checkBudget();
-    const deltas: ObjectLocation[] = [];
+    const { catalog } = this;
+    const deltas: ObjectEntry[] = [];
     let at = location;
     let content = this.getCached(at);
     while (!content) {
-      const base = this.catalog.base(at);
-      if (!base) {
-        content = await this.readEntry(at, this.catalog.sizeBytes(at));
+      const entry: ObjectEntry = catalog.isByBlock ? await this.findEntry(at) : catalog.entry(at);
+      if (!entry.base) {
+        content = await this.readEntry(entry, entry.sizeBytes);
         break;
       }
-      deltas.push(at);
-      at = base;
+      deltas.push(entry);
+      at = entry.base;
       content = this.getCached(at);
     }
     this.addToCache(at, content);
     for (const delta of deltas.toReversed()) {
       await this.checkBudget();
       content = await this.applyEntry(delta, content);
-      this.addToCache(delta, content);
+      this.addToCache(delta.location, content);
     }
     // Contents beyond the cache belong to the caller.
     this.gauge(this.cache.heldBytes + this.catalog.heldBytes);
     this.budget.consume(STEPS.object + STEPS.parsedByte * content.length);
     return content;
+  }
+
+  private findEntry(location: ObjectLocation): Promise<ObjectEntry> {
+    return resident(() => this.catalog.entry(location));
   }
 
   private checkBudget(): Promise<void> | undefined {
@@ -111,11 +122,11 @@ export class PackedObjects implements ObjectReader {
 
   /** Reads an object of any size in pieces. A piece is valid until the next one is requested. */
   async *streamAt(location: ObjectLocation): AsyncGenerator<Uint8Array> {
-    if (this.catalog.base(location) || this.catalog.sizeBytes(location) <= PIECE_BYTES) {
+    const { base, sizeBytes, start, end } = await this.findEntry(location);
+    if (base || sizeBytes <= PIECE_BYTES) {
       yield await this.readAt(location);
       return;
     }
-    const { start, end } = this.catalog.range(location);
     yield* streamEntry(this.catalog.pack(location.pack).source, start, end);
   }
 
@@ -137,9 +148,11 @@ export class PackedObjects implements ObjectReader {
   }
 
   /** Inflates an entry, an object or a delta. */
-  private async readEntry(location: ObjectLocation, sizeBytes?: number): Promise<Uint8Array> {
+  private async readEntry(
+    { location, start, end }: ObjectEntry,
+    sizeBytes?: number,
+  ): Promise<Uint8Array> {
     if (sizeBytes !== undefined && sizeBytes > WHOLE_BYTES_MAX) throw overLimit("object too large");
-    const { start, end } = this.catalog.range(location);
     const bytes = await this.catalog.pack(location.pack).source.read(start, end);
     const header = readEntryHeader(bytes, 0);
     if (!header || (sizeBytes !== undefined && header.sizeBytes !== sizeBytes)) {
@@ -152,8 +165,8 @@ export class PackedObjects implements ObjectReader {
     return content;
   }
 
-  private async applyEntry(location: ObjectLocation, base: Uint8Array): Promise<Uint8Array> {
-    const delta = await this.readEntry(location);
+  private async applyEntry(entry: ObjectEntry, base: Uint8Array): Promise<Uint8Array> {
+    const delta = await this.readEntry(entry);
     const header = readDeltaHeader(delta);
     if (!header) throw corrupt("delta: cut off");
     if (header.resultBytes > WHOLE_BYTES_MAX) throw overLimit("object too large");

@@ -213,7 +213,7 @@ class DeltaResolver {
     const { count } = this.table;
     for (const [oid, orphans] of this.orphans) {
       if ((await this.options.bases.find(oid)) === undefined) continue;
-      const chain = this.options.bases.findLarge?.(oid);
+      const chain = await this.options.bases.findLarge?.(oid);
       const found = chain ?? (await this.options.bases.readObject(oid));
       if (!found) continue;
       const node = count + this.externals.length;

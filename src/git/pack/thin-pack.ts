@@ -3,7 +3,7 @@ import { corrupt, missing, overLimit } from "../error.ts";
 import { crc32 } from "../hash/crc32.ts";
 import { KIND_CODES } from "../object/kind.ts";
 import { formatOid, type Oid, OID_BYTES, writeOid } from "../oid.ts";
-import type { ByteSource, EntryRange, ObjectReader } from "../store.ts";
+import type { ByteSource, EntryRange, ObjectReader, StoredChain } from "../store.ts";
 import { formatEntryHeader, readEntryHeader, REF_DELTA } from "./entry-header.ts";
 import { findOid, sortByOid } from "./oid-order.ts";
 import { formatPackHeader, PACK_HEADER_BYTES } from "./pack-scanner.ts";
@@ -59,7 +59,7 @@ export class ThinPackCompletion {
    */
   async *bytes(): AsyncGenerator<Uint8Array> {
     const { table } = this;
-    const appended = this.listAppended();
+    const appended = await this.listAppended();
     yield this.count(formatPackHeader(table.count + appended.length));
     const bodyEnd = table.offset(table.count);
     for (let at = PACK_HEADER_BYTES; at < bodyEnd; at += COPY_BYTES) {
@@ -127,7 +127,7 @@ export class ThinPackCompletion {
    * object may be in a pack twice. A large base is copied as stored, together with the bases of its
    * own chain.
    */
-  private listAppended(): Appended[] {
+  private async listAppended(): Promise<Appended[]> {
     const { table, externalOids } = this;
     const { count } = table;
     const order = sortByOid(table.oids, count);
@@ -144,10 +144,9 @@ export class ThinPackCompletion {
       appended.push(each);
       return each;
     };
-    const bases = externalOids.map((external): number => {
+    const place = (external: Oid, chain: StoredChain | undefined): number => {
       const known = find(external);
       if (known >= 0) return known;
-      const chain = this.bases.findLarge?.(external);
       const newEntry = count + appended.length;
       if (!chain) {
         add(external);
@@ -169,7 +168,9 @@ export class ThinPackCompletion {
         each.stored = last;
       }
       return newEntry;
-    });
+    };
+    const bases: number[] = [];
+    for (const oid of externalOids) bases.push(place(oid, await this.bases.findLarge?.(oid)));
     for (let entry = 0; entry < count; entry++) {
       const base = table.bases[entry] as number;
       if (base >= count) table.bases[entry] = bases[base - count] as number;

@@ -250,7 +250,7 @@ export class PackInspector {
     for (const [name, oids, check] of lists) {
       for (const oid of oids) {
         const only = (id: FindingId): Finding[] => [{ id, severity: severities[id] }];
-        const large = objects.findLarge?.(oid);
+        const large = await objects.findLarge?.(oid);
         const object = large ? undefined : await objects.readObject(oid);
         const kind = large?.kind ?? object?.kind ?? "blob";
         let findings: readonly Finding[];

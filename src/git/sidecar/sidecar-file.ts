@@ -50,6 +50,38 @@ export interface Sidecar {
   readonly tagTargets: Uint32Array;
 }
 
+/** The tables of a sidecar without those that have an element for each object. */
+export type HistoryTables = Omit<
+  Sidecar,
+  "kinds" | "sizes" | "bases" | "introduced" | "packChecksum"
+>;
+
+/** The numbers of elements from which the layout of a sidecar follows. */
+export interface SidecarCounts {
+  readonly objects: number;
+  readonly outside: number;
+  readonly commits: number;
+  readonly parents: number;
+  readonly introduced: number;
+  readonly tags: number;
+}
+
+export const countsOf = (sidecar: Sidecar): SidecarCounts => ({
+  objects: sidecar.kinds.length,
+  outside: sidecar.outsideOids.length / OID_BYTES,
+  commits: sidecar.commits.length,
+  parents: sidecar.parents.length,
+  introduced: sidecar.introduced.length,
+  tags: sidecar.tags.length,
+});
+
+/** The length of a sidecar in bytes. */
+export function sidecarLength(counts: SidecarCounts): number {
+  const { objects, outside, commits, parents, introduced, tags } = counts;
+  const sections = layout(objects, outside, commits, parents, introduced, tags);
+  return sections.reduce((sum, [, size, length]) => sum + size * length, HEADER_BYTES) + OID_BYTES;
+}
+
 /** An array of the file: its field, its element size in bytes, and its length. */
 type Section = readonly [name: keyof Sidecar, elementBytes: 1 | 4 | 8, length: number];
 

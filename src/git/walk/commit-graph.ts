@@ -1,6 +1,13 @@
 import type { Oid } from "../oid.ts";
-import { OID_BYTES } from "../oid.ts";
-import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
+import { formatOid, OID_BYTES, oidBytes } from "../oid.ts";
+import {
+  countObjects,
+  historyOf,
+  type ObjectLocation,
+  type PackCatalog,
+} from "../catalog/pack-catalog.ts";
+import { resident } from "../catalog/block-pool.ts";
+import type { Sidecar } from "../sidecar/sidecar-file.ts";
 
 /** Stands for a commit that is in no pack. */
 export const NO_NODE = -1;
@@ -26,14 +33,27 @@ export class CommitGraph {
   private readonly parentStarts: Uint32Array;
   private readonly parentNodes: Int32Array;
 
-  constructor(catalog: PackCatalog) {
+  /** @param known The graph of another catalog of the same packs, whose tables are shared. */
+  constructor(catalog: PackCatalog, known?: CommitGraph) {
     this.catalog = catalog;
+    if (known) {
+      ({
+        count: this.count,
+        times: this.times,
+        generations: this.generations,
+        firsts: this.firsts,
+        parentStarts: this.parentStarts,
+        parentNodes: this.parentNodes,
+      } = known);
+      return;
+    }
     const { packs } = catalog;
     this.firsts = new Uint32Array(packs.length + 1);
     let parentCount = 0;
-    for (const [pack, { sidecar }] of packs.entries()) {
-      this.firsts[pack + 1] = (this.firsts[pack] as number) + sidecar.commits.length;
-      parentCount += sidecar.parents.length;
+    for (const [pack, each] of packs.entries()) {
+      const { commits, parents } = historyOf(each);
+      this.firsts[pack + 1] = (this.firsts[pack] as number) + commits.length;
+      parentCount += parents.length;
     }
     this.count = this.firsts[packs.length] as number;
     this.times = new Float64Array(this.count);
@@ -42,14 +62,15 @@ export class CommitGraph {
     this.parentNodes = new Int32Array(parentCount);
 
     let parentEnd = 0;
-    for (const [pack, { sidecar }] of packs.entries()) {
+    for (const [pack, each] of packs.entries()) {
       const first = this.firsts[pack] as number;
-      this.times.set(sidecar.times, first);
-      this.generations.set(sidecar.generations, first);
-      for (let row = 0; row < sidecar.commits.length; row++) {
-        const end = sidecar.parentStarts[row + 1] as number;
-        for (let at = sidecar.parentStarts[row] as number; at < end; at++) {
-          this.parentNodes[parentEnd++] = this.nodeOfRef(pack, sidecar.parents[at] as number);
+      const { times, generations, commits, parents, parentStarts } = historyOf(each);
+      this.times.set(times, first);
+      this.generations.set(generations, first);
+      for (let row = 0; row < commits.length; row++) {
+        const end = parentStarts[row + 1] as number;
+        for (let at = parentStarts[row] as number; at < end; at++) {
+          this.parentNodes[parentEnd++] = this.nodeOfRef(pack, parents[at] as number);
         }
         this.parentStarts[first + row + 1] = parentEnd;
       }
@@ -68,13 +89,14 @@ export class CommitGraph {
 
   /** The node of a commit; `NO_NODE` if the object is in no pack or is not a commit. */
   find(commitOid: Oid): Node {
+    if (this.catalog.isByBlock) return this.findCommit(oidBytes(commitOid), 0);
     const location = this.catalog.find(commitOid);
     return location ? this.nodeAt(location) : NO_NODE;
   }
 
   /** The node of the commit at a location; `NO_NODE` if the object is not a commit. */
   nodeAt({ pack, position }: ObjectLocation): Node {
-    const { commits } = this.catalog.pack(pack).sidecar;
+    const { commits } = historyOf(this.catalog.pack(pack));
     let low = 0;
     let high = commits.length - 1;
     while (low <= high) {
@@ -89,12 +111,16 @@ export class CommitGraph {
 
   location(node: Node): ObjectLocation {
     const { pack, row } = this.rowOf(node);
-    const position = this.catalog.pack(pack).sidecar.commits[row] as number;
+    const position = historyOf(this.catalog.pack(pack)).commits[row] as number;
     return { pack, position };
   }
 
   oid(node: Node): Oid {
-    return this.catalog.oid(this.location(node));
+    const { pack, row } = this.rowOf(node);
+    const { blocks } = this.catalog.pack(pack);
+    return blocks
+      ? formatOid(blocks.index.history.commitOids, row * OID_BYTES)
+      : this.catalog.oid(this.location(node));
   }
 
   /** Parents in the order the commit lists them, as a view. A parent that is in no pack is `NO_NODE`. */
@@ -105,7 +131,12 @@ export class CommitGraph {
   /** The location of a commit's root tree; undefined if the tree is in no pack. */
   root(node: Node): ObjectLocation | undefined {
     const { pack, row } = this.rowOf(node);
-    return this.locationOfRef(pack, this.catalog.pack(pack).sidecar.roots[row] as number);
+    return this.locationOfRef(pack, historyOf(this.catalog.pack(pack)).roots[row] as number);
+  }
+
+  /** `root`, with the blocks that this needs. */
+  loadRoot(node: Node): Promise<ObjectLocation | undefined> {
+    return resident(() => this.root(node));
   }
 
   /** The id of a commit's root tree; undefined if the tree is in no pack. */
@@ -114,15 +145,40 @@ export class CommitGraph {
     return location && this.catalog.oid(location);
   }
 
-  /** Calls `visit` for each object that the commit introduces and that is in a pack. */
-  visitIntroduced(node: Node, visit: (location: ObjectLocation) => void): void {
+  /**
+   * Calls `visit` for each object that the commit introduces and that is in a pack.
+   *
+   * @param isNear Whether objects are named by `PackCatalog.nearHome`, and not by their homes.
+   */
+  visitIntroduced(node: Node, visit: (location: ObjectLocation) => void, isNear = false): void {
     const { pack, row } = this.rowOf(node);
+    const { blocks } = this.catalog.pack(pack);
+    if (blocks) {
+      for (const ref of blocks.introducedBy(row)) {
+        const location = this.locationOfRef(pack, ref, isNear);
+        if (location) visit(location);
+      }
+      return;
+    }
     const { introduced, introducedStarts } = this.catalog.pack(pack).sidecar;
     const end = introducedStarts[row + 1] as number;
     for (let at = introducedStarts[row] as number; at < end; at++) {
-      const location = this.locationOfRef(pack, introduced[at] as number);
+      const location = this.locationOfRef(pack, introduced[at] as number, isNear);
       if (location) visit(location);
     }
+  }
+
+  /** Loads the blocks that `visitIntroduced` needs for some commits, as far as they are few. */
+  async loadLists(nodes: readonly Node[]): Promise<void> {
+    if (!this.catalog.isByBlock) return;
+    const rows = new Map<number, number[]>();
+    for (const node of nodes) {
+      const { pack, row } = this.rowOf(node);
+      const known = rows.get(pack);
+      if (known) known.push(row);
+      else rows.set(pack, [row]);
+    }
+    await this.catalog.loadLists(rows);
   }
 
   /**
@@ -137,26 +193,75 @@ export class CommitGraph {
     const oidOffset = position * OID_BYTES;
     let numbers = 0;
     for (const [pack, { idx, sidecar }] of this.catalog.packs.entries()) {
-      const { introduced, introducedStarts, commits, outsideOids } = sidecar;
+      const { outsideOids } = sidecar;
       const inside = pack === home ? position : idx.find(oids, oidOffset);
       const outside = inside < 0 ? findRow(outsideOids, oids, oidOffset) : -1;
       if (inside < 0) numbers += outsideOids.length / OID_BYTES;
       if (inside < 0 && outside < 0) continue;
       const ref = inside < 0 ? idx.count + outside : inside;
-      numbers += introduced.length;
-      for (let at = introduced.indexOf(ref); at >= 0; at = introduced.indexOf(ref, at + 1)) {
-        const row = findRange(introducedStarts, at);
-        const commit = { pack, position: commits[row] as number };
+      const found = scanLists(sidecar, ref);
+      numbers += found.numbers;
+      for (const row of found.commits) {
+        const commit = { pack, position: sidecar.commits[row] as number };
         nodes.push(this.nodeAt(this.catalog.home(commit)));
       }
     }
     return { nodes, numbers };
   }
 
+  /**
+   * `findIntroducing` where tables are read by block: yields the commits as they are found, those that cost least first.
+   *
+   * @param onScanned Receives how many numbers of lists were read and compared.
+   */
+  async *eachIntroducing(
+    { pack: home, position }: ObjectLocation,
+    onScanned: (numbers: number) => void,
+  ): AsyncGenerator<Node> {
+    const { catalog } = this;
+    const { bytes } = await resident(() => {
+      const raw = catalog.rawOid({ pack: home, position });
+      return { bytes: raw.bytes.slice(raw.offset, raw.offset + OID_BYTES) };
+    });
+    const scans: { pack: number; ref: number }[] = [];
+    for (const [pack, each] of catalog.packs.entries()) {
+      const inside = await resident(() =>
+        pack === home ? position : catalog.findIn(pack, bytes, 0),
+      );
+      const outside = inside < 0 ? findRow(historyOf(each).outsideOids, bytes, 0) : -1;
+      if (inside < 0 && outside < 0) continue;
+      if (inside < 0 || !each.blocks) {
+        scans.push({ pack, ref: inside < 0 ? countObjects(each) + outside : inside });
+        continue;
+      }
+      const { blocks } = each;
+      const { commit, hasSeveral } = await resident(() => blocks.introducer(inside));
+      if (commit !== undefined) yield this.nodeOfRow(pack, commit);
+      if (hasSeveral) scans.push({ pack, ref: inside });
+    }
+    // Those of packs in memory first.
+    scans.sort(
+      (a, b) => Number(!!catalog.pack(a.pack).blocks) - Number(!!catalog.pack(b.pack).blocks),
+    );
+    for (const { pack, ref } of scans) {
+      const { blocks } = catalog.pack(pack);
+      const { commits, numbers } = blocks
+        ? await blocks.scanIntroducing(ref)
+        : scanLists(catalog.pack(pack).sidecar, ref);
+      onScanned(numbers);
+      for (const row of commits) yield this.nodeOfRow(pack, row);
+    }
+  }
+
+  /** The node of the commit that a pack has in a row: its row in the oldest pack. */
+  private nodeOfRow(pack: number, row: number): Node {
+    return this.commitOfRef(pack, historyOf(this.catalog.pack(pack)).commits[row] as number);
+  }
+
   /** The number of objects that the commit introduces, not counting itself. */
   introducedCount(node: Node): number {
     const { pack, row } = this.rowOf(node);
-    const { introducedStarts } = this.catalog.pack(pack).sidecar;
+    const { introducedStarts } = historyOf(this.catalog.pack(pack));
     return (introducedStarts[row + 1] as number) - (introducedStarts[row] as number);
   }
 
@@ -166,15 +271,48 @@ export class CommitGraph {
     return { pack, row: node - (this.firsts[pack] as number) };
   }
 
+  /** The node of the commit with a raw id in one of the first `packsMax` packs. Needs no block. */
+  private findCommit(oid: Uint8Array, offset: number, packsMax = this.catalog.packs.length): Node {
+    for (let pack = 0; pack < packsMax; pack++) {
+      const position = this.catalog.findCommitIn(pack, oid, offset);
+      const node = position < 0 ? NO_NODE : this.nodeAt({ pack, position });
+      if (node !== NO_NODE) return node;
+    }
+    return NO_NODE;
+  }
+
   private nodeOfRef(pack: number, ref: number): Node {
+    if (this.catalog.isByBlock) return this.commitOfRef(pack, ref);
     const location = this.locationOfRef(pack, ref);
     return location ? this.nodeAt(location) : NO_NODE;
   }
 
-  private locationOfRef(pack: number, ref: number): ObjectLocation | undefined {
-    const { idx, sidecar } = this.catalog.pack(pack);
-    if (ref < idx.count) return this.catalog.home({ pack, position: ref });
-    return this.catalog.findRaw(sidecar.outsideOids, (ref - idx.count) * OID_BYTES);
+  /** `nodeOfRef` without a block, unless a pack that is read by block has the commit as a base alone. */
+  private commitOfRef(pack: number, ref: number): Node {
+    const each = this.catalog.pack(pack);
+    const count = countObjects(each);
+    if (ref >= count)
+      return this.findCommit(historyOf(each).outsideOids, (ref - count) * OID_BYTES);
+    const own = this.nodeAt({ pack, position: ref });
+    if (pack === 0) return own;
+    if (own === NO_NODE || !each.blocks) {
+      const { bytes, offset } = this.catalog.rawOid({ pack, position: ref });
+      const older = this.findCommit(bytes, offset, pack);
+      return older === NO_NODE ? own : older;
+    }
+    const row = own - (this.firsts[pack] as number);
+    const older = this.findCommit(each.blocks.index.history.commitOids, row * OID_BYTES, pack);
+    return older === NO_NODE ? own : older;
+  }
+
+  private locationOfRef(pack: number, ref: number, isNear = false): ObjectLocation | undefined {
+    const each = this.catalog.pack(pack);
+    const count = countObjects(each);
+    if (ref < count) {
+      const own = { pack, position: ref };
+      return isNear && this.catalog.isByBlock ? this.catalog.nearHome(own) : this.catalog.home(own);
+    }
+    return this.catalog.findRaw(historyOf(each).outsideOids, (ref - count) * OID_BYTES);
   }
 
   private areGenerationsSound(): boolean {
@@ -222,6 +360,18 @@ function findRow(oids: Uint8Array, oid: Uint8Array, offset: number): number {
     if (same === OID_BYTES) return at / OID_BYTES;
   }
   return -1;
+}
+
+/** The rows of the commits whose lists have a reference, and how many numbers were compared. */
+function scanLists(
+  { introduced, introducedStarts }: Sidecar,
+  ref: number,
+): { commits: number[]; numbers: number } {
+  const commits: number[] = [];
+  for (let at = introduced.indexOf(ref); at >= 0; at = introduced.indexOf(ref, at + 1)) {
+    commits.push(findRange(introducedStarts, at));
+  }
+  return { commits, numbers: introduced.length };
 }
 
 /** The last index whose start is not behind `at`, of ranges that follow each other. */

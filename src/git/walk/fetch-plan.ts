@@ -3,6 +3,7 @@ import { BLOB, COMMIT, TAG, TREE } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
 import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
+import { resident } from "../catalog/block-pool.ts";
 import { LocationSet } from "../catalog/location-set.ts";
 import type { ObjectFilter } from "../wire/filter-spec.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
@@ -13,6 +14,12 @@ import { walkTree } from "./tree-walk.ts";
 
 /** How many of the client's commits, latest first, provide delta bases for a thin pack. */
 const BASE_COMMITS_MAX = 2000;
+
+/** Commits whose lists are loaded together, where these are read by block. */
+const LISTS_TOGETHER = 1000;
+
+/** Objects whose homes are looked up together: as many as the blocks that are held. */
+const LOADED_TOGETHER = 40;
 
 /** The wants and haves of a client, and the options of its fetch. */
 export interface FetchNeeds {
@@ -86,32 +93,45 @@ class FetchPlanner {
     const range = this.findCommits(tips, haves, clientCut);
     for (const node of range.commits) wanted.add(graph.location(node));
     if (needs.filter?.treeDepthLimit === undefined) {
-      for (const node of range.listed) {
-        graph.visitIntroduced(node, (location) => {
-          if (this.passes(location)) wanted.add(location);
-        });
+      const add = (location: ObjectLocation): void => {
+        if (this.passes(location)) wanted.add(location);
+      };
+      for (const [at, node] of range.listed.entries()) {
+        if (at % LISTS_TOGETHER === 0) {
+          await graph.loadLists(range.listed.slice(at, at + LISTS_TOGETHER));
+        }
+        // Adding an object twice changes nothing.
+        const visit = (): void => graph.visitIntroduced(node, add, true);
+        if (this.catalog.isByBlock) await resident(visit);
+        else visit();
       }
       await this.addWholeTrees(range.whole, range.boundary);
     } else {
-      for (const node of range.commits) await this.addTreeToDepth(graph.root(node));
+      for (const node of range.commits)
+        await this.addTreeToDepth(await resident(() => graph.root(node)));
     }
     for (const location of loose) await this.addLoose(location);
-    this.addTags();
-    return { wanted, receiverHas: this.findReceiverHas(haves, clientCut) };
+    await this.addTags();
+    if (this.catalog.isByBlock) await this.findHomes();
+    return { wanted, receiverHas: await this.findReceiverHas(haves, clientCut) };
   }
 
   /** Adds a want: a commit to `tips`, a tree or blob to `loose`; a tag is added with its target. */
   private async addWant(oid: Oid, tips: Node[], loose: ObjectLocation[]): Promise<void> {
-    const location = this.catalog.find(oid);
+    const { catalog } = this;
+    const location = await resident(() => catalog.find(oid));
     if (!location) throw missing(`wanted object ${oid}`);
     this.requested.add(location);
-    const kind = this.catalog.kind(location);
+    const kind = await resident(() => catalog.kind(location));
     if (kind === COMMIT) {
       tips.push(this.graph.nodeAt(location));
     } else if (kind === TAG) {
       this.wanted.add(location);
-      const target = tagTarget(this.catalog, location);
-      if (target) await this.addWant(this.catalog.oid(target), tips, loose);
+      const target = await resident(() => {
+        const found = tagTarget(catalog, location);
+        return found && catalog.oid(found);
+      });
+      if (target) await this.addWant(target, tips, loose);
     } else {
       loose.push(location);
     }
@@ -120,8 +140,10 @@ class FetchPlanner {
   private async findHaves(): Promise<Node[]> {
     const haves: Node[] = [];
     for (const oid of this.needs.haveOids) {
-      const found = this.catalog.find(oid);
-      const location = found && peel(this.catalog, found);
+      const location = await resident(() => {
+        const found = this.catalog.find(oid);
+        return found && peel(this.catalog, found);
+      });
       const node = location ? this.graph.nodeAt(location) : NO_NODE;
       if (node !== NO_NODE) haves.push(node);
     }
@@ -179,12 +201,12 @@ class FetchPlanner {
     const held = new LocationSet(catalog);
     const roots = [...have, ...this.needs.haveOids.map((oid) => graph.find(oid))];
     for (const node of roots) {
-      const root = node === NO_NODE ? undefined : graph.root(node);
+      const root = node === NO_NODE ? undefined : await resident(() => graph.root(node));
       if (root) await walkTree(catalog, packed, root, (location) => held.add(location));
     }
     const visited = new LocationSet(catalog);
     for (const node of nodes) {
-      const root = graph.root(node);
+      const root = await resident(() => graph.root(node));
       if (!root) continue;
       await walkTree(catalog, packed, root, (location) => {
         if (held.has(location) || !visited.add(location)) return false;
@@ -225,15 +247,54 @@ class FetchPlanner {
     });
   }
 
-  private addTags(): void {
+  private async addTags(): Promise<void> {
+    const { catalog, wanted } = this;
     for (const { tagOid, peeledOid } of this.needs.tags) {
-      const target = this.catalog.find(peeledOid);
-      if (!target || !this.wanted.has(target)) continue;
-      // For a tag of a tag, the whole chain is sent.
-      for (let at = this.catalog.find(tagOid); at && this.catalog.kind(at) === TAG;) {
-        this.wanted.add(at);
-        at = tagTarget(this.catalog, at);
+      const add = (): void => {
+        const target = catalog.find(peeledOid);
+        if (!target || !wanted.has(target)) return;
+        // For a tag of a tag, the whole chain is sent.
+        for (let at = catalog.find(tagOid); at && catalog.kind(at) === TAG;) {
+          wanted.add(at);
+          at = tagTarget(catalog, at);
+        }
+      };
+      if (catalog.isByBlock) await resident(add);
+      else add();
+    }
+  }
+
+  /**
+   * Names each wanted object by its home, where lists have named it by a newer pack to spare a look-up. That is needed only if
+   * an object of an older pack is wanted, too: no other can be wanted twice.
+   */
+  private async findHomes(): Promise<void> {
+    const { catalog, wanted } = this;
+    const first = catalog.packs.findIndex((_, pack) => !wanted.positions(pack).next().done);
+    if (first < 0) return;
+    for (let pack = first + 1; pack < catalog.packs.length; pack++) {
+      const some = catalog.packs.slice(first, pack + 1);
+      if (some.every(({ blocks }) => blocks === undefined)) continue;
+      const positions = Uint32Array.from(wanted.positions(pack));
+      for (let at = 0; at < positions.length; at += LOADED_TOGETHER) {
+        await this.moveHome(pack, positions.subarray(at, at + LOADED_TOGETHER));
       }
+    }
+  }
+
+  private async moveHome(pack: number, positions: Uint32Array): Promise<void> {
+    const { catalog, wanted } = this;
+    const locations = Array.from(positions, (position) => ({ pack, position }));
+    await catalog.loadRows(locations);
+    const oids: Oid[] = [];
+    for (const each of locations) oids.push(await resident(() => catalog.oid(each)));
+    await catalog.loadOids(oids);
+    for (const [at, oid] of oids.entries()) {
+      const location = locations[at] as ObjectLocation;
+      const home = await resident(() => catalog.find(oid));
+      if (!home || home.pack === location.pack) continue;
+      wanted.delete(location);
+      wanted.add(home);
     }
   }
 
@@ -242,18 +303,24 @@ class FetchPlanner {
    * delta bases of new objects. The protocol does not report which objects a shallow or partial client
    * lacks, so for such a client no object is certain.
    */
-  private findReceiverHas(
+  private async findReceiverHas(
     haves: readonly Node[],
     clientCut: ReadonlySet<Node>,
-  ): LocationSet | undefined {
+  ): Promise<LocationSet | undefined> {
     const { graph, needs } = this;
     if (!needs.isThin || haves.length === 0 || clientCut.size > 0 || needs.filter) return undefined;
     const has = new LocationSet(this.catalog);
-    let left = BASE_COMMITS_MAX;
+    const latest: Node[] = [];
     for (const node of logByTime(graph, { tips: haves })) {
-      if (left-- === 0) break;
+      if (latest.length === BASE_COMMITS_MAX) break;
+      latest.push(node);
+    }
+    await graph.loadLists(latest);
+    const add = (location: ObjectLocation): void => void has.add(location);
+    for (const node of latest) {
       has.add(graph.location(node));
-      graph.visitIntroduced(node, (location) => has.add(location));
+      if (this.catalog.isByBlock) await resident(() => graph.visitIntroduced(node, add, true));
+      else graph.visitIntroduced(node, add, true);
     }
     return has;
   }

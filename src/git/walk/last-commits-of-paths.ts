@@ -2,6 +2,7 @@ import { type Budget, UNLIMITED } from "../budget.ts";
 import { type ByteText, readByteText } from "../byte-text.ts";
 import { isTreeMode, visitTree } from "../object/tree.ts";
 import { formatOid } from "../oid.ts";
+import { resident } from "../catalog/block-pool.ts";
 import type { PackCatalog } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
@@ -133,7 +134,9 @@ class PathComparer {
     const known = this.cached.get(wanted)?.get(tree);
     if (known) return known;
     const entries = new Map<string, Occupant>();
-    const location = tree.startsWith("40000 ") ? this.catalog.find(tree.slice(6)) : undefined;
+    const location = tree.startsWith("40000 ")
+      ? await resident(() => this.catalog.find(tree.slice(6)))
+      : undefined;
     if (location) {
       const content = await this.packed.readAt(location);
       const lengths = new Set(Array.from(wanted.below.keys(), (name) => name.length));

@@ -1,6 +1,7 @@
 import { type Budget, UNLIMITED } from "../budget.ts";
 import { type ByteText } from "../byte-text.ts";
 import { parseTree } from "../object/tree.ts";
+import { resident } from "../catalog/block-pool.ts";
 import type { PackCatalog } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
@@ -51,14 +52,16 @@ export async function findLastCommits(
   const finder = new PathFinder(catalog, packed, directory);
   const parsed = new Map<string, Entries>();
   const occupantAt = async (node: Node): Promise<string> => {
-    const root = graph.root(node);
+    const root = catalog.isByBlock ? await graph.loadRoot(node) : graph.root(node);
     return root ? finder.find(root) : "";
   };
   const entriesOf = async (occupant: string): Promise<Entries> => {
     const known = parsed.get(occupant);
     if (known) return known;
     const isTree = occupant.startsWith("40000 ");
-    const location = isTree ? catalog.find(occupant.slice("40000 ".length)) : undefined;
+    const location = isTree
+      ? await resident(() => catalog.find(occupant.slice("40000 ".length)))
+      : undefined;
     const tree = location ? parseTree(await packed.readAt(location)) : [];
     const entries = new Map(tree.map(({ name, mode, oid }) => [name, `${mode} ${oid}`]));
     if (parsed.size === PARSED_MAX) parsed.clear();

@@ -2,6 +2,7 @@ import { type ByteText, byteTextBytes } from "../byte-text.ts";
 import { TREE } from "../object/kind.ts";
 import { findTreeEntry } from "../object/tree.ts";
 import { formatOid } from "../oid.ts";
+import { resident } from "../catalog/block-pool.ts";
 import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
 import type { CommitGraph, Node } from "./commit-graph.ts";
@@ -40,7 +41,7 @@ export class PathFinder {
 
   /** Finds the entry in the root tree of a commit; "" if that tree is in no pack. */
   async findAt(graph: CommitGraph, node: Node): Promise<Occupant> {
-    const root = graph.root(node);
+    const root = this.catalog.isByBlock ? await graph.loadRoot(node) : graph.root(node);
     return root ? this.find(root) : "";
   }
 
@@ -54,7 +55,8 @@ export class PathFinder {
       // A cached entry is used without an await: most commits change other files, so this is the common case.
       found = known.get(key) ?? (await this.look(known, key, tree, name));
     }
-    return this.names.length === 0 ? `40000 ${this.catalog.oid(root)}` : found.occupant;
+    if (this.names.length > 0) return found.occupant;
+    return `40000 ${await resident(() => this.catalog.oid(root))}`;
   }
 
   private async look(
@@ -67,8 +69,10 @@ export class PathFinder {
     const entry = findTreeEntry(content, name);
     let found = NOTHING;
     if (entry) {
-      const location = this.catalog.findRaw(content, entry.oidOffset);
-      const isTree = location !== undefined && this.catalog.kind(location) === TREE;
+      const { location, isTree } = await resident(() => {
+        const at = this.catalog.findRaw(content, entry.oidOffset);
+        return { location: at, isTree: at !== undefined && this.catalog.kind(at) === TREE };
+      });
       found = {
         occupant: `${entry.mode.toString(8)} ${formatOid(content, entry.oidOffset)}`,
         tree: isTree ? location : undefined,

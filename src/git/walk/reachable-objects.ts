@@ -1,6 +1,8 @@
-import { LocationNumbers } from "../catalog/location-numbers.ts";
+import { resident } from "../catalog/block-pool.ts";
+import { FewNumbers, LocationNumbers } from "../catalog/location-numbers.ts";
 import type { ObjectLocation, PackCatalog } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
+import { overLimit } from "../error.ts";
 import { COMMIT, kindOf, type ObjectKind, TAG, TREE } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
 import type { Gauge } from "../store.ts";
@@ -29,6 +31,8 @@ export interface ReachableSource {
  * table of all objects is built, so that the cost stays linear.
  */
 const SCANS_MAX = 64;
+/** The same where tables are read by block, so that a scan reads all lists from storage: beyond, a request is refused. */
+const BLOCK_SCANS_MAX = 64;
 
 /**
  * Trees that are read below trees that refs name without a commit, with their bytes and depth: objects beyond count as
@@ -64,7 +68,7 @@ export class ReachableObjects {
   /** For each object the index of a ref that reaches it through a commit, plus one. */
   private table: LocationNumbers | undefined;
   /** The same for objects below trees that a ref names without a commit. */
-  private tagged: LocationNumbers | undefined;
+  private tagged: LocationNumbers | FewNumbers | undefined;
 
   /**
    * @param refs     Refs of the repository: all of them, or those that reach most objects.
@@ -105,7 +109,7 @@ export class ReachableObjects {
    */
   async find(oid: Oid): Promise<ObjectKind | undefined> {
     const { catalog } = this.source;
-    const location = catalog.find(oid);
+    const location = await resident(() => catalog.find(oid));
     const ref = location && (await this.findRef(oid, location));
     if (!location || ref === undefined) {
       this.commits.walkAll();
@@ -113,7 +117,7 @@ export class ReachableObjects {
       return (await this.openRest())?.find(oid);
     }
     this.used.add(ref);
-    return kindOf(catalog.kind(location));
+    return kindOf(await resident(() => catalog.kind(location)));
   }
 
   private async openRest(): Promise<ReachableObjects | undefined> {
@@ -127,10 +131,13 @@ export class ReachableObjects {
     const { catalog, graph } = this.source;
     const named = this.values.get(oid);
     if (named !== undefined) return named;
-    const kind = catalog.kind(location);
+    const kind = await resident(() => catalog.kind(location));
     if (kind === TAG) return this.findTagged(location);
     if (kind === COMMIT) return this.commits.tipOf(graph.nodeAt(location));
-    return this.findIntroducing(oid, location) ?? (await this.findTagged(location));
+    const introduced = catalog.isByBlock
+      ? await this.findByBlock(oid, location)
+      : this.findIntroducing(oid, location);
+    return introduced ?? (await this.findTagged(location));
   }
 
   private get values(): Map<Oid, number> {
@@ -177,6 +184,26 @@ export class ReachableObjects {
     return undefined;
   }
 
+  /**
+   * `findIntroducing` where tables are read by block: an object's row names a commit that introduces it, so that the lists are
+   * read only if no ref reaches that one and there are others.
+   */
+  private async findByBlock(oid: Oid, location: ObjectLocation): Promise<number | undefined> {
+    const known = this.scanned.get(oid);
+    if (known !== undefined) return known;
+    const onScanned = (numbers: number): void => {
+      this.scannedNumbers += numbers;
+      if (++this.scans > BLOCK_SCANS_MAX) throw overLimit("too many objects of removed history");
+    };
+    for await (const node of this.source.graph.eachIntroducing(location, onScanned)) {
+      const ref = this.commits.tipOf(node);
+      if (ref === undefined) continue;
+      this.scanned.set(oid, ref);
+      return ref;
+    }
+    return undefined;
+  }
+
   private makeTable(): LocationNumbers {
     const { catalog, graph } = this.source;
     const { commits } = this;
@@ -200,17 +227,23 @@ export class ReachableObjects {
   }
 
   /** Reads the trees that refs name without a commit, and marks what is below them. */
-  private async readTagged(): Promise<LocationNumbers> {
+  private async readTagged(): Promise<LocationNumbers | FewNumbers> {
     if (this.tagged) return this.tagged;
     const { catalog, objects } = this.source;
-    const tagged = new LocationNumbers(catalog);
+    const tagged = catalog.isByBlock ? new FewNumbers() : new LocationNumbers(catalog);
     let [trees, bytes] = [0, 0];
     for (const [at, { oid, peeledOid }] of this.refs.entries()) {
-      let tag = peeledOid === null ? undefined : catalog.find(oid);
-      for (; tag; tag = tagTarget(catalog, tag)) tagged.set(tag, at + 1);
-      const value = catalog.find(peeledOid ?? oid);
-      if (!value || catalog.kind(value) !== TREE) continue;
-      await walkTree(catalog, objects, value, (each, depth) => {
+      const look = (): { tags: ObjectLocation[]; tree: ObjectLocation | undefined } => {
+        const tags: ObjectLocation[] = [];
+        let tag = peeledOid === null ? undefined : catalog.find(oid);
+        for (; tag; tag = tagTarget(catalog, tag)) tags.push(tag);
+        const value = catalog.find(peeledOid ?? oid);
+        return { tags, tree: value && catalog.kind(value) === TREE ? value : undefined };
+      };
+      const { tags, tree } = catalog.isByBlock ? await resident(look) : look();
+      for (const tag of tags) tagged.set(tag, at + 1);
+      if (!tree) continue;
+      await walkTree(catalog, objects, tree, (each, depth) => {
         if (depth > 0 && tagged.get(each) !== 0) return false;
         tagged.set(each, at + 1);
         if (catalog.kind(each) !== TREE) return false;

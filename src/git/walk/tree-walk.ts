@@ -1,11 +1,22 @@
 import { overLimit } from "../error.ts";
 import { TREE } from "../object/kind.ts";
 import { isSubmoduleMode, visitTree } from "../object/tree.ts";
+import { OID_BYTES } from "../oid.ts";
+import { resident } from "../catalog/block-pool.ts";
 import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
 
 /** Trees nested deeper than this are refused: no file system could hold a checkout of them. */
 const TREE_DEPTH_MAX = 2048;
+
+/** The raw ids of the trees and blobs of a tree, as views. */
+function listChildren(content: Uint8Array): Uint8Array[] {
+  const oids: Uint8Array[] = [];
+  visitTree(content, (mode, _nameStart, _nameEnd, oidOffset) => {
+    if (!isSubmoduleMode(mode)) oids.push(content.subarray(oidOffset, oidOffset + OID_BYTES));
+  });
+  return oids;
+}
 
 /**
  * Walks a tree and everything below it.
@@ -27,8 +38,15 @@ export async function walkTree(
     if (depth > TREE_DEPTH_MAX) {
       throw overLimit(`a tree may be nested ${TREE_DEPTH_MAX} deep at most`);
     }
+    // What `visit` asks of the object is in the same block.
+    if (catalog.isByBlock) await resident(() => catalog.entry(location));
     if (!visit(location, depth) || catalog.kind(location) !== TREE) continue;
     const content = await packed.readAt(location);
+    if (catalog.isByBlock) {
+      const children = await catalog.findAll(listChildren(content));
+      for (const child of children) if (child) stack.push({ location: child, depth: depth + 1 });
+      continue;
+    }
     visitTree(content, (mode, _nameStart, _nameEnd, oidOffset) => {
       if (isSubmoduleMode(mode)) return;
       const child = catalog.findRaw(content, oidOffset);

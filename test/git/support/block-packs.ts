@@ -1,0 +1,20 @@
+import { BlockPool } from "../../../src/git/catalog/block-pool.ts";
+import { BlockIndex, ObjectBlocks } from "../../../src/git/catalog/object-blocks.ts";
+import { BlockPack, type OpenPack } from "../../../src/git/catalog/pack-catalog.ts";
+import { formatBlockTables, readBlockLayout } from "../../../src/git/sidecar/block-tables.ts";
+import { formatSidecar } from "../../../src/git/sidecar/sidecar-file.ts";
+import { codec } from "./codec.ts";
+import { MemorySource } from "./sources.ts";
+
+let names = 0;
+
+/** A pack opened so that its tables are read by block, of which none is in memory yet. */
+export function openByBlock(pack: OpenPack, pool = new BlockPool()): BlockPack {
+  const { idx, sidecar, source } = pack;
+  const tables = [...formatBlockTables(sidecar, idx, source.sizeBytes)];
+  const file = Buffer.concat([formatSidecar(sidecar, codec), ...tables]);
+  const layout = readBlockLayout(file, file.length);
+  if (!layout) throw new Error("no block tables");
+  const index = new BlockIndex(layout, file.subarray(layout.historyAt));
+  return new BlockPack(new ObjectBlocks(index, new MemorySource(file), pool, `${names++}`), source);
+}
