@@ -199,6 +199,7 @@ function closeRequest(c: Context<AppEnv>, { startedAt, session, usage }: OpenReq
     d1Rounds: usage.rounds,
     d1RowsRead: usage.rowsRead,
     d1RowsWritten: usage.rowsWritten,
+    sqlBuilds: c.var.base.db.sqlBuildCount,
     ...c.var.base.git.usage.counts(),
   });
 }

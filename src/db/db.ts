@@ -7,9 +7,23 @@ import type { D1 } from "./meter.ts";
 /** Keeps the names of columns in SQL. Drizzle's own function makes one for each database, which is for each request. */
 const dialect = new SQLiteAsyncDialect({ casing: "snake_case" });
 
+type Session = SQLiteD1Session<Record<string, never>, Record<string, never>>;
+
+/** Counts the queries whose SQL Drizzle has built for it. */
+class CountingSession extends SQLiteD1Session<Record<string, never>, Record<string, never>> {
+  buildCount = 0;
+
+  override prepareQuery(...query: Parameters<Session["prepareQuery"]>) {
+    this.buildCount += 1;
+    return super.prepareQuery(...query);
+  }
+}
+
 /** D1 through Drizzle, without its relational queries: lists write their joins explicitly. */
 export class Database extends DrizzleD1Database {
   readonly #counted: { readonly count: number };
+  readonly #prepare: D1["prepare"];
+  readonly #session: CountingSession;
 
   constructor(d1: D1) {
     const counted = { count: 0 };
@@ -20,13 +34,26 @@ export class Database extends DrizzleD1Database {
       },
       batch: (statements) => d1.batch(statements),
     };
-    const session = new SQLiteD1Session<Record<string, never>, Record<string, never>>(
-      counting as D1Database,
-      dialect,
-      undefined,
-    );
+    const session = new CountingSession(counting as D1Database, dialect, undefined);
     super("async", dialect, session, undefined);
     this.#counted = counted;
+    this.#prepare = counting.prepare;
+    this.#session = session;
+  }
+
+  /** How often SQL was built so far, rather than taken from what `prepare` has kept. */
+  get sqlBuildCount(): number {
+    return this.#session.buildCount;
+  }
+
+  /** Counts a build that was made on behalf of this database. */
+  noteSqlBuild(): void {
+    this.#session.buildCount += 1;
+  }
+
+  /** A statement of SQL that is built already. */
+  statement(text: string): D1PreparedStatement {
+    return this.#prepare(text);
   }
 
   /** Statements prepared so far. The platform takes 1,000 of one invocation. */
@@ -36,6 +63,13 @@ export class Database extends DrizzleD1Database {
 }
 
 export const openDatabase = (d1: D1): Database => new Database(d1);
+
+/** Builds the SQL of queries that are run elsewhere. */
+const builder = new Database({
+  prepare: () => ({}) as D1PreparedStatement,
+  batch: () => Promise.reject(new Error("a builder of SQL runs nothing")),
+});
+export const openBuilder = (): Database => builder;
 
 /**
  * SQL as a column of a query over one table. In such a query Drizzle drops the table names from columns that
