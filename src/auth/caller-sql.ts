@@ -4,6 +4,7 @@ import { anyOf } from "../db/db.ts";
 import type { Params } from "../db/prepared.ts";
 import { accessTokens, emailAddresses, sessions, users } from "../db/schema/index.ts";
 import { boundTokenId, type Actor } from "./actor.ts";
+import type { PrincipalSql } from "./principal.ts";
 import { isSessionOf } from "./session.ts";
 
 /** The caller of a request as SQL expressions. */
@@ -51,7 +52,15 @@ export const callerSql = (actor: Actor): CallerSql => toCallerSql(callerArgument
  * SQL for a caller that is an argument. Subqueries resolve a credential to its caller, so that a query can run in the
  * same batch.
  */
-export function toCallerSql(caller: Given<KnownCaller> | Given<CredentialArgument>): CallerSql {
+export function toCallerSql(
+  caller: Given<KnownCaller> | Given<CredentialArgument> | PrincipalSql,
+): CallerSql {
+  if ("isSiteAdmin" in caller) {
+    return {
+      actorId: sql`${caller.userId ?? null}`,
+      boundTokenId: sql`${caller.boundTokenId ?? null}`,
+    };
+  }
   if ("actorId" in caller) {
     return { actorId: sql`${caller.actorId}`, boundTokenId: sql`${caller.boundTokenId}` };
   }

@@ -3,6 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import { DrizzleQueryError } from "drizzle-orm/errors";
 import { QueryPromise } from "drizzle-orm/query-promise";
 
+import { only } from "../lib/only.ts";
 import { type Database, openBuilder } from "./db.ts";
 import { type MapRows, rowMapper, type SelectedFields } from "./row-mapper.ts";
 
@@ -54,7 +55,7 @@ export interface PreparedQuery<A, S, R> {
   (db: Database, args: A, ...shape: ShapeArguments<S>): BoundQuery<R>;
 }
 
-type ShapeArguments<S> = unknown extends S ? [] : [shape: S];
+type ShapeArguments<S> = unknown extends S ? [] : [shape: Finite<S>];
 
 /**
  * Declares a query at the level of a module. Its SQL is built at the first call, and again only for another shape.
@@ -70,35 +71,66 @@ type ShapeArguments<S> = unknown extends S ? [] : [shape: S];
  * const [user] = await namedUser(ctx.db, { name });
  */
 export function prepare<A, S, Q extends BatchItem<"sqlite">>(
-  build: (db: Database, params: Params<A>, shape: S & Finite<S>) => Q,
+  build: (db: Database, params: Params<A>, shape: S) => Q,
 ): PreparedQuery<A, S, Q["_"]["result"]> {
-  type R = Q["_"]["result"];
-  const built = new Map<string, Statement<R>>();
-
+  const statementsOf = prepareStatements<A, S>((...given) => [build(...given)]);
   return (db, args, ...[shape]) => {
+    const { statements, bound } = statementsOf(db, args, shape as S);
+    return new BoundQuery(db, only(statements), bound);
+  };
+}
+
+/** Queries that are declared once and only bound by each call, for one batch. */
+export interface PreparedQueries<A, S, Q extends readonly BatchItem<"sqlite">[]> {
+  (db: Database, args: A, ...shape: ShapeArguments<S>): BoundQueries<Q>;
+}
+
+type BoundQueries<Q extends readonly BatchItem<"sqlite">[]> = {
+  [At in keyof Q]: BoundQuery<Q[At]["_"]["result"]>;
+};
+
+/**
+ * The same for several queries with the same arguments, which are sent in one batch.
+ *
+ * @example
+ * const [rows, [counted]] = await db.batch(pageAndTotal(db, { repoId, limit, offset }));
+ */
+export function prepareAll<A, S, const Q extends readonly BatchItem<"sqlite">[]>(
+  build: (db: Database, params: Params<A>, shape: S) => Q,
+): PreparedQueries<A, S, Q> {
+  const statementsOf = prepareStatements<A, S>(build);
+  return (db, args, ...[shape]) => {
+    const { statements, bound } = statementsOf(db, args, shape as S);
+    return statements.map((each) => new BoundQuery(db, each, bound)) as BoundQueries<Q>;
+  };
+}
+
+/** The statements of a declaration by shape, with the values of a call. */
+function prepareStatements<A, S>(
+  build: (db: Database, params: Params<A>, shape: S) => readonly BatchItem<"sqlite">[],
+) {
+  const built = new Map<string, readonly Statement[]>();
+
+  return (db: Database, args: A, shape: S) => {
     const bound: unknown[] = [];
     let key = flatten(args as object, bound);
     if (shape !== undefined) key += JSON.stringify(shape);
 
-    let statement = built.get(key);
-    if (statement) {
+    let statements = built.get(key);
+    if (statements) {
       // The most recent comes last once something is displaced.
       if (built.size === SHAPES_MAX) {
         built.delete(key);
-        built.set(key, statement);
+        built.set(key, statements);
       }
     } else {
-      const query = build(
-        openBuilder(),
-        toParams(args as object, { count: 0 }) as Params<A>,
-        shape as S & Finite<S>,
-      );
-      statement = toStatement<R>(query);
-      db.noteSqlBuild();
+      const params = toParams(args as object, { count: 0 }) as Params<A>;
+      statements = build(openBuilder(), params, shape).map(toStatement);
+      for (let count = statements.length; count > 0; count -= 1) db.noteSqlBuild();
       if (built.size >= SHAPES_MAX) built.delete(built.keys().next().value as string);
-      built.set(key, statement);
+      built.set(key, statements);
     }
-    return new BoundQuery<R>(db, statement, bound);
+    return { statements, bound };
   };
 }
 
@@ -106,10 +138,10 @@ export function prepare<A, S, Q extends BatchItem<"sqlite">>(
 class BoundQuery<R> extends QueryPromise<R> implements BatchItem<"sqlite"> {
   declare readonly _: { readonly dialect: "sqlite"; readonly result: R };
   readonly #db: Database;
-  readonly #statement: Statement<R>;
+  readonly #statement: Statement;
   readonly #bound: readonly unknown[];
 
-  constructor(db: Database, statement: Statement<R>, bound: readonly unknown[]) {
+  constructor(db: Database, statement: Statement, bound: readonly unknown[]) {
     super();
     this.#db = db;
     this.#statement = statement;
@@ -120,7 +152,7 @@ class BoundQuery<R> extends QueryPromise<R> implements BatchItem<"sqlite"> {
     const { text, run } = this.#statement;
     const params = this.#params();
     try {
-      return await run(this.#db.statement(text).bind(...params));
+      return (await run(this.#db.statement(text).bind(...params))) as R;
     } catch (error) {
       throw new DrizzleQueryError(text, params, error as Error);
     }
@@ -152,13 +184,13 @@ class Position {
 }
 
 /** A query's SQL with what its values and its results need. */
-interface Statement<R> {
+interface Statement {
   readonly text: string;
   /** Values that are the same for each call, and the positions of the others. */
   readonly params: readonly unknown[];
-  readonly run: (statement: D1PreparedStatement) => Promise<R>;
+  readonly run: (statement: D1PreparedStatement) => Promise<unknown>;
   /** Maps its result among those of a batch. */
-  readonly ofBatch: (result: D1Result) => R;
+  readonly ofBatch: (result: D1Result) => unknown;
 }
 
 /** What Drizzle's queries have once they are built. */
@@ -170,7 +202,7 @@ interface BuiltQuery {
   customResultMapper?: (rows: unknown[][]) => unknown;
 }
 
-function toStatement<R>(query: BatchItem<"sqlite">): Statement<R> {
+function toStatement(query: BatchItem<"sqlite">): Statement {
   // oxlint-disable-next-line no-underscore-dangle -- Drizzle's own name.
   const built = (query as unknown as { _prepare(): BuiltQuery })._prepare();
   const { sql: text, params, method } = built.getQuery();
@@ -180,35 +212,35 @@ function toStatement<R>(query: BatchItem<"sqlite">): Statement<R> {
   return {
     text,
     params: params.map((param) => (isSlot(param) ? new Position(Number(param.name)) : param)),
-    ...(mapped ? ofMapped<R>(mapped) : ofRaw<R>(method ?? built.executeMethod)),
+    ...(mapped ? ofMapped(mapped) : ofRaw(method ?? built.executeMethod)),
   };
 }
 
-type Results<R> = Pick<Statement<R>, "run" | "ofBatch">;
+type Results = Pick<Statement, "run" | "ofBatch">;
 
-const ofMapped = <R>(map: MapRows): Results<R> => ({
-  run: async (statement) => map(await statement.raw()) as R,
+const ofMapped = (map: MapRows): Results => ({
+  run: async (statement) => map(await statement.raw()),
   // D1 keeps the order of the columns in each object.
-  ofBatch: ({ results }) => map(results.map((row) => Object.values(row as object))) as R,
+  ofBatch: ({ results }) => map(results.map((row) => Object.values(row as object))),
 });
 
 /** Statements without selected columns: rows as D1 has them, the first of them, or what became of a write. */
-function ofRaw<R>(method: string | undefined): Results<R> {
+function ofRaw(method: string | undefined): Results {
   switch (method) {
     case "all":
       return {
-        run: async (statement) => (await statement.all()).results as R,
-        ofBatch: ({ results }) => results as R,
+        run: async (statement) => (await statement.all()).results,
+        ofBatch: ({ results }) => results,
       };
     case "get":
       return {
-        run: async (statement) => (await statement.all()).results[0] as R,
-        ofBatch: ({ results }) => results[0] as R,
+        run: async (statement) => (await statement.all()).results[0],
+        ofBatch: ({ results }) => results[0],
       };
     case "run":
       return {
-        run: async (statement) => (await statement.run()) as R,
-        ofBatch: (result) => result as R,
+        run: (statement) => statement.run(),
+        ofBatch: (result) => result,
       };
     default:
       throw new Error(`a statement by ${String(method)} can't be prepared`);

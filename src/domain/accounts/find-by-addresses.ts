@@ -3,6 +3,7 @@ import { unionAll } from "drizzle-orm/sqlite-core";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { noReplyDomain } from "../../config.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf } from "../../db/db.ts";
 import { emailAddresses, users, type User } from "../../db/schema/index.ts";
@@ -41,7 +42,7 @@ export function selectOwners(ctx: Ctx, addresses: readonly string[]) {
   const names = named.map((address) => address.slice(0, -domain.length));
   const isOwn = ctx.actor.user && eq(users.id, ctx.actor.user.id);
   // The plus keeps SQLite from using the index on `kind`, which would scan all users.
-  const isSeen = allOf(sql`+${users.kind} = 'user'`, isAccountVisible(ctx.actor));
+  const isSeen = allOf(sql`+${users.kind} = 'user'`, isAccountVisible(principalOf(ctx.actor)));
   return unionAll(
     ctx.db
       .select({

@@ -1,6 +1,7 @@
 import { asc, count, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf } from "../../db/db.ts";
 import { follows, users, type User } from "../../db/schema/index.ts";
@@ -28,7 +29,7 @@ export const listFollowing = (ctx: Ctx, follower: User, slice: Slice) =>
 
 /** Lists the accounts of a set of ids that are visible to the caller, by name. */
 export async function listAccountsIn(ctx: Ctx, ids: SQL, slice: Slice): Promise<Listed<User>> {
-  const isListed = allOf(sql`${users.id} in ${ids}`, isAccountVisible(ctx.actor));
+  const isListed = allOf(sql`${users.id} in ${ids}`, isAccountVisible(principalOf(ctx.actor)));
   return listAccountsWhere(ctx, isListed, slice);
 }
 
@@ -73,6 +74,12 @@ export async function isFollowing(ctx: Ctx, follower: User, isFollowed: SQL): Pr
     .select({ id: follows.followedId })
     .from(follows)
     .innerJoin(users, eq(users.id, follows.followedId))
-    .where(allOf(eq(follows.followerId, follower.id), isFollowed, isAccountVisible(ctx.actor)));
+    .where(
+      allOf(
+        eq(follows.followerId, follower.id),
+        isFollowed,
+        isAccountVisible(principalOf(ctx.actor)),
+      ),
+    );
   return rows.length > 0;
 }

@@ -3,6 +3,7 @@ import { sql, type SQL } from "drizzle-orm";
 import { modeOf } from "../../auth/access/permission.ts";
 import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import { ACCESS, issues, type Repository, users } from "../../db/schema/index.ts";
@@ -70,7 +71,7 @@ export async function listIssues(
           sql`${users.lowerName} in (
             select value from json_each(${JSON.stringify(names)})
           )`,
-          isAccountVisible(ctx.actor),
+          isAccountVisible(principalOf(ctx.actor)),
         ),
       ),
   ]);

@@ -7,6 +7,7 @@ import { isRepositoryVisibleWith } from "../../auth/access/visible-repositories.
 import { seesPublicOnly } from "../../auth/actor.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import { hasScope } from "../../auth/scope.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import { issues, repositories, users } from "../../db/schema/index.ts";
@@ -51,7 +52,7 @@ export async function resolveReferences(
     ctx.db
       .select({ lowerName: users.lowerName })
       .from(users)
-      .where(and(isNamed, isAccountVisible(ctx.actor))),
+      .where(and(isNamed, isAccountVisible(principalOf(ctx.actor)))),
     selectTeamNames(ctx.db, isNamed, userId),
     selectIssuesNamed(ctx, home, found.issues),
     selectRepositoriesNamed(ctx, home, found.commits),
@@ -102,7 +103,7 @@ function selectIssuesNamed(
   const isVisible = allOf(
     // A token without a scope for issues sees those of public repositories only.
     hasScope(actor.scopes, "read:issue") ? undefined : sql`'public' = ${repositories.visibility}`,
-    isRepositoryVisibleWith(actor, [
+    isRepositoryVisibleWith(principalOf(actor), [
       { unit: "pulls", isNeeded: sql`${issues.isPull}` },
       { unit: "issues", isNeeded: sql`1` },
     ]),
