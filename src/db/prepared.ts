@@ -4,7 +4,7 @@ import { DrizzleQueryError } from "drizzle-orm/errors";
 import { QueryPromise } from "drizzle-orm/query-promise";
 
 import { only } from "../lib/only.ts";
-import { type Database, openBuilder } from "./db.ts";
+import { type Database, openBuilder, withNumbers } from "./db.ts";
 import { type MapRows, rowMapper, type SelectedFields } from "./row-mapper.ts";
 
 /** A value that each call binds anew. */
@@ -203,9 +203,12 @@ interface BuiltQuery {
 }
 
 function toStatement(query: BatchItem<"sqlite">): Statement {
-  // oxlint-disable-next-line no-underscore-dangle -- Drizzle's own name.
-  const built = (query as unknown as { _prepare(): BuiltQuery })._prepare();
-  const { sql: text, params, method } = built.getQuery();
+  const { result, params } = withNumbers(() => {
+    // oxlint-disable-next-line no-underscore-dangle -- Drizzle's own name.
+    const built = (query as unknown as { _prepare(): BuiltQuery })._prepare();
+    return { built, ...built.getQuery() };
+  });
+  const { built, sql: text, method } = result;
   if (built.customResultMapper) throw new Error("relational queries can't be prepared");
   const isSlot = (param: unknown): param is Placeholder => is(param, Placeholder);
   const mapped = built.fields && rowMapper(built.fields, built.joinsNotNullableMap);

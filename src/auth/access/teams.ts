@@ -121,7 +121,7 @@ export const selectMembershipForRepository = (
     .where(eq(users.id, repo.ownerId));
 
 /** Selects the lower-case names of teams in organizations that a user belongs to. */
-export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | null) =>
+export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | null | SQL) =>
   db
     .select({ org: sql<string>`${users.lowerName}`.as("org"), team: teams.lowerName })
     .from(teams)
