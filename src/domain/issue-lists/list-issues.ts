@@ -144,10 +144,13 @@ const PLAIN = {
 } as const satisfies Partial<IssueFilter>;
 
 /** Whether a filter has no values: only kinds and states, and the order. */
-const isPlain = ({ isPull: _, isClosed: __, sort: ___, ...values }: IssueFilter): boolean =>
-  Object.values(values).every(
-    (value) => value === undefined || (Array.isArray(value) && value.length === 0),
+const isPlain = (filter: IssueFilter): boolean =>
+  Object.entries(filter).every(
+    ([name, value]) =>
+      SHAPE.has(name) || value === undefined || (Array.isArray(value) && value.length === 0),
   );
+
+const SHAPE: ReadonlySet<string> = new Set(["isPull", "isClosed", "sort"]);
 
 /**
  * The parts of the statements of a list: what selects the ids of its page, its total, and its order for rows of `issues`.

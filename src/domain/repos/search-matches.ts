@@ -43,8 +43,10 @@ export function parseSearch(query: RepositoryQuery, principal: Principal): Searc
   const topicNames = query.text.split(",", TOPICS_MAX).map((name) => name.trim().toLowerCase());
   const words = query.isTopic ? [] : topicNames.filter((text) => text !== "");
   return {
-    words: { ...words.map((text) => toWord(text, query, principal)) },
-    topics: { ...topicNames },
+    words: Object.fromEntries(
+      words.map((text, at) => [at, toWord(text, query, principal)] as const),
+    ),
+    topics: Object.fromEntries(topicNames.entries()),
     topicNames,
   };
 }
