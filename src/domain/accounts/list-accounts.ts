@@ -72,11 +72,7 @@ export async function listAccountsWhere(
 }
 
 /** Selects a page of the accounts that match a condition, by name, and their exact total. */
-export const selectAccountPage = (
-  db: Database,
-  isListed: SQL,
-  { size, offset }: Slice | Params<Slice>,
-) =>
+const selectAccountPage = (db: Database, isListed: SQL, { size, offset }: Slice | Params<Slice>) =>
   [
     db
       .select({ user: columnsOf(users, "u") })

@@ -20,7 +20,7 @@ export const isLabelOfId = (owner: Params<LabelOwnerId> | LabelOwnerId): SQL =>
   "repoId" in owner ? eq(labels.repoId, owner.repoId) : eq(labels.orgId, owner.orgId);
 
 /** The same for an ordinary query. */
-export const isLabelOf = (owner: LabelOwner): SQL => isLabelOfId(labelOwnerId(owner));
+const isLabelOf = (owner: LabelOwner): SQL => isLabelOfId(labelOwnerId(owner));
 
 /** The condition for a label by its id. */
 export const isLabelWithId = (owner: LabelOwner, id: number): SQL | undefined =>

@@ -78,7 +78,7 @@ export const selectRepositoryNamed = (db: Database, caller: CallerArgument, name
   repositoriesNamed(db, { caller, ...toLower(named) });
 
 /** Selects repositories by their id. */
-export const selectRepositoryById = prepare(
+const selectRepositoryById = prepare(
   (db, { caller, id }: Params<{ caller: CallerArgument; id: number }>) =>
     selectRepositories(db, toCallerSql(caller)).where(eq(repositories.id, id)),
 );

@@ -5,7 +5,7 @@ import { type Params, prepareAll } from "../../db/prepared.ts";
 import { repositories } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { type Page, selectListed, toListed, toPage } from "./list-repositories.ts";
+import { type RepositoryPage, selectListed, toListed, toPage } from "./list-repositories.ts";
 
 /** Lists the forks of a repository that the caller may see, oldest first. */
 export async function listForks(
@@ -19,6 +19,7 @@ export async function listForks(
   return { items, total };
 }
 
-const listOfParent = prepareAll((db, { parentId, ...page }: Params<Page & { parentId: number }>) =>
-  selectListed(db, page, eq(repositories.parentId, parentId), [asc(repositories.id)]),
+const listOfParent = prepareAll(
+  (db, { parentId, ...page }: Params<RepositoryPage & { parentId: number }>) =>
+    selectListed(db, page, eq(repositories.parentId, parentId), [asc(repositories.id)]),
 );

@@ -30,7 +30,7 @@ export const listRepositoriesOf = async (
 ): Promise<Listed<RepositoryContext>> =>
   toListed(ctx, await ctx.db.batch(listOfOwner(ctx.db, { ...toPage(ctx, slice), id })));
 
-const listOfOwner = prepareAll((db, { id, ...page }: Params<Page & { id: number }>) =>
+const listOfOwner = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) =>
   selectListed(db, page, eq(repositories.ownerId, id), [asc(repositories.id)]),
 );
 
@@ -42,7 +42,7 @@ export const listReachableRepositories = async (
 ): Promise<Listed<RepositoryContext>> =>
   toListed(ctx, await ctx.db.batch(listReachable(ctx.db, { ...toPage(ctx, slice), id })));
 
-const listReachable = prepareAll((db, { id, ...page }: Params<Page & { id: number }>) => {
+const listReachable = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) => {
   const isReachable = sql`${repositories.id} in (${reachableRepositoryIds(id)})`;
   const order = [asc(repositories.ownerLowerName), asc(repositories.lowerName)];
   return selectListed(db, page, isReachable, order);
@@ -56,7 +56,7 @@ export const listTeamRepositories = async (
 ): Promise<Listed<RepositoryContext>> =>
   toListed(ctx, await ctx.db.batch(listOfTeam(ctx.db, { ...toPage(ctx, slice), id })));
 
-const listOfTeam = prepareAll((db, { id, ...page }: Params<Page & { id: number }>) => {
+const listOfTeam = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) => {
   const isReached = sql`${repositories.id} in (${teamRepositoryIds(id)})`;
   return selectListed(db, page, isReached, [asc(repositories.lowerName)]);
 });
@@ -87,11 +87,11 @@ const oneOfTeam = prepare(
 );
 
 /** The caller and the part of a list of repositories, as arguments of its queries. */
-export interface Page extends Slice {
+export interface RepositoryPage extends Slice {
   readonly principal: Principal;
 }
 
-export const toPage = ({ actor }: Ctx, { size, offset }: Slice): Page => ({
+export const toPage = ({ actor }: Ctx, { size, offset }: Slice): RepositoryPage => ({
   principal: principalOf(actor),
   size,
   offset,
@@ -100,7 +100,7 @@ export const toPage = ({ actor }: Ctx, { size, offset }: Slice): Page => ({
 /** Selects a page of the repositories that match a condition and that the caller may see, and their exact total. */
 export function selectListed(
   db: Database,
-  { principal, size, offset }: Params<Page>,
+  { principal, size, offset }: Params<RepositoryPage>,
   isMatch: SQL,
   order: SQL[],
 ) {

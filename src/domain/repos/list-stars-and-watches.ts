@@ -20,7 +20,7 @@ import {
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
-import { type Page, toPage } from "./list-repositories.ts";
+import { type RepositoryPage, toPage } from "./list-repositories.ts";
 
 type Toggle = "star" | "watch";
 
@@ -71,7 +71,7 @@ async function listToggled(
   };
 }
 
-type OfRow = Params<Page & { id: number }>;
+type OfRow = Params<RepositoryPage & { id: number }>;
 
 const toggledBy = prepareAll(
   (db, { principal, size, offset, id }: OfRow, { toggle }: { toggle: Toggle }) => {

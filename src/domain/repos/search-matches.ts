@@ -38,7 +38,10 @@ interface Word {
 }
 
 /** Takes the text of a query apart; undefined without a text. */
-export function parseSearch(query: RepositoryQuery, principal: Principal): SearchText | undefined {
+export function parseSearchText(
+  query: RepositoryQuery,
+  principal: Principal,
+): SearchText | undefined {
   if (query.text === "") return undefined;
   const topicNames = query.text.split(",", TOPICS_MAX).map((name) => name.trim().toLowerCase());
   const words = query.isTopic ? [] : topicNames.filter((text) => text !== "");

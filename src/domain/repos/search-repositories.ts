@@ -23,9 +23,15 @@ import {
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectRepositories } from "./find-repository.ts";
-import { type Page, selectListed, selectTotal, toListed, toPage } from "./list-repositories.ts";
+import {
+  type RepositoryPage,
+  selectListed,
+  selectTotal,
+  toListed,
+  toPage,
+} from "./list-repositories.ts";
 import type { RepositoryQuery, RepositorySort } from "./repository-query.ts";
-import { isMatch, matches, parseSearch, type SearchText } from "./search-matches.ts";
+import { isMatch, matches, parseSearchText, type SearchText } from "./search-matches.ts";
 
 /** The sort orders of a search, each served by an index that starts with the visibility. */
 export const SORTS = {
@@ -61,12 +67,12 @@ export async function searchRepositories(
   // The full-text index reads a query only up to its first NUL.
   if (query.text.includes("\0")) return { items: [], total: 0 };
   const page = toPage(ctx, slice);
-  const text = parseSearch({ sort, mode, ...query }, page.principal);
+  const text = parseSearchText({ sort, mode, ...query }, page.principal);
   const args = { ...page, reach: reachOf(slice), query: { ...query, text } };
   return toListed(ctx, await ctx.db.batch(search(ctx.db, args, { sort, mode })));
 }
 
-interface SearchArguments extends Page {
+interface SearchArguments extends RepositoryPage {
   /** How many rows of each visibility a walk reads. */
   readonly reach: number;
   readonly query: Omit<RepositoryQuery, "text" | "sort" | "mode"> & {
@@ -228,7 +234,7 @@ function walk(
 }
 
 interface Walk {
-  readonly page: Params<Page>;
+  readonly page: Params<RepositoryPage>;
   readonly reach: Slot<number>;
   readonly query: QuerySql;
   readonly filter: SQL | undefined;
