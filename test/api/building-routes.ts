@@ -25,7 +25,6 @@ export const BUILDING: ReadonlySet<string> = new Set([
   "issueGetRepoComments",
   "issueListBlocks",
   "issueListIssueDependencies",
-  "issueListIssues",
   "issueSearchIssues",
   "issueSubscriptions",
   "issueTrackedTimes",

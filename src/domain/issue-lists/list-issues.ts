@@ -145,10 +145,12 @@ const PLAIN = {
 
 /** Whether a filter has no values: only kinds and states, and the order. */
 const isPlain = (filter: IssueFilter): boolean =>
-  Object.entries(filter).every(
-    ([name, value]) =>
-      SHAPE.has(name) || value === undefined || (Array.isArray(value) && value.length === 0),
-  );
+  Object.entries(filter).every(([name, value]) => SHAPE.has(name) || isEmpty(value));
+
+/** Whether a part of a filter asks for nothing: it is missing, an empty list, or only has such parts. */
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  (typeof value === "object" && Object.values(value ?? {}).every((each) => each === undefined));
 
 const SHAPE: ReadonlySet<string> = new Set(["isPull", "isClosed", "sort"]);
 
