@@ -399,6 +399,7 @@ describe("the log", () => {
       d1Rounds: expect.any(Number),
       d1RowsRead: expect.any(Number),
       d1RowsWritten: expect.any(Number),
+      sqlBuilds: expect.any(Number),
       r2Calls: 0,
       r2Rounds: 0,
       objectCalls: 0,

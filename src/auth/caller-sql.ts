@@ -1,7 +1,11 @@
-import { sql, type SQL } from "drizzle-orm";
+import { eq, inArray, sql, type SQL } from "drizzle-orm";
 
-import { accessTokens, sessions, users } from "../db/schema/index.ts";
+import { anyOf } from "../db/db.ts";
+import type { Params } from "../db/prepared.ts";
+import { accessTokens, emailAddresses, sessions, users } from "../db/schema/index.ts";
 import { boundTokenId, type Actor } from "./actor.ts";
+import type { PrincipalSql } from "./principal.ts";
+import { isSessionOf } from "./session.ts";
 
 /** The caller of a request as SQL expressions. */
 export interface CallerSql {
@@ -11,33 +15,56 @@ export interface CallerSql {
   boundTokenId: SQL;
 }
 
-/** SQL for a caller that is already resolved. */
-export function callerSql(actor: Actor): CallerSql {
-  return {
-    actorId: sql`${actor.user?.id ?? null}`,
-    boundTokenId: sql`${boundTokenId(actor) ?? null}`,
-  };
+/** The caller of a request as an argument of a query: who it is, or the credential that identifies them. */
+export type CallerArgument = KnownCaller | CredentialArgument;
+
+interface KnownCaller {
+  readonly actorId: number | null;
+  readonly boundTokenId: number | null;
 }
 
 /** The parts of a credential that identify a user. */
-export interface CredentialSql {
-  /** The condition for the access token; of several, the one with the lowest id counts. */
-  isToken?: SQL | undefined;
-  /** The condition for the account that a password belongs to. */
-  isAccount?: SQL | undefined;
-  /** The condition for the session. */
-  isSession?: SQL | undefined;
-  /** The condition for the user that an administrator acts as. */
-  isSudo?: SQL | undefined;
+export interface CredentialArgument {
+  /** Hashes of what may be an access token; of several tokens, the one with the lowest id counts. */
+  readonly tokenHash?: string;
+  readonly otherTokenHash?: string;
+  readonly tokenId?: number;
+  /** The name that a password signs in to, in lower case. */
+  readonly login?: string;
+  readonly accountId?: number;
+  readonly session?: { readonly hash: string; readonly now: number };
+  /** The name of the user that an administrator acts as, in lower case. */
+  readonly sudo?: string;
 }
 
-/** SQL that resolves a credential to its caller by subqueries, so that a query can run in the same batch. */
-export function callerSubquery({
-  isToken,
-  isAccount,
-  isSession,
-  isSudo,
-}: CredentialSql): CallerSql {
+type Given<A> = Params<A> | A;
+
+/** A caller that is already resolved, as an argument. */
+export const callerArgument = (actor: Actor): KnownCaller => ({
+  actorId: actor.user?.id ?? null,
+  boundTokenId: boundTokenId(actor) ?? null,
+});
+
+/** SQL for a caller that is already resolved. */
+export const callerSql = (actor: Actor): CallerSql => toCallerSql(callerArgument(actor));
+
+/**
+ * SQL for a caller that is an argument. Subqueries resolve a credential to its caller, so that a query can run in the
+ * same batch.
+ */
+export function toCallerSql(
+  caller: Given<KnownCaller> | Given<CredentialArgument> | PrincipalSql,
+): CallerSql {
+  if ("isSiteAdmin" in caller) {
+    return {
+      actorId: sql`${caller.userId ?? null}`,
+      boundTokenId: sql`${caller.boundTokenId ?? null}`,
+    };
+  }
+  if ("actorId" in caller) {
+    return { actorId: sql`${caller.actorId}`, boundTokenId: sql`${caller.boundTokenId}` };
+  }
+  const { isToken, isAccount, isSession, isSudo } = toConditions(caller);
   const userWhere = (condition?: SQL) =>
     condition &&
     sql`(select ${users.id} from ${users} where ${users.kind} = 'user' and ${condition})`;
@@ -59,4 +86,45 @@ export function callerSubquery({
     actorId: userWhere(isSudo) ?? sql`coalesce(${byToken}, ${byLogin})`,
     boundTokenId: tokenColumn(sql`case when ${accessTokens.isBound} then ${accessTokens.id} end`),
   };
+}
+
+/** The conditions on the rows that a credential names; undefined for what it does not name. */
+export function toConditions({
+  tokenHash,
+  otherTokenHash,
+  tokenId,
+  login,
+  accountId,
+  session,
+  sudo,
+}: Given<CredentialArgument>) {
+  const hashes = [tokenHash, otherTokenHash].filter((hash) => hash !== undefined);
+  const byHash =
+    hashes.length > 0
+      ? inArray(accessTokens.secretHash, sql`(${sql.join(hashes, sql`, `)})`)
+      : undefined;
+  const byId = accountId === undefined ? undefined : eq(users.id, accountId);
+  return {
+    isToken: tokenId === undefined ? byHash : eq(accessTokens.id, tokenId),
+    /** The account that a password belongs to. */
+    isAccount: login === undefined ? byId : matchesLogin(login),
+    isSession: session && isSessionOf(session.hash, session.now),
+    isSudo: sudo === undefined ? undefined : eq(users.lowerName, sudo),
+  };
+}
+
+/**
+ * Matches the account that a name signs in to: a login name or any confirmed email address.
+ *
+ * @param lower The name in lower case.
+ */
+export function matchesLogin(lower: string | SQL): SQL {
+  return anyOf(
+    eq(users.lowerName, lower),
+    sql`${users.id} = (
+      select user_id
+      from ${emailAddresses}
+      where ${emailAddresses.lowerEmail} = ${lower} and ${emailAddresses.isActivated}
+    )`,
+  );
 }

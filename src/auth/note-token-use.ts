@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 
 import type { Database } from "../db/db.ts";
+import { type Params, prepare } from "../db/prepared.ts";
 import { accessTokens, type AccessToken } from "../db/schema/index.ts";
 
 /** Maximum lag of `last_used_at`: writing on every request would cost more than most reads. */
@@ -13,9 +14,9 @@ export function noteTokenUse(
   now: number,
 ): Promise<unknown> | undefined {
   if (token.lastUsedAt !== null && token.lastUsedAt > now - LAG_MS) return undefined;
-  return db
-    .update(accessTokens)
-    .set({ lastUsedAt: now })
-    .where(eq(accessTokens.id, token.id))
-    .run();
+  return noteUse(db, { id: token.id, now }).execute();
 }
+
+const noteUse = prepare((db, p: Params<{ id: number; now: number }>) =>
+  db.update(accessTokens).set({ lastUsedAt: p.now }).where(eq(accessTokens.id, p.id)),
+);

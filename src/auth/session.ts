@@ -1,6 +1,7 @@
 import { and, eq, gt, sql, type SQL } from "drizzle-orm";
 
 import type { Database } from "../db/db.ts";
+import { type Params, prepare } from "../db/prepared.ts";
 import { sessions, users, type Session } from "../db/schema/index.ts";
 import { hashSecret } from "./secret.ts";
 
@@ -13,12 +14,12 @@ const SESSION_IDLE_MS = 14 * DAY_MS;
 const LAG_MS = 5 * 60 * 1000;
 
 /**
- * Matches the session of a cookie's secret while it lasts.
+ * Matches the session of the hash of a cookie's secret while it lasts.
  *
  * SECURITY: an account that may not sign in has no session. The condition decides it, not the code that reads the row,
  * so that a query in the same batch sees the same caller.
  */
-export async function isSessionOf(secret: string, now: number): Promise<SQL> {
+export function isSessionOf(secretHash: string | SQL, now: number | SQL): SQL {
   const mayCall = sql`exists (
     select 1
     from ${users}
@@ -27,12 +28,12 @@ export async function isSessionOf(secret: string, now: number): Promise<SQL> {
       and not ${users.isLoginProhibited}
       and not ${users.mustChangePassword}
   )`;
-  return sql`(${and(eq(sessions.secretHash, await hashSecret(secret)), isCurrent(now), mayCall)})`;
+  return sql`(${and(eq(sessions.secretHash, secretHash), isCurrent(now), mayCall)})`;
 }
 
 /** Matches sessions that have ended neither by age nor by disuse. */
-export const isCurrent = (now: number): SQL =>
-  sql`(${and(gt(sessions.expiresAt, now), gt(sessions.lastUsedAt, now - SESSION_IDLE_MS))})`;
+export const isCurrent = (now: number | SQL): SQL =>
+  sql`(${and(gt(sessions.expiresAt, now), gt(sessions.lastUsedAt, sql`${now} - ${SESSION_IDLE_MS}`))})`;
 
 /** Records that a session was used, at most every five minutes; returns undefined when no write is due. */
 export function noteSessionUse(
@@ -41,8 +42,12 @@ export function noteSessionUse(
   now: number,
 ): Promise<unknown> | undefined {
   if (session.lastUsedAt > now - LAG_MS) return undefined;
-  return db.update(sessions).set({ lastUsedAt: now }).where(eq(sessions.id, session.id)).run();
+  return noteUse(db, { id: session.id, now }).execute();
 }
+
+const noteUse = prepare((db, p: Params<{ id: number; now: number }>) =>
+  db.update(sessions).set({ lastUsedAt: p.now }).where(eq(sessions.id, p.id)),
+);
 
 /**
  * The token that a form of a page must send, besides its cookie.

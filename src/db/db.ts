@@ -1,4 +1,4 @@
-import { and, getTableColumns, or, sql, type SQL, type Table } from "drizzle-orm";
+import { and, getTableColumns, is, or, Placeholder, sql, type SQL, type Table } from "drizzle-orm";
 import { DrizzleD1Database, SQLiteD1Session } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 
@@ -7,11 +7,41 @@ import type { D1 } from "./meter.ts";
 /** Keeps the names of columns in SQL. Drizzle's own function makes one for each database, which is for each request. */
 const dialect = new SQLiteAsyncDialect({ casing: "snake_case" });
 
+/** Numbers parameters, so that SQL names one again where it repeats it. */
+class NumberingDialect extends SQLiteAsyncDialect {
+  readonly params: unknown[] = [];
+
+  // Drizzle calls it unbound.
+  override escapeParam = (_at: number, param?: unknown): string => {
+    const same = (each: unknown): boolean =>
+      each === param ||
+      (is(each, Placeholder) && is(param, Placeholder) && each.name === param.name);
+    const at = this.params.findIndex(same);
+    return `?${at >= 0 ? at + 1 : this.params.push(param)}`;
+  };
+}
+
+const numbering = new NumberingDialect({ casing: "snake_case" });
+
+type Session = SQLiteD1Session<Record<string, never>, Record<string, never>>;
+
+/** Counts the queries whose SQL Drizzle has built for it. */
+class CountingSession extends SQLiteD1Session<Record<string, never>, Record<string, never>> {
+  buildCount = 0;
+
+  override prepareQuery(...query: Parameters<Session["prepareQuery"]>) {
+    this.buildCount += 1;
+    return super.prepareQuery(...query);
+  }
+}
+
 /** D1 through Drizzle, without its relational queries: lists write their joins explicitly. */
 export class Database extends DrizzleD1Database {
   readonly #counted: { readonly count: number };
+  readonly #prepare: D1["prepare"];
+  readonly #session: CountingSession;
 
-  constructor(d1: D1) {
+  constructor(d1: D1, queryDialect: SQLiteAsyncDialect = dialect) {
     const counted = { count: 0 };
     const counting: D1 = {
       prepare(query) {
@@ -20,13 +50,26 @@ export class Database extends DrizzleD1Database {
       },
       batch: (statements) => d1.batch(statements),
     };
-    const session = new SQLiteD1Session<Record<string, never>, Record<string, never>>(
-      counting as D1Database,
-      dialect,
-      undefined,
-    );
-    super("async", dialect, session, undefined);
+    const session = new CountingSession(counting as D1Database, queryDialect, undefined);
+    super("async", queryDialect, session, undefined);
     this.#counted = counted;
+    this.#prepare = counting.prepare;
+    this.#session = session;
+  }
+
+  /** How often SQL was built so far, rather than taken from what `prepare` has kept. */
+  get sqlBuildCount(): number {
+    return this.#session.buildCount;
+  }
+
+  /** Counts a build that was made on behalf of this database. */
+  noteSqlBuild(): void {
+    this.#session.buildCount += 1;
+  }
+
+  /** A statement of SQL that is built already. */
+  statement(text: string): D1PreparedStatement {
+    return this.#prepare(text);
   }
 
   /** Statements prepared so far. The platform takes 1,000 of one invocation. */
@@ -36,6 +79,27 @@ export class Database extends DrizzleD1Database {
 }
 
 export const openDatabase = (d1: D1): Database => new Database(d1);
+
+/** Builds the SQL of queries that are run elsewhere. */
+const builder = new Database(
+  {
+    prepare: () => ({}) as D1PreparedStatement,
+    batch: () => Promise.reject(new Error("a builder of SQL runs nothing")),
+  },
+  numbering,
+);
+export const openBuilder = (): Database => builder;
+
+/**
+ * Builds SQL by `build`, which uses the builder, and returns the parameters by their numbers: one that stands in many
+ * places is bound once.
+ */
+export function withNumbers<T>(build: () => T): { result: T; params: readonly unknown[] } {
+  const { params } = numbering;
+  params.length = 0;
+  const result = build();
+  return { result, params: params.splice(0) };
+}
 
 /**
  * SQL as a column of a query over one table. In such a query Drizzle drops the table names from columns that

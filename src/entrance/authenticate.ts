@@ -1,17 +1,18 @@
-import { and, eq, inArray, type SQL } from "drizzle-orm";
+import { and, eq, sql, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { ANONYMOUS, type Actor, bindingsOf } from "../auth/actor.ts";
-import { callerSubquery, type CallerSql, type CredentialSql } from "../auth/caller-sql.ts";
+import { type CallerArgument, type CredentialArgument, toConditions } from "../auth/caller-sql.ts";
 import { type Credential, readCredential } from "../auth/credential.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
 import { markPassword } from "../auth/password.ts";
 import { ALL_SCOPES, hasScope, readStoredScopes, type Scope } from "../auth/scope.ts";
 import { hashSecret } from "../auth/secret.ts";
-import { isSessionOf, noteSessionUse } from "../auth/session.ts";
+import { noteSessionUse } from "../auth/session.ts";
 import type { Config } from "../config.ts";
 import type { BaseCtx, Ctx } from "../context.ts";
 import { columnsOf, type Database } from "../db/db.ts";
+import { type Params, prepare } from "../db/prepared.ts";
 import {
   accessTokens,
   sessions,
@@ -23,12 +24,7 @@ import {
 import { verifyTotp } from "../domain/second-factors/verify-code.ts";
 import { recordPasswordUse, recordRefusedSignIn } from "../domain/audit/record-sign-in.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
-import {
-  comparePassword,
-  isProhibited,
-  matchesLogin,
-  refuseProhibited,
-} from "./compare-password.ts";
+import { comparePassword, isProhibited, refuseProhibited } from "./compare-password.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
 
 /** A query for the resource that a request names, with its result type. */
@@ -59,8 +55,8 @@ export async function authenticate<
 >(
   incoming: IncomingRequest,
   { scopes, anonymous }: Requirements,
-  selectTarget?: (caller: CallerSql) => Q,
-  selectMore?: (caller: CallerSql) => R,
+  selectTarget?: (caller: CallerArgument) => Q,
+  selectMore?: (caller: CallerArgument) => R,
 ): Promise<Loaded<Q, R> & { ctx: Ctx }> {
   const { door, base } = incoming;
   const claims = readClaims(incoming);
@@ -120,8 +116,8 @@ interface Resolved {
 /**
  * Finds the caller of a request and, in the same batch, the target of the request: one round trip.
  *
- * @param selectTarget Builds the query for the target. It receives the caller as a subquery, since the
- * batch is sent before the caller is known.
+ * @param selectTarget Builds the query for the target. It receives the caller by their credential, since the batch is
+ * sent before the caller is known.
  * @throws Failure `unauthenticated` for a wrong or expired credential, `too_many` after too many wrong passwords,
  * `forbidden` for a disabled account and for sudo by a caller who is not an administrator, `not_found` for sudo as an
  * unknown user.
@@ -129,22 +125,19 @@ interface Resolved {
 async function resolveCaller<Q extends TargetQuery, R extends readonly TargetQuery[]>(
   base: BaseCtx,
   claims: Claims,
-  selectTarget?: (caller: CallerSql) => Q,
-  selectMore?: (caller: CallerSql) => R,
+  selectTarget?: (caller: CallerArgument) => Q,
+  selectMore?: (caller: CallerArgument) => R,
 ): Promise<Loaded<Q, R> & { actor: Actor }> {
   const { db } = base;
   const { credential, sudo } = claims;
-  const { isToken, isAccount, isSession } = await conditionsOf(credential, base.now);
-  const isSudo = sudo === undefined ? undefined : eq(users.lowerName, sudo.toLowerCase());
-
-  const caller = callerSubquery({ isToken, isAccount, isSession, isSudo });
+  const caller = { ...(await toArgument(credential, base.now)), ...toSudo(sudo) };
   const [found, more] = await batchOf(
     db,
     {
-      tokens: isToken && selectTokens(db, isToken),
-      accounts: isAccount && selectUsers(db, isAccount),
-      sessions: isSession && selectSessions(db, isSession),
-      sudo: isSudo && selectUsers(db, isSudo),
+      tokens: hasToken(caller) ? tokensOf(db, { caller }) : undefined,
+      accounts: hasAccount(caller) ? accountsOf(db, { caller }) : undefined,
+      sessions: caller.session && sessionsOf(db, { caller }),
+      sudo: sudo === undefined ? undefined : sudoUser(db, { caller }),
       target: selectTarget?.(caller),
     },
     selectMore?.(caller),
@@ -152,21 +145,35 @@ async function resolveCaller<Q extends TargetQuery, R extends readonly TargetQue
   const { actor, isHashed } = await resolveActor(base, claims, found);
   if (actor.user) admitAccount({ ...base, actor }, actor.user, isHashed);
   return {
-    actor: isSudo ? actAs(actor, found.sudo?.[0]?.user) : actor,
+    actor: sudo !== undefined ? actAs(actor, found.sudo?.[0]?.user) : actor,
     target: found.target,
     more,
   };
 }
 
+type CallerParams = Params<{ caller: CredentialArgument }>;
+
 // SECURITY: Basic may carry a token as the user name or as the password. The order is fixed, so that this
-// query and `callerSubquery` resolve to the same caller.
-const selectTokens = (db: Database, isToken: SQL) =>
+// query and `toCallerSql` resolve to the same caller.
+const tokensOf = prepare((db, { caller }: CallerParams) =>
   db
     .select({ token: columnsOf(accessTokens, "t"), user: columnsOf(users, "u") })
     .from(accessTokens)
     .innerJoin(users, eq(users.id, accessTokens.userId))
-    .where(isToken)
-    .orderBy(accessTokens.id);
+    .where(required(toConditions(caller).isToken))
+    .orderBy(accessTokens.id),
+);
+
+const accountsOf = prepare((db, { caller }: CallerParams) =>
+  selectUsers(db, required(toConditions(caller).isAccount)),
+);
+
+const sudoUser = prepare((db, { caller }: CallerParams) =>
+  selectUsers(db, required(toConditions(caller).isSudo)),
+);
+
+/** SECURITY: a credential that names nobody finds nobody. */
+const required = (condition: SQL | undefined): SQL => condition ?? sql`0`;
 
 const selectUsers = (db: Database, where: SQL) =>
   db
@@ -174,12 +181,13 @@ const selectUsers = (db: Database, where: SQL) =>
     .from(users)
     .where(and(eq(users.kind, "user"), where));
 
-const selectSessions = (db: Database, isSession: SQL) =>
+const sessionsOf = prepare((db, { caller }: CallerParams) =>
   db
     .select({ session: columnsOf(sessions, "s"), user: columnsOf(users, "u") })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
-    .where(isSession);
+    .where(required(toConditions(caller).isSession)),
+);
 
 /** Runs the defined queries as one batch, and those of `more` with it. */
 async function batchOf<
@@ -197,29 +205,39 @@ async function batchOf<
   return [found, more && (results.slice(named.length) as ResultsOf<R>)] as const;
 }
 
-/** The conditions for the access token, for the account and for the session of a credential. */
-async function conditionsOf(credential: Credential, now: number): Promise<CredentialSql> {
-  const hasSecret = async (secrets: string[]) =>
-    inArray(accessTokens.secretHash, await Promise.all(secrets.map(hashSecret)));
+const hasToken = ({ tokenHash, tokenId }: CredentialArgument): boolean =>
+  tokenHash !== undefined || tokenId !== undefined;
+
+const hasAccount = ({ login, accountId }: CredentialArgument): boolean =>
+  login !== undefined || accountId !== undefined;
+
+const toSudo = (name: string | undefined): CredentialArgument =>
+  name === undefined ? {} : { sudo: name.toLowerCase() };
+
+/** What identifies the access token, the account or the session of a credential. */
+async function toArgument(credential: Credential, now: number): Promise<CredentialArgument> {
   switch (credential.kind) {
     case "none":
       return {};
     case "session":
-      return { isSession: await isSessionOf(credential.secret, now) };
+      return { session: { hash: await hashSecret(credential.secret), now } };
     case "token":
-      return { isToken: await hasSecret([credential.secret]) };
+      return { tokenHash: await hashSecret(credential.secret) };
     case "basic": {
+      const { name, password } = credential;
       // The token may be the user name or the password.
-      const secrets = [credential.password, credential.name].filter((text) => text !== "");
+      const secrets = [password, name].filter((text) => text !== "");
+      const [tokenHash, otherTokenHash] = await Promise.all(secrets.map(hashSecret));
       return {
-        isToken: secrets.length > 0 ? await hasSecret(secrets) : undefined,
-        isAccount: credential.password === "" ? undefined : matchesLogin(credential.name),
+        ...(tokenHash !== undefined && { tokenHash }),
+        ...(otherTokenHash !== undefined && { otherTokenHash }),
+        ...(password !== "" && { login: name.toLowerCase() }),
       };
     }
     case "transfer":
       return credential.tokenId === undefined
-        ? { isAccount: eq(users.id, credential.userId) }
-        : { isToken: eq(accessTokens.id, credential.tokenId) };
+        ? { accountId: credential.userId }
+        : { tokenId: credential.tokenId };
     default:
       return credential satisfies never;
   }

@@ -1,24 +1,8 @@
-import { eq, sql, type SQL } from "drizzle-orm";
-
 import { digestClaim, type PasswordClaim, verifyPassword, wasRight } from "../auth/password.ts";
 import type { BaseCtx } from "../context.ts";
-import { anyOf } from "../db/db.ts";
-import { emailAddresses, users, type User } from "../db/schema/index.ts";
+import type { User } from "../db/schema/index.ts";
 import { recordFailedSignIn } from "../domain/audit/record-sign-in.ts";
 import { forbidden } from "../lib/failure.ts";
-
-/** Matches the account that a name signs in to: a login name or any confirmed email address. */
-export function matchesLogin(name: string): SQL {
-  const lower = name.toLowerCase();
-  return anyOf(
-    eq(users.lowerName, lower),
-    sql`${users.id} = (
-      select user_id
-      from ${emailAddresses}
-      where ${emailAddresses.lowerEmail} = ${lower} and ${emailAddresses.isActivated}
-    )`,
-  );
-}
 
 /** Whether a password is right, and whether it had been hashed a moment ago and was not hashed again. */
 export type PasswordMatch = "right" | "remembered" | "wrong";

@@ -1,11 +1,10 @@
-import { callerSql } from "../auth/caller-sql.ts";
+import { callerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
 import type { User } from "../db/schema/index.ts";
 import {
-  isAccountNamed,
   isSeen,
-  selectAccounts,
-  wasAccountNamed,
+  selectAccountFormerlyNamed,
+  selectAccountNamed,
   type AccountRow,
 } from "../domain/accounts/find-account.ts";
 import { authenticate } from "./authenticate.ts";
@@ -37,16 +36,18 @@ export async function enterAccount(
 ): Promise<AccountContext> {
   const { door, base, raw } = incoming;
   const { ctx, target: rows } = await authenticate(incoming, target, (caller) =>
-    selectAccounts(base.db, caller).where(isAccountNamed(target.name)),
+    selectAccountNamed(base.db, caller, target.name),
   );
   const row = rows?.[0];
   if (row) {
     if (isSeen(ctx.actor, row)) return { ctx, ...row };
     throw door.refuseUnknown(ctx.actor);
   }
-  const [renamed] = await selectAccounts(ctx.db, callerSql(ctx.actor))
-    .where(wasAccountNamed(target.name))
-    .limit(1);
+  const [renamed] = await selectAccountFormerlyNamed(
+    ctx.db,
+    callerArgument(ctx.actor),
+    target.name,
+  );
   // SECURITY: redirects only to an account that the caller may see; any other redirect would reveal the
   // account.
   if (!renamed || !isSeen(ctx.actor, renamed)) throw door.refuseUnknown(ctx.actor);

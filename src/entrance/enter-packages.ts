@@ -1,5 +1,5 @@
 import { refuseBound } from "../auth/actor.ts";
-import type { CallerSql } from "../auth/caller-sql.ts";
+import { type CallerSql, toCallerSql } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
 import { ACCESS, type Mode, type User } from "../db/schema/index.ts";
 import { findSeenAccount } from "../domain/accounts/find-account.ts";
@@ -58,8 +58,8 @@ export async function enterPackages<R extends TargetQuery>(
   } = await authenticate(
     incoming,
     target,
-    (caller) => selectPackageOwner(base.db, caller, target.owner),
-    selectMore && ((caller) => [selectMore(caller)] as const),
+    (caller) => selectPackageOwner(base.db, toCallerSql(caller), target.owner),
+    selectMore && ((caller) => [selectMore(toCallerSql(caller))] as const),
   );
   const { actor } = ctx;
   const row = rows?.[0];

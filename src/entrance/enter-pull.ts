@@ -1,6 +1,6 @@
 import { selectRulesByName } from "../domain/protections/select-rules.ts";
 import { requirePull, selectPullByName, toOnePull } from "../domain/pulls/find-pull.ts";
-import { isNamed, selectRepositories } from "../domain/repos/find-repository.ts";
+import { selectRepositoryNamed } from "../domain/repos/find-repository.ts";
 import type { PullContext } from "../shapes/pulls/pull-request.ts";
 import { authenticate } from "./authenticate.ts";
 import type { IncomingRequest } from "./door.ts";
@@ -27,7 +27,7 @@ export async function enterPull(
   const entered = await authenticate(
     incoming,
     target,
-    (caller) => selectRepositories(db, caller).where(isNamed(target.owner, target.name)),
+    (caller) => selectRepositoryNamed(db, caller, target),
     (caller) => {
       const rules = needsRules(target) ? [selectRulesByName(db, target, caller)] : [];
       return [...selectPullByName(db, caller, target, number), ...rules] as const;

@@ -6,9 +6,8 @@ import type { Ctx } from "../context.ts";
 import { type RuleRow, selectRulesByName, toRules } from "../domain/protections/select-rules.ts";
 import {
   findRenamed,
-  isNamed,
-  isNamedOrRelated,
-  selectRepositories,
+  selectNamedOrRelated,
+  selectRepositoryNamed,
   toRepositoryContext,
   type RepositoryRow,
 } from "../domain/repos/find-repository.ts";
@@ -54,7 +53,6 @@ export async function enterRepository(
   incoming: IncomingRequest,
   target: RepositoryTarget,
 ): Promise<RequestContext> {
-  const { owner, name } = target;
   const { db } = incoming.base;
   const {
     ctx,
@@ -63,7 +61,7 @@ export async function enterRepository(
   } = await authenticate(
     incoming,
     target,
-    (caller) => selectRepositories(db, caller).where(isNamed(owner, name)),
+    (caller) => selectRepositoryNamed(db, caller, target),
     needsRules(target) ? (caller) => [selectRulesByName(db, target, caller)] as const : undefined,
   );
   const repo = await findPermitted(incoming, ctx, target, rows?.[0]);
@@ -103,7 +101,7 @@ export async function enterNetwork(
 ): Promise<RequestContext & { relatives: RepositoryContext[] }> {
   const { owner, name } = target;
   const { ctx, target: rows = [] } = await authenticate(incoming, target, (caller) =>
-    selectRepositories(incoming.base.db, caller).where(isNamedOrRelated(owner, name, relative)),
+    selectNamedOrRelated(incoming.base.db, caller, target, relative),
   );
   const repo = await findPermitted(
     incoming,

@@ -1,9 +1,10 @@
 import { and, eq } from "drizzle-orm";
 
+import { matchesLogin } from "../auth/caller-sql.ts";
 import type { BaseCtx } from "../context.ts";
 import { users, type User } from "../db/schema/index.ts";
 import { unauthenticated } from "../lib/failure.ts";
-import { comparePassword, matchesLogin, refuseProhibited } from "./compare-password.ts";
+import { comparePassword, refuseProhibited } from "./compare-password.ts";
 
 /**
  * Finds the user whose name and password a person entered. A second factor may still be due, and a new password.
@@ -19,7 +20,7 @@ export async function findByPassword(
   const [user] = await base.db
     .select()
     .from(users)
-    .where(and(eq(users.kind, "user"), matchesLogin(name)));
+    .where(and(eq(users.kind, "user"), matchesLogin(name.toLowerCase())));
   const match = await comparePassword(base, { name, password }, user, network);
   if (!user || match === "wrong") {
     throw unauthenticated("The user name or the password is not right.");

@@ -36,7 +36,7 @@ attachments.get(`/attachments/:${UUID}`, async (c) => {
     request,
     // What is required is known with the file.
     { scopes: [], anonymous: "by-setting" },
-    (caller) => selectAttachmentRepository(request.base.db, caller, uuid),
+    (caller) => selectAttachmentRepository(request.base.db, { caller, uuid }),
   );
   const [row] = target ?? [];
   const repo = row && toRepositoryContext(ctx.actor, row);

@@ -13,6 +13,8 @@ export interface RequestLine {
   d1Calls: number;
   d1Rounds: number;
   d1RowsRead: number;
+  /** Queries whose SQL was built for this request, rather than bound only. */
+  sqlBuilds: number;
   objectCalls: number;
   r2Calls: number;
   r2Rounds: number;

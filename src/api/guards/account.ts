@@ -3,8 +3,7 @@ import type { Scope } from "../../auth/scope.ts";
 import type { User } from "../../db/schema/index.ts";
 import {
   chooseAccountRow,
-  isOrWasNamed,
-  selectAccounts,
+  selectAccountsOfName,
   toMembership,
   type Membership,
 } from "../../domain/accounts/find-account.ts";
@@ -54,7 +53,7 @@ export function userForAdmin(...scopes: Scope[]): Guard<{ account: User }> {
     const name = c.req.param("username") ?? "";
     const request = incoming(c);
     const { ctx, target } = await authenticate(request, { scopes, anonymous: "never" }, (caller) =>
-      selectAccounts(request.base.db, caller).where(isOrWasNamed(name)),
+      selectAccountsOfName(request.base.db, caller, name),
     );
     // SECURITY: before the account decides anything, so that nobody else learns which names are or were in use.
     requireSiteAdmin(ctx.actor);

@@ -1,3 +1,4 @@
+import { principalOf } from "../../auth/principal.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { eq } from "drizzle-orm";
 
@@ -69,7 +70,10 @@ organizations.openapi(
   async (c) => {
     const { ctx, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const isListed = allOf(eq(users.kind, "organization"), isAccountVisible(ctx.actor));
+    const isListed = allOf(
+      eq(users.kind, "organization"),
+      isAccountVisible(principalOf(ctx.actor)),
+    );
     const { items, total } = await listAccountsWhere(ctx, isListed, slice);
     setPageHeaders(c, slice, total);
     return c.json(

@@ -3,6 +3,7 @@ import { eq, sql, type SQL } from "drizzle-orm";
 import { anyOf } from "../../db/db.ts";
 import { users, type User } from "../../db/schema/index.ts";
 import { seesPublicOnly, type Actor } from "../actor.ts";
+import type { PrincipalSql } from "../principal.ts";
 import { isMemberOf } from "./organizations.ts";
 
 /** Whether `account` is visible to the caller. */
@@ -14,15 +15,15 @@ export function seesAccount(actor: Actor, account: User, isMember: boolean): boo
 }
 
 /** The rule of `seesAccount` as a condition on the `users` rows of a query. */
-export function isAccountVisible(actor: Actor): SQL {
-  if (actor.isSiteAdmin) return sql`1`;
+export function isAccountVisible(principal: PrincipalSql): SQL {
+  if (principal.isSiteAdmin) return sql`1`;
   const isPublic = eq(users.visibility, "public");
-  const userId = actor.user?.id;
-  if (userId === undefined || seesPublicOnly(actor)) return isPublic;
+  const { userId } = principal;
+  if (userId === undefined || principal.isPublicOnly) return isPublic;
   return anyOf(
     isPublic,
     eq(users.id, userId),
-    actor.user?.isRestricted ? undefined : eq(users.visibility, "limited"),
+    principal.isRestricted ? undefined : eq(users.visibility, "limited"),
     isMemberOf(sql`${users.id}`, sql`${userId}`),
   );
 }

@@ -72,21 +72,21 @@ export const insertBlock = (
   });
 
 /** Deletes a block. */
-export const removeBlock = (db: Database, blockerId: number, blockedId: number) =>
+export const removeBlock = (db: Database, blockerId: number | SQL, blockedId: number | SQL) =>
   db
     .delete(blocks)
     .where(and(eq(blocks.blockerId, blockerId), eq(blocks.blockedId, blockedId)))
     .returning({ blockedId: blocks.blockedId });
 
 /** Selects the ids of the users that an account blocks. */
-export const blockedUserIds = (blockerId: number): SQL => sql`(
+export const blockedUserIds = (blockerId: number | SQL): SQL => sql`(
   select ${blocks.blockedId} from ${blocks} where ${blocks.blockerId} = ${blockerId}
 )`;
 
 /** Selects a page of the users that an account blocks, latest block first, and their total count. */
 export function selectBlockedPage(
   db: Database,
-  blockerId: number,
+  blockerId: number | SQL,
   { size, offset }: { size: number; offset: number },
 ) {
   const isOfBlocker = eq(blocks.blockerId, blockerId);

@@ -10,14 +10,14 @@ import { isBlockBetween, unlessBlocked } from "./blocks.ts";
 type CollaboratorAccess = 1 | 2 | 3;
 
 /** Selects the ids of a repository's collaborators. */
-const collaboratorIds = (repoId: number): SQL => sql`(
+const collaboratorIds = (repoId: number | SQL): SQL => sql`(
   select ${collaborations.userId} from ${collaborations} where ${collaborations.repoId} = ${repoId}
 )`;
 
 /** Selects a page of a repository's collaborators, oldest first, and their total count. */
 export function selectCollaboratorPage(
   db: Database,
-  repoId: number,
+  repoId: number | SQL,
   isListed: SQL,
   { size, offset }: { size: number; offset: number },
 ) {
@@ -41,7 +41,7 @@ export function selectCollaboratorPage(
 /** Selects accounts by a condition, each with whether the account collaborates on a repository. */
 export const selectPossibleCollaborators = (
   db: Database,
-  repoId: number,
+  repoId: number | SQL,
   isOne: SQL,
   isSeen: SQL,
 ) =>
@@ -64,7 +64,7 @@ export const BLOCKED_COLLABORATOR = "collaborations.user_id";
 export function insertCollaborator(
   db: Database,
   repo: Repository,
-  userId: number,
+  userId: number | SQL,
   access: CollaboratorAccess,
   now: number,
 ) {
@@ -80,8 +80,8 @@ export function insertCollaborator(
 /** Changes the access of a collaborator; changes nothing if they have it, or are none. */
 export const updateCollaborator = (
   db: Database,
-  repoId: number,
-  userId: number,
+  repoId: number | SQL,
+  userId: number | SQL,
   access: CollaboratorAccess,
 ) =>
   db
@@ -90,17 +90,17 @@ export const updateCollaborator = (
     .where(and(isOne(repoId, userId), ne(collaborations.access, access)));
 
 /** Makes a user no collaborator of a repository any more. */
-export const deleteCollaborator = (db: Database, repoId: number, userId: number) =>
+export const deleteCollaborator = (db: Database, repoId: number | SQL, userId: number | SQL) =>
   db.delete(collaborations).where(isOne(repoId, userId));
 
-const isOne = (repoId: number, userId: number) =>
+const isOne = (repoId: number | SQL, userId: number | SQL) =>
   and(eq(collaborations.repoId, repoId), eq(collaborations.userId, userId));
 
 /** Deletes the collaborations of two accounts on each other's repositories. */
 export const deleteCollaborationsBetween = (db: Database, oneId: number, otherId: number) =>
   db.delete(collaborations).where(or(isOn(oneId, otherId), isOn(otherId, oneId)));
 
-const isOn = (userId: number, ownerId: number) =>
+const isOn = (userId: number | SQL, ownerId: number) =>
   and(
     eq(collaborations.userId, userId),
     sql`${collaborations.repoId} in ${repositoryIdsOf(ownerId)}`,

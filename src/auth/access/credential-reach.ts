@@ -8,6 +8,7 @@ import { type Glob, matchGlob } from "../../git/glob/match-glob.ts";
 import { parseWildmatch } from "../../git/glob/wildmatch.ts";
 import { BeyondToken } from "../../lib/failure.ts";
 import { boundTokenId, seesPublicOnly, type Actor } from "../actor.ts";
+import type { PrincipalSql } from "../principal.ts";
 
 // The restrictions that narrow a granted permission are in this file: those of a repository once for a row and once as
 // SQL, and those of refs, paths and packages, which are no rows, by patterns in git's syntax for paths.
@@ -30,11 +31,10 @@ export function isWithinReach(actor: Actor, repo: Repository, facts: ReachFacts)
 }
 
 /** The rule of `isWithinReach` as a condition on the `repositories` rows of a query. */
-export function isWithinReachSql(actor: Actor): SQL {
-  const tokenId = boundTokenId(actor);
+export function isWithinReachSql({ boundTokenId: tokenId, isPublicOnly }: PrincipalSql): SQL {
   return allOf(
     tokenId === undefined ? undefined : isInBoundToken(sql`${tokenId}`),
-    seesPublicOnly(actor) ? eq(repositories.visibility, "public") : undefined,
+    isPublicOnly ? eq(repositories.visibility, "public") : undefined,
   );
 }
 

@@ -8,7 +8,7 @@ import {
   teamRepositories,
   teams,
 } from "../../db/schema/index.ts";
-import type { Actor } from "../actor.ts";
+import type { PrincipalSql } from "../principal.ts";
 import { TO_SEE } from "./requirement.ts";
 import { teamGrants } from "./team-modes.ts";
 import { offeredRepositoryIds } from "./transfers.ts";
@@ -17,25 +17,25 @@ import { offeredRepositoryIds } from "./transfers.ts";
  * Selects the ids of repositories that the caller sees by a grant rather than by visibility. Ids may repeat.
  * The caller's credential may narrow the result further.
  */
-export function grantedRepositoryIds({ user, isSiteAdmin }: Actor): SQL {
-  if (!user || isSiteAdmin) return sql`select id from ${repositories} where 0`;
+export function grantedRepositoryIds({ userId, isSiteAdmin, isRestricted }: PrincipalSql): SQL {
+  if (userId === undefined || isSiteAdmin) return sql`select id from ${repositories} where 0`;
   // Of an organization's repositories that are not private, a member needs the grant only for those of a private
   // organization, and a restricted member for all. The index `repositories_internal` has nothing else; the order of the
   // join is fixed, since the planner would begin with all private repositories.
-  const needsGrant = user.isRestricted ? sql`1` : sql`r.visibility = 'private'`;
+  const needsGrant = isRestricted ? sql`1` : sql`r.visibility = 'private'`;
   return sql`
-    select id from (${reachableRepositoryIds(user.id)})
+    select id from (${reachableRepositoryIds(userId)})
     union all select r.id from ${organizationMembers}
     cross join ${repositories} r
       on r.owner_id = ${organizationMembers.orgId} and not r.is_private and ${needsGrant}
-    where ${organizationMembers.userId} = ${user.id}`;
+    where ${organizationMembers.userId} = ${userId}`;
 }
 
 /**
  * Selects the ids of repositories that a user owns, collaborates on, reaches by a team, or is offered by a pending
  * transfer. Ids may repeat.
  */
-export function reachableRepositoryIds(userId: number): SQL {
+export function reachableRepositoryIds(userId: number | SQL): SQL {
   const isGranting = teamGrants(TO_SEE);
   return sql`
     select id from ${repositories} where owner_id = ${userId}
@@ -53,7 +53,7 @@ export function reachableRepositoryIds(userId: number): SQL {
 }
 
 /** Selects the ids of the repositories on which a user collaborates. */
-export const collaboratedRepositoryIds = (userId: number): SQL => sql`
+export const collaboratedRepositoryIds = (userId: number | SQL): SQL => sql`
   select ${collaborations.repoId}
   from ${collaborations}
   where ${collaborations.userId} = ${userId}`;
@@ -66,12 +66,12 @@ export const teamRepositoryIds = (teamId: number | SQL): SQL => sql`
   where ${teams.id} = ${teamId} and ${teams.includesAllRepositories}`;
 
 /** Selects the id of a team's organization. */
-export const organizationOfTeam = (teamId: number): SQL => sql`(
+export const organizationOfTeam = (teamId: number | SQL): SQL => sql`(
   select ${teams.orgId} from ${teams} where ${teams.id} = ${teamId}
 )`;
 
 /** The condition that a team reaches a repository of its organization. */
-export const isReachedByTeam = (teamId: number, repoId: SQL): SQL => sql`(
+export const isReachedByTeam = (teamId: number | SQL, repoId: SQL): SQL => sql`(
   exists (
     select 1 from ${teamRepositories}
     where ${teamRepositories.teamId} = ${teamId} and ${teamRepositories.repoId} = ${repoId}

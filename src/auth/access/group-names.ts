@@ -1,4 +1,4 @@
-import { asc, eq, sql } from "drizzle-orm";
+import { asc, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Database } from "../../db/db.ts";
 import { organizationMembers, teamMembers, teams, users } from "../../db/schema/index.ts";
@@ -11,7 +11,7 @@ const NAMES_MAX = 1000;
  *
  * @param isPublicOnly Leaves out organizations that are not public.
  */
-export function selectGroupNames(db: Database, userId: number, isPublicOnly: boolean) {
+export function selectGroupNames(db: Database, userId: number | SQL, isPublicOnly: boolean) {
   const isShown = sql`(${users.visibility} = 'public' or ${isPublicOnly ? 0 : 1})`;
   const organizations = db
     .select({ name: users.name })

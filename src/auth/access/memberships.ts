@@ -43,7 +43,7 @@ export function createOwnersTeam(db: Database, orgId: SQL<number>, creatorId: nu
 }
 
 /** Adds a user to an organization. Idempotent. */
-export const insertMember = (db: Database, orgId: Id, userId: number) =>
+export const insertMember = (db: Database, orgId: Id, userId: number | SQL) =>
   db.insert(organizationMembers).values({ orgId, userId }).onConflictDoNothing();
 
 /** Adds a user to a team. Idempotent. */
@@ -55,7 +55,7 @@ export const insertTeamMember = (db: Database, teamId: Id, userId: Id) =>
  *
  * The condition is part of the statement, so that two concurrent requests can't remove the last two owners.
  */
-export function deleteTeamMember(db: Database, team: Team, userId: number) {
+export function deleteTeamMember(db: Database, team: Team, userId: number | SQL) {
   const isLastOwner = sql`
     (select ${teams.access} = ${ACCESS.owner} from ${teams} where ${teams.id} = ${team.id})
     and (select count(*) from ${teamMembers} others where others.team_id = ${team.id}) = 1`;
@@ -70,7 +70,7 @@ export function deleteTeamMember(db: Database, team: Team, userId: number) {
  *
  * The condition is part of the statement, so that two concurrent requests can't remove the last two owners.
  */
-export function deleteTeamMemberships(db: Database, orgId: number, userId: number) {
+export function deleteTeamMemberships(db: Database, orgId: number | SQL, userId: number | SQL) {
   const ofOrganization = sql`select ${teams.id} from ${teams} where ${teams.orgId} = ${orgId}`;
   return db
     .delete(teamMembers)
@@ -84,21 +84,21 @@ export function deleteTeamMemberships(db: Database, orgId: number, userId: numbe
 }
 
 /** Selects the membership row of a user in an organization. */
-export const selectMember = (db: Database, orgId: number, userId: number) =>
+export const selectMember = (db: Database, orgId: number | SQL, userId: number | SQL) =>
   db
     .select({ userId: organizationMembers.userId })
     .from(organizationMembers)
     .where(isMember(orgId, userId));
 
 /** Selects the membership row of a user in a team. */
-export const selectTeamMember = (db: Database, team: Team, userId: number) =>
+export const selectTeamMember = (db: Database, team: Team, userId: number | SQL) =>
   db.select({ teamId: teamMembers.teamId }).from(teamMembers).where(isTeamMember(team, userId));
 
-const isTeamMember = (team: Team, userId: number) =>
+const isTeamMember = (team: Team, userId: number | SQL) =>
   and(eq(teamMembers.teamId, team.id), eq(teamMembers.userId, userId));
 
 /** Removes a user from an organization if none of its teams has them as a member. */
-export function deleteMemberWithoutTeam(db: Database, orgId: number, userId: number) {
+export function deleteMemberWithoutTeam(db: Database, orgId: number | SQL, userId: number | SQL) {
   const isInTeam = sql`exists (
     select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
     where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId}
@@ -128,7 +128,7 @@ export function deleteMembersWithoutOtherTeam(db: Database, team: Team) {
 }
 
 /** Selects how many memberships of an organization's teams there are, counting up to a bound. */
-export const selectMembershipCount = (db: Database, orgId: number, bound: number) =>
+export const selectMembershipCount = (db: Database, orgId: number | SQL, bound: number) =>
   db.select({ count: sql<number>`count(*)`.as("count") }).from(
     sql`(
         select 1 from ${teams} join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
@@ -141,7 +141,7 @@ export const selectMembershipCount = (db: Database, orgId: number, bound: number
  * Removes up to a number of members from an organization's teams other than its owners', and from the organization as
  * many who are in no team any more: a step of its deletion.
  */
-export function deleteSomeMemberships(db: Database, orgId: number, rowsMax: number) {
+export function deleteSomeMemberships(db: Database, orgId: number | SQL, rowsMax: number) {
   const isInTeam = sql`exists (
     select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
     where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = own.user_id
@@ -171,8 +171,8 @@ export function deleteSomeMemberships(db: Database, orgId: number, rowsMax: numb
 /** Sets whether a membership is public. Idempotent. */
 export const updateMembershipVisibility = (
   db: Database,
-  orgId: number,
-  userId: number,
+  orgId: number | SQL,
+  userId: number | SQL,
   isPublic: boolean,
 ) =>
   db
@@ -180,7 +180,7 @@ export const updateMembershipVisibility = (
     .set({ isPublic })
     .where(and(isMember(orgId, userId), ne(organizationMembers.isPublic, isPublic)));
 
-const isMember = (orgId: number, userId: number) =>
+const isMember = (orgId: number | SQL, userId: number | SQL) =>
   and(eq(organizationMembers.orgId, orgId), eq(organizationMembers.userId, userId));
 
 /**
@@ -189,7 +189,7 @@ const isMember = (orgId: number, userId: number) =>
  * @param isListed The condition on a membership to be listed.
  * @param isSeen Whether the caller sees the member's account, returned with it.
  */
-export const selectMembers = (db: Database, orgId: number, isListed: SQL, isSeen: SQL) =>
+export const selectMembers = (db: Database, orgId: number | SQL, isListed: SQL, isSeen: SQL) =>
   db
     .select({
       user: columnsOf(users, "u"),
@@ -201,7 +201,7 @@ export const selectMembers = (db: Database, orgId: number, isListed: SQL, isSeen
     .where(and(eq(organizationMembers.orgId, orgId), isListed));
 
 /** Makes a user an administrator of the repositories that match a condition. */
-export const insertAdministrator = (db: Database, isThis: SQL, userId: number) =>
+export const insertAdministrator = (db: Database, isThis: SQL, userId: number | SQL) =>
   insertSelect(
     db,
     collaborations,

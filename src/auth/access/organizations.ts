@@ -23,7 +23,7 @@ export function organizationFacts(actorId: SQL): {
 }
 
 /** The condition that a user owns an organization that nobody else owns. */
-export function isOnlyOwner(orgId: number | SQL, userId: number): SQL {
+export function isOnlyOwner(orgId: number | SQL, userId: number | SQL): SQL {
   const ownsAs = (isThem: SQL) => sql`exists (
     select 1
     from ${teams} owning
@@ -69,7 +69,7 @@ export interface OrganizationRights {
 }
 
 /** SQL columns that hold a user's rights in each organization of a query over accounts. */
-export function organizationRights(userId: number): {
+export function organizationRights(userId: number | SQL): {
   [K in keyof OrganizationRights]: SQL.Aliased<OrganizationRights[K]>;
 } {
   const orgId = sql`${users.id}`;
@@ -92,14 +92,14 @@ export function organizationRights(userId: number): {
 }
 
 /** Selects the ids of an organization's members: all members, or only those with a public membership. */
-export const memberIds = (orgId: number, isPublicOnly: boolean): SQL => sql`(
+export const memberIds = (orgId: number | SQL, isPublicOnly: boolean): SQL => sql`(
   select ${organizationMembers.userId} from ${organizationMembers}
   where ${organizationMembers.orgId} = ${orgId}
     and (${organizationMembers.isPublic} or ${isPublicOnly ? 0 : 1})
 )`;
 
 /** Selects the ids of a user's organizations: all of them, or only those with a public membership. */
-export const organizationIds = (userId: number, isPublicOnly: boolean): SQL => sql`(
+export const organizationIds = (userId: number | SQL, isPublicOnly: boolean): SQL => sql`(
   select ${organizationMembers.orgId} from ${organizationMembers}
   where ${organizationMembers.userId} = ${userId}
     and (${organizationMembers.isPublic} or ${isPublicOnly ? 0 : 1})
@@ -109,7 +109,10 @@ export const organizationIds = (userId: number, isPublicOnly: boolean): SQL => s
  * Selects the ids of a user's organizations that a viewer may know of: those where the user's membership is
  * public, and those that the viewer belongs to as well.
  */
-export const knownOrganizationIds = (userId: number, viewerId: number | undefined): SQL => sql`(
+export const knownOrganizationIds = (
+  userId: number | SQL,
+  viewerId: number | SQL | undefined,
+): SQL => sql`(
   select m.org_id from ${organizationMembers} m
   where m.user_id = ${userId} and (
     m.is_public or exists (

@@ -9,7 +9,7 @@ import { isMemberOf } from "./organizations.ts";
 /** Selects the teams of an organization with the given names, in any case. */
 export const selectTeamsNamed = (
   db: Database,
-  orgId: number,
+  orgId: number | SQL,
   names: readonly string[],
   isKnown: SQL = sql`1`,
 ) =>
@@ -28,7 +28,7 @@ export const selectTeamsNamed = (
     .orderBy(asc(teams.id));
 
 /** The condition that the caller may know of the teams of an organization. */
-export const seesTeamsOf = ({ user, isSiteAdmin }: Actor, orgId: number): SQL =>
+export const seesTeamsOf = ({ user, isSiteAdmin }: Actor, orgId: number | SQL): SQL =>
   isSiteAdmin ? sql`1` : isMemberOf(sql`${orgId}`, sql`${user?.id ?? null}`);
 
 /** The team that is asked for a review, as a column of a query over `reviews`: a list of one, or of none for a user. */

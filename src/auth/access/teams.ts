@@ -14,7 +14,7 @@ import type { Actor } from "../actor.ts";
 import { isMemberOf, isOwnerOf } from "./organizations.ts";
 
 /** Selects a team with its organization and a user's roles in both. */
-export function selectTeam(db: Database, teamId: number, userId: number | undefined) {
+export function selectTeam(db: Database, teamId: number | SQL, userId: number | SQL | undefined) {
   const actorId = sql`${userId ?? null}`;
   const orgId = sql`${users.id}`;
   const isInTeam = sql`exists (
@@ -60,13 +60,13 @@ export function selectTeamPage(
 }
 
 /** The condition that a team belongs to an organization, in a query over `teams`. */
-export const isTeamOf = (orgId: number): SQL => eq(teams.orgId, orgId);
+export const isTeamOf = (orgId: number | SQL): SQL => eq(teams.orgId, orgId);
 
 /** The condition that a team is that of the owners, in a query over `teams`. */
 export const isOwnersTeam: SQL = sql`(${teams.access} = ${sql.raw(String(ACCESS.owner))})`;
 
 /** The condition that a user is a member of the team, in a query over `teams`. */
-export const isOwnTeam = (userId: number): SQL => sql`${teams.id} in (
+export const isOwnTeam = (userId: number | SQL): SQL => sql`${teams.id} in (
   select ${teamMembers.teamId} from ${teamMembers} where ${teamMembers.userId} = ${userId}
 )`;
 
@@ -86,7 +86,7 @@ export const isTeamOfRepository = ({ id, ownerId }: Repository): SQL =>
 const isTeamNamed = (name: string): SQL => eq(teams.lowerName, name.toLowerCase());
 
 /** Selects the id of the team of an organization that is named so. */
-export const idOfTeam = (orgId: number, name: string): SQL<number> => sql<number>`(
+export const idOfTeam = (orgId: number | SQL, name: string): SQL<number> => sql<number>`(
   select ${teams.id} from ${teams} where ${isTeamOf(orgId)} and ${isTeamNamed(name)}
 )`;
 
@@ -111,7 +111,7 @@ export const selectTeamForRepository = (db: Database, repo: Repository, name: st
 export const selectMembershipForRepository = (
   db: Database,
   repo: Repository,
-  userId: number | undefined,
+  userId: number | SQL | undefined,
 ) =>
   db
     .select({
@@ -121,7 +121,7 @@ export const selectMembershipForRepository = (
     .where(eq(users.id, repo.ownerId));
 
 /** Selects the lower-case names of teams in organizations that a user belongs to. */
-export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | null) =>
+export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | null | SQL) =>
   db
     .select({ org: sql<string>`${users.lowerName}`.as("org"), team: teams.lowerName })
     .from(teams)
@@ -130,7 +130,7 @@ export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | n
     .where(sql`${isNamed} and ${organizationMembers.userId} = ${memberId}`);
 
 /** The condition that a user is a member of a team. */
-export const isInTeam = (teamId: number, userId: number): SQL => sql`exists (
+export const isInTeam = (teamId: number | SQL, userId: number | SQL): SQL => sql`exists (
   select 1 from ${teamMembers}
   where ${teamMembers.teamId} = ${teamId} and ${teamMembers.userId} = ${userId}
 )`;
@@ -157,7 +157,12 @@ export const isTeamAmong = (ids: SQL, names: readonly string[] = []): SQL => {
 };
 
 /** Selects those of some teams that an organization has, and whether a condition on `teams` holds for each. */
-export const selectTeamsHolding = (db: Database, orgId: number, isWanted: SQL, condition: SQL) =>
+export const selectTeamsHolding = (
+  db: Database,
+  orgId: number | SQL,
+  isWanted: SQL,
+  condition: SQL,
+) =>
   db
     .select({ id: teams.id, name: teams.name, holds: flagColumn(condition, "holds") })
     .from(teams)
@@ -165,7 +170,7 @@ export const selectTeamsHolding = (db: Database, orgId: number, isWanted: SQL, c
     .orderBy(asc(teams.id));
 
 /** Selects the ids of a team's members. */
-export const teamMemberIds = (teamId: number): SQL => sql`(
+export const teamMemberIds = (teamId: number | SQL): SQL => sql`(
   select ${teamMembers.userId} from ${teamMembers} where ${teamMembers.teamId} = ${teamId}
 )`;
 

@@ -46,7 +46,7 @@ export const isOfferedTo = (userId: SQL): SQL => sql`exists (
 // D1 allows five terms in a compound select: these are each one term of a larger one.
 
 /** Selects the ids of the repositories that are offered to a user. */
-export const offeredRepositoryIds = (userId: number): SQL => sql`
+export const offeredRepositoryIds = (userId: number | SQL): SQL => sql`
   select ${repositoryTransfers.repoId} from ${repositoryTransfers}
   where ${repositoryTransfers.recipientId} in (
     select ${userId}
@@ -56,7 +56,7 @@ export const offeredRepositoryIds = (userId: number): SQL => sql`
   )`;
 
 /** Selects the ids of the users to whom a repository is offered. */
-export const recipientUserIds = (repoId: number): SQL => sql`
+export const recipientUserIds = (repoId: number | SQL): SQL => sql`
   select offered.user_id from (
     select ${repositoryTransfers.recipientId} as user_id from ${repositoryTransfers}
     where ${repositoryTransfers.repoId} = ${repoId}
@@ -70,7 +70,11 @@ export const recipientUserIds = (repoId: number): SQL => sql`
 const recipients = alias(users, "recipient");
 
 /** Selects the pending transfer of a repository with both parties. */
-export const selectTransfer = (db: Database, repoId: number, actorId: number | undefined) =>
+export const selectTransfer = (
+  db: Database,
+  repoId: number | SQL,
+  actorId: number | SQL | undefined,
+) =>
   db
     .select({
       transfer: columnsOf(repositoryTransfers, "t"),
@@ -87,7 +91,7 @@ export const selectTransfer = (db: Database, repoId: number, actorId: number | u
     .where(eq(repositoryTransfers.repoId, repoId));
 
 /** Selects the teams that a pending transfer names. */
-export const selectTransferTeams = (db: Database, repoId: number) =>
+export const selectTransferTeams = (db: Database, repoId: number | SQL) =>
   db
     .select()
     .from(teams)
@@ -100,7 +104,7 @@ export const selectTransferTeams = (db: Database, repoId: number) =>
     .orderBy(teams.lowerName);
 
 /** Selects teams by their ids, each with whether a user belongs to its organization. */
-export const selectTeamsById = (db: Database, ids: readonly number[], userId: number) =>
+export const selectTeamsById = (db: Database, ids: readonly number[], userId: number | SQL) =>
   db
     .select({
       team: columnsOf(teams, "t"),
@@ -148,7 +152,7 @@ export function insertTransfer(
 }
 
 /** Deletes the pending transfer of a repository: the given one, or any. */
-export const deleteTransfer = (db: Database, repoId: number, transfer?: RepositoryTransfer) =>
+export const deleteTransfer = (db: Database, repoId: number | SQL, transfer?: RepositoryTransfer) =>
   db
     .delete(repositoryTransfers)
     .where(transfer ? isSame(transfer) : eq(repositoryTransfers.repoId, repoId))
@@ -160,7 +164,7 @@ export const isStillPending = (transfer: RepositoryTransfer): SQL => sql`exists 
 )`;
 
 /** The condition that no transfer of a repository is pending. */
-export const isNoneOffered = (repoId: number): SQL => sql`not exists (
+export const isNoneOffered = (repoId: number | SQL): SQL => sql`not exists (
   select 1 from ${repositoryTransfers} where ${repositoryTransfers.repoId} = ${repoId}
 )`;
 
@@ -178,7 +182,7 @@ const isSame = ({ repoId, recipientId, createdAt }: RepositoryTransfer) =>
  */
 export function moveGrants(
   db: Database,
-  repoId: number,
+  repoId: number | SQL,
   newOwnerId: number,
   teamIds: readonly number[],
 ) {

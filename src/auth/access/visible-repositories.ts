@@ -2,7 +2,7 @@ import { type Column, sql, type SQL } from "drizzle-orm";
 
 import { allOf, anyOf } from "../../db/db.ts";
 import { repositories, type Unit } from "../../db/schema/index.ts";
-import { boundTokenId, seesPublicOnly, type Actor } from "../actor.ts";
+import type { PrincipalSql } from "../principal.ts";
 import { isWithinReachSql } from "./credential-reach.ts";
 import { isGranted } from "./grants.ts";
 import { TO_SEE, type Requirement } from "./requirement.ts";
@@ -10,19 +10,23 @@ import { teamGrants } from "./team-modes.ts";
 import { isUnitOnSql } from "./unit-switches.ts";
 
 /** The condition that a repository is visible to the caller. */
-export const isRepositoryVisible = (actor: Actor): SQL => isRepositoryAllowed(actor, TO_SEE);
+export const isRepositoryVisible = (principal: PrincipalSql): SQL =>
+  isRepositoryAllowed(principal, TO_SEE);
 
 /**
  * The rule of `resolvePermission` and `isAllowed` as a condition on the `repositories` rows of a query.
  *
  * A test compares the two over every combination.
  */
-export function isRepositoryAllowed(actor: Actor, requirement: Requirement): SQL {
+export function isRepositoryAllowed(principal: PrincipalSql, requirement: Requirement): SQL {
   const { unit, mode } = requirement;
-  const isPermittedHere = isPermitted(actor, requirement);
-  if (unit === undefined) return allOf(isWithinReachSql(actor), isPermittedHere);
+  const isPermittedHere = isPermitted(principal, requirement);
+  if (unit === undefined) return allOf(isWithinReachSql(principal), isPermittedHere);
   const ifOn = allOf(isUnitOnSql(unit), isPermittedHere);
-  return allOf(isWithinReachSql(actor), mode === "read" ? anyOf(ifOn, canEnable(actor)) : ifOn);
+  return allOf(
+    isWithinReachSql(principal),
+    mode === "read" ? anyOf(ifOn, canEnable(principal)) : ifOn,
+  );
 }
 
 /** What the visibility of a repository was at some time, beside what it is now. */
@@ -46,16 +50,16 @@ export interface UnitNeed {
  * @param earlier The caller must also see the repository as it was then, with the grants of now.
  */
 export function isRepositoryVisibleWith(
-  actor: Actor,
+  principal: PrincipalSql,
   needs: readonly UnitNeed[],
   earlier?: EarlierVisibility,
 ): SQL {
   // One `case` expression, so that the caller's teams are searched once for all requirements.
   const isEnough = caseOf(needs, (unit) => teamGrants({ unit, mode: "read" }), teamGrants(TO_SEE));
   return allOf(
-    isWithinReachSql(actor),
-    anyOf(caseOf(needs, isUnitOnSql, sql`1`), canEnable(actor)),
-    isPermitted(actor, TO_SEE, isEnough, earlier),
+    isWithinReachSql(principal),
+    anyOf(caseOf(needs, isUnitOnSql, sql`1`), canEnable(principal)),
+    isPermitted(principal, TO_SEE, isEnough, earlier),
   );
 }
 
@@ -65,36 +69,39 @@ function caseOf(needs: readonly UnitNeed[], ofUnit: (unit: Unit) => SQL, otherwi
 }
 
 /** The condition that the caller administers the repository, and so can enable its units. */
-const canEnable = (actor: Actor): SQL => isPermitted(actor, { mode: "admin" });
+const canEnable = (principal: PrincipalSql): SQL => isPermitted(principal, { mode: "admin" });
 
 function isPermitted(
-  actor: Actor,
+  principal: PrincipalSql,
   requirement: Requirement,
   isEnough?: SQL,
   earlier?: EarlierVisibility,
 ): SQL {
-  if (actor.isSiteAdmin) return sql`1`;
-  const visibilities = requirement.mode === "read" ? visibilitiesWithoutGrant(actor) : [];
-  const { user } = actor;
+  if (principal.isSiteAdmin) return sql`1`;
+  const visibilities = requirement.mode === "read" ? visibilitiesWithoutGrant(principal) : [];
+  const { userId } = principal;
   // A caller who sees all public repositories and nothing else gains nothing by a grant.
-  const canGrantAddMore = user && !(seesPublicOnly(actor) && visibilities.length > 0);
+  const canGrantAddMore =
+    userId !== undefined && !(principal.isPublicOnly && visibilities.length > 0);
   const isOneOf = (column: SQL | Column): SQL =>
     anyOf(...visibilities.map((visibility) => sql`${column} = ${visibility}`));
   const isPrivate = earlier && sql`(${repositories.isPrivate} or ${earlier.isPrivate})`;
   return anyOf(
     allOf(isOneOf(repositories.visibility), earlier && isOneOf(earlier.visibility)),
-    canGrantAddMore ? isGranted(sql`${user.id}`, requirement, isEnough, isPrivate) : undefined,
+    canGrantAddMore ? isGranted(sql`${userId}`, requirement, isEnough, isPrivate) : undefined,
   );
 }
 
-/** The visibilities that `actor` sees without a grant, for lists that walk an index. */
-export function visibilitiesWithoutGrant(actor: Actor): ("public" | "limited" | "private")[] {
-  if (actor.isSiteAdmin) return ["public", "limited", "private"];
-  if (actor.user?.isRestricted) return [];
-  return seesPublicOnly(actor) ? ["public"] : ["public", "limited"];
+/** The visibilities that the caller sees without a grant, for lists that walk an index. */
+export function visibilitiesWithoutGrant(
+  principal: PrincipalSql,
+): ("public" | "limited" | "private")[] {
+  if (principal.isSiteAdmin) return ["public", "limited", "private"];
+  if (principal.isRestricted) return [];
+  return principal.isPublicOnly ? ["public"] : ["public", "limited"];
 }
 
 /** Whether the caller sees every public repository: false for restricted users and for bound tokens. */
-export function seesEverythingPublic(actor: Actor): boolean {
-  return boundTokenId(actor) === undefined && (actor.isSiteAdmin || !actor.user?.isRestricted);
+export function seesEverythingPublic(principal: PrincipalSql): boolean {
+  return principal.boundTokenId === undefined && (principal.isSiteAdmin || !principal.isRestricted);
 }

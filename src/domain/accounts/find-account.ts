@@ -3,9 +3,16 @@ import { eq, sql, type SQL } from "drizzle-orm";
 import { seesAccount } from "../../auth/access/accounts.ts";
 import { organizationFacts, type OrganizationFacts } from "../../auth/access/organizations.ts";
 import type { Actor } from "../../auth/actor.ts";
-import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
+import {
+  callerArgument,
+  type CallerArgument,
+  type CallerSql,
+  toCallerSql,
+} from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf, type Database } from "../../db/db.ts";
+import { lowered } from "../../db/ids-of-names.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { userRedirects, users, type User } from "../../db/schema/index.ts";
 
 /** A queried user or organization with the caller's membership in it. */
@@ -21,14 +28,40 @@ export function selectAccounts(db: Database, who: CallerSql) {
     .$dynamic();
 }
 
-export const isAccountNamed = (name: string): SQL => eq(users.lowerName, name.toLowerCase());
+export const isAccountNamed = (name: string | SQL): SQL => eq(users.lowerName, lowered(name));
 
 /** Matches the account that formerly had this name. */
-export const wasAccountNamed = (name: string): SQL => sql`${users.id} = (
+export const wasAccountNamed = (name: string | SQL): SQL => sql`${users.id} = (
   select ${userRedirects.userId}
   from ${userRedirects}
-  where ${userRedirects.lowerName} = ${name.toLowerCase()}
+  where ${userRedirects.lowerName} = ${lowered(name)}
 )`;
+
+type NamedParams = Params<{ caller: CallerArgument; name: string }>;
+
+const accountsNamed = prepare((db, { caller, name }: NamedParams) =>
+  selectAccounts(db, toCallerSql(caller)).where(isAccountNamed(name)),
+);
+
+const accountsFormerlyNamed = prepare((db, { caller, name }: NamedParams) =>
+  selectAccounts(db, toCallerSql(caller)).where(wasAccountNamed(name)).limit(1),
+);
+
+const accountsOfName = prepare((db, { caller, name }: NamedParams) =>
+  selectAccounts(db, toCallerSql(caller)).where(isOrWasNamed(name)),
+);
+
+/** Selects the account of a name. */
+export const selectAccountNamed = (db: Database, caller: CallerArgument, name: string) =>
+  accountsNamed(db, { caller, name: name.toLowerCase() });
+
+/** Selects the account that formerly had a name. */
+export const selectAccountFormerlyNamed = (db: Database, caller: CallerArgument, name: string) =>
+  accountsFormerlyNamed(db, { caller, name: name.toLowerCase() });
+
+/** Selects the account that has a name and the one that formerly had it, for `chooseAccountRow`. */
+export const selectAccountsOfName = (db: Database, caller: CallerArgument, name: string) =>
+  accountsOfName(db, { caller, name: name.toLowerCase() });
 
 /** The caller's rights in an organization. */
 export type Membership = OrganizationFacts;
@@ -47,7 +80,7 @@ export async function findMembership(
   ctx: Ctx,
   name: string,
 ): Promise<{ account: User; membership: Membership } | undefined> {
-  const [row] = await selectAccounts(ctx.db, callerSql(ctx.actor)).where(isAccountNamed(name));
+  const [row] = await selectAccountNamed(ctx.db, callerArgument(ctx.actor), name);
   const isFound = row?.account.kind === "organization" && isSeen(ctx.actor, row);
   return isFound ? { account: row.account, membership: toMembership(ctx.actor, row) } : undefined;
 }
@@ -72,15 +105,13 @@ export const findSeenAccount = async (ctx: Ctx, name: string): Promise<User | un
 
 /** The same with the caller's membership in it. */
 export async function findSeenAccountRow(ctx: Ctx, name: string): Promise<AccountRow | undefined> {
-  const rows = await selectAccounts(ctx.db, callerSql(ctx.actor)).where(isOrWasNamed(name));
+  const rows = await selectAccountsOfName(ctx.db, callerArgument(ctx.actor), name);
   return chooseAccountRow(ctx.actor, name, rows);
 }
 
-/** Matches the account that has a name, and the one that formerly had it. */
-export const isOrWasNamed = (name: string): SQL =>
-  sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
+const isOrWasNamed = (name: SQL): SQL => sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
 
-/** The account among those of `isOrWasNamed` that the name means, if the caller may see it. */
+/** The account among those of `selectAccountsOfName` that the name means, if the caller may see it. */
 export function chooseAccountRow(
   actor: Actor,
   name: string,

@@ -1,10 +1,12 @@
-import { eq, sql, type AnyColumn, type SQL } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { noReplyDomain } from "../../config.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, anyOf, columnsOf } from "../../db/db.ts";
+import { allOf, anyOf, columnsOf, type Database } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { emailAddresses, users, type User } from "../../db/schema/index.ts";
 
 /**
@@ -16,12 +18,43 @@ export async function findByAddresses(
   ctx: Ctx,
   addresses: readonly string[],
 ): Promise<Map<string, User>> {
-  const owners = selectOwners(ctx, addresses);
-  const rows = await ctx.db
+  const rows = await ownersOf(ctx.db, { wanted: toWanted(ctx, addresses) });
+  return new Map(rows.map(({ user, address }) => [address, user]));
+}
+
+const ownersOf = prepare((db, { wanted }: Params<{ wanted: WantedAddresses }>) => {
+  const owners = selectOwners(db, wanted);
+  return db
     .select({ user: columnsOf(users, "u"), address: owners.address })
     .from(owners)
     .innerJoin(users, eq(users.id, owners.userId));
-  return new Map(rows.map(({ user, address }) => [address, user]));
+});
+
+/** Addresses whose owners a caller wants to know, as an argument of a query. */
+export interface WantedAddresses {
+  readonly principal: Principal;
+  /** The id of the caller, whose hidden addresses match. */
+  readonly userId: number | undefined;
+  /** The no-reply domain with its sign, and the names in front of it. */
+  readonly domain: string;
+  readonly names: readonly string[];
+  readonly others: readonly string[];
+}
+
+export function toWanted(
+  { config, publicUrl, actor }: Ctx,
+  addresses: readonly string[],
+): WantedAddresses {
+  const wanted = [...new Set(addresses.map((address) => address.toLowerCase()))];
+  const domain = `@${noReplyDomain(config, publicUrl)}`;
+  const named = wanted.filter((address) => address.endsWith(domain));
+  return {
+    principal: principalOf(actor),
+    userId: actor.user?.id,
+    domain,
+    names: named.map((address) => address.slice(0, -domain.length)),
+    others: wanted.filter((address) => !address.endsWith(domain)),
+  };
 }
 
 /**
@@ -33,17 +66,15 @@ export async function findByAddresses(
  * SECURITY: hidden addresses match for their owner only, and addresses of accounts invisible to the caller
  * match nothing. Otherwise a caller could push a commit to learn who owns an address.
  */
-export function selectOwners(ctx: Ctx, addresses: readonly string[]) {
-  const wanted = [...new Set(addresses.map((address) => address.toLowerCase()))];
-  const domain = `@${noReplyDomain(ctx.config, ctx.publicUrl)}`;
-  const named = wanted.filter((address) => address.endsWith(domain));
-  const others = wanted.filter((address) => !address.endsWith(domain));
-  const names = named.map((address) => address.slice(0, -domain.length));
-  const isOwn = ctx.actor.user && eq(users.id, ctx.actor.user.id);
+export function selectOwners(
+  db: Database,
+  { principal, userId, domain, names, others }: Params<WantedAddresses>,
+) {
+  const isOwn = userId && eq(users.id, userId);
   // The plus keeps SQLite from using the index on `kind`, which would scan all users.
-  const isSeen = allOf(sql`+${users.kind} = 'user'`, isAccountVisible(ctx.actor));
+  const isSeen = allOf(sql`+${users.kind} = 'user'`, isAccountVisible(principal));
   return unionAll(
-    ctx.db
+    db
       .select({
         address: sql<string>`${emailAddresses.lowerEmail}`.as("owned_address"),
         userId: sql<number>`${users.id}`.as("owner_id"),
@@ -52,22 +83,18 @@ export function selectOwners(ctx: Ctx, addresses: readonly string[]) {
       .innerJoin(users, eq(users.id, emailAddresses.userId))
       .where(
         allOf(
-          isIn(emailAddresses.lowerEmail, others),
+          inArray(emailAddresses.lowerEmail, others),
           eq(emailAddresses.isActivated, true),
           anyOf(eq(users.isEmailHidden, false), isOwn),
           isSeen,
         ),
       ),
-    ctx.db
+    db
       .select({
         address: sql<string>`${users.lowerName} || ${domain}`.as("owned_address"),
         userId: sql<number>`${users.id}`.as("owner_id"),
       })
       .from(users)
-      .where(allOf(isIn(users.lowerName, names), isSeen)),
+      .where(allOf(inArray(users.lowerName, names), isSeen)),
   ).as("owners");
 }
-
-/** Matches a column against any number of values, bound as a single JSON parameter. */
-export const isIn = (column: AnyColumn, values: readonly string[]): SQL =>
-  sql`${column} in (select value from json_each(${JSON.stringify(values)}))`;

@@ -2,6 +2,7 @@ import { asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { seesPublicOnly, type Actor } from "../../auth/actor.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, quotePhrase } from "../../db/db.ts";
 import { users, type User } from "../../db/schema/index.ts";
@@ -27,7 +28,7 @@ export async function searchUsers(
   userId: number | undefined,
   slice: Slice,
 ): Promise<Listed<User>> {
-  const isUser = allOf(eq(users.kind, "user"), isAccountVisible(ctx.actor));
+  const isUser = allOf(eq(users.kind, "user"), isAccountVisible(principalOf(ctx.actor)));
   const lower = text.toLowerCase();
   // The full-text index ignores a text after its first NUL.
   if (lower.includes("\0")) return { items: [], total: 0 };

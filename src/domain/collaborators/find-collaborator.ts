@@ -4,6 +4,7 @@ import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { selectPossibleCollaborators } from "../../auth/access/collaborators.ts";
 import { isAllowed, resolvePermission } from "../../auth/access/permission.ts";
 import { ANONYMOUS } from "../../auth/actor.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { anyOf } from "../../db/db.ts";
 import {
@@ -42,7 +43,7 @@ const selectNamed = (ctx: Ctx, repo: RepositoryContext, name: string) =>
     ctx.db,
     repo.row.id,
     anyOf(isAccountNamed(name), wasAccountNamed(name)),
-    isAccountVisible(ctx.actor),
+    isAccountVisible(principalOf(ctx.actor)),
   );
 
 function toFound(

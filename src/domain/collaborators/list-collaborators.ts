@@ -4,6 +4,7 @@ import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { selectCollaboratorPage } from "../../auth/access/collaborators.ts";
 import { eligibleUserIds } from "../../auth/access/people.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf } from "../../db/db.ts";
 import { users, type User } from "../../db/schema/index.ts";
@@ -80,4 +81,4 @@ async function listEligible(
 const isKnown = (ctx: Ctx, repo: RepositoryContext) =>
   isAllowed(repo, { mode: "admin" }) && !ctx.actor.scopes.isPublicOnly
     ? sql`1`
-    : isAccountVisible(ctx.actor);
+    : isAccountVisible(principalOf(ctx.actor));

@@ -1,6 +1,8 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { allOf } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { issues, timelineEntries } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
@@ -8,20 +10,49 @@ import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, selectIssues, toIssueContext } from "../issues/find-issue.ts";
 import { selectComments, toCommentContext } from "./select-comments.ts";
-import { isSubmittedOrOwn } from "./written-entries.ts";
+import { isSubmittedOrBy } from "./written-entries.ts";
 
 /**
  * The condition for a comment of a repository by its id, which may be one on code.
  *
  * SECURITY: one of a pending review is its author's alone.
  */
-export const isCommentOf = ({ actor }: Ctx, repo: RepositoryContext, id: number) =>
-  and(
+export const isCommentOf = (ctx: Ctx, repo: RepositoryContext, id: number): SQL =>
+  isWanted(toWanted(ctx, repo, id));
+
+interface Wanted {
+  readonly id: number;
+  readonly repoId: number;
+  readonly userId: number | undefined;
+}
+
+const toWanted = ({ actor }: Ctx, { row }: RepositoryContext, id: number): Wanted => ({
+  id,
+  repoId: row.id,
+  userId: actor.user?.id,
+});
+
+const isWanted = ({ id, repoId, userId }: Params<Wanted> | Wanted): SQL =>
+  allOf(
     eq(timelineEntries.id, id),
-    eq(timelineEntries.repoId, repo.row.id),
+    eq(timelineEntries.repoId, repoId),
     sql`${timelineEntries.kind} in ('comment', 'code')`,
-    isSubmittedOrOwn(actor),
+    isSubmittedOrBy(userId),
   );
+
+const oneComment = prepare((db, wanted: Params<Wanted>) =>
+  selectComments(db).where(isWanted(wanted)),
+);
+
+const commentAndIssue = prepareAll((db, wanted: Params<Wanted>) => {
+  const issueId = sql`(
+    select ${timelineEntries.issueId} from ${timelineEntries} where ${isWanted(wanted)}
+  )`;
+  return [
+    selectComments(db).where(isWanted(wanted)),
+    selectIssues(db).where(eq(issues.id, issueId)),
+  ];
+});
 
 /**
  * Finds a comment of a repository.
@@ -33,7 +64,7 @@ export async function findComment(
   repo: RepositoryContext,
   id: number,
 ): Promise<CommentContext> {
-  const [row] = await selectComments(ctx.db).where(isCommentOf(ctx, repo, id));
+  const [row] = await oneComment(ctx.db, toWanted(ctx, repo, id));
   if (!row || !isIssueVisible(repo, row)) throw noComment();
   return toCommentContext(repo, row);
 }
@@ -50,15 +81,7 @@ export async function findCommentAndIssue(
   number?: number,
 ): Promise<{ comment: CommentContext; issue: IssueContext }> {
   const { db } = ctx;
-  const issueId = sql`(
-    select ${timelineEntries.issueId}
-    from ${timelineEntries}
-    where ${isCommentOf(ctx, repo, id)}
-  )`;
-  const [[row], [found]] = await db.batch([
-    selectComments(db).where(isCommentOf(ctx, repo, id)),
-    selectIssues(db).where(eq(issues.id, issueId)),
-  ]);
+  const [[row], [found]] = await db.batch(commentAndIssue(db, toWanted(ctx, repo, id)));
   if (!row || !found || !isIssueVisible(repo, row)) throw noComment();
   if (number !== undefined && row.number !== number) throw noComment();
   return { comment: toCommentContext(repo, row), issue: toIssueContext(repo, found) };

@@ -18,7 +18,10 @@ export const isEntrySubmitted = sql`(
 )`;
 
 /** The condition that an entry is no part of a pending review, or of one by the caller. */
-export const isSubmittedOrOwn = ({ user }: Actor): SQL => sql`(
+export const isSubmittedOrOwn = ({ user }: Actor): SQL => isSubmittedOrBy(user?.id);
+
+/** The same by the id of the caller; undefined for an anonymous one. */
+export const isSubmittedOrBy = (userId: number | SQL | undefined): SQL => sql`(
   ${timelineEntries.reviewId} is null
-  or not exists (${pendingReview} and ${reviews.reviewerId} is not ${user?.id ?? 0})
+  or not exists (${pendingReview} and ${reviews.reviewerId} is not ${userId ?? 0})
 )`;

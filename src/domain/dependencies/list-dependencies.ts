@@ -5,6 +5,7 @@ import { TO_SEE } from "../../auth/access/requirement.ts";
 import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
 import type { Actor } from "../../auth/actor.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { issueDependencies, issues, repositories } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -59,8 +60,8 @@ export async function listWaiting(
 
 /** The condition, on the issues and repositories of a query, that the caller may see the issue. */
 const isIssueAllowed = (actor: Actor): SQL => sql`case
-  when ${issues.isPull} then ${isRepositoryAllowed(actor, { unit: "pulls", mode: "read" })}
-  else ${isRepositoryAllowed(actor, { unit: "issues", mode: "read" })}
+  when ${issues.isPull} then ${isRepositoryAllowed(principalOf(actor), { unit: "pulls", mode: "read" })}
+  else ${isRepositoryAllowed(principalOf(actor), { unit: "issues", mode: "read" })}
 end`;
 
 const idOf = (repo: RepositoryContext, number: number): SQL =>

@@ -1,8 +1,9 @@
 import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
 
-import type { CallerSql } from "../../auth/caller-sql.ts";
+import { type CallerArgument, toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
-import { columnsOf, type Database } from "../../db/db.ts";
+import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   attachments,
   issues,
@@ -19,17 +20,19 @@ import { isReleaseNamed, isReleaseVisible, latestFirst } from "../releases/find-
 import { selectRepositories } from "../repos/find-repository.ts";
 
 /** Selects the repository of an attachment. */
-export const selectAttachmentRepository = (db: Database, caller: CallerSql, uuid: string) =>
-  selectRepositories(db, caller).where(
-    eq(
-      repositories.id,
-      sql`(
-        select ${attachments.repoId}
-        from ${attachments}
-        where ${attachments.uuid} = ${uuid}
-      )`,
+export const selectAttachmentRepository = prepare(
+  (db, { caller, uuid }: Params<{ caller: CallerArgument; uuid: string }>) =>
+    selectRepositories(db, toCallerSql(caller)).where(
+      eq(
+        repositories.id,
+        sql`(
+          select ${attachments.repoId}
+          from ${attachments}
+          where ${attachments.uuid} = ${uuid}
+        )`,
+      ),
     ),
-  );
+);
 
 /** A file to download, and the scope that a token needs for it. */
 export interface AttachmentDownload {

@@ -1,3 +1,4 @@
+import { principalOf } from "../../auth/principal.ts";
 import { sql, type SQL } from "drizzle-orm";
 
 import { isRepositoryVisibleWith, type UnitNeed } from "../../auth/access/visible-repositories.ts";
@@ -48,7 +49,7 @@ export const isEventVisible = (actor: Actor): SQL =>
     hasScope(actor.scopes, "read:package")
       ? undefined
       : sql`(not ${isOfPackage} or ${isEventPublic})`,
-    isRepositoryVisibleWith(actor, UNITS_OF_EVENTS, events),
+    isRepositoryVisibleWith(principalOf(actor), UNITS_OF_EVENTS, events),
   );
 
 /**

@@ -1,3 +1,4 @@
+import { principalOf } from "../../auth/principal.ts";
 import { eq, sql, type SQL } from "drizzle-orm";
 
 import type { Actor } from "../../auth/actor.ts";
@@ -13,6 +14,6 @@ export function isActorShown(actor: Actor): SQL {
   const exists = sql`${users.id} is not null`;
   if (actor.isSiteAdmin) return exists;
   const isOwn = actor.user && !actor.scopes.isPublicOnly ? eq(users.id, actor.user.id) : undefined;
-  const isPublic = allOf(isAccountVisible(actor), eq(users.isActivityHidden, false));
+  const isPublic = allOf(isAccountVisible(principalOf(actor)), eq(users.isActivityHidden, false));
   return allOf(exists, anyOf(isOwn, isPublic));
 }

@@ -1,6 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import {
   issueAssignees,
@@ -61,7 +62,7 @@ async function readIssueRows(
         headRepository: sql<string | null>`(
           select owner_lower_name || '/' || lower_name
           from repositories
-          where id = ${pulls.headRepoId} and ${isRepositoryVisible(actor)}
+          where id = ${pulls.headRepoId} and ${isRepositoryVisible(principalOf(actor))}
         )`.as("head_repository"),
         mergerName: accountNameOf(sql`${pulls.mergerId}`).as("merger_name"),
       })

@@ -4,6 +4,7 @@ import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { isPackageInReach } from "../../auth/access/credential-reach.ts";
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import { type Actor, boundTokenId } from "../../auth/actor.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf } from "../../db/db.ts";
 import { packages, packageVersions, repositories, users } from "../../db/schema/index.ts";
@@ -44,12 +45,12 @@ export async function listImages(
     .where(
       and(
         eq(packages.type, "container"),
-        isAccountVisible(actor),
+        isAccountVisible(principalOf(actor)),
         anyOf(
           boundTokenId(actor) === undefined
             ? allOf(isNull(packages.repoId), isUnrestricted(actor))
             : undefined,
-          allOf(isNotNull(packages.repoId), isRepositoryVisible(actor)),
+          allOf(isNotNull(packages.repoId), isRepositoryVisible(principalOf(actor))),
         ),
         sql`(${users.lowerName}, ${packages.nameKey}) > (${after.owner}, ${after.name})`,
         sql`exists (

@@ -31,11 +31,12 @@ export class Arguments {
 }
 
 /**
- * An integer as it is, without a bound value.
+ * An integer as it is, without a bound value; a parameter of a prepared statement stays one.
  *
  * @throws Error for anything else, which could change the statement.
  */
-export function integer(value: number): SQL {
+export function integer(value: number | SQL): SQL {
+  if (typeof value !== "number") return value;
   if (!Number.isSafeInteger(value)) throw new Error("not an integer");
   return sql.raw(String(value));
 }

@@ -1,10 +1,12 @@
-import { sql, type SQL } from "drizzle-orm";
+import { inArray, sql, type SQL } from "drizzle-orm";
 
 import { modeOf } from "../../auth/access/permission.ts";
 import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf } from "../../db/db.ts";
+import { allOf, type Database } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { ACCESS, issues, type Repository, users } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
@@ -55,24 +57,10 @@ export async function listIssues(
   slice: Slice,
 ): Promise<Listed<IssueContext>> {
   const people = [...(filter?.people ?? []), ...requiredPeople];
-  const { ids, total, terms } = listStatements(repo, filter && { ...filter, people }, slice);
   const names = [...new Set(requiredPeople.map(({ name }) => name.toLowerCase()))];
   const [rows, [counted], known] = await ctx.db.batch([
-    selectIssues(ctx.db)
-      .where(sql`${issues.id} in (${ids})`)
-      .orderBy(...terms),
-    ctx.db.select({ total: sql<number>`${total}`.as("total") }).from(sql`(select 1)`),
-    ctx.db
-      .select({ name: users.lowerName })
-      .from(users)
-      .where(
-        allOf(
-          sql`${users.lowerName} in (
-            select value from json_each(${JSON.stringify(names)})
-          )`,
-          isAccountVisible(ctx.actor),
-        ),
-      ),
+    ...selectList(ctx.db, repo, filter && { ...filter, people }, slice),
+    knownUsers(ctx.db, { principal: principalOf(ctx.actor), names }),
   ]);
   const missing = names.find((name) => !known.some((each) => each.name === name));
   if (missing !== undefined) throw notFound("user does not exist");
@@ -81,6 +69,90 @@ export async function listIssues(
     total: counted?.total ?? 0,
   };
 }
+
+const knownUsers = prepare(
+  (db, { principal, names }: Params<{ principal: Principal; names: readonly string[] }>) =>
+    db
+      .select({ name: users.lowerName })
+      .from(users)
+      .where(allOf(inArray(users.lowerName, names), isAccountVisible(principal))),
+);
+
+/** The statements of a list: its page and its total. Those of a filter that names nothing are prepared. */
+function selectList(
+  db: Database,
+  repo: RepositoryContext,
+  filter: IssueFilter | undefined,
+  { size, offset }: Slice,
+) {
+  const visible = filter && visibleOf(repo, filter);
+  if (visible && isPlain(visible)) {
+    const { isPull, isClosed, sort } = visible;
+    const args = {
+      repoId: repo.row.id,
+      ownerId: repo.row.ownerId,
+      storedTotal: totalOf(repo.row, visible),
+      countMax: countMaxOf({ size, offset }),
+      size,
+      offset,
+    };
+    return plainList(db, args, { isPull, isClosed, sort });
+  }
+  return toStatements(db, listStatements(repo, filter, { size, offset }));
+}
+
+/** What the statements of a list take of a repository and of the page. */
+interface ListScope {
+  readonly repoId: number;
+  readonly ownerId: number;
+  /** The number of its issues of the filter's kinds and states, by its counters. */
+  readonly storedTotal: number;
+  readonly countMax: number;
+  readonly size: number;
+  readonly offset: number;
+}
+
+const plainList = prepareAll(
+  (db, scope: Params<ListScope>, shape: Pick<IssueFilter, "isPull" | "isClosed" | "sort">) => {
+    const order = orderOf(shape.sort);
+    const statements = statementsOf(scope, { ...PLAIN, ...shape }, order);
+    return toStatements(db, { ...statements, terms: termsOf(order) });
+  },
+);
+
+const toStatements = (db: Database, { ids, total, terms }: Statements & { terms: SQL[] }) =>
+  [
+    selectIssues(db)
+      .where(sql`${issues.id} in (${ids})`)
+      .orderBy(...terms),
+    db.select({ total: sql<number>`${total}`.as("total") }).from(sql`(select 1)`),
+  ] as const;
+
+/** A filter that names nothing. */
+const PLAIN = {
+  words: [],
+  parts: [],
+  labels: [],
+  requiredLabels: [],
+  excludedLabels: [],
+  milestones: [],
+  requiredMilestones: [],
+  people: [],
+  without: [],
+  since: undefined,
+  before: undefined,
+} as const satisfies Partial<IssueFilter>;
+
+/** Whether a filter has no values: only kinds and states, and the order. */
+const isPlain = (filter: IssueFilter): boolean =>
+  Object.entries(filter).every(([name, value]) => SHAPE.has(name) || isEmpty(value));
+
+/** Whether a part of a filter asks for nothing: it is missing, an empty list, or only has such parts. */
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  (typeof value === "object" && Object.values(value ?? {}).every((each) => each === undefined));
+
+const SHAPE: ReadonlySet<string> = new Set(["isPull", "isClosed", "sort"]);
 
 /**
  * The parts of the statements of a list: what selects the ids of its page, its total, and its order for rows of `issues`.
@@ -94,7 +166,15 @@ export function listStatements(
 ): Statements & { readonly terms: SQL[] } {
   const visible = filter && visibleOf(repo, filter);
   const order = orderOf(filter?.sort ?? "newest");
-  const statements = visible ? statementsOf(repo, visible, order, slice) : NOTHING;
+  const { id: repoId, ownerId } = repo.row;
+  const scope = visible && {
+    repoId,
+    ownerId,
+    storedTotal: totalOf(repo.row, visible),
+    countMax: countMaxOf(slice),
+    ...slice,
+  };
+  const statements = scope ? statementsOf(scope, visible, order) : NOTHING;
   return { ...statements, terms: termsOf(order) };
 }
 
@@ -117,25 +197,26 @@ interface Statements {
   readonly total: SQL;
 }
 
+const countMaxOf = ({ size, offset }: Slice): number => TOTAL_MAX + offset + size;
+
 function statementsOf(
-  repo: RepositoryContext,
+  scope: ListScope | Params<ListScope>,
   filter: IssueFilter,
   order: ListOrder,
-  slice: Slice,
 ): Statements {
-  const { id: repoId, ownerId } = repo.row;
+  const { repoId, ownerId, storedTotal, countMax: max, size, offset } = scope;
+  const slice = { size, offset };
   const args = new Arguments();
   const tables = namedTables(args, filter, { repoId, ownerId });
   if (hasText(filter)) return textStatements(args, repoId, filter, order, slice, tables);
   const sources = sourcesOf(args, filter, repoId, order);
   const head = sql`with ${sql.join([args.table(), ...tables, choiceTable(sources)], sql`, `)}`;
-  const max = TOTAL_MAX + slice.offset + slice.size;
   const range = isUpdatedIn(filter);
   const isRangeAlone = range.length > 0 && conditionsOf(args, filter).size === 1;
   const counted = isRangeAlone
     ? countUpdated(repoId, filter, range, max)
     : countOf(sources, filter, order, max);
-  const counters = countersOf(repo, filter);
+  const counters = countersOf(storedTotal, filter);
   return {
     ids: sql`${head} ${pageIds(sources, filter, order, slice)}`,
     // `coalesce` counts only where no counter is stored.
@@ -144,7 +225,7 @@ function statementsOf(
 }
 
 /** The stored counters that answer a total, if they have a value. */
-function countersOf({ row }: RepositoryContext, filter: IssueFilter): SQL[] {
+function countersOf(storedTotal: number | SQL, filter: IssueFilter): SQL[] {
   const keys = [...conditionsOf(new Arguments(), filter).keys()];
   const [key = "", ...more] = keys;
   const [name, ...names] = labelNamesOf(filter);
@@ -172,7 +253,7 @@ function countersOf({ row }: RepositoryContext, filter: IssueFilter): SQL[] {
   };
   if (keys.every((each) => each in isAll)) {
     const isUnfiltered = allOf(...keys.map((each) => isAll[each]));
-    list.push(sql`case when ${isUnfiltered} then ${integer(totalOf(row, filter))} end`);
+    list.push(sql`case when ${isUnfiltered} then ${integer(storedTotal)} end`);
   }
   return list;
 }
@@ -199,10 +280,10 @@ function totalOf(row: Repository, { isPull, isClosed }: IssueFilter): number {
 /** The statements for a filter with words: the newest issues that have them, or the oldest, in the order of the list. */
 function textStatements(
   args: Arguments,
-  repoId: number,
+  repoId: number | SQL,
   filter: IssueFilter,
   order: ListOrder,
-  { size, offset }: Slice,
+  { size, offset }: { size: number | SQL; offset: number | SQL },
   tables: readonly SQL[],
 ): Statements {
   const isOldest = order.isByAge && !order.isDescending;

@@ -14,9 +14,9 @@ type NamedFilter = Pick<
 >;
 
 /** Where names are looked up: a repository, with the organization whose labels it has. */
-interface NameScope {
-  readonly repoId: number;
-  readonly ownerId: number;
+export interface NameScope {
+  readonly repoId: number | SQL;
+  readonly ownerId: number | SQL;
 }
 
 export const labelNamesOf = ({ labels: names, requiredLabels }: NamedFilter): string[] => [

@@ -1,3 +1,4 @@
+import { principalOf } from "../../auth/principal.ts";
 import { sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
@@ -30,7 +31,7 @@ const REPOSITORIES_MAX = 1000;
 /** Selects the id of the owner, if the caller may see the account. */
 export const ownerIdOf = (actor: Actor, name: string): SQL => sql`(
   select ${users.id} from ${users}
-  where ${users.lowerName} = ${name.toLowerCase()} and ${isAccountVisible(actor)}
+  where ${users.lowerName} = ${name.toLowerCase()} and ${isAccountVisible(principalOf(actor))}
 )`;
 
 /** Selects the id of the team, if the caller knows of it. */
@@ -55,15 +56,20 @@ function scopeIds(actor: Actor, { owner, team }: SearchScope): SQL | undefined {
 
 /** Selects the ids of repositories that a search of all might miss behind those of others. */
 const grantedIds = (actor: Actor): SQL | undefined =>
-  actor.user && !actor.isSiteAdmin ? withIntegers(grantedRepositoryIds(actor)) : undefined;
+  actor.user && !actor.isSiteAdmin
+    ? withIntegers(grantedRepositoryIds(principalOf(actor)))
+    : undefined;
 
 /** Whether a caller sees any repository without a grant. */
-export const seesSome = (actor: Actor): boolean => visibilitiesWithoutGrant(actor).length > 0;
+export const seesSome = (actor: Actor): boolean =>
+  visibilitiesWithoutGrant(principalOf(actor)).length > 0;
 
 /** The condition, on the `repositories` rows of a query, that the caller sees its issues, or its pull requests. */
 function isKindVisible(actor: Actor, isPull: boolean): SQL {
   const unit = unitOf({ isPull });
-  return withIntegers(allOf(isUnitOnSql(unit), isRepositoryAllowed(actor, { unit, mode: "read" })));
+  return withIntegers(
+    allOf(isUnitOnSql(unit), isRepositoryAllowed(principalOf(actor), { unit, mode: "read" })),
+  );
 }
 
 /** The condition, on rows of `issues` and their `repositories`, that the caller sees an issue. */

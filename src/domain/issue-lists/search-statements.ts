@@ -1,3 +1,4 @@
+import { principalOf } from "../../auth/principal.ts";
 import { sql, type SQL } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
@@ -153,7 +154,7 @@ function knownTables(
     select 1
     from (select * from ${table} where ${isNamed} limit ${integer(NAMED_MAX)}) named
     join ${repositories} on ${repositories.id} = named.repo_id ${hasOwner}
-    where ${withIntegers(isRepositoryVisible(actor))}
+    where ${withIntegers(isRepositoryVisible(principalOf(actor)))}
   )`;
   if (filter.labels.length > 0) {
     if (isScoped) tables.push(labelPairs(args, filter.labels));

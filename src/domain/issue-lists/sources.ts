@@ -61,7 +61,7 @@ const USER_TABLES = { assignee: issueAssignees, mentioned: issueMentions } as co
 export function sourcesOf(
   args: Arguments,
   filter: IssueFilter,
-  repoId: number,
+  repoId: number | SQL,
   order: ListOrder,
 ): Source[] {
   const all = conditionsOf(args, filter);
@@ -139,7 +139,7 @@ const OF_LABELS = {
 
 /** A label that does not exist has no issue, and is chosen before all others. */
 function labelIdSource(
-  repoId: number,
+  repoId: number | SQL,
   labelId: number,
   order: ListOrder,
   conditions: readonly SQL[],
@@ -174,7 +174,7 @@ function milestoneIdSource(
 }
 
 function baseSource(
-  repoId: number,
+  repoId: number | SQL,
   base: SQL,
   order: ListOrder,
   conditions: readonly SQL[],
@@ -202,7 +202,7 @@ const boundedCount = (rows: SQL): SQL => sql`(
   select count(*) from (select 1 from ${rows} limit ${integer(SORTED_MAX + 1)})
 )`;
 
-function labelSource(repoId: number, order: ListOrder, conditions: readonly SQL[]): Source {
+function labelSource(repoId: number | SQL, order: ListOrder, conditions: readonly SQL[]): Source {
   return {
     name: "label",
     size: sql`(select size from rarest)`,
@@ -285,7 +285,7 @@ function personSource(
 }
 
 function updatedSource(
-  repoId: number,
+  repoId: number | SQL,
   filter: IssueFilter,
   range: readonly SQL[],
   conditions: readonly SQL[],
@@ -298,10 +298,10 @@ function updatedSource(
 
 /** Counts the issues of a repository in a range of updates, up to a limit, by the index of updates. */
 export const countUpdated = (
-  repoId: number,
+  repoId: number | SQL,
   states: States,
   range: readonly SQL[],
-  max: number,
+  max: number | SQL,
 ): SQL => sql`(
   select count(*) from (
     select 1
@@ -314,7 +314,7 @@ export const countUpdated = (
 )`;
 
 interface PersonOptions {
-  readonly repoId: number;
+  readonly repoId: number | SQL;
   readonly order: ListOrder;
   /** Whether the list has no other condition. */
   readonly isOnly: boolean;
@@ -393,8 +393,8 @@ export function unionAll(parts: readonly SQL[]): SQL {
 }
 
 interface Slice {
-  readonly size: number;
-  readonly offset: number;
+  readonly size: number | SQL;
+  readonly offset: number | SQL;
 }
 
 /** Selects the ids of a page: the chosen source's, in the order of the list. */
@@ -420,7 +420,7 @@ export const countOf = (
   sources: readonly Source[],
   states: States,
   order: ListOrder,
-  max: number,
+  max: number | SQL,
 ): SQL => {
   const arms = sources.flatMap((source) => armsOf(source, states, order));
   return sql`(select count(*) from (select id from (${unionAll(arms)}) limit ${integer(max)}))`;

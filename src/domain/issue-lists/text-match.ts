@@ -38,7 +38,8 @@ export function matchingIssueIds(
 }
 
 /** The scope of one repository. */
-export const scopeOf = (repoId: number): SQL => sql`${`"r${repoId}"`}`;
+export const scopeOf = (repoId: number | SQL): SQL =>
+  typeof repoId === "number" ? sql`${`"r${repoId}"`}` : sql`('"r' || ${repoId} || '"')`;
 
 /** The scope of the repositories that a query selects the ids of, as `id`; nothing is in the scope of none. */
 export const scopeOfSome = (repoIds: SQL): SQL => sql`(

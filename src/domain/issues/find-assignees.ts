@@ -3,6 +3,7 @@ import { sql, type SQL } from "drizzle-orm";
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { isBlockBetween, isBlockedBy } from "../../auth/access/blocks.ts";
 import { eligibleUserIds, reaches } from "../../auth/access/people.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, flagColumn } from "../../db/db.ts";
 import { users, type Unit, type User } from "../../db/schema/index.ts";
@@ -40,7 +41,11 @@ export async function findPossibleAssignees(
     ${users.kind} = 'user' and (${isEligible(unit)} or ${mayRead(unit)})
   )`;
   // SECURITY: an account that is hidden from the caller is known by its role in the repository only.
-  const isKnown = anyOf(isAccountVisible(ctx.actor), isEligible("issues"), isEligible("pulls"));
+  const isKnown = anyOf(
+    isAccountVisible(principalOf(ctx.actor)),
+    isEligible("issues"),
+    isEligible("pulls"),
+  );
   const lowerNames = JSON.stringify(names.map((name) => name.toLowerCase()));
   const rows = await ctx.db
     .select({

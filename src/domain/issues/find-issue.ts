@@ -1,9 +1,10 @@
-import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+import { asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { modeOf } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
-import { columnsOf, type Database } from "../../db/db.ts";
+import { allOf, columnsOf, type Database } from "../../db/db.ts";
 import { jsonRows } from "../../db/json-rows.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   ACCESS,
   attachments,
@@ -94,8 +95,8 @@ export const toIssueContext = (
 });
 
 /** The condition for an issue or pull request by its number. */
-export const isNumbered = (repoId: number | SQL, number: number): SQL | undefined =>
-  and(eq(issues.repoId, repoId), eq(issues.number, number));
+export const isNumbered = (repoId: number | SQL, number: number | SQL): SQL =>
+  allOf(eq(issues.repoId, repoId), eq(issues.number, number));
 
 /** The unit that an issue or a pull request belongs to. */
 export const unitOf = ({ isPull }: Pick<Issue, "isPull">): Unit => (isPull ? "pulls" : "issues");
@@ -118,10 +119,11 @@ export async function findIssue(
   repo: RepositoryContext,
   number: number,
 ): Promise<IssueContext> {
-  const [row] = await selectIssues(ctx.db)
-    .where(isNumbered(repo.row.id, number))
-    .orderBy(asc(issues.id))
-    .limit(1);
+  const [row] = await issueByNumber(ctx.db, { repoId: repo.row.id, number });
   if (!row || !isIssueVisible(repo, row.issue)) throw notFound("issue does not exist");
   return toIssueContext(repo, row);
 }
+
+const issueByNumber = prepare((db, p: Params<{ repoId: number; number: number }>) =>
+  selectIssues(db).where(isNumbered(p.repoId, p.number)).orderBy(asc(issues.id)).limit(1),
+);

@@ -1,9 +1,10 @@
 import { and, asc, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { labels, type Label } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
-import { isLabelOf, type LabelOwner } from "./label-owner.ts";
+import { isLabelOfId, type LabelOwner, type LabelOwnerId, labelOwnerId } from "./label-owner.ts";
 
 /**
  * Finds a label of a repository or organization by its id or its exact name; digits are an id. Of several labels of one
@@ -13,12 +14,24 @@ import { isLabelOf, type LabelOwner } from "./label-owner.ts";
  */
 export async function findLabel(ctx: Ctx, owner: LabelOwner, idOrName: string): Promise<Label> {
   const id = /^\d+$/.test(idOrName) ? Number(idOrName) : undefined;
-  const [label] = await ctx.db
-    .select()
-    .from(labels)
-    .where(and(isLabelOf(owner), id === undefined ? eq(labels.name, idOrName) : eq(labels.id, id)))
-    .orderBy(asc(labels.id))
-    .limit(1);
+  const wanted = id === undefined ? { name: idOrName } : { id };
+  const [label] = await oneLabel(ctx.db, { owner: labelOwnerId(owner), wanted });
   if (!label) throw notFound("label does not exist");
   return label;
 }
+
+type Wanted = { readonly id: number } | { readonly name: string };
+
+const oneLabel = prepare((db, { owner, wanted }: Params<{ owner: LabelOwnerId; wanted: Wanted }>) =>
+  db
+    .select()
+    .from(labels)
+    .where(
+      and(
+        isLabelOfId(owner),
+        "id" in wanted ? eq(labels.id, wanted.id) : eq(labels.name, wanted.name),
+      ),
+    )
+    .orderBy(asc(labels.id))
+    .limit(1),
+);

@@ -1,6 +1,7 @@
 import { and, eq, type SQL } from "drizzle-orm";
 
 import { modeOf } from "../../auth/access/permission.ts";
+import type { Params } from "../../db/prepared.ts";
 import { ACCESS, labels, type Access, type User } from "../../db/schema/index.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -8,9 +9,18 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 /** Who has labels: a repository, or an organization for all its repositories. */
 export type LabelOwner = { readonly repo: RepositoryContext } | { readonly org: User };
 
+/** An owner as an argument of a query. */
+export type LabelOwnerId = { readonly repoId: number } | { readonly orgId: number };
+
+export const labelOwnerId = (owner: LabelOwner): LabelOwnerId =>
+  "repo" in owner ? { repoId: owner.repo.row.id } : { orgId: owner.org.id };
+
 /** The condition for the labels of an owner. */
-export const isLabelOf = (owner: LabelOwner): SQL =>
-  "repo" in owner ? eq(labels.repoId, owner.repo.row.id) : eq(labels.orgId, owner.org.id);
+export const isLabelOfId = (owner: Params<LabelOwnerId> | LabelOwnerId): SQL =>
+  "repoId" in owner ? eq(labels.repoId, owner.repoId) : eq(labels.orgId, owner.orgId);
+
+/** The same for an ordinary query. */
+const isLabelOf = (owner: LabelOwner): SQL => isLabelOfId(labelOwnerId(owner));
 
 /** The condition for a label by its id. */
 export const isLabelWithId = (owner: LabelOwner, id: number): SQL | undefined =>

@@ -1,9 +1,10 @@
 import { asc, count, desc, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { labels, type Label } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { isLabelOf, type LabelOwner } from "./label-owner.ts";
+import { isLabelOfId, type LabelOwner, type LabelOwnerId, labelOwnerId } from "./label-owner.ts";
 
 const issueCount = sql`(${labels.openIssueCount} + ${labels.closedIssueCount})`;
 
@@ -25,19 +26,25 @@ export async function listLabels(
   order: LabelOrder | undefined,
   { size, offset }: Slice,
 ): Promise<Listed<Label>> {
-  const isListed = isLabelOf(owner);
-  const [items, [counted]] = await db.batch([
+  const page = labelsOf(db, { owner: labelOwnerId(owner), size, offset }, { order });
+  const [items, [counted]] = await db.batch(page);
+  return { items, total: counted?.total ?? 0 };
+}
+
+type PageParams = Params<Slice & { owner: LabelOwnerId }>;
+
+const labelsOf = prepareAll(
+  (db, { owner, size, offset }: PageParams, { order }: { order: LabelOrder | undefined }) => [
     db
       .select()
       .from(labels)
-      .where(isListed)
+      .where(isLabelOfId(owner))
       .orderBy(order ? ORDERS[order] : asc(labels.name), asc(labels.id))
       .limit(size)
       .offset(offset),
     db
       .select({ total: count().as("total") })
       .from(labels)
-      .where(isListed),
-  ]);
-  return { items, total: counted?.total ?? 0 };
-}
+      .where(isLabelOfId(owner)),
+  ],
+);

@@ -5,10 +5,12 @@ import { isAllowed } from "../../auth/access/permission.ts";
 import { selectTeamNames } from "../../auth/access/teams.ts";
 import { isRepositoryVisibleWith } from "../../auth/access/visible-repositories.ts";
 import { seesPublicOnly } from "../../auth/actor.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
 import { hasScope } from "../../auth/scope.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf } from "../../db/db.ts";
+import { allOf, type Database } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, repositories, users } from "../../db/schema/index.ts";
 import type { RepoName } from "../../render/markup-options.ts";
 import type {
@@ -43,19 +45,17 @@ export async function resolveReferences(
   found: References,
 ): Promise<KnownReferences> {
   const names = [...found.users, ...found.teams.map(({ org }) => org)];
-  const isNamed = sql`${users.lowerName} in (
-    select lower(value) from json_each(${JSON.stringify(names)})
-  )`;
-  const userId = (seesPublicOnly(ctx.actor) ? undefined : ctx.actor.user?.id) ?? null;
-  const [accounts, memberTeams, knownIssues, repositoryRows] = await ctx.db.batch([
-    ctx.db
-      .select({ lowerName: users.lowerName })
-      .from(users)
-      .where(and(isNamed, isAccountVisible(ctx.actor))),
-    selectTeamNames(ctx.db, isNamed, userId),
-    selectIssuesNamed(ctx, home, found.issues),
-    selectRepositoriesNamed(ctx, home, found.commits),
-  ]);
+  const [accounts, memberTeams, knownIssues, repositoryRows] = await ctx.db.batch(
+    named(ctx.db, {
+      principal: principalOf(ctx.actor),
+      // As SQLite folds names.
+      names: JSON.stringify(names),
+      memberId: (seesPublicOnly(ctx.actor) ? undefined : ctx.actor.user?.id) ?? null,
+      hasIssueScope: hasScope(ctx.actor.scopes, "read:issue"),
+      issues: JSON.stringify(wantedIssues(home, found.issues)),
+      repositories: JSON.stringify(wantedRepositories(home, found.commits)),
+    }),
+  );
   const known = new Set(accounts.map(({ lowerName }) => lowerName));
   const knownTeams = new Set(memberTeams.map(({ org, team }) => `${org}/${team}`));
   const isKnownTeam = ({ org, team }: TeamReference) =>
@@ -80,6 +80,33 @@ export async function resolveReferences(
   };
 }
 
+/** What a text refers to: lists as JSON. */
+interface Named {
+  readonly principal: Principal;
+  readonly names: string;
+  readonly memberId: number | null;
+  readonly hasIssueScope: boolean;
+  readonly issues: string;
+  readonly repositories: string;
+}
+
+const named = prepareAll((db, given: Params<Named>) => {
+  const isNamed = sql`${users.lowerName} in (select lower(value) from json_each(${given.names}))`;
+  return [
+    db
+      .select({ lowerName: users.lowerName })
+      .from(users)
+      .where(and(isNamed, isAccountVisible(given.principal))),
+    selectTeamNames(db, isNamed, given.memberId),
+    selectIssuesNamed(db, given),
+    selectRepositories(db, toCallerSql(given.principal)).where(
+      sql`(${users.lowerName}, ${repositories.lowerName}) in (
+        select value ->> 0, value ->> 1 from json_each(${given.repositories})
+      )`,
+    ),
+  ];
+});
+
 /** In lower case, as a key. */
 const nameOf = ({ owner, name }: RepoName): string => `${owner}/${name}`.toLowerCase();
 
@@ -89,20 +116,22 @@ const repoOf = (
   home: RepoName | undefined,
 ): RepoName | undefined => (owner === undefined || name === undefined ? home : { owner, name });
 
-/** Selects the issues that the caller may see, with the position of their reference. */
-function selectIssuesNamed(
-  { db, actor }: Ctx,
-  home: RepoName | undefined,
-  references: readonly IssueReference[],
-) {
-  const wanted = references.flatMap((each, at) => {
+/** The position of each reference to an issue, with the lower-case names of its repository and its number. */
+const wantedIssues = (home: RepoName | undefined, references: readonly IssueReference[]) =>
+  references.flatMap((each, at) => {
     const repo = repoOf(each, home);
     return repo ? [[at, repo.owner.toLowerCase(), repo.name.toLowerCase(), each.index]] : [];
   });
+
+/** Selects the issues that the caller may see, with the position of their reference. */
+function selectIssuesNamed(
+  db: Database,
+  { principal, hasIssueScope, issues: wanted }: Params<Named>,
+) {
   const isVisible = allOf(
     // A token without a scope for issues sees those of public repositories only.
-    hasScope(actor.scopes, "read:issue") ? undefined : sql`'public' = ${repositories.visibility}`,
-    isRepositoryVisibleWith(actor, [
+    hasIssueScope ? undefined : sql`'public' = ${repositories.visibility}`,
+    isRepositoryVisibleWith(principal, [
       { unit: "pulls", isNeeded: sql`${issues.isPull}` },
       { unit: "issues", isNeeded: sql`1` },
     ]),
@@ -112,7 +141,7 @@ function selectIssuesNamed(
       at: sql<number>`wanted.value ->> 0`.as("wanted_at"),
       isPull: sql`${issues.isPull}`.mapWith(issues.isPull).as("is_pull"),
     })
-    .from(sql`json_each(${JSON.stringify(wanted)}) wanted`)
+    .from(sql`json_each(${wanted}) wanted`)
     .innerJoin(users, sql`${users.lowerName} = wanted.value ->> 1`)
     .innerJoin(
       repositories,
@@ -125,27 +154,18 @@ function selectIssuesNamed(
     .where(isVisible);
 }
 
-/** Selects the text's own repository, for its tracker, and those of its commits, visible to the caller or not. */
-function selectRepositoriesNamed(
-  { db, actor }: Ctx,
+/** The lower-case names of the text's own repository, for its tracker, and of those of its commits. */
+function wantedRepositories(
   home: RepoName | undefined,
   references: readonly CommitReference[],
-) {
+): string[][] {
   const others = new Map<string, RepoName>();
   for (const each of references) {
     const repo = repoOf(each, home);
     if (repo && others.size < OTHER_REPOSITORIES_MAX) others.set(nameOf(repo), repo);
   }
   const wanted = new Map([...others, ...(home ? [[nameOf(home), home] as const] : [])]);
-  const list = [...wanted.values()].map(({ owner, name }) => [
-    owner.toLowerCase(),
-    name.toLowerCase(),
-  ]);
-  return selectRepositories(db, callerSql(actor)).where(
-    sql`(${users.lowerName}, ${repositories.lowerName}) in (
-      select value ->> 0, value ->> 1 from json_each(${JSON.stringify(list)})
-    )`,
-  );
+  return [...wanted.values()].map(({ owner, name }) => [owner.toLowerCase(), name.toLowerCase()]);
 }
 
 /** Finds commits in the repositories whose code the caller may read. */

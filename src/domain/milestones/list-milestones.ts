@@ -1,6 +1,7 @@
 import { and, asc, count, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { milestones, type Milestone, type Repository } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 
@@ -19,23 +20,37 @@ export async function listMilestones(
   { isClosed, name }: MilestoneFilter,
   { size, offset }: Slice,
 ): Promise<Listed<Milestone>> {
-  const isListed = and(
-    eq(milestones.repoId, repo.id),
-    isClosed === undefined ? undefined : eq(milestones.isClosed, isClosed),
-    name === "" ? undefined : sql`instr(lower(${milestones.title}), lower(${name})) > 0`,
-  );
-  const [items, [counted]] = await db.batch([
-    db
-      .select()
-      .from(milestones)
-      .where(isListed)
-      .orderBy(asc(milestones.deadlineAt), asc(milestones.title), asc(milestones.id))
-      .limit(size)
-      .offset(offset),
-    db
-      .select({ total: count().as("total") })
-      .from(milestones)
-      .where(isListed),
-  ]);
+  const filter = { repoId: repo.id, isClosed, name: name === "" ? undefined : name };
+  const [items, [counted]] = await db.batch(milestonesOf(db, { filter, size, offset }));
   return { items, total: counted?.total ?? 0 };
 }
+
+interface Filter {
+  readonly repoId: number;
+  readonly isClosed: boolean | undefined;
+  readonly name: string | undefined;
+}
+
+const milestonesOf = prepareAll(
+  (db, { filter, size, offset }: Params<Slice & { filter: Filter }>) => {
+    const { repoId, isClosed, name } = filter;
+    const isListed = and(
+      eq(milestones.repoId, repoId),
+      isClosed === undefined ? undefined : eq(milestones.isClosed, isClosed),
+      name && sql`instr(lower(${milestones.title}), lower(${name})) > 0`,
+    );
+    return [
+      db
+        .select()
+        .from(milestones)
+        .where(isListed)
+        .orderBy(asc(milestones.deadlineAt), asc(milestones.title), asc(milestones.id))
+        .limit(size)
+        .offset(offset),
+      db
+        .select({ total: count().as("total") })
+        .from(milestones)
+        .where(isListed),
+    ];
+  },
+);

@@ -1,6 +1,7 @@
 import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf, flagColumn, qualified } from "../../db/db.ts";
 import {
@@ -30,7 +31,11 @@ export async function listSubscribers(
   const ofIssue = sql`${issueSubscriptions.issueId} = (
     select ${issues.id} from ${issues} where ${isNumbered(repo.row.id, number)}
   )`;
-  const isListed = and(ofIssue, eq(issueSubscriptions.isSubscribed, true), isAccountVisible(actor));
+  const isListed = and(
+    ofIssue,
+    eq(issueSubscriptions.isSubscribed, true),
+    isAccountVisible(principalOf(actor)),
+  );
   const [[issue], rows, [counted]] = await db.batch([
     db.select({ isPull: issues.isPull }).from(issues).where(isNumbered(repo.row.id, number)),
     db
@@ -93,7 +98,7 @@ export async function changeSubscription(
     db
       .select()
       .from(users)
-      .where(and(isNamed, isAccountVisible(actor))),
+      .where(and(isNamed, isAccountVisible(principalOf(actor)))),
     selectSubscription(ctx, repo, number, id),
   ]);
   const current = toSubscription(repo, found);

@@ -1,3 +1,4 @@
+import { principalOf } from "../../auth/principal.ts";
 import { sql, type SQL } from "drizzle-orm";
 
 import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
@@ -51,7 +52,7 @@ export function visibleCounts(actor: Actor, filter: NotificationFilter): SQL {
   const { userId, repoId, statuses, subjects } = filter;
   const cases = subjects.map(
     (subject) =>
-      sql`when ${name(subject)} then ${isRepositoryAllowed(actor, REQUIREMENT_OF[subject])}`,
+      sql`when ${name(subject)} then ${isRepositoryAllowed(principalOf(actor), REQUIREMENT_OF[subject])}`,
   );
   const isAsked = allOf(
     sql`${notificationCounts.userId} = ${userId}`,

@@ -1,5 +1,6 @@
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { selectMembers } from "../../auth/access/memberships.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { anyOf } from "../../db/db.ts";
 import type { User } from "../../db/schema/index.ts";
@@ -17,7 +18,12 @@ export interface Member {
 /** Finds a member of an organization by a current or former name; undefined if there is none. */
 export async function findMember(ctx: Ctx, org: User, name: string): Promise<Member | undefined> {
   const isNamed = anyOf(isAccountNamed(name), wasAccountNamed(name));
-  const found = await selectMembers(ctx.db, org.id, isNamed, isAccountVisible(ctx.actor));
+  const found = await selectMembers(
+    ctx.db,
+    org.id,
+    isNamed,
+    isAccountVisible(principalOf(ctx.actor)),
+  );
   // The account that has the name now takes precedence over an account that had it before.
   return found.find(({ user }) => user.lowerName === name.toLowerCase()) ?? found[0];
 }

@@ -1,3 +1,4 @@
+import { principalOf } from "../../auth/principal.ts";
 import { eq, isNotNull, isNull, type SQL } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
@@ -36,5 +37,8 @@ export function isPackageVisible(actor: Actor, { access }: OwnedPackages): SQL {
           access >= ACCESS.write ? undefined : eq(packages.isRestricted, false),
         )
       : undefined;
-  return anyOf(isUnlinkedVisible, allOf(isNotNull(packages.repoId), isRepositoryVisible(actor)));
+  return anyOf(
+    isUnlinkedVisible,
+    allOf(isNotNull(packages.repoId), isRepositoryVisible(principalOf(actor))),
+  );
 }

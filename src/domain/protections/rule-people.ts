@@ -4,6 +4,7 @@ import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { isMemberOf } from "../../auth/access/organizations.ts";
 import { eligibleUserIds, reaches } from "../../auth/access/people.ts";
 import { isTeamAmong, isTeamOfRepository, selectTeamsHolding } from "../../auth/access/teams.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, flagColumn } from "../../db/db.ts";
 import { branchProtections, users, type User } from "../../db/schema/index.ts";
@@ -82,7 +83,7 @@ export async function findRulePeople(
             sql`${users.lowerName} in (select value from json_each(${lowerNames}))`,
             sql`${id} in ${selectIds(scope, ids, "users")}`,
           ),
-          sql`(${anyOf(isAccountVisible(ctx.actor), isOne)})`,
+          sql`(${anyOf(isAccountVisible(principalOf(ctx.actor)), isOne)})`,
         ),
       )
       // Gitea names the owner of a repository last.

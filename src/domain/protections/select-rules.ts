@@ -1,10 +1,16 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
+import {
+  callerArgument,
+  type CallerArgument,
+  type CallerSql,
+  toCallerSql,
+} from "../../auth/caller-sql.ts";
 import { teamIdsOf } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
 import type { Database } from "../../db/db.ts";
 import { idOfNamed, idOfOwner } from "../../db/ids-of-names.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { jsonRow, readJsonRow } from "../../db/json-rows.ts";
 import { branchProtections, tagProtections, type Repository } from "../../db/schema/index.ts";
 import type { RepositoryRules } from "../../shapes/repos/repository-rules.ts";
@@ -53,11 +59,23 @@ export function selectRules(db: Database, { repoId, ownerId }: RuleOwner, caller
 export const selectRulesByName = (
   db: Database,
   { owner, name }: { owner: string; name: string },
-  caller: CallerSql,
-) => {
-  const [repoId, ownerId] = [idOfNamed(owner, name), idOfOwner(owner)];
-  return selectRules(db, { repoId, ownerId }, caller);
-};
+  caller: CallerArgument,
+) => rulesByName(db, { caller, owner: owner.toLowerCase(), name: name.toLowerCase() });
+
+const rulesByName = prepare(
+  (
+    db,
+    { caller, owner, name }: Params<{ caller: CallerArgument; owner: string; name: string }>,
+  ) => {
+    const [repoId, ownerId] = [idOfNamed(owner, name), idOfOwner(owner)];
+    return selectRules(db, { repoId, ownerId }, toCallerSql(caller));
+  },
+);
+
+const rulesOf = prepare(
+  (db, { caller, ...owner }: Params<{ caller: CallerArgument; repoId: number; ownerId: number }>) =>
+    selectRules(db, owner, toCallerSql(caller)),
+);
 
 /** The rules of a repository from the rows of `selectRules`. */
 export function toRules({ name }: Repository, rows: readonly RuleRow[]): RepositoryRules {
@@ -93,6 +111,6 @@ export async function loadRules(ctx: Ctx, repo: RepositoryContext): Promise<Repo
 
 /** Reads the rules of a repository from the database. */
 async function readRules(ctx: Ctx, { row }: RepositoryContext): Promise<RepositoryRules> {
-  const owner = { repoId: sql`${row.id}`, ownerId: sql`${row.ownerId}` };
-  return toRules(row, await selectRules(ctx.db, owner, callerSql(ctx.actor)));
+  const caller = callerArgument(ctx.actor);
+  return toRules(row, await rulesOf(ctx.db, { caller, repoId: row.id, ownerId: row.ownerId }));
 }

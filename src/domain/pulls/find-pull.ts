@@ -2,9 +2,16 @@ import { asc, eq, ne, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { requestedTeams } from "../../auth/access/requested-teams.ts";
-import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
+import {
+  callerArgument,
+  type CallerArgument,
+  callerSql,
+  type CallerSql,
+  toCallerSql,
+} from "../../auth/caller-sql.ts";
 import { allOf, type Database, qualified } from "../../db/db.ts";
 import { idOfNamed } from "../../db/ids-of-names.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { jsonRows } from "../../db/json-rows.ts";
 import {
   branchTips,
@@ -131,27 +138,51 @@ export const pullStatements = ({ db, actor }: Ctx, repo: RepositoryContext, isWa
 /** The same by its number and the names of its repository, for a batch that is sent before the repository is known. */
 export function selectPullByName(
   db: Database,
-  caller: CallerSql,
+  caller: CallerArgument,
   { owner, name }: { readonly owner: string; readonly name: string },
   number: number,
 ) {
-  const repoId = idOfNamed(owner, name);
-  return selectOnePull(db, caller, repoId, isNumbered(repoId, number) as SQL);
+  const wanted = { caller, number, owner: owner.toLowerCase(), name: name.toLowerCase() };
+  return [pullByName(db, wanted), headByName(db, wanted)] as const;
 }
 
+type ByName = Params<{ caller: CallerArgument; owner: string; name: string; number: number }>;
+
+const pullByName = prepare((db, { owner, name, number }: ByName) =>
+  selectPull(db, isNumbered(idOfNamed(owner, name), number)),
+);
+
+const headByName = prepare((db, { caller, owner, name, number }: ByName) => {
+  const repoId = idOfNamed(owner, name);
+  return selectHead(db, toCallerSql(caller), repoId, isNumbered(repoId, number));
+});
+
+type ByNumber = Params<{ caller: CallerArgument; repoId: number; number: number }>;
+
+const pullByNumber = prepare((db, { repoId, number }: ByNumber) =>
+  selectPull(db, isNumbered(repoId, number)),
+);
+
+const headByNumber = prepare((db, { caller, repoId, number }: ByNumber) =>
+  selectHead(db, toCallerSql(caller), repoId, isNumbered(repoId, number)),
+);
+
 const selectOnePull = (db: Database, caller: CallerSql, repoId: number | SQL, isWanted: SQL) =>
-  [
-    selectPulls(db).where(isWanted).orderBy(asc(issues.id)).limit(1),
-    selectHeads(
-      db,
-      caller,
-      repoId,
-      sql`
-        select ${issues.id}
-        from ${issues} join ${pulls} on ${pulls.issueId} = ${issues.id}
-        where ${isWanted}`,
-    ),
-  ] as const;
+  [selectPull(db, isWanted), selectHead(db, caller, repoId, isWanted)] as const;
+
+const selectPull = (db: Database, isWanted: SQL) =>
+  selectPulls(db).where(isWanted).orderBy(asc(issues.id)).limit(1);
+
+const selectHead = (db: Database, caller: CallerSql, repoId: number | SQL, isWanted: SQL) =>
+  selectHeads(
+    db,
+    caller,
+    repoId,
+    sql`
+      select ${issues.id}
+      from ${issues} join ${pulls} on ${pulls.issueId} = ${issues.id}
+      where ${isWanted}`,
+  );
 
 /** The pull request that `pullStatements` found; undefined for none. */
 export function toOnePull(
@@ -171,8 +202,16 @@ export function toOnePull(
  *
  * @throws Failure `not_found` also for an issue, and where the caller may not see the unit.
  */
-export const findPull = (ctx: Ctx, repo: RepositoryContext, number: number): Promise<PullContext> =>
-  findOne(ctx, repo, isNumbered(repo.row.id, number) as SQL);
+export async function findPull(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+): Promise<PullContext> {
+  const { db, actor } = ctx;
+  const wanted = { caller: callerArgument(actor), repoId: repo.row.id, number };
+  const [rows, heads] = await db.batch([pullByNumber(db, wanted), headByNumber(db, wanted)]);
+  return requirePull(repo, toOnePull(ctx, repo, rows, heads));
+}
 
 /**
  * Finds the pull request of two branches: the open one, or else the last one.

@@ -1,6 +1,7 @@
 import { asc, eq, sql } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import { issues, users } from "../../db/schema/index.ts";
@@ -73,7 +74,9 @@ export async function listPulls(
     ctx.db
       .select({ id: users.id })
       .from(users)
-      .where(allOf(eq(users.lowerName, poster.toLowerCase()), isAccountVisible(ctx.actor))),
+      .where(
+        allOf(eq(users.lowerName, poster.toLowerCase()), isAccountVisible(principalOf(ctx.actor))),
+      ),
   ]);
   if (poster !== "" && posters.length === 0) {
     throw malformed(`user does not exist [uid: 0, name: ${poster}]`);

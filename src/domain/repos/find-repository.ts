@@ -5,9 +5,16 @@ import { isAllowed, resolvePermission } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
 import type { Actor } from "../../auth/actor.ts";
 
-import { callerSql, type CallerSql } from "../../auth/caller-sql.ts";
+import {
+  callerArgument,
+  type CallerArgument,
+  type CallerSql,
+  toCallerSql,
+} from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, columnsOf, type Database } from "../../db/db.ts";
+import { lowered } from "../../db/ids-of-names.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   repositories,
   repositoryRedirects,
@@ -45,32 +52,71 @@ export function toRepositoryContext(actor: Actor, row: RepositoryRow): Repositor
   return { row: repo, owner, permission: resolvePermission(actor, repo, row), pendingTransferTo };
 }
 
-export function isNamed(owner: string, name: string): SQL {
-  return allOf(
-    eq(users.lowerName, owner.toLowerCase()),
-    eq(repositories.lowerName, name.toLowerCase()),
-  );
+export function isNamed(owner: string | SQL, name: string | SQL): SQL {
+  return allOf(eq(users.lowerName, lowered(owner)), eq(repositories.lowerName, lowered(name)));
 }
 
-/**
- * The condition for a repository by its names, and for repositories of its fork network that match `relative`.
- */
-export function isNamedOrRelated(
-  owner: string,
-  name: string,
-  relative: { owner: string; repo: string | undefined },
-): SQL {
+/** The names of a repository. */
+interface Named {
+  readonly owner: string;
+  readonly name: string;
+}
+
+const toLower = ({ owner, name }: Named): Named => ({
+  owner: owner.toLowerCase(),
+  name: name.toLowerCase(),
+});
+
+type NamedParams = Params<Named & { caller: CallerArgument }>;
+
+const repositoriesNamed = prepare((db, { caller, owner, name }: NamedParams) =>
+  selectRepositories(db, toCallerSql(caller)).where(isNamed(owner, name)),
+);
+
+/** Selects the repository of a name. */
+export const selectRepositoryNamed = (db: Database, caller: CallerArgument, named: Named) =>
+  repositoriesNamed(db, { caller, ...toLower(named) });
+
+/** Selects repositories by their id. */
+const selectRepositoryById = prepare(
+  (db, { caller, id }: Params<{ caller: CallerArgument; id: number }>) =>
+    selectRepositories(db, toCallerSql(caller)).where(eq(repositories.id, id)),
+);
+
+/** Selects the repository of a name, and the repositories of its fork network that match `relative`. */
+export const selectNamedOrRelated = (
+  db: Database,
+  caller: CallerArgument,
+  named: Named,
+  relative: Relative,
+) =>
+  repositoriesNamedOrRelated(db, {
+    caller,
+    ...toLower(named),
+    relative: { owner: relative.owner.toLowerCase(), repo: relative.repo?.toLowerCase() },
+  });
+
+/** The owner of repositories of a fork network, and their name. */
+interface Relative {
+  readonly owner: string;
+  readonly repo: string | undefined;
+}
+
+const repositoriesNamedOrRelated = prepare(
+  (db, { caller, owner, name, relative }: NamedParams & Params<{ relative: Relative }>) =>
+    selectRepositories(db, toCallerSql(caller)).where(isNamedOrRelated(owner, name, relative)),
+);
+
+function isNamedOrRelated(owner: SQL, name: SQL, relative: Params<Relative>): SQL {
   const named = sql`
     select ${repositories.id} as id, ${repositories.networkName} as network
     from ${users}
     join ${repositories} on ${repositories.ownerId} = ${users.id}
-    where ${users.lowerName} = ${owner.toLowerCase()}
-      and ${repositories.lowerName} = ${name.toLowerCase()}`;
+    where ${users.lowerName} = ${owner}
+      and ${repositories.lowerName} = ${name}`;
   const isRelative = allOf(
-    eq(users.lowerName, relative.owner.toLowerCase()),
-    relative.repo === undefined
-      ? undefined
-      : eq(repositories.lowerName, relative.repo.toLowerCase()),
+    eq(users.lowerName, relative.owner),
+    relative.repo && eq(repositories.lowerName, relative.repo),
     sql`${repositories.networkName} <> ''`,
     sql`${repositories.networkName} = (select network from named)`,
   );
@@ -90,7 +136,7 @@ export async function findVisibleRepository(
   owner: string,
   name: string,
 ): Promise<RepositoryContext | undefined> {
-  const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(isNamed(owner, name));
+  const [row] = await selectRepositoryNamed(ctx.db, callerArgument(ctx.actor), { owner, name });
   const repo = row && toRepositoryContext(ctx.actor, row);
   return repo && isAllowed(repo, TO_SEE) ? repo : undefined;
 }
@@ -106,16 +152,15 @@ export async function findParent(
   { parentId }: Repository,
 ): Promise<RepositoryContext | undefined> {
   if (parentId === null) return undefined;
-  const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
-    eq(repositories.id, parentId),
-  );
+  const [row] = await selectRepositoryById(ctx.db, {
+    caller: callerArgument(ctx.actor),
+    id: parentId,
+  });
   return row && toRepositoryContext(ctx.actor, row);
 }
 
 /** The condition for a repository that was renamed or transferred from this name, or whose owner was renamed. */
-function wasNamed(owner: string, name: string): SQL {
-  const lowerOwner = owner.toLowerCase();
-  const lowerName = name.toLowerCase();
+function wasNamed(lowerOwner: SQL, lowerName: SQL): SQL {
   const owners = sql`(
     select ${users.id}
     from ${users}
@@ -133,6 +178,17 @@ function wasNamed(owner: string, name: string): SQL {
       and ${repositoryRedirects.lowerName} = ${lowerName}
   )`;
 }
+
+const repositoryFormerlyNamed = prepare((db, { caller, owner, name }: NamedParams) =>
+  selectRepositories(db, toCallerSql(caller)).where(wasNamed(owner, name)).limit(1),
+);
+
+const accountRedirects = prepare((db, { name }: Params<{ name: string }>) =>
+  db
+    .select({ userId: userRedirects.userId })
+    .from(userRedirects)
+    .where(eq(userRedirects.lowerName, name)),
+);
 
 /** A repository under another name than the requested one. */
 export interface RenamedRepository {
@@ -152,12 +208,10 @@ export async function findRenamed(
   owner: string,
   name: string,
 ): Promise<RenamedRepository | undefined> {
+  const caller = callerArgument(ctx.actor);
   const [[row], former] = await ctx.db.batch([
-    selectRepositories(ctx.db, callerSql(ctx.actor)).where(wasNamed(owner, name)).limit(1),
-    ctx.db
-      .select({ userId: userRedirects.userId })
-      .from(userRedirects)
-      .where(eq(userRedirects.lowerName, owner.toLowerCase())),
+    repositoryFormerlyNamed(ctx.db, { caller, ...toLower({ owner, name }) }),
+    accountRedirects(ctx.db, { name: owner.toLowerCase() }),
   ]);
   const repo = row && toRepositoryContext(ctx.actor, row);
   if (!repo || !isAllowed(repo, TO_SEE)) return undefined;

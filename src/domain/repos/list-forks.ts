@@ -1,12 +1,11 @@
 import { asc, eq } from "drizzle-orm";
 
-import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { repositories } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { listWhere } from "./list-repositories.ts";
+import { type RepositoryPage, selectListed, toListed, toPage } from "./list-repositories.ts";
 
 /** Lists the forks of a repository that the caller may see, oldest first. */
 export async function listForks(
@@ -14,8 +13,13 @@ export async function listForks(
   parent: RepositoryContext,
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> {
-  const isListed = allOf(eq(repositories.parentId, parent.row.id), isRepositoryVisible(ctx.actor));
-  const { items, total } = await listWhere(ctx, isListed, [asc(repositories.id)], slice);
+  const page = { ...toPage(ctx, slice), parentId: parent.row.id };
+  const { items, total } = toListed(ctx, await ctx.db.batch(listOfParent(ctx.db, page)));
   for (const fork of items) fork.parent = parent;
   return { items, total };
 }
+
+const listOfParent = prepareAll(
+  (db, { parentId, ...page }: Params<RepositoryPage & { parentId: number }>) =>
+    selectListed(db, page, eq(repositories.parentId, parentId), [asc(repositories.id)]),
+);

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 
 import {
   reachableRepositoryIds,
@@ -7,45 +7,59 @@ import {
 import { isAllowed } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
+import { callerArgument, type CallerArgument, toCallerSql } from "../../auth/caller-sql.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
+import { allOf, type Database } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { repositories, type User } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { isNamed, selectRepositories, toRepositoryContext } from "./find-repository.ts";
+import {
+  isNamed,
+  type RepositoryRow,
+  selectRepositories,
+  toRepositoryContext,
+} from "./find-repository.ts";
 
 /** Lists the repositories of an account that the caller may see, oldest first. */
-export async function listRepositoriesOf(
+export const listRepositoriesOf = async (
   ctx: Ctx,
-  owner: User,
+  { id }: User,
   slice: Slice,
-): Promise<Listed<RepositoryContext>> {
-  const isListed = and(eq(repositories.ownerId, owner.id), isRepositoryVisible(ctx.actor));
-  return listWhere(ctx, isListed as SQL, [asc(repositories.id)], slice);
-}
+): Promise<Listed<RepositoryContext>> =>
+  toListed(ctx, await ctx.db.batch(listOfOwner(ctx.db, { ...toPage(ctx, slice), id })));
+
+const listOfOwner = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) =>
+  selectListed(db, page, eq(repositories.ownerId, id), [asc(repositories.id)]),
+);
 
 /** Lists the repositories that a user owns, collaborates on or reaches by a team, by owner and name. */
-export async function listReachableRepositories(
+export const listReachableRepositories = async (
   ctx: Ctx,
-  user: User,
+  { id }: User,
   slice: Slice,
-): Promise<Listed<RepositoryContext>> {
-  const isReachable = sql`${repositories.id} in (${reachableRepositoryIds(user.id)})`;
-  const isListed = and(isReachable, isRepositoryVisible(ctx.actor));
+): Promise<Listed<RepositoryContext>> =>
+  toListed(ctx, await ctx.db.batch(listReachable(ctx.db, { ...toPage(ctx, slice), id })));
+
+const listReachable = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) => {
+  const isReachable = sql`${repositories.id} in (${reachableRepositoryIds(id)})`;
   const order = [asc(repositories.ownerLowerName), asc(repositories.lowerName)];
-  return listWhere(ctx, isListed as SQL, order, slice);
-}
+  return selectListed(db, page, isReachable, order);
+});
 
 /** Lists the repositories that a team reaches and the caller may see, by name. */
-export async function listTeamRepositories(
+export const listTeamRepositories = async (
   ctx: Ctx,
-  teamId: number,
+  id: number,
   slice: Slice,
-): Promise<Listed<RepositoryContext>> {
-  const isReached = sql`${repositories.id} in (${teamRepositoryIds(teamId)})`;
-  const isListed = and(isReached, isRepositoryVisible(ctx.actor));
-  return listWhere(ctx, isListed as SQL, [asc(repositories.lowerName)], slice);
-}
+): Promise<Listed<RepositoryContext>> =>
+  toListed(ctx, await ctx.db.batch(listOfTeam(ctx.db, { ...toPage(ctx, slice), id })));
+
+const listOfTeam = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) => {
+  const isReached = sql`${repositories.id} in (${teamRepositoryIds(id)})`;
+  return selectListed(db, page, isReached, [asc(repositories.lowerName)]);
+});
 
 /** Finds a repository by its names among those that a team reaches and the caller may see; undefined for none. */
 export async function findTeamRepository(
@@ -53,39 +67,68 @@ export async function findTeamRepository(
   teamId: number,
   { owner, name }: { owner: string; name: string },
 ): Promise<RepositoryContext | undefined> {
-  const isReached = sql`${repositories.id} in (${teamRepositoryIds(teamId)})`;
-  const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
-    and(isNamed(owner, name), isReached),
-  );
+  const [row] = await oneOfTeam(ctx.db, {
+    caller: callerArgument(ctx.actor),
+    teamId,
+    owner: owner.toLowerCase(),
+    name: name.toLowerCase(),
+  });
   const repo = row && toRepositoryContext(ctx.actor, row);
   return repo && isAllowed(repo, TO_SEE) ? repo : undefined;
 }
 
-/** Lists the repositories that match a condition, with an exact total. */
-export async function listWhere(
-  ctx: Ctx,
-  isListed: SQL,
+const oneOfTeam = prepare(
+  (db, p: Params<{ caller: CallerArgument; teamId: number; owner: string; name: string }>) => {
+    const isReached = sql`${repositories.id} in (${teamRepositoryIds(p.teamId)})`;
+    return selectRepositories(db, toCallerSql(p.caller)).where(
+      and(isNamed(p.owner, p.name), isReached),
+    );
+  },
+);
+
+/** The caller and the part of a list of repositories, as arguments of its queries. */
+export interface RepositoryPage extends Slice {
+  readonly principal: Principal;
+}
+
+export const toPage = ({ actor }: Ctx, { size, offset }: Slice): RepositoryPage => ({
+  principal: principalOf(actor),
+  size,
+  offset,
+});
+
+/** Selects a page of the repositories that match a condition and that the caller may see, and their exact total. */
+export function selectListed(
+  db: Database,
+  { principal, size, offset }: Params<RepositoryPage>,
+  isMatch: SQL,
   order: SQL[],
-  { size, offset }: Slice,
-): Promise<Listed<RepositoryContext>> {
-  const pageIds = ctx.db
+) {
+  const isListed = allOf(isMatch, isRepositoryVisible(principal));
+  const ids = db
     .select({ id: repositories.id })
     .from(repositories)
     .where(isListed)
     .orderBy(...order)
     .limit(size)
     .offset(offset);
-  const [rows, [counted]] = await ctx.db.batch([
-    selectRepositories(ctx.db, callerSql(ctx.actor))
-      .where(sql`${repositories.id} in ${pageIds}`)
+  return [
+    selectRepositories(db, toCallerSql(principal))
+      .where(sql`${repositories.id} in ${ids}`)
       .orderBy(...order),
-    ctx.db
-      .select({ total: count().as("total") })
-      .from(repositories)
-      .where(isListed),
-  ]);
-  return {
-    items: rows.map((row) => toRepositoryContext(ctx.actor, row)),
-    total: counted?.total ?? 0,
-  };
+    selectTotal(db, sql`(select count(*) from ${repositories} where ${isListed})`),
+  ] as const;
 }
+
+/** Selects a number that is computed by subqueries. */
+export const selectTotal = (db: Database, total: SQL) =>
+  db.select({ total: sql<number>`${total}`.as("total") }).from(sql`(select 1)`);
+
+/** The list of the rows of `selectListed`. */
+export const toListed = (
+  { actor }: Ctx,
+  [rows, [counted]]: readonly [readonly RepositoryRow[], readonly { total: number }[]],
+): Listed<RepositoryContext> => ({
+  items: rows.map((row) => toRepositoryContext(actor, row)),
+  total: counted?.total ?? 0,
+});

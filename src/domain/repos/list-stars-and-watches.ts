@@ -1,13 +1,14 @@
-import { and, asc, count, desc, eq, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import {
   isRepositoryVisible,
   seesEverythingPublic,
 } from "../../auth/access/visible-repositories.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
   repositories,
   stars,
@@ -19,24 +20,33 @@ import {
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
+import { type RepositoryPage, toPage } from "./list-repositories.ts";
+
+type Toggle = "star" | "watch";
+
+/** The table of each, and the stored number of a user's. */
+const TOGGLES: Readonly<Record<Toggle, { toggles: ToggleTable; stored: SQL }>> = {
+  star: { toggles: stars, stored: sql`${users.starCount}` },
+  watch: { toggles: watches, stored: sql`${users.watchCount}` },
+};
 
 type ToggleTable = typeof stars | typeof watches;
 
 /** Lists the repositories that a user has starred, newest star first. */
 export const listStarred = (ctx: Ctx, user: User, slice: Slice) =>
-  listToggled(ctx, user, stars, users.starCount, slice);
+  listToggled(ctx, user, "star", slice);
 
 /** Lists the repositories that a user watches, newest watch first. */
 export const listWatched = (ctx: Ctx, user: User, slice: Slice) =>
-  listToggled(ctx, user, watches, users.watchCount, slice);
+  listToggled(ctx, user, "watch", slice);
 
 /** Lists the users who have starred a repository. */
 export const listStargazers = (ctx: Ctx, repo: Repository, slice: Slice) =>
-  listTogglers(ctx, repo, stars, slice);
+  listTogglers(ctx, repo, "star", slice);
 
 /** Lists the users who watch a repository. */
 export const listWatchers = (ctx: Ctx, repo: Repository, slice: Slice) =>
-  listTogglers(ctx, repo, watches, slice);
+  listTogglers(ctx, repo, "watch", slice);
 
 /**
  * Lists the repositories that a user starred or watches and that the caller may see.
@@ -48,73 +58,90 @@ export const listWatchers = (ctx: Ctx, repo: Repository, slice: Slice) =>
  */
 async function listToggled(
   ctx: Ctx,
-  user: User,
-  toggles: ToggleTable,
-  stored: typeof users.starCount | typeof users.watchCount,
-  { size, offset }: Slice,
+  { id }: User,
+  toggle: Toggle,
+  slice: Slice,
 ): Promise<Listed<RepositoryContext>> {
-  const isPublic = eq(toggles.visibility, "public");
-  const isVisible = sql`exists (
-    select 1
-    from ${repositories}
-    where ${repositories.id} = ${toggles.repoId} and ${isRepositoryVisible(ctx.actor)}
-  )`;
-  const isShown = seesEverythingPublic(ctx.actor) ? sql`(${isPublic} or ${isVisible})` : isVisible;
-  const mayBeHidden = seesEverythingPublic(ctx.actor)
-    ? sql`${toggles.visibility} <> 'public'`
-    : undefined;
-
-  const isOfUser = eq(toggles.userId, user.id);
-  // A derived table, so that the page limits the rows read, rather than an index that serves the order.
-  const page = ctx.db
-    .select({ id: toggles.repoId, toggledAt: sql<number>`${toggles.createdAt}`.as("marked_at") })
-    .from(toggles)
-    .where(and(isOfUser, isShown))
-    .orderBy(desc(toggles.createdAt), desc(toggles.repoId))
-    .limit(size)
-    .offset(offset)
-    .as("page");
-  const [rows, [all], [hidden]] = await ctx.db.batch([
-    selectRepositories(ctx.db, callerSql(ctx.actor))
-      .innerJoin(page, eq(page.id, repositories.id))
-      .orderBy(desc(page.toggledAt), desc(page.id)),
-    ctx.db
-      .select({ n: sql<number>`${stored}`.as("n") })
-      .from(users)
-      .where(eq(users.id, user.id)),
-    ctx.db
-      .select({ n: count().as("n") })
-      .from(toggles)
-      .where(and(isOfUser, mayBeHidden, sql`not ${isVisible}`)),
-  ]);
+  const { db, actor } = ctx;
+  const statements = toggledBy(db, { ...toPage(ctx, slice), id }, { toggle });
+  const [rows, [all], [hidden]] = await db.batch(statements);
   return {
-    items: rows.map((row) => toRepositoryContext(ctx.actor, row)),
+    items: rows.map((row) => toRepositoryContext(actor, row)),
     total: (all?.n ?? 0) - (hidden?.n ?? 0),
   };
 }
 
+type OfRow = Params<RepositoryPage & { id: number }>;
+
+const toggledBy = prepareAll(
+  (db, { principal, size, offset, id }: OfRow, { toggle }: { toggle: Toggle }) => {
+    const { toggles, stored } = TOGGLES[toggle];
+    const isPublic = eq(toggles.visibility, "public");
+    const isVisible = sql`exists (
+      select 1
+      from ${repositories}
+      where ${repositories.id} = ${toggles.repoId} and ${isRepositoryVisible(principal)}
+    )`;
+    const seesPublic = seesEverythingPublic(principal);
+    const isShown = seesPublic ? sql`(${isPublic} or ${isVisible})` : isVisible;
+    const mayBeHidden = seesPublic ? sql`${toggles.visibility} <> 'public'` : undefined;
+
+    const isOfUser = eq(toggles.userId, id);
+    // A derived table, so that the page limits the rows read, rather than an index that serves the order.
+    const page = db
+      .select({ id: toggles.repoId, toggledAt: sql<number>`${toggles.createdAt}`.as("marked_at") })
+      .from(toggles)
+      .where(and(isOfUser, isShown))
+      .orderBy(desc(toggles.createdAt), desc(toggles.repoId))
+      .limit(size)
+      .offset(offset)
+      .as("page");
+    return [
+      selectRepositories(db, toCallerSql(principal))
+        .innerJoin(page, eq(page.id, repositories.id))
+        .orderBy(desc(page.toggledAt), desc(page.id)),
+      db
+        .select({ n: sql<number>`${stored}`.as("n") })
+        .from(users)
+        .where(eq(users.id, id)),
+      db
+        .select({ n: count().as("n") })
+        .from(toggles)
+        .where(and(isOfUser, mayBeHidden, sql`not ${isVisible}`)),
+    ];
+  },
+);
+
 /** Lists the users who starred or watch a repository and whom the caller may see, by id. */
 async function listTogglers(
   ctx: Ctx,
-  repo: Repository,
-  toggles: ToggleTable,
-  { size, offset }: Slice,
+  { id }: Repository,
+  toggle: Toggle,
+  slice: Slice,
 ): Promise<Listed<User>> {
-  const isListed = and(eq(toggles.repoId, repo.id), isAccountVisible(ctx.actor));
-  const [rows, [counted]] = await ctx.db.batch([
-    ctx.db
-      .select({ user: columnsOf(users, "u") })
-      .from(toggles)
-      .innerJoin(users, eq(users.id, toggles.userId))
-      .where(isListed)
-      .orderBy(asc(toggles.userId))
-      .limit(size)
-      .offset(offset),
-    ctx.db
-      .select({ total: count().as("total") })
-      .from(toggles)
-      .innerJoin(users, eq(users.id, toggles.userId))
-      .where(isListed),
-  ]);
+  const statements = togglersOf(ctx.db, { ...toPage(ctx, slice), id }, { toggle });
+  const [rows, [counted]] = await ctx.db.batch(statements);
   return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
 }
+
+const togglersOf = prepareAll(
+  (db, { principal, size, offset, id }: OfRow, { toggle }: { toggle: Toggle }) => {
+    const { toggles } = TOGGLES[toggle];
+    const isListed = and(eq(toggles.repoId, id), isAccountVisible(principal));
+    return [
+      db
+        .select({ user: columnsOf(users, "u") })
+        .from(toggles)
+        .innerJoin(users, eq(users.id, toggles.userId))
+        .where(isListed)
+        .orderBy(asc(toggles.userId))
+        .limit(size)
+        .offset(offset),
+      db
+        .select({ total: count().as("total") })
+        .from(toggles)
+        .innerJoin(users, eq(users.id, toggles.userId))
+        .where(isListed),
+    ];
+  },
+);

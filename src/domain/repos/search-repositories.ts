@@ -1,7 +1,5 @@
 import { and, asc, desc, eq, sql, type SQL } from "drizzle-orm";
 
-import { boundTokenId } from "../../auth/actor.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
 import {
   collaboratedRepositoryIds,
   grantedRepositoryIds,
@@ -11,8 +9,11 @@ import {
   isRepositoryVisible,
   visibilitiesWithoutGrant,
 } from "../../auth/access/visible-repositories.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
+import type { PrincipalSql } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf } from "../../db/db.ts";
+import { allOf, type Database } from "../../db/db.ts";
+import { type Params, prepareAll, type Slot } from "../../db/prepared.ts";
 import {
   accessTokenRepositories,
   repositories,
@@ -21,10 +22,16 @@ import {
 } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
-import { listWhere } from "./list-repositories.ts";
+import { selectRepositories } from "./find-repository.ts";
+import {
+  type RepositoryPage,
+  selectListed,
+  selectTotal,
+  toListed,
+  toPage,
+} from "./list-repositories.ts";
 import type { RepositoryQuery, RepositorySort } from "./repository-query.ts";
-import { isMatch, matches } from "./search-matches.ts";
+import { isMatch, matches, parseSearchText, type SearchText } from "./search-matches.ts";
 
 /** The sort orders of a search, each served by an index that starts with the visibility. */
 export const SORTS = {
@@ -54,34 +61,59 @@ const WALK_MAX = 1_000_000;
  */
 export async function searchRepositories(
   ctx: Ctx,
-  query: RepositoryQuery,
+  { sort, mode, ...query }: RepositoryQuery,
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> {
   // The full-text index reads a query only up to its first NUL.
   if (query.text.includes("\0")) return { items: [], total: 0 };
-  const order = orderOf(query);
-  const filter = and(...filters(query));
-  const isVisible = isRepositoryVisible(ctx.actor);
-  const subset = subsetOf(ctx, query);
-  if (subset) {
-    return listWhere(ctx, allOf(subset, isMatch(query), filter, isVisible), order, slice);
-  }
-  if (query.text !== "") {
-    const isFound = sql`${repositories.id} in ${matches(ctx, query)}`;
-    return listWhere(ctx, allOf(isFound, filter, isVisible), order, slice);
-  }
-  return walk(ctx, query, filter, order, slice);
+  const page = toPage(ctx, slice);
+  const text = parseSearchText({ sort, mode, ...query }, page.principal);
+  const args = { ...page, reach: reachOf(slice), query: { ...query, text } };
+  return toListed(ctx, await ctx.db.batch(search(ctx.db, args, { sort, mode })));
 }
 
-const keysOf = (query: RepositoryQuery): SQL[] =>
+interface SearchArguments extends RepositoryPage {
+  /** How many rows of each visibility a walk reads. */
+  readonly reach: number;
+  readonly query: Omit<RepositoryQuery, "text" | "sort" | "mode"> & {
+    readonly text: SearchText | undefined;
+  };
+}
+
+/** The query in SQL: its flags and its orders decide about it, its values are bound. */
+type QuerySql = Params<SearchArguments["query"]> & Pick<RepositoryQuery, "sort" | "mode">;
+
+const search = prepareAll(
+  (
+    db,
+    { query: given, reach, ...page }: Params<SearchArguments>,
+    shape: Pick<RepositoryQuery, "sort" | "mode">,
+  ) => {
+    const query = { ...given, ...shape };
+    const order = orderOf(query);
+    const filter = and(...filters(query));
+    const subset = subsetOf(page.principal, query);
+    const { text } = query;
+    if (subset) return selectListed(db, page, allOf(subset, text && isMatch(text), filter), order);
+    if (text) {
+      const isFound = sql`${repositories.id} in ${matches(page.principal, text)}`;
+      return selectListed(db, page, allOf(isFound, filter), order);
+    }
+    return walk(db, { page, reach, query, filter, order });
+  },
+);
+
+const reachOf = ({ size, offset }: Slice): number => (offset < WALK_MAX ? size + offset : 0);
+
+const keysOf = (query: QuerySql): SQL[] =>
   SORTS[query.sort].map((column) => (query.isDescending ? desc(column) : asc(column)));
 
-const orderOf = (query: RepositoryQuery): SQL[] =>
+const orderOf = (query: QuerySql): SQL[] =>
   query.priorityOwnerId === undefined
     ? keysOf(query)
     : [desc(sql`${repositories.ownerId} = ${query.priorityOwnerId}`), ...keysOf(query)];
 
-function filters(query: RepositoryQuery): SQL[] {
+function filters(query: QuerySql): SQL[] {
   const list: SQL[] = [];
   const only = (column: SQL, wanted: boolean | undefined) => {
     if (wanted !== undefined) list.push(sql`${column} = ${wanted ? 1 : 0}`);
@@ -100,7 +132,7 @@ function filters(query: RepositoryQuery): SQL[] {
  * A condition that bounds the number of rows independently of the table's size; undefined if the query has
  * none.
  */
-function subsetOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
+function subsetOf(principal: PrincipalSql, query: QuerySql): SQL | undefined {
   const subsets: (SQL | undefined)[] = [];
   const { ownerId, teamId, starredById } = query;
   if (ownerId !== undefined) {
@@ -124,7 +156,7 @@ function subsetOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
       )`,
     );
   }
-  const tokenId = boundTokenId(ctx.actor);
+  const tokenId = principal.boundTokenId;
   if (tokenId !== undefined) {
     subsets.push(
       sql`${repositories.id} in (
@@ -141,21 +173,18 @@ function subsetOf(ctx: Ctx, query: RepositoryQuery): SQL | undefined {
  * Lists repositories without a search word: walks the index of each visibility that the caller sees without a
  * grant, as far as the page reaches, and merges the result with the repositories granted to the caller.
  */
-async function walk(
-  ctx: Ctx,
-  query: RepositoryQuery,
-  filter: SQL | undefined,
-  order: SQL[],
-  { size, offset }: Slice,
-): Promise<Listed<RepositoryContext>> {
-  const visibilities = visibilitiesWithoutGrant(ctx.actor);
-  const isVisible = isRepositoryVisible(ctx.actor);
-  const reach = offset < WALK_MAX ? size + offset : 0;
+function walk(
+  db: Database,
+  { page, reach, query, filter, order }: Walk,
+): ReturnType<typeof selectListed> {
+  const { principal, size, offset } = page;
+  const visibilities = visibilitiesWithoutGrant(principal);
+  const isVisible = isRepositoryVisible(principal);
   const isVisibleToAll = sql`${repositories.visibility} in (
     select value from json_each(${JSON.stringify(visibilities)})
   )`;
   const isBeyond = sql`not ${isVisibleToAll}`;
-  const granted = grantedRepositoryIds(ctx.actor);
+  const granted = grantedRepositoryIds(principal);
   const isGranted = and(sql`${repositories.id} in (${granted})`, isBeyond, filter, isVisible);
   const walks = visibilities.map(
     (visibility) => sql`
@@ -196,18 +225,20 @@ async function walk(
         from (select 1 from ${repositories} where ${and(isVisibleToAll, filter)} limit ${TOTAL_MAX})
       )`;
   const grantedTotal = sql`(select count(*) from ${repositories} where ${isGranted})`;
-  const [rows, [counted]] = await ctx.db.batch([
-    selectRepositories(ctx.db, callerSql(ctx.actor))
+  return [
+    selectRepositories(db, toCallerSql(principal))
       .where(sql`${repositories.id} in ${pageIds}`)
       .orderBy(...order),
-    ctx.db
-      .select({ total: sql<number>`${visibleTotal} + ${grantedTotal}`.as("total") })
-      .from(sql`(select 1)`),
-  ]);
-  return {
-    items: rows.map((row) => toRepositoryContext(ctx.actor, row)),
-    total: counted?.total ?? 0,
-  };
+    selectTotal(db, sql`${visibleTotal} + ${grantedTotal}`),
+  ] as const;
+}
+
+interface Walk {
+  readonly page: Params<RepositoryPage>;
+  readonly reach: Slot<number>;
+  readonly query: QuerySql;
+  readonly filter: SQL | undefined;
+  readonly order: SQL[];
 }
 
 const list = (order: SQL[]): SQL => sql.join(order, sql`, `);

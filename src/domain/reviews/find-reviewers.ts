@@ -5,6 +5,7 @@ import { isBlockBetween, isBlockedBy } from "../../auth/access/blocks.ts";
 import { eligibleUserIds, reaches } from "../../auth/access/people.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
 import { seesTeamsOf, selectTeamsNamed } from "../../auth/access/reviewing-teams.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, flagColumn } from "../../db/db.ts";
 import { emailAddresses, users, type Team, type User } from "../../db/schema/index.ts";
@@ -214,7 +215,7 @@ async function loadNamed(
         allOf(
           anyOf(isOneOf(sql`${users.lowerName}`, userNames), isOneOf(email, userNames)),
           // SECURITY: an account that is hidden from the caller is known by its role in the repository only.
-          sql`(${isAccountVisible(actor)} or ${userId} in ${eligible})`,
+          sql`(${isAccountVisible(principalOf(actor))} or ${userId} in ${eligible})`,
         ),
       ),
     selectTeamsNamed(db, row.ownerId, teamNames, isTeamKnown),

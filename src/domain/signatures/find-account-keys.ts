@@ -1,9 +1,10 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { gpgKeys, publicKeys, users } from "../../db/schema/index.ts";
-import { isIn, selectOwners } from "../accounts/find-by-addresses.ts";
+import { selectOwners, toWanted, type WantedAddresses } from "../accounts/find-by-addresses.ts";
 import { isTrusted } from "../keys/gpg-keys.ts";
 import type { ReadSignature, SignerKey } from "./read-signature.ts";
 
@@ -31,37 +32,13 @@ export async function findAccountKeys(
   const namesOf = (kind: WantedKey["kind"]): string[] =>
     wanted.filter((key) => key.kind === kind).map(({ keyName }) => keyName);
   const emails = wanted.map(({ email }) => email);
-  const owners = selectOwners(ctx, emails);
-  const primary = alias(gpgKeys, "primaries");
-  const [accounts, openPgpKeys, sshKeys] = await ctx.db.batch([
-    ctx.db
-      .select({ address: owners.address, name: users.name })
-      .from(owners)
-      .innerJoin(users, eq(users.id, owners.userId)),
-    ctx.db
-      .select({
-        address: owners.address,
-        keyId: gpgKeys.keyId,
-        publicKey: gpgKeys.publicKey,
-        canSign: gpgKeys.canSign,
-        isRevoked: gpgKeys.isRevoked,
-        expiresAt: gpgKeys.expiresAt,
-        isPrimaryRevoked: sql<number | null>`${primary.isRevoked}`.as("is_primary_revoked"),
-        primaryExpiresAt: sql<number | null>`${primary.expiresAt}`.as("primary_expires_at"),
-      })
-      .from(owners)
-      .innerJoin(gpgKeys, eq(gpgKeys.userId, owners.userId))
-      .leftJoin(
-        primary,
-        and(eq(primary.userId, gpgKeys.userId), eq(primary.keyId, gpgKeys.primaryKeyId)),
-      )
-      .where(and(isIn(gpgKeys.keyId, namesOf("openpgp")), isTrusted(sql`gpg_keys`))),
-    ctx.db
-      .select({ address: owners.address, fingerprint: publicKeys.fingerprint })
-      .from(owners)
-      .innerJoin(publicKeys, eq(publicKeys.userId, owners.userId))
-      .where(and(isIn(publicKeys.fingerprint, namesOf("ssh")), isNull(publicKeys.repoId))),
-  ]);
+  const [accounts, openPgpKeys, sshKeys] = await ctx.db.batch(
+    keysOf(ctx.db, {
+      owners: toWanted(ctx, emails),
+      keyIds: namesOf("openpgp"),
+      fingerprints: namesOf("ssh"),
+    }),
+  );
   const names = new Map(accounts.map(({ address, name }) => [address, name]));
   const keys = new Map<string, SignerKey>();
   for (const { address, fingerprint } of sshKeys) {
@@ -82,6 +59,46 @@ export async function findAccountKeys(
     find: (email, key) => keys.get(nameKey(email.toLowerCase(), key)),
   };
 }
+
+interface WantedKeys {
+  readonly owners: WantedAddresses;
+  readonly keyIds: readonly string[];
+  readonly fingerprints: readonly string[];
+}
+
+const keysOf = prepareAll((db, given: Params<WantedKeys>) => {
+  const owners = selectOwners(db, given.owners);
+  const primary = alias(gpgKeys, "primaries");
+  return [
+    db
+      .select({ address: owners.address, name: users.name })
+      .from(owners)
+      .innerJoin(users, eq(users.id, owners.userId)),
+    db
+      .select({
+        address: owners.address,
+        keyId: gpgKeys.keyId,
+        publicKey: gpgKeys.publicKey,
+        canSign: gpgKeys.canSign,
+        isRevoked: gpgKeys.isRevoked,
+        expiresAt: gpgKeys.expiresAt,
+        isPrimaryRevoked: sql<number | null>`${primary.isRevoked}`.as("is_primary_revoked"),
+        primaryExpiresAt: sql<number | null>`${primary.expiresAt}`.as("primary_expires_at"),
+      })
+      .from(owners)
+      .innerJoin(gpgKeys, eq(gpgKeys.userId, owners.userId))
+      .leftJoin(
+        primary,
+        and(eq(primary.userId, gpgKeys.userId), eq(primary.keyId, gpgKeys.primaryKeyId)),
+      )
+      .where(and(inArray(gpgKeys.keyId, given.keyIds), isTrusted(sql`gpg_keys`))),
+    db
+      .select({ address: owners.address, fingerprint: publicKeys.fingerprint })
+      .from(owners)
+      .innerJoin(publicKeys, eq(publicKeys.userId, owners.userId))
+      .where(and(inArray(publicKeys.fingerprint, given.fingerprints), isNull(publicKeys.repoId))),
+  ];
+});
 
 const nameKey = (address: string, { kind, keyName }: Pick<WantedKey, "kind" | "keyName">): string =>
   `${kind} ${keyName} ${address}`;

@@ -2,6 +2,7 @@ import { sql, type SQL } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { issues, repositories, timelineEntries } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -19,7 +20,8 @@ import { isSubmittedOrOwn } from "../comments/written-entries.ts";
 export const isEntryVisible = ({ actor }: Ctx, repo: RepositoryContext): SQL => {
   const reads = (unit: "issues" | "pulls" | "code") => ({ unit, mode: "read" as const });
   const here = (unit: "issues" | "pulls" | "code") => sql`${isAllowed(repo, reads(unit))}`;
-  const there = (unit: "issues" | "pulls" | "code") => isRepositoryAllowed(actor, reads(unit));
+  const there = (unit: "issues" | "pulls" | "code") =>
+    isRepositoryAllowed(principalOf(actor), reads(unit));
   const { otherIssueId, otherEntryId, kind, commitRepoId } = timelineEntries;
   // An alias of its own: `issues` may be part of the enclosing query.
   const issueOfEntry = sql`(

@@ -1,6 +1,7 @@
 import { asc, count, eq, sql } from "drizzle-orm";
 
 import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf } from "../../db/db.ts";
 import { issues, repositories, stopwatches, users, type User } from "../../db/schema/index.ts";
@@ -16,7 +17,7 @@ export async function listStopwatches(
   const isReadable = ([false, true] as const).map((isPull) =>
     allOf(
       eq(issues.isPull, isPull),
-      isRepositoryAllowed(actor, { unit: isPull ? "pulls" : "issues", mode: "read" }),
+      isRepositoryAllowed(principalOf(actor), { unit: isPull ? "pulls" : "issues", mode: "read" }),
     ),
   );
   const isListed = allOf(eq(stopwatches.userId, user.id), anyOf(...isReadable));

@@ -3,6 +3,7 @@ import { and, asc, count, eq, gte, lte, sql, type SQL } from "drizzle-orm";
 import { isAllowed, modeOf } from "../../auth/access/permission.ts";
 import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf } from "../../db/db.ts";
 import { ACCESS, issues, repositories, trackedTimes, users } from "../../db/schema/index.ts";
@@ -152,7 +153,10 @@ export function listOwnTimes(ctx: Ctx, user: User, within: BookedWithin, slice: 
   const isReadable = ([false, true] as const).map((isPull) =>
     allOf(
       eq(issues.isPull, isPull),
-      isRepositoryAllowed(ctx.actor, { unit: isPull ? "pulls" : "issues", mode: "read" }),
+      isRepositoryAllowed(principalOf(ctx.actor), {
+        unit: isPull ? "pulls" : "issues",
+        mode: "read",
+      }),
     ),
   );
   const isListed = allOf(eq(trackedTimes.userId, user.id), anyOf(...isReadable));

@@ -4,6 +4,7 @@ import { type Actor, refuseBound } from "../../auth/actor.ts";
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import { isWithin, parseScopes, type Scopes } from "../../auth/scope.ts";
 import { hashSecret, makeSecret } from "../../auth/secret.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { isViolation } from "../../db/db.ts";
@@ -150,7 +151,7 @@ async function findAll(ctx: Ctx, fullNames: readonly string[]) {
           select substr(value, 1, instr(value, '/') - 1), substr(value, instr(value, '/') + 1)
           from json_each(${JSON.stringify(lowerNames)})
         )
-        and ${isRepositoryVisible(ctx.actor)}`,
+        and ${isRepositoryVisible(principalOf(ctx.actor))}`,
     )
     .orderBy(repositories.id);
   if (found.length !== lowerNames.length) {

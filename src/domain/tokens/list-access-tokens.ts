@@ -1,6 +1,7 @@
 import { and, count, desc, eq, isNull, sql } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { qualified } from "../../db/db.ts";
 import {
@@ -29,7 +30,7 @@ export async function listAccessTokens(
   const isOfUser = and(eq(accessTokens.userId, user.id), isNull(accessTokens.grantId));
   const isNamed = and(
     eq(accessTokenRepositories.tokenId, accessTokens.id),
-    isRepositoryVisible(ctx.actor),
+    isRepositoryVisible(principalOf(ctx.actor)),
   );
   const names = sql`(
     select json_group_array(${users.name} || '/' || ${repositories.name})

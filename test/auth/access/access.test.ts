@@ -22,6 +22,7 @@ import {
   seesEverythingPublic,
 } from "../../../src/auth/access/visible-repositories.ts";
 import { callerSql } from "../../../src/auth/caller-sql.ts";
+import { principalOf } from "../../../src/auth/principal.ts";
 import { ACCESS, repositories, users, type Mode, type User } from "../../../src/db/schema/index.ts";
 import { db } from "../../support/db.ts";
 import { callersOf, expected, type Caller } from "./callers.ts";
@@ -154,7 +155,9 @@ describe("a caller's permission in a repository matches the tables", () => {
     for (const caller of callers) {
       const isComplete = caller.credential === "full" || caller.credential === "none";
       const requirements = isComplete ? REQUIREMENTS : COMMON_REQUIREMENTS;
-      const conditions = requirements.map((each) => isRepositoryAllowed(caller.actor, each));
+      const conditions = requirements.map((each) =>
+        isRepositoryAllowed(principalOf(caller.actor), each),
+      );
       const found = await evaluateRows(repositories, targetIds(), conditions);
       for (const target of world.targets) {
         for (const [index, each] of requirements.entries()) {
@@ -200,7 +203,7 @@ describe("lists that require a unit for some of their rows only", () => {
       const mismatches: string[] = [];
       for (const caller of callers) {
         const conditions = (["code", "issues", "repository"] as const).map((needed) =>
-          isRepositoryVisibleWith(caller.actor, [
+          isRepositoryVisibleWith(principalOf(caller.actor), [
             { unit: "code", isNeeded: sql`${needed} = 'code'` },
             { unit: "issues", isNeeded: sql`${needed} = 'issues'` },
           ]),
@@ -228,8 +231,8 @@ describe("lists that walk an index", () => {
     const mismatches: string[] = [];
     for (const caller of callers) {
       const { actor } = caller;
-      const granted = await idsAmong(targetIds(), grantedRepositoryIds(actor));
-      const visibilities = visibilitiesWithoutGrant(actor);
+      const granted = await idsAmong(targetIds(), grantedRepositoryIds(principalOf(actor)));
+      const visibilities = visibilitiesWithoutGrant(principalOf(actor));
       for (const target of world.targets) {
         const { repo } = target;
         const isSeen = expected(caller, target, "repository") !== "none";
@@ -241,7 +244,7 @@ describe("lists that walk an index", () => {
         const isBound = actor.token?.isBound === true;
         if (!isBound && isVisibleToAll && !isSeen)
           mismatches.push(`${where}: visible without a grant, and not seen`);
-        if (seesEverythingPublic(actor) && repo.visibility === "public" && !isSeen) {
+        if (seesEverythingPublic(principalOf(actor)) && repo.visibility === "public" && !isSeen) {
           mismatches.push(`${where}: public, and not seen`);
         }
       }
@@ -274,7 +277,7 @@ describe("which accounts are visible to a caller", () => {
     const mismatches: string[] = [];
     for (const { what, actor, person } of callers) {
       const ids = owners.map(({ id }) => id);
-      const found = await evaluateRows(users, ids, [isAccountVisible(actor)]);
+      const found = await evaluateRows(users, ids, [isAccountVisible(principalOf(actor))]);
       for (const owner of owners) {
         const belongs =
           owner.kind === "organization" && person !== undefined && isMember(person.role);

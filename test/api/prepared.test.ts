@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+
+import { call } from "../support/call.ts";
+import { byId, isRead, sampled, type SampledOperation } from "../support/samples/gather.ts";
+import { requestIn } from "../support/samples/request.ts";
+import { World } from "../support/samples/world.ts";
+import { logged } from "../support/usage.ts";
+import { BUILDING } from "./building-routes.ts";
+
+const [first, second] = [new World(), new World()];
+
+const reads = sampled.filter(isRead);
+
+/** How often SQL was built for a read of a world, by its caller and without a credential. */
+async function buildsIn(world: World, operation: SampledOperation): Promise<number> {
+  const { method, path, content, caller } = await requestIn(world, operation);
+  const callers = operation.allowsAnonymous ? [{ as: caller }, {}] : [{ as: caller }];
+  let builds = 0;
+  for (const as of callers) {
+    const { line } = await logged(() => call(method, path, { ...as, ...content }));
+    builds += line.sqlBuilds;
+  }
+  return builds;
+}
+
+describe("the SQL of a read", () => {
+  it.each(byId(reads.filter(({ id }) => !BUILDING.has(id))))(
+    "is built once and bound for other rows: %s",
+    async (_, operation) => {
+      await buildsIn(first, operation);
+      expect(await buildsIn(second, operation)).toBe(0);
+    },
+  );
+
+  // One that builds none any more is removed from the list.
+  it.each(byId(reads.filter(({ id }) => BUILDING.has(id))))(
+    "is still built for each request, as the list says: %s",
+    async (_, operation) => {
+      await buildsIn(first, operation);
+      expect(await buildsIn(second, operation)).toBeGreaterThan(0);
+    },
+  );
+
+  it("is built for each request only of reads that exist", () => {
+    const ids = new Set(reads.map(({ id }) => id));
+    expect([...BUILDING].filter((id) => !ids.has(id))).toEqual([]);
+  });
+});
