@@ -1,9 +1,6 @@
 /** The reads whose SQL is built anew for each request. The list may only become shorter. */
 export const BUILDING: ReadonlySet<string> = new Set([
   "adminListAudit",
-  "getLatestPackageVersion",
-  "getPackage",
-  "getPackageCleanupRule",
   "issueCheckSubscription",
   "issueGetCommentHistory",
   "issueGetCommentReactions",
@@ -18,10 +15,6 @@ export const BUILDING: ReadonlySet<string> = new Set([
   "issueSearchIssues",
   "issueSubscriptions",
   "issueTrackedTimes",
-  "listPackageCleanupRules",
-  "listPackageFiles",
-  "listPackageVersions",
-  "listPackages",
   "notifyGetList",
   "notifyGetRepoList",
   "notifyGetThread",
