@@ -1,6 +1,5 @@
 /** The reads whose SQL is built anew for each request. The list may only become shorter. */
 export const BUILDING: ReadonlySet<string> = new Set([
-  "adminListAudit",
   "issueCheckSubscription",
   "issueGetCommentHistory",
   "issueGetCommentReactions",
@@ -16,7 +15,6 @@ export const BUILDING: ReadonlySet<string> = new Set([
   "issueSubscriptions",
   "issueTrackedTimes",
   "orgGetRuleset",
-  "orgListAudit",
   "orgListRulesets",
   "previewPackageCleanupRule",
   "repoCheckCollaborator",
@@ -61,7 +59,6 @@ export const BUILDING: ReadonlySet<string> = new Set([
   "repoTrackedTimes",
   "userCurrentCheckStarring",
   "userCurrentCheckSubscription",
-  "userCurrentListAudit",
   "userCurrentTrackedTimes",
   "userGetStopWatches",
   "userGetTokens",
