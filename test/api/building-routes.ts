@@ -16,7 +16,6 @@ export const BUILDING: ReadonlySet<string> = new Set([
   "issueTrackedTimes",
   "orgGetRuleset",
   "orgListRulesets",
-  "previewPackageCleanupRule",
   "repoCheckCollaborator",
   "repoGenerateReleaseNotes",
   "repoGetAssignees",
