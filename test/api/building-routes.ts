@@ -56,10 +56,6 @@ export const BUILDING: ReadonlySet<string> = new Set([
   "repoListTagProtection",
   "repoNewPinAllowed",
   "repoTrackedTimes",
-  "userCurrentCheckStarring",
-  "userCurrentCheckSubscription",
   "userCurrentTrackedTimes",
-  "userGetStopWatches",
-  "userGetTokens",
   "userTrackedTimes",
 ]);
