@@ -13,7 +13,6 @@ export const BUILDING: ReadonlySet<string> = new Set([
   "issueListIssues",
   "issueSearchIssues",
   "issueSubscriptions",
-  "issueTrackedTimes",
   "orgGetRuleset",
   "orgListRulesets",
   "repoCheckCollaborator",
@@ -55,7 +54,4 @@ export const BUILDING: ReadonlySet<string> = new Set([
   "repoListStatusesByRef",
   "repoListTagProtection",
   "repoNewPinAllowed",
-  "repoTrackedTimes",
-  "userCurrentTrackedTimes",
-  "userTrackedTimes",
 ]);
