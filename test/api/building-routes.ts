@@ -13,8 +13,6 @@ export const BUILDING: ReadonlySet<string> = new Set([
   "issueListIssues",
   "issueSearchIssues",
   "issueSubscriptions",
-  "orgGetRuleset",
-  "orgListRulesets",
   "repoCheckCollaborator",
   "repoGenerateReleaseNotes",
   "repoGetAssignees",

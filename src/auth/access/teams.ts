@@ -151,17 +151,13 @@ export const teamIdsOf = (orgId: SQL, userId: SQL): SQL => sql`(
 )`;
 
 /**
- * The condition that a team is one of some, by name in any case or by id, in a query over `teams`.
+ * The condition that a team is one of some, by id or by name, in a query over `teams`.
  *
- * @param ids Selects the ids.
+ * @param ids        Selects the ids.
+ * @param lowerNames Selects the names in lower case.
  */
-export const isTeamAmong = (ids: SQL, names: readonly string[] = []): SQL => {
-  const lowerNames = JSON.stringify(names.map((name) => name.toLowerCase()));
-  return anyOf(
-    sql`${teams.id} in ${ids}`,
-    sql`${teams.lowerName} in (select value from json_each(${lowerNames}))`,
-  );
-};
+export const isTeamAmong = (ids: SQL, lowerNames?: SQL): SQL =>
+  anyOf(sql`${teams.id} in ${ids}`, lowerNames && sql`${teams.lowerName} in ${lowerNames}`);
 
 /** Selects those of some teams that an organization has, and whether a condition on `teams` holds for each. */
 export const selectTeamsHolding = (
