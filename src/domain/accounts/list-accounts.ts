@@ -74,7 +74,7 @@ const listSet = async (
   principal: Principal | undefined,
   { size, offset }: Slice,
 ): Promise<Listed<User>> =>
-  toListed(await db.batch(pageOfSet(db, { set, principal, size, offset })));
+  toAccountList(await db.batch(pageOfSet(db, { set, principal, size, offset })));
 
 type SetPage = Slice & { readonly set: AccountSet; readonly principal: Principal | undefined };
 
@@ -128,7 +128,7 @@ export const selectAccountRows = (db: Database, isListed: SQL, { size, offset }:
     .offset(offset);
 
 /** The list of the rows of `selectAccountPage`. */
-export const toListed = ([rows, [counted]]: readonly [
+export const toAccountList = ([rows, [counted]]: readonly [
   readonly { user: User }[],
   readonly { total: number }[],
 ]): Listed<User> => ({ items: rows.map(({ user }) => user), total: counted?.total ?? 0 });

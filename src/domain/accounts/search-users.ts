@@ -8,7 +8,7 @@ import { allOf, anyOf, type Database, quotePhrase } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { users, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { selectAccountPage, selectAccountRows, toListed } from "./list-accounts.ts";
+import { selectAccountPage, selectAccountRows, toAccountList } from "./list-accounts.ts";
 
 /** Maximum index matches considered, which bounds the cost of a common word. */
 const MATCH_MAX = 1000;
@@ -36,7 +36,7 @@ export async function searchUsers(
   const search = toSearch(actor, lower, userId !== undefined);
   const { size, offset } = slice;
   const found = { principal: principalOf(actor), userId, search, size, offset };
-  return toListed(await db.batch(usersFound(db, found)));
+  return toAccountList(await db.batch(usersFound(db, found)));
 }
 
 /** A text in lower case that users are searched by; without one all are listed. */
@@ -145,7 +145,7 @@ export const listUsers = async (
   filter: UserFilter,
   { size, offset }: Slice,
 ): Promise<Listed<User>> =>
-  toListed(await db.batch(usersOfFilter(db, { ...filter, size, offset })));
+  toAccountList(await db.batch(usersOfFilter(db, { ...filter, size, offset })));
 
 const usersOfFilter = prepareAll((db, p: Params<UserFilter & Slice>) => {
   const isListed = allOf(

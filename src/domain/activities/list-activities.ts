@@ -274,7 +274,9 @@ function walk(
     isRepositoryShown(reader),
     isActivityPresent,
     sql`exists (
-      select 1 from ${users} where ${users.id} = ${events.actorId} and ${isActorShown(reader.principal)}
+      select 1
+      from ${users}
+      where ${users.id} = ${events.actorId} and ${isActorShown(reader.principal)}
     )`,
     sql`(
       ${events.type} <> 'repository.pushed'

@@ -251,6 +251,9 @@ const isBetween = ({ since, before }: Params<Wanted>): SQL =>
 function boundsOf(db: Database, { since, before }: Params<Wanted>): SQL[] {
   const { id, createdAt } = auditEvents;
   const margin = sql.raw(String(REQUEST_MS_MAX));
+  const end = Number.MAX_SAFE_INTEGER;
+  const earlier = since && lt(createdAt, sql`${since} - ${margin}`);
+  const later = before && gte(createdAt, sql`${before} + ${margin}`);
   const idAt = (isThere: SQL, direction: typeof asc) =>
     db
       .select({ id })
@@ -259,13 +262,7 @@ function boundsOf(db: Database, { since, before }: Params<Wanted>): SQL[] {
       .orderBy(direction(createdAt), direction(id))
       .limit(1);
   return [
-    ...(since === undefined
-      ? []
-      : [sql`${id} > coalesce((${idAt(lt(createdAt, sql`${since} - ${margin}`), desc)}), 0)`]),
-    ...(before === undefined
-      ? []
-      : [
-          sql`${id} < coalesce((${idAt(gte(createdAt, sql`${before} + ${margin}`), asc)}), ${Number.MAX_SAFE_INTEGER})`,
-        ]),
+    ...(earlier ? [sql`${id} > coalesce((${idAt(earlier, desc)}), 0)`] : []),
+    ...(later ? [sql`${id} < coalesce((${idAt(later, asc)}), ${end})`] : []),
   ];
 }

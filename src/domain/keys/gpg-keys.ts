@@ -1,7 +1,7 @@
 import { and, asc, count, eq, or, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { emailAddresses, gpgKeys, type GpgKey, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
@@ -32,7 +32,7 @@ export async function listGpgKeys(
   const ofUser = { userId: user.id };
   const [rows, emails, [counted]] = await ctx.db.batch([
     keysOfPage(ctx.db, { ...ofUser, size, offset }),
-    confirmedEmails(ctx.db, ofUser),
+    selectConfirmedEmails(ctx.db, ofUser),
     keyCount(ctx.db, ofUser),
   ]);
   return { items: toEntries(rows, emails), total: counted?.total ?? 0 };
@@ -67,7 +67,7 @@ const keyCount = prepare((db, p: Params<OfUser>) =>
     .where(isPrimaryOfUser(p)),
 );
 
-const confirmedEmails = prepare((db, p: Params<OfUser>) =>
+const selectConfirmedEmails = prepare((db, p: Params<OfUser>) =>
   db
     .select({ email: emailAddresses.lowerEmail })
     .from(emailAddresses)
@@ -91,7 +91,7 @@ type KeyName =
 async function findEntry(ctx: Ctx, user: User, name: KeyName): Promise<GpgKeyEntry> {
   const [rows, emails] = await ctx.db.batch([
     keyWithSubkeys(ctx.db, { userId: user.id, name }),
-    confirmedEmails(ctx.db, { userId: user.id }),
+    selectConfirmedEmails(ctx.db, { userId: user.id }),
   ]);
   const [entry] = toEntries(rows, emails);
   if (!entry) throw notFound();

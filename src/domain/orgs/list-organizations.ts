@@ -6,7 +6,7 @@ import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { users, type User } from "../../db/schema/index.ts";
-import { selectAccountPage, toListed } from "../accounts/list-accounts.ts";
+import { selectAccountPage, toAccountList } from "../accounts/list-accounts.ts";
 import type { Listed, Slice } from "../slice.ts";
 
 /** Lists the organizations that are visible to the caller, by name. */
@@ -21,7 +21,7 @@ const list = async (
   principal: Principal | undefined,
   { size, offset }: Slice,
 ): Promise<Listed<User>> =>
-  toListed(await db.batch(organizations(db, { principal, size, offset })));
+  toAccountList(await db.batch(organizations(db, { principal, size, offset })));
 
 const organizations = prepareAll((db, p: Params<Slice & { principal: Principal | undefined }>) =>
   selectAccountPage(
