@@ -205,7 +205,7 @@ function closeRequest(c: Context<AppEnv>, { id, base, session, usage }: OpenRequ
     d1Rounds: usage.rounds,
     d1RowsRead: usage.rowsRead,
     d1RowsWritten: usage.rowsWritten,
-sqlBuilds: base.db.sqlBuildCount,
+    sqlBuilds: base.db.sqlBuildCount,
     ...base.git.usage.counts(),
   });
 }

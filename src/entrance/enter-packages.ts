@@ -1,5 +1,5 @@
 import { refuseBound } from "../auth/actor.ts";
-import { type CallerSql, toCallerSql } from "../auth/caller-sql.ts";
+import type { CallerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
 import { ACCESS, type Mode, type User } from "../db/schema/index.ts";
 import { findSeenAccount } from "../domain/accounts/find-account.ts";
@@ -39,7 +39,7 @@ export interface PackagesEntrance<R extends TargetQuery> {
 /**
  * Authenticates a request and resolves the owner of packages that it names, in one round trip.
  *
- * @param selectMore Builds a query that is sent with it, such as `selectPackage`.
+ * @param selectMore Builds a query that is sent with it, such as `selectPackageByName`.
  * @throws Failure as `authenticate` does; the door's refusal for an owner that does not exist or that the caller may not
  * see, and for too low an access.
  * @throws Moved where the account has been renamed.
@@ -47,7 +47,7 @@ export interface PackagesEntrance<R extends TargetQuery> {
 export async function enterPackages<R extends TargetQuery>(
   incoming: IncomingRequest & { door: PackageDoor },
   target: PackagesTarget,
-  selectMore?: (caller: CallerSql) => R,
+  selectMore?: (caller: CallerArgument) => R,
 ): Promise<PackagesEntrance<R>> {
   const { door, base, raw } = incoming;
   if (!base.config.packages.isOn) throw notFound();
@@ -58,8 +58,8 @@ export async function enterPackages<R extends TargetQuery>(
   } = await authenticate(
     incoming,
     target,
-    (caller) => selectPackageOwner(base.db, toCallerSql(caller), target.owner),
-    selectMore && ((caller) => [selectMore(toCallerSql(caller))] as const),
+    (caller) => selectPackageOwner(base.db, { caller, name: target.owner.toLowerCase() }),
+    selectMore && ((caller) => [selectMore(caller)] as const),
   );
   const { actor } = ctx;
   const row = rows?.[0];

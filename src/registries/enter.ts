@@ -1,7 +1,7 @@
 import type { SQL } from "drizzle-orm";
 
 import { isPackageInReach } from "../auth/access/credential-reach.ts";
-import type { CallerSql } from "../auth/caller-sql.ts";
+import { type CallerSql, toCallerSql } from "../auth/caller-sql.ts";
 import type { Credential } from "../auth/credential.ts";
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
@@ -79,7 +79,7 @@ export function enterOwner<R extends TargetQuery>(
         return `/${segments.with(at, encodeURIComponent(renamed.name)).join("/")}`;
       },
     },
-    selectMore && ((caller) => selectMore(c.var.base.db, caller, name)),
+    selectMore && ((caller) => selectMore(c.var.base.db, toCallerSql(caller), name)),
   );
 }
 

@@ -1,8 +1,14 @@
 import { env } from "cloudflare:workers";
 
+/** How many values a statement binds: a parameter with a number stands for one, wherever it is repeated. */
+function parameterCount(statement: string): number {
+  const numbers = [...statement.matchAll(/\?(\d*)/g)].map(([, number]) => number);
+  return Math.max(numbers.filter((number) => number === "").length, ...numbers.map(Number));
+}
+
 /** The query plan of a statement, step by step. */
 export async function planOf(statement: string): Promise<string[]> {
-  const values = Array.from({ length: (statement.match(/\?/g) ?? []).length }, () => 1);
+  const values = Array.from({ length: parameterCount(statement) }, () => 1);
   const { results } = await env.DB.prepare(`explain query plan ${statement}`)
     .bind(...values)
     .all<{ detail: string }>();

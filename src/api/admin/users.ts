@@ -1,13 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { eq } from "drizzle-orm";
 
-import { allOf } from "../../db/db.ts";
-
-import { users } from "../../db/schema/index.ts";
 import { createUser } from "../../domain/accounts/create-user.ts";
 import { deleteUser } from "../../domain/deletions/delete-user.ts";
 import { editUser } from "../../domain/accounts/edit-user.ts";
-import { listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
+import { listUsers } from "../../domain/accounts/search-users.ts";
 import { renameAccount } from "../../domain/accounts/rename-account.ts";
 import { defined } from "../../lib/defined.ts";
 import { malformed } from "../../lib/failure.ts";
@@ -86,12 +82,8 @@ adminUsers.openapi(
     const { ctx, viewer } = c.var;
     const query = c.req.valid("query");
     const slice = readPage(ctx.config, query);
-    const isListed = allOf(
-      eq(users.kind, "user"),
-      query.source_id === undefined ? undefined : eq(users.loginSourceId, query.source_id),
-      query.login_name === "" ? undefined : eq(users.loginName, query.login_name),
-    );
-    const { items, total } = await listAccountsWhere(ctx, isListed, slice);
+    const filter = { sourceId: query.source_id, loginName: query.login_name || undefined };
+    const { items, total } = await listUsers(ctx, filter, slice);
     setPageHeaders(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),

@@ -1,6 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { memberIds } from "../../auth/access/organizations.ts";
 import type { Ctx } from "../../context.ts";
 import type { User as UserRow } from "../../db/schema/index.ts";
 import { findSeenAccount, type Membership } from "../../domain/accounts/find-account.ts";
@@ -37,8 +36,8 @@ organizationMembers.openapi(
     const { ctx, org, membership, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
     const { items, total } = seesAllMembers(ctx, membership)
-      ? await listAllAccountsIn(ctx, memberIds(org.id, false), slice)
-      : await listAccountsIn(ctx, memberIds(org.id, true), slice);
+      ? await listAllAccountsIn(ctx, { membersOf: org.id, isPublicOnly: false }, slice)
+      : await listAccountsIn(ctx, { membersOf: org.id, isPublicOnly: true }, slice);
     setPageHeaders(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
@@ -61,7 +60,7 @@ organizationMembers.openapi(
   async (c) => {
     const { ctx, org, viewer } = c.var;
     const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listAccountsIn(ctx, memberIds(org.id, true), slice),
+      listAccountsIn(ctx, { membersOf: org.id, isPublicOnly: true }, slice),
     );
     return c.json(
       items.map((user) => toUser(user, viewer)),

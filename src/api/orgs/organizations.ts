@@ -1,16 +1,11 @@
-import { principalOf } from "../../auth/principal.ts";
 import { createRoute, z } from "@hono/zod-openapi";
-import { eq } from "drizzle-orm";
 
-import { isAccountVisible } from "../../auth/access/accounts.ts";
-import { knownOrganizationIds, organizationIds } from "../../auth/access/organizations.ts";
-import { allOf } from "../../db/db.ts";
-import { users } from "../../db/schema/index.ts";
-import { listAccountsIn, listAccountsWhere } from "../../domain/accounts/list-accounts.ts";
+import { listAccountsIn } from "../../domain/accounts/list-accounts.ts";
 import { renameAccount } from "../../domain/accounts/rename-account.ts";
 import { createOrganization, type NewOrganization } from "../../domain/orgs/create-organization.ts";
 import { deleteOrganization } from "../../domain/orgs/delete-organization.ts";
 import { editOrganization } from "../../domain/orgs/edit-organization.ts";
+import { listAllOrganizations, listOrganizations } from "../../domain/orgs/list-organizations.ts";
 import { findRights } from "../../domain/orgs/find-rights.ts";
 import { defined } from "../../lib/defined.ts";
 import {
@@ -70,11 +65,7 @@ organizations.openapi(
   async (c) => {
     const { ctx, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const isListed = allOf(
-      eq(users.kind, "organization"),
-      isAccountVisible(principalOf(ctx.actor)),
-    );
-    const { items, total } = await listAccountsWhere(ctx, isListed, slice);
+    const { items, total } = await listOrganizations(ctx, slice);
     setPageHeaders(c, slice, total);
     return c.json(
       items.map((org) => toOrganization(org, viewer)),
@@ -115,7 +106,7 @@ organizations.openapi(
   async (c) => {
     const { ctx, viewer } = c.var;
     const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listAccountsWhere(ctx, eq(users.kind, "organization"), slice),
+      listAllOrganizations(ctx, slice),
     );
     return c.json(
       items.map((org) => toOrganization(org, viewer)),
@@ -299,8 +290,9 @@ organizations.openapi(
     const { ctx, user, viewer } = c.var;
     const slice = readPageOrAll(ctx.config, c.req.valid("query"));
     // SECURITY: a membership is private until its member makes it public.
-    const ids = organizationIds(user.id, ctx.actor.scopes.isPublicOnly);
-    const { items, total } = await listAccountsIn(ctx, ids, slice);
+    const { isPublicOnly } = ctx.actor.scopes;
+    const own = { organizationsOf: user.id, isPublicOnly };
+    const { items, total } = await listAccountsIn(ctx, own, slice);
     setPageHeaders(c, slice, total);
     return c.json(
       items.map((org) => toOrganization(org, viewer)),
@@ -329,10 +321,10 @@ organizations.openapi(
     const slice = readPageOrAll(ctx.config, c.req.valid("query"));
     // A private membership is visible to the member, fellow members and administrators.
     const seesAll = ctx.actor.isSiteAdmin || viewer.userId === account.id;
-    const ids = seesAll
-      ? organizationIds(account.id, false)
-      : knownOrganizationIds(account.id, viewer.userId);
-    const { items, total } = await listAccountsIn(ctx, ids, slice);
+    const listed = seesAll
+      ? { organizationsOf: account.id, isPublicOnly: false }
+      : { knownOrganizationsOf: account.id, viewerId: viewer.userId };
+    const { items, total } = await listAccountsIn(ctx, listed, slice);
     setPageHeaders(c, slice, total);
     return c.json(
       items.map((org) => toOrganization(org, viewer)),

@@ -1,8 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { teamMemberIds } from "../../auth/access/teams.ts";
-import { findAccountIn, findSeenAccount } from "../../domain/accounts/find-account.ts";
-import { listAllAccountsIn } from "../../domain/accounts/list-accounts.ts";
+import { findSeenAccount } from "../../domain/accounts/find-account.ts";
+import { findAccountIn, listAllAccountsIn } from "../../domain/accounts/list-accounts.ts";
 import { createTeam, type NewTeam } from "../../domain/orgs/create-team.ts";
 import { TEAM_PERMISSIONS } from "../../domain/orgs/team-options.ts";
 import { deleteTeam } from "../../domain/orgs/delete-team.ts";
@@ -253,7 +252,7 @@ teams.openapi(
     const slice = readPage(ctx.config, c.req.valid("query"));
     // In parallel, to save a round trip: `findTeam` throws for callers who may not see the team.
     const [{ items, total }] = await Promise.all([
-      listAllAccountsIn(ctx, teamMemberIds(id), slice),
+      listAllAccountsIn(ctx, { membersOfTeam: id }, slice),
       findTeam(ctx, id),
     ]);
     setPageHeaders(c, slice, total);
@@ -279,7 +278,7 @@ teams.openapi(
     const { ctx, viewer } = c.var;
     const { id, username } = c.req.valid("param");
     const [user] = await Promise.all([
-      findAccountIn(ctx, teamMemberIds(id), username),
+      findAccountIn(ctx, { membersOfTeam: id }, username),
       findTeam(ctx, id),
     ]);
     if (!user) throw notFound();
@@ -331,7 +330,7 @@ teams.openapi(
     const [{ team }, seen, member] = await Promise.all([
       findManagedTeam(ctx, id),
       findSeenAccount(ctx, username),
-      findAccountIn(ctx, teamMemberIds(id), username),
+      findAccountIn(ctx, { membersOfTeam: id }, username),
     ]);
     const user = seen ?? member;
     if (!user) throw notFound();

@@ -1,7 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { and, eq } from "drizzle-orm";
 
-import { watches } from "../../db/schema/index.ts";
+import { hasToggle } from "../../domain/repos/has-toggle.ts";
 import { listWatchers } from "../../domain/repos/list-stars-and-watches.ts";
 import { createToggle, deleteToggle } from "../../domain/repos/toggle.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -32,11 +31,7 @@ subscriptions.openapi(
   }),
   async (c) => {
     const { ctx, repo, user, viewer } = c.var;
-    const [watch] = await ctx.db
-      .select({ repoId: watches.repoId })
-      .from(watches)
-      .where(and(eq(watches.userId, user.id), eq(watches.repoId, repo.row.id)));
-    if (!watch) throw notFound();
+    if (!(await hasToggle(ctx, "watch", user, repo.row))) throw notFound();
     return c.json(toWatchInfo(repo, viewer), 200);
   },
 );

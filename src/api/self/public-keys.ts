@@ -1,10 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { and, eq, isNull } from "drizzle-orm";
 
-import { publicKeys as keyTable } from "../../db/schema/index.ts";
-import { listUserKeys } from "../../domain/keys/list-ssh-keys.ts";
+import { findUserKey, listUserKeys } from "../../domain/keys/list-ssh-keys.ts";
 import { addUserKey, removeUserKey } from "../../domain/keys/ssh-keys.ts";
-import { notFound } from "../../lib/failure.ts";
 import { PublicKey, toPublicKey } from "../../shapes/keys/public-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -100,12 +97,7 @@ publicKeys.openapi(
   async (c) => {
     const { ctx, user, viewer } = c.var;
     const { id } = c.req.valid("param");
-    const isOwn = and(eq(keyTable.userId, user.id), isNull(keyTable.repoId));
-    const [key] = await ctx.db
-      .select()
-      .from(keyTable)
-      .where(and(eq(keyTable.id, id), isOwn));
-    if (!key) throw notFound();
+    const key = await findUserKey(ctx, user, id);
     return c.json(toPublicKey(key, user, viewer), 200);
   },
 );

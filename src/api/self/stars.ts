@@ -1,7 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { and, eq } from "drizzle-orm";
 
-import { stars as starTable } from "../../db/schema/index.ts";
+import { hasToggle } from "../../domain/repos/has-toggle.ts";
 import { listStarred } from "../../domain/repos/list-stars-and-watches.ts";
 import { createToggle, deleteToggle } from "../../domain/repos/toggle.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -57,11 +56,7 @@ stars.openapi(
   }),
   async (c) => {
     const { ctx, repo, user } = c.var;
-    const [star] = await ctx.db
-      .select({ repoId: starTable.repoId })
-      .from(starTable)
-      .where(and(eq(starTable.userId, user.id), eq(starTable.repoId, repo.row.id)));
-    if (!star) throw notFound();
+    if (!(await hasToggle(ctx, "star", user, repo.row))) throw notFound();
     return c.body(null, 204);
   },
 );

@@ -1,10 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { eq } from "drizzle-orm";
 
-import { anyOf } from "../../db/db.ts";
-import { users } from "../../db/schema/index.ts";
-
-import { isAccountNamed, wasAccountNamed } from "../../domain/accounts/find-account.ts";
 import { createFollow, deleteFollow } from "../../domain/accounts/follow.ts";
 import { isFollowing, listFollowers, listFollowing } from "../../domain/accounts/list-accounts.ts";
 import { notFound, unauthenticated } from "../../lib/failure.ts";
@@ -79,7 +74,7 @@ follows.openapi(
   }),
   async (c) => {
     const { ctx, user, account } = c.var;
-    if (!(await isFollowing(ctx, user, eq(users.id, account.id)))) throw notFound();
+    if (!(await isFollowing(ctx, user, { id: account.id }))) throw notFound();
     return c.body(null, 204);
   },
 );
@@ -190,11 +185,8 @@ follows.openapi(
     const { target } = c.req.valid("param");
     const { user } = ctx.actor;
     if (target === ":target" && !user) throw unauthenticated("token is required");
-    const isTarget =
-      target === ":target" && user
-        ? eq(users.id, user.id)
-        : anyOf(isAccountNamed(target), wasAccountNamed(target));
-    if (!(await isFollowing(ctx, account, isTarget))) throw notFound();
+    const followed = target === ":target" && user ? { id: user.id } : { name: target };
+    if (!(await isFollowing(ctx, account, followed))) throw notFound();
     return c.body(null, 204);
   },
 );

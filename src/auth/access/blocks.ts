@@ -1,6 +1,7 @@
 import { and, count, desc, eq, sql, type SQL } from "drizzle-orm";
 
 import { columnsOf, isViolation, onlyWhile, type Database } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { blocks, users } from "../../db/schema/index.ts";
 import { forbidden, type Failure } from "../../lib/failure.ts";
 import { isMemberOf } from "./organizations.ts";
@@ -84,23 +85,22 @@ export const blockedUserIds = (blockerId: number | SQL): SQL => sql`(
 )`;
 
 /** Selects a page of the users that an account blocks, latest block first, and their total count. */
-export function selectBlockedPage(
-  db: Database,
-  blockerId: number | SQL,
-  { size, offset }: { size: number; offset: number },
-) {
-  const isOfBlocker = eq(blocks.blockerId, blockerId);
-  const page = db
-    .select({ user: columnsOf(users, "u") })
-    .from(blocks)
-    .innerJoin(users, eq(users.id, blocks.blockedId))
-    .where(isOfBlocker)
-    .orderBy(desc(blocks.createdAt), desc(blocks.blockedId))
-    .limit(size)
-    .offset(offset);
-  const counted = db
-    .select({ total: count().as("total") })
-    .from(blocks)
-    .where(isOfBlocker);
-  return [page, counted] as const;
-}
+export const selectBlockedPage = prepareAll(
+  (db, p: Params<{ blockerId: number; size: number; offset: number }>) => {
+    const isOfBlocker = eq(blocks.blockerId, p.blockerId);
+    return [
+      db
+        .select({ user: columnsOf(users, "u") })
+        .from(blocks)
+        .innerJoin(users, eq(users.id, blocks.blockedId))
+        .where(isOfBlocker)
+        .orderBy(desc(blocks.createdAt), desc(blocks.blockedId))
+        .limit(p.size)
+        .offset(p.offset),
+      db
+        .select({ total: count().as("total") })
+        .from(blocks)
+        .where(isOfBlocker),
+    ] as const;
+  },
+);

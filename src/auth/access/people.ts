@@ -42,6 +42,12 @@ export function reaches(userId: SQL, repo: Repository, requirement: Requirement)
   )`;
 }
 
+/** A repository's id and that of its owner: values, or parameters of a query. */
+interface RepositoryIds {
+  readonly id: number | SQL;
+  readonly ownerId: number | SQL;
+}
+
 /**
  * Selects the ids of users who may be given issues or pull requests of a repository: its owner, collaborators with the
  * required mode, and members of teams that may read one of the units there.
@@ -49,7 +55,7 @@ export function reaches(userId: SQL, repo: Repository, requirement: Requirement)
  * As in Gitea, neither readers by visibility nor administrators of the site as such.
  */
 export function eligibleUserIds(
-  repo: Repository,
+  repo: RepositoryIds,
   mode: "read" | "write",
   units: readonly Unit[],
 ): SQL {
@@ -87,7 +93,7 @@ function grantedUserIds(repo: Repository, requirement: Requirement): SQL {
   )`;
 }
 
-const reachesThis = (repo: Repository): SQL => sql`(
+const reachesThis = (repo: Pick<RepositoryIds, "id">): SQL => sql`(
   ${teams.includesAllRepositories} or exists (
     select 1 from ${teamRepositories}
     where ${teamRepositories.teamId} = ${teams.id} and ${teamRepositories.repoId} = ${repo.id}

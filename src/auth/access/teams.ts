@@ -1,6 +1,8 @@
 import { asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
 
 import { allOf, anyOf, columnsOf, flagColumn, type Database } from "../../db/db.ts";
+import { lowered } from "../../db/ids-of-names.ts";
+import type { Params } from "../../db/prepared.ts";
 import {
   ACCESS,
   organizationMembers,
@@ -8,7 +10,6 @@ import {
   teamRepositories,
   teams,
   users,
-  type Repository,
 } from "../../db/schema/index.ts";
 import type { Actor } from "../actor.ts";
 import { isMemberOf, isOwnerOf } from "./organizations.ts";
@@ -42,7 +43,7 @@ export function selectTeam(db: Database, teamId: number | SQL, userId: number | 
 export function selectTeamPage(
   db: Database,
   isListed: SQL,
-  { size, offset }: { size: number; offset: number },
+  { size, offset }: Params<{ size: number; offset: number }>,
   isFirst?: SQL,
 ) {
   const page = db
@@ -70,8 +71,14 @@ export const isOwnTeam = (userId: number | SQL): SQL => sql`${teams.id} in (
   select ${teamMembers.teamId} from ${teamMembers} where ${teamMembers.userId} = ${userId}
 )`;
 
+/** A repository's id and that of its owner: values, or parameters of a query. */
+interface RepositoryIds {
+  readonly id: number | SQL;
+  readonly ownerId: number | SQL;
+}
+
 /** The condition that a team of the repository's owner reaches the repository, in a query over `teams`. */
-export const isTeamOfRepository = ({ id, ownerId }: Repository): SQL =>
+export const isTeamOfRepository = ({ id, ownerId }: RepositoryIds): SQL =>
   allOf(
     eq(teams.orgId, ownerId),
     sql`${teams.id} in (
@@ -83,7 +90,7 @@ export const isTeamOfRepository = ({ id, ownerId }: Repository): SQL =>
   );
 
 /** The condition that a team is named so, in any case. */
-const isTeamNamed = (name: string): SQL => eq(teams.lowerName, name.toLowerCase());
+const isTeamNamed = (name: string | SQL): SQL => eq(teams.lowerName, lowered(name));
 
 /** Selects the id of the team of an organization that is named so. */
 export const idOfTeam = (orgId: number | SQL, name: string): SQL<number> => sql<number>`(
@@ -91,14 +98,14 @@ export const idOfTeam = (orgId: number | SQL, name: string): SQL<number> => sql<
 )`;
 
 /** The condition that a team's name, or its description, contains a text. */
-export function isTeamMatching(text: string, includesDescription: boolean): SQL {
-  const isNamed = sql`instr(${teams.lowerName}, ${text.toLowerCase()}) > 0`;
-  const isDescribed = sql`instr(lower(${teams.description}), ${text.toLowerCase()}) > 0`;
+export function isTeamMatching(text: string | SQL, includesDescription: boolean): SQL {
+  const isNamed = sql`instr(${teams.lowerName}, ${lowered(text)}) > 0`;
+  const isDescribed = sql`instr(lower(${teams.description}), ${lowered(text)}) > 0`;
   return anyOf(isNamed, includesDescription ? isDescribed : undefined);
 }
 
 /** Selects a team of a repository's owner by name, and whether it reaches the repository. */
-export const selectTeamForRepository = (db: Database, repo: Repository, name: string) =>
+export const selectTeamForRepository = (db: Database, repo: RepositoryIds, name: string | SQL) =>
   db
     .select({
       team: columnsOf(teams, "t"),
@@ -110,7 +117,7 @@ export const selectTeamForRepository = (db: Database, repo: Repository, name: st
 /** Selects whether a user is a member of the organization that owns a repository. */
 export const selectMembershipForRepository = (
   db: Database,
-  repo: Repository,
+  { ownerId }: Pick<RepositoryIds, "ownerId">,
   userId: number | SQL | undefined,
 ) =>
   db
@@ -118,7 +125,7 @@ export const selectMembershipForRepository = (
       isMember: flagColumn(isMemberOf(sql`${users.id}`, sql`${userId ?? null}`), "is_member"),
     })
     .from(users)
-    .where(eq(users.id, repo.ownerId));
+    .where(eq(users.id, ownerId));
 
 /** Selects the lower-case names of teams in organizations that a user belongs to. */
 export const selectTeamNames = (db: Database, isNamed: SQL, memberId: number | null | SQL) =>
@@ -144,17 +151,13 @@ export const teamIdsOf = (orgId: SQL, userId: SQL): SQL => sql`(
 )`;
 
 /**
- * The condition that a team is one of some, by name in any case or by id, in a query over `teams`.
+ * The condition that a team is one of some, by id or by name, in a query over `teams`.
  *
- * @param ids Selects the ids.
+ * @param ids        Selects the ids.
+ * @param lowerNames Selects the names in lower case.
  */
-export const isTeamAmong = (ids: SQL, names: readonly string[] = []): SQL => {
-  const lowerNames = JSON.stringify(names.map((name) => name.toLowerCase()));
-  return anyOf(
-    sql`${teams.id} in ${ids}`,
-    sql`${teams.lowerName} in (select value from json_each(${lowerNames}))`,
-  );
-};
+export const isTeamAmong = (ids: SQL, lowerNames?: SQL): SQL =>
+  anyOf(sql`${teams.id} in ${ids}`, lowerNames && sql`${teams.lowerName} in ${lowerNames}`);
 
 /** Selects those of some teams that an organization has, and whether a condition on `teams` holds for each. */
 export const selectTeamsHolding = (

@@ -1,11 +1,6 @@
 import { and, eq, or, sql, type SQL } from "drizzle-orm";
 
-import {
-  blockedUserIds,
-  insertBlock,
-  removeBlock,
-  selectBlockedPage,
-} from "../../auth/access/blocks.ts";
+import { insertBlock, removeBlock, selectBlockedPage } from "../../auth/access/blocks.ts";
 import { deleteCollaborationsBetween } from "../../auth/access/collaborators.ts";
 import { deleteTransfersBetween } from "../../auth/access/transfers.ts";
 import type { Ctx } from "../../context.ts";
@@ -15,7 +10,7 @@ import { record, recordIfChanged } from "../../events/record.ts";
 import { malformed, type Failure } from "../../lib/failure.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { findAccountIn } from "./find-account.ts";
+import { findAccountIn } from "./list-accounts.ts";
 
 /**
  * Blocks a user, and undoes what ties the two accounts, in both directions: follows, stars and watches of each
@@ -92,13 +87,16 @@ export async function deleteBlock(ctx: Ctx, blocker: User, blocked: User): Promi
 
 /** Finds a user that an account blocks, even if the user has become invisible to the caller; or undefined. */
 export const findBlocked = (ctx: Ctx, blocker: User, name: string): Promise<User | undefined> =>
-  findAccountIn(ctx, blockedUserIds(blocker.id), name);
+  findAccountIn(ctx, { blockedBy: blocker.id }, name);
 
 /**
  * Lists the users that an account blocks, latest block first, including those that have become invisible to the
  * caller: otherwise the block could not be ended.
  */
 export async function listBlocked(ctx: Ctx, blocker: User, slice: Slice): Promise<Listed<User>> {
-  const [rows, [counted]] = await ctx.db.batch(selectBlockedPage(ctx.db, blocker.id, slice));
+  const { size, offset } = slice;
+  const [rows, [counted]] = await ctx.db.batch(
+    selectBlockedPage(ctx.db, { blockerId: blocker.id, size, offset }),
+  );
   return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
 }

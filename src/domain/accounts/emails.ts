@@ -2,6 +2,7 @@ import { and, eq, inArray } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { emailAddresses, type EmailAddress, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
@@ -12,13 +13,17 @@ import { checkEmail } from "./email-address.ts";
 
 /** Lists a user's email addresses, the primary one first. */
 export async function listEmails(ctx: Ctx, user: User): Promise<EmailAddress[]> {
-  const addresses = await ctx.db
-    .select()
-    .from(emailAddresses)
-    .where(eq(emailAddresses.userId, user.id))
-    .orderBy(emailAddresses.id);
+  const addresses = await addressesOfUser(ctx.db, { userId: user.id });
   return addresses.toSorted((a, b) => Number(b.isPrimary) - Number(a.isPrimary));
 }
+
+const addressesOfUser = prepare((db, p: Params<{ userId: number }>) =>
+  db
+    .select()
+    .from(emailAddresses)
+    .where(eq(emailAddresses.userId, p.userId))
+    .orderBy(emailAddresses.id),
+);
 
 /** Maximum addresses in one request. */
 export const EMAILS_MAX = 20;

@@ -10,7 +10,7 @@ import {
   toCallerSql,
 } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, columnsOf, type Database } from "../../db/db.ts";
+import { columnsOf, type Database } from "../../db/db.ts";
 import { lowered } from "../../db/ids-of-names.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { userRedirects, users, type User } from "../../db/schema/index.ts";
@@ -87,17 +87,6 @@ export async function findMembership(
 
 export const isSeen = (actor: Actor, row: AccountRow): boolean =>
   seesAccount(actor, row.account, row.isMember);
-
-/**
- * Finds an account by name within a set of ids, including private accounts: for callers that may list the set.
- * A token limited to public resources finds public accounts only.
- */
-export async function findAccountIn(ctx: Ctx, ids: SQL, name: string): Promise<User | undefined> {
-  const isFound = allOf(sql`${users.id} in ${ids}`, isAccountNamed(name));
-  const [account] = await ctx.db.select().from(users).where(isFound);
-  const isHidden = ctx.actor.scopes.isPublicOnly && account?.visibility !== "public";
-  return isHidden ? undefined : account;
-}
 
 /** Finds an account visible to the caller by its current or a former name, or undefined. */
 export const findSeenAccount = async (ctx: Ctx, name: string): Promise<User | undefined> =>

@@ -1,13 +1,14 @@
-import { asc, eq, sql, type SQL } from "drizzle-orm";
+import { eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { seesPublicOnly, type Actor } from "../../auth/actor.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, anyOf, columnsOf, quotePhrase } from "../../db/db.ts";
+import { allOf, anyOf, type Database, quotePhrase } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { users, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { listAccountsWhere } from "./list-accounts.ts";
+import { selectAccountPage, selectAccountRows, toAccountList } from "./list-accounts.ts";
 
 /** Maximum index matches considered, which bounds the cost of a common word. */
 const MATCH_MAX = 1000;
@@ -28,27 +29,63 @@ export async function searchUsers(
   userId: number | undefined,
   slice: Slice,
 ): Promise<Listed<User>> {
-  const isUser = allOf(eq(users.kind, "user"), isAccountVisible(principalOf(ctx.actor)));
   const lower = text.toLowerCase();
   // The full-text index ignores a text after its first NUL.
   if (lower.includes("\0")) return { items: [], total: 0 };
-  const isIndexed = [...lower].length >= INDEXED_MIN;
-  if (userId !== undefined) {
-    const isFound = isIndexed ? byText(ctx.actor, lower, userId) : contains(lower);
-    return listAccountsWhere(ctx, allOf(isUser, eq(users.id, userId), isFound), slice);
-  }
-  if (lower === "") return listAll(ctx, isUser, slice);
-  const isFound = isIndexed ? byText(ctx.actor, lower) : byPrefix(lower);
-  return listAccountsWhere(ctx, allOf(isUser, isFound), slice);
+  const { db, actor } = ctx;
+  const search = toSearch(actor, lower, userId !== undefined);
+  const { size, offset } = slice;
+  const found = { principal: principalOf(actor), userId, search, size, offset };
+  return toAccountList(await db.batch(usersFound(db, found)));
 }
 
-const contains = (text: string): SQL =>
-  sql`(instr(${users.lowerName}, ${text}) or instr(lower(${users.fullName}), ${text}))`;
+/** A text in lower case that users are searched by; without one all are listed. */
+type Search =
+  /** The phrase is for the full-text index; the address is that of the caller. */
+  | { readonly phrase: string; readonly inOwnAddress: string }
+  | { readonly from: string; readonly to: string }
+  | { readonly part: string };
+
+function toSearch(actor: Actor, lower: string, isOfOneUser: boolean): Search | undefined {
+  if ([...lower].length >= INDEXED_MIN) {
+    const phrase = `{${searchedColumns(actor)}} : ${quotePhrase(lower)}`;
+    return { phrase, inOwnAddress: lower };
+  }
+  if (isOfOneUser) return { part: lower };
+  // Texts that are too short for the index match the beginning of login names.
+  return lower === "" ? undefined : { from: lower, to: `${lower}\u{10ffff}` };
+}
+
+interface Found extends Slice {
+  readonly principal: Principal;
+  readonly userId: number | undefined;
+  readonly search: Search | undefined;
+}
+
+const usersFound = prepareAll((db, p: Params<Found>) => {
+  const isUser = allOf(
+    eq(users.kind, "user"),
+    isAccountVisible(p.principal),
+    p.userId && eq(users.id, p.userId),
+  );
+  return p.search
+    ? selectAccountPage(db, allOf(isUser, isFound(p.search, p)), p)
+    : selectSome(db, isUser, p);
+});
+
+function isFound(search: Params<Search>, p: Params<Found>): SQL {
+  if ("phrase" in search) return byText(search, p);
+  if ("from" in search) return byPrefix(search);
+  const { part } = search;
+  return sql`(instr(${users.lowerName}, ${part}) or instr(lower(${users.fullName}), ${part}))`;
+}
 
 /** The full-text index folds the case of every alphabet; SQLite's own functions fold ASCII only. */
-function byText(actor: Actor, text: string, userId?: number): SQL {
-  const phrase = `{${searchedColumns(actor)}} : ${quotePhrase(text)}`;
-  const isThis = userId === undefined ? sql`1` : sql`rowid = ${userId}`;
+function byText(
+  { phrase, inOwnAddress }: Params<{ phrase: string; inOwnAddress: string }>,
+  { principal, userId }: Params<Found>,
+): SQL {
+  const isThis = userId ? sql`rowid = ${userId}` : sql`1`;
   return anyOf(
     sql`${users.id} in (
       select rowid
@@ -57,7 +94,7 @@ function byText(actor: Actor, text: string, userId?: number): SQL {
       order by rowid desc
       limit ${MATCH_MAX}
     )`,
-    hasOwnAddress(actor, text),
+    hasOwnAddress(principal, inOwnAddress),
   );
 }
 
@@ -72,34 +109,49 @@ function searchedColumns(actor: Actor): string {
 }
 
 /** Matches the caller, whose own address may be hidden from others. */
-function hasOwnAddress(actor: Actor, text: string): SQL | undefined {
-  if (!actor.user || seesPublicOnly(actor)) return undefined;
-  return sql`(${users.id} = ${actor.user.id} and instr(lower(${users.email}), ${text}))`;
+function hasOwnAddress({ userId, isPublicOnly }: Params<Principal>, text: SQL): SQL | undefined {
+  if (userId === undefined || isPublicOnly) return undefined;
+  return sql`(${users.id} = ${userId} and instr(lower(${users.email}), ${text}))`;
 }
 
-/** Matches texts that are too short for the index against the beginning of login names. */
-function byPrefix(text: string): SQL {
-  return sql`${users.id} in (
-    select id
-    from ${users}
-    where lower_name >= ${text} and lower_name < ${`${text}\u{10ffff}`}
-    limit ${MATCH_MAX}
-  )`;
-}
+const byPrefix = ({ from, to }: Params<{ from: string; to: string }>): SQL => sql`${users.id} in (
+  select id
+  from ${users}
+  where lower_name >= ${from} and lower_name < ${to}
+  limit ${MATCH_MAX}
+)`;
 
-async function listAll(ctx: Ctx, isUser: SQL, { size, offset }: Slice): Promise<Listed<User>> {
+/** Selects a page of the users that match a condition, and their total up to `TOTAL_MAX`. */
+function selectSome(db: Database, isUser: SQL, slice: Params<Slice>) {
   const some = sql`(select 1 from ${users} where ${isUser} limit ${TOTAL_MAX})`;
-  const [rows, [counted]] = await ctx.db.batch([
-    ctx.db
-      .select({ user: columnsOf(users, "u") })
-      .from(users)
-      .where(isUser)
-      .orderBy(asc(users.lowerName))
-      .limit(size)
-      .offset(offset),
-    ctx.db
+  return [
+    selectAccountRows(db, isUser, slice),
+    db
       .select({ total: sql<number>`(select count(*) from ${some})`.as("total") })
       .from(sql`(select 1)`),
-  ]);
-  return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
+  ] as const;
 }
+
+/** Restricts a list of users; what is undefined does not. */
+interface UserFilter {
+  readonly sourceId: number | undefined;
+  /** The name at the login source. */
+  readonly loginName: string | undefined;
+}
+
+/** Lists all users by name, for administrators of the site. */
+export const listUsers = async (
+  { db }: Ctx,
+  filter: UserFilter,
+  { size, offset }: Slice,
+): Promise<Listed<User>> =>
+  toAccountList(await db.batch(usersOfFilter(db, { ...filter, size, offset })));
+
+const usersOfFilter = prepareAll((db, p: Params<UserFilter & Slice>) => {
+  const isListed = allOf(
+    eq(users.kind, "user"),
+    p.sourceId && eq(users.loginSourceId, p.sourceId),
+    p.loginName && eq(users.loginName, p.loginName),
+  );
+  return selectAccountPage(db, isListed, p);
+});

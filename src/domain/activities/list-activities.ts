@@ -1,11 +1,11 @@
 import { desc, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Actor } from "../../auth/actor.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
 import { isReachedByTeam, organizationOfTeam } from "../../auth/access/granted-repositories.ts";
-import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, columnsOf } from "../../db/db.ts";
+import { allOf, columnsOf, type Database } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import {
   ACTIVITY_KINDS,
   events,
@@ -16,7 +16,12 @@ import {
   type User,
 } from "../../db/schema/index.ts";
 import type { ActivityEntry } from "../../shapes/events/activity.ts";
-import { isEventPublic, isEventVisible } from "../events/event-visibility.ts";
+import {
+  type EventReader,
+  eventReaderOf,
+  isEventPublic,
+  isEventVisible,
+} from "../events/event-visibility.ts";
 import { isActorShown } from "../events/is-actor-shown.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
@@ -44,45 +49,50 @@ const EXAMINED_WATCHED_MAX = 1000;
 const WATCHED_MAX = 500;
 
 /** Lists the activities in a repository, latest first. */
-export function listRepositoryActivities(
+export const listRepositoryActivities = async (
   ctx: Ctx,
-  repo: Repository,
+  { id }: Repository,
   query: FeedQuery,
   slice: Slice,
-): Promise<Listed<ActivityEntry>> {
-  const isIn = eq(events.repoId, repo.id);
-  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth, isNoStarOrWatch), slice);
-}
+): Promise<Listed<ActivityEntry>> =>
+  toListed(ctx, await ctx.db.batch(ofRepository(ctx.db, { ...toPage(ctx, query, slice), id })));
+
+const ofRepository = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
+  const isIn = eq(events.repoId, id);
+  return selectFeed(db, page, (depth) => walk(page, isIn, depth, isNoStarOrWatch));
+});
 
 /** Lists the activities in the repositories of an organization, latest first. */
-export function listOrganizationActivities(
+export const listOrganizationActivities = async (
   ctx: Ctx,
-  org: User,
+  { id }: User,
   query: FeedQuery,
   slice: Slice,
-): Promise<Listed<ActivityEntry>> {
-  const isIn = eq(events.ownerId, org.id);
-  return listFeed(ctx, (depth) => walk(ctx, isIn, query, depth, isNoStarOrWatch), slice);
-}
+): Promise<Listed<ActivityEntry>> =>
+  toListed(ctx, await ctx.db.batch(ofOrganization(ctx.db, { ...toPage(ctx, query, slice), id })));
+
+const ofOrganization = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
+  const isIn = eq(events.ownerId, id);
+  return selectFeed(db, page, (depth) => walk(page, isIn, depth, isNoStarOrWatch));
+});
 
 /**
  * Lists the activities in the repositories that a team reaches, latest first. Callers check that the team
  * is visible.
  */
-export function listTeamActivities(
+export const listTeamActivities = async (
   ctx: Ctx,
-  teamId: number,
+  id: number,
   query: FeedQuery,
   slice: Slice,
-): Promise<Listed<ActivityEntry>> {
-  const isOrganizationEvent = sql`${events.ownerId} = ${organizationOfTeam(teamId)}`;
-  const extraCondition = allOf(isNoStarOrWatch, isReachedByTeam(teamId, sql`${events.repoId}`));
-  return listFeed(
-    ctx,
-    (depth) => walk(ctx, isOrganizationEvent, query, depth, extraCondition),
-    slice,
-  );
-}
+): Promise<Listed<ActivityEntry>> =>
+  toListed(ctx, await ctx.db.batch(ofTeam(ctx.db, { ...toPage(ctx, query, slice), id })));
+
+const ofTeam = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
+  const isOrganizationEvent = sql`${events.ownerId} = ${organizationOfTeam(id)}`;
+  const extraCondition = allOf(isNoStarOrWatch, isReachedByTeam(id, sql`${events.repoId}`));
+  return selectFeed(db, page, (depth) => walk(page, isOrganizationEvent, depth, extraCondition));
+});
 
 /**
  * Lists the activities of a user, and those of other users in the 500 repositories that the user watched
@@ -101,6 +111,21 @@ export async function listUserActivities(
 ): Promise<Listed<ActivityEntry>> {
   const seesAll = seesWholeFeed(ctx.actor, user);
   if (user.isActivityHidden && !seesAll) return { items: [], total: 0 };
+  const listed = { userId: user.id, seesAll, isOwnOnly: query.isOwnOnly };
+  return toListed(
+    ctx,
+    await ctx.db.batch(ofUser(ctx.db, { ...toPage(ctx, query, slice), ...listed })),
+  );
+}
+
+type UserFeedPage = FeedPage & {
+  readonly userId: number;
+  readonly seesAll: boolean;
+  readonly isOwnOnly: boolean;
+};
+
+const ofUser = prepareAll((db, p: Params<UserFeedPage>) => {
+  const { userId, seesAll, isOwnOnly } = p;
   const isPublic = seesAll
     ? undefined
     : sql`exists (
@@ -108,32 +133,32 @@ export async function listUserActivities(
       from ${repositories}
       where ${repositories.id} = ${events.repoId} and ${repositories.isPrivate} = 0
     )`;
-  const own = (depth: number) => walk(ctx, eq(events.actorId, user.id), query, depth, isPublic);
-  if (query.isOwnOnly) return listFeed(ctx, own, slice);
+  const own = (depth: number | SQL) => walk(p, eq(events.actorId, userId), depth, isPublic);
+  if (isOwnOnly) return selectFeed(db, p, own);
 
   const isWatched = sql`${events.repoId} = latest.repo_id`;
-  const isByOthers = allOf(sql`${events.actorId} <> ${user.id}`, isNoStarOrWatch, isPublic);
+  const isByOthers = allOf(sql`${events.actorId} <> ${userId}`, isNoStarOrWatch, isPublic);
   // One walk for each watched repository, as deep as the page: the rows read do not grow with the history
   // of the repository.
   const latest = sql`(
     select ${watches.repoId} as repo_id
     from ${watches}
-    where ${watches.userId} = ${user.id}
+    where ${watches.userId} = ${userId}
     order by ${watches.createdAt} desc, ${watches.repoId} desc
     limit ${sql.raw(String(WATCHED_MAX))}
   ) latest`;
-  const watched = (depth: number) => sql`
+  const watched = (depth: number | SQL) => sql`
     select entry.value ->> 0 as id, entry.value ->> 1 as created_at, entry.value ->> 2 as position
     from ${latest}, json_each(
       (
         select json_group_array(json_array(id, created_at, position))
-        from (${walk(ctx, isWatched, query, depth, isByOthers, EXAMINED_WATCHED_MAX)})
+        from (${walk(p, isWatched, depth, isByOthers, EXAMINED_WATCHED_MAX)})
       )
     ) entry`;
-  const both = (depth: number) =>
+  const both = (depth: number | SQL) =>
     sql`select * from (${own(depth)}) union all select * from (${watched(depth)})`;
-  return listFeed(ctx, both, slice);
-}
+  return selectFeed(db, p, both);
+});
 
 /** The contributions of a user in one interval. */
 export interface Contributions {
@@ -160,32 +185,47 @@ export async function countContributions(
 ): Promise<Contributions[]> {
   const seesAll = seesWholeFeed(ctx.actor, user);
   if (user.isActivityHidden && !seesAll) return [];
+  return contributionsOf(ctx.db, {
+    reader: eventReaderOf(ctx.actor),
+    userId: user.id,
+    since: ctx.now - HEATMAP_DAYS * DAY_MS,
+    examinedMax,
+  });
+}
+
+interface HeatmapQuery {
+  readonly reader: EventReader;
+  readonly userId: number;
+  readonly since: number;
+  readonly examinedMax: number;
+}
+
+const contributionsOf = prepare((db, p: Params<HeatmapQuery>) => {
   const part = sql`${events.createdAt} / ${sql.raw(String(HEATMAP_PART_MS))}`;
-  const since = ctx.now - HEATMAP_DAYS * DAY_MS;
-  const examined = ctx.db
+  const examined = db
     .select({ id: events.id })
     .from(events)
     .where(
       allOf(
-        eq(events.actorId, user.id),
+        eq(events.actorId, p.userId),
         sql`${events.type} in ${ACTIVITY_KINDS}`,
-        sql`${events.createdAt} > ${since}`,
+        sql`${events.createdAt} > ${p.since}`,
       ),
     )
     .orderBy(desc(events.createdAt), desc(events.id))
-    .limit(examinedMax)
+    .limit(p.examinedMax)
     .as("looked");
-  return ctx.db
+  return db
     .select({
       timestamp: sql<number>`${part} * ${sql.raw(String(HEATMAP_PART_MS / 1000))}`.as("timestamp"),
       contributions: sql<number>`count(*)`.as("contributions"),
     })
     .from(examined)
     .crossJoin(events)
-    .where(allOf(eq(events.id, examined.id), isRepositoryShown(ctx)))
+    .where(allOf(eq(events.id, examined.id), isRepositoryShown(p.reader)))
     .groupBy(part)
     .orderBy(part);
-}
+});
 
 /**
  * Whether the caller sees activities in private repositories in a user's feed: the user and administrators
@@ -198,11 +238,11 @@ const seesWholeFeed = (actor: Actor, { id }: User): boolean =>
 const isNoStarOrWatch = sql`${events.type} not in ('star.created', 'watch.created')`;
 
 /** The condition for an event of a repository that the caller may currently see. */
-function isRepositoryShown({ actor }: Ctx): SQL {
+function isRepositoryShown(reader: Params<EventReader>): SQL {
   const isShown = allOf(
     // A token without a repository scope sees public repositories only.
-    hasScope(actor.scopes, "read:repository") ? undefined : isEventPublic,
-    isEventVisible(actor),
+    reader.repositories ? undefined : isEventPublic,
+    isEventVisible(reader),
   );
   return sql`exists (
     select 1 from ${repositories} where ${repositories.id} = ${events.repoId} and ${isShown}
@@ -220,24 +260,23 @@ function isRepositoryShown({ actor }: Ctx): SQL {
  * @param extraCondition Further condition on the events.
  */
 function walk(
-  ctx: Ctx,
+  { reader, day }: Params<FeedPage>,
   isIn: SQL,
-  { dayAt }: FeedQuery,
-  depth: number,
+  depth: number | SQL,
   extraCondition?: SQL,
   examinedMax = EXAMINED_MAX,
 ): SQL {
   const isOfDay =
-    dayAt === undefined
-      ? undefined
-      : sql`${events.createdAt} >= ${dayAt} and ${events.createdAt} < ${dayAt + DAY_MS}`;
+    day && sql`${events.createdAt} >= ${day.from} and ${events.createdAt} < ${day.to}`;
   const isExamined = allOf(isIn, sql`${events.type} in ${ACTIVITY_KINDS}`, isOfDay);
   const isShown = allOf(
     extraCondition,
-    isRepositoryShown(ctx),
+    isRepositoryShown(reader),
     isActivityPresent,
     sql`exists (
-      select 1 from ${users} where ${users.id} = ${events.actorId} and ${isActorShown(ctx.actor)}
+      select 1
+      from ${users}
+      where ${users.id} = ${events.actorId} and ${isActorShown(reader.principal)}
     )`,
     sql`(
       ${events.type} <> 'repository.pushed'
@@ -266,28 +305,48 @@ function walk(
     limit ${depth}`;
 }
 
+/** Who reads which part of a feed, as arguments of its queries. */
+interface FeedPage {
+  readonly reader: EventReader;
+  /** The times between which its entries are, in milliseconds. */
+  readonly day: { readonly from: number; readonly to: number } | undefined;
+  /** Entries up to the end of the page. */
+  readonly end: number;
+  readonly size: number;
+  readonly offset: number;
+}
+
+function toPage({ actor }: Ctx, { dayAt }: FeedQuery, { size, offset }: Slice): FeedPage {
+  const end = Math.min(offset + size, ENTRIES_MAX);
+  return {
+    reader: eventReaderOf(actor),
+    day: dayAt === undefined ? undefined : { from: dayAt, to: dayAt + DAY_MS },
+    end,
+    size: Math.max(end - offset, 0),
+    offset,
+  };
+}
+
 /**
- * Lists a page of a feed.
+ * Selects a page of a feed: its entries, their repositories and the total.
  *
  * Cost: one round trip; as many rows as the page is deep, plus the skipped rows up to `EXAMINED_MAX`.
  *
  * @param entries Builds the query of the given number of entries.
  */
-async function listFeed(
-  ctx: Ctx,
-  entries: (depth: number) => SQL,
-  { size, offset }: Slice,
-): Promise<Listed<ActivityEntry>> {
-  const end = Math.min(offset + size, ENTRIES_MAX);
-  const shown = Math.max(end - offset, 0);
+function selectFeed(
+  db: Database,
+  { reader, end, size, offset }: Params<FeedPage>,
+  entries: (depth: number | SQL) => SQL,
+) {
   const page = sql`(
     select *
     from (${entries(end)})
     order by created_at desc, id desc, position
-    limit ${shown} offset ${offset}
+    limit ${size} offset ${offset}
   ) page`;
-  const [rows, repositoryRows, [counted]] = await ctx.db.batch([
-    ctx.db
+  return [
+    db
       .select({
         event: columnsOf(events, "e"),
         actor: columnsOf(users, "u"),
@@ -298,17 +357,24 @@ async function listFeed(
       .innerJoin(page, sql`page.id = ${events.id}`)
       .innerJoin(users, eq(users.id, events.actorId))
       .orderBy(desc(events.createdAt), desc(events.id), sql`page.position`),
-    selectRepositories(ctx.db, callerSql(ctx.actor)).where(
+    selectRepositories(db, toCallerSql(reader.principal)).where(
       sql`${repositories.id} in (
         select ${events.repoId} from ${page} join ${events} on ${events.id} = page.id
       )`,
     ),
-    ctx.db
+    db
       .select({ total: sql<number>`count(*)`.as("total") })
       .from(sql`(select 1 from (${entries(ENTRIES_MAX)}) limit ${ENTRIES_MAX}) counted`),
-  ]);
+  ] as const;
+}
+
+type Statements = ReturnType<typeof selectFeed>;
+type Rows = readonly [Awaited<Statements[0]>, Awaited<Statements[1]>, Awaited<Statements[2]>];
+
+/** The list of the rows of `selectFeed`. */
+function toListed({ actor }: Ctx, [rows, repositoryRows, [counted]]: Rows): Listed<ActivityEntry> {
   const repositoriesById = new Map(
-    repositoryRows.map((row) => [row.repo.id, toRepositoryContext(ctx.actor, row)]),
+    repositoryRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]),
   );
   const items = rows.flatMap((row) => {
     const repo = repositoriesById.get(row.event.repoId ?? 0);

@@ -1,7 +1,8 @@
 import { asc, desc, eq, gt, gte, inArray, lt, sql, type Column, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { allOf } from "../../db/db.ts";
+import { allOf, type Database } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { auditEvents, users, type User } from "../../db/schema/index.ts";
 import type { AuditEntryRow, AuditKind } from "../../shapes/audit/audit-event.ts";
 
@@ -43,19 +44,35 @@ export async function listAudit(
   filter: AuditFilter,
   cursor: AuditCursor,
 ): Promise<AuditSlice> {
-  const { isKind, isActor, isOwner } = await conditionsOf(ctx, filter);
-  // The one that leaves the fewest entries to examine.
-  const narrowest = isActor ?? isOwner ?? isKind ?? sql`1`;
-  return listEntries(ctx, [narrowest], sql`1`, filter, cursor);
+  const wanted = await resolveNames(ctx, filter);
+  return toSlice(cursor, await ctx.db.batch(allEntries(ctx.db, ...toPage(wanted, cursor))));
 }
 
+const allEntries = prepareAll((db, p: Params<AuditPage>, order: AuditOrder) => {
+  const { isActor, isOwner, isKind } = conditionsOf(p.wanted);
+  // The one that leaves the fewest entries to examine.
+  const narrowest = isActor ?? isOwner ?? isKind ?? sql`1`;
+  return selectEntries(db, [narrowest], sql`1`, p, order);
+});
+
 /** Lists the entries that belong to an organization, for its owners. */
-export const listOrganizationAudit = (
+export async function listOrganizationAudit(
   ctx: Ctx,
   org: User,
   filter: AuditFilter,
   cursor: AuditCursor,
-) => listEntries(ctx, [eq(auditEvents.ownerId, org.id)], sql`1`, filter, cursor);
+): Promise<AuditSlice> {
+  const [page, order] = toPage(await resolveNames(ctx, filter), cursor);
+  return toSlice(
+    cursor,
+    await ctx.db.batch(entriesOfOrganization(ctx.db, { ...page, orgId: org.id }, order)),
+  );
+}
+
+const entriesOfOrganization = prepareAll(
+  (db, p: Params<AuditPage & { orgId: number }>, order: AuditOrder) =>
+    selectEntries(db, [eq(auditEvents.ownerId, p.orgId)], sql`1`, p, order),
+);
 
 /**
  * Lists what happened to the caller's account, what the caller did, and what concerned them elsewhere.
@@ -63,18 +80,54 @@ export const listOrganizationAudit = (
  * SECURITY: where others were when they acted is for administrators to know. Whoever tried to sign in to the account
  * has no name, only an address.
  */
-export function listOwnAudit(ctx: Ctx, user: User, filter: AuditFilter, cursor: AuditCursor) {
-  const concerns = [auditEvents.ownerId, auditEvents.actorId, auditEvents.userId].map((column) =>
-    eq(column, user.id),
+export async function listOwnAudit(
+  ctx: Ctx,
+  user: User,
+  filter: AuditFilter,
+  cursor: AuditCursor,
+): Promise<AuditSlice> {
+  const [page, order] = toPage(await resolveNames(ctx, filter), cursor);
+  return toSlice(
+    cursor,
+    await ctx.db.batch(entriesOfUser(ctx.db, { ...page, userId: user.id }, order)),
   );
-  const isOwnAct = sql`
-    (${auditEvents.actorId} = ${user.id} and ${auditEvents.sudoerId} is null)
-    or (${auditEvents.ownerId} = ${user.id} and ${auditEvents.kind} = 'sign_in.failed')`;
-  return listEntries(ctx, concerns, isOwnAct, filter, cursor);
 }
 
+const entriesOfUser = prepareAll(
+  (db, p: Params<AuditPage & { userId: number }>, order: AuditOrder) => {
+    const { userId } = p;
+    const concerns = [auditEvents.ownerId, auditEvents.actorId, auditEvents.userId].map((column) =>
+      eq(column, userId),
+    );
+    const isOwnAct = sql`
+      (${auditEvents.actorId} = ${userId} and ${auditEvents.sudoerId} is null)
+      or (${auditEvents.ownerId} = ${userId} and ${auditEvents.kind} = 'sign_in.failed')`;
+    return selectEntries(db, concerns, isOwnAct, p, order);
+  },
+);
+
+/** The order of a list, which decides about its SQL. */
+interface AuditOrder {
+  readonly order: AuditCursor["order"];
+}
+
+/** What a list has and where it starts, as arguments of its queries. */
+interface AuditPage {
+  readonly wanted: Wanted;
+  readonly from: number;
+  readonly size: number;
+}
+
+const toPage = (
+  wanted: Wanted,
+  { after, order, size }: AuditCursor,
+): [page: AuditPage, order: AuditOrder] => [
+  { wanted, from: after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER), size },
+  { order },
+];
+
 /**
- * Lists a page of the log, in the order of the entries' ids.
+ * Selects a page of the log, in the order of the entries' ids, and the last id that was examined.
  *
  * A cursor skips no entry: D1 has a single writer, which assigns ids in the order in which transactions become visible.
  * With a filter a page may be short or empty before the end; at the end `next` is the cursor of the request.
@@ -83,18 +136,17 @@ export function listOwnAudit(ctx: Ctx, user: User, filter: AuditFilter, cursor: 
  *
  * @param isIn Conditions with an index each; an entry that meets one of them is in the log.
  */
-async function listEntries(
-  ctx: Ctx,
+function selectEntries(
+  db: Database,
   isIn: readonly SQL[],
   isAddressShown: SQL,
-  filter: AuditFilter,
-  { after, order, size }: AuditCursor,
-): Promise<AuditSlice> {
+  { wanted, from, size }: Params<AuditPage>,
+  { order }: AuditOrder,
+) {
   const { id } = auditEvents;
-  const { isKind, isActor, isOwner } = await conditionsOf(ctx, filter);
+  const { isKind, isActor, isOwner } = conditionsOf(wanted);
   const direction = order === "asc" ? asc : desc;
-  const from = after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER);
-  const isBeyond = allOf(order === "asc" ? gt(id, from) : lt(id, from), ...boundsOf(ctx, filter));
+  const isBeyond = allOf(order === "asc" ? gt(id, from) : lt(id, from), ...boundsOf(db, wanted));
   const parts = isIn.map(
     (condition) => sql`
       select id
@@ -112,19 +164,28 @@ async function listEntries(
     limit ${EXAMINED_MAX}
   ) looked`;
   const last = order === "asc" ? sql`max(looked.id)` : sql`min(looked.id)`;
-  const [rows, [end]] = await ctx.db.batch([
-    ctx.db
+  return [
+    db
       .select({
         row: auditEvents,
         isAddressShown: sql<number>`${isAddressShown}`.as("is_address_shown"),
       })
       .from(auditEvents)
       .innerJoin(examined, sql`looked.id = ${id}`)
-      .where(allOf(isKind, isActor, isOwner, isBetween(filter)))
+      .where(allOf(isKind, isActor, isOwner, isBetween(wanted)))
       .orderBy(direction(id))
       .limit(size),
-    ctx.db.select({ id: sql<number | null>`${last}`.as("last_id") }).from(examined),
-  ]);
+    db.select({ id: sql<number | null>`${last}`.as("last_id") }).from(examined),
+  ] as const;
+}
+
+type Statements = ReturnType<typeof selectEntries>;
+
+/** The page of the rows of `selectEntries`. */
+function toSlice(
+  { after, size }: AuditCursor,
+  [rows, [end]]: readonly [Awaited<Statements[0]>, Awaited<Statements[1]>],
+): AuditSlice {
   const items = rows.map(({ row, isAddressShown: isShown }) => ({
     row,
     isAddressShown: isShown === 1,
@@ -133,45 +194,66 @@ async function listEntries(
   return { items, next: lastListed ?? end?.id ?? after ?? 0 };
 }
 
-/** The conditions of a filter; the names of accounts that exist are their ids, which have indexes. */
-async function conditionsOf({ db }: Ctx, { kind, actor, owner }: AuditFilter) {
+/** An account of a filter: the id of one that exists, which has an index, or a name in lower case. */
+type WantedAccount = { readonly id: number } | { readonly lowerName: string };
+
+/** A filter as an argument of a query. */
+type Wanted = Pick<AuditFilter, "kind" | "since" | "before"> & {
+  readonly actor: WantedAccount | undefined;
+  readonly owner: WantedAccount | undefined;
+};
+
+async function resolveNames(
+  { db }: Ctx,
+  { kind, since, before, ...accounts }: AuditFilter,
+): Promise<Wanted> {
+  const [actor, owner] = [accounts.actor?.toLowerCase(), accounts.owner?.toLowerCase()];
   const names = [actor, owner].filter((name) => name !== undefined);
-  const found =
-    names.length === 0
-      ? []
-      : await db
-          .select({ id: users.id, lowerName: users.lowerName })
-          .from(users)
-          .where(
-            inArray(
-              users.lowerName,
-              names.map((name) => name.toLowerCase()),
-            ),
-          );
-  const isNamed = (idColumn: Column, nameColumn: Column, name: string | undefined) => {
-    if (name === undefined) return undefined;
-    const lower = name.toLowerCase();
+  const found = names.length === 0 ? [] : await idsOfNames(db, { names });
+  const resolve = (lower: string | undefined): WantedAccount | undefined => {
+    if (lower === undefined) return undefined;
     const account = found.find(({ lowerName }) => lowerName === lower);
-    return account ? eq(idColumn, account.id) : sql`lower(${nameColumn}) = ${lower}`;
+    return account ? { id: account.id } : { lowerName: lower };
   };
+  return { kind, since, before, actor: resolve(actor), owner: resolve(owner) };
+}
+
+const idsOfNames = prepare((db, p: Params<{ names: readonly string[] }>) =>
+  db
+    .select({ id: users.id, lowerName: users.lowerName })
+    .from(users)
+    .where(inArray(users.lowerName, p.names)),
+);
+
+/** The conditions of a filter. */
+function conditionsOf({ kind, actor, owner }: Params<Wanted>) {
+  const isAccount = (
+    idColumn: Column,
+    nameColumn: Column,
+    account: Params<WantedAccount> | undefined,
+  ) =>
+    account &&
+    ("id" in account ? eq(idColumn, account.id) : sql`lower(${nameColumn}) = ${account.lowerName}`);
   return {
-    isKind: kind === undefined ? undefined : eq(auditEvents.kind, kind),
-    isActor: isNamed(auditEvents.actorId, auditEvents.actorName, actor),
-    isOwner: isNamed(auditEvents.ownerId, auditEvents.ownerName, owner),
+    isKind: kind && eq(auditEvents.kind, kind),
+    isActor: isAccount(auditEvents.actorId, auditEvents.actorName, actor),
+    isOwner: isAccount(auditEvents.ownerId, auditEvents.ownerName, owner),
   };
 }
 
-const isBetween = ({ since, before }: AuditFilter): SQL =>
+const isBetween = ({ since, before }: Params<Wanted>): SQL =>
   allOf(
     since === undefined ? undefined : gte(auditEvents.createdAt, since),
     before === undefined ? undefined : lt(auditEvents.createdAt, before),
   );
 
 /** The ids between which the entries of a time are, so that a list begins there. */
-function boundsOf({ db }: Ctx, { since, before }: AuditFilter): SQL[] {
+function boundsOf(db: Database, { since, before }: Params<Wanted>): SQL[] {
   const { id, createdAt } = auditEvents;
-  const earlier = (since ?? 0) - REQUEST_MS_MAX;
-  const later = (before ?? 0) + REQUEST_MS_MAX;
+  const margin = sql.raw(String(REQUEST_MS_MAX));
+  const end = Number.MAX_SAFE_INTEGER;
+  const earlier = since && lt(createdAt, sql`${since} - ${margin}`);
+  const later = before && gte(createdAt, sql`${before} + ${margin}`);
   const idAt = (isThere: SQL, direction: typeof asc) =>
     db
       .select({ id })
@@ -180,11 +262,7 @@ function boundsOf({ db }: Ctx, { since, before }: AuditFilter): SQL[] {
       .orderBy(direction(createdAt), direction(id))
       .limit(1);
   return [
-    ...(since === undefined
-      ? []
-      : [sql`${id} > coalesce((${idAt(lt(createdAt, earlier), desc)}), 0)`]),
-    ...(before === undefined
-      ? []
-      : [sql`${id} < coalesce((${idAt(gte(createdAt, later), asc)}), ${Number.MAX_SAFE_INTEGER})`]),
+    ...(earlier ? [sql`${id} > coalesce((${idAt(earlier, desc)}), 0)`] : []),
+    ...(later ? [sql`${id} < coalesce((${idAt(later, asc)}), ${end})`] : []),
   ];
 }

@@ -2,6 +2,7 @@ import { asc, count, eq, gt } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { badges, type Badge } from "../../db/schema/index.ts";
 import { invalid, invalidField, notFound } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
@@ -17,15 +18,20 @@ interface NewBadge {
 
 /** Lists the badges that users may be given, by slug. */
 export async function listBadges({ db }: Ctx, { size, offset }: Slice): Promise<Listed<Badge>> {
-  const [items, [counted]] = await db.batch([
-    db.select().from(badges).orderBy(asc(badges.slug)).limit(size).offset(offset),
-    db
-      .select({ total: count().as("total") })
-      .from(badges)
-      .where(gt(badges.slug, "")),
-  ]);
+  const [items, [counted]] = await db.batch([allBadges(db, { size, offset }), badgeCount(db, {})]);
   return { items, total: counted?.total ?? 0 };
 }
+
+const allBadges = prepare((db, p: Params<Slice>) =>
+  db.select().from(badges).orderBy(asc(badges.slug)).limit(p.size).offset(p.offset),
+);
+
+const badgeCount = prepare((db) =>
+  db
+    .select({ total: count().as("total") })
+    .from(badges)
+    .where(gt(badges.slug, "")),
+);
 
 /**
  * Creates a badge.

@@ -2,6 +2,7 @@ import { asc, count, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { badges, userBadges, type Badge, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { invalid } from "../../lib/failure.ts";
@@ -17,22 +18,35 @@ export async function listUserBadges(
   { id }: User,
   { size, offset }: Slice,
 ): Promise<Listed<Badge>> {
-  const isOfUser = eq(userBadges.userId, id);
   const [items, [counted]] = await db.batch([
-    db
-      .select()
-      .from(badges)
-      .where(sql`${badges.id} in (select badge_id from ${userBadges} where ${isOfUser})`)
-      .orderBy(asc(badges.slug))
-      .limit(size)
-      .offset(offset),
-    db
-      .select({ total: count().as("total") })
-      .from(userBadges)
-      .where(isOfUser),
+    badgesOfUser(db, { userId: id, size, offset }),
+    badgeCountOfUser(db, { userId: id }),
   ]);
   return { items, total: counted?.total ?? 0 };
 }
+
+interface OfUser {
+  readonly userId: number;
+}
+
+const isOfUser = ({ userId }: Params<OfUser>) => eq(userBadges.userId, userId);
+
+const badgesOfUser = prepare((db, p: Params<OfUser & Slice>) =>
+  db
+    .select()
+    .from(badges)
+    .where(sql`${badges.id} in (select badge_id from ${userBadges} where ${isOfUser(p)})`)
+    .orderBy(asc(badges.slug))
+    .limit(p.size)
+    .offset(p.offset),
+);
+
+const badgeCountOfUser = prepare((db, p: Params<OfUser>) =>
+  db
+    .select({ total: count().as("total") })
+    .from(userBadges)
+    .where(isOfUser(p)),
+);
 
 /**
  * Gives badges to a user. Idempotent.

@@ -1,6 +1,7 @@
 import { inArray } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { cronRuns } from "../../db/schema/index.ts";
 import type { CronEntry } from "../../shapes/admin/cron.ts";
 import type { Listed, Slice } from "../slice.ts";
@@ -13,7 +14,7 @@ export async function listTasks(
   { size, offset }: Slice,
 ): Promise<Listed<CronEntry>> {
   const names = CRON_TASKS.map(({ name }) => name);
-  const runs = await db.select().from(cronRuns).where(inArray(cronRuns.task, names));
+  const runs = await runsOf(db, { names });
   const runOf = new Map(runs.map((run) => [run.task, run]));
   const items = CRON_TASKS.slice(offset, offset + size).map(({ name, schedule }) => ({
     name,
@@ -24,3 +25,7 @@ export async function listTasks(
   }));
   return { items, total: CRON_TASKS.length };
 }
+
+const runsOf = prepare((db, p: Params<{ names: readonly string[] }>) =>
+  db.select().from(cronRuns).where(inArray(cronRuns.task, p.names)),
+);

@@ -1,10 +1,11 @@
-import { principalOf } from "../../auth/principal.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import { sql, type SQL } from "drizzle-orm";
 
 import { isRepositoryVisibleWith, type UnitNeed } from "../../auth/access/visible-repositories.ts";
 import type { Actor } from "../../auth/actor.ts";
 import { hasScope } from "../../auth/scope.ts";
 import { allOf } from "../../db/db.ts";
+import type { Params } from "../../db/prepared.ts";
 import { events, packages, repositories } from "../../db/schema/index.ts";
 
 const isOfCode = sql`${events.type} in (
@@ -28,6 +29,24 @@ const UNITS_OF_EVENTS: readonly UnitNeed[] = [
   { unit: "issues", isNeeded: isOfIssueOrPull },
 ];
 
+/** Who reads events, as an argument of a query: the caller, and of what their credential has the scopes. */
+export interface EventReader {
+  readonly principal: Principal;
+  readonly repositories: boolean;
+  readonly issues: boolean;
+  readonly packages: boolean;
+}
+
+/** A reader in a condition: its values, or the parameters of a prepared query. */
+export type EventReaderSql = EventReader | Params<EventReader>;
+
+export const eventReaderOf = (actor: Actor): EventReader => ({
+  principal: principalOf(actor),
+  repositories: hasScope(actor.scopes, "read:repository"),
+  issues: hasScope(actor.scopes, "read:issue"),
+  packages: hasScope(actor.scopes, "read:package"),
+});
+
 /** The condition that the repository of an event is public, and was when the event was recorded. */
 export const isEventPublic = sql`(
   'public' = ${repositories.visibility} and 'public' = ${events.visibility}
@@ -41,15 +60,11 @@ export const isEventPublic = sql`(
  * no longer sees earlier events. The visibility that the repository had when the event was recorded counts as well. A
  * token without a scope for issues sees issues of public repositories only, and packages likewise.
  */
-export const isEventVisible = (actor: Actor): SQL =>
+export const isEventVisible = ({ principal, ...reads }: EventReaderSql): SQL =>
   allOf(
-    hasScope(actor.scopes, "read:issue")
-      ? undefined
-      : sql`(not ${isOfIssueOrPull} or ${isEventPublic})`,
-    hasScope(actor.scopes, "read:package")
-      ? undefined
-      : sql`(not ${isOfPackage} or ${isEventPublic})`,
-    isRepositoryVisibleWith(principalOf(actor), UNITS_OF_EVENTS, events),
+    reads.issues ? undefined : sql`(not ${isOfIssueOrPull} or ${isEventPublic})`,
+    reads.packages ? undefined : sql`(not ${isOfPackage} or ${isEventPublic})`,
+    isRepositoryVisibleWith(principal, UNITS_OF_EVENTS, events),
   );
 
 /**
@@ -58,8 +73,11 @@ export const isEventVisible = (actor: Actor): SQL =>
  * SECURITY: packages need their scope. What happens to one whose private repository is gone is for those who may write the
  * account's packages, as the package is.
  */
-export const isAccountEventVisible = (actor: Actor, { ownsAll }: { ownsAll: boolean }): SQL => {
-  if (!hasScope(actor.scopes, "read:package")) return sql`not ${isOfPackage}`;
+export const isAccountEventVisible = (
+  { packages: readsPackages }: Pick<EventReaderSql, "packages">,
+  { ownsAll }: { ownsAll: boolean },
+): SQL => {
+  if (!readsPackages) return sql`not ${isOfPackage}`;
   if (ownsAll) return sql`1`;
   return sql`not (${isOfPackage} and exists (
     select 1

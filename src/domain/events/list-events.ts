@@ -3,12 +3,18 @@ import { asc, eq, sql, type SQL } from "drizzle-orm";
 import { boundTokenId, seesPublicOnly } from "../../auth/actor.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, anyOf, columnsOf, flagColumn } from "../../db/db.ts";
+import { allOf, anyOf, columnsOf, type Database, flagColumn } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { events, repositories, users, type User } from "../../db/schema/index.ts";
 import type { EventEntry } from "../../shapes/events/event.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Membership } from "../accounts/find-account.ts";
-import { isAccountEventVisible, isEventVisible } from "./event-visibility.ts";
+import {
+  type EventReader,
+  eventReaderOf,
+  isAccountEventVisible,
+  isEventVisible,
+} from "./event-visibility.ts";
 import { isActorShown } from "./is-actor-shown.ts";
 
 /** The requested part of a stream. */
@@ -28,52 +34,92 @@ export interface EventSlice {
 const EXAMINED_MAX = 1000;
 
 /** Lists the events of a repository, oldest first. */
-export function listRepositoryEvents(
+export async function listRepositoryEvents(
   ctx: Ctx,
   repo: RepositoryContext,
   cursor: Cursor,
 ): Promise<EventSlice> {
-  const isListed = isRepositoryEventListed(ctx, isAllowed(repo, { mode: "admin" }));
-  return listEvents(ctx, eq(events.repoId, repo.row.id), isListed, cursor);
+  const listed = { repoId: repo.row.id, administers: isAllowed(repo, { mode: "admin" }) };
+  return toSlice(
+    cursor,
+    await ctx.db.batch(eventsOfRepository(ctx.db, { ...toPage(ctx, cursor), ...listed })),
+  );
 }
 
+const eventsOfRepository = prepareAll(
+  (db, p: Params<EventPage & { repoId: number; administers: boolean }>) =>
+    selectEvents(
+      db,
+      p,
+      eq(events.repoId, p.repoId),
+      isRepositoryEventListed(p.reader, p.administers),
+    ),
+);
+
 /** Lists the events of an organization and its repositories, oldest first. */
-export function listOrganizationEvents(
+export async function listOrganizationEvents(
   ctx: Ctx,
   org: User,
   { isMember, isOwner }: Membership,
   cursor: Cursor,
 ): Promise<EventSlice> {
-  const isInside = isMember && !isNarrowed(ctx);
-  const ownsAll = isOwner && !isNarrowed(ctx);
+  const listed = {
+    orgId: org.id,
+    isInside: isMember && !isNarrowed(ctx),
+    ownsAll: isOwner && !isNarrowed(ctx),
+  };
+  return toSlice(
+    cursor,
+    await ctx.db.batch(eventsOfOrganization(ctx.db, { ...toPage(ctx, cursor), ...listed })),
+  );
+}
+
+type OrganizationPage = EventPage & {
+  readonly orgId: number;
+  readonly isInside: boolean;
+  readonly ownsAll: boolean;
+};
+
+const eventsOfOrganization = prepareAll((db, p: Params<OrganizationPage>) => {
+  const { reader, isInside, ownsAll } = p;
   const isListed = anyOf(
-    isRepositoryEventListed(ctx, ownsAll),
+    isRepositoryEventListed(reader, ownsAll),
     sql`(
       ${events.repoId} is null
       and ${isInside ? sql`1` : eq(events.type, "organization.created")}
       and ${ownsAll ? sql`1` : sql`not ${isAdministrative}`}
-      and ${isAccountEventVisible(ctx.actor, { ownsAll })}
+      and ${isAccountEventVisible(reader, { ownsAll })}
     )`,
     ownsAll ? isDeletionListed : undefined,
   );
-  return listEvents(ctx, eq(events.ownerId, org.id), isListed, cursor);
-}
+  return selectEvents(db, p, eq(events.ownerId, p.orgId), isListed);
+});
 
 /** Lists the events of the caller's account and repositories, oldest first. */
-export function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<EventSlice> {
-  const isUnrestricted = !isNarrowed(ctx);
-  const isListed = anyOf(
-    isRepositoryEventListed(ctx, isUnrestricted),
-    isUnrestricted
-      ? sql`(
-          ${events.repoId} is null
-          and ${isAccountEventVisible(ctx.actor, { ownsAll: true })}
-        )`
-      : undefined,
-    isUnrestricted ? isDeletionListed : undefined,
+export async function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<EventSlice> {
+  const listed = { userId: user.id, isUnrestricted: !isNarrowed(ctx) };
+  return toSlice(
+    cursor,
+    await ctx.db.batch(eventsOfUser(ctx.db, { ...toPage(ctx, cursor), ...listed })),
   );
-  return listEvents(ctx, eq(events.ownerId, user.id), isListed, cursor);
 }
+
+const eventsOfUser = prepareAll(
+  (db, p: Params<EventPage & { userId: number; isUnrestricted: boolean }>) => {
+    const { reader, isUnrestricted } = p;
+    const isListed = anyOf(
+      isRepositoryEventListed(reader, isUnrestricted),
+      isUnrestricted
+        ? sql`(
+            ${events.repoId} is null
+            and ${isAccountEventVisible(reader, { ownsAll: true })}
+          )`
+        : undefined,
+      isUnrestricted ? isDeletionListed : undefined,
+    );
+    return selectEvents(db, p, eq(events.ownerId, p.userId), isListed);
+  },
+);
 
 /** Whether the credential reaches less than the caller's own account. */
 const isNarrowed = ({ actor }: Ctx): boolean =>
@@ -98,15 +144,26 @@ const isDeletionListed = sql`(
 )`;
 
 /** The condition for an event of a repository that the caller may currently see. */
-const isRepositoryEventListed = (ctx: Ctx, administers: boolean): SQL =>
+const isRepositoryEventListed = (reader: Params<EventReader>, administers: boolean): SQL =>
   allOf(
     sql`${repositories.id} is not null`,
-    isEventVisible(ctx.actor),
+    isEventVisible(reader),
     administers ? undefined : sql`not ${isAdministrative}`,
   );
 
+/** Who reads which part of a stream, as arguments of its queries. */
+interface EventPage extends Cursor {
+  readonly reader: EventReader;
+}
+
+const toPage = ({ actor }: Ctx, { after, size }: Cursor): EventPage => ({
+  reader: eventReaderOf(actor),
+  after,
+  size,
+});
+
 /**
- * Lists a page of a stream, in the order of the events' ids.
+ * Selects a page of a stream, in the order of the events' ids, and the last id that was examined.
  *
  * A cursor skips no event that becomes visible later. D1 has a single writer: an id is assigned within the
  * transaction that writes the row, and the next transaction starts after that one is stored, so a reader
@@ -115,12 +172,12 @@ const isRepositoryEventListed = (ctx: Ctx, administers: boolean): SQL =>
  *
  * Cost: one round trip; at most `EXAMINED_MAX` rows of the index.
  */
-async function listEvents(
-  ctx: Ctx,
+function selectEvents(
+  db: Database,
+  { reader, after, size }: Params<EventPage>,
   isIn: SQL,
   isListed: SQL,
-  { after, size }: Cursor,
-): Promise<EventSlice> {
+) {
   const examined = sql`(
     select ${events.id} as id
     from ${events}
@@ -128,12 +185,12 @@ async function listEvents(
     order by ${events.id}
     limit ${EXAMINED_MAX}
   ) looked`;
-  const [rows, [last]] = await ctx.db.batch([
-    ctx.db
+  return [
+    db
       .select({
         event: columnsOf(events, "e"),
         actor: columnsOf(users, "u"),
-        isActorShown: flagColumn(isActorShown(ctx.actor), "is_actor_shown"),
+        isActorShown: flagColumn(isActorShown(reader.principal), "is_actor_shown"),
         repoId: sql<number | null>`${repositories.id}`.as("listed_repo_id"),
         repoName: sql<string>`${repositories.name}`.as("listed_repo_name"),
         repoOwner:
@@ -148,8 +205,17 @@ async function listEvents(
       .where(isListed)
       .orderBy(asc(events.id))
       .limit(size),
-    ctx.db.select({ id: sql<number | null>`max(looked.id)`.as("last_id") }).from(examined),
-  ]);
+    db.select({ id: sql<number | null>`max(looked.id)`.as("last_id") }).from(examined),
+  ] as const;
+}
+
+type Statements = ReturnType<typeof selectEvents>;
+
+/** The page of the rows of `selectEvents`. */
+function toSlice(
+  { after, size }: Cursor,
+  [rows, [last]]: readonly [Awaited<Statements[0]>, Awaited<Statements[1]>],
+): EventSlice {
   const items = rows.map(({ event, actor, isActorShown: isShown, ...repo }) => ({
     event,
     actor: isShown ? actor : undefined,

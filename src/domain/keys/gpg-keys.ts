@@ -1,7 +1,8 @@
 import { and, asc, count, eq, or, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { emailAddresses, gpgKeys, type GpgKey, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
@@ -28,63 +29,97 @@ export async function listGpgKeys(
   user: User,
   { size, offset }: Slice,
 ): Promise<Listed<GpgKeyEntry>> {
-  const isListed = and(eq(gpgKeys.userId, user.id), isPrimary);
-  const page = ctx.db
-    .select({ keyId: gpgKeys.keyId })
-    .from(gpgKeys)
-    .where(isListed)
-    .orderBy(asc(gpgKeys.id))
-    .limit(size)
-    .offset(offset);
-  const isOfPage = or(sql`${gpgKeys.keyId} in ${page}`, sql`${gpgKeys.primaryKeyId} in ${page}`);
+  const ofUser = { userId: user.id };
   const [rows, emails, [counted]] = await ctx.db.batch([
-    ctx.db
-      .select()
-      .from(gpgKeys)
-      .where(and(eq(gpgKeys.userId, user.id), isOfPage))
-      .orderBy(asc(gpgKeys.id)),
-    selectConfirmedEmails(ctx, user.id),
-    ctx.db
-      .select({ total: count().as("total") })
-      .from(gpgKeys)
-      .where(isListed),
+    keysOfPage(ctx.db, { ...ofUser, size, offset }),
+    selectConfirmedEmails(ctx.db, ofUser),
+    keyCount(ctx.db, ofUser),
   ]);
   return { items: toEntries(rows, emails), total: counted?.total ?? 0 };
 }
+
+interface OfUser {
+  readonly userId: number;
+}
+
+const isPrimaryOfUser = ({ userId }: Params<OfUser>) => and(eq(gpgKeys.userId, userId), isPrimary);
+
+const keysOfPage = prepare((db, p: Params<OfUser & Slice>) => {
+  const page = db
+    .select({ keyId: gpgKeys.keyId })
+    .from(gpgKeys)
+    .where(isPrimaryOfUser(p))
+    .orderBy(asc(gpgKeys.id))
+    .limit(p.size)
+    .offset(p.offset);
+  const isOfPage = or(sql`${gpgKeys.keyId} in ${page}`, sql`${gpgKeys.primaryKeyId} in ${page}`);
+  return db
+    .select()
+    .from(gpgKeys)
+    .where(and(eq(gpgKeys.userId, p.userId), isOfPage))
+    .orderBy(asc(gpgKeys.id));
+});
+
+const keyCount = prepare((db, p: Params<OfUser>) =>
+  db
+    .select({ total: count().as("total") })
+    .from(gpgKeys)
+    .where(isPrimaryOfUser(p)),
+);
+
+const selectConfirmedEmails = prepare((db, p: Params<OfUser>) =>
+  db
+    .select({ email: emailAddresses.lowerEmail })
+    .from(emailAddresses)
+    .where(and(eq(emailAddresses.userId, p.userId), emailAddresses.isActivated)),
+);
 
 /**
  * Finds a user's key.
  *
  * @throws Failure `not_found`, also for another user's key.
  */
-export async function findGpgKey(ctx: Ctx, user: User, id: number): Promise<GpgKeyEntry> {
-  const isThis = and(eq(gpgKeys.userId, user.id), eq(gpgKeys.id, id));
-  return findEntry(ctx, user, isThis as SQL);
-}
+export const findGpgKey = (ctx: Ctx, user: User, id: number): Promise<GpgKeyEntry> =>
+  findEntry(ctx, user, { id });
 
-async function findEntry(ctx: Ctx, user: User, isThis: SQL): Promise<GpgKeyEntry> {
-  const primary = ctx.db
-    .select({ keyId: gpgKeys.keyId })
-    .from(gpgKeys)
-    .where(and(isThis, isPrimary));
-  const isOfKey = or(
-    and(isThis, isPrimary),
-    and(eq(gpgKeys.userId, user.id), sql`${gpgKeys.primaryKeyId} in ${primary}`),
-  );
+/** What names a key of a user: its row, its id, or the id of the key or of one of its subkeys. */
+type KeyName =
+  | { readonly id: number }
+  | { readonly keyId: string }
+  | { readonly keyOrSubkeyId: string };
+
+async function findEntry(ctx: Ctx, user: User, name: KeyName): Promise<GpgKeyEntry> {
   const [rows, emails] = await ctx.db.batch([
-    ctx.db.select().from(gpgKeys).where(isOfKey).orderBy(asc(gpgKeys.id)),
-    selectConfirmedEmails(ctx, user.id),
+    keyWithSubkeys(ctx.db, { userId: user.id, name }),
+    selectConfirmedEmails(ctx.db, { userId: user.id }),
   ]);
   const [entry] = toEntries(rows, emails);
   if (!entry) throw notFound();
   return entry;
 }
 
-const selectConfirmedEmails = (ctx: Ctx, userId: number) =>
-  ctx.db
-    .select({ email: emailAddresses.lowerEmail })
-    .from(emailAddresses)
-    .where(and(eq(emailAddresses.userId, userId), emailAddresses.isActivated));
+const keyWithSubkeys = prepare((db, p: Params<OfUser & { name: KeyName }>) => {
+  const isThis = and(isPrimaryOfUser(p), isNamed(p.userId, p.name));
+  const primary = db.select({ keyId: gpgKeys.keyId }).from(gpgKeys).where(isThis);
+  const isOfKey = or(
+    isThis,
+    and(eq(gpgKeys.userId, p.userId), sql`${gpgKeys.primaryKeyId} in ${primary}`),
+  );
+  return db.select().from(gpgKeys).where(isOfKey).orderBy(asc(gpgKeys.id));
+});
+
+function isNamed(userId: SQL, name: Params<KeyName>): SQL {
+  if ("id" in name) return eq(gpgKeys.id, name.id);
+  if ("keyId" in name) return eq(gpgKeys.keyId, name.keyId);
+  return sql`${gpgKeys.keyId} = coalesce(
+    (
+      select nullif(k.primary_key_id, '')
+      from gpg_keys k
+      where k.user_id = ${userId} and k.key_id = ${name.keyOrSubkeyId}
+    ),
+    ${name.keyOrSubkeyId}
+  )`;
+}
 
 function toEntries(rows: GpgKey[], emails: { email: string }[]): GpgKeyEntry[] {
   const confirmedEmails = new Set(emails.map(({ email }) => email));
@@ -147,7 +182,7 @@ export async function addGpgKeys(
     }
     throw error;
   }
-  return findEntry(ctx, user, allOf(eq(gpgKeys.userId, user.id), eq(gpgKeys.keyId, first.keyId)));
+  return findEntry(ctx, user, { keyId: first.keyId });
 }
 
 const IN_USE = "a key with the same id is already in use";
@@ -231,17 +266,7 @@ export async function proveGpgKey(
   keyId: string,
   signature: string,
 ): Promise<GpgKeyEntry> {
-  const wanted = normalizeGpgId(keyId);
-  const primary = sql`coalesce(
-    (
-      select nullif(k.primary_key_id, '')
-      from gpg_keys k
-      where k.user_id = ${user.id} and k.key_id = ${wanted}
-    ),
-    ${wanted}
-  )`;
-  const isThis = allOf(eq(gpgKeys.userId, user.id), sql`${gpgKeys.keyId} = ${primary}`);
-  const entry = await findEntry(ctx, user, isThis);
+  const entry = await findEntry(ctx, user, { keyOrSubkeyId: normalizeGpgId(keyId) });
   if (!(await signsToken(ctx, user, entry.key.armored, signature))) {
     throw invalid("the signature does not match the token of /user/gpg_key_token");
   }

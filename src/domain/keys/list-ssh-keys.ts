@@ -1,7 +1,9 @@
-import { and, asc, count, eq, isNull, type SQL } from "drizzle-orm";
+import { and, asc, count, eq, isNull } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { publicKeys, type PublicKey, type Repository, type User } from "../../db/schema/index.ts";
+import { notFound } from "../../lib/failure.ts";
 import type { Listed, Slice } from "../slice.ts";
 
 /** Restricts a list of keys. */
@@ -13,35 +15,70 @@ export interface KeyFilter {
 
 /** Lists a user's SSH keys, oldest first. */
 export const listUserKeys = (ctx: Ctx, user: User, filter: KeyFilter, slice: Slice) =>
-  listKeys(ctx, and(eq(publicKeys.userId, user.id), isNull(publicKeys.repoId)), filter, slice);
+  listKeys(ctx, { userId: user.id }, filter, slice);
+
+/**
+ * Finds an SSH key of a user's account.
+ *
+ * @throws Failure `not_found`, also for another user's key.
+ */
+export async function findUserKey(ctx: Ctx, user: User, id: number): Promise<PublicKey> {
+  const listed = { userId: user.id, id, fingerprint: undefined };
+  const [key] = await keysListed(ctx.db, { ...listed, size: 1, offset: 0 });
+  if (!key) throw notFound();
+  return key;
+}
 
 /** Lists a repository's deploy keys, oldest first. */
 export const listDeployKeys = (ctx: Ctx, repo: Repository, filter: KeyFilter, slice: Slice) =>
-  listKeys(ctx, eq(publicKeys.repoId, repo.id), filter, slice);
+  listKeys(ctx, { repoId: repo.id }, filter, slice);
 
 async function listKeys(
   ctx: Ctx,
-  isOfOwner: SQL | undefined,
+  owner: KeyOwner,
   { fingerprint, id }: KeyFilter,
   { size, offset }: Slice,
 ): Promise<Listed<PublicKey>> {
-  const isListed = and(
-    isOfOwner,
-    fingerprint === "" ? undefined : eq(publicKeys.fingerprint, fingerprint),
-    id === undefined ? undefined : eq(publicKeys.id, id),
-  );
+  const listed = { ...owner, id, fingerprint: fingerprint === "" ? undefined : fingerprint };
   const [items, [counted]] = await ctx.db.batch([
-    ctx.db
-      .select()
-      .from(publicKeys)
-      .where(isListed)
-      .orderBy(asc(publicKeys.id))
-      .limit(size)
-      .offset(offset),
-    ctx.db
-      .select({ total: count().as("total") })
-      .from(publicKeys)
-      .where(isListed),
+    keysListed(ctx.db, { ...listed, size, offset }),
+    keyCount(ctx.db, listed),
   ]);
   return { items, total: counted?.total ?? 0 };
 }
+
+/** Whose keys are listed: one of the two. */
+interface KeyOwner {
+  readonly userId?: number;
+  readonly repoId?: number;
+}
+
+interface ListedKeys extends KeyOwner {
+  readonly id: number | undefined;
+  readonly fingerprint: string | undefined;
+}
+
+const isListed = ({ userId, repoId, id, fingerprint }: Params<ListedKeys>) =>
+  and(
+    userId && eq(publicKeys.userId, userId),
+    repoId ? eq(publicKeys.repoId, repoId) : isNull(publicKeys.repoId),
+    fingerprint && eq(publicKeys.fingerprint, fingerprint),
+    id && eq(publicKeys.id, id),
+  );
+
+const keysListed = prepare((db, p: Params<ListedKeys & Slice>) =>
+  db
+    .select()
+    .from(publicKeys)
+    .where(isListed(p))
+    .orderBy(asc(publicKeys.id))
+    .limit(p.size)
+    .offset(p.offset),
+);
+
+const keyCount = prepare((db, p: Params<ListedKeys>) =>
+  db
+    .select({ total: count().as("total") })
+    .from(publicKeys)
+    .where(isListed(p)),
+);

@@ -1,7 +1,9 @@
 import { sql } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { notifications } from "../../db/schema/index.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import type { NotificationContext } from "../../shapes/issues/notification-thread.ts";
@@ -15,12 +17,10 @@ import { selectNotifications, toNotificationContexts } from "./select-notificati
  * is about.
  */
 export async function findNotification(ctx: Ctx, id: number): Promise<NotificationContext> {
-  const one = sql`(
-    select ${notifications.id} as id, ${notifications.repoId} as repo_id
-    from ${notifications}
-    where ${notifications.id} = ${id}
-  )`;
-  const [found] = toNotificationContexts(ctx, await ctx.db.batch(selectNotifications(ctx, one)));
+  const [found] = toNotificationContexts(
+    ctx,
+    await ctx.db.batch(notificationById(ctx.db, { principal: principalOf(ctx.actor), id })),
+  );
   if (!found) throw notFound();
   if (found.row.userId !== ctx.actor.user?.id && !ctx.actor.isSiteAdmin) {
     throw forbidden(`only user itself and admin are allowed to read/change this thread ${id}`);
@@ -29,3 +29,14 @@ export async function findNotification(ctx: Ctx, id: number): Promise<Notificati
   if (!isAllowed(found.repo, REQUIREMENT_OF[found.row.subject])) throw notFound();
   return found;
 }
+
+const notificationById = prepareAll(
+  (db, { principal, id }: Params<{ principal: Principal; id: number }>) => {
+    const one = sql`(
+      select ${notifications.id} as id, ${notifications.repoId} as repo_id
+      from ${notifications}
+      where ${notifications.id} = ${id}
+    )`;
+    return selectNotifications(db, principal, one);
+  },
+);

@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 
+import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import {
   notifications,
@@ -27,8 +28,9 @@ export async function markNotifications(
 ): Promise<void> {
   const others = { ...filter, statuses: filter.statuses.filter((each) => each !== status) };
   if (others.statuses.length === 0) return;
+  const principal = principalOf(ctx.actor);
   for (let count = 0; count < STATEMENTS_MAX; count++) {
-    const some = selectPage(ctx.actor, others, { size: MARKED_AT_ONCE, offset: 0 });
+    const some = selectPage(principal, others, others, { size: MARKED_AT_ONCE, offset: 0 });
     const { meta } = await ctx.db
       .update(notifications)
       .set({ status, updatedAt: ctx.now })

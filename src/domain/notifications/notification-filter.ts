@@ -1,10 +1,10 @@
-import { principalOf } from "../../auth/principal.ts";
 import { sql, type SQL } from "drizzle-orm";
 
 import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
 import type { Requirement } from "../../auth/access/requirement.ts";
-import type { Actor } from "../../auth/actor.ts";
+import type { PrincipalSql } from "../../auth/principal.ts";
 import { allOf } from "../../db/db.ts";
+import type { Params } from "../../db/prepared.ts";
 import {
   notificationCounts,
   repositories,
@@ -18,17 +18,36 @@ export const NOTIFICATION_STATUSES = ["unread", "read", "pinned"] as const;
 export const NOTIFICATION_SUBJECTS = ["issue", "pull", "commit", "repository", "release"] as const;
 
 /** Which notifications of a user are asked for. */
-export interface NotificationFilter {
+export type NotificationFilter = NotificationRange & NotificationKinds;
+
+/** What is bound of a filter. */
+export interface NotificationRange {
   readonly userId: number;
   /** All repositories if undefined. */
   readonly repoId?: number | undefined;
-  readonly statuses: readonly NotificationStatus[];
-  readonly subjects: readonly NotificationSubjectKind[];
   /** Only those updated at or after this time, in milliseconds. */
   readonly since?: number | undefined;
   /** Only those updated before this time, in milliseconds. */
   readonly before?: number | undefined;
 }
+
+/** What decides about the SQL: the texts are in it. */
+export interface NotificationKinds {
+  readonly statuses: readonly NotificationStatus[];
+  readonly subjects: readonly NotificationSubjectKind[];
+}
+
+/** A range in a condition: its values, or the parameters of a prepared query. */
+export type NotificationRangeSql = NotificationRange | Params<NotificationRange>;
+
+/** The parts of a filter as a prepared query takes them; each kind once, so that there are few shapes. */
+export const splitFilter = ({ statuses, subjects, ...range }: NotificationFilter) => ({
+  range,
+  kinds: {
+    statuses: NOTIFICATION_STATUSES.filter((status) => statuses.includes(status)),
+    subjects: NOTIFICATION_SUBJECTS.filter((subject) => subjects.includes(subject)),
+  },
+});
 
 /** What a reader of a thread must be allowed to read. */
 export const REQUIREMENT_OF: Readonly<Record<NotificationSubjectKind, Requirement>> = {
@@ -48,11 +67,14 @@ export const REQUIREMENT_OF: Readonly<Record<NotificationSubjectKind, Requiremen
  *
  * Cost: rows of counters, one for each repository, subject and status, however many notifications there are.
  */
-export function visibleCounts(actor: Actor, filter: NotificationFilter): SQL {
-  const { userId, repoId, statuses, subjects } = filter;
+export function visibleCounts(
+  principal: PrincipalSql,
+  { userId, repoId }: NotificationRangeSql,
+  { statuses, subjects }: NotificationKinds,
+): SQL {
   const cases = subjects.map(
     (subject) =>
-      sql`when ${name(subject)} then ${isRepositoryAllowed(principalOf(actor), REQUIREMENT_OF[subject])}`,
+      sql`when ${name(subject)} then ${isRepositoryAllowed(principal, REQUIREMENT_OF[subject])}`,
   );
   const isAsked = allOf(
     sql`${notificationCounts.userId} = ${userId}`,

@@ -1,8 +1,10 @@
 import { desc, eq, sql, type SQL } from "drizzle-orm";
 
-import { callerSql } from "../../auth/caller-sql.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
+import type { Principal } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { columnsOf } from "../../db/db.ts";
+import { columnsOf, type Database } from "../../db/db.ts";
+import type { Params } from "../../db/prepared.ts";
 import {
   issues,
   notifications,
@@ -21,7 +23,7 @@ import { selectRepositories, toRepositoryContext } from "../repos/find-repositor
  *
  * @param page A parenthesized query for the `id` and `repo_id` of the notifications.
  */
-export const selectNotifications = ({ db, actor }: Ctx, page: SQL) =>
+export const selectNotifications = (db: Database, principal: Params<Principal>, page: SQL) =>
   [
     db
       .select({
@@ -57,7 +59,7 @@ export const selectNotifications = ({ db, actor }: Ctx, page: SQL) =>
       .leftJoin(releases, eq(releases.id, notifications.releaseId))
       .where(sql`${notifications.id} in (select id from ${page})`)
       .orderBy(desc(notifications.updatedAt), desc(notifications.id)),
-    selectRepositories(db, callerSql(actor)).where(
+    selectRepositories(db, toCallerSql(principal)).where(
       sql`${repositories.id} in (select repo_id from ${page})`,
     ),
   ] as const;

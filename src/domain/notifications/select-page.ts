@@ -1,11 +1,12 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import type { Actor } from "../../auth/actor.ts";
+import type { PrincipalSql } from "../../auth/principal.ts";
 import { notifications, type NotificationStatus } from "../../db/schema/index.ts";
 import {
   name,
   visibleCounts,
-  type NotificationFilter,
+  type NotificationKinds,
+  type NotificationRangeSql,
   type NotificationSubjectKind,
 } from "./notification-filter.ts";
 
@@ -23,20 +24,21 @@ const NEVER = Number.MAX_SAFE_INTEGER;
  * Cost: rows of counters, and of each range those up to the end of the page.
  */
 export function selectPage(
-  actor: Actor,
-  filter: NotificationFilter,
-  { size, offset }: { size: number; offset: number },
+  principal: PrincipalSql,
+  range: NotificationRangeSql,
+  kinds: NotificationKinds,
+  { size, offset }: { size: number | SQL; offset: number | SQL },
 ): SQL {
-  const { userId, repoId, since = 0, before = NEVER } = filter;
-  const ranges = filter.statuses.flatMap((status) =>
-    filter.subjects.map((subject) => selectRange(status, subject, repoId !== undefined)),
+  const { userId, repoId, since = 0, before = NEVER } = range;
+  const ranges = kinds.statuses.flatMap((status) =>
+    kinds.subjects.map((subject) => selectRange(status, subject, repoId !== undefined)),
   );
   return sql`(
     with asked as (
       select ${userId} as user_id, ${repoId ?? null} as repo_id, ${since} as since,
-        ${before} as before, ${size + offset} as size
+        ${before} as before, ${size} + ${offset} as size
     ),
-    visible as materialized (${visibleCounts(actor, filter)})
+    visible as materialized (${visibleCounts(principal, range, kinds)})
     select id, repo_id
     from (${merge(ranges)})
     order by updated_at desc, id desc

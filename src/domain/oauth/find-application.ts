@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { oauthApplications, type OauthApplication, type User } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 
@@ -10,10 +11,14 @@ import { notFound } from "../../lib/failure.ts";
  * @throws Failure `not_found`, also for an application of somebody else.
  */
 export async function findApplication(ctx: Ctx, user: User, id: number): Promise<OauthApplication> {
-  const [application] = await ctx.db
-    .select()
-    .from(oauthApplications)
-    .where(and(eq(oauthApplications.id, id), eq(oauthApplications.ownerId, user.id)));
+  const [application] = await applicationOfUser(ctx.db, { id, userId: user.id });
   if (!application) throw notFound();
   return application;
 }
+
+const applicationOfUser = prepare((db, p: Params<{ id: number; userId: number }>) =>
+  db
+    .select()
+    .from(oauthApplications)
+    .where(and(eq(oauthApplications.id, p.id), eq(oauthApplications.ownerId, p.userId))),
+);

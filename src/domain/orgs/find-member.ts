@@ -1,8 +1,9 @@
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { selectMembers } from "../../auth/access/memberships.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { anyOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import type { User } from "../../db/schema/index.ts";
 import { isAccountNamed, wasAccountNamed } from "../accounts/find-account.ts";
 
@@ -17,13 +18,21 @@ export interface Member {
 
 /** Finds a member of an organization by a current or former name; undefined if there is none. */
 export async function findMember(ctx: Ctx, org: User, name: string): Promise<Member | undefined> {
-  const isNamed = anyOf(isAccountNamed(name), wasAccountNamed(name));
-  const found = await selectMembers(
-    ctx.db,
-    org.id,
-    isNamed,
-    isAccountVisible(principalOf(ctx.actor)),
-  );
+  const found = await membersNamed(ctx.db, {
+    orgId: org.id,
+    name: name.toLowerCase(),
+    principal: principalOf(ctx.actor),
+  });
   // The account that has the name now takes precedence over an account that had it before.
   return found.find(({ user }) => user.lowerName === name.toLowerCase()) ?? found[0];
 }
+
+const membersNamed = prepare(
+  (db, { orgId, name, principal }: Params<{ orgId: number; name: string; principal: Principal }>) =>
+    selectMembers(
+      db,
+      orgId,
+      anyOf(isAccountNamed(name), wasAccountNamed(name)),
+      isAccountVisible(principal),
+    ),
+);

@@ -3,9 +3,10 @@ import {
   organizationRights,
   type OrganizationRights,
 } from "../../auth/access/organizations.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
+import { callerArgument, type CallerArgument, toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { users, type User } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import { isAccountNamed, isSeen, toMembership } from "../accounts/find-account.ts";
@@ -20,15 +21,11 @@ export async function findRights(
   user: User,
   orgName: string,
 ): Promise<OrganizationRights> {
-  const { actorId } = callerSql(ctx.actor);
-  const [row] = await ctx.db
-    .select({
-      account: columnsOf(users, "a"),
-      ...organizationFacts(actorId),
-      rights: organizationRights(user.id),
-    })
-    .from(users)
-    .where(isAccountNamed(orgName));
+  const [row] = await rightsIn(ctx.db, {
+    caller: callerArgument(ctx.actor),
+    userId: user.id,
+    orgName: orgName.toLowerCase(),
+  });
   if (row?.account.kind !== "organization" || !isSeen(ctx.actor, row)) throw notFound();
   const { isMember } = toMembership(ctx.actor, row);
   const isOwn = ctx.actor.user?.id === user.id;
@@ -36,3 +33,15 @@ export async function findRights(
   const isKnown = isOwn || isMember || row.rights.isPublic;
   return isKnown ? row.rights : { access: 0, canCreateRepository: false, isPublic: false };
 }
+
+const rightsIn = prepare(
+  (db, p: Params<{ caller: CallerArgument; userId: number; orgName: string }>) =>
+    db
+      .select({
+        account: columnsOf(users, "a"),
+        ...organizationFacts(toCallerSql(p.caller).actorId),
+        rights: organizationRights(p.userId),
+      })
+      .from(users)
+      .where(isAccountNamed(p.orgName)),
+);

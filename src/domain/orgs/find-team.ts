@@ -1,5 +1,6 @@
 import { selectTeam } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import type { Team, User } from "../../db/schema/index.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 
@@ -17,7 +18,7 @@ export interface TeamEntry {
  * @throws Failure `not_found` for callers outside the organization, `forbidden` for its other members.
  */
 export async function findTeam(ctx: Ctx, id: number): Promise<TeamEntry> {
-  const [row] = await selectTeam(ctx.db, id, ctx.actor.user?.id);
+  const [row] = await teamById(ctx.db, { id, actorId: ctx.actor.user?.id });
   if (!row) throw notFound();
   const { isSiteAdmin } = ctx.actor;
   if (isHidden(ctx, row.org) || !(row.isInOrg || isSiteAdmin)) throw notFound();
@@ -31,11 +32,15 @@ export async function findTeam(ctx: Ctx, id: number): Promise<TeamEntry> {
  * @throws Failure `not_found` for anybody else, as in Gitea.
  */
 export async function findManagedTeam(ctx: Ctx, id: number): Promise<TeamEntry> {
-  const [row] = await selectTeam(ctx.db, id, ctx.actor.user?.id);
+  const [row] = await teamById(ctx.db, { id, actorId: ctx.actor.user?.id });
   if (!row || isHidden(ctx, row.org)) throw notFound();
   if (!row.isOwner && !ctx.actor.isSiteAdmin) throw notFound();
   return { team: row.team, org: row.org, isManaged: true };
 }
+
+const teamById = prepare((db, p: Params<{ id: number; actorId: number | undefined }>) =>
+  selectTeam(db, p.id, p.actorId),
+);
 
 /** Whether the caller's token is limited to public resources, which the organization is not. */
 const isHidden = ({ actor }: Ctx, org: User): boolean =>

@@ -1,4 +1,4 @@
-import { eq, type SQL } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 
 import {
   isOwnersTeam,
@@ -10,6 +10,7 @@ import {
 } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { users, type Repository, type Team, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 
@@ -20,23 +21,18 @@ export interface TeamOfOrganization {
 }
 
 /** Lists the teams of an organization by name. */
-export const listTeams = (ctx: Ctx, org: User, slice: Slice) =>
-  listWhere(ctx, isTeamOf(org.id), slice);
+export const listTeams = (ctx: Ctx, org: User, slice: Slice) => list(ctx, { orgId: org.id }, slice);
 
 /** Lists the teams that reach a repository: the owners, then the others by name. */
-export const listTeamsOfRepository = (ctx: Ctx, repo: Repository, slice: Slice) =>
-  listWhere(ctx, isTeamOfRepository(repo), slice, isOwnersTeam);
+export const listTeamsOfRepository = (
+  ctx: Ctx,
+  { id, ownerId }: Pick<Repository, "id" | "ownerId">,
+  slice: Slice,
+) => list(ctx, { repo: { id, ownerId } }, slice);
 
 /** Lists a user's teams by name; with a token for public resources, those of public organizations. */
 export const listOwnTeams = (ctx: Ctx, user: User, slice: Slice) =>
-  listWhere(
-    ctx,
-    allOf(
-      isOwnTeam(user.id),
-      ctx.actor.scopes.isPublicOnly ? eq(users.visibility, "public") : undefined,
-    ),
-    slice,
-  );
+  list(ctx, { memberId: user.id, isPublicOnly: ctx.actor.scopes.isPublicOnly }, slice);
 
 /**
  * Lists the teams of an organization whose name contains a text, by name: the caller's own teams, as in Gitea, and all
@@ -51,23 +47,42 @@ export const searchTeams = (
   slice: Slice,
 ) => {
   const { user, isSiteAdmin } = ctx.actor;
-  return listWhere(
-    ctx,
-    allOf(
-      isTeamOf(org.id),
-      isSiteAdmin ? undefined : isOwnTeam(user?.id ?? 0),
-      text === "" ? undefined : isTeamMatching(text, includesDescription),
-    ),
-    slice,
-  );
+  const search = text === "" ? undefined : { text: text.toLowerCase(), includesDescription };
+  const memberId = isSiteAdmin ? undefined : (user?.id ?? 0);
+  return list(ctx, { orgId: org.id, memberId, search }, slice);
 };
 
-async function listWhere(
-  ctx: Ctx,
-  isListed: SQL,
-  slice: Slice,
-  isFirst?: SQL,
+/** Which teams are listed; what is absent does not restrict the list. */
+interface TeamFilter {
+  readonly orgId?: number;
+  readonly repo?: { readonly id: number; readonly ownerId: number };
+  readonly memberId?: number | undefined;
+  /** Whether only teams of public organizations are listed. */
+  readonly isPublicOnly?: boolean;
+  /** The text is in lower case. */
+  readonly search?: { readonly text: string; readonly includesDescription: boolean } | undefined;
+}
+
+async function list(
+  { db }: Ctx,
+  filter: TeamFilter,
+  { size, offset }: Slice,
 ): Promise<Listed<TeamOfOrganization>> {
-  const [items, [counted]] = await ctx.db.batch(selectTeamPage(ctx.db, isListed, slice, isFirst));
+  const [items, [counted]] = await db.batch(teamPage(db, { ...filter, size, offset }));
   return { items, total: counted?.total ?? 0 };
 }
+
+const teamPage = prepareAll((db, p: Params<TeamFilter & Slice>) =>
+  selectTeamPage(
+    db,
+    allOf(
+      p.orgId && isTeamOf(p.orgId),
+      p.repo && isTeamOfRepository(p.repo),
+      p.memberId && isOwnTeam(p.memberId),
+      p.isPublicOnly ? eq(users.visibility, "public") : undefined,
+      p.search && isTeamMatching(p.search.text, p.search.includesDescription),
+    ),
+    p,
+    p.repo && isOwnersTeam,
+  ),
+);

@@ -1,6 +1,7 @@
 import { selectMembershipForRepository, selectTeamForRepository } from "../../auth/access/teams.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import type { Team } from "../../db/schema/index.ts";
 import { forbidden, invalid, notApplicable, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -23,7 +24,7 @@ export async function listRepositoryTeams(
   requireOrganization(repo);
   const [listed, [roles]] = await Promise.all([
     listTeamsOfRepository(ctx, repo.row, slice),
-    selectMembershipForRepository(ctx.db, repo.row, ctx.actor.user?.id),
+    membershipForRepository(ctx.db, rolesKey(ctx, repo)),
   ]);
   requireInsider(ctx, repo, roles);
   return listed;
@@ -96,12 +97,28 @@ async function findChangeable(ctx: Ctx, repo: RepositoryContext, name: string) {
 
 async function findByName(ctx: Ctx, repo: RepositoryContext, name: string) {
   requireOrganization(repo);
+  const { id, ownerId } = repo.row;
   const [[found], [roles]] = await ctx.db.batch([
-    selectTeamForRepository(ctx.db, repo.row, name),
-    selectMembershipForRepository(ctx.db, repo.row, ctx.actor.user?.id),
+    teamForRepository(ctx.db, { repo: { id, ownerId }, name: name.toLowerCase() }),
+    membershipForRepository(ctx.db, rolesKey(ctx, repo)),
   ]);
   return { found, roles };
 }
+
+const teamForRepository = prepare(
+  (db, p: Params<{ repo: { id: number; ownerId: number }; name: string }>) =>
+    selectTeamForRepository(db, p.repo, p.name),
+);
+
+const rolesKey = ({ actor }: Ctx, { row }: RepositoryContext) => ({
+  ownerId: row.ownerId,
+  actorId: actor.user?.id,
+});
+
+const membershipForRepository = prepare(
+  (db, p: Params<{ ownerId: number; actorId: number | undefined }>) =>
+    selectMembershipForRepository(db, p, p.actorId),
+);
 
 function requireOrganization({ owner }: RepositoryContext): void {
   if (owner.kind !== "organization") throw notApplicable("repo is not owned by an organization");

@@ -1,7 +1,8 @@
-import { and, asc, count, eq } from "drizzle-orm";
+import { and, asc, count, eq, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   packageCleanupRules,
   type PackageCleanupRule,
@@ -36,22 +37,35 @@ export async function listCleanupRules(
   { account }: PackageOwner,
   { size, offset }: Slice,
 ): Promise<Listed<PackageCleanupRule>> {
-  const isListed = eq(packageCleanupRules.ownerId, account.id);
   const [items, [counted]] = await db.batch([
-    db
-      .select()
-      .from(packageCleanupRules)
-      .where(isListed)
-      .orderBy(asc(packageCleanupRules.type))
-      .limit(size)
-      .offset(offset),
-    db
-      .select({ total: count().as("total") })
-      .from(packageCleanupRules)
-      .where(isListed),
+    rulesOfOwner(db, { ownerId: account.id, size, offset }),
+    ruleCount(db, { ownerId: account.id }),
   ]);
   return { items, total: counted?.total ?? 0 };
 }
+
+interface OfOwner {
+  readonly ownerId: number;
+}
+
+const isOfOwner = ({ ownerId }: Params<OfOwner>) => eq(packageCleanupRules.ownerId, ownerId);
+
+const rulesOfOwner = prepare((db, p: Params<OfOwner & Slice>) =>
+  db
+    .select()
+    .from(packageCleanupRules)
+    .where(isOfOwner(p))
+    .orderBy(asc(packageCleanupRules.type))
+    .limit(p.size)
+    .offset(p.offset),
+);
+
+const ruleCount = prepare((db, p: Params<OfOwner>) =>
+  db
+    .select({ total: count().as("total") })
+    .from(packageCleanupRules)
+    .where(isOfOwner(p)),
+);
 
 /** @throws Failure `not_found` also for a rule of another owner. */
 export async function findCleanupRule(
@@ -59,13 +73,19 @@ export async function findCleanupRule(
   owner: PackageOwner,
   id: number,
 ): Promise<PackageCleanupRule> {
-  const [rule] = await db.select().from(packageCleanupRules).where(isRuleOf(owner, id));
+  const [rule] = await ruleOfOwner(db, { ownerId: owner.account.id, id });
   if (!rule) throw notFound("cleanup rule does not exist");
   return rule;
 }
 
-const isRuleOf = ({ account }: PackageOwner, id: number) =>
-  and(eq(packageCleanupRules.id, id), eq(packageCleanupRules.ownerId, account.id));
+const ruleOfOwner = prepare((db, p: Params<OfOwner & { id: number }>) =>
+  db.select().from(packageCleanupRules).where(isRule(p.ownerId, p.id)),
+);
+
+const isRuleOf = ({ account }: PackageOwner, id: number) => isRule(account.id, id);
+
+const isRule = (ownerId: number | SQL, id: number | SQL) =>
+  and(eq(packageCleanupRules.id, id), eq(packageCleanupRules.ownerId, ownerId));
 
 /**
  * Creates the cleanup rule of a format.

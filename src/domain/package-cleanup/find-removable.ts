@@ -1,12 +1,14 @@
 import { and, asc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   packageFiles,
   packages,
   packageVersions,
   type Package,
   type PackageCleanupRule,
+  type PackageType,
 } from "../../db/schema/index.ts";
 import { isUntagged } from "../images/image.ts";
 import type { ShortPattern } from "../../render/linear-pattern.ts";
@@ -50,38 +52,26 @@ export async function* findRemovable(
   afterId = 0,
 ): AsyncGenerator<Removable> {
   const isRemoved = await openRule(rule, budget);
-  const isOld = rule.removeDays > 0 ? now - rule.removeDays * DAY_MS : undefined;
+  const beforeTime = rule.removeDays > 0 ? now - rule.removeDays * DAY_MS : undefined;
+  const isContainer = rule.type === "container";
   let lastId = afterId;
   while (hasLeft(budget)) {
     budget.rounds -= 2;
-    const found = await db
-      .select({ pkg: packages, keptFrom: keptFrom(rule).as("kept_from") })
-      .from(packages)
-      .where(
-        and(
-          eq(packages.ownerId, rule.ownerId),
-          eq(packages.type, rule.type),
-          gt(packages.id, lastId),
-        ),
-      )
-      .orderBy(asc(packages.id))
-      .limit(PACKAGES_AT_ONCE);
+    const found = await packagesOfRule(db, {
+      ownerId: rule.ownerId,
+      type: rule.type,
+      isContainer,
+      keptBefore: rule.keepCount === 0 ? undefined : rule.keepCount - 1,
+      afterId: lastId,
+    });
     const select = (pkg: Package, kept: number | null, after: number) =>
-      db
-        .select({ id: packageVersions.id, version: packageVersions.version })
-        .from(packageVersions)
-        .where(
-          and(
-            eq(packageVersions.packageId, pkg.id),
-            eq(packageVersions.isInternal, false),
-            gt(packageVersions.id, after),
-            kept === null ? undefined : lt(packageVersions.id, kept),
-            isOld === undefined ? undefined : lt(packageVersions.createdAt, isOld),
-            rule.type === "container" ? isContainerRemovable : undefined,
-          ),
-        )
-        .orderBy(asc(packageVersions.id))
-        .limit(VERSIONS_AT_ONCE);
+      oldVersions(db, {
+        packageId: pkg.id,
+        isContainer,
+        afterId: after,
+        beforeId: kept ?? undefined,
+        beforeTime,
+      });
     // Fewer versions than are kept leave nothing to remove.
     const open = found.map(({ pkg, keptFrom: kept }) =>
       kept === null && rule.keepCount > 0 ? undefined : select(pkg, kept, 0),
@@ -106,6 +96,53 @@ export async function* findRemovable(
   }
 }
 
+interface PackagesOfRule {
+  readonly ownerId: number;
+  readonly type: PackageType;
+  readonly isContainer: boolean;
+  /** How many versions that stay for their count are newer than the oldest of them; undefined if none stays for it. */
+  readonly keptBefore: number | undefined;
+  readonly afterId: number;
+}
+
+const packagesOfRule = prepare((db, p: Params<PackagesOfRule>) =>
+  db
+    .select({ pkg: packages, keptFrom: keptFrom(p).as("kept_from") })
+    .from(packages)
+    .where(
+      and(eq(packages.ownerId, p.ownerId), eq(packages.type, p.type), gt(packages.id, p.afterId)),
+    )
+    .orderBy(asc(packages.id))
+    .limit(PACKAGES_AT_ONCE),
+);
+
+interface OldVersions {
+  readonly packageId: number;
+  readonly isContainer: boolean;
+  readonly afterId: number;
+  readonly beforeId: number | undefined;
+  /** In milliseconds. */
+  readonly beforeTime: number | undefined;
+}
+
+const oldVersions = prepare((db, p: Params<OldVersions>) =>
+  db
+    .select({ id: packageVersions.id, version: packageVersions.version })
+    .from(packageVersions)
+    .where(
+      and(
+        eq(packageVersions.packageId, p.packageId),
+        eq(packageVersions.isInternal, false),
+        gt(packageVersions.id, p.afterId),
+        p.beforeId && lt(packageVersions.id, p.beforeId),
+        p.beforeTime && lt(packageVersions.createdAt, p.beforeTime),
+        p.isContainer ? isContainerRemovable : undefined,
+      ),
+    )
+    .orderBy(asc(packageVersions.id))
+    .limit(VERSIONS_AT_ONCE),
+);
+
 export const hasLeft = ({ rounds, steps }: CleanupBudget): boolean => rounds > 0 && steps > 0;
 
 /** Whether the patterns of a rule let a version go. */
@@ -127,18 +164,18 @@ async function openRule(
 }
 
 /** The id of the oldest version that stays for the count of a rule; null if there are fewer, or if none stays for it. */
-const keptFrom = ({ type, keepCount }: PackageCleanupRule): SQL<number | null> =>
-  keepCount === 0
+const keptFrom = ({ isContainer, keptBefore }: Params<PackagesOfRule>): SQL<number | null> =>
+  keptBefore === undefined
     ? sql`null`
     : sql`(
         select v.id
         from ${packageVersions} v
         where v.package_id = ${sql`${packages}`}.id
           and not v.is_internal
-          and ${type === "container" ? sql`not ${isUntagged(sql`v.version_key`)}` : sql`1`}
+          and ${isContainer ? sql`not ${isUntagged(sql`v.version_key`)}` : sql`1`}
         order by v.id desc
         limit 1
-        offset ${keepCount - 1}
+        offset ${keptBefore}
       )`;
 
 /** The condition for a version of an image that a rule may remove. */

@@ -11,9 +11,16 @@ import {
 import { isAllowed, resolvePermission } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
 import type { Actor } from "../../auth/actor.ts";
-import { type CallerSql, callerSql } from "../../auth/caller-sql.ts";
+import {
+  type CallerArgument,
+  type CallerSql,
+  callerSql,
+  toCallerSql,
+} from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
+import { lowered } from "../../db/ids-of-names.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   packages,
   repositories,
@@ -53,16 +60,20 @@ export interface PackageOwnerRow extends PackageFacts {
   readonly account: User;
 }
 
-/** Selects the account of a name as the owner of packages. */
-export const selectPackageOwner = (db: Database, who: CallerSql, name: string) =>
-  db
-    .select({
-      account: columnsOf(users, "a"),
-      ...organizationFacts(who.actorId),
-      teamAccess: teamPackageAccess(who.actorId),
-    })
-    .from(users)
-    .where(isAccountNamed(name));
+/** Selects the account of a name, in lower case, as the owner of packages. */
+export const selectPackageOwner = prepare(
+  (db, { caller, name }: Params<{ caller: CallerArgument; name: string }>) => {
+    const { actorId } = toCallerSql(caller);
+    return db
+      .select({
+        account: columnsOf(users, "a"),
+        ...organizationFacts(actorId),
+        teamAccess: teamPackageAccess(actorId),
+      })
+      .from(users)
+      .where(isAccountNamed(name));
+  },
+);
 
 export const toPackageOwner = (actor: Actor, row: PackageOwnerRow): PackageOwner => ({
   account: row.account,
@@ -88,8 +99,8 @@ export const selectPackages = (db: Database, who: CallerSql) =>
     .$dynamic();
 
 /** The condition that a package belongs to the account of a name. */
-export const isOwnerNamed = (name: string): SQL => sql`${packages.ownerId} = (
-  select named.id from ${users} named where named.lower_name = ${name.toLowerCase()}
+export const isOwnerNamed = (name: string | SQL): SQL => sql`${packages.ownerId} = (
+  select named.id from ${users} named where named.lower_name = ${lowered(name)}
 )`;
 
 /** Selects the package of an owner by its key. The owner is not known yet when the query is built. */
@@ -119,23 +130,39 @@ export async function findPackage(
  */
 export const selectPackageByName = (
   db: Database,
-  who: CallerSql,
+  caller: CallerArgument,
   ownerName: string,
   { type, name }: { readonly type: string; readonly name: string },
 ) =>
-  selectPackages(db, who)
-    .where(
-      and(
-        isOwnerNamed(ownerName),
-        sql`${packages.type} = ${type.toLowerCase()}`,
-        sql`(
-          ${packages.nameKey} in (${name}, ${name.toLowerCase()})
-          or ${packages.name} = ${name}
-        )`,
-      ),
-    )
-    .orderBy(sql`${packages.name} = ${name} desc`, packages.id)
-    .limit(1);
+  packageOfName(db, {
+    caller,
+    ownerName: ownerName.toLowerCase(),
+    type: type.toLowerCase(),
+    name,
+    lowerName: name.toLowerCase(),
+  });
+
+interface TypedName {
+  readonly caller: CallerArgument;
+  readonly ownerName: string;
+  readonly type: string;
+  readonly name: string;
+  readonly lowerName: string;
+}
+
+const packageOfName = prepare(
+  (db, { caller, ownerName, type, name, lowerName }: Params<TypedName>) =>
+    selectPackages(db, toCallerSql(caller))
+      .where(
+        and(
+          isOwnerNamed(ownerName),
+          sql`${packages.type} = ${type}`,
+          sql`(${packages.nameKey} in (${name}, ${lowerName}) or ${packages.name} = ${name})`,
+        ),
+      )
+      .orderBy(sql`${packages.name} = ${name} desc`, packages.id)
+      .limit(1),
+);
 
 /**
  * Resolves a queried package.

@@ -1,6 +1,7 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import type { Params } from "../../db/prepared.ts";
 import { packageVersions, type PackageVersion } from "../../db/schema/index.ts";
 import type { PackageContext } from "./find-package.ts";
 
@@ -36,14 +37,25 @@ export const listAllVersions = ({ db }: Ctx, { row }: PackageContext): Promise<P
  * compares versions. Null if there is none.
  */
 export const idOfVersionNamed = (
-  { row }: Pick<PackageContext, "row">,
-  name: string,
+  packageId: SQL,
+  { exact, lower }: Params<VersionName>,
 ): SQL<number> => sql`(
   select named.id
   from ${packageVersions} named
-  where named.package_id = ${row.id}
+  where named.package_id = ${packageId}
     and not named.is_internal
-    and (named.version_key in (${name}, ${name.toLowerCase()}) or named.version = ${name})
-  order by named.version = ${name} desc, named.id desc
+    and (named.version_key in (${exact}, ${lower}) or named.version = ${exact})
+  order by named.version = ${exact} desc, named.id desc
   limit 1
 )`;
+
+/** The name of a version as a person typed it, and in lower case. */
+export interface VersionName {
+  readonly exact: string;
+  readonly lower: string;
+}
+
+export const versionName = (name: string): VersionName => ({
+  exact: name,
+  lower: name.toLowerCase(),
+});

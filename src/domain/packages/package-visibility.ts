@@ -1,4 +1,4 @@
-import { principalOf } from "../../auth/principal.ts";
+import type { PrincipalSql } from "../../auth/principal.ts";
 import { eq, isNotNull, isNull, type SQL } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
@@ -28,17 +28,16 @@ export const isUnlinkedPackageVisible = (
  * `repositories`, for packages of an owner whom the caller sees.
  *
  * SECURITY: what a token is bound to by patterns of packages is no SQL: `isPackageInReach` decides it for each row.
+ *
+ * @param mayWrite Whether the caller may write the packages of the owner.
  */
-export function isPackageVisible(actor: Actor, { access }: OwnedPackages): SQL {
+export function isPackageVisible(principal: PrincipalSql, mayWrite: boolean): SQL {
   const isUnlinkedVisible =
-    boundTokenId(actor) === undefined
-      ? allOf(
-          isNull(packages.repoId),
-          access >= ACCESS.write ? undefined : eq(packages.isRestricted, false),
-        )
+    principal.boundTokenId === undefined
+      ? allOf(isNull(packages.repoId), mayWrite ? undefined : eq(packages.isRestricted, false))
       : undefined;
   return anyOf(
     isUnlinkedVisible,
-    allOf(isNotNull(packages.repoId), isRepositoryVisible(principalOf(actor))),
+    allOf(isNotNull(packages.repoId), isRepositoryVisible(principal)),
   );
 }

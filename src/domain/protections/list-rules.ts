@@ -1,6 +1,7 @@
 import { asc, count, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { branchProtections, type BranchProtection, type User } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -37,35 +38,43 @@ export async function listRulesets(
   org: User,
   { size, offset }: Slice,
 ): Promise<Listed<BranchProtection> & { people: RulePeople }> {
-  const isOwn = eq(branchProtections.ownerId, org.id);
   const [[rules, [counted]], people] = await Promise.all([
-    ctx.db.batch([
-      ctx.db
-        .select()
-        .from(branchProtections)
-        .where(isOwn)
-        .orderBy(asc(branchProtections.priority), asc(branchProtections.id))
-        .limit(size)
-        .offset(offset),
-      ctx.db
-        .select({ total: count().as("total") })
-        .from(branchProtections)
-        .where(isOwn),
-    ]),
+    ctx.db.batch(rulesetPage(ctx.db, { orgId: org.id, size, offset })),
     peopleOfRulesets(ctx, org),
   ]);
   return { items: rules, total: counted?.total ?? 0, people };
 }
 
+const rulesetPage = prepareAll((db, { orgId, size, offset }: Params<Slice & { orgId: number }>) => {
+  const isOwn = eq(branchProtections.ownerId, orgId);
+  return [
+    db
+      .select()
+      .from(branchProtections)
+      .where(isOwn)
+      .orderBy(asc(branchProtections.priority), asc(branchProtections.id))
+      .limit(size)
+      .offset(offset),
+    db
+      .select({ total: count().as("total") })
+      .from(branchProtections)
+      .where(isOwn),
+  ] as const;
+});
+
 /** Finds a ruleset of an organization. @throws Failure `not_found` */
 export async function findRuleset(ctx: Ctx, org: User, id: number): Promise<BranchProtection> {
-  const [rule] = await ctx.db
-    .select()
-    .from(branchProtections)
-    .where(sql`${branchProtections.id} = ${id} and ${branchProtections.ownerId} = ${org.id}`);
+  const [rule] = await rulesetById(ctx.db, { id, orgId: org.id });
   if (!rule) throw notFound();
   return rule;
 }
+
+const rulesetById = prepare((db, { id, orgId }: Params<{ id: number; orgId: number }>) =>
+  db
+    .select()
+    .from(branchProtections)
+    .where(sql`${branchProtections.id} = ${id} and ${branchProtections.ownerId} = ${orgId}`),
+);
 
 /** Finds a ruleset of an organization, with the users and teams that it names. @throws Failure `not_found` */
 export async function readRuleset(ctx: Ctx, org: User, id: number): Promise<RuleEntry> {

@@ -4,10 +4,11 @@ import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { isMemberOf } from "../../auth/access/organizations.ts";
 import { eligibleUserIds, reaches } from "../../auth/access/people.ts";
 import { isTeamAmong, isTeamOfRepository, selectTeamsHolding } from "../../auth/access/teams.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { type Principal, principalOf, type PrincipalSql } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, anyOf, flagColumn } from "../../db/db.ts";
-import { branchProtections, users, type User } from "../../db/schema/index.ts";
+import { allOf, anyOf, type Database, flagColumn } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
+import { branchProtections, users, type Repository, type User } from "../../db/schema/index.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RuleNames } from "../../shapes/repos/rule-names.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -25,16 +26,13 @@ interface Wanted {
   ids: { users: readonly number[]; teams: readonly number[] } | "all";
 }
 
-/** Selects the ids of users or teams on the lists of rules. */
-function selectIds(scope: RuleScope, ids: Wanted["ids"], kind: "users" | "teams"): SQL {
-  if (ids !== "all") return sql`(select value from json_each(${JSON.stringify(ids[kind])}))`;
-  const field = kind === "users" ? "userIds" : "teamIds";
+/** Selects the ids of users or teams on the lists of all rulesets of an organization. */
+function selectListed(orgId: number | SQL, field: "userIds" | "teamIds"): SQL {
   const paths = LISTS.map((list) => `$.${list}.${field}`);
-  const ownerId = scope.kind === "organization" ? scope.org.id : 0;
   return sql`(
     select listed.value
     from ${branchProtections}, json_tree(${branchProtections.settings}) listed
-    where ${branchProtections.ownerId} = ${ownerId}
+    where ${branchProtections.ownerId} = ${orgId}
       and listed.path in (select value from json_each(${JSON.stringify(paths)}))
   )`;
 }
@@ -55,19 +53,89 @@ export async function findRulePeople(
   if (ids !== "all" && lists.every(({ length }) => length === 0)) {
     return new RulePeople(scope, [], []);
   }
+  const toLower = (each: readonly string[]) => each.map((name) => name.toLowerCase());
+  const { db, actor } = ctx;
+  const wanted = {
+    principal: principalOf(actor),
+    names: { users: toLower(names.users), teams: toLower(names.teams) },
+    ids: ids === "all" ? undefined : ids,
+  };
+  const [people, teams] = await db.batch(
+    scope.kind === "organization"
+      ? peopleOfOrganization(db, { ...wanted, orgId: scope.org.id })
+      : selectPeopleOfRepository(db, scope.repo.row, wanted),
+  );
+  return new RulePeople(scope, people, teams);
+}
+
+/** The users and teams to look up, as arguments of the queries. */
+interface WantedArguments {
+  readonly principal: Principal;
+  /** In lower case. */
+  readonly names: Lists<string>;
+  /** Undefined for those in any ruleset of the organization. */
+  readonly ids: Lists<number> | undefined;
+}
+
+interface Lists<T> {
+  readonly users: readonly T[];
+  readonly teams: readonly T[];
+}
+
+const peopleOfOrganization = prepareAll(
+  (db, { principal, names, ids, orgId }: Params<WantedArguments & { orgId: number }>) =>
+    selectPeople(db, {
+      principal,
+      ownerId: orgId,
+      names,
+      ids: {
+        users: ids?.users ?? selectListed(orgId, "userIds"),
+        teams: ids?.teams ?? selectListed(orgId, "teamIds"),
+      },
+      isOne: isMemberOf(orgId, sql`${users.id}`),
+      isWriter: sql`1`,
+      holds: sql`1`,
+    }),
+);
+
+function selectPeopleOfRepository(
+  db: Database,
+  repo: Repository,
+  { principal, names, ids }: WantedArguments,
+) {
   const id = sql`${users.id}`;
-  const ownerId = scope.kind === "repository" ? scope.repo.row.ownerId : scope.org.id;
-  const isOne =
-    scope.kind === "repository"
-      ? sql`${id} in ${eligibleUserIds(scope.repo.row, "read", ["code"])}`
-      : isMemberOf(sql`${ownerId}`, id);
-  const isWriter =
-    scope.kind === "repository"
-      ? reaches(id, scope.repo.row, { unit: "code", mode: "write" })
-      : sql`1`;
-  const lowerNames = JSON.stringify(names.users.map((name) => name.toLowerCase()));
-  const [people, teams] = await ctx.db.batch([
-    ctx.db
+  const list = (values: readonly (string | number)[] = []) =>
+    sql`(select value from json_each(${JSON.stringify(values)}))`;
+  return selectPeople(db, {
+    principal,
+    ownerId: repo.ownerId,
+    names: { users: list(names.users), teams: list(names.teams) },
+    ids: { users: list(ids?.users), teams: list(ids?.teams) },
+    isOne: sql`${id} in ${eligibleUserIds(repo, "read", ["code"])}`,
+    isWriter: reaches(id, repo, { unit: "code", mode: "write" }),
+    holds: isTeamOfRepository(repo),
+  });
+}
+
+/** Which users and teams are selected, by SQL. */
+interface PeopleSql {
+  readonly principal: PrincipalSql;
+  readonly ownerId: number | SQL;
+  /** Subqueries for names in lower case, and for ids. */
+  readonly names: { readonly users: SQL; readonly teams: SQL };
+  readonly ids: { readonly users: SQL; readonly teams: SQL };
+  /** Whether a user belongs to the repository or organization, and whether they may write the code. */
+  readonly isOne: SQL;
+  readonly isWriter: SQL;
+  /** Whether a team belongs there. */
+  readonly holds: SQL;
+}
+
+function selectPeople(db: Database, p: PeopleSql) {
+  const { isOne, isWriter } = p;
+  const id = sql`${users.id}`;
+  return [
+    db
       .select({
         id: users.id,
         name: users.name,
@@ -79,23 +147,14 @@ export async function findRulePeople(
       .where(
         allOf(
           eq(users.kind, "user"),
-          anyOf(
-            sql`${users.lowerName} in (select value from json_each(${lowerNames}))`,
-            sql`${id} in ${selectIds(scope, ids, "users")}`,
-          ),
-          sql`(${anyOf(isAccountVisible(principalOf(ctx.actor)), isOne)})`,
+          anyOf(sql`${users.lowerName} in ${p.names.users}`, sql`${id} in ${p.ids.users}`),
+          sql`(${anyOf(isAccountVisible(p.principal), isOne)})`,
         ),
       )
       // Gitea names the owner of a repository last.
-      .orderBy(sql`${id} = ${ownerId}`, users.id),
-    selectTeamsHolding(
-      ctx.db,
-      ownerId,
-      isTeamAmong(selectIds(scope, ids, "teams"), names.teams),
-      scope.kind === "repository" ? isTeamOfRepository(scope.repo.row) : sql`1`,
-    ),
-  ]);
-  return new RulePeople(scope, people, teams);
+      .orderBy(sql`${id} = ${p.ownerId}`, users.id),
+    selectTeamsHolding(db, p.ownerId, isTeamAmong(p.ids.teams, p.names.teams), p.holds),
+  ] as const;
 }
 
 interface Person {

@@ -1,9 +1,10 @@
 import { asc, count, eq, sql } from "drizzle-orm";
 
 import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, repositories, stopwatches, users, type User } from "../../db/schema/index.ts";
 import type { StopWatchContext } from "../../shapes/issues/stop-watch.ts";
 import type { Listed, Slice } from "../slice.ts";
@@ -14,14 +15,22 @@ export async function listStopwatches(
   user: User,
   { size, offset }: Slice,
 ): Promise<Listed<StopWatchContext>> {
+  const listed = { principal: principalOf(actor), userId: user.id, size, offset };
+  const [rows, [counted]] = await db.batch(runningOf(db, listed));
+  return { items: rows, total: counted?.total ?? 0 };
+}
+
+type StopwatchPage = Slice & { readonly principal: Principal; readonly userId: number };
+
+const runningOf = prepareAll((db, { principal, userId, size, offset }: Params<StopwatchPage>) => {
   const isReadable = ([false, true] as const).map((isPull) =>
     allOf(
       eq(issues.isPull, isPull),
-      isRepositoryAllowed(principalOf(actor), { unit: isPull ? "pulls" : "issues", mode: "read" }),
+      isRepositoryAllowed(principal, { unit: isPull ? "pulls" : "issues", mode: "read" }),
     ),
   );
-  const isListed = allOf(eq(stopwatches.userId, user.id), anyOf(...isReadable));
-  const [rows, [counted]] = await db.batch([
+  const isListed = allOf(eq(stopwatches.userId, userId), anyOf(...isReadable));
+  return [
     db
       .select({
         startedAt: sql<number>`${stopwatches.createdAt}`.as("started_at"),
@@ -44,6 +53,5 @@ export async function listStopwatches(
       .innerJoin(issues, eq(issues.id, stopwatches.issueId))
       .innerJoin(repositories, eq(repositories.id, issues.repoId))
       .where(isListed),
-  ]);
-  return { items: rows, total: counted?.total ?? 0 };
-}
+  ] as const;
+});

@@ -2,10 +2,11 @@ import { and, asc, count, eq, gte, lte, sql, type SQL } from "drizzle-orm";
 
 import { isAllowed, modeOf } from "../../auth/access/permission.ts";
 import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, anyOf, columnsOf } from "../../db/db.ts";
+import { allOf, anyOf, columnsOf, type Database } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { ACCESS, issues, repositories, trackedTimes, users } from "../../db/schema/index.ts";
 import type { User } from "../../db/schema/index.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
@@ -52,17 +53,19 @@ export async function listIssueTimes(
   slice: Slice,
 ): Promise<Listed<TrackedTimeContext>> {
   if (!isTrackerOn(repo)) throw notFound("Timetracker is disabled");
-  const isNumber = isNumbered(repo.row.id, number);
-  const isOfIssue = sql`${trackedTimes.issueId} = (select id from issues where ${isNumber})`;
   const [[issue], [user], listed] = await Promise.all([
-    ctx.db.select({ isPull: issues.isPull }).from(issues).where(isNumber),
+    kindOfIssue(ctx.db, { repoId: repo.row.id, number }),
     selectTimeUser(ctx, repo, filter.userName),
-    listIn(ctx, repo, isOfIssue, filter, slice),
+    listIn(ctx, repo, number, filter, slice),
   ]);
   if (!issue || !isIssueVisible(repo, issue)) throw notFound("issue does not exist");
   requireUserFilter(ctx, filter, modeOf(repo, unitOf(issue)) >= ACCESS.write, user);
   return listed;
 }
+
+const kindOfIssue = prepare((db, p: Params<{ repoId: number; number: number }>) =>
+  db.select({ isPull: issues.isPull }).from(issues).where(isNumbered(p.repoId, p.number)),
+);
 
 /**
  * Lists times of a repository, oldest booking first. Of issues or pull requests that the caller may only read, the
@@ -79,7 +82,7 @@ export async function listRepositoryTimes(
   requireTracker(repo);
   const [[user], listed] = await Promise.all([
     selectTimeUser(ctx, repo, filter.userName),
-    listIn(ctx, repo, eq(trackedTimes.repoId, repo.row.id), filter, slice),
+    listIn(ctx, repo, undefined, filter, slice),
   ]);
   const isWriter = (["issues", "pulls"] as const).some((unit) =>
     isAllowed(repo, { unit, mode: "write" }),
@@ -104,7 +107,7 @@ export async function listUserTimes(
   const filter = { userName, since: undefined, before: undefined };
   const [[user], listed] = await Promise.all([
     selectTimeUser(ctx, repo, userName),
-    listIn(ctx, repo, eq(trackedTimes.repoId, repo.row.id), filter, slice),
+    listIn(ctx, repo, undefined, filter, slice),
   ]);
   requireUserFilter(ctx, filter, isAllowed(repo, { mode: "admin" }), user);
   return listed;
@@ -123,60 +126,114 @@ function requireUserFilter(
   if (!user) throw notFound("user does not exist");
 }
 
-/** Lists the times of a repository that match a condition and that the caller may see. */
-function listIn(
+/**
+ * Lists the times of a repository that the caller may see.
+ *
+ * @param number Of the issue or pull request whose times are listed; undefined for all.
+ */
+async function listIn(
   ctx: Ctx,
   repo: RepositoryContext,
-  isAmong: SQL,
-  { userName, ...within }: TimeFilter,
-  slice: Slice,
-) {
-  const isOwn = eq(trackedTimes.userId, ctx.actor.user?.id ?? 0);
-  const isShown = ([false, true] as const).map((isPull) => {
-    const mode = modeOf(repo, isPull ? "pulls" : "issues");
-    if (mode < ACCESS.read) return undefined;
-    return allOf(eq(issues.isPull, isPull), mode < ACCESS.write ? isOwn : undefined);
-  });
-  const isOfUser =
-    userName === ""
-      ? undefined
-      : sql`${trackedTimes.userId} = (
-          select ${users.id}
-          from ${users}
-          where ${isAccountNamed(userName)}
-        )`;
-  return listTimes(ctx, allOf(isAmong, isOfUser, anyOf(...isShown)), within, slice);
+  number: number | undefined,
+  { userName, since, before }: TimeFilter,
+  { size, offset }: Slice,
+): Promise<Listed<TrackedTimeContext>> {
+  const shown = (unit: "issues" | "pulls") => {
+    const mode = modeOf(repo, unit);
+    return mode < ACCESS.read ? undefined : { isOwnOnly: mode < ACCESS.write };
+  };
+  const rows = await ctx.db.batch(
+    timesOfRepository(ctx.db, {
+      principal: principalOf(ctx.actor),
+      repoId: repo.row.id,
+      number,
+      userName: userName === "" ? undefined : userName.toLowerCase(),
+      ofIssues: shown("issues"),
+      ofPulls: shown("pulls"),
+      since,
+      before,
+      size,
+      offset,
+    }),
+  );
+  return toListed(ctx, rows);
 }
+
+/** Whose times of the issues, or of the pull requests, are listed. */
+interface Shown {
+  readonly isOwnOnly: boolean;
+}
+
+interface RepositoryTimes extends TimePage {
+  readonly repoId: number;
+  readonly number: number | undefined;
+  /** In lower case; undefined for all. */
+  readonly userName: string | undefined;
+  /** Undefined for none. */
+  readonly ofIssues: Shown | undefined;
+  readonly ofPulls: Shown | undefined;
+}
+
+const timesOfRepository = prepareAll((db, p: Params<RepositoryTimes>) => {
+  const isOwn = eq(trackedTimes.userId, p.principal.userId ?? 0);
+  const isShown = (isPull: boolean, shown: Shown | undefined) =>
+    shown && allOf(eq(issues.isPull, isPull), shown.isOwnOnly ? isOwn : undefined);
+  const isAmong = p.number
+    ? sql`${trackedTimes.issueId} = (
+        select id from issues where ${isNumbered(p.repoId, p.number)}
+      )`
+    : eq(trackedTimes.repoId, p.repoId);
+  const isOfUser =
+    p.userName &&
+    sql`${trackedTimes.userId} = (
+      select ${users.id}
+      from ${users}
+      where ${isAccountNamed(p.userName)}
+    )`;
+  const isOfKind = anyOf(isShown(false, p.ofIssues), isShown(true, p.ofPulls));
+  return selectTimes(db, allOf(isAmong, isOfUser, isOfKind), p);
+});
 
 /** Lists the times of the caller in all repositories whose issues the caller may still read, oldest booking first. */
-export function listOwnTimes(ctx: Ctx, user: User, within: BookedWithin, slice: Slice) {
-  const isReadable = ([false, true] as const).map((isPull) =>
-    allOf(
-      eq(issues.isPull, isPull),
-      isRepositoryAllowed(principalOf(ctx.actor), {
-        unit: isPull ? "pulls" : "issues",
-        mode: "read",
-      }),
-    ),
-  );
-  const isListed = allOf(eq(trackedTimes.userId, user.id), anyOf(...isReadable));
-  return listTimes(ctx, isListed, within, slice);
-}
-
-/**
- * @param isListed The condition on the rows of `trackedTimes`, joined with their issues and repositories.
- */
-async function listTimes(
+export async function listOwnTimes(
   ctx: Ctx,
-  isListed: SQL,
+  user: User,
   { since, before }: BookedWithin,
   { size, offset }: Slice,
 ): Promise<Listed<TrackedTimeContext>> {
-  const { db, actor } = ctx;
+  const page = { principal: principalOf(ctx.actor), since, before, size, offset };
+  return toListed(ctx, await ctx.db.batch(timesOfUser(ctx.db, { ...page, userId: user.id })));
+}
+
+const timesOfUser = prepareAll((db, p: Params<TimePage & { userId: number }>) => {
+  const isReadable = ([false, true] as const).map((isPull) =>
+    allOf(
+      eq(issues.isPull, isPull),
+      isRepositoryAllowed(p.principal, { unit: isPull ? "pulls" : "issues", mode: "read" }),
+    ),
+  );
+  return selectTimes(db, allOf(eq(trackedTimes.userId, p.userId), anyOf(...isReadable)), p);
+});
+
+/** The caller and the part of a list, as arguments of its queries. */
+interface TimePage extends BookedWithin, Slice {
+  readonly principal: Principal;
+}
+
+/**
+ * Selects a page of times with their issues and repositories, and the total.
+ *
+ * @param isListed The condition on the rows of `trackedTimes`, joined with their issues and repositories.
+ */
+function selectTimes(
+  db: Database,
+  isListed: SQL,
+  { principal, since, before, size, offset }: Params<TimePage>,
+) {
   const condition = and(
     isListed,
-    since === undefined ? undefined : gte(trackedTimes.bookedAt, since),
-    before === undefined ? undefined : lte(trackedTimes.bookedAt, before),
+    since && gte(trackedTimes.bookedAt, since),
+    before && lte(trackedTimes.bookedAt, before),
   );
   const from = sql`
     from ${trackedTimes}
@@ -187,7 +244,7 @@ async function listTimes(
   const ids = (column: SQL) => sql`(
     select ${column} ${from} order by ${trackedTimes.id} limit ${size} offset ${offset}
   )`;
-  const [rows, issueRows, repoRows, [counted]] = await db.batch([
+  return [
     db
       .select({ time: columnsOf(trackedTimes, "t"), user: columnsOf(users, "u") })
       .from(trackedTimes)
@@ -195,11 +252,26 @@ async function listTimes(
       .where(sql`${trackedTimes.id} in ${ids(sql`${trackedTimes.id}`)}`)
       .orderBy(asc(trackedTimes.id)),
     selectIssues(db).where(sql`${issues.id} in ${ids(sql`${trackedTimes.issueId}`)}`),
-    selectRepositories(db, callerSql(actor)).where(
+    selectRepositories(db, toCallerSql(principal)).where(
       sql`${repositories.id} in ${ids(sql`${trackedTimes.repoId}`)}`,
     ),
     db.select({ total: count().as("total") }).from(sql`(select 1 ${from})`),
-  ]);
+  ] as const;
+}
+
+type Statements = ReturnType<typeof selectTimes>;
+type Rows = readonly [
+  Awaited<Statements[0]>,
+  Awaited<Statements[1]>,
+  Awaited<Statements[2]>,
+  Awaited<Statements[3]>,
+];
+
+/** The list of the rows of `selectTimes`. */
+function toListed(
+  { actor }: Ctx,
+  [rows, issueRows, repoRows, [counted]]: Rows,
+): Listed<TrackedTimeContext> {
   const repos = new Map(repoRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
   const found = new Map<number, IssueContext>();
   for (const row of issueRows) {

@@ -1,9 +1,10 @@
 import { and, count, desc, eq, isNull, sql } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { qualified } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
   accessTokenRepositories,
   accessTokens,
@@ -26,11 +27,23 @@ export async function listAccessTokens(
   user: User,
   { size, offset }: Slice,
 ): Promise<Listed<AccessTokenEntry>> {
+  const listed = { principal: principalOf(ctx.actor), userId: user.id, size, offset };
+  const [rows, [counted]] = await ctx.db.batch(tokensOf(ctx.db, listed));
+  const items = rows.map(({ token, boundTo }) => ({
+    token,
+    boundTo: (JSON.parse(boundTo) as string[]).toSorted(),
+  }));
+  return { items, total: counted?.total ?? 0 };
+}
+
+type TokenPage = Slice & { readonly principal: Principal; readonly userId: number };
+
+const tokensOf = prepareAll((db, { principal, userId, size, offset }: Params<TokenPage>) => {
   // Tokens of grants are listed with their application.
-  const isOfUser = and(eq(accessTokens.userId, user.id), isNull(accessTokens.grantId));
+  const isOfUser = and(eq(accessTokens.userId, userId), isNull(accessTokens.grantId));
   const isNamed = and(
     eq(accessTokenRepositories.tokenId, accessTokens.id),
-    isRepositoryVisible(principalOf(ctx.actor)),
+    isRepositoryVisible(principal),
   );
   const names = sql`(
     select json_group_array(${users.name} || '/' || ${repositories.name})
@@ -39,22 +52,17 @@ export async function listAccessTokens(
     join ${users} on ${users.id} = ${repositories.ownerId}
     where ${isNamed}
   )`;
-  const [rows, [counted]] = await ctx.db.batch([
-    ctx.db
+  return [
+    db
       .select({ token: accessTokens, boundTo: qualified<string>(names).as("bound_to") })
       .from(accessTokens)
       .where(isOfUser)
       .orderBy(desc(accessTokens.createdAt), desc(accessTokens.id))
       .limit(size)
       .offset(offset),
-    ctx.db
+    db
       .select({ total: count().as("total") })
       .from(accessTokens)
       .where(isOfUser),
-  ]);
-  const items = rows.map(({ token, boundTo }) => ({
-    token,
-    boundTo: (JSON.parse(boundTo) as string[]).toSorted(),
-  }));
-  return { items, total: counted?.total ?? 0 };
-}
+  ] as const;
+});

@@ -1,7 +1,8 @@
-import { and, asc, desc, gt, sql } from "drizzle-orm";
+import { and, asc, desc, gt, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { quotePhrase } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { type Topic, topics } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
 
@@ -22,39 +23,63 @@ export async function searchTopics(
   text: string,
   { size, offset }: Slice,
 ): Promise<Listed<Topic>> {
-  const isFound = and(gt(topics.repoCount, sql`0`), matches(text.trim().toLowerCase()));
-  const some = sql`(select 1 from ${topics} where ${isFound} limit ${TOTAL_MAX})`;
+  const word = text.trim().toLowerCase();
+  // The full-text index reads a query only up to its first NUL.
+  if (word.includes("\0")) return { items: [], total: 0 };
+  const search = toSearch(word);
   const [items, [counted]] = await db.batch([
-    db
-      .select()
-      .from(topics)
-      .where(isFound)
-      .orderBy(desc(topics.repoCount), asc(topics.name))
-      .limit(size)
-      .offset(offset),
-    db
-      .select({ total: sql<number>`(select count(*) from ${some})`.as("total") })
-      .from(sql`(select 1)`),
+    topicsFound(db, { search, size, offset }),
+    topicCount(db, { search }),
   ]);
   return { items, total: counted?.total ?? 0 };
 }
 
-function matches(text: string) {
-  if (text === "") return undefined;
-  // The full-text index reads a query only up to its first NUL.
-  if (text.includes("\0")) return sql`0`;
-  if ([...text].length < INDEXED_MIN) {
-    return sql`${topics.id} in (
-      select id
-      from ${topics}
-      where name >= ${text} and name < ${`${text}\u{10ffff}`}
-      limit ${MATCH_MAX}
-    )`;
-  }
-  return sql`${topics.id} in (
-    select rowid
-    from topics_search
-    where topics_search match ${quotePhrase(text)}
-    limit ${MATCH_MAX}
-  )`;
+/** What topics are searched by: an interval that they are in, or a phrase of the full-text index. */
+type Search = { readonly from: string; readonly to: string } | { readonly phrase: string };
+
+function toSearch(word: string): Search | undefined {
+  if (word === "") return undefined;
+  return [...word].length < INDEXED_MIN
+    ? { from: word, to: `${word}\u{10ffff}` }
+    : { phrase: quotePhrase(word) };
 }
+
+interface Found {
+  readonly search: Search | undefined;
+}
+
+const isFound = ({ search }: Params<Found>) =>
+  and(gt(topics.repoCount, sql`0`), search && matches(search));
+
+function matches(search: Params<Search>): SQL {
+  return "from" in search
+    ? sql`${topics.id} in (
+        select id
+        from ${topics}
+        where name >= ${search.from} and name < ${search.to}
+        limit ${MATCH_MAX}
+      )`
+    : sql`${topics.id} in (
+        select rowid
+        from topics_search
+        where topics_search match ${search.phrase}
+        limit ${MATCH_MAX}
+      )`;
+}
+
+const topicsFound = prepare((db, p: Params<Found & Slice>) =>
+  db
+    .select()
+    .from(topics)
+    .where(isFound(p))
+    .orderBy(desc(topics.repoCount), asc(topics.name))
+    .limit(p.size)
+    .offset(p.offset),
+);
+
+const topicCount = prepare((db, p: Params<Found>) => {
+  const some = sql`(select 1 from ${topics} where ${isFound(p)} limit ${TOTAL_MAX})`;
+  return db
+    .select({ total: sql<number>`(select count(*) from ${some})`.as("total") })
+    .from(sql`(select 1)`);
+});

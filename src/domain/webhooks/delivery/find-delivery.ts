@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { columnsOf } from "../../../db/db.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import {
   webhookEvents,
   hookDeliveries,
@@ -11,7 +12,12 @@ import {
 import { formatContent } from "../../../events/webhooks/deliveries/format-content.ts";
 import type { Payload } from "../../../events/webhooks/payloads/payload.ts";
 import { notFound } from "../../../lib/failure.ts";
-import { belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
+import {
+  type HookOwner,
+  type HookOwnerArgument,
+  hookOwnerArgument,
+  isHookOf,
+} from "../hooks/hook-owner.ts";
 
 /** A delivery with the content that was sent. */
 export interface FoundDelivery {
@@ -35,17 +41,7 @@ export async function findDelivery(
   hookId: number,
   id: number,
 ): Promise<FoundDelivery> {
-  const [row] = await db
-    .select({
-      ...columnsOf(hookDeliveries, "delivery"),
-      type: hooks.type,
-      webhookEventPayload: webhookEvents.payload,
-      eventId: webhookEvents.eventId,
-    })
-    .from(hookDeliveries)
-    .innerJoin(hooks, eq(hooks.id, hookDeliveries.hookId))
-    .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
-    .where(and(eq(hookDeliveries.id, id), eq(hookDeliveries.hookId, hookId), belongsTo(hookOwner)));
+  const [row] = await deliveryOfHook(db, { id, hookId, owner: hookOwnerArgument(hookOwner) });
   if (!row) throw notFound();
   const { type, webhookEventPayload, eventId, ...delivery } = row;
   const takesPayload = type === "gitea" || type === "gogs";
@@ -57,3 +53,20 @@ export async function findDelivery(
     content: (takesPayload ? formatContent({ type }, payload) : delivery.requestBody) ?? "",
   };
 }
+
+const deliveryOfHook = prepare(
+  (db, p: Params<{ id: number; hookId: number; owner: HookOwnerArgument }>) =>
+    db
+      .select({
+        ...columnsOf(hookDeliveries, "delivery"),
+        type: hooks.type,
+        webhookEventPayload: webhookEvents.payload,
+        eventId: webhookEvents.eventId,
+      })
+      .from(hookDeliveries)
+      .innerJoin(hooks, eq(hooks.id, hookDeliveries.hookId))
+      .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
+      .where(
+        and(eq(hookDeliveries.id, p.id), eq(hookDeliveries.hookId, p.hookId), isHookOf(p.owner)),
+      ),
+);

@@ -1,6 +1,7 @@
 import { and, count, desc, eq, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import {
   webhookEvents,
   hookDeliveries,
@@ -11,7 +12,12 @@ import {
 import type { DeliveredEvent } from "../../../events/webhooks/payloads/hook-event.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { Listed, Slice } from "../../slice.ts";
-import { belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
+import {
+  type HookOwner,
+  type HookOwnerArgument,
+  hookOwnerArgument,
+  isHookOf,
+} from "../hooks/hook-owner.ts";
 
 /** A delivery without the content of its request and response, which may be long. */
 export interface DeliveryEntry {
@@ -63,28 +69,11 @@ export async function listDeliveries(
   filter: DeliveryFilter,
   { size, offset }: Slice,
 ): Promise<Listed<DeliveryEntry>> {
-  const isListed = and(
-    eq(hookDeliveries.hookId, hookId),
-    filter.status && eq(hookDeliveries.status, filter.status),
-    filter.event && eq(hookDeliveries.event, filter.event),
-  );
+  const listed = { hookId, status: filter.status, event: filter.event };
   const [[hook], items, [counted]] = await db.batch([
-    db
-      .select({ id: hooks.id })
-      .from(hooks)
-      .where(and(eq(hooks.id, hookId), belongsTo(hookOwner))),
-    db
-      .select({ ...DELIVERY_COLUMNS, eventId: webhookEvents.eventId })
-      .from(hookDeliveries)
-      .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
-      .where(isListed)
-      .orderBy(newestFirst(filter))
-      .limit(size)
-      .offset(offset),
-    db
-      .select({ total: count().as("total") })
-      .from(hookDeliveries)
-      .where(isListed),
+    selectIdOfHook(db, { hookId, owner: hookOwnerArgument(hookOwner) }),
+    deliveriesOfHook(db, { ...listed, size, offset }),
+    deliveryCount(db, listed),
   ]);
   if (!hook) throw notFound();
   return {
@@ -93,6 +82,42 @@ export async function listDeliveries(
   };
 }
 
+/** Selects the id of a hook, if it belongs to an owner. */
+export const selectIdOfHook = prepare(
+  (db, p: Params<{ hookId: number; owner: HookOwnerArgument }>) =>
+    db
+      .select({ id: hooks.id })
+      .from(hooks)
+      .where(and(eq(hooks.id, p.hookId), isHookOf(p.owner))),
+);
+
+type Wanted = DeliveryFilter & { hookId: number };
+
+const isListed = ({ hookId, status, event }: Params<Wanted>) =>
+  and(
+    eq(hookDeliveries.hookId, hookId),
+    status && eq(hookDeliveries.status, status),
+    event && eq(hookDeliveries.event, event),
+  );
+
+const deliveriesOfHook = prepare((db, p: Params<Wanted & Slice>) =>
+  db
+    .select({ ...DELIVERY_COLUMNS, eventId: webhookEvents.eventId })
+    .from(hookDeliveries)
+    .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
+    .where(isListed(p))
+    .orderBy(newestFirst(p))
+    .limit(p.size)
+    .offset(p.offset),
+);
+
+const deliveryCount = prepare((db, p: Params<Wanted>) =>
+  db
+    .select({ total: count().as("total") })
+    .from(hookDeliveries)
+    .where(isListed(p)),
+);
+
 /** Ids of webhook events and of their deliveries rise together; each of the two orders has an index. */
-const newestFirst = ({ status, event }: DeliveryFilter): SQL =>
+const newestFirst = ({ status, event }: Params<Wanted>): SQL =>
   desc(status || event ? hookDeliveries.id : hookDeliveries.webhookEventId);

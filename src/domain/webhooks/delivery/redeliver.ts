@@ -5,8 +5,8 @@ import { hookDeliveries, hooks, type HookDelivery } from "../../../db/schema/ind
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, notFound } from "../../../lib/failure.ts";
 import { findDelivery } from "./find-delivery.ts";
-import { eventOwner, belongsTo, type HookOwner } from "../hooks/hook-owner.ts";
-import { DELIVERY_COLUMNS, type DeliveryEntry } from "./list-deliveries.ts";
+import { eventOwner, hookOwnerArgument, type HookOwner } from "../hooks/hook-owner.ts";
+import { DELIVERY_COLUMNS, type DeliveryEntry, selectIdOfHook } from "./list-deliveries.ts";
 
 /** Deliveries that one statement requeues. */
 const REQUEUED_AT_ONCE = 500;
@@ -67,10 +67,7 @@ export async function redeliverFailed(
     gte(hookDeliveries.createdAt, since),
   );
   const [[hook], [counted]] = await db.batch([
-    db
-      .select({ id: hooks.id })
-      .from(hooks)
-      .where(and(eq(hooks.id, hookId), belongsTo(hookOwner))),
+    selectIdOfHook(db, { hookId, owner: hookOwnerArgument(hookOwner) }),
     db
       .select({ total: count().as("total") })
       .from(

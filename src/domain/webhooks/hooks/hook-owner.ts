@@ -1,5 +1,6 @@
 import { and, eq, inArray, type SQL } from "drizzle-orm";
 
+import type { Params } from "../../../db/prepared.ts";
 import { hooks, type HookLevel, type Repository, type User } from "../../../db/schema/index.ts";
 
 /** What a hook belongs to. Hooks are always looked up together with their owner. */
@@ -11,19 +12,35 @@ export type HookOwner =
 
 export const SITE_LEVELS = ["system", "default"] as const satisfies HookLevel[];
 
-/** The condition for hooks of an owner. */
-export function belongsTo(hookOwner: HookOwner): SQL | undefined {
+/** An owner of hooks as an argument of a query. */
+export type HookOwnerArgument =
+  | { readonly repoId: number }
+  | { readonly ownerId: number; readonly level: "organization" | "user" }
+  | { readonly isSite: true };
+
+export function hookOwnerArgument(hookOwner: HookOwner): HookOwnerArgument {
   switch (hookOwner.level) {
     case "repository":
-      return eq(hooks.repoId, hookOwner.repo.id);
+      return { repoId: hookOwner.repo.id };
     case "organization":
     case "user":
-      return and(eq(hooks.ownerId, hookOwner.owner.id), eq(hooks.level, hookOwner.level));
+      return { ownerId: hookOwner.owner.id, level: hookOwner.level };
     case "site":
-      return inArray(hooks.level, SITE_LEVELS);
+      return { isSite: true };
     default:
       throw new Error(hookOwner satisfies never);
   }
+}
+
+/** The condition for hooks of an owner. */
+export const belongsTo = (hookOwner: HookOwner): SQL | undefined =>
+  isHookOf(hookOwnerArgument(hookOwner));
+
+/** The same for an owner that is an argument. */
+export function isHookOf(owner: HookOwnerArgument | Params<HookOwnerArgument>): SQL | undefined {
+  if ("repoId" in owner) return eq(hooks.repoId, owner.repoId);
+  if ("isSite" in owner) return inArray(hooks.level, SITE_LEVELS);
+  return and(eq(hooks.ownerId, owner.ownerId), eq(hooks.level, owner.level));
 }
 
 /** The owner and repository of an event about a hook. */

@@ -1,9 +1,15 @@
 import { and, asc, count, inArray } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import { hooks, type Hook, type HookLevel } from "../../../db/schema/index.ts";
 import type { Listed, Slice } from "../../slice.ts";
-import { belongsTo, type HookOwner } from "./hook-owner.ts";
+import {
+  type HookOwner,
+  type HookOwnerArgument,
+  hookOwnerArgument,
+  isHookOf,
+} from "./hook-owner.ts";
 
 /**
  * Lists the hooks of an owner, oldest first.
@@ -16,13 +22,29 @@ export async function listHooks(
   { size, offset }: Slice,
   levels?: readonly HookLevel[],
 ): Promise<Listed<Hook>> {
-  const isListed = and(belongsTo(hookOwner), levels && inArray(hooks.level, [...levels]));
+  const listed = { owner: hookOwnerArgument(hookOwner), levels };
   const [items, [counted]] = await db.batch([
-    db.select().from(hooks).where(isListed).orderBy(asc(hooks.id)).limit(size).offset(offset),
-    db
-      .select({ total: count().as("total") })
-      .from(hooks)
-      .where(isListed),
+    hooksOfOwner(db, { ...listed, size, offset }),
+    hookCount(db, listed),
   ]);
   return { items, total: counted?.total ?? 0 };
 }
+
+interface Wanted {
+  readonly owner: HookOwnerArgument;
+  readonly levels: readonly HookLevel[] | undefined;
+}
+
+const isListed = ({ owner, levels }: Params<Wanted>) =>
+  and(isHookOf(owner), levels && inArray(hooks.level, levels));
+
+const hooksOfOwner = prepare((db, p: Params<Wanted & Slice>) =>
+  db.select().from(hooks).where(isListed(p)).orderBy(asc(hooks.id)).limit(p.size).offset(p.offset),
+);
+
+const hookCount = prepare((db, p: Params<Wanted>) =>
+  db
+    .select({ total: count().as("total") })
+    .from(hooks)
+    .where(isListed(p)),
+);
