@@ -32,8 +32,10 @@ export function isSessionOf(secretHash: string | SQL, now: number | SQL): SQL {
 }
 
 /** Matches sessions that have ended neither by age nor by disuse. */
-export const isCurrent = (now: number | SQL): SQL =>
-  sql`(${and(gt(sessions.expiresAt, now), gt(sessions.lastUsedAt, sql`${now} - ${SESSION_IDLE_MS}`))})`;
+export function isCurrent(now: number | SQL): SQL {
+  const idleFrom = sql`${now} - ${SESSION_IDLE_MS}`;
+  return sql`(${and(gt(sessions.expiresAt, now), gt(sessions.lastUsedAt, idleFrom))})`;
+}
 
 /** Records that a session was used, at most every five minutes; returns undefined when no write is due. */
 export function noteSessionUse(

@@ -95,6 +95,7 @@ export async function openRequest(
   const snapshot: Snapshot = {
     version: 1,
     head: MAIN,
+    collections: 0,
     refs: [{ name: MAIN, oid: tips[0] ?? "", peeledOid: null }],
     packs: [{ ...pack, name }],
     lacksPullRefs: false,

@@ -59,10 +59,13 @@ export async function listWaiting(
 }
 
 /** The condition, on the issues and repositories of a query, that the caller may see the issue. */
-const isIssueAllowed = (actor: Actor): SQL => sql`case
-  when ${issues.isPull} then ${isRepositoryAllowed(principalOf(actor), { unit: "pulls", mode: "read" })}
-  else ${isRepositoryAllowed(principalOf(actor), { unit: "issues", mode: "read" })}
-end`;
+function isIssueAllowed(actor: Actor): SQL {
+  const principal = principalOf(actor);
+  return sql`case
+    when ${issues.isPull} then ${isRepositoryAllowed(principal, { unit: "pulls", mode: "read" })}
+    else ${isRepositoryAllowed(principal, { unit: "issues", mode: "read" })}
+  end`;
+}
 
 const idOf = (repo: RepositoryContext, number: number): SQL =>
   sql`(

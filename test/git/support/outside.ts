@@ -4,5 +4,5 @@ import type { ObjectReader, OutsideObjects } from "../../../src/git/store.ts";
 export const outsideOf = (objects: ObjectReader): OutsideObjects => ({
   readObject: (oid) => objects.readObject(oid),
   findLarge: (oid) => objects.findLarge?.(oid),
-  find: async (oid) => (objects.findLarge?.(oid) ?? (await objects.readObject(oid)))?.kind,
+  find: async (oid) => ((await objects.findLarge?.(oid)) ?? (await objects.readObject(oid)))?.kind,
 });
