@@ -122,13 +122,13 @@ describe("the storage calls of a git request", () => {
     expect(await refsOf(repo)).toMatchObject([{ name: "refs/heads/main", oid }]);
   });
 
-  it("for a fork: two object calls", async () => {
+  it("for a fork: one object call", async () => {
     const { repo } = await makePushed(1);
     const forker = await make.user();
     const { visit: visitCounted, callsOf } = counted();
     const path = `/api/v1/repos/${repo.owner}/${repo.name}/forks`;
     const { body } = await visitCounted("POST", path, { as: forker, json: {} });
-    expect(callsOf("object")).toEqual(["object.share", "object.adopt"]);
+    expect(callsOf("object")).toEqual(["object.fork"]);
     expect(callsOf("bucket")).toEqual([]);
     expect(await refsOf(await placeOf(body.id))).toHaveLength(1);
   });

@@ -1,5 +1,8 @@
 import { env } from "cloudflare:workers";
+import { isNotNull, or } from "drizzle-orm";
 
+import { events } from "../../src/db/schema/index.ts";
+import { db } from "./db.ts";
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
 import type { Outgoing } from "../../src/outgoing/outgoing.ts";
@@ -164,5 +167,10 @@ export const failEveryCall = (story: (fault: Fault) => Promise<{ hasFailed(): bo
         most = Math.max(most, at + 1);
       }
     }
+    // What the stories leave, tests that draw the consequences of all events would wait for.
+    await db
+      .update(events)
+      .set({ dispatchAt: null, consequencesAt: null })
+      .where(or(isNotNull(events.dispatchAt), isNotNull(events.consequencesAt)));
     return most;
   });
