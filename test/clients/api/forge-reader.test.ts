@@ -252,7 +252,7 @@ describe("a project of this service, read by its own reader", () => {
     const now = await at("/issues/1");
     expect(issues[0]).toEqual({
       kind: "issue",
-      foreignId: idOf(issue),
+      foreignId: `issue/${idOf(issue)}`,
       number: 1,
       poster: world.admin,
       title: "Read me 🚀",
@@ -278,7 +278,7 @@ describe("a project of this service, read by its own reader", () => {
     const now = await at("/pulls/2");
     expect(draft).toEqual({
       kind: "pull",
-      foreignId: idOf(made.pull),
+      foreignId: `pull/${idOf(made.pull)}`,
       number: 2,
       poster: world.admin,
       title: "WIP: Zwei",
