@@ -15,7 +15,7 @@ describe("the Worker on one machine", () => {
   it("handles several mirrors and migrations at a time", () => {
     expect(describeWorker({}).options["queueConsumers"]).toMatchObject({
       "edgeforge-remotes": { maxBatchSize: 10, maxRetries: 3 },
-      "edgeforge-deliveries": { maxBatchSize: 5 },
+      "edgeforge-deliveries": { maxBatchSize: 10 },
     });
   });
 });
