@@ -27,8 +27,10 @@ const [receiverOrigin] = inject("receivers");
 const SEALING_KEYS = `one:${"A".repeat(43)}=`;
 export const SECRET = "s3cret é";
 
-/** Settings of the service that delivers. */
-export const SETTINGS = { SEALING_KEYS, DELIVER_TIMEOUT: "1" };
+/** Settings of the service that delivers: patient, because a busy machine is slow. */
+export const SETTINGS = { SEALING_KEYS, DELIVER_TIMEOUT: "10" };
+/** For receivers that send no response. */
+export const IMPATIENT = { DELIVER_TIMEOUT: "1" };
 
 /** A receiver that responds as `plan` lists, and the requests it has received so far. */
 export function openReceiver(plan: string, origin = receiverOrigin) {

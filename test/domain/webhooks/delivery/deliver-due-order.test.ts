@@ -12,6 +12,7 @@ import {
   deliveriesOf,
   deliveryOf,
   hookAfter,
+  IMPATIENT,
   makeDelivery,
   makeReceivedHook,
 } from "../../../support/deliveries.ts";
@@ -98,7 +99,7 @@ describe("deliveries of several repositories", () => {
   it("are sent one at a time to a receiver that has not answered yet", async () => {
     const { hook, received } = await makeReceivedHook("hang");
     for (const repoId of [11, 12, 13]) await makeDelivery(hook, { repoId });
-    await deliver([hook.id]);
+    await deliver([hook.id], undefined, IMPATIENT);
     expect(await received()).toHaveLength(1);
   });
 });
@@ -136,7 +137,7 @@ describe("several hooks", () => {
       expect(left).toContainEqual([hook.id]);
       expect(await hookAfter(hook)).toMatchObject({ leasedUntil: null });
     }
-    for (const hookIds of left) await deliver(hookIds, undefined, { DELIVER_TIMEOUT: "1" });
+    for (const hookIds of left) await deliver(hookIds);
     for (const { received } of good) expect(await received()).toHaveLength(1);
     await work;
     for (const { received } of hanging) expect(await received()).toHaveLength(1);
@@ -150,9 +151,10 @@ describe("several hooks", () => {
     );
     const good = await makeReceivedHook("200");
     for (const { hook } of [...silent, good]) await makeDelivery(hook);
-    const work = deliver([...silent, good].map(({ hook }) => hook.id));
+    const hookIds = [...silent, good].map(({ hook }) => hook.id);
+    const work = deliver(hookIds, undefined, { DELIVER_TIMEOUT: "5" });
     await expect
-      .poll(async () => (await deliveryOf(good.hook)).status, { timeout: 900 })
+      .poll(async () => (await deliveryOf(good.hook)).status, { timeout: 4000 })
       .toBe("succeeded");
     for (const { hook } of silent) expect((await deliveryOf(hook)).attemptCount).toBe(0);
     await work;
@@ -200,10 +202,10 @@ describe("a delivery run that is interrupted", () => {
   it("leaves the work that it does not finish to another message", async () => {
     const { hook, received } = await makeReceivedHook("200");
     for (const _ of [1, 2, 3]) await makeDelivery(hook);
-    // Each reading of the clock advances it by three seconds.
+    // Each reading of the clock advances it by three seconds, of the twenty that a run starts attempts.
     let now = NOW;
     const clock: Clock = { now: () => (now += 3000), random: () => 0 };
-    const sent = await deliver([hook.id], clock);
+    const sent = await deliver([hook.id], clock, IMPATIENT);
     expect(sent).toEqual([{ hookId: hook.id, delaySeconds: 0 }]);
     expect((await hookAfter(hook)).leasedUntil).toBeNull();
     const count = (await received()).length;

@@ -12,6 +12,7 @@ import {
   deliveriesOf,
   deliveryOf,
   hookAfter,
+  IMPATIENT,
   makeDelivery,
   makeReceivedHook,
   openReceiver,
@@ -333,7 +334,7 @@ describe("a response", () => {
       for (const _ of [1, 2, 3]) await makeDelivery(hook);
       let now = NOW;
       for (const [at, seconds] of [10, 20, 40].entries()) {
-        const [message] = await deliver([hook.id], clockAt(now));
+        const [message] = await deliver([hook.id], clockAt(now), IMPATIENT);
         expect(await hookAfter(hook)).toMatchObject({
           failureCount: at + 1,
           failingSince: NOW,

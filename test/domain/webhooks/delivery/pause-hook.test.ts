@@ -8,6 +8,7 @@ import {
   deliver,
   deliveriesOf,
   hookAfter,
+  IMPATIENT,
   makeDelivery,
   makeReceivedHook,
 } from "../../../support/deliveries.ts";
@@ -115,7 +116,7 @@ describe("a hook that has failed for days", () => {
   it("is not paused if it was activated meanwhile", async () => {
     const { hook, owner, received } = await makeReceivedHook("hang", FAILING);
     const { id } = await makeDelivery(hook);
-    const work = deliver([hook.id], clockAt(NOW));
+    const work = deliver([hook.id], clockAt(NOW), IMPATIENT);
     await expect.poll(received).toHaveLength(1);
     await db.update(hooks).set({ failingSince: null }).where(eq(hooks.id, hook.id));
     await work;
