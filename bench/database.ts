@@ -18,6 +18,7 @@ import { numberOption, refusingUnknown } from "./support/options.ts";
 import { readCpuTime } from "./support/process.ts";
 import { type Resources, withResources } from "./support/resources.ts";
 import { openService } from "./support/service.ts";
+import { median } from "./support/statistics.ts";
 import { formatCells } from "./support/table.ts";
 
 const SERVERS: readonly DatabaseServer[] = ["simulator", "local"];
@@ -78,10 +79,6 @@ async function send(client: Client, apiCase: Case, requests: number): Promise<vo
     while (left-- > 0) await ask(client, apiCase);
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, loop));
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
 function parseOptions(args: string[]): { scale: number; requests: number; rounds: number } {

@@ -14,6 +14,7 @@ import { Inflater } from "../src/git/zlib/inflate.ts";
 import { compressor } from "../src/storage/compressor.ts";
 import { openKernel } from "./support/kernel.ts";
 import { describeMachine } from "./support/machine.ts";
+import { median } from "./support/statistics.ts";
 import { formatCells, formatInteger } from "./support/table.ts";
 
 const SIZES_BYTES = [100, 300, 1000, 2048, 4096, 16_384, 65_536, 1_048_576];
@@ -150,10 +151,6 @@ function rateOf(work: () => unknown): number {
 function cpuMs(since: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1000;
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 /** Text that deflates to about a third, as code does; the same in every run. */

@@ -1,3 +1,4 @@
+import { percentile } from "../support/statistics.ts";
 import type { Case } from "./cases.ts";
 import { ask, type Client } from "./client.ts";
 
@@ -50,6 +51,3 @@ async function repeat(client: Client, apiCase: TimedCase, seconds: number): Prom
   while (performance.now() < end) durationsMs.push((await ask(client, apiCase)).durationMs);
   return durationsMs;
 }
-
-const percentile = (sorted: number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

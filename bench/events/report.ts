@@ -1,3 +1,4 @@
+import { percentile } from "../support/statistics.ts";
 import { formatCells, formatInteger } from "../support/table.ts";
 import type { Measured } from "./measure.ts";
 
@@ -51,7 +52,3 @@ export function compare(name: string, one: Measured, other: Measured): string {
     (percentile(one.fromAnswerMs, share) / percentile(other.fromAnswerMs, share)).toFixed(2);
   return `${name}: p50 ${ratio(0.5)}, p99 ${ratio(0.99)}`;
 }
-
-/** @param sorted Values in ascending order. */
-const percentile = (sorted: readonly number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

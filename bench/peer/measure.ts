@@ -1,5 +1,6 @@
 import { runLoad } from "../support/concurrent-load.ts";
 import { treeCpuSeconds } from "../support/process-tree.ts";
+import { median, percentile } from "../support/statistics.ts";
 import type { PeerCase } from "./cases.ts";
 import type { Data } from "./data.ts";
 import { askOnce, type Side } from "./side.ts";
@@ -63,12 +64,3 @@ export async function measureCase(
     };
   });
 }
-
-const median = (values: number[]): number =>
-  percentile(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  );
-
-const percentile = (sorted: readonly number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
