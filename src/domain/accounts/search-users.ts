@@ -5,6 +5,7 @@ import { seesPublicOnly, type Actor } from "../../auth/actor.ts";
 import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, type Database, quotePhrase } from "../../db/db.ts";
+import { selectTotal } from "../../db/select-total.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { users, type User } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
@@ -126,9 +127,7 @@ function selectSome(db: Database, isUser: SQL, slice: Params<Slice>) {
   const some = sql`(select 1 from ${users} where ${isUser} limit ${TOTAL_MAX})`;
   return [
     selectAccountRows(db, isUser, slice),
-    db
-      .select({ total: sql<number>`(select count(*) from ${some})`.as("total") })
-      .from(sql`(select 1)`),
+    selectTotal(db, sql`(select count(*) from ${some})`),
   ] as const;
 }
 

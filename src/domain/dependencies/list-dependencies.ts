@@ -8,6 +8,7 @@ import { callerSql } from "../../auth/caller-sql.ts";
 import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { issueDependencies, issues, repositories } from "../../db/schema/index.ts";
+import { selectTotal } from "../../db/select-total.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -98,9 +99,7 @@ async function listLinked(
     selectRepositories(db, callerSql(actor)).where(
       inArray(repositories.id, page(sql`${issues.repoId}`)),
     ),
-    db
-      .select({ total: sql<number>`(select count(*) ${linked})`.as("total") })
-      .from(sql`(select 1)`),
+    selectTotal(db, sql`(select count(*) ${linked})`),
   ]);
   if (!subject || !isIssueVisible(repo, subject)) throw notFound("issue does not exist");
   const repos = new Map(

@@ -75,6 +75,21 @@ export interface IssueFilter {
   readonly pull?: PullFilter | undefined;
 }
 
+/** A filter that names nothing. */
+export const NAMES_NOTHING = {
+  words: [],
+  parts: [],
+  labels: [],
+  requiredLabels: [],
+  excludedLabels: [],
+  milestones: [],
+  requiredMilestones: [],
+  people: [],
+  without: [],
+  since: undefined,
+  before: undefined,
+} as const satisfies Partial<IssueFilter>;
+
 /** What `no:` asks for the absence of. */
 export const MISSING = ["label", "milestone", "assignee"] as const;
 export type Missing = (typeof MISSING)[number];

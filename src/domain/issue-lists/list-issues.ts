@@ -6,6 +6,7 @@ import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, type Database } from "../../db/db.ts";
+import { selectTotal } from "../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { ACCESS, issues, type Repository, users } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -15,7 +16,7 @@ import type { Listed, Slice } from "../slice.ts";
 import { selectIssues, toIssueContext, unitOf } from "../issues/find-issue.ts";
 import { Arguments, integer } from "./arguments.ts";
 import { isUpdatedIn, keyOf } from "./conditions.ts";
-import type { IssueFilter } from "./issue-query.ts";
+import { type IssueFilter, NAMES_NOTHING } from "./issue-query.ts";
 import { conditionsOf, labelNamesOf, milestoneTableOf, namedTables } from "./named-filters.ts";
 import { type ListOrder, orderOf, termsOf } from "./orders.ts";
 import {
@@ -115,7 +116,7 @@ interface ListScope {
 const plainList = prepareAll(
   (db, scope: Params<ListScope>, shape: Pick<IssueFilter, "isPull" | "isClosed" | "sort">) => {
     const order = orderOf(shape.sort);
-    const statements = statementsOf(scope, { ...PLAIN, ...shape }, order);
+    const statements = statementsOf(scope, { ...NAMES_NOTHING, ...shape }, order);
     return toStatements(db, { ...statements, terms: termsOf(order) });
   },
 );
@@ -125,23 +126,8 @@ const toStatements = (db: Database, { ids, total, terms }: Statements & { terms:
     selectIssues(db)
       .where(sql`${issues.id} in (${ids})`)
       .orderBy(...terms),
-    db.select({ total: sql<number>`${total}`.as("total") }).from(sql`(select 1)`),
+    selectTotal(db, total),
   ] as const;
-
-/** A filter that names nothing. */
-const PLAIN = {
-  words: [],
-  parts: [],
-  labels: [],
-  requiredLabels: [],
-  excludedLabels: [],
-  milestones: [],
-  requiredMilestones: [],
-  people: [],
-  without: [],
-  since: undefined,
-  before: undefined,
-} as const satisfies Partial<IssueFilter>;
 
 /** Whether a filter has no values: only kinds and states, and the order. */
 const isPlain = (filter: IssueFilter): boolean =>

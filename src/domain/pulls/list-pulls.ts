@@ -4,11 +4,12 @@ import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
+import { selectTotal } from "../../db/select-total.ts";
 import { issues, users } from "../../db/schema/index.ts";
 import { malformed } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import type { IssueFilter, IssueSort } from "../issue-lists/issue-query.ts";
+import { type IssueFilter, type IssueSort, NAMES_NOTHING } from "../issue-lists/issue-query.ts";
 import { listStatements } from "../issue-lists/list-issues.ts";
 import { PINS_MAX } from "../issues/pin-issue.ts";
 import { toRepositoryContext } from "../repos/find-repository.ts";
@@ -46,21 +47,12 @@ export async function listPulls(
 ): Promise<Listed<PullContext>> {
   const { poster, base, head } = query;
   const filter: IssueFilter = {
+    ...NAMES_NOTHING,
     isClosed: query.isClosed,
     isPull: true,
-    words: [],
-    parts: [],
-    labels: [],
-    requiredLabels: [],
-    excludedLabels: [],
-    milestones: [],
-    requiredMilestones: [],
     labelIds: query.labelIds,
     milestoneId: query.milestoneId,
     people: poster === "" ? [] : [{ role: "poster", name: poster }],
-    without: [],
-    since: undefined,
-    before: undefined,
     sort: query.sort,
     pull: { base, head },
   };
@@ -70,7 +62,7 @@ export async function listPulls(
       .where(sql`${issues.id} in (${ids})`)
       .orderBy(...terms),
     selectHeadRepositories(ctx, repo.row.id, ids),
-    ctx.db.select({ total: sql<number>`${total}`.as("total") }).from(sql`(select 1)`),
+    selectTotal(ctx.db, total),
     ctx.db
       .select({ id: users.id })
       .from(users)

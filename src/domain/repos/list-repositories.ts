@@ -11,6 +11,7 @@ import { callerArgument, type CallerArgument, toCallerSql } from "../../auth/cal
 import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, type Database } from "../../db/db.ts";
+import { selectTotal } from "../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { repositories, type User } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -119,10 +120,6 @@ export function selectListed(
     selectTotal(db, sql`(select count(*) from ${repositories} where ${isListed})`),
   ] as const;
 }
-
-/** Selects a number that is computed by subqueries. */
-export const selectTotal = (db: Database, total: SQL) =>
-  db.select({ total: sql<number>`${total}`.as("total") }).from(sql`(select 1)`);
 
 /** The list of the rows of `selectListed`. */
 export const toListed = (

@@ -13,6 +13,7 @@ import { toCallerSql } from "../../auth/caller-sql.ts";
 import type { PrincipalSql } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, type Database } from "../../db/db.ts";
+import { selectTotal } from "../../db/select-total.ts";
 import { type Params, prepareAll, type Slot } from "../../db/prepared.ts";
 import {
   accessTokenRepositories,
@@ -23,13 +24,7 @@ import {
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectRepositories } from "./find-repository.ts";
-import {
-  type RepositoryPage,
-  selectListed,
-  selectTotal,
-  toListed,
-  toPage,
-} from "./list-repositories.ts";
+import { type RepositoryPage, selectListed, toListed, toPage } from "./list-repositories.ts";
 import type { RepositoryQuery, RepositorySort } from "./repository-query.ts";
 import { isMatch, matches, parseSearchText, type SearchText } from "./search-matches.ts";
 

@@ -2,6 +2,7 @@ import { and, asc, desc, gt, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { quotePhrase } from "../../db/db.ts";
+import { selectTotal } from "../../db/select-total.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { type Topic, topics } from "../../db/schema/index.ts";
 import type { Listed, Slice } from "../slice.ts";
@@ -79,7 +80,5 @@ const topicsFound = prepare((db, p: Params<Found & Slice>) =>
 
 const topicCount = prepare((db, p: Params<Found>) => {
   const some = sql`(select 1 from ${topics} where ${isFound(p)} limit ${TOTAL_MAX})`;
-  return db
-    .select({ total: sql<number>`(select count(*) from ${some})`.as("total") })
-    .from(sql`(select 1)`);
+  return selectTotal(db, sql`(select count(*) from ${some})`);
 });
