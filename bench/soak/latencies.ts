@@ -1,5 +1,14 @@
 /** The kinds of work that are timed separately. */
-export const KINDS = ["read", "write", "push", "fetch", "webhook"] as const;
+export const KINDS = [
+  "read",
+  "write",
+  "push",
+  "fetch",
+  "package read",
+  "publish",
+  "mirror",
+  "webhook",
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** The durations of all work so far, by kind. */

@@ -1,4 +1,5 @@
 import { readMemory } from "../support/process.ts";
+import { median } from "../support/statistics.ts";
 
 /** Resident memory at a time since the start of the load. */
 export type Sample = { atMs: number; residentBytes: number };
@@ -11,43 +12,53 @@ const WARM_UP = 1 / 3;
 /** Of the rest, the part at its beginning that is compared with the equally long one at its end. */
 const WINDOW = 1 / 4;
 
-/** Allowed growth between the two. */
+/** Allowed growth between the two, and from the first life of the service to the last. */
 const GROWTH_MAX = 0.1;
 
-/**
- * Samples the memory of a process once a second.
- *
- * @param durationMs The planned duration; samples after it are not taken.
- */
-export function sampleMemory(pid: number, durationMs: number): { stop: () => Sample[] } {
-  const samples: Sample[] = [];
-  const startedAtMs = performance.now();
-  const take = (): void => {
-    const atMs = performance.now() - startedAtMs;
-    if (atMs <= durationMs) samples.push({ atMs, residentBytes: readMemory(pid).residentBytes });
-  };
-  take();
-  const timer = setInterval(take, INTERVAL_MS);
-  return {
-    stop: () => {
-      clearInterval(timer);
-      return samples;
-    },
-  };
+/** Samples the memory of the service once a second: a list for each of its lives, since a killed one begins anew. */
+export class MemorySamples {
+  readonly lives: Sample[][] = [];
+  readonly #startedAtMs = performance.now();
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  /** Begins a life. */
+  follow(pid: number): void {
+    const samples: Sample[] = [];
+    this.lives.push(samples);
+    const take = (): void => {
+      const atMs = performance.now() - this.#startedAtMs;
+      samples.push({ atMs, residentBytes: readMemory(pid).residentBytes });
+    };
+    take();
+    this.#timer = setInterval(take, INTERVAL_MS);
+  }
+
+  /** Ends the present life, before its process ends. */
+  pause(): void {
+    clearInterval(this.#timer);
+  }
 }
 
 /**
- * Compares the medians of two windows after the warm-up: single samples vary with the collection of garbage and with
- * the merging of packs.
+ * Compares the medians of two windows of each life after its warm-up, and the ends of the first life and the last: single
+ * samples vary with the collection of garbage and with the merging of packs, so of the lives the median decides.
  *
  * @returns Why the memory is not flat; empty if it is.
  */
-export function findGrowth(samples: readonly Sample[]): string[] {
-  const { firstBytes, lastBytes } = windowsOf(samples);
-  const growth = lastBytes / firstBytes - 1;
-  if (growth <= GROWTH_MAX) return [];
-  return [`memory grew by ${(100 * growth).toFixed(0)} % after the warm-up`];
+export function findGrowth(lives: readonly (readonly Sample[])[]): string[] {
+  const windows = lives.map(windowsOf);
+  const growths = windows.map(({ firstBytes, lastBytes }) => lastBytes / firstBytes - 1);
+  const within = median(growths);
+  const [first, last] = [windows[0]?.lastBytes ?? Number.NaN, windows.at(-1)?.lastBytes ?? 0];
+  const complaints: string[] = [];
+  if (within > GROWTH_MAX) complaints.push(`memory grew by ${inPercent(within)} after the warm-up`);
+  if (last / first - 1 > GROWTH_MAX) {
+    complaints.push(`memory grew by ${inPercent(last / first - 1)} from life to life`);
+  }
+  return complaints;
 }
+
+const inPercent = (share: number): string => `${(100 * share).toFixed(0)} %`;
 
 /** The medians of the first and the last window after the warm-up. */
 export function windowsOf(samples: readonly Sample[]): { firstBytes: number; lastBytes: number } {
@@ -56,7 +67,5 @@ export function windowsOf(samples: readonly Sample[]): { firstBytes: number; las
   return { firstBytes: medianOf(warm.slice(0, length)), lastBytes: medianOf(warm.slice(-length)) };
 }
 
-export function medianOf(samples: readonly Sample[]): number {
-  const sorted = samples.map(({ residentBytes }) => residentBytes).toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
+const medianOf = (samples: readonly Sample[]): number =>
+  median(samples.map(({ residentBytes }) => residentBytes));

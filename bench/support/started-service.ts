@@ -18,6 +18,8 @@ export type StartedService = {
   runtimePid: () => number;
   /** Process id of `npm start`, whose child is workerd. */
   pid: () => number;
+  /** Once its process has ended. */
+  ended: Promise<unknown>;
   close: () => Promise<void>;
 };
 
@@ -77,6 +79,7 @@ export async function openStartedService(
     password,
     runtimePid,
     pid: () => child.pid ?? 0,
+    ended,
     close: async () => {
       child.kill("SIGTERM");
       await ended;

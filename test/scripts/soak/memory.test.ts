@@ -20,7 +20,7 @@ describe("findGrowth", () => {
     ["9 % higher at the end", (share) => (share < 0.7 ? 300 : 327)],
     ["falling", (share) => 400 - 100 * share],
   ])("accepts memory that is %s", (_, residentMb) => {
-    expect(findGrowth(samplesOf(residentMb))).toEqual([]);
+    expect(findGrowth([samplesOf(residentMb)])).toEqual([]);
   });
 
   it.each<[string, (share: number) => number]>([
@@ -28,9 +28,20 @@ describe("findGrowth", () => {
     ["is 12 % higher at the end", (share) => (share < 0.7 ? 300 : 336)],
     ["leaks from the start", (share) => 280 + 610 * share],
   ])("refuses memory that %s", (_, residentMb) => {
-    expect(findGrowth(samplesOf(residentMb))).toEqual([
+    expect(findGrowth([samplesOf(residentMb)])).toEqual([
       expect.stringMatching(/^memory grew by \d+ % after the warm-up$/),
     ]);
+  });
+
+  it("accepts lives of which a few grow", () => {
+    const flat = samplesOf(() => 300);
+    const grows = samplesOf((share) => 280 + 40 * share);
+    expect(findGrowth([flat, grows, flat])).toEqual([]);
+  });
+
+  it("refuses lives that each begin with more", () => {
+    const lives = [300, 320, 340].map((mb) => samplesOf(() => mb));
+    expect(findGrowth(lives)).toEqual(["memory grew by 13 % from life to life"]);
   });
 });
 
