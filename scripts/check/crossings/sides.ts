@@ -9,7 +9,8 @@ const FIRST = `
   webauthn_credentials mailed_codes mails oauth_applications oauth_grants cron_runs
   repositories_search repository_totals repository_remains discarded_objects
   repository_topics topics topics_search stars watches
-  notifications notification_counts`;
+  notifications notification_counts
+  shards shard_repositories copied_changes`;
 
 /**
  * Tables of the first database of which the shards have copies: who is who, who may do what, and a shard's repositories.
@@ -30,7 +31,7 @@ const OWN = `
   package_loose_files package_cleanup_rules package_uploads`;
 
 /** Tables that every database has, for the rows of what is in it: a change and its event are one batch. */
-const EACH = "events event_cursors hooks webhook_events hook_deliveries audit_events";
+const EACH = "shard_copies events event_cursors hooks webhook_events hook_deliveries audit_events";
 
 const names = (list: string): string[] => list.split(/\s+/).filter((name) => name !== "");
 
