@@ -13,12 +13,16 @@ await buildDatabase();
 /** The tests of the Worker run on Miniflare's simulator of D1, or on the local database of `npm start`. */
 const ON_LOCAL_DATABASE = process.env["EDGEFORGE_TEST_DATABASE"] === "local";
 
-/** Separate databases for the few tests about all rows of a table, or about none. */
+/** Separate databases for the few tests about all rows of a table, or about none, and about many databases. */
 const OTHER_DATABASES = [
   "SETUP_DB",
   "ADMINISTRATORS_DB",
   "FORWARDING_DB",
   "MIGRATED_DB",
+  "DIRECTORY_DB",
+  "SHARD_1",
+  "SHARD_2",
+  "SHARD_3",
   "BARE_DB",
 ];
 

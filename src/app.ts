@@ -20,6 +20,7 @@ import { USER_AGENT } from "./domain/version.ts";
 import { crossOrigin } from "./entrance/cross-origin.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
+import { openShardDatabases } from "./storage/shard-databases.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
 import { urlOrigin } from "./lib/url-origin.ts";
@@ -149,6 +150,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
       c.req.raw.signal,
     ),
     eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS, c.env.EVENTS_OUT),
+    openShards: () => openShardDatabases(c.env),
     remoteJobs: new RemoteJobs(c.env.REMOTE_JOBS),
     mailer: new Mailer(c.env),
     outgoing: openOutgoing(config, origin, USER_AGENT),

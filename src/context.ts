@@ -13,6 +13,8 @@ import type { GitStorage } from "./storage/storage.ts";
 export interface Ctx {
   config: Config;
   db: Database;
+  /** Opens the databases of shards, by number. */
+  openShards: () => ReadonlyMap<number, Database>;
   git: GitStorage;
   eventQueues: EventQueues;
   /** Queues the work of mirrors and imports. */

@@ -15,6 +15,7 @@ import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
+import { openShardDatabases } from "./storage/shard-databases.ts";
 import { GitStorage } from "./storage/storage.ts";
 
 export { RepositoryObject } from "./storage/repository-object.ts";
@@ -83,6 +84,7 @@ function openSystemCtx(
     db: openDatabase(env.DB.withSession("first-primary")),
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS, EVENTS_OUT),
+    openShards: () => openShardDatabases(env),
     remoteJobs: new RemoteJobs(env.REMOTE_JOBS),
     mailer: new Mailer(bindings),
     outgoing: openOutgoing(config, "", USER_AGENT),

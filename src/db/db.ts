@@ -1,4 +1,5 @@
 import { and, getTableColumns, is, or, Placeholder, sql, type SQL, type Table } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
 import { DrizzleD1Database, SQLiteD1Session } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 
@@ -38,6 +39,7 @@ class CountingSession extends SQLiteD1Session<Record<string, never>, Record<stri
 /** D1 through Drizzle, without its relational queries: lists write their joins explicitly. */
 export class Database extends DrizzleD1Database {
   readonly #counted: { readonly count: number };
+  readonly #dialect: SQLiteAsyncDialect;
   readonly #prepare: D1["prepare"];
   readonly #session: CountingSession;
 
@@ -53,6 +55,7 @@ export class Database extends DrizzleD1Database {
     const session = new CountingSession(counting as D1Database, queryDialect, undefined);
     super("async", queryDialect, session, undefined);
     this.#counted = counted;
+    this.#dialect = queryDialect;
     this.#prepare = counting.prepare;
     this.#session = session;
   }
@@ -70,6 +73,20 @@ export class Database extends DrizzleD1Database {
   /** A statement of SQL that is built already. */
   statement(text: string): D1PreparedStatement {
     return this.#prepare(text);
+  }
+
+  /**
+   * A statement of SQL for a batch, whose result is its rows as D1 has them. Drizzle's own `run` and `all` have no statement to
+   * bind values to there.
+   */
+  textStatement(query: SQL): BatchItem<"sqlite"> {
+    const { sql: text, params } = this.#dialect.sqlToQuery(query);
+    const prepared = {
+      stmt: this.#prepare(text),
+      getQuery: () => ({ sql: text, params }),
+      mapResult: ({ results }: D1Result): unknown[] => results,
+    };
+    return { _prepare: () => prepared } as never;
   }
 
   /** Statements prepared so far. The platform takes 1,000 of one invocation. */

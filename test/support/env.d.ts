@@ -25,6 +25,11 @@ declare global {
       OPERATOR: Fetcher;
       /** A database for the test of the migrations alone. */
       MIGRATED_DB: D1Database;
+      /** The first database and the shards of the tests of many databases. */
+      DIRECTORY_DB: D1Database;
+      SHARD_1: D1Database;
+      SHARD_2: D1Database;
+      SHARD_3: D1Database;
       /** A database without tables: every query fails. */
       BARE_DB: D1Database;
       /** The local database of `npm start`, where the tests run on it. */

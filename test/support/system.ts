@@ -10,6 +10,7 @@ import { RemoteJobs } from "../../src/storage/remote-jobs.ts";
 import { type MailBindings, Mailer } from "../../src/outgoing/mailer.ts";
 import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 import { edgeCache } from "../../src/storage/edge-cache.ts";
+import { openShardDatabases } from "../../src/storage/shard-databases.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
 
 /** Settings for all tests, from vitest.config.ts. */
@@ -38,6 +39,7 @@ export function systemCtx(
     db: openDatabase(all.DB.withSession("first-primary")),
     git: new GitStorage(all.PACKS, all.REPOSITORY, all.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(all.EVENT_JOBS, all.DELIVERY_JOBS, bindings.EVENTS_OUT),
+    openShards: () => openShardDatabases(bindings),
     remoteJobs: new RemoteJobs(all.REMOTE_JOBS),
     mailer: new Mailer(bindings),
     outgoing: openOutgoing(config, "", USER_AGENT),

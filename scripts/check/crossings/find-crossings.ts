@@ -1,7 +1,7 @@
 import { type Declaration, readSource, type Reference, type SourceFile } from "./declarations.ts";
 import type { Side } from "./sides.ts";
 
-/** A function that names tables of both sides, sorted. */
+/** A function that names tables of both sides, sorted. Of tables that are copied, only those that it writes. */
 export type Crossing = { first: string[]; own: string[] };
 
 /** The tables: their names in SQL by the names of their exports, and the sides of the former. */
@@ -15,6 +15,11 @@ const BUILDS_SQL =
   /\bsql[`<.]|\.(?:select|selectDistinct|insert|update|delete|from|batch)\(|\b(?:and|or|eq|ne|exists|inArray|allOf|anyOf|columnsOf|getTableColumns)\(/;
 const SCHEMA = "src/db/schema/";
 const SQL_NAME = /\b(?:from|join|into|update)\s+(\w+)/gi;
+const SQL_WRITTEN = /\b(?:into|update(?:\s+or\s+\w+)?|delete\s+from)\s+(\w+)/gi;
+const WRITTEN = /\.(?:insert|update|delete)\(\s*(\w+)/g;
+
+/** The tables that a declaration names, and those of them that it writes. */
+type Named = { readonly all: Set<string>; readonly written: Set<string> };
 
 /**
  * The functions and constants whose statements or batches name tables of both sides.
@@ -30,20 +35,30 @@ export function findCrossings(
   { names, sides }: Tables,
 ): Map<string, Crossing> {
   const files = new Map([...sources].map(([path, text]) => [path, readSource(path, text)]));
-  const known = new Map<Declaration, ReadonlySet<string>>();
+  const known = new Map<Declaration, Named>();
 
-  const tablesOf = (file: SourceFile, declaration: Declaration): ReadonlySet<string> => {
+  const tablesOf = (file: SourceFile, declaration: Declaration): Named => {
     const done = known.get(declaration);
     if (done) return done;
-    const found = namesInSql(declaration.text, sides);
+    const { text } = declaration;
+    const all = namesIn(text, SQL_NAME, sides);
+    const written = namesIn(text, SQL_WRITTEN, sides);
+    const found: Named = { all, written };
     // A cycle of functions ends here; whichever is asked first has all.
     known.set(declaration, found);
-    for (const local of new Set(declaration.text.match(IDENTIFIER))) {
+    const changed = new Set([...text.matchAll(WRITTEN)].map(([, local]) => local));
+    for (const local of new Set(text.match(IDENTIFIER))) {
       const reference = file.imports.get(local) ?? { file: file.path, name: local };
       const table = reference.file.startsWith(SCHEMA) ? names.get(reference.name) : undefined;
-      if (table !== undefined) found.add(table);
+      if (table !== undefined) {
+        all.add(table);
+        if (changed.has(local)) written.add(table);
+      }
       const [owner, fragment] = resolve(files, reference, declaration);
-      if (owner && fragment) for (const name of tablesOf(owner, fragment)) found.add(name);
+      if (!owner || !fragment) continue;
+      const parts = tablesOf(owner, fragment);
+      for (const name of parts.all) all.add(name);
+      for (const name of parts.written) written.add(name);
     }
     return found;
   };
@@ -53,21 +68,24 @@ export function findCrossings(
     if (file.path.startsWith(SCHEMA)) continue;
     for (const declaration of file.declarations) {
       if (!BUILDS_SQL.test(declaration.text)) continue;
-      const found = [...tablesOf(file, declaration)].toSorted();
-      const of = (side: Side): string[] => found.filter((name) => sides.get(name) === side);
-      const crossing = { first: of("first"), own: of("own") };
-      if (crossing.first.length > 0 && crossing.own.length > 0)
-        crossings.set(`${file.path} ${declaration.name}`, crossing);
+      const { all, written } = tablesOf(file, declaration);
+      const of = (set: ReadonlySet<string>, side: Side): string[] =>
+        [...set].filter((name) => sides.get(name) === side);
+      const first = [...of(all, "first"), ...of(written, "copied")].toSorted();
+      const own = of(all, "own").toSorted();
+      if (first.length > 0 && own.length > 0) {
+        crossings.set(`${file.path} ${declaration.name}`, { first, own });
+      }
     }
   }
   return crossings;
 }
 
-/** Names that are no properties and no keys. */
-const IDENTIFIER = /(?<![.\w$]|\w\?\.)[A-Za-z_]\w*(?!\w|\s*:\s)/g;
+/** Names that are no properties and no keys; what is spread is no property. */
+const IDENTIFIER = /(?<!(?<!\.\.)\.|[\w$]|\w\?\.)[A-Za-z_]\w*(?!\w|\s*:\s)/g;
 
-function namesInSql(text: string, sides: ReadonlyMap<string, Side>): Set<string> {
-  const found = [...text.matchAll(SQL_NAME)].map(([, name = ""]) => name.toLowerCase());
+function namesIn(text: string, pattern: RegExp, sides: ReadonlyMap<string, Side>): Set<string> {
+  const found = [...text.matchAll(pattern)].map(([, name = ""]) => name.toLowerCase());
   return new Set(found.filter((name) => sides.has(name)));
 }
 

@@ -16,7 +16,10 @@ export function tablesOf(schema: Record<string, unknown>): Map<string, SQLiteTab
 export const namesOf = (tables: ReadonlyMap<string, SQLiteTable>): Map<string, string> =>
   new Map([...tables].map(([name, table]) => [name, getTableConfig(table).name]));
 
-/** Foreign keys from one side to the other, as `issues.posterId -> users`. */
+/**
+ * Foreign keys from one side to the other, as `issues.posterId -> users`: a copy in a shard satisfies keys to it, and is itself
+ * bound to copies alone.
+ */
 export function findForeignKeys(
   tables: Iterable<SQLiteTable>,
   sides: ReadonlyMap<string, Side>,
@@ -26,23 +29,22 @@ export function findForeignKeys(
     return foreignKeys.flatMap((key) => {
       const { columns, foreignTable } = key.reference();
       const target = getTableConfig(foreignTable).name;
-      if (!areApart([name, target], sides)) return [];
+      const [from, to] = [sides.get(name), sides.get(target)];
+      const holds = from === to || from === "each" || to === "each" || to === "copied";
+      if (holds) return [];
       return [`${name}.${columns.map((column) => column.name).join("+")} -> ${target}`];
     });
   });
 }
 
-function areApart(tables: string[], sides: ReadonlyMap<string, Side>): boolean {
-  const found = new Set(tables.map((table) => sides.get(table)));
-  return found.has("first") && found.has("own");
-}
-
 const TRIGGER =
   /\b(create|drop)\s+trigger\s+(?:if (?:not )?exists\s+)?[`"]?(\w+)[`"]?([^]*?)(?=--> statement-breakpoint|\bcreate\s+trigger\b|\bdrop\s+trigger\b|$)/gi;
 const TABLE = /\b(?:on|from|join|into|update(?:\s+or\s+\w+)?)\s+[`"]?(\w+)/gi;
+const WRITTEN = /\b(?:into|update(?:\s+or\s+\w+)?|delete\s+from)\s+[`"]?(\w+)/gi;
 
 /**
- * The triggers that name tables of both sides, as `name: tables`.
+ * The triggers that name tables of both sides, as `name: tables`. One of a copied table also fires where the copy is, so of
+ * those only what it writes counts.
  *
  * @param migrations The texts of all migrations, in their order.
  */
@@ -50,20 +52,30 @@ export function findTriggers(
   migrations: readonly string[],
   sides: ReadonlyMap<string, Side>,
 ): string[] {
-  const triggers = new Map<string, string[]>();
+  const triggers = new Map<string, { all: string[]; written: string[] }>();
   for (const [, verb = "", name = "", body = ""] of migrations
     .join("\n--> statement-breakpoint\n")
     .matchAll(TRIGGER)) {
     if (verb.toLowerCase() === "drop") triggers.delete(name);
-    else triggers.set(name, tablesIn(body, sides));
+    else {
+      // What the trigger is about stands before its body: `after update of name on users`.
+      const [, head = "", steps = ""] = /^([^]*?)\bbegin\b([^]*)$/i.exec(body) ?? [];
+      const all = tablesIn(`${head} ${steps}`, TABLE, sides);
+      triggers.set(name, { all, written: tablesIn(steps, WRITTEN, sides) });
+    }
   }
-  return [...triggers].flatMap(([name, tables]) =>
-    areApart(tables, sides) ? [`${name}: ${tables.join(" ")}`] : [],
-  );
+  return [...triggers].flatMap(([name, { all, written }]) => {
+    const first = [
+      ...all.filter((table) => sides.get(table) === "first"),
+      ...written.filter((table) => sides.get(table) === "copied"),
+    ];
+    const isApart = first.length > 0 && all.some((table) => sides.get(table) === "own");
+    return isApart ? [`${name}: ${all.join(" ")}`] : [];
+  });
 }
 
-function tablesIn(body: string, sides: ReadonlyMap<string, Side>): string[] {
+function tablesIn(body: string, pattern: RegExp, sides: ReadonlyMap<string, Side>): string[] {
   const text = body.replaceAll(/^\s*--.*$/gm, "");
-  const found = [...text.matchAll(TABLE)].map(([, table = ""]) => table.toLowerCase());
+  const found = [...text.matchAll(pattern)].map(([, table = ""]) => table.toLowerCase());
   return [...new Set(found.filter((table) => sides.has(table)))].toSorted();
 }

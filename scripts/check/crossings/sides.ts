@@ -1,16 +1,24 @@
 /** On which side of the seam a table is: docs/sharding.md says why. */
-export type Side = "first" | "own" | "each";
+export type Side = "first" | "copied" | "own" | "each";
 
-/** Tables of accounts and of the directory of repositories, which stay in the first database. */
+/** Tables of credentials, people and the directory of repositories, which are in the first database alone. */
 const FIRST = `
-  users user_redirects email_addresses follows blocks badges user_badges avatar_images account_deletions registrations
+  email_addresses follows badges user_badges avatar_images account_deletions registrations
   users_search email_addresses_search
   access_tokens access_token_repositories sessions pending_sign_ins public_keys gpg_keys totp_secrets recovery_codes
   webauthn_credentials mailed_codes mails oauth_applications oauth_grants cron_runs
-  organization_members teams team_members team_repositories collaborations repository_transfers
-  repositories repositories_search repository_totals repository_redirects repository_remains discarded_objects
+  repositories_search repository_totals repository_remains discarded_objects
   repository_topics topics topics_search stars watches
-  notifications notification_counts`;
+  notifications notification_counts
+  shards shard_repositories copied_changes`;
+
+/**
+ * Tables of the first database of which the shards have copies: who is who, who may do what, and a shard's repositories.
+ * Statements of own data read the copy; whatever writes such a table does so in the first database.
+ */
+const COPIED = `
+  users user_redirects blocks organization_members teams team_members
+  repositories repository_redirects repository_transfers team_repositories collaborations`;
 
 /** Tables of the repositories' own data, which move to shards; packages and account hooks follow their owner. */
 const OWN = `
@@ -23,13 +31,14 @@ const OWN = `
   package_loose_files package_cleanup_rules package_uploads`;
 
 /** Tables that every database has, for the rows of what is in it: a change and its event are one batch. */
-const EACH = "events event_cursors hooks webhook_events hook_deliveries audit_events";
+const EACH = "shard_copies events event_cursors hooks webhook_events hook_deliveries audit_events";
 
 const names = (list: string): string[] => list.split(/\s+/).filter((name) => name !== "");
 
 /** The side of each table, by its name in SQL. */
 export const SIDES: ReadonlyMap<string, Side> = new Map([
   ...names(FIRST).map((name): [string, Side] => [name, "first"]),
+  ...names(COPIED).map((name): [string, Side] => [name, "copied"]),
   ...names(OWN).map((name): [string, Side] => [name, "own"]),
   ...names(EACH).map((name): [string, Side] => [name, "each"]),
 ]);

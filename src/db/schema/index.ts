@@ -28,6 +28,7 @@ export * from "./repositories.ts";
 export * from "./reviews.ts";
 export * from "./second-factors.ts";
 export * from "./sessions.ts";
+export * from "./shards.ts";
 export * from "./timeline.ts";
 export * from "./times.ts";
 export * from "./tokens.ts";

@@ -15,6 +15,7 @@ const SIDES = new Map<string, Side>([
   ["issues", "own"],
   ["timeline_entries", "own"],
   ["events", "each"],
+  ["teams", "copied"],
 ]);
 const NAMES = new Map([
   ["users", "users"],
@@ -22,6 +23,7 @@ const NAMES = new Map([
   ["issues", "issues"],
   ["timelineEntries", "timeline_entries"],
   ["events", "events"],
+  ["teams", "teams"],
 ]);
 
 const crossingsOf = (files: Record<string, string>) =>
@@ -90,6 +92,33 @@ export async function findIssue(db) {
     expect(crossingsOf({ "src/domain/a.ts": text })).toEqual({});
   });
 
+  it("are not functions that read a copied table with own ones, but those that write it", () => {
+    const teams = 'import { teams } from "../db/schema/teams.ts";';
+    const read = `${IMPORTS}${teams}
+export async function listIssues(db) {
+  return db.select().from(issues).innerJoin(teams, eq(teams.id, issues.teamId));
+}`;
+    const written = `${IMPORTS}${teams}
+export async function deleteTeam(db) {
+  await db.batch([db.delete(teams), db.update(issues).set({})]);
+}`;
+    const inSql =
+      "export const CLEAR = sql`update teams set n = (select count(*) from issues where team_id = id)`;";
+    expect(crossingsOf({ "src/domain/a.ts": read })).toEqual({});
+    expect(crossingsOf({ "src/domain/a.ts": written })).toEqual({
+      "src/domain/a.ts deleteTeam": { first: ["teams"], own: ["issues"] },
+    });
+    expect(Object.keys(crossingsOf({ "src/domain/a.ts": inSql }))).toEqual([
+      "src/domain/a.ts CLEAR",
+    ]);
+  });
+
+  it("are found where a table is spread", () => {
+    const text = `${IMPORTS}
+export const both = (db) => db.select({ ...issues, ...users }).from(view);`;
+    expect(Object.keys(crossingsOf({ "src/domain/a.ts": text }))).toEqual(["src/domain/a.ts both"]);
+  });
+
   it("are not names of properties, keys and comments", () => {
     const text = `${IMPORTS}
 /** Not of users. */
@@ -114,6 +143,16 @@ describe("crossings of the schema", () => {
     expect(findForeignKeys([users, issues, entries], SIDES)).toEqual(["issues.posterId -> users"]);
   });
 
+  it("are not foreign keys to a copied table, but those from it", () => {
+    const users = sqliteTable("users", { id: integer().primaryKey() });
+    const teams = sqliteTable("teams", {
+      id: integer().primaryKey(),
+      ownerId: integer().references(() => users.id),
+    });
+    const issues = sqliteTable("issues", { teamId: integer().references(() => teams.id) });
+    expect(findForeignKeys([users, teams, issues], SIDES)).toEqual(["teams.ownerId -> users"]);
+  });
+
   it("are triggers that name tables of both sides, as the last migration left them", () => {
     const migrations = [
       `CREATE TRIGGER counted AFTER INSERT ON issues BEGIN UPDATE repositories SET n = n + 1; END;
@@ -124,6 +163,17 @@ CREATE TRIGGER kept AFTER INSERT ON issues BEGIN DELETE FROM timeline_entries; E
       "DROP TRIGGER gone;",
     ];
     expect(findTriggers(migrations, SIDES)).toEqual(["counted: issues repositories"]);
+  });
+
+  it("are not triggers of a copied table, which fire where the copy is, but those that write it", () => {
+    const migrations = [
+      `CREATE TRIGGER renamed AFTER UPDATE OF name ON teams BEGIN UPDATE issues SET n = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER asked AFTER INSERT ON issues WHEN new.n > (SELECT 1 FROM teams) BEGIN DELETE FROM timeline_entries; END;
+--> statement-breakpoint
+CREATE TRIGGER counted AFTER INSERT ON issues BEGIN UPDATE teams SET n = n + 1; END;`,
+    ];
+    expect(findTriggers(migrations, SIDES)).toEqual(["counted: issues teams"]);
   });
 });
 

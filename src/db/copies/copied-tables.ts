@@ -1,0 +1,125 @@
+import { getTableColumns } from "drizzle-orm";
+import { toSnakeCase } from "drizzle-orm/casing";
+import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
+
+import {
+  blocks,
+  collaborations,
+  organizationMembers,
+  repositories,
+  repositoryRedirects,
+  repositoryTransfers,
+  teamMembers,
+  teamRepositories,
+  teams,
+  userRedirects,
+  users,
+} from "../schema/index.ts";
+
+/** A table of the first database of which shards have copies. Columns by their names in SQL. */
+export interface CopiedTable {
+  readonly name: string;
+  readonly key: readonly string[];
+  /** Columns that are copied, the key included. */
+  readonly columns: readonly string[];
+  /** Those of them whose change is entered into the log. The others are copied when one of these changes. */
+  readonly logged: readonly string[];
+  /** Tables that its columns refer to by `id`: what a copied row refers to is copied with it. */
+  readonly references: readonly { readonly column: string; readonly to: string }[];
+  /** The column with the repository that a row is about: only shards that have it get the row. */
+  readonly repository: string | undefined;
+  /** A column whose values are unique together with others: rows that exchange them give theirs up first. */
+  readonly unique: { readonly column: string; readonly within: readonly string[] } | undefined;
+}
+
+interface Options<T extends SQLiteTable> {
+  repository?: keyof T["$inferSelect"] & string;
+  unique?: {
+    column: keyof T["$inferSelect"] & string;
+    within: (keyof T["$inferSelect"] & string)[];
+  };
+  /** Columns that a shard has no copy of: it owns them, or has no need of them. */
+  notCopied?: (keyof T["$inferSelect"] & string)[];
+  /** Columns that change too often to be copied at each change. */
+  notLogged?: (keyof T["$inferSelect"] & string)[];
+}
+
+/** @param parents The copied tables that it refers to. */
+function copied<T extends SQLiteTable>(
+  table: T,
+  parents: readonly SQLiteTable[],
+  { repository, unique, notCopied = [], notLogged = [] }: Options<T> = {},
+): CopiedTable {
+  const { name, primaryKeys, columns: all, foreignKeys } = getTableConfig(table);
+  const keyColumns = primaryKeys[0]?.columns ?? all.filter(({ primary }) => primary);
+  const columns = Object.keys(getTableColumns(table)).filter(
+    (each) => !(notCopied as string[]).includes(each),
+  );
+  const references = foreignKeys.flatMap((key) => {
+    const { columns: from, foreignTable } = key.reference();
+    const isCopied = parents.includes(foreignTable);
+    return isCopied
+      ? from.map((column) => ({
+          column: toSnakeCase(column.name),
+          to: getTableConfig(foreignTable).name,
+        }))
+      : [];
+  });
+  return {
+    name,
+    key: keyColumns.map((column) => toSnakeCase(column.name)),
+    columns: columns.map(toSnakeCase),
+    logged: columns.filter((each) => !(notLogged as string[]).includes(each)).map(toSnakeCase),
+    references,
+    repository: repository && toSnakeCase(repository),
+    unique: unique && {
+      column: toSnakeCase(unique.column),
+      within: unique.within.map(toSnakeCase),
+    },
+  };
+}
+
+/** All copied tables; each comes after those that it refers to. */
+export const COPIED_TABLES: readonly CopiedTable[] = [
+  copied(users, [], {
+    unique: { column: "lowerName", within: [] },
+    // SECURITY: what only signing in needs stays in the first database.
+    notCopied: ["passwordHash"],
+    notLogged: [
+      "followerCount",
+      "followingCount",
+      "starCount",
+      "watchCount",
+      "lastLoginAt",
+      "updatedAt",
+    ],
+  }),
+  copied(userRedirects, [users]),
+  copied(blocks, [users], { notCopied: ["note"] }),
+  copied(organizationMembers, [users]),
+  copied(teams, [users], { unique: { column: "lowerName", within: ["orgId"] } }),
+  copied(teamMembers, [teams, users]),
+  copied(repositories, [users], {
+    repository: "id",
+    unique: { column: "lowerName", within: ["ownerId"] },
+    // These change with own data, in its batch.
+    notCopied: [
+      "isEmpty",
+      "language",
+      "licenses",
+      "sizeBytes",
+      "lfsSizeBytes",
+      "lastIssueNumber",
+      "openIssueCount",
+      "closedIssueCount",
+      "openPullCount",
+      "closedPullCount",
+      "releaseCount",
+    ],
+    notLogged: ["starCount", "forkCount", "watcherCount", "updatedAt"],
+  }),
+  copied(repositoryRedirects, [repositories, users], { repository: "repoId" }),
+  copied(repositoryTransfers, [repositories, users], { repository: "repoId" }),
+  copied(teamRepositories, [teams, repositories], { repository: "repoId" }),
+  copied(collaborations, [repositories, users], { repository: "repoId" }),
+];

@@ -1,0 +1,133 @@
+import { type SQL, sql } from "drizzle-orm";
+
+import { COPIED_TABLES, type CopiedTable } from "./copied-tables.ts";
+
+/** Rows of copied tables by their keys, as the log has them: JSON texts. */
+export type KeysByTable = ReadonlyMap<string, readonly string[]>;
+
+/** A row of a copied table: values by the names of columns. */
+export type CopiedRow = Readonly<Record<string, string | number | null>>;
+
+const name = (identifier: string): SQL => sql.identifier(identifier).getSQL();
+const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
+const columnOf = ({ name: table }: CopiedTable, column: string): SQL =>
+  sql`${name(table)}.${name(column)}`;
+
+/** Whether a row is one of those with these keys. */
+function hasKey(table: CopiedTable, keys: readonly string[]): SQL {
+  const values = table.key.map((_, at) => sql`json_extract(value, ${sql.raw(`'$[${at}]'`)})`);
+  const key = table.key.map((column) => columnOf(table, column));
+  // Each element is the text of a key, so that it is the same as in the log.
+  return sql`(${list(key)}) in (select ${list(values)} from json_each(${JSON.stringify(keys)}))`;
+}
+
+/** Whether the shard gets the row: all rows, or those about repositories that it has. */
+function isOfShard({ name: table, repository }: CopiedTable, shardId: number): SQL {
+  if (repository === undefined) return sql`1`;
+  return sql`exists (
+    select 1 from shard_repositories
+    where shard_id = ${shardId} and repo_id = ${name(table)}.${name(repository)}
+  )`;
+}
+
+/**
+ * Whether a row is copied: it has one of these keys, or a row that is copied refers to it. So a shard never gets a row before what
+ * it refers to, whatever follows in the log.
+ */
+function isCopied(table: CopiedTable, keys: KeysByTable, shardId: number): SQL {
+  const reasons: SQL[] = [];
+  const own = keys.get(table.name);
+  if (own) reasons.push(hasKey(table, own));
+  for (const child of COPIED_TABLES) {
+    for (const { column, to } of child.references) {
+      if (to !== table.name || !isReached(child, keys)) continue;
+      reasons.push(sql`${columnOf(table, "id")} in (
+        select ${columnOf(child, column)} from ${name(child.name)}
+        where ${isCopied(child, keys, shardId)}
+      )`);
+    }
+  }
+  return sql`${isOfShard(table, shardId)} and (${sql.join(reasons, sql` or `)})`;
+}
+
+/** Whether any row of a table may be copied. */
+const isReached = (table: CopiedTable, keys: KeysByTable): boolean =>
+  keys.has(table.name) ||
+  COPIED_TABLES.some(
+    (child) => child.references.some(({ to }) => to === table.name) && isReached(child, keys),
+  );
+
+/** The tables of which rows are copied. */
+export const reachedTables = (keys: KeysByTable): CopiedTable[] =>
+  COPIED_TABLES.filter((table) => isReached(table, keys));
+
+/** The rows that a shard gets of a table. */
+export function selectCopied(table: CopiedTable, keys: KeysByTable, shardId: number): SQL {
+  const columns = table.columns.map((column) =>
+    // A parent that the shard does not have is no parent there.
+    column === "parent_id"
+      ? sql`case when exists (
+          select 1 from shard_repositories
+          where shard_id = ${shardId} and repo_id = ${columnOf(table, column)}
+        ) then ${columnOf(table, column)} end as ${name(column)}`
+      : columnOf(table, column),
+  );
+  return sql`
+    select ${list(columns)} from ${name(table.name)}
+    where ${isCopied(table, keys, shardId)}`;
+}
+
+/** Those of these keys of a table that the log has again after a change. */
+export const selectLaterKeys = (
+  { name: table }: CopiedTable,
+  keys: readonly string[],
+  { shardId, changeId }: { shardId: number; changeId: number },
+): SQL => sql`
+  select value as ${name("key")} from json_each(${JSON.stringify(keys)})
+  where exists (
+    select 1 from copied_changes
+    where table_name = ${table} and copied_changes.key = value
+      and id > ${changeId} and shard_id in (0, ${shardId})
+  )`;
+
+/** Deletes rows of a copy. */
+export const deleteCopied = (table: CopiedTable, keys: readonly string[]): SQL =>
+  sql`delete from ${name(table.name)} where ${hasKey(table, keys)}`;
+
+/**
+ * Takes the unique values of rows from whoever has them in the copy: from the rows themselves, since they may exchange them, and from others,
+ * whose own change comes later in the log.
+ */
+export function freeUnique(table: CopiedTable, rows: readonly CopiedRow[]): SQL | undefined {
+  if (!table.unique) return undefined;
+  const { column, within } = table.unique;
+  const value = (from: string) => sql`json_extract(value, ${sql.raw(`'$.${from}'`)})`;
+  const isSame = [column, ...within].map((each) => sql`${columnOf(table, each)} = ${value(each)}`);
+  const holders = (condition: SQL) => sql`
+    select ${columnOf(table, "id")} from json_each(${JSON.stringify(rows)})
+    join ${name(table.name)} on ${condition}`;
+  // No name has a space.
+  return sql`
+    update ${name(table.name)} set ${name(column)} = ' ' || id
+    where id in (
+      ${holders(sql`${columnOf(table, "id")} = ${value("id")}`)}
+      where ${columnOf(table, column)} <> ${value(column)}
+      union
+      ${holders(sql.join(isSame, sql` and `))}
+      where ${columnOf(table, "id")} <> ${value("id")}
+    )`;
+}
+
+/** Inserts rows into a copy, or overwrites the columns that are copied. */
+export function upsertCopied(table: CopiedTable, rows: readonly CopiedRow[]): SQL {
+  const columns = table.columns.map(name);
+  const values = table.columns.map(
+    (column) => sql`json_extract(value, ${sql.raw(`'$.${column}'`)})`,
+  );
+  const changes = columns.map((column) => sql`${column} = excluded.${column}`);
+  return sql`
+    insert into ${name(table.name)} (${list(columns)})
+    select ${list(values)} from json_each(${JSON.stringify(rows)})
+    where true
+    on conflict (${list(table.key.map(name))}) do update set ${list(changes)}`;
+}

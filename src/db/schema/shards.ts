@@ -1,0 +1,64 @@
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+import { repositories } from "./repositories.ts";
+
+/** Databases besides the first, by the number in the names of their bindings. docs/sharding.md has the whole. */
+export const shards = sqliteTable("shards", {
+  id: integer().primaryKey(),
+  /**
+   * Copied tables are entered into the log for a new shard row by row: the table of the last one, by its place among the tables, and
+   * its key; null for none. `seededAt` is when all were.
+   */
+  seedTable: integer().notNull().default(0),
+  seedKey: text({ mode: "json" }).$type<CopyKey>(),
+  seededAt: integer(),
+  /** What the shard had copied at the end of the last run, for the removal of older entries of the log. */
+  copiedChangeId: integer().notNull().default(0),
+  createdAt: integer().notNull(),
+});
+export type Shard = typeof shards.$inferSelect;
+
+/** The repositories of which a shard has a copy, with all copied rows about them. */
+export const shardRepositories = sqliteTable(
+  "shard_repositories",
+  {
+    shardId: integer()
+      .notNull()
+      .references(() => shards.id, { onDelete: "cascade" }),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+  },
+  (table) => [
+    primaryKey({ columns: [table.shardId, table.repoId] }),
+    index("shard_repositories_repo").on(table.repoId),
+  ],
+);
+
+/** The values of a row's primary key, in the order of its columns. */
+export type CopyKey = readonly (number | string)[];
+
+/**
+ * The log of changes of copied tables: which row is to be copied again. Maintained by triggers, while there are shards.
+ */
+export const copiedChanges = sqliteTable(
+  "copied_changes",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    /** By its name in SQL. */
+    tableName: text().notNull(),
+    key: text({ mode: "json" }).$type<CopyKey>().notNull(),
+    /** The only shard that it is for; 0 for all. */
+    shardId: integer().notNull().default(0),
+  },
+  (table) => [
+    index("copied_changes_shard").on(table.shardId, table.id),
+    index("copied_changes_row").on(table.tableName, table.key, table.id),
+  ],
+);
+
+/** In a shard, one row: which shard it is, and the last change of the first database that it has. */
+export const shardCopies = sqliteTable("shard_copies", {
+  shardId: integer().primaryKey(),
+  changeId: integer().notNull(),
+});

@@ -1,0 +1,142 @@
+import { eq, sql } from "drizzle-orm";
+
+import { type Database, isViolation, onlyWhile } from "../../db/db.ts";
+import { COPIED_TABLES, type CopiedTable } from "../../db/copies/copied-tables.ts";
+import {
+  type CopiedRow,
+  deleteCopied,
+  freeUnique,
+  type KeysByTable,
+  reachedTables,
+  selectCopied,
+  selectLaterKeys,
+  upsertCopied,
+} from "../../db/copies/copy-sql.ts";
+import { copiedChanges, shardCopies } from "../../db/schema/index.ts";
+
+/** Entries of the log that are copied at once. */
+const CHANGES_AT_ONCE = 100;
+
+/**
+ * Copies the next entries of the log to a shard: the rows as they are now, and what they refer to. Safe to repeat and to run
+ * concurrently: of two runs, one stores.
+ *
+ * Cost: two round trips of each database.
+ *
+ * @param directory The first database, from its primary.
+ * @param shard The shard's database.
+ * @returns Whether there were none.
+ */
+export async function copyChanges(directory: Database, shard: Database): Promise<boolean> {
+  const [state] = await shard.select().from(shardCopies).limit(1);
+  if (!state) throw new Error("the database is not set up as a shard");
+  const { shardId, changeId: before } = state;
+  const changes = await selectChanges(directory, shardId, before);
+  const changeId = changes.at(-1)?.id;
+  if (changeId === undefined) return true;
+
+  const keys: KeysByTable = new Map(
+    [...Map.groupBy(changes, ({ tableName }) => tableName)].map(([table, entries]) => [
+      table,
+      [...new Set(entries.map(({ key }) => key))],
+    ]),
+  );
+  const { rows, later } = await readRows(directory, keys, { shardId, changeId });
+  const tables = COPIED_TABLES.filter(({ name }) => rows.has(name));
+  const statements = [
+    ...tables.toReversed().flatMap((table) => {
+      const gone = goneKeys(table, keys, rows, later);
+      return gone.length > 0 ? [deleteCopied(table, gone)] : [];
+    }),
+    ...tables.flatMap((table) => {
+      const present = rows.get(table.name) ?? [];
+      if (present.length === 0) return [];
+      const [free, upsert] = [freeUnique(table, present), upsertCopied(table, present)];
+      return free ? [free, upsert] : [upsert];
+    }),
+  ];
+  try {
+    await shard.batch([
+      shard
+        .update(shardCopies)
+        .set({ changeId: onlyWhile(eq(shardCopies.changeId, before), changeId) }),
+      // Rows may refer to one another in any order.
+      shard.textStatement(sql`pragma defer_foreign_keys = on`),
+      ...statements.map((statement) => shard.textStatement(statement)),
+    ]);
+  } catch (error) {
+    // Another run has copied these.
+    if (!isViolation(error, "NOT NULL", "shard_copies.change_id")) throw error;
+  }
+  return false;
+}
+
+interface Change {
+  readonly id: number;
+  readonly tableName: string;
+  /** The text of the key, as in the log. */
+  readonly key: string;
+}
+
+/** The next entries of the log that are for a shard: two ranges of one index, so that entries for others are not read. */
+function selectChanges(directory: Database, shardId: number, after: number): Promise<Change[]> {
+  const range = (of: number) => sql`select * from (
+    select id, table_name as "tableName", "key" from ${copiedChanges}
+    where shard_id = ${of} and id > ${after}
+    order by id
+    limit ${CHANGES_AT_ONCE}
+  )`;
+  return directory.all<Change>(sql`
+    ${range(0)}
+    union all
+    ${range(shardId)}
+    order by id
+    limit ${CHANGES_AT_ONCE}`);
+}
+
+interface Read {
+  readonly rows: ReadonlyMap<string, readonly CopiedRow[]>;
+  /** By table, the keys that the log has again. */
+  readonly later: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Reads the rows of one moment. */
+async function readRows(
+  directory: Database,
+  keys: KeysByTable,
+  at: { shardId: number; changeId: number },
+): Promise<Read> {
+  const tables = reachedTables(keys);
+  const changed = tables.filter(({ name }) => keys.has(name));
+  const results = (await directory.batch([
+    ...tables.map((table) => directory.textStatement(selectCopied(table, keys, at.shardId))),
+    ...changed.map((table) =>
+      directory.textStatement(selectLaterKeys(table, keys.get(table.name) ?? [], at)),
+    ),
+  ] as never)) as CopiedRow[][];
+  return {
+    rows: new Map(tables.map(({ name }, index) => [name, results[index] ?? []])),
+    later: new Map(
+      changed.map(({ name }, index) => [
+        name,
+        new Set((results[tables.length + index] ?? []).map(({ key }) => String(key))),
+      ]),
+    ),
+  };
+}
+
+/** Changed rows that are not there any more. One that the log has again is left to that entry, after what refers to it. */
+function goneKeys(
+  table: CopiedTable,
+  keys: KeysByTable,
+  rows: Read["rows"],
+  later: Read["later"],
+): string[] {
+  const present = new Set(
+    (rows.get(table.name) ?? []).map((row) =>
+      JSON.stringify(table.key.map((column) => row[column])),
+    ),
+  );
+  const isLater = later.get(table.name);
+  return (keys.get(table.name) ?? []).filter((key) => !present.has(key) && !isLater?.has(key));
+}

@@ -1,0 +1,74 @@
+import { eq, sql } from "drizzle-orm";
+
+import { COPIED_TABLES, type CopiedTable } from "../../db/copies/copied-tables.ts";
+import { type Database, isViolation, onlyWhile } from "../../db/db.ts";
+import { type CopyKey, shards } from "../../db/schema/index.ts";
+
+/** Rows of a table that are entered at once. */
+const ROWS_AT_ONCE = 1000;
+
+/** Tables of which every shard has all rows. What is about a repository follows from `shard_repositories`. */
+const SEEDED: readonly CopiedTable[] = COPIED_TABLES.filter(
+  ({ repository }) => repository === undefined,
+);
+
+/**
+ * Enters the next rows of copied tables into the log, for a new shard. Safe to repeat and to run concurrently.
+ *
+ * @returns Whether all are entered.
+ */
+export async function seedShard(
+  directory: Database,
+  shardId: number,
+  now: number,
+): Promise<boolean> {
+  const [shard] = await directory.select().from(shards).where(eq(shards.id, shardId));
+  if (!shard || shard.seededAt !== null) return true;
+  const table = SEEDED[shard.seedTable];
+  const isHere = sql`${shards.seedTable} = ${shard.seedTable}
+    and ${shards.seedKey} is ${shard.seedKey && JSON.stringify(shard.seedKey)}`;
+  if (!table) {
+    await directory.update(shards).set({ seededAt: now }).where(eq(shards.id, shardId));
+    return true;
+  }
+  const keys = await directory.all<{ key: string }>(selectKeys(table, shard.seedKey));
+  const last = keys.at(-1);
+  const next = last
+    ? { seedTable: shard.seedTable, seedKey: JSON.parse(last.key) as CopyKey }
+    : { seedTable: shard.seedTable + 1, seedKey: null };
+  try {
+    await directory.batch([
+      directory
+        .update(shards)
+        .set({ ...next, seedTable: onlyWhile(isHere, next.seedTable) })
+        .where(eq(shards.id, shardId)),
+      directory.textStatement(sql`
+        insert into copied_changes (table_name, "key", shard_id)
+        select ${table.name}, value, ${shardId}
+        from json_each(${JSON.stringify(keys.map(({ key }) => key))})`),
+    ]);
+  } catch (error) {
+    // Another run has entered these.
+    if (!isViolation(error, "NOT NULL", "shards.seed_table")) throw error;
+  }
+  return false;
+}
+
+function selectKeys(table: CopiedTable, after: CopyKey | null) {
+  const key = sql.join(
+    table.key.map((column) => sql.identifier(column)),
+    sql`, `,
+  );
+  const isAfter =
+    after === null
+      ? sql`1`
+      : sql`(${key}) > (${sql.join(
+          after.map((value) => sql`${value}`),
+          sql`, `,
+        )})`;
+  return sql`
+    select json_array(${key}) as "key" from ${sql.identifier(table.name)}
+    where ${isAfter}
+    order by ${key}
+    limit ${ROWS_AT_ONCE}`;
+}
