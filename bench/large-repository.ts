@@ -81,7 +81,12 @@ async function bench({ directory, track }: Resources): Promise<void> {
       ]);
     }
   }
-  const other = await large.makeLargeRepository(disk, scratch, Math.ceil(commits / 5), OTHER_FIRST);
+  const other = await large.makeLargeRepository(
+    disk,
+    scratch,
+    Math.ceil(commits / 10),
+    OTHER_FIRST,
+  );
   const joining = await large.openRequest(repository, "blocks");
   disk.readBytes = 0;
   const before = process.cpuUsage();

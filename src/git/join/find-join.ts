@@ -2,7 +2,7 @@ import { findMerge, MERGE_LIMITS, type PackSize } from "../pack/find-merge.ts";
 import { PARTS_MAX } from "./join-plan.ts";
 
 /** Limits of a joined pack: it is written within a job's time and calls, and what is held of its tables fits in memory. */
-export const JOIN_LIMITS: PackSize = { packBytes: 16 * 2 ** 30, objectCount: 6_000_000 };
+const JOIN_LIMITS: PackSize = { packBytes: 16 * 2 ** 30, objectCount: 6_000_000 };
 
 /**
  * Selects the packs to join: those that are too large for `findMerge`, so that each is at least twice as large as the next

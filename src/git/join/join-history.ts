@@ -11,7 +11,7 @@ const PART_SCALE = 2 ** 7;
 const ROWS_MAX = 2 ** 22;
 
 /** The rows of a joined pack's table, in the order of their objects: the part and the row from which each is taken. */
-export interface SourceRows {
+interface SourceRows {
   readonly numbers: Uint32Array;
   readonly parts: Uint8Array;
   readonly rows: Uint32Array;

@@ -18,7 +18,6 @@ const LARGE_AT = OID_BYTES + 8;
  *
  * Cost: four passes over the ids of all parts, and one over each other column of their indexes; two over their offsets.
  *
- * @param largeOffset Smallest offset that is stored in 64 bits; lowered only in tests.
  * @returns The length of the index in bytes.
  */
 export async function writeJoinedIdx(
@@ -27,9 +26,8 @@ export async function writeJoinedIdx(
   checksum: string,
   codec: Codec,
   write: (piece: Uint8Array) => Promise<void>,
-  largeOffset = LARGE_OFFSET,
 ): Promise<number> {
-  const writer = new IdxWriter(plan, moves, new PieceOutput(codec, write), largeOffset);
+  const writer = new IdxWriter(plan, moves, new PieceOutput(codec, write));
   return writer.run(checksum);
 }
 
@@ -37,16 +35,14 @@ class IdxWriter {
   private readonly plan: JoinPlan;
   private readonly moves: readonly Moves[];
   private readonly output: PieceOutput;
-  private readonly largeOffset: number;
   private readonly cell = new DataView(new ArrayBuffer(8));
   /** The row that is being visited. */
   private row = 0;
 
-  constructor(plan: JoinPlan, moves: readonly Moves[], output: PieceOutput, largeOffset: number) {
+  constructor(plan: JoinPlan, moves: readonly Moves[], output: PieceOutput) {
     this.plan = plan;
     this.moves = moves;
     this.output = output;
-    this.largeOffset = largeOffset;
   }
 
   async run(checksum: string): Promise<number> {
@@ -61,11 +57,11 @@ class IdxWriter {
     await this.writeCrcs();
     let large = 0;
     await this.visitOffsets((offset) => {
-      this.putNumber(offset < this.largeOffset ? offset : LARGE_OFFSET + large++);
+      this.putNumber(offset < LARGE_OFFSET ? offset : LARGE_OFFSET + large++);
     });
     if (large > 0) {
       await this.visitOffsets((offset) => {
-        if (offset < this.largeOffset) return;
+        if (offset < LARGE_OFFSET) return;
         this.cell.setBigUint64(0, BigInt(offset));
         this.output.put(new Uint8Array(this.cell.buffer));
       });

@@ -18,7 +18,7 @@ export interface PackJoinOptions {
 }
 
 /** A file that is being written. */
-export interface JoinedFile {
+interface JoinedFile {
   /** Receives the next bytes. They are not modified afterwards. */
   write(piece: Uint8Array): Promise<void>;
   finish(): Promise<void>;
@@ -35,8 +35,13 @@ export interface JoinedPack {
   readonly objectCount: number;
 }
 
-/** Memory for the buffers of a part's readers, in bytes: a window of its pack is held of one at a time. */
-const PART_BYTES = 5 * 2 ** 20;
+const MB = 2 ** 20;
+/** Buffers while entries are copied, in bytes: two reads of a pack, its rows, and the pieces that are written. */
+const COPYING_BYTES = 11 * MB;
+/** Buffers for each part while the index is written, and the tables: a reader for each column. */
+const [IDX_PART_BYTES, TABLES_PART_BYTES] = [3 * MB, 2 * MB];
+/** What is held for a commit only while the tables of history are joined, in bytes. */
+const COMMIT_BYTES = 16;
 
 /**
  * Joins large packs into one: the entries of each are copied in their order, without the objects that older ones have, and
@@ -56,18 +61,21 @@ export async function joinPacks(
   { codec, gauge = () => {}, pack, idx, tables }: PackJoinOptions,
 ): Promise<JoinedPack> {
   const plan = await JoinPlan.make(parts);
-  gauge(plan.heldBytes + parts.length * PART_BYTES);
+  gauge(plan.heldBytes + COPYING_BYTES);
   const output = new PieceOutput(codec, (piece) => pack.write(piece));
   output.put(formatPackHeader(plan.count));
   const moves = await copyEntries(plan, output, codec);
   const checksum = formatOid(await output.finish());
   await pack.finish();
   const moveBytes = moves.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
-  gauge(plan.heldBytes + moveBytes + parts.length * PART_BYTES);
+  gauge(plan.heldBytes + moveBytes + 2 * MB + parts.length * IDX_PART_BYTES);
   const idxBytes = await writeJoinedIdx(plan, moves, checksum, codec, (piece) => idx.write(piece));
   await idx.finish();
-  const historyBytes = parts.reduce((sum, { blocks }) => sum + blocks.index.heldBytes, 0);
-  gauge(plan.heldBytes + moveBytes + historyBytes + parts.length * PART_BYTES);
+  // The joined tables of history are as large as those of the parts.
+  const historyBytes = parts.reduce((sum, { blocks: { index } }) => {
+    return sum + index.heldBytes + COMMIT_BYTES * index.history.commits.length;
+  }, 0);
+  gauge(plan.heldBytes + moveBytes + historyBytes + parts.length * TABLES_PART_BYTES);
   const tablesBytes = await writeJoinedTables(plan, moves, (piece) => tables.write(piece));
   await tables.finish();
   const { sizeBytes: packBytes } = output;
