@@ -19,6 +19,8 @@ import { formatCells, formatInteger } from "./support/table.ts";
 const MB = 1024 * 1024;
 /** The bound of a request's memory in MB: see docs/git.md. */
 const BOUND_MB = 64;
+/** The number of the first commit of the pack that is joined with the repository: it has other objects. */
+const OTHER_FIRST = 10_000_000;
 
 await withResources(bench);
 
@@ -27,6 +29,7 @@ async function bench({ directory, track }: Resources): Promise<void> {
   // After the hook that loads WebAssembly.
   const { DiskBucket } = await import("../test/support/disk-bucket.ts");
   const large = await import("../test/support/large-requests.ts");
+  const reads = await import("../test/support/large-reads.ts");
 
   const disk = await DiskBucket.make();
   await track({ close: () => disk.remove() });
@@ -48,8 +51,15 @@ async function bench({ directory, track }: Resources): Promise<void> {
     ["fetch of one commit", (request) => large.fetchCommit(request, repository)],
     ["contents of a file", (request) => large.readFile(request)],
     ["push of one commit", (request) => large.pushCommit(request, thinPack)],
+    ["raw file", (request) => reads.readRaw(request)],
+    ["write of a file", (request) => reads.writeFile(request, repository, `write-${writes++}`)],
+    ["commits, a page", (request) => reads.listHistory(request)],
+    ["tree, one directory", (request) => reads.listRoot(request)],
+    ["comparison and diff, 8 commits", (request) => reads.compareCommits(request, repository)],
+    ["mergeability of a pull request", (request) => reads.judgePull(request, repository)],
   ];
   const lines: string[][] = [];
+  let writes = 0;
   let isOver = false;
   for (const mode of modes) {
     for (const [name, run] of cases) {
@@ -71,6 +81,28 @@ async function bench({ directory, track }: Resources): Promise<void> {
       ]);
     }
   }
+  const other = await large.makeLargeRepository(
+    disk,
+    scratch,
+    Math.ceil(commits / 10),
+    OTHER_FIRST,
+  );
+  const joining = await large.openRequest(repository, "blocks");
+  disk.readBytes = 0;
+  const before = process.cpuUsage();
+  const joined = await reads.joinRepositories(joining, repository, other);
+  const { user, system } = process.cpuUsage(before);
+  const { r2Calls, r2Rounds, bufferedBytesPeak } = joining.usage;
+  if (bufferedBytesPeak > BOUND_MB * MB) isOver = true;
+  lines.push([
+    `join with ${formatInteger(other.pack.objectCount)} objects`,
+    inMb(bufferedBytesPeak),
+    ...[r2Calls, r2Rounds].map(formatInteger),
+    inMb(disk.readBytes),
+    formatInteger((user + system) / 1000),
+  ]);
+  const last = await large.openRequest({ ...joined, tips: other.tips }, "blocks");
+  await large.fetchCommit(last, other);
   const head = ["request, tables", "MB held", "bucket calls", "rounds", "MB read", "CPU ms"];
   console.log(`\n${formatCells(head, lines)}`);
   if (isOver) throw new Error(`a request holds more than ${BOUND_MB} MB`);

@@ -231,10 +231,7 @@ async function completePush(
     try {
       if (failure) throw failure.error;
       const snapshot = upload?.snapshot ?? (await stored.snapshot(pullsOf(context.chosen)));
-      // Pull requests are opened with comparisons of trees, which read many objects.
-      const repository = context.chosen.isForPulls
-        ? await stored.open(snapshot)
-        : await stored.openByBlock(snapshot);
+      const repository = await stored.openByBlock(snapshot);
       const listener = reportMeter && reportProgress(reportMeter);
       const received = await upload?.receiver.finish(repository, snapshot, listener);
       if (!received)

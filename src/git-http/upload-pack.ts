@@ -2,6 +2,7 @@ import { pullRefsOf, withPullRefs, withPullRefsAt } from "../domain/git/pull-ref
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import { GitError } from "../git/error.ts";
 import type { ByteText } from "../git/byte-text.ts";
+import type { Oid } from "../git/oid.ts";
 import { formatErrorPkt } from "../git/wire/advertisement.ts";
 import { type CommandRequest, parseCommandRequest } from "../git/wire/command-request.ts";
 import {
@@ -121,8 +122,19 @@ async function formatSizes(
   args: readonly ByteText[],
 ): Promise<Response> {
   const request = parseObjectInfoArgs(args);
-  const { refs, loadPullRefs, ...state } = await stored.snapshot("none");
-  const { catalog, graph } = await stored.open(state);
+  const snapshot = await stored.snapshot("none");
+  const repository = await stored.openByBlock(snapshot);
+  const { catalog, graph } = repository;
+  if (catalog.isByBlock) {
+    const reachable = repository.reachableFrom(snapshot);
+    const sizes = new Map<Oid, number>();
+    for (const oid of request.oids) {
+      const found = (await reachable.find(oid)) && (await catalog.findSized(oid));
+      if (found) sizes.set(oid, found.sizeBytes);
+    }
+    return gitAnswer(RESULT, formatObjectInfo(request, sizes));
+  }
+  const { refs, loadPullRefs } = snapshot;
   const found = request.oids.flatMap((oid) => {
     const location = catalog.find(oid);
     return location ? [{ oid, location }] : [];

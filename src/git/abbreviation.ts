@@ -1,5 +1,5 @@
 import type { Oid } from "./oid.ts";
-import type { PackCatalog } from "./catalog/pack-catalog.ts";
+import { countObjects, type OpenPack, type PackCatalog } from "./catalog/pack-catalog.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./walk/commit-graph.ts";
 
 const DIGITS_MIN = 7;
@@ -24,16 +24,24 @@ export function countReached(graph: CommitGraph, tip: Node): number {
   return count;
 }
 
-/** The shortest prefix of an id that git accepts as unambiguous in a repository of these packs. */
+/**
+ * The shortest prefix of an id that git accepts as unambiguous in a repository of these packs. Throws `BlockMissing` for a block
+ * that is not in memory: see `resident`.
+ */
 export function abbreviate(catalog: PackCatalog, oid: Oid): string {
-  const objectCount = catalog.packs.reduce((sum, { idx }) => sum + idx.count, 0);
+  const objectCount = catalog.packs.reduce((sum, pack) => sum + countObjects(pack), 0);
   let digits = abbreviationDigits(objectCount);
   const isAmbiguous = (prefix: string): boolean =>
-    catalog.packs.some(({ idx }) => {
-      const { start, end } = idx.findPrefix(prefix);
-      for (let at = start; at < end; at++) if (idx.oid(at) !== oid) return true;
-      return false;
-    });
+    catalog.packs.some((pack) => hasOther(pack, prefix, oid));
   while (digits < oid.length && isAmbiguous(oid.slice(0, digits))) digits++;
   return oid.slice(0, digits);
+}
+
+/** Whether a pack has another object than `oid` whose id starts with a prefix. */
+function hasOther(pack: OpenPack, prefix: string, oid: Oid): boolean {
+  if (pack.blocks) return pack.blocks.hasOther(prefix, oid);
+  const { idx } = pack;
+  const { start, end } = idx.findPrefix(prefix);
+  for (let at = start; at < end; at++) if (idx.oid(at) !== oid) return true;
+  return false;
 }

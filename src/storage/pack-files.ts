@@ -1,6 +1,9 @@
 import type { BlockPool } from "../git/catalog/block-pool.ts";
 import { BlockIndex, ObjectBlocks } from "../git/catalog/object-blocks.ts";
 import { BlockPack, type OpenPack } from "../git/catalog/pack-catalog.ts";
+import type { JoinPart } from "../git/join/join-plan.ts";
+import { readWholeSidecar } from "../git/join/whole-sidecar.ts";
+import { MERGE_LIMITS } from "../git/pack/find-merge.ts";
 import { IdxFile } from "../git/pack/idx-file.ts";
 import {
   BLOCK_TABLES_MIN,
@@ -8,8 +11,15 @@ import {
   readBlockLayout,
   TABLE_BLOCK_BYTES,
 } from "../git/sidecar/block-tables.ts";
-import { parseSidecar } from "../git/sidecar/sidecar-file.ts";
-import type { PackFileKind, Scratch } from "../git/store.ts";
+import {
+  countsOf,
+  formatSidecar,
+  parseSidecar,
+  type Sidecar,
+  sidecarLength,
+} from "../git/sidecar/sidecar-file.ts";
+import type { ByteSource, PackFileKind, Scratch } from "../git/store.ts";
+import { joinBytes } from "../git/wire/pkt-line.ts";
 import { settled } from "../lib/settled.ts";
 import type { Bucket } from "./bucket.ts";
 import { codec } from "./codec.ts";
@@ -45,18 +55,29 @@ export async function openPackByBlock(
   pack: PackRecord,
   pool: BlockPool,
 ): Promise<OpenPack> {
-  if (pack.objectCount < BLOCK_TABLES_MIN) return openPack(bucket, networkName, pack);
+  const index = await findBlockIndex(bucket, networkName, pack);
+  if (!index) return openPack(bucket, networkName, pack);
+  const key = packKey(networkName, pack.name, "sidecar");
+  const source = bucket.source(packKey(networkName, pack.name, "pack"), pack.packBytes);
+  const rows = bucket.source(key, pack.sidecarBytes);
+  return new BlockPack(new ObjectBlocks(index, rows, pool, pack.name), source);
+}
+
+/** What is in memory of a pack's tables; null if they are not read by block. */
+async function findBlockIndex(
+  bucket: Bucket,
+  networkName: string,
+  pack: PackRecord,
+): Promise<BlockIndex | null> {
+  if (pack.objectCount < BLOCK_TABLES_MIN) return null;
   const key = packKey(networkName, pack.name, "sidecar");
   let index = indexes.get(key);
   if (index === undefined) {
     index = await readBlockIndex(bucket, key, pack);
     indexes.set(key, index, OPEN_PACK_BYTES + (index?.heldBytes ?? 0));
   }
-  if (!index) return openPack(bucket, networkName, pack);
-  bucket.openGauge()(index.heldBytes);
-  const source = bucket.source(packKey(networkName, pack.name, "pack"), pack.packBytes);
-  const rows = bucket.source(key, pack.sidecarBytes);
-  return new BlockPack(new ObjectBlocks(index, rows, pool, pack.name), source);
+  if (index) bucket.openGauge()(index.heldBytes);
+  return index;
 }
 
 async function readBlockIndex(
@@ -132,30 +153,92 @@ export async function openPack(
   const idxKey = packKey(networkName, pack.name, "idx");
   const known = tables.get(idxKey);
   if (known) return { ...known, source };
-  const [idxBytes, sidecarBytes] = await Promise.all([
+  const [idxBytes, sidecar] = await Promise.all([
     bucket.readFile(idxKey, pack.idxBytes),
     readSidecar(bucket, packKey(networkName, pack.name, "sidecar"), pack),
   ]);
+  const sidecarBytes = sidecarLength(countsOf(sidecar));
   // Counted until the request ends, since the tables stay in memory at least that long.
-  bucket.openGauge()(idxBytes.length + sidecarBytes.length);
-  const opened = { idx: new IdxFile(idxBytes), sidecar: parseSidecar(sidecarBytes, codec) };
+  bucket.openGauge()(idxBytes.length + sidecarBytes);
+  const opened = { idx: new IdxFile(idxBytes), sidecar };
   // Includes the sorted offsets that the index computes on demand.
-  const heldBytes =
-    OPEN_PACK_BYTES + pack.idxBytes + 2 * sidecarBytes.length + 8 * pack.objectCount;
+  const heldBytes = OPEN_PACK_BYTES + pack.idxBytes + 2 * sidecarBytes + 8 * pack.objectCount;
   tables.set(idxKey, opened, heldBytes);
   return { ...opened, source };
 }
 
-/** Reads a sidecar without the block tables behind it. */
-async function readSidecar(
-  bucket: Bucket,
-  key: string,
-  { objectCount, sidecarBytes }: PackRecord,
-): Promise<Uint8Array> {
-  if (objectCount < BLOCK_TABLES_MIN) return bucket.readFile(key, sidecarBytes);
+/** Reads a sidecar without the block tables behind it; from these, if the file has nothing else. */
+async function readSidecar(bucket: Bucket, key: string, pack: PackRecord): Promise<Sidecar> {
+  const { objectCount, sidecarBytes, checksum } = pack;
+  if (objectCount < BLOCK_TABLES_MIN) {
+    const bytes = await bucket.readFile(key, sidecarBytes);
+    const joined = readBlockLayout(bytes.subarray(-TAIL_BYTES), bytes.length);
+    if (!joined) return parseSidecar(bytes, codec);
+    const index = new BlockIndex(joined, bytes.subarray(joined.historyAt));
+    return readWholeSidecar(index, sourceOf(bytes), checksum);
+  }
   const tail = await bucket.readRange(key, Math.max(0, sidecarBytes - TAIL_BYTES), sidecarBytes);
   const layout = readBlockLayout(tail, sidecarBytes);
-  return bucket.readRange(key, 0, layout?.sidecarBytes ?? sidecarBytes);
+  if (layout?.sidecarBytes === 0) {
+    const index = new BlockIndex(
+      layout,
+      await bucket.readRange(key, layout.historyAt, sidecarBytes),
+    );
+    return readWholeSidecar(index, bucket.source(key, sidecarBytes), checksum);
+  }
+  return parseSidecar(await bucket.readRange(key, 0, layout?.sidecarBytes ?? sidecarBytes), codec);
+}
+
+/**
+ * Opens a pack to be joined. Tables that are not in the bucket by block are made in memory: 130 bytes an object, for a pack of
+ * at most `MERGE_LIMITS`.
+ *
+ * @returns Undefined for a larger one that was stored before there were block tables.
+ */
+export async function openJoinPart(
+  bucket: Bucket,
+  networkName: string,
+  pack: PackRecord,
+  pool: BlockPool,
+): Promise<JoinPart | undefined> {
+  const keyOf = (kind: PackFileKind): string => packKey(networkName, pack.name, kind);
+  const shared = {
+    idx: bucket.source(keyOf("idx"), pack.idxBytes),
+    pack: bucket.source(keyOf("pack"), pack.packBytes),
+    checksum: pack.checksum,
+  };
+  const index = await findBlockIndex(bucket, networkName, pack);
+  if (index) {
+    const stored = bucket.source(keyOf("sidecar"), pack.sidecarBytes);
+    return {
+      ...shared,
+      tables: stored,
+      blocks: new ObjectBlocks(index, stored, pool, pack.name),
+    };
+  }
+  if (pack.objectCount > MERGE_LIMITS.objectCount) return undefined;
+  const { idx, sidecar } = await openPack(bucket, networkName, pack);
+  const { file, index: made } = makeTables(sidecar, idx, pack.packBytes);
+  bucket.openGauge()(file.length + made.heldBytes);
+  const source = sourceOf(file);
+  return { ...shared, tables: source, blocks: new ObjectBlocks(made, source, pool, pack.name) };
+}
+
+/** A file in memory. */
+const sourceOf = (bytes: Uint8Array): ByteSource => ({
+  sizeBytes: bytes.length,
+  read: (start, end) => Promise.resolve(bytes.subarray(start, end)),
+});
+
+/** The block tables of a pack in memory. */
+function makeTables(sidecar: Sidecar, idx: IdxFile, packBytes: number) {
+  const file = joinBytes([
+    formatSidecar(sidecar, codec),
+    ...formatBlockTables(sidecar, idx, packBytes),
+  ]);
+  const layout = readBlockLayout(file, file.length);
+  if (!layout) throw new Error("no block tables");
+  return { file, index: new BlockIndex(layout, file.subarray(layout.historyAt)) };
 }
 
 /** Deletes the files of a pack. No repository may reference it any more. */

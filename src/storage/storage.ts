@@ -1,6 +1,8 @@
 import { type ByteText, byteTextBytes } from "../git/byte-text.ts";
 import { BlockPool, resident } from "../git/catalog/block-pool.ts";
 import { mergePacks } from "../git/catalog/merge-packs.ts";
+import { joinPacks } from "../git/join/join-packs.ts";
+import type { JoinPart } from "../git/join/join-plan.ts";
 import type { KeptObject } from "../git/catalog/merged-objects.ts";
 import type { OpenPack } from "../git/catalog/pack-catalog.ts";
 import type { FindingSeverities } from "../git/object/finding.ts";
@@ -12,9 +14,9 @@ import { formatPackedRefs } from "../git/packed-refs.ts";
 import { type Budget, UNLIMITED } from "../git/budget.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
-import type { Scratch, StoredObject } from "../git/store.ts";
+import type { PackFileKind, Scratch, StoredObject } from "../git/store.ts";
 import { AvatarFiles } from "./avatar-files.ts";
-import { Bucket, type FileCache } from "./bucket.ts";
+import { Bucket, type FileCache, type Upload } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import type { DigestName } from "./digest-name.ts";
 import { HashedFiles } from "./hashed-files.ts";
@@ -27,6 +29,7 @@ import {
   deleteUpload,
   openPack,
   openPackByBlock,
+  openJoinPart,
   openScratch,
   storeTables,
 } from "./pack-files.ts";
@@ -323,6 +326,36 @@ export class StoredRepository {
   }
 
   /**
+   * Joins adjacent packs of the list that are too large to be merged, as `mergePacks` merges others.
+   *
+   * @returns `unfit` if one of them has no tables that could be joined; `stale` as `mergePacks`. Nothing is changed then.
+   * @throws GitError `corrupt` if a stored pack is damaged, `limit` if they share too many objects.
+   */
+  async joinPacks(
+    packs: readonly PackRecord[],
+    at: number,
+  ): Promise<ReplaceOutcome | { kind: "unfit" }> {
+    const { bucket, networkName } = this;
+    const pool = new BlockPool(this.openGauge());
+    const parts: JoinPart[] = [];
+    for (const pack of packs) {
+      const part = await openJoinPart(bucket, networkName, pack, pool);
+      if (!part) return { kind: "unfit" };
+      parts.push(part);
+    }
+    const oldNames = packs.map(({ name }) => name);
+    const list = (uploadId: string, pack: PackRecord) =>
+      this.object.replacePacks(uploadId, oldNames, pack, at);
+    return this.writeNew(at, list, async (name, startUpload) => {
+      const [pack, idx, tables] = [startUpload("pack"), startUpload("idx"), startUpload("sidecar")];
+      const gauge = this.openGauge();
+      const joined = await joinPacks(parts, { codec, gauge, pack, idx, tables });
+      const { checksum, packBytes, idxBytes, tablesBytes: sidecarBytes, objectCount } = joined;
+      return { name, checksum, packBytes, idxBytes, sidecarBytes, objectCount };
+    });
+  }
+
+  /**
    * Rewrites a pack without objects that nothing reaches, and replaces it. It is kept for a day for those who read it.
    *
    * @param isKept Whether the object at a position of the pack's index stays; at least one does.
@@ -362,12 +395,9 @@ export class StoredRepository {
     at: number,
     list: (uploadId: string, pack: PackRecord) => Promise<ReplaceOutcome>,
   ): Promise<ReplaceOutcome> {
-    const { uploadId } = await this.beginUpload(at);
-    const name = draftName(uploadId, 0);
-    const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
-    const upload = this.bucket.startUpload(packKey(this.networkName, name, "pack"));
-    let outcome: ReplaceOutcome;
-    try {
+    return this.writeNew(at, list, async (name, startUpload) => {
+      const opened = packs.map((pack) => openPack(this.bucket, this.networkName, pack));
+      const upload = startUpload("pack");
       const merged = await mergePacks(await Promise.all(opened), {
         codec,
         write: (piece) => upload.write(piece),
@@ -379,17 +409,31 @@ export class StoredRepository {
         storeTables(this.bucket, this.networkName, name, { ...merged, packBytes }),
         upload.finish(),
       ]);
-      outcome = await list(uploadId, {
-        name,
-        checksum: merged.checksum,
-        packBytes,
-        idxBytes: merged.idxBytes.length,
-        sidecarBytes,
-        objectCount: merged.objectCount,
+      const { checksum, idxBytes, objectCount } = merged;
+      return { name, checksum, packBytes, idxBytes: idxBytes.length, sidecarBytes, objectCount };
+    });
+  }
+
+  /** Writes a pack, and lists it in the place of others. */
+  private async writeNew(
+    at: number,
+    list: (uploadId: string, pack: PackRecord) => Promise<ReplaceOutcome>,
+    write: (name: string, startUpload: (kind: PackFileKind) => Upload) => Promise<PackRecord>,
+  ): Promise<ReplaceOutcome> {
+    const { uploadId } = await this.beginUpload(at);
+    const name = draftName(uploadId, 0);
+    const uploads: Upload[] = [];
+    let outcome: ReplaceOutcome;
+    try {
+      const pack = await write(name, (kind) => {
+        const upload = this.bucket.startUpload(packKey(this.networkName, name, kind));
+        uploads.push(upload);
+        return upload;
       });
+      outcome = await list(uploadId, pack);
     } catch (error) {
       // The files stay until the upload expires, since the object may list the pack.
-      await upload.abort();
+      for (const upload of uploads) await upload.abort();
       throw error;
     }
     if (outcome.kind === "stale") await this.dropUpload(uploadId);

@@ -249,6 +249,33 @@ describe(
       expect(most).toBeGreaterThanOrEqual(4);
     });
 
+    it("a join of packs loses no object, and leaves no duplicate", async () => {
+      const most = await failEveryCall(async (fault) => {
+        const { repo } = await makePushed(3);
+        const refs = await refsOf(repo);
+        const { packs } = await git.repository(repo).snapshot();
+        const faults = failing(fault);
+        const stored = systemCtx(faults.bindings, Date.now()).git.repository(repo);
+        await stored.joinPacks(packs, Date.now()).catch(() => {});
+        expect(await refsOf(repo)).toEqual(refs);
+        expect(await readAllObjects(repo)).toBe(9);
+        // The job is repeated, also after one whose answer was lost: then it changes nothing.
+        const before = await git.repository(repo).snapshot();
+        const repeated = await git.repository(repo).joinPacks(packs, Date.now());
+        const after = await git.repository(repo).snapshot();
+        const isJoined = before.packs.length === 1;
+        expect(repeated.kind).toBe(isJoined ? "stale" : "replaced");
+        const [only] = isJoined ? before.packs : after.packs;
+        expect(after.packs).toEqual([only]);
+        await maintain(repo);
+        expect(await refsOf(repo)).toEqual(refs);
+        expect(await readAllObjects(repo)).toBe(9);
+        await expectNoStrays(repo, [repo]);
+        return faults;
+      });
+      expect(most).toBeGreaterThanOrEqual(8);
+    });
+
     it("a merge of packs loses no object, and leaves no duplicate", async () => {
       const most = await failEveryCall(async (fault) => {
         const { repo } = await makePushed(3);

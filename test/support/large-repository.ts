@@ -55,10 +55,12 @@ function store(content: Uint8Array): Buffer {
  * chains; everything else is stored whole.
  *
  * Git's own commands would take an hour for 5,000,000 objects; this takes some minutes.
+ *
+ * @param first The number of the first commit: packs of other numbers have only the empty tree in common.
  */
-export function writeLargePack(directory: string, commitCount: number): LargePack {
+export function writeLargePack(directory: string, commitCount: number, first = 0): LargePack {
   const path = join(directory, "pack");
-  const writer = new LargePackWriter(path, commitCount);
+  const writer = new LargePackWriter(path, commitCount, first);
   for (let at = 0; at < commitCount; at++) writer.commit(at);
   return writer.finish();
 }
@@ -77,8 +79,10 @@ class LargePackWriter {
   private root: Root | undefined;
   private parent: Buffer | undefined;
   private readonly tips: string[] = [];
+  private readonly first: number;
 
-  constructor(path: string, commitCount: number) {
+  constructor(path: string, commitCount: number, first: number) {
+    this.first = first;
     // One more: until a directory has files, it is the empty tree.
     const count = commitCount * OBJECTS_EACH + 1;
     this.pack = new PackFile(path, count);
@@ -86,14 +90,14 @@ class LargePackWriter {
     this.commitEntries = new Uint32Array(commitCount);
   }
 
-  /** Writes a commit: number `at` replaces the files of directory `at % DIRECTORIES`. */
+  /** Writes a commit: the one at index `at` replaces the files of directory `at % DIRECTORIES`. */
   commit(at: number): void {
     if (at === 0) {
       const empty = this.add(TREE, Buffer.alloc(0));
       for (let each = 0; each < DIRECTORIES; each++) this.directories.push(empty.oid);
     }
     const files = Array.from({ length: FILES_EACH }, (_, file) => {
-      const { oid } = this.add(BLOB, Buffer.from(contentOf(at, file)));
+      const { oid } = this.add(BLOB, Buffer.from(contentOf(this.first + at, file)));
       return Buffer.concat([Buffer.from(`100644 ${pathOf(0, file).slice(4)}\0`), oid]);
     });
     const number = at % DIRECTORIES;
@@ -102,7 +106,7 @@ class LargePackWriter {
       Buffer.concat([Buffer.from(`40000 ${pathOf(each, 0).slice(0, 3)}\0`), oid]),
     );
     const rootOid = this.addRoot(Buffer.concat(rows), number);
-    const commit = this.add(COMMIT, commitOf(rootOid, this.parent, at));
+    const commit = this.add(COMMIT, commitOf(rootOid, this.parent, this.first + at));
     this.commitEntries[at] = commit.entry;
     this.parent = commit.oid;
     this.tips.unshift(commit.oid.toString("hex"));

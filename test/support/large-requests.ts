@@ -50,16 +50,17 @@ export interface LargeRepository {
   readonly tips: LargePack["tips"];
 }
 
-/** Generates a repository and stores it. */
+/** Generates a repository and stores it. @param first The number of its first commit. */
 export async function makeLargeRepository(
   disk: DiskBucket,
   directory: string,
   commitCount: number,
+  first = 0,
 ): Promise<LargeRepository> {
-  const made = writeLargePack(directory, commitCount);
+  const made = writeLargePack(directory, commitCount, first);
   const { packBytes, idxBytes, sidecarBytes, checksum, objectCount, tips } = made;
   const bucket = new Bucket(disk.r2, new StorageUsage(), NO_CACHE);
-  const name = `generated-${commitCount}`;
+  const name = `generated-${commitCount}-${first}`;
   const upload = bucket.startUpload(packKey(NETWORK, name, "pack"));
   const path = join(directory, "pack");
   for await (const chunk of createReadStream(path)) await upload.write(chunk as Uint8Array);
@@ -77,6 +78,8 @@ export interface OpenRequest {
   readonly stored: StoredRepository;
   readonly snapshot: Snapshot;
   readonly open: () => Promise<OpenRepository>;
+  /** The packs that were listed in the place of others. */
+  readonly replaced: readonly PackRecord[];
 }
 
 let links = 0;
@@ -103,12 +106,17 @@ export async function openRequest(
     findPullRefs: () => Promise.resolve([]),
   };
   const { loadPullRefs: _load, findPullRefs: _find, ...record } = snapshot;
-  const object = { snapshot: async () => record, beginUpload: async () => record };
+  const replaced: PackRecord[] = [];
+  const replacePacks = async (_upload: string, _names: string[], made: PackRecord) => {
+    replaced.push(made);
+    return { kind: "replaced", packBytes: made.packBytes };
+  };
+  const object = { snapshot: async () => record, beginUpload: async () => record, replacePacks };
   const objects = { getByName: () => object };
   const storage = new GitStorage(disk.r2, objects as never, {} as never, NO_CACHE);
   const stored = storage.repository({ objectName: "o", networkName: NETWORK });
   const open = () => (mode === "blocks" ? stored.openByBlock(snapshot) : stored.open(snapshot));
-  return { usage: storage.usage, stored, snapshot, open };
+  return { usage: storage.usage, stored, snapshot, open, replaced };
 }
 
 const FETCH: FetchRequest = {

@@ -6,7 +6,7 @@ import { type CommitQuery, listCommits } from "../../domain/commits/list-commits
 import { readCommits } from "../../domain/commits/read-commits.ts";
 import { findRevision, isPinned, type Revision } from "../../domain/git/find-revision.ts";
 import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { hasRefs, openSnapshot, type RepositorySnapshot } from "../../domain/git/open-snapshot.ts";
+import { hasRefs, readSnapshot, type RepositorySnapshot } from "../../domain/git/open-snapshot.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { conflict, invalidField, notFound } from "../../lib/failure.ts";
@@ -61,23 +61,26 @@ commits.openapi(
     const query = c.req.valid("query");
     const sinceSeconds = readMoment(query.since, "since");
     const untilSeconds = readMoment(query.until, "until");
-    const snapshot = await openSnapshot(ctx, repo);
-    if (!hasRefs(snapshot.state)) throw conflict("Git Repository is empty.");
-    const start = await requireRevision(snapshot, query.sha || repo.row.defaultBranch);
-    const wanted: CommitQuery = {
-      tips: [start.node],
-      excluded: query.not ? [(await requireRevision(snapshot, query.not)).node] : [],
-      path: query.path || undefined,
-      ...(sinceSeconds !== undefined && { sinceSeconds }),
-      ...(untilSeconds !== undefined && { untilSeconds }),
-    };
     const slice = readPage(
       ctx.config,
       query.path ? { page: query.page, limit: PATH_PAGE_SIZE } : query,
     );
-    const { items, total } = await listCommits(snapshot, wanted, slice);
-    if (total === 0 && query.path) throw notFound("no commit changed the path", "no-such-path");
-    const read = await readCommits(ctx, snapshot, items, toParts(query));
+    const { read, total } = await readSnapshot(ctx, repo, async (snapshot) => {
+      if (!hasRefs(snapshot.state)) throw conflict("Git Repository is empty.");
+      const start = await requireRevision(snapshot, query.sha || repo.row.defaultBranch);
+      const wanted: CommitQuery = {
+        tips: [start.node],
+        excluded: query.not ? [(await requireRevision(snapshot, query.not)).node] : [],
+        path: query.path || undefined,
+        ...(sinceSeconds !== undefined && { sinceSeconds }),
+        ...(untilSeconds !== undefined && { untilSeconds }),
+      };
+      const listed = await listCommits(snapshot, wanted, slice);
+      const isPathUnknown = listed.total === 0 && query.path;
+      if (isPathUnknown) throw notFound("no commit changed the path", "no-such-path");
+      const commitEntries = await readCommits(ctx, snapshot, listed.items, toParts(query));
+      return { read: commitEntries, total: listed.total };
+    });
     setNumberedPageHeaders(c, slice, total);
     return c.json(
       read.map((each) => toCommit(repo, each, viewer)),
@@ -113,12 +116,12 @@ commits.openapi(
   }),
   async (c) => {
     const { ctx, repo } = c.var;
-    const snapshot = await openSnapshot(ctx, repo);
     const { sha, diffType } = c.req.valid("param");
-    const revision = await requireRevision(snapshot, sha);
-    const { node } = revision;
-    const text =
-      diffType === "diff" ? await diffOf(snapshot, node) : await formatPatches(snapshot, node);
+    const format = diffType === "diff" ? diffOf : formatPatches;
+    const { text, revision } = await readSnapshot(ctx, repo, async (snapshot) => {
+      const found = await requireRevision(snapshot, sha);
+      return { text: await format(snapshot, found.node), revision: found };
+    });
     return c.body(text as Uint8Array<ArrayBuffer>, 200, {
       "Content-Type": "text/plain; charset=utf-8",
       ...(isPinned(revision, sha) && immutableHeaders(c.var, repo)),
@@ -139,19 +142,21 @@ commits.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, repo);
-    const { node } = await requireRevision(snapshot, c.req.valid("param").sha);
-    const [read] = await readCommits(ctx, snapshot, [node], toParts(c.req.valid("query")));
+    const [read] = await readSnapshot(ctx, repo, async (snapshot) => {
+      const { node } = await requireRevision(snapshot, c.req.valid("param").sha);
+      return readCommits(ctx, snapshot, [node], toParts(c.req.valid("query")));
+    });
     if (!read) throw notFound();
     return c.json(toCommit(repo, read, viewer), 200);
   },
 );
 
-function diffOf({ repository }: RepositorySnapshot, node: Node): Promise<Uint8Array> {
+async function diffOf({ repository }: RepositorySnapshot, node: Node): Promise<Uint8Array> {
   const { graph } = repository;
   const [parent = NO_NODE] = graph.parents(node);
-  const oldTreeOid = parent === NO_NODE ? undefined : graph.rootOid(parent);
-  return formatDiff(repository, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
+  const oldTreeOid = parent === NO_NODE ? undefined : await graph.loadRootOid(parent);
+  const newTreeOid = (await graph.loadRootOid(node)) ?? EMPTY_TREE_OID;
+  return formatDiff(repository, oldTreeOid, newTreeOid);
 }
 
 async function requireRevision(snapshot: RepositorySnapshot, text: string): Promise<Revision> {

@@ -8,7 +8,7 @@ import {
   parseComparison,
 } from "../../domain/commits/compare-revisions.ts";
 import { readCommits } from "../../domain/commits/read-commits.ts";
-import { openSideBySide } from "../../domain/git/open-snapshot.ts";
+import { readSideBySide, type Sides } from "../../domain/git/open-snapshot.ts";
 import { ChangedFile, toChangedFile } from "../../shapes/git/changed-file.ts";
 import { Commit, toCommit } from "../../shapes/git/commit.ts";
 import { Int64 } from "../../shapes/json.ts";
@@ -76,31 +76,42 @@ comparisons.openapi(
     const query = c.req.valid("query");
     const text = parseComparison(c.req.valid("param").basehead);
     const headRepository = chooseHeadRepository(repo, relatives, text);
-    const [baseSnapshot, headSnapshot] = await openSideBySide(ctx, repo, headRepository);
-    const revisions = await findRevisions(baseSnapshot, headSnapshot, repo, text);
-    const { repository } = headSnapshot;
-    const { graph } = repository;
-
     const limit = query.limit > 0 ? query.limit : PAGE_SIZE_MAX;
     const slice = readPage(ctx.config, { page: query.page, limit }, PAGE_SIZE_MAX);
-    const { nodes, aheadCount, behindCount, mergeBase } = compareHistories(graph, revisions, slice);
-    const parts = toParts(query);
-    const listed = mergeBase === undefined ? nodes : [...nodes, mergeBase];
-    const read = await readCommits(ctx, headSnapshot, listed, parts);
-    const [mergeBaseCommit] = mergeBase === undefined ? [] : read.splice(nodes.length);
-
-    const oldNode = text.isDirect ? revisions.base.node : mergeBase;
-    const files = parts.hasFiles
-      ? await findChangedFiles(
-          repository,
-          oldNode === undefined ? undefined : graph.rootOid(oldNode),
-          graph.rootOid(revisions.head.node),
-        )
-      : undefined;
-    const sides = {
-      old: oldNode === undefined ? undefined : { repository: repo, commitOid: graph.oid(oldNode) },
-      fresh: { repository: headRepository, commitOid: revisions.head.commitOid },
+    const compare = async ([baseSnapshot, headSnapshot]: Sides) => {
+      const revisions = await findRevisions(baseSnapshot, headSnapshot, repo, text);
+      const { repository } = headSnapshot;
+      const { graph } = repository;
+      const compared = compareHistories(graph, revisions, slice);
+      const { nodes, mergeBase } = compared;
+      const parts = toParts(query);
+      const listed = mergeBase === undefined ? nodes : [...nodes, mergeBase];
+      const commits = await readCommits(ctx, headSnapshot, listed, parts);
+      const [base] = mergeBase === undefined ? [] : commits.splice(nodes.length);
+      const oldNode = text.isDirect ? revisions.base.node : mergeBase;
+      const oldTreeOid = oldNode === undefined ? undefined : await graph.loadRootOid(oldNode);
+      const newTreeOid = await graph.loadRootOid(revisions.head.node);
+      const changed = parts.hasFiles
+        ? await findChangedFiles(repository, oldTreeOid, newTreeOid)
+        : undefined;
+      const old = oldNode === undefined ? undefined : graph.oid(oldNode);
+      return {
+        ...compared,
+        read: commits,
+        mergeBaseCommit: base,
+        files: changed,
+        sides: {
+          old: old === undefined ? undefined : { repository: repo, commitOid: old },
+          fresh: { repository: headRepository, commitOid: revisions.head.commitOid },
+        },
+      };
     };
+    const { aheadCount, behindCount, read, mergeBaseCommit, files, sides } = await readSideBySide(
+      ctx,
+      repo,
+      headRepository,
+      compare,
+    );
     setNumberedPageHeaders(c, slice, aheadCount);
     return c.json(
       {

@@ -2,7 +2,8 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { findObject } from "../../domain/contents/find-object.ts";
 import { readBlob } from "../../domain/contents/read-blob.ts";
-import { openSnapshot } from "../../domain/git/open-snapshot.ts";
+import { readSnapshot } from "../../domain/git/open-snapshot.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import { BLOB } from "../../git/object/kind.ts";
 import { malformed } from "../../lib/failure.ts";
 import { GitBlobResponse, toGitBlob } from "../../shapes/git/git-blob.ts";
@@ -32,11 +33,13 @@ blobs.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const snapshot = await openSnapshot(ctx, repo);
-    const location = await findObject(snapshot, c.req.valid("param").sha);
-    if (!location || snapshot.repository.catalog.kind(location) !== BLOB)
-      throw malformed("sha not found");
-    const blob = await readBlob(snapshot.repository, location);
+    const blob = await readSnapshot(ctx, repo, async (snapshot) => {
+      const { repository } = snapshot;
+      const location = await findObject(snapshot, c.req.valid("param").sha);
+      const kind = location && (await resident(() => repository.catalog.kind(location)));
+      if (!location || kind !== BLOB) throw malformed("sha not found");
+      return readBlob(repository, location);
+    });
     return c.json(toGitBlob(blob, repo, viewer), 200, immutableHeaders(c.var, repo));
   },
 );

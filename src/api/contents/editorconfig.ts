@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { findContentRevision, splitPath } from "../../domain/contents/find-entry.ts";
 import { findDefinition } from "../../domain/editorconfig/find-definition.ts";
 import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { openSnapshot } from "../../domain/git/open-snapshot.ts";
+import { readSnapshot } from "../../domain/git/open-snapshot.ts";
 import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -29,12 +29,13 @@ editorconfig.openapi(
   async (c) => {
     const { ctx, repo } = c.var;
     const names = splitPath(c.req.valid("param").filepath);
-    const snapshot = await openSnapshot(ctx, repo);
-    const revision = await findContentRevision(snapshot, repo, c.req.valid("query").ref);
-    const root = revision && snapshot.repository.graph.root(revision.node);
     const isPath = names.every((name) => name !== "." && name !== ".." && !name.includes("\0"));
-    const found = root && isPath && (await findDefinition(snapshot.repository, root, names));
-    if (!revision) throw noSuchRef(snapshot);
+    const found = await readSnapshot(ctx, repo, async (snapshot) => {
+      const revision = await findContentRevision(snapshot, repo, c.req.valid("query").ref);
+      if (!revision) throw noSuchRef(snapshot);
+      const root = await snapshot.repository.graph.loadRoot(revision.node);
+      return root && isPath ? findDefinition(snapshot.repository, root, names) : undefined;
+    });
     if (!found) throw notFound("no such path", "no-such-path");
     return c.json(found, 200);
   },

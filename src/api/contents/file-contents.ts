@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { findContentRevision } from "../../domain/contents/find-entry.ts";
 import { readManyContents } from "../../domain/contents/read-contents.ts";
 import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { openSnapshot } from "../../domain/git/open-snapshot.ts";
+import { readSnapshot } from "../../domain/git/open-snapshot.ts";
 import { malformed } from "../../lib/failure.ts";
 import { ContentsResponse, toContents, type ContentRef } from "../../shapes/contents/contents.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -96,11 +96,15 @@ async function shapeFiles(
   ref: string,
   files: readonly string[],
 ) {
-  const snapshot = await openSnapshot(ctx, repo);
-  const revision = await findContentRevision(snapshot, repo, ref);
-  if (!revision) throw noSuchRef(snapshot);
-  const contentRef: ContentRef = { repository: repo, kind: revision.kind, name: revision.name };
   const paths = files.slice(0, ctx.config.pageSizeMax);
-  const items = await readManyContents(snapshot.repository, revision, paths, RESPONSE_BYTES_MAX);
+  const { items, contentRef } = await readSnapshot(ctx, repo, async (snapshot) => {
+    const revision = await findContentRevision(snapshot, repo, ref);
+    if (!revision) throw noSuchRef(snapshot);
+    const { kind, name } = revision;
+    const from: ContentRef = { repository: repo, kind, name };
+    const { repository } = snapshot;
+    const read = await readManyContents(repository, revision, paths, RESPONSE_BYTES_MAX);
+    return { items: read, contentRef: from };
+  });
   return items.map((item) => (item ? toContents(item, contentRef, viewer) : null));
 }

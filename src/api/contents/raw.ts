@@ -8,7 +8,7 @@ import { findFile, type FoundFile } from "../../domain/contents/find-file.ts";
 import { type FileContent, openBlob, openMedia } from "../../domain/contents/open-content.ts";
 import { isPinned } from "../../domain/git/find-revision.ts";
 import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { openSnapshot, type RepositorySnapshot } from "../../domain/git/open-snapshot.ts";
+import { readSnapshot, type RepositorySnapshot } from "../../domain/git/open-snapshot.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
 import { parseRange } from "../../lib/byte-range.ts";
 import { hasTag } from "../../lib/entity-tag.ts";
@@ -92,13 +92,15 @@ async function answerFile(
   openContent: typeof openBlob,
 ): Promise<Response> {
   const { ctx, repo } = c.var;
-  const snapshot = await openSnapshot(ctx, repo);
-  const file = await findFile(snapshot, repo, path, ref);
-  if (!file) {
-    const isCommit = (await findContentRevision(snapshot, repo, ref)) !== undefined;
-    throw isCommit ? notFound("no such file", "no-such-path") : noSuchRef(snapshot);
-  }
-  const content = await openContent(ctx, repo.row, snapshot, file);
+  const { snapshot, file, content } = await readSnapshot(ctx, repo, async (opened) => {
+    const found = await findFile(opened, repo, path, ref);
+    if (!found) {
+      const isCommit = (await findContentRevision(opened, repo, ref)) !== undefined;
+      throw isCommit ? notFound("no such file", "no-such-path") : noSuchRef(opened);
+    }
+    const opening = openContent(ctx, repo.row, opened, found);
+    return { snapshot: opened, file: found, content: await opening };
+  });
   const { oid, sizeBytes } = content;
   const isImmutable = content.isFinal && isPinned(file.revision, ref);
   const headers = {

@@ -2,7 +2,8 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { findTree } from "../../domain/contents/find-object.ts";
 import { listTree } from "../../domain/contents/list-tree.ts";
-import { openSnapshot } from "../../domain/git/open-snapshot.ts";
+import { readSnapshot } from "../../domain/git/open-snapshot.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import { malformed } from "../../lib/failure.ts";
 import { GitTreeResponse, toGitEntry } from "../../shapes/git/git-tree.ts";
 import { apiUrlOf } from "../../shapes/urls.ts";
@@ -46,20 +47,18 @@ trees.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const query = c.req.valid("query");
-    const snapshot = await openSnapshot(ctx, repo);
-    const found = await findTree(snapshot, c.req.valid("param").sha);
-    if (!found) throw malformed("sha not found");
-
     const number = Math.min(Math.max(query.page, 1), PAGE_NUMBER_MAX);
     const size = query.per_page > 0 ? Math.min(query.per_page, PAGE_SIZE_MAX) : PAGE_SIZE_MAX;
     const offset = (number - 1) * size;
-    const { repository } = snapshot;
     const isRecursive = query.recursive ?? false;
-    const { items, total } = await listTree(repository, found.location, isRecursive, {
-      offset,
-      size,
+    const { items, total, sha, isPinned } = await readSnapshot(ctx, repo, async (snapshot) => {
+      const found = await findTree(snapshot, c.req.valid("param").sha);
+      if (!found) throw malformed("sha not found");
+      const { repository } = snapshot;
+      const listed = await listTree(repository, found.location, isRecursive, { offset, size });
+      const treeOid = await resident(() => repository.catalog.oid(found.location));
+      return { ...listed, sha: treeOid, isPinned: found.isPinned };
     });
-    const sha = repository.catalog.oid(found.location);
     return c.json(
       {
         sha,
@@ -70,7 +69,7 @@ trees.openapi(
         total_count: total,
       },
       200,
-      found.isPinned ? immutableHeaders(c.var, repo) : {},
+      isPinned ? immutableHeaders(c.var, repo) : {},
     );
   },
 );

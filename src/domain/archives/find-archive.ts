@@ -8,7 +8,7 @@ import { apiUrlOf } from "../../shapes/urls.ts";
 import { codec } from "../../storage/codec.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
-import { type RepositorySnapshot, openSnapshot } from "../git/open-snapshot.ts";
+import { type RepositorySnapshot, openWholeSnapshot } from "../git/open-snapshot.ts";
 import { type ArchiveFormat, MEDIA_TYPES } from "./archive-format.ts";
 import { openBundle } from "./open-bundle.ts";
 import { openTree } from "./open-tree.ts";
@@ -32,7 +32,7 @@ export async function findArchive(
   format: ArchiveFormat,
 ): Promise<Download> {
   // An archive is read as fast as the client takes it, whatever its size.
-  const snapshot = await openSnapshot(ctx, repo, UNLIMITED);
+  const snapshot = await openWholeSnapshot(ctx, repo, UNLIMITED);
   const revision = await findRevision(snapshot, ref);
   if (!revision) throw noSuchRef(snapshot);
   const { commitOid } = revision;

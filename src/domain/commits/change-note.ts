@@ -117,7 +117,7 @@ async function changeNotes(
     const head = findRef(base, NOTES_REF)?.oid;
     const headNode = head === undefined ? NO_NODE : graph.find(head);
     if (head !== undefined && headNode === NO_NODE) throw invalid(`${NOTES_REF} is no commit`);
-    const rootOid = headNode === NO_NODE ? undefined : graph.rootOid(headNode);
+    const rootOid = headNode === NO_NODE ? undefined : await graph.loadRootOid(headNode);
     const notes = await NoteTree.open(objects, rootOid);
     const content = await change(notes, found.commitOid, pack);
     const treeOid = await notes.write((tree) => pack.add("tree", tree));

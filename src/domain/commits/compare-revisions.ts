@@ -161,8 +161,7 @@ async function computeDifferences(
     const oldOid = change.kind === "added" ? undefined : change.old.oid;
     const newOid = change.kind === "deleted" ? undefined : change.new.oid;
     for (const oid of [oldOid, newOid]) {
-      const location = oid && catalog.find(oid);
-      bytes += location ? catalog.sizeBytes(location) : 0;
+      if (oid !== undefined) bytes += (await catalog.findSized(oid))?.sizeBytes ?? 0;
     }
   }
   if (bytes > COMPARED_BYTES_MAX) return undefined;

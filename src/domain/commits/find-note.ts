@@ -34,7 +34,7 @@ export async function findNote(
   const { catalog, graph, objects } = snapshot.repository;
   const ref = findRef(snapshot, NOTES_REF);
   const head = ref ? graph.find(ref.oid) : NO_NODE;
-  const rootOid = head === NO_NODE ? undefined : graph.rootOid(head);
+  const rootOid = head === NO_NODE ? undefined : await graph.loadRootOid(head);
   const path = rootOid && (await findPath(snapshot, rootOid, commitOid));
   if (!path) return undefined;
   const stored = await objects.readObject(path.oid);

@@ -4,6 +4,7 @@ import { formatBinaryPatch, stepsToEncode } from "../../git/diff/binary-patch.ts
 import { formatPatch, type PatchContent, stepsToFormat } from "../../git/diff/patch.ts";
 import { findRenames } from "../../git/diff/renames.ts";
 import { type PathChange, splitTypeChange } from "../../git/diff/tree-diff.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { ObjectReader } from "../../git/store.ts";
 import { tooLarge } from "../../lib/failure.ts";
@@ -86,7 +87,9 @@ async function* patchesOf(
   if (!found) throw tooLarge("too many files differ");
   for (const change of (await findRenames(counted, found, budget)).flatMap(splitTypeChange)) {
     const content = await contentOf(counted, change, binaryFiles, budget);
-    yield formatPatch(change, content, { abbreviate: (oid) => abbreviate(catalog, oid) });
+    yield await resident(() =>
+      formatPatch(change, content, { abbreviate: (oid) => abbreviate(catalog, oid) }),
+    );
     await budget.pause();
   }
 }

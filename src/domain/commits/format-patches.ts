@@ -123,9 +123,10 @@ async function formatOne(
   const { catalog, graph } = repository;
   const objects = repository.objects.within(budget);
   const [parent = NO_NODE] = graph.parents(node);
-  const oldTreeOid = parent === NO_NODE ? undefined : graph.rootOid(parent);
+  const oldTreeOid = parent === NO_NODE ? undefined : await graph.loadRootOid(parent);
   try {
-    const found = await findChanges(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
+    const newTreeOid = (await graph.loadRootOid(node)) ?? EMPTY_TREE_OID;
+    const found = await findChanges(objects, oldTreeOid, newTreeOid);
     if (!found) throw tooLarge("the commit changes too many files");
     if (found.length === 0) return "" as ByteText;
     const changes = await findRenames(objects, found, budget);

@@ -27,15 +27,15 @@ export async function listNotes(
   const { graph, objects, catalog } = snapshot.repository;
   const ref = findRef(snapshot, NOTES_REF);
   const head = ref ? graph.find(ref.oid) : NO_NODE;
-  const rootOid = head === NO_NODE ? undefined : graph.rootOid(head);
+  const rootOid = head === NO_NODE ? undefined : await graph.loadRootOid(head);
   const notes = new Map<Oid, string>();
   if (rootOid === undefined) return notes;
   const found = new Map<Oid, Oid>();
   const wanted = commitOids.map((commitOid) => ({ commitOid, digits: commitOid }));
   await findBlobs(snapshot, rootOid, wanted, found);
   for (const [commitOid, oid] of found) {
-    const location = catalog.find(oid);
-    if (!location || catalog.sizeBytes(location) > NOTE_BYTES_MAX) continue;
+    const note = await catalog.findSized(oid);
+    if (!note || note.sizeBytes > NOTE_BYTES_MAX) continue;
     const stored = await objects.readObject(oid);
     if (stored?.kind === "blob") notes.set(commitOid, decodeText(readByteText(stored.content)));
   }

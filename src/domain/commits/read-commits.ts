@@ -113,10 +113,11 @@ function readDifferences(
   });
 }
 
-function findOwnChanges(graph: CommitGraph, objects: ObjectReader, node: Node) {
+async function findOwnChanges(graph: CommitGraph, objects: ObjectReader, node: Node) {
   const [first = NO_NODE] = graph.parents(node);
-  const oldTreeOid = first === NO_NODE ? undefined : graph.rootOid(first);
-  return findChanges(objects, oldTreeOid, graph.rootOid(node) ?? EMPTY_TREE_OID);
+  const oldTreeOid = first === NO_NODE ? undefined : await graph.loadRootOid(first);
+  const newTreeOid = (await graph.loadRootOid(node)) ?? EMPTY_TREE_OID;
+  return findChanges(objects, oldTreeOid, newTreeOid);
 }
 
 function toCommitFile(change: PathChange): CommitFile {

@@ -203,8 +203,9 @@ async function describeFiles(
     const { mode, oid } = found;
     const item = { path, mode, oid, target: null, submoduleUrl: null, lastCommit: undefined };
     const content = contents.get(oid);
-    const location = content ? undefined : catalog.find(oid);
-    const sizeBytes = content?.length ?? (location ? catalog.sizeBytes(location) : 0);
+    const stored = content ? undefined : await catalog.findSized(oid);
+    const location = stored?.location;
+    const sizeBytes = content?.length ?? stored?.sizeBytes ?? 0;
     if (content) {
       const encoded = { encoding: "base64", content: formatBase64(content) } as const;
       items.push({ ...item, ...encoded, sizeBytes, lfs: readLfsPointer(content) });

@@ -81,7 +81,8 @@ export async function commitFilesOf<T>(
     const { branch, baseOid, from } = findTarget(snapshot, repo, commitOptions);
     const { repository } = snapshot;
     const { graph, objects } = repository;
-    const rootOid = baseOid === undefined ? undefined : graph.rootOid(graph.find(baseOid));
+    const rootOid =
+      baseOid === undefined ? undefined : await graph.loadRootOid(graph.find(baseOid));
     const tree = new TreeDraft(objects, rootOid);
     const result = await edit({ tree, pack, repository });
     const treeOid = await tree.write((content) => pack.add("tree", content));

@@ -1,5 +1,6 @@
 import { isSubmoduleMode, isTreeMode, type TreeEntry } from "../../git/object/tree.ts";
 import { isWholeId } from "../../git/oid.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { resolveName, resolveRevision, type Revision } from "../git/find-revision.ts";
@@ -41,10 +42,11 @@ async function findFileAt(
   revision: Revision,
   names: readonly string[],
 ): Promise<FoundFile | undefined> {
-  const root = repository.graph.root(revision.node);
+  const { catalog, graph } = repository;
+  const root = await graph.loadRoot(revision.node);
   const entry = root && (await findEntry(repository, root, names));
   if (!entry || isTreeMode(entry.mode) || isSubmoduleMode(entry.mode)) return undefined;
-  const location = repository.catalog.find(entry.oid);
+  const location = await resident(() => catalog.find(entry.oid));
   return location && { entry, name: names.at(-1) ?? "", location, revision };
 }
 

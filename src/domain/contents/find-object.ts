@@ -1,5 +1,6 @@
 import { COMMIT, TAG, TREE } from "../../git/object/kind.ts";
 import { isOid } from "../../git/oid.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { findReachable } from "../../git/walk/reachable.ts";
@@ -20,8 +21,13 @@ export async function findObject(
   const oid = text.toLowerCase();
   if (!isOid(oid)) return undefined;
   const { catalog, graph } = snapshot.repository;
-  const location = catalog.find(oid);
+  const location = await resident(() => catalog.find(oid));
   if (!location) return undefined;
+  if (catalog.isByBlock) {
+    // A set of all that refs reach would read the lists of all commits.
+    const kind = await snapshot.repository.reachableFrom(snapshot.state).find(oid);
+    return kind === undefined ? undefined : location;
+  }
   const { refs, loadPullRefs } = snapshot.state;
   const isReached = (from: readonly StoredRef[]): boolean =>
     findReachable(
@@ -43,13 +49,15 @@ export async function findTree(
   const { catalog, graph } = snapshot.repository;
   const revision = await findRevision(snapshot, text);
   if (revision) {
-    const root = graph.root(revision.node);
+    const root = await graph.loadRoot(revision.node);
     return root && { location: root, isPinned: isPinned(revision, text) };
   }
   const found = await findObject(snapshot, text);
-  const location = found && catalog.kind(found) === TAG ? peel(catalog, found) : found;
-  if (!location) return undefined;
-  const isCommit = catalog.kind(location) === COMMIT;
-  const tree = isCommit ? graph.root(graph.nodeAt(location)) : location;
-  return tree && catalog.kind(tree) === TREE ? { location: tree, isPinned: true } : undefined;
+  return resident(() => {
+    const location = found && catalog.kind(found) === TAG ? peel(catalog, found) : found;
+    if (!location) return undefined;
+    const isCommit = catalog.kind(location) === COMMIT;
+    const tree = isCommit ? graph.root(graph.nodeAt(location)) : location;
+    return tree && catalog.kind(tree) === TREE ? { location: tree, isPinned: true } : undefined;
+  });
 }

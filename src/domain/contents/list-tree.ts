@@ -1,5 +1,12 @@
-import { isTreeMode, parseTree, type TreeEntry, visitTree } from "../../git/object/tree.ts";
+import {
+  isSubmoduleMode,
+  isTreeMode,
+  parseTree,
+  type TreeEntry,
+  visitTree,
+} from "../../git/object/tree.ts";
 import type { PackedObjects } from "../../git/catalog/packed-objects.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -38,7 +45,7 @@ export async function listTree(
   isRecursive: boolean,
   slice: { offset: number; size: number },
 ): Promise<Listed<TreeListItem>> {
-  const rootOid = repository.catalog.oid(root);
+  const rootOid = await resident(() => repository.catalog.oid(root));
   const counts = await countEntries(repository, rootOid, isRecursive);
   const lister = new TreeLister(repository, isRecursive, counts, slice);
   await lister.list(root, "", 0);
@@ -60,7 +67,7 @@ async function countEntries(
     const known = counts.get(treeOid);
     if (known !== undefined) return known;
     if (depth > DEPTH_MAX) throw tooLarge("trees nested too deep");
-    const location = catalog.find(treeOid);
+    const location = await resident(() => catalog.find(treeOid));
     const content = location ? await objects.readAt(location) : new Uint8Array(0);
     const children: Oid[] = [];
     let total = 0;
@@ -107,9 +114,11 @@ class TreeLister {
   }
 
   async list(tree: ObjectLocation, above: string, depth: number): Promise<void> {
+    const { catalog } = this.repository;
     for (const entry of await this.read(tree)) {
       if (this.items.length === this.size) return;
-      const child = this.childOf(entry);
+      const isWalked = this.isRecursive && isTreeMode(entry.mode);
+      const child = isWalked ? await resident(() => catalog.find(entry.oid)) : undefined;
       const below = child ? (this.counts.get(entry.oid) ?? 0) : 0;
       if (this.toSkip > below) {
         this.toSkip -= below + 1;
@@ -117,24 +126,28 @@ class TreeLister {
       }
       const path = above + decodeText(entry.name);
       if (this.toSkip > 0) this.toSkip--;
-      else this.add(path, entry);
+      else await this.add(path, entry);
       if (child) await this.list(child, `${path}/`, depth + 1);
     }
   }
 
-  private add(path: string, entry: TreeEntry): void {
+  private async add(path: string, entry: TreeEntry): Promise<void> {
     this.chars += path.length;
     if (this.chars > PAGE_CHARS_MAX) throw tooLarge("the paths of this page are too long");
     const { catalog } = this.repository;
-    const location = isTreeMode(entry.mode) ? undefined : catalog.find(entry.oid);
-    this.items.push({ path, entry, sizeBytes: location ? catalog.sizeBytes(location) : 0 });
-  }
-
-  private childOf({ mode, oid }: TreeEntry): ObjectLocation | undefined {
-    return this.isRecursive && isTreeMode(mode) ? this.repository.catalog.find(oid) : undefined;
+    const found = isTreeMode(entry.mode) ? undefined : await catalog.findSized(entry.oid);
+    this.items.push({ path, entry, sizeBytes: found?.sizeBytes ?? 0 });
   }
 
   private async read(tree: ObjectLocation): Promise<TreeEntry[]> {
-    return parseTree(await this.repository.objects.readAt(tree));
+    const { catalog, objects } = this.repository;
+    const entries = parseTree(await objects.readAt(tree));
+    if (this.toSkip === 0) {
+      const listed = entries.slice(0, this.size - this.items.length);
+      await catalog.loadOids(
+        listed.flatMap(({ mode, oid }) => (isSubmoduleMode(mode) ? [] : [oid])),
+      );
+    }
+    return entries;
   }
 }

@@ -1,5 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
 import { findLfsObject } from "../lfs/find-objects.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
@@ -27,7 +28,7 @@ export async function openBlob(
   { repository }: RepositorySnapshot,
   { entry: { oid }, location }: FoundFile,
 ): Promise<FileContent> {
-  const sizeBytes = repository.catalog.sizeBytes(location);
+  const sizeBytes = await resident(() => repository.catalog.sizeBytes(location));
   const stream = () => streamBlob(ctx, repo, repository, location);
   return { oid, sizeBytes, isFinal: true, stream };
 }
@@ -39,13 +40,13 @@ export async function openMedia(
   snapshot: RepositorySnapshot,
   file: FoundFile,
 ): Promise<FileContent> {
-  const { catalog, objects } = snapshot.repository;
+  const { objects } = snapshot.repository;
   const blob = await openBlob(ctx, repo, snapshot, file);
   const mayBePointer =
     ctx.config.isLfsOn &&
     !isSymlinkMode(file.entry.mode) &&
-    catalog.sizeBytes(file.location) < POINTER_BYTES_MAX &&
-    !objects.findLarge(file.entry.oid);
+    blob.sizeBytes < POINTER_BYTES_MAX &&
+    !(await resident(() => objects.findLarge(file.entry.oid)));
   const pointer = mayBePointer ? readLfsPointer(await objects.readAt(file.location)) : undefined;
   if (!pointer) return blob;
   const object = await findLfsObject(ctx, repo, pointer.oid);

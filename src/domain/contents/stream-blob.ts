@@ -1,5 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import type { Repository } from "../../db/schema/index.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { LargeContents } from "../../git/pack/large-contents.ts";
 import { codec } from "../../storage/codec.ts";
@@ -19,7 +20,9 @@ export async function* streamBlob(
   { catalog, objects }: OpenRepository,
   location: ObjectLocation,
 ): AsyncGenerator<Uint8Array> {
-  const chain = catalog.base(location) && objects.findLarge(catalog.oid(location));
+  const chain = await resident(
+    () => catalog.base(location) && objects.findLarge(catalog.oid(location)),
+  );
   if (!chain) {
     for await (const piece of objects.streamAt(location)) yield piece.slice();
     return;

@@ -16,9 +16,10 @@ export async function readSubmoduleUrls(
   const urls = new Map<string, string>();
   const entry = await findEntry(repository, root, [".gitmodules"]);
   const { catalog, objects } = repository;
-  const location = entry && !isTreeMode(entry.mode) ? catalog.find(entry.oid) : undefined;
-  if (!location || catalog.sizeBytes(location) > GITMODULES_BYTES_MAX) return urls;
-  const { settings } = parseSettings(readByteText(await objects.readAt(location)));
+  if (!entry || isTreeMode(entry.mode)) return urls;
+  const file = await catalog.findSized(entry.oid);
+  if (!file || file.sizeBytes > GITMODULES_BYTES_MAX) return urls;
+  const { settings } = parseSettings(readByteText(await objects.readAt(file.location)));
   const named = new Map<string, { path?: string; url?: string }>();
   for (const { section, name, key, value } of settings) {
     if (section !== "submodule" || name === undefined || value === undefined) continue;

@@ -33,11 +33,11 @@ export async function findDefinition(
   const found: { config: EditorConfig; depth: number }[] = [];
   let bytesLeft = READ_BYTES_MAX;
   for (let depth = entries.length - 1; depth >= 0; depth--) {
-    const location = locationOf(repository, entries[depth]);
-    if (!location) continue;
-    bytesLeft -= repository.catalog.sizeBytes(location);
+    const file = await findFile(repository, entries[depth]);
+    if (!file) continue;
+    bytesLeft -= file.sizeBytes;
     if (bytesLeft < 0) break;
-    const text = decodeText(readByteText(await repository.objects.readAt(location)));
+    const text = decodeText(readByteText(await repository.objects.readAt(file.location)));
     const config = parseEditorConfig(text);
     found.unshift({ config, depth });
     if (config.isRoot) break;
@@ -55,12 +55,9 @@ export async function findDefinition(
   return Object.fromEntries(definition);
 }
 
-function locationOf(
-  { catalog }: OpenRepository,
-  entry: TreeEntry | undefined,
-): ObjectLocation | undefined {
+async function findFile({ catalog }: OpenRepository, entry: TreeEntry | undefined) {
   const isFile = entry && !isTreeMode(entry.mode) && !isSymlinkMode(entry.mode);
-  return isFile ? catalog.find(entry.oid) : undefined;
+  return isFile ? catalog.findSized(entry.oid) : undefined;
 }
 
 /** Adds properties implied by others. */

@@ -13,7 +13,7 @@ import { readPieces } from "../../lib/read-pieces.ts";
 import { streamOf } from "../../lib/stream-of.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { htmlUrlOf } from "../../shapes/urls.ts";
-import { openSnapshot } from "../git/open-snapshot.ts";
+import { openWholeSnapshot } from "../git/open-snapshot.ts";
 import { USER_AGENT } from "../version.ts";
 import {
   assetPath,
@@ -77,7 +77,7 @@ async function* streamExport(ctx: Ctx, repo: RepositoryContext): AsyncGenerator<
 type Zip = ZipWriter<unknown>;
 
 async function writeFiles(ctx: Ctx, repo: RepositoryContext, zip: Zip): Promise<void> {
-  const snapshot = await openSnapshot(ctx, repo, UNLIMITED, "all");
+  const snapshot = await openWholeSnapshot(ctx, repo, UNLIMITED, "all");
   await addText(zip, MANIFEST, JSON.stringify(manifestOf(ctx, repo)));
   const bundle = await openGitBundle(ctx, repo, snapshot);
   if (bundle) await addBytes(zip, GIT_BUNDLE, bundle);

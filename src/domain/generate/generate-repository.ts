@@ -20,7 +20,7 @@ import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { commitChange, type SnapshotDraft } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
-import { findRef, openSnapshot } from "../git/open-snapshot.ts";
+import { findRef, openWholeSnapshot } from "../git/open-snapshot.ts";
 import { copyLabels } from "../labels/copy-labels.ts";
 import { isLabelReader } from "../labels/label-owner.ts";
 import { refuseNarrowToken } from "../repos/create-repository.ts";
@@ -132,7 +132,7 @@ async function readTemplate(
   { name, description }: GenerateOptions,
 ) {
   const { row } = template;
-  const snapshot = await openSnapshot(ctx, template);
+  const snapshot = await openWholeSnapshot(ctx, template, ctx.git.budget);
   const head = findRef(snapshot, branchRef(row.defaultBranch));
   if (!head) return undefined;
   const { repository } = snapshot;

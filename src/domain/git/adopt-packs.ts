@@ -1,4 +1,5 @@
 import type { Ctx } from "../../context.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
 import { conflict } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -27,7 +28,7 @@ export async function adoptPacks(
   commits: readonly Node[],
   ref: StoredRef,
 ): Promise<Adopted> {
-  const packs = findLacking(own, other.state, commits);
+  const packs = await findLacking(own, other.state, commits);
   if (packs.length > 0) {
     await ctx.git.repository(taker.row).holdPacks(packs, ctx.now);
     const shared = await ctx.git.repository(giver.row).share();
@@ -40,18 +41,21 @@ export async function adoptPacks(
 }
 
 /** The packs of the giver, in its order, from which the taker needs objects of new commits. */
-function findLacking(
+async function findLacking(
   { state, repository: { graph } }: RepositorySnapshot,
   giver: Snapshot,
   commits: readonly Node[],
-): PackRecord[] {
+): Promise<PackRecord[]> {
   // The catalog has the taker's packs first, then those of the giver that the taker does not list.
   const listed = new Set(state.packs.map(({ name }) => name));
   const others = giver.packs.filter(({ name }) => !listed.has(name));
   const needed = new Set<number>();
   for (const node of commits) {
     needed.add(graph.location(node).pack);
-    graph.visitIntroduced(node, ({ pack }) => void needed.add(pack));
+    // Not by homes, which cost a block for each object: a pack more than needed is shared, and not copied.
+    await resident(() => {
+      graph.visitIntroduced(node, ({ pack }) => void needed.add(pack), true);
+    });
   }
   return others.filter((_pack, at) => needed.has(state.packs.length + at));
 }

@@ -58,6 +58,7 @@ export interface CommittedChange<T> {
  *
  * Cost: two calls of the repository's Durable Object, three bucket writes.
  *
+ * @param change Looks at objects by `resident`: the tables of large packs are read by block.
  * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
  * objects, ProtectedRef if a rule refuses an update. No ref is updated then, and stored data is removed.
  */
@@ -91,7 +92,7 @@ async function storeChange<T extends Change>(
 ): Promise<{ result: T; received: ReceivedPack }> {
   const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS, ctx.config.findingSeverities);
   try {
-    const repository = await stored.open(withPacks(snapshot, adopted));
+    const repository = await stored.openByBlock(withPacks(snapshot, adopted));
     const pack = stored.startPack();
     const result = await change({ snapshot: { state: snapshot, repository }, pack });
     for await (const piece of result.packPieces ?? [pack.build()]) await receiver.write(piece);

@@ -1,8 +1,9 @@
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
+import type { PackCatalog } from "../../git/catalog/pack-catalog.ts";
 import { COMMIT } from "../../git/object/kind.ts";
 import { isWholeId, type Oid, OID_BYTES } from "../../git/oid.ts";
 import { isRefNameFormat } from "../../git/ref-name.ts";
-import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
+import { type CommitGraph, NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { peel } from "../../git/walk/peel.ts";
 import { markReachable } from "../../git/walk/reachable.ts";
 import { invalid } from "../../lib/failure.ts";
@@ -151,8 +152,8 @@ function findStoredCommits({ repository }: RepositorySnapshot, id: string): Set<
     const { idx } = pack;
     const { start, end } = idx.findPrefix(prefix);
     for (let position = start; position < end; position++) {
-      const location = catalog.find(idx.oid(position));
-      if (location && catalog.kind(location) === COMMIT) found.add(graph.nodeAt(location));
+      // By the pack's own tables: another pack, whose tables are read by block, may be the home of an object of the same id.
+      if (pack.sidecar.kinds[position] === COMMIT) found.add(graph.find(idx.oid(position)));
     }
   }
   return found;
@@ -162,10 +163,14 @@ function toRevision(
   { repository: { catalog, graph } }: RepositorySnapshot,
   { kind, name, oid }: NamedRef,
 ): Revision | undefined {
+  const node = catalog.isByBlock ? graph.find(oid) : nodeOf(catalog, graph, oid);
+  return node === NO_NODE ? undefined : { kind, name, commitOid: graph.oid(node), node };
+}
+
+function nodeOf(catalog: PackCatalog, graph: CommitGraph, oid: Oid): Node {
   const found = catalog.find(oid);
   const location = found && peel(catalog, found);
-  const node = location ? graph.nodeAt(location) : NO_NODE;
-  return node === NO_NODE ? undefined : { kind, name, commitOid: graph.oid(node), node };
+  return location ? graph.nodeAt(location) : NO_NODE;
 }
 
 /**

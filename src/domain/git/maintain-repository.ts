@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { discardedObjects, type Repository, repositories } from "../../db/schema/index.ts";
+import { findJoin } from "../../git/join/find-join.ts";
 import { findMerge } from "../../git/pack/find-merge.ts";
 import { log } from "../../lib/log.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -63,7 +64,7 @@ async function openPush(
   ]);
   const packNumber = snapshot.packs.findIndex(({ name }) => name === entry.packName);
   return {
-    repository: await stored.open(snapshot),
+    repository: await stored.openByBlock(snapshot),
     origin: { packNumber, earlierHeads, head },
   };
 }
@@ -98,15 +99,19 @@ async function mergePacks(
   { packs }: Work,
 ): Promise<void> {
   const first = findMerge(packs);
-  if (first === undefined) return;
-  const outcome = await stored.mergePacks(packs.slice(first), now);
-  log("maintenance:merged", {
+  const large = first === undefined ? findJoin(packs) : undefined;
+  const chosen = large ? packs.slice(large.from, large.to) : packs.slice(first ?? packs.length);
+  if (chosen.length === 0) return;
+  const outcome = large
+    ? await stored.joinPacks(chosen, now)
+    : await stored.mergePacks(chosen, now);
+  log(large ? "maintenance:joined" : "maintenance:merged", {
     repoId,
-    packs: packs.length - first,
-    left: first + 1,
+    packs: chosen.length,
+    left: packs.length - chosen.length + 1,
     kind: outcome.kind,
   });
-  if (outcome.kind === "stale") return;
+  if (outcome.kind === "stale" || outcome.kind === "unfit") return;
   const sizeBytes = outcome.packBytes;
   await db.update(repositories).set({ sizeBytes }).where(eq(repositories.id, repoId));
 }

@@ -7,6 +7,7 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../git/object/tree.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import type { StepBudget } from "../../lib/step-budget.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -71,9 +72,9 @@ export async function listIssueTemplates(
   return readTemplates(opened);
 }
 
-const readTemplates = ({ repository, root }: Opened): Promise<IssueTemplates> =>
+const readTemplates = ({ repository, root, rootOid }: Opened): Promise<IssueTemplates> =>
   repository.results.getOrCompute(
-    ["issue templates", repository.catalog.oid(root)],
+    ["issue templates", rootOid],
     async (budget): Promise<IssueTemplates> => {
       const counted = within(repository, budget);
       const templates: IssueTemplate[] = [];
@@ -102,7 +103,9 @@ async function findTemplateFiles(
   const found = await findEntries(repository, root, DIRECTORIES.map(splitPath));
   for (const [at, directory] of found.entries()) {
     const location =
-      directory && isTreeMode(directory.mode) ? catalog.find(directory.oid) : undefined;
+      directory && isTreeMode(directory.mode)
+        ? await resident(() => catalog.find(directory.oid))
+        : undefined;
     for (const file of location ? parseTree(await objects.readAt(location)) : []) {
       const name = decodeText(file.name);
       const isTemplate = /\.(?:md|ya?ml)$/i.test(name) && !/^config\.ya?ml$/i.test(name);
@@ -127,9 +130,9 @@ export async function findIssueConfig(ctx: Ctx, repo: RepositoryContext): Promis
 
 const NO_CONFIG: FoundConfig = { path: undefined, config: DEFAULT_ISSUE_CONFIG };
 
-const readConfig = ({ repository, root }: Opened): Promise<FoundConfig> =>
+const readConfig = ({ repository, root, rootOid }: Opened): Promise<FoundConfig> =>
   repository.results.getOrCompute(
-    ["issue configuration", repository.catalog.oid(root)],
+    ["issue configuration", rootOid],
     async (budget): Promise<FoundConfig> => {
       const counted = within(repository, budget);
       const found = await findEntries(counted, root, CONFIGS.map(splitPath));
@@ -164,8 +167,10 @@ type Opened = NonNullable<Awaited<ReturnType<typeof openDefault>>>;
 async function openDefault(ctx: Ctx, repo: RepositoryContext) {
   const snapshot = await openSnapshot(ctx, repo);
   const revision = await findContentRevision(snapshot, repo, "");
-  const root = revision && snapshot.repository.graph.root(revision.node);
-  return root && { repository: snapshot.repository, root };
+  const root = revision && (await snapshot.repository.graph.loadRoot(revision.node));
+  if (!root) return undefined;
+  const { repository } = snapshot;
+  return { repository, root, rootOid: await resident(() => repository.catalog.oid(root)) };
 }
 
 /** Undefined if the entry is not a file, or is too large. */
@@ -175,10 +180,10 @@ async function readText(
   bytesMax = FILE_BYTES_MAX,
 ): Promise<string | undefined> {
   const { oid } = entry;
-  const location = isFile(entry) ? catalog.find(oid) : undefined;
-  const isRead = location && catalog.sizeBytes(location) <= Math.min(bytesMax, FILE_BYTES_MAX);
-  if (!isRead || objects.findLarge(oid)) return undefined;
-  return decodeText(readByteText(await objects.readAt(location)));
+  const found = isFile(entry) ? await catalog.findSized(oid) : undefined;
+  const isRead = found && found.sizeBytes <= Math.min(bytesMax, FILE_BYTES_MAX);
+  if (!isRead || (await resident(() => objects.findLarge(oid)))) return undefined;
+  return decodeText(readByteText(await objects.readAt(found.location)));
 }
 
 const isFile = ({ mode }: TreeEntry): boolean =>

@@ -125,13 +125,13 @@ async function findProtected(
   const { graph, objects } = opened ?? (await openBase(ctx, repo.row));
   const rootOf = (oid: string) => {
     const node = oid === "" ? NO_NODE : graph.find(oid);
-    return node === NO_NODE ? undefined : graph.rootOid(node);
+    return node === NO_NODE ? undefined : graph.loadRootOid(node);
   };
   try {
     const path = await findChangedPath(
       objects.within(budget),
-      rootOf(pull.mergeBaseOid),
-      rootOf(pull.headOid),
+      await rootOf(pull.mergeBaseOid),
+      await rootOf(pull.headOid),
       (changed: ByteText) => isProtected(changed, budget),
       budget,
     );
@@ -147,5 +147,5 @@ const CHANGED_PROTECTED = "Changed protected files";
 
 async function openBase(ctx: Ctx, row: PullContext["repo"]["row"]): Promise<OpenRepository> {
   const stored = ctx.git.repository(row);
-  return stored.open(await stored.snapshot("none"));
+  return stored.openByBlock(await stored.snapshot("none"));
 }

@@ -61,7 +61,8 @@ async function countClosed(ctx: Ctx, pull: PullContext): Promise<PullContext> {
     const { graph } = repository;
     const [base, head] = [graph.find(mergeBaseOid), graph.find(headOid)];
     if (base === NO_NODE || head === NO_NODE) return pull;
-    const counts = await countChanges(repository, graph.rootOid(base), graph.rootOid(head));
+    const [baseTree, headTree] = [await graph.loadRootOid(base), await graph.loadRootOid(head)];
+    const counts = await countChanges(repository, baseTree, headTree);
     // A judgement names its base too: this is none, so that one that is opened again is judged.
     const counted = { ...counts, judgedHeadOid: headOid };
     const isSame = and(

@@ -47,8 +47,8 @@ export async function judge(
   const { graph } = repository;
   const { left, right, bases } = findDivergence(graph, base, head);
   const mergeBase = latestOf(graph, bases);
-  const baseTree = mergeBase === undefined ? undefined : graph.rootOid(mergeBase);
-  const headTree = graph.rootOid(head);
+  const baseTree = mergeBase === undefined ? undefined : await graph.loadRootOid(mergeBase);
+  const headTree = await graph.loadRootOid(head);
   const counts = {
     ...(await countChanges(repository, baseTree, headTree)),
     mergeBaseOid: mergeBase === undefined ? "" : graph.oid(mergeBase),

@@ -27,8 +27,9 @@ export async function listChangedFiles(
   skipTo: string | undefined,
 ): Promise<readonly ChangedFileEntry[]> {
   const { graph } = repository;
-  const oldTreeOid = mergeBase === undefined ? undefined : graph.rootOid(mergeBase);
-  const files = await findChangedFiles(repository, oldTreeOid, graph.rootOid(head), whitespace);
+  const oldTreeOid = mergeBase === undefined ? undefined : await graph.loadRootOid(mergeBase);
+  const newTreeOid = await graph.loadRootOid(head);
+  const files = await findChangedFiles(repository, oldTreeOid, newTreeOid, whitespace);
   if (!files) throw tooLarge("the pull request changes too many files");
   if (skipTo === undefined) return files;
   const path = encodeText(skipTo);
@@ -79,8 +80,8 @@ export async function findChangesText(
       open: () => streamPatches(snapshot, range),
     };
   }
-  const oldTreeOid = mergeBase === undefined ? undefined : graph.rootOid(mergeBase);
-  const newTreeOid = graph.rootOid(head) ?? EMPTY_TREE_OID;
+  const oldTreeOid = mergeBase === undefined ? undefined : await graph.loadRootOid(mergeBase);
+  const newTreeOid = (await graph.loadRootOid(head)) ?? EMPTY_TREE_OID;
   return {
     tag: [format, binaryFiles, oldTreeOid ?? "", newTreeOid].join("-"),
     open: () => streamDiff(snapshot.repository, oldTreeOid, newTreeOid, binaryFiles),

@@ -31,7 +31,7 @@ export const removePullRefs: Consequence = {
       return oid === undefined ? [] : [{ ref, from: oid }];
     });
     if (updates.length === 0) return undefined;
-    const snapshot = { state, repository: await stored.open(state) };
+    const snapshot = { state, repository: await stored.openByBlock(state) };
     await updateRefs(ctx, repo, snapshot, updates, { cause: "service" });
     return undefined;
   },

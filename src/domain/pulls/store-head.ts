@@ -7,13 +7,10 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { adoptPacks } from "../git/adopt-packs.ts";
-import { findRef, openNetwork, type RepositorySnapshot } from "../git/open-snapshot.ts";
+import { findRef, openNetwork, type Sides } from "../git/open-snapshot.ts";
 import { type Adopted, pushRefs, withAdopted } from "../git/push-refs.ts";
 import { toCommand } from "../git/ref-update-request.ts";
 import { headRefOf, headUpdate } from "./open-pull.ts";
-
-/** The repositories of a base and a head, opened side by side. */
-type Sides = readonly [own: RepositorySnapshot, other: RepositorySnapshot];
 
 /**
  * Stores the head of a pull request as `refs/pull/N/head` in the repository of its base, which shares the packs of a fork.

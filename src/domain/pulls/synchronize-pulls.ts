@@ -102,7 +102,7 @@ async function settlePull(
   }
   const stored = ctx.git.repository(repo.row);
   const state = await stored.snapshot([row.number]);
-  const snapshot = { state, repository: await stored.open(state) };
+  const snapshot = { state, repository: await stored.openByBlock(state) };
   await storeMergeRefs(ctx, repo, snapshot, [], [row.number]);
 }
 

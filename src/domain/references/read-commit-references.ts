@@ -44,7 +44,7 @@ export async function readCommitReferences(
   update: Pick<StoredUpdate, "before" | "after" | "commitCount">,
   from: number,
 ): Promise<{ commits: ReferringCommit[]; next: number | undefined }> {
-  const nodes = listAdded(repository, update);
+  const nodes = await listAdded(repository, update);
   const { graph, objects } = repository;
   const commits: ReferringCommit[] = [];
   let found = 0;
@@ -66,14 +66,14 @@ export async function readCommitReferences(
 }
 
 /** Lists the commits that an update added to its branch, oldest first. */
-function listAdded(
+async function listAdded(
   repository: OpenRepository,
   { before, after, commitCount }: Pick<StoredUpdate, "before" | "after" | "commitCount">,
-): Node[] {
+): Promise<Node[]> {
   const { graph } = repository;
-  const tip = findNode(repository, after);
+  const tip = await findNode(repository, after);
   if (tip === NO_NODE) return [];
-  const base = findNode(repository, before);
+  const base = await findNode(repository, before);
   if (base === NO_NODE) {
     return listUntil(graph, tip, () => false, commitCount ?? NEW_BRANCH_COMMITS_MAX).toReversed();
   }

@@ -53,7 +53,7 @@ export const referByCommits: Consequence = {
     if (!row) return undefined;
     const repo = toRepositoryContext(ctx.actor, row);
     const stored = ctx.git.repository(repo.row);
-    const repository = await stored.open(await stored.snapshot("none"));
+    const repository = await stored.openByBlock(await stored.snapshot("none"));
     let at = begin;
     for (const update of updates.slice(begin.update, begin.update + BRANCHES_AT_ONCE)) {
       const { commits, next } = await readCommitReferences(ctx, repository, update, at.commit);

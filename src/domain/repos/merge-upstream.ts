@@ -1,11 +1,12 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
 import { mergeCommits } from "../../git/merge/merge-commits.ts";
 import { BLOB } from "../../git/object/kind.ts";
 import type { StoredObject } from "../../git/store.ts";
-import type { Node } from "../../git/walk/commit-graph.ts";
+import type { CommitGraph, Node } from "../../git/walk/commit-graph.ts";
 import { findDivergence } from "../../git/walk/merge-bases.ts";
 import { conflict, malformed, notFound } from "../../lib/failure.ts";
 import { htmlUrlOf } from "../../shapes/urls.ts";
@@ -143,6 +144,14 @@ async function mergeTrees(
   );
 }
 
+/** The objects that a commit introduces, near their homes. */
+const listIntroduced = (graph: CommitGraph, node: Node): Promise<ObjectLocation[]> =>
+  resident(() => {
+    const locations: ObjectLocation[] = [];
+    graph.visitIntroduced(node, (location) => void locations.push(location), true);
+    return locations;
+  });
+
 /** Gives the fork the large files that the new commits' files point at. */
 async function takeLargeFiles(
   ctx: Ctx,
@@ -154,10 +163,12 @@ async function takeLargeFiles(
   if (upstream.row.lfsSizeBytes === 0) return;
   const small: ObjectLocation[] = [];
   for (const node of commits) {
-    graph.visitIntroduced(node, (location) => {
-      const isSmall = catalog.sizeBytes(location) < POINTER_BYTES_MAX;
-      if (isSmall && catalog.kind(location) === BLOB) small.push(location);
-    });
+    for (const location of await listIntroduced(graph, node)) {
+      const isSmallBlob = await resident(
+        () => catalog.sizeBytes(location) < POINTER_BYTES_MAX && catalog.kind(location) === BLOB,
+      );
+      if (isSmallBlob) small.push(location);
+    }
   }
   const oids = new Set<string>();
   for (const location of small.slice(0, POINTERS_MAX)) {

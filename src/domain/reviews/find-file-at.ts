@@ -13,7 +13,7 @@ export async function findFileAt(
 ): Promise<PathEntry | undefined> {
   const { graph } = repository;
   const node = commitOid === "" ? NO_NODE : graph.find(commitOid);
-  const root = node === NO_NODE ? undefined : graph.root(node);
+  const root = node === NO_NODE ? undefined : await graph.loadRoot(node);
   const found = root && (await findEntry(repository, root, splitPath(path)));
   if (!found || isTreeMode(found.mode) || isSubmoduleMode(found.mode)) return undefined;
   return { path: encodeText(path), mode: found.mode, oid: found.oid };

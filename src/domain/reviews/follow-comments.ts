@@ -55,7 +55,7 @@ export async function followComments(
   const stored = ctx.git.repository(repo.row);
   const budget = ctx.git.openBudget(STEPS_MAX);
   // SECURITY: this works for the service, and tells nobody what it reads.
-  const repository = await stored.open(await stored.snapshot("none"), budget);
+  const repository = await stored.openByBlock(await stored.snapshot("none"), budget);
   const moved = await follow(repository, comments, newHeadOid, newMergeBaseOid, budget);
   await ctx.db.update(codeComments).set(movedColumns(moved)).where(isStill(moved));
   return comments.length < FOLLOWED_AT_ONCE;
@@ -170,7 +170,9 @@ class RenamedFiles {
   private async compare(from: string, to: string): Promise<ReadonlyMap<ByteText, PathEntry>> {
     const { graph, objects } = this.repository;
     const within = objects.within(this.budget);
-    const [oldTree, newTree] = [from, to].map((oid) => graph.rootOid(graph.find(oid)));
+    const [oldTree, newTree] = await Promise.all(
+      [from, to].map((oid) => graph.loadRootOid(graph.find(oid))),
+    );
     if (newTree === undefined) return new Map();
     try {
       const changes = (await findChanges(within, oldTree, newTree)) ?? [];

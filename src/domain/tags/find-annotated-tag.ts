@@ -1,6 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import { parseTag, splitTagSignature } from "../../git/object/tag.ts";
 import { TAG } from "../../git/object/kind.ts";
+import { resident } from "../../git/catalog/block-pool.ts";
 import { tagTarget } from "../../git/walk/peel.ts";
 import { malformed } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
@@ -24,7 +25,7 @@ export async function findAnnotatedTag(
   text: string,
 ): Promise<AnnotatedTagEntry> {
   const oid = text.toLowerCase();
-  const location = find(snapshot.refs) ?? find(await snapshot.loadPullRefs());
+  const location = (await find(snapshot.refs)) ?? (await find(await snapshot.loadPullRefs()));
   if (!location) throw malformed("there is no annotated tag of that id");
   const content = await objects.readAt(location);
   const tag = parseTag(content);
@@ -33,11 +34,18 @@ export async function findAnnotatedTag(
     await verifySignatures(ctx, [{ oid, tag, email, split: splitTagSignature(content) }]),
   );
 
-  function find(refs: readonly StoredRef[]): ObjectLocation | undefined {
-    for (const ref of refs) {
-      let at = ref.peeledOid === null ? undefined : catalog.find(ref.oid);
-      while (at && catalog.kind(at) === TAG && catalog.oid(at) !== oid) at = tagTarget(catalog, at);
-      if (at && catalog.oid(at) === oid && catalog.kind(at) === TAG) return at;
+  async function find(refs: readonly StoredRef[]): Promise<ObjectLocation | undefined> {
+    const tags = refs.filter(({ peeledOid }) => peeledOid !== null);
+    // Most tags are those that refs name: these are found without a look at the others.
+    for (const ref of tags.toSorted((a, b) => Number(b.oid === oid) - Number(a.oid === oid))) {
+      const found = await resident(() => {
+        let at = catalog.find(ref.oid);
+        while (at && catalog.kind(at) === TAG && catalog.oid(at) !== oid) {
+          at = tagTarget(catalog, at);
+        }
+        return at && catalog.oid(at) === oid && catalog.kind(at) === TAG ? at : undefined;
+      });
+      if (found) return found;
     }
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
 import { parseCommit } from "../../git/object/commit.ts";
-import { COMMIT } from "../../git/object/kind.ts";
 import { findTagSignature, parseTag } from "../../git/object/tag.ts";
+import { NO_NODE } from "../../git/walk/commit-graph.ts";
 import type { TagEntry } from "../../shapes/git/tag.ts";
 import type { StoredRef } from "../../storage/repository-records.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
@@ -48,10 +48,8 @@ export async function findTag(snapshot: RepositorySnapshot, name: string): Promi
 
 const commitOf = ({ oid, peeledOid }: StoredRef) => peeledOid ?? oid;
 
-function isOnCommit({ repository: { catalog } }: RepositorySnapshot, ref: StoredRef): boolean {
-  const location = catalog.find(commitOf(ref));
-  return location !== undefined && catalog.kind(location) === COMMIT;
-}
+const isOnCommit = ({ repository: { graph } }: RepositorySnapshot, ref: StoredRef): boolean =>
+  graph.find(commitOf(ref)) !== NO_NODE;
 
 /** Reads a tag that peels to a commit. */
 export async function readTag(snapshot: RepositorySnapshot, ref: StoredRef): Promise<TagEntry> {

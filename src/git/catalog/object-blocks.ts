@@ -128,7 +128,7 @@ export class ObjectBlocks {
     if (commit >= 0) return this.index.history.commits[commit] as number;
     // More than one block only where ids share their first four bytes.
     for (let at = this.lastBlockOf(oid, offset); at >= 0; at--) {
-      const block = this.block(this.index.layout.idsAt / TABLE_BLOCK_BYTES + at);
+      const block = this.idBlock(at);
       if (at > 0 && compareOidBytes(block, 0, oid, offset) > 0) continue;
       let low = 0;
       let high = Math.min(IDS_PER_BLOCK, this.count - at * IDS_PER_BLOCK) - 1;
@@ -143,6 +143,24 @@ export class ObjectBlocks {
       return -1;
     }
     return -1;
+  }
+
+  /** Whether there is another object than `oid` whose hex id starts with `prefix`. */
+  hasOther(prefix: string, oid: Oid): boolean {
+    const low = oidBytes(prefix.padEnd(2 * OID_BYTES, "0"));
+    let first = this.lastBlockOf(low, 0);
+    while (first > 0 && compareOidBytes(this.idBlock(first), 0, low, 0) > 0) first--;
+    for (let at = first; at < this.index.layout.idBlocks; at++) {
+      const block = this.idBlock(at);
+      const count = Math.min(IDS_PER_BLOCK, this.count - at * IDS_PER_BLOCK);
+      for (let row = 0; row < count; row++) {
+        if (compareOidBytes(block, row * ID_ROW_BYTES, low, 0) < 0) continue;
+        const found = formatOid(block, row * ID_ROW_BYTES);
+        if (!found.startsWith(prefix)) return false;
+        if (found !== oid) return true;
+      }
+    }
+    return false;
   }
 
   oid(position: number): Oid {
@@ -303,6 +321,10 @@ export class ObjectBlocks {
   private at(position: number): { block: Uint8Array; row: number } {
     const at = Math.floor(position / ROWS_PER_BLOCK);
     return { block: this.rowBlock(at), row: position - at * ROWS_PER_BLOCK };
+  }
+
+  private idBlock(at: number): Uint8Array {
+    return this.block(this.index.layout.idsAt / TABLE_BLOCK_BYTES + at);
   }
 
   private rowBlock(at: number): Uint8Array {

@@ -103,6 +103,14 @@ export class PackCatalog {
     return this.findRaw(this.raw, 0);
   }
 
+  /** Finds an object with its size in bytes, with the blocks that this needs. */
+  findSized(oid: Oid): Promise<{ location: ObjectLocation; sizeBytes: number } | undefined> {
+    return resident(() => {
+      const location = this.find(oid);
+      return location && { location, sizeBytes: this.sizeBytes(location) };
+    });
+  }
+
   /**
    * Returns the location of the object with the raw id at `oid[offset..]`, in the first `packsMax`
    * packs.

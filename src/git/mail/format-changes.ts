@@ -1,5 +1,6 @@
 import type { Budget } from "../budget.ts";
 import { type ByteText, encodeUtf8 } from "../byte-text.ts";
+import { resident } from "../catalog/block-pool.ts";
 import type { Codec } from "../codec.ts";
 import { formatBinaryPatch, stepsToEncode } from "../diff/binary-patch.ts";
 import { type FileStat, formatDiffStat } from "../diff/diffstat.ts";
@@ -46,7 +47,9 @@ export async function formatChanges(
     for (const part of splitTypeChange(change)) {
       const shown = part === change ? sides : await formatter.readSides(part);
       await formatter.checkBudget(shown);
-      patch += formatPatch(part, formatter.toContent(shown), options);
+      const content = formatter.toContent(shown);
+      // Ids are abbreviated by tables that may be read by block.
+      patch += await resident(() => formatPatch(part, content, options));
       if (patch.length > options.patchBytesMax) throw overLimit("the patch is too large");
     }
   }

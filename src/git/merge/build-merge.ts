@@ -97,7 +97,7 @@ async function mergeOnce(
   const merge = await mergeCommits(graph, objects, base, head, pack.add);
   if (merge.kind === "conflicts") return { kind: "conflicts", paths: merge.paths };
   const isSquash = parentOids.length === 1;
-  if (isSquash && merge.treeOid === graph.rootOid(base)) return { kind: "unchanged" };
+  if (isSquash && merge.treeOid === (await graph.loadRootOid(base))) return { kind: "unchanged" };
   const { message, author, committer } = writer;
   const commit = { treeOid: merge.treeOid, parentOids, author, committer, message };
   const tipOid = pack.add("commit", await writer.format(commit));

@@ -67,7 +67,8 @@ export async function mergeCommits(
 ): Promise<CommitMerge> {
   const newObjects = new NewObjects(objects, options.newBytesMax ?? 32 * 1024 * 1024);
   const merger = new CommitMerger(graph, newObjects, options);
-  const merge = await merger.merge(commitOf(graph, ours), commitOf(graph, theirs), 0);
+  const [our, their] = [await commitOf(graph, ours), await commitOf(graph, theirs)];
+  const merge = await merger.merge(our, their, 0);
   const { treeOid, conflicts, paths } = merge;
   if (conflicts.length > 0)
     return { kind: "conflicts", treeOid, conflicts, paths, objects: newObjects };
@@ -82,9 +83,9 @@ interface MergedCommit {
   readonly treeOid: Oid;
 }
 
-function commitOf(graph: CommitGraph, node: Node): MergedCommit {
+async function commitOf(graph: CommitGraph, node: Node): Promise<MergedCommit> {
   if (node === NO_NODE) throw missing("commit to merge");
-  const treeOid = graph.rootOid(node);
+  const treeOid = await graph.loadRootOid(node);
   if (treeOid === undefined) throw missing(`tree of commit ${graph.oid(node)}`);
   return { nodes: [node], treeOid };
 }
@@ -103,7 +104,7 @@ class CommitMerger {
   }
 
   async merge(ours: MergedCommit, theirs: MergedCommit, depth: number): Promise<TreesMerge> {
-    const [first, ...rest] = this.findBases(ours, theirs);
+    const [first, ...rest] = await this.findBases(ours, theirs);
     let base = first;
     for (const next of rest) {
       const { treeOid } = await this.merge(base as MergedCommit, next, depth + 1);
@@ -133,13 +134,15 @@ class CommitMerger {
   }
 
   /** The merge bases, oldest first. */
-  private findBases(ours: MergedCommit, theirs: MergedCommit): MergedCommit[] {
+  private async findBases(ours: MergedCommit, theirs: MergedCommit): Promise<MergedCommit[]> {
     // A virtual commit is an ancestor of no commit, so the bases are those of a merge of its commits.
     const [several, one] = ours.nodes.length > 1 ? [ours, theirs] : [theirs, ours];
     const { times } = this.graph;
     const nodes = findMergeBases(this.graph, one.nodes[0] as Node, several.nodes);
     const byTime = nodes.toSorted((a, b) => (times[b] as number) - (times[a] as number));
-    return byTime.toReversed().map((node) => commitOf(this.graph, node));
+    const bases: MergedCommit[] = [];
+    for (const node of byTime.toReversed()) bases.push(await commitOf(this.graph, node));
+    return bases;
   }
 
   private baseLabel(base: MergedCommit | undefined): string {

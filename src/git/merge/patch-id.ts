@@ -66,8 +66,8 @@ async function readChanges(
 ): Promise<Changes | undefined> {
   const [parent = NO_NODE, another] = graph.parents(node);
   if (another !== undefined) return undefined;
-  const before = parent === NO_NODE ? EMPTY_TREE_OID : graph.rootOid(parent);
-  const after = graph.rootOid(node);
+  const before = parent === NO_NODE ? EMPTY_TREE_OID : await graph.loadRootOid(parent);
+  const after = await graph.loadRootOid(node);
   if (before === after) return undefined;
   const changes = await diffTrees(objects, before, after, { changesMax: CHANGES_MAX });
   const paths = changes.map((change) => `${change.kind} ${pathOf(change)}`).join("\0");

@@ -53,16 +53,16 @@ export async function rebaseCommits(
   tip: Node,
   commit: (replayed: ReplayedCommit) => Promise<Oid>,
 ): Promise<Rebase> {
-  let current: CommitTree = { oid: graph.oid(onto), treeOid: treeOf(graph, onto) };
+  let current: CommitTree = { oid: graph.oid(onto), treeOid: await treeOf(graph, onto) };
   for (const node of await listPicks(graph, objects, onto, tip)) {
     const [parent = NO_NODE] = graph.parents(node);
-    const treeOid = treeOf(graph, node);
+    const treeOid = await treeOf(graph, node);
     const oid = graph.oid(node);
     if (parent !== NO_NODE && graph.oid(parent) === current.oid) {
       current = { oid, treeOid };
       continue;
     }
-    const parentTree = parent === NO_NODE ? EMPTY_TREE_OID : treeOf(graph, parent);
+    const parentTree = parent === NO_NODE ? EMPTY_TREE_OID : await treeOf(graph, parent);
     const merge = await mergeTrees(
       objects,
       [parentTree, current.treeOid, treeOid],
@@ -100,8 +100,8 @@ async function listPicks(
   return own.filter((node) => !known.has(node));
 }
 
-function treeOf(graph: CommitGraph, node: Node): Oid {
-  const treeOid = graph.rootOid(node);
+async function treeOf(graph: CommitGraph, node: Node): Promise<Oid> {
+  const treeOid = await graph.loadRootOid(node);
   if (treeOid === undefined) throw missing(`tree of commit ${graph.oid(node)}`);
   return treeOid;
 }

@@ -26,7 +26,8 @@ export async function isSameChange(
   if (formerFork === undefined || fork === undefined) return false;
   // SECURITY: a head that goes back behind commits of the base may offer to undo them.
   if (!isAncestor(graph, formerFork, fork)) return false;
-  if (isAncestor(graph, fork, former)) return graph.rootOid(former) === graph.rootOid(head);
+  const headTree = await graph.loadRootOid(head);
+  if (isAncestor(graph, fork, former)) return (await graph.loadRootOid(former)) === headTree;
   const merge = await mergeCommits(graph, objects, former, fork, () => undefined);
-  return merge.kind === "merged" && merge.treeOid === graph.rootOid(head);
+  return merge.kind === "merged" && merge.treeOid === headTree;
 }

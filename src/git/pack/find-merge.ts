@@ -1,8 +1,8 @@
 /** Limits of one merge: it finishes within a job's time, and its tables fit in memory. */
-export const MERGE_LIMITS = { packBytes: 4 * 2 ** 30, objectCount: 400_000 };
+export const MERGE_LIMITS: PackSize = { packBytes: 4 * 2 ** 30, objectCount: 400_000 };
 
 /** The sizes of a pack that decide whether it is merged. */
-interface PackSize {
+export interface PackSize {
   readonly packBytes: number;
   readonly objectCount: number;
 }

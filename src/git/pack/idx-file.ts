@@ -7,8 +7,10 @@ import type { PackTable } from "./pack-table.ts";
 const MAGIC = 0xff744f63;
 const HEADER_BYTES = 8;
 const FANOUT_BYTES = 256 * 4;
+/** Length of what is before the ids, in bytes. */
+export const IDX_HEADER_BYTES = HEADER_BYTES + FANOUT_BYTES;
 /** Offsets of at least this value are stored in a table of 64-bit numbers. */
-const LARGE_OFFSET = 0x80000000;
+export const LARGE_OFFSET = 0x80000000;
 
 /**
  * Formats the `.idx` of a pack, version 2, byte for byte as git does.
@@ -69,6 +71,20 @@ export function formatIdx(
   const hash = codec.createSha1();
   hash.update(bytes.subarray(0, trailerAt + OID_BYTES));
   bytes.set(hash.digest(), trailerAt + OID_BYTES);
+  return bytes;
+}
+
+/** Formats what is before the ids. @param counts How many ids begin with each byte. */
+export function formatIdxHeader(counts: Uint32Array): Uint8Array {
+  const bytes = new Uint8Array(IDX_HEADER_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, MAGIC);
+  view.setUint32(4, 2);
+  let total = 0;
+  for (const [byte, count] of counts.entries()) {
+    total += count;
+    view.setUint32(HEADER_BYTES + byte * 4, total);
+  }
   return bytes;
 }
 

@@ -23,7 +23,7 @@ const VERSION = 1;
 const TRAILER_BYTES = 4 + 4 + 8 + 6 * 4;
 
 /** Size of an object's row: see `formatRow`. */
-const ROW_BYTES = 48;
+export const ROW_BYTES = 48;
 export const ROWS_PER_BLOCK = Math.floor(TABLE_BLOCK_BYTES / ROW_BYTES);
 /** An id and the number of its object. */
 export const ID_ROW_BYTES = OID_BYTES + 4;
@@ -31,12 +31,12 @@ export const IDS_PER_BLOCK = Math.floor(TABLE_BLOCK_BYTES / ID_ROW_BYTES);
 /** Marks an object that no commit of the pack introduces. */
 export const NO_COMMIT = 0xffffffff;
 /** Flag of an object that several commits introduce. */
-const SEVERAL = 1;
+export const SEVERAL = 1;
 
 /** Where the block tables are in their file, which follows from the counts. */
 export interface BlockLayout {
   readonly counts: SidecarCounts;
-  /** Length of the sidecar before them, in bytes. */
+  /** Length of the sidecar before them, in bytes; 0 for a joined pack, whose file has none. */
   readonly sidecarBytes: number;
   /** A row for each object, in pack order. */
   readonly rowsAt: number;
@@ -80,8 +80,11 @@ export interface PackHistory extends HistoryTables {
 const upToBlock = (bytes: number): number =>
   Math.ceil(bytes / TABLE_BLOCK_BYTES) * TABLE_BLOCK_BYTES;
 
-function blockLayout(counts: SidecarCounts): BlockLayout {
-  const sidecarBytes = sidecarLength(counts);
+/** @param sidecarBytes 0 for a file without a sidecar. */
+export function blockLayout(
+  counts: SidecarCounts,
+  sidecarBytes = sidecarLength(counts),
+): BlockLayout {
   const rowsAt = upToBlock(sidecarBytes);
   const rowBlocks = Math.ceil(counts.objects / ROWS_PER_BLOCK);
   const idsAt = rowsAt + rowBlocks * TABLE_BLOCK_BYTES;
@@ -116,16 +119,18 @@ export function readBlockLayout(tail: Uint8Array, fileBytes: number): BlockLayou
   const view = new DataView(tail.buffer, start, TRAILER_BYTES);
   if (view.getUint32(0) !== MAGIC || view.getUint32(4, true) !== VERSION) return undefined;
   const count = (index: number): number => view.getUint32(16 + 4 * index, true);
-  const layout = blockLayout({
+  const counts = {
     objects: count(0),
     outside: count(1),
     commits: count(2),
     parents: count(3),
     introduced: count(4),
     tags: count(5),
-  });
-  const isSame = Number(view.getBigUint64(8, true)) === layout.sidecarBytes;
-  if (!isSame || layout.fileBytes !== fileBytes) throw corrupt("sidecar: of another length");
+  };
+  const sidecarBytes = Number(view.getBigUint64(8, true));
+  const layout = blockLayout(counts, sidecarBytes === 0 ? 0 : undefined);
+  if (sidecarBytes !== layout.sidecarBytes || layout.fileBytes !== fileBytes)
+    throw corrupt("sidecar: of another length");
   return layout;
 }
 
@@ -202,12 +207,20 @@ export function* formatBlockTables(
     if (list.length > 0) yield new Uint8Array(order.mapRefs(list).buffer);
   }
   yield new Uint8Array(layout.historyAt - layout.listsAt - counts.introduced * 4);
+  yield* formatHistory(layout, history);
+  yield firstIds;
+  yield formatTrailer(layout);
+}
+
+/** The history of a file, in pieces. */
+export function* formatHistory(
+  { counts }: BlockLayout,
+  history: PackHistory,
+): Generator<Uint8Array> {
   for (const [name] of historySections(counts)) {
     const { buffer, byteOffset, byteLength } = history[name];
     yield new Uint8Array(buffer, byteOffset, byteLength);
   }
-  yield firstIds;
-  yield formatTrailer(layout);
 }
 
 /** The objects of a pack in the order of their entries: 12 bytes each. */
@@ -365,7 +378,7 @@ function* formatRows(
   }
 }
 
-function formatTrailer({ counts, sidecarBytes }: BlockLayout): Uint8Array {
+export function formatTrailer({ counts, sidecarBytes }: BlockLayout): Uint8Array {
   const bytes = new Uint8Array(TRAILER_BYTES);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, MAGIC);
@@ -378,7 +391,7 @@ function formatTrailer({ counts, sidecarBytes }: BlockLayout): Uint8Array {
   return bytes;
 }
 
-interface Row {
+export interface TableRow {
   readonly oid: Uint8Array;
   readonly offset: number;
   readonly entryBytes: number;
@@ -393,7 +406,7 @@ interface Row {
  * Writes a row: the id; offset and length of the entry and size of the object, six bytes each; base and introducing
  * commit, four each; kind and flags. Numbers are little-endian.
  */
-function formatRow(block: Uint8Array, row: number, values: Row): void {
+export function formatRow(block: Uint8Array, row: number, values: TableRow): void {
   const at = row * ROW_BYTES;
   const view = new DataView(block.buffer, block.byteOffset + at, ROW_BYTES);
   block.set(values.oid, at);

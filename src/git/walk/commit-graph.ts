@@ -145,6 +145,11 @@ export class CommitGraph {
     return location && this.catalog.oid(location);
   }
 
+  /** `rootOid`, with the blocks that this needs. */
+  loadRootOid(node: Node): Promise<Oid | undefined> {
+    return resident(() => this.rootOid(node));
+  }
+
   /**
    * Calls `visit` for each object that the commit introduces and that is in a pack.
    *

@@ -50,11 +50,11 @@ export async function findLastCommitsOfPaths(
   const queue = byGeneration(graph);
   const visit = async (node: Node): Promise<void> => {
     const left = waiting.get(node) ?? new Set();
-    const own = rootOf(graph, node);
+    const own = await rootOf(graph, node);
     for (const parent of graph.parents(node)) {
       if (parent === NO_NODE || left.size === 0) continue;
       budget.consume(STEPS_PER_PATH * left.size);
-      const same = await comparer.findSame(own, rootOf(graph, parent), left);
+      const same = await comparer.findSame(own, await rootOf(graph, parent), left);
       if (same.length === 0) continue;
       const known = waiting.get(parent);
       if (!known) queue.push(parent);
@@ -71,8 +71,8 @@ export async function findLastCommitsOfPaths(
   await visitQueue(queue, budget, visit);
 }
 
-function rootOf(graph: CommitGraph, node: Node): Occupant {
-  const oid = graph.rootOid(node);
+async function rootOf(graph: CommitGraph, node: Node): Promise<Occupant> {
+  const oid = await graph.loadRootOid(node);
   return oid === undefined ? "" : `40000 ${oid}`;
 }
 

@@ -12,8 +12,8 @@ import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
 import { formatPackHeader } from "../../../src/git/pack/pack-scanner.ts";
 import { PackTable } from "../../../src/git/pack/pack-table.ts";
 import type { StoredObject } from "../../../src/git/store.ts";
-import { refOid } from "../support/ref-oid.ts";
 import { codec } from "../support/codec.ts";
+import { describeSidecar } from "../support/describe-sidecar.ts";
 import { git, makeFixture, makeRepository } from "../support/git.ts";
 import { indexByGit } from "../support/packs.ts";
 import {
@@ -54,32 +54,6 @@ function longestChain(directory: string, { idx }: KeptPack): number {
   const file = `objects/pack/pack-${idx.packChecksum}.idx`;
   const found = git(directory, ["verify-pack", "-v", file]).matchAll(/^chain length = (\d+)/gm);
   return Math.max(0, ...Array.from(found, ([, length]) => Number(length)));
-}
-
-/** Describes a sidecar in ids, sorted where the order has no meaning. */
-function describeSidecar({ sidecar, idx }: Pick<KeptPack, "sidecar" | "idx">) {
-  const oid = (ref: number): string => refOid(sidecar, idx, ref);
-  const row = (starts: Uint32Array, refs: Uint32Array, at: number): string[] =>
-    Array.from(refs.subarray(starts[at], starts[at + 1]), oid);
-  const outside = Array.from({ length: sidecar.outsideOids.length / 20 }, (_, at) =>
-    oid(idx.count + at),
-  );
-  return {
-    objects: Array.from(sidecar.kinds, (kind, at) => [idx.oid(at), kind, sidecar.sizes[at]]),
-    outside: outside.toSorted(),
-    commits: Array.from(sidecar.commits, (position, at) => ({
-      oid: oid(position),
-      root: oid(sidecar.roots[at] ?? 0),
-      time: sidecar.times[at],
-      generation: sidecar.generations[at],
-      parents: row(sidecar.parentStarts, sidecar.parents, at),
-      introduced: row(sidecar.introducedStarts, sidecar.introduced, at).toSorted(),
-    })),
-    tags: Array.from(sidecar.tags, (position, at) => [
-      oid(position),
-      oid(sidecar.tagTargets[at] ?? 0),
-    ]),
-  };
 }
 
 describe("mergePacks", { timeout: 60_000 }, () => {

@@ -8,11 +8,16 @@ import { MemorySource } from "./sources.ts";
 
 let names = 0;
 
+/** The file of a pack's sidecar and block tables. */
+export function blockFileOf({ idx, sidecar, source }: OpenPack): Buffer {
+  const tables = [...formatBlockTables(sidecar, idx, source.sizeBytes)];
+  return Buffer.concat([formatSidecar(sidecar, codec), ...tables]);
+}
+
 /** A pack opened so that its tables are read by block, of which none is in memory yet. */
 export function openByBlock(pack: OpenPack, pool = new BlockPool()): BlockPack {
-  const { idx, sidecar, source } = pack;
-  const tables = [...formatBlockTables(sidecar, idx, source.sizeBytes)];
-  const file = Buffer.concat([formatSidecar(sidecar, codec), ...tables]);
+  const { source } = pack;
+  const file = blockFileOf(pack);
   const layout = readBlockLayout(file, file.length);
   if (!layout) throw new Error("no block tables");
   const index = new BlockIndex(layout, file.subarray(layout.historyAt));

@@ -6,7 +6,16 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import type { StorageUsage } from "../../../src/storage/storage-usage.ts";
 import { DiskBucket } from "../../support/disk-bucket.ts";
-import { OBJECTS_EACH } from "../../support/large-repository.ts";
+import { DIRECTORIES, FILES_EACH, OBJECTS_EACH } from "../../support/large-repository.ts";
+import {
+  compareCommits,
+  joinRepositories,
+  judgePull,
+  listHistory,
+  listRoot,
+  readRaw,
+  writeFile,
+} from "../../support/large-reads.ts";
 import {
   expectedContent,
   fetchCommit,
@@ -53,12 +62,15 @@ async function measure(
 }
 
 /** Memory and reads of a request do not grow with the objects of a repository, and little with its commits. */
-function expectFlat([small, large]: readonly StorageUsage[], { mb, reads, rounds }: Bounds): void {
+function expectFlat(
+  [small, large]: readonly StorageUsage[],
+  { mb, reads, rounds, moreMb = 1 }: Bounds,
+): void {
   if (!small || !large) throw new Error("nothing measured");
   if (process.env["EDGEFORGE_TEST_LARGE"]) console.log(small.counts(), large.counts());
   const moreCommits = COMMITS[1] - COMMITS[0];
   expect(large.bufferedBytesPeak).toBeLessThanOrEqual(
-    small.bufferedBytesPeak + COMMIT_BYTES * moreCommits + MB,
+    small.bufferedBytesPeak + COMMIT_BYTES * moreCommits + moreMb * MB,
   );
   expect(small.bufferedBytesPeak).toBeLessThanOrEqual(mb * MB);
   expect(large.r2Calls).toBeLessThanOrEqual(reads);
@@ -69,6 +81,8 @@ interface Bounds {
   readonly mb: number;
   readonly reads: number;
   readonly rounds: number;
+  /** What the larger repository may hold more than its commits take: its objects are in more blocks. */
+  readonly moreMb?: number;
 }
 
 describe("a repository whose tables are read by block", { timeout: TIMEOUT_MS }, () => {
@@ -94,6 +108,75 @@ describe("a repository whose tables are read by block", { timeout: TIMEOUT_MS },
       expect(await readFile(request)).toBe(expectedContent(commitCount));
     });
     expectFlat(usages, { mb: 6, reads: 40, rounds: 40 });
+  });
+
+  it("reads a raw file", async () => {
+    const usages = await measure(async ({ commitCount }, request) => {
+      const expected = Buffer.from(expectedContent(commitCount), "base64").toString();
+      expect(await readRaw(request)).toBe(expected);
+    });
+    expectFlat(usages, { mb: 6, reads: 20, rounds: 20 });
+  });
+
+  it("writes a file", async () => {
+    const usages = await measure(async (repository, request) => {
+      // The commit, its trees and the file.
+      expect(await writeFile(request, repository, `write-${repository.commitCount}`)).toBe(4);
+    });
+    expectFlat(usages, { mb: 8, reads: 40, rounds: 30 });
+  });
+
+  it("lists the latest commits", async () => {
+    const usages = await measure(async ({ commitCount }, request) => {
+      expect(await listHistory(request)).toEqual({ read: 30, total: commitCount });
+    });
+    expectFlat(usages, { mb: 6, reads: 80, rounds: 80 });
+  });
+
+  it("compares two commits, and formats their diff", async () => {
+    const files = 8 * FILES_EACH;
+    const usages = await measure(async (repository, request) => {
+      expect(await compareCommits(request, repository)).toEqual({ files, patches: files });
+    });
+    expectFlat(usages, { mb: 16, reads: 150, rounds: 150, moreMb: 10 });
+  });
+
+  it("judges a pull request", async () => {
+    const usages = await measure(async (repository, request) => {
+      const judged = { mergeState: "mergeable", changedFiles: 8 * FILES_EACH };
+      expect(await judgePull(request, repository)).toEqual(judged);
+    });
+    expectFlat(usages, { mb: 16, reads: 150, rounds: 150, moreMb: 10 });
+  });
+
+  it("lists a tree", async () => {
+    const usages = await measure(async (_, request) => {
+      expect(await listRoot(request)).toBe(DIRECTORIES);
+    });
+    expectFlat(usages, { mb: 6, reads: 40, rounds: 20 });
+  });
+
+  it("is joined with another one, and reads what it had", async () => {
+    const [other, own] = repositories as [LargeRepository, LargeRepository];
+    const joining = await openRequest(own, "blocks");
+    // All of the other one's objects are copies.
+    const joined = await joinRepositories(joining, own, other);
+    expect(joined.pack.objectCount).toBe(own.pack.objectCount);
+    expect(joining.usage.bufferedBytesPeak).toBeLessThan(64 * MB);
+    const apart = await makeLargeRepository(disk, directory, 500, 1_000_000);
+    const both = await joinRepositories(await openRequest(own, "blocks"), apart, {
+      ...own,
+      pack: joined.pack,
+    });
+    // The empty tree is the only one of both.
+    expect(both.pack.objectCount).toBe(own.pack.objectCount + apart.pack.objectCount - 1);
+    const expected = Buffer.from(expectedContent(own.commitCount), "base64").toString();
+    for (const mode of ["blocks", "whole"] as const) {
+      const request = await openRequest(both, mode);
+      expect(await readRaw(request)).toBe(expected);
+      expect((await fetchCommit(request, both)).objects).toBe(OBJECTS_EACH);
+      expect(await listHistory(request)).toEqual({ read: 30, total: own.commitCount });
+    }
   });
 
   it("takes a push of one commit", async () => {

@@ -65,7 +65,7 @@ async function fetchHeads({ ctx, repo, source }: ImportJob, items: readonly Fore
 async function openStored({ ctx, repo }: ImportJob): Promise<RepositorySnapshot> {
   const stored = ctx.git.repository(repo.row);
   const state = await stored.snapshot();
-  return { state, repository: await stored.open(state) };
+  return { state, repository: await stored.openByBlock(state) };
 }
 
 /** Keeps heads for which the other side has no ref, as far as branches and tags reach them. */

@@ -72,13 +72,14 @@ async function readTemplate(
 ): Promise<string | undefined> {
   const { repository } = snapshot;
   const revision = await findContentRevision(snapshot, repo, "");
-  const root = revision && repository.graph.root(revision.node);
+  const root = revision && (await repository.graph.loadRoot(revision.node));
   if (!root) return undefined;
   const path = `.gitea/default_merge_message/${style.toUpperCase()}_TEMPLATE.md`;
   const entry = await findEntry(repository, root, splitPath(path));
-  const location = entry && isRegularMode(entry.mode) && repository.catalog.find(entry.oid);
-  if (!location || repository.catalog.sizeBytes(location) > TEMPLATE_BYTES_MAX) return undefined;
-  return decodeText(readByteText(await repository.objects.readAt(location))).trim();
+  if (!entry || !isRegularMode(entry.mode)) return undefined;
+  const found = await repository.catalog.findSized(entry.oid);
+  if (!found || found.sizeBytes > TEMPLATE_BYTES_MAX) return undefined;
+  return decodeText(readByteText(await repository.objects.readAt(found.location))).trim();
 }
 
 /** Fills the variables of a template, `$Name` and `${Name}`; others become empty. Its first line is the title. */

@@ -144,7 +144,7 @@ async function attemptMerge(
 ): Promise<boolean> {
   const stored = ctx.git.repository(judged.repo.row);
   const [repository, facts] = await Promise.all([
-    stored.open(state, ctx.git.budget),
+    stored.openByBlock(state, ctx.git.budget),
     loadMergeFacts(ctx, judged),
   ]);
   requireReady(judged, facts);

@@ -172,7 +172,7 @@ async function moveRef(
 ): Promise<void> {
   const stored = ctx.git.repository(repo.row);
   const state = await stored.snapshot(to === undefined ? [from] : [from, to]);
-  const snapshot = { state, repository: await stored.open(state) };
+  const snapshot = { state, repository: await stored.openByBlock(state) };
   const updates: RefUpdateRequest[] = [];
   const valueOf = (number: number) => findRef(snapshot, headRefOf(number))?.oid;
   if (valueOf(from) === oid) updates.push({ ref: headRefOf(from), from: oid });

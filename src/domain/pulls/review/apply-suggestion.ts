@@ -74,11 +74,11 @@ async function edit(
     tree.find(names),
   ]);
   if (!commented || !present || commented.oid !== present.oid) throw isStale();
-  const location = repository.catalog.find(present.oid);
-  if (!location || repository.catalog.sizeBytes(location) > FILE_BYTES_MAX) {
+  const found = await repository.catalog.findSized(present.oid);
+  if (!found || found.sizeBytes > FILE_BYTES_MAX) {
     throw invalid("the file is too large for a suggestion");
   }
-  const old = await repository.objects.readAt(location);
+  const old = await repository.objects.readAt(found.location);
   const fresh = applySuggestion(old, code.startLine, code.line, replacement);
   if (!fresh) throw isStale();
   const oid = pack.add("blob", fresh);

@@ -77,7 +77,7 @@ async function findOwnersOfChanges(
   const stored = ctx.git.repository(pull.repo.row);
   const budget = ctx.git.openBudget(STEPS_MAX);
   // SECURITY: this works for the service, which tells only those whom the file names.
-  const repository = await stored.open(await stored.snapshot("none"), budget);
+  const repository = await stored.openByBlock(await stored.snapshot("none"), budget);
   const { graph } = repository;
   const baseOid = pull.baseTip ?? pull.pull.judgedBaseOid;
   const rules = await readRules(repository, baseOid, budget);
@@ -85,7 +85,7 @@ async function findOwnersOfChanges(
   const head = graph.find(pull.pull.headOid);
   if (head === NO_NODE) throw new Error("the head of the pull request is not stored yet");
   const mergeBase = graph.find(pull.pull.mergeBaseOid);
-  const oldTree = mergeBase === NO_NODE ? undefined : graph.rootOid(mergeBase);
+  const oldTree = mergeBase === NO_NODE ? undefined : await graph.loadRootOid(mergeBase);
   const matching = new Set<CodeOwnerRule>();
   const isFound = (path: ByteText): boolean => {
     const text = decodeText(path);
@@ -101,7 +101,7 @@ async function findOwnersOfChanges(
     await findChangedPath(
       repository.objects.within(budget),
       oldTree,
-      graph.rootOid(head),
+      await graph.loadRootOid(head),
       isFound,
       budget,
     );
@@ -137,10 +137,10 @@ async function readRules(
 ): Promise<OpenRule[]> {
   for (const path of CODE_OWNERS_PATHS) {
     const file = await findFileAt(repository, commitOid, path);
-    const location = file && repository.catalog.find(file.oid);
-    if (!location) continue;
-    if (repository.catalog.sizeBytes(location) > CODE_OWNERS_BYTES_MAX) return [];
-    const bytes = await repository.objects.within(budget).readAt(location);
+    const found = file && (await repository.catalog.findSized(file.oid));
+    if (!found) continue;
+    if (found.sizeBytes > CODE_OWNERS_BYTES_MAX) return [];
+    const bytes = await repository.objects.within(budget).readAt(found.location);
     // The engine of regular expressions is loaded where there are any.
     const { openShortPattern } = await import("../../../render/linear-pattern.ts");
     return parseCodeOwners(decodeText(readByteText(bytes))).flatMap((rule) => {

@@ -123,7 +123,7 @@ async function isSameAsHead(
 ): Promise<boolean> {
   const stored = ctx.git.repository(repo.row);
   const state = await stored.snapshot("none");
-  const repository = await stored.open(state, ctx.git.budget);
+  const repository = await stored.openByBlock(state, ctx.git.budget);
   const baseOid = findRef({ state }, branchRef(pull.baseBranch))?.oid ?? "";
   const { headOid } = pull;
   return offersSameChange(ctx, repository, { baseOid, formerOid: commitOid, headOid });

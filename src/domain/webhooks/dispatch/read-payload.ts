@@ -191,7 +191,7 @@ export async function readPayload(
     }
     case "status": {
       const snapshot = await source.open(repo);
-      const node = findNode(snapshot.repository, webhookEvent.commitOid);
+      const node = await findNode(snapshot.repository, webhookEvent.commitOid);
       if (!source.status || node === NO_NODE) return undefined;
       const [commit] = await readCommits(ctx, snapshot, [node], PUSHED_PARTS);
       return commit && { event: "status", body: toStatusPayload(context, source.status, commit) };

@@ -25,12 +25,12 @@ export async function readPushed(
   change: RefChange,
 ): Promise<Pushed> {
   const { repository } = snapshot;
-  const tip = findNode(repository, change.after);
+  const tip = await findNode(repository, change.after);
   if (tip === NO_NODE) return { ...change, commits: [], total: 0, head: undefined };
   const isTag = kindOfRef(change.ref) === "tag";
   const { nodes, total, baseOid } = isTag
     ? { nodes: [], total: 0 }
-    : listPushed(repository, tip, change);
+    : await listPushed(repository, tip, change);
   // The tip is the first new commit; it is read even if no commit is new.
   const read = await readCommits(ctx, snapshot, nodes.length > 0 ? nodes : [tip], PUSHED_PARTS);
   return { ...change, commits: read.slice(0, nodes.length), total, head: read[0], baseOid };
@@ -44,13 +44,13 @@ interface PushedNodes {
   readonly baseOid?: Oid | undefined;
 }
 
-function listPushed(
+async function listPushed(
   repository: OpenRepository,
   tip: Node,
   { before, commitCount }: RefChange,
-): PushedNodes {
+): Promise<PushedNodes> {
   const { graph } = repository;
-  const from = findNode(repository, before);
+  const from = await findNode(repository, before);
   if (from === NO_NODE) {
     // Counted when the push was recorded: other branches may have the commits by now.
     const nodes = listUntil(graph, tip, () => false, commitCount ?? NEW_BRANCH_COMMITS_MAX);

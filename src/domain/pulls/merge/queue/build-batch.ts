@@ -37,7 +37,7 @@ export async function buildBatch(
 ): Promise<Progress> {
   const { queue, repo, state } = open;
   const batch = batchOf(open);
-  const repository = await ctx.git.repository(repo.row).open(state, ctx.git.budget);
+  const repository = await ctx.git.repository(repo.row).openByBlock(state, ctx.git.budget);
   const snapshot = { state, repository };
   let intoOid = queue.baseOid;
   for (const [at, queued] of batch.entries()) {

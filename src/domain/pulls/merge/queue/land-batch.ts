@@ -35,7 +35,7 @@ const OPEN_AT_ONCE = 5;
  */
 export async function landBatch(ctx: Ctx, open: OpenQueue, tipOid: string): Promise<Progress> {
   const { queue, repo, state } = open;
-  const repository = await ctx.git.repository(repo.row).open(state, ctx.git.budget);
+  const repository = await ctx.git.repository(repo.row).openByBlock(state, ctx.git.budget);
   const { graph } = repository;
   const [tip, result] = [graph.find(tipOid), graph.find(queue.resultOid)];
   const isLanded = tip !== NO_NODE && result !== NO_NODE && isAncestor(graph, result, tip);

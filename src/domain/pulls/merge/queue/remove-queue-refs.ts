@@ -38,7 +38,7 @@ export async function removeQueueRefs(ctx: Ctx, { queue, repo, state }: OpenQueu
       .map(({ number, oid }) => ({ ref: queueRefOf(number), from: oid })),
   ];
   if (updates.length === 0) return;
-  const repository = await ctx.git.repository(repo.row).open(state);
+  const repository = await ctx.git.repository(repo.row).openByBlock(state);
   await updateRefs(ctx, repo, { state, repository }, updates, { cause: "service" });
 }
 
