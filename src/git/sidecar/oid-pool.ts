@@ -44,6 +44,18 @@ export class OidPool {
     return this.add(this.raw, 0);
   }
 
+  /** The same of an id of 40 lower-case hex digits at `digits[offset..]`, which the caller has checked. */
+  addHex(digits: Uint8Array, offset: number): number {
+    const { raw } = this;
+    for (let at = 0; at < OID_BYTES; at++) {
+      const high = digits[offset + 2 * at] as number;
+      const low = digits[offset + 2 * at + 1] as number;
+      // The lower four bits of a letter count from 1.
+      raw[at] = (((high & 15) + 9 * (high >> 6)) << 4) | ((low & 15) + 9 * (low >> 6));
+    }
+    return this.add(raw, 0);
+  }
+
   oid(id: number): Oid {
     return formatOid(this.oids, id * OID_BYTES);
   }
