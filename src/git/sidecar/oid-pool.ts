@@ -33,7 +33,10 @@ export class OidPool {
     }
     const id = this.count++;
     if (this.count * OID_BYTES > this.oids.length) this.grow();
-    this.oids.set(bytes.subarray(offset, offset + OID_BYTES), id * OID_BYTES);
+    const { oids } = this;
+    for (let at = 0, own = id * OID_BYTES; at < OID_BYTES; at++) {
+      oids[own + at] = bytes[offset + at] as number;
+    }
     if (this.count * 2 > this.slots.length) this.rehash();
     else this.slots[slot] = this.count;
     return id;
