@@ -119,8 +119,10 @@ function compareEntries(
 export function findEdits(base: Uint8Array, content: Uint8Array): number[] | undefined {
   if (base.length !== content.length) return undefined;
   const entries: number[] = [];
+  const baseWords = wordsOf(base);
+  const words = wordsOf(content);
   let start = 0;
-  for (let at = findDifference(base, content, 0); at < base.length;) {
+  for (let at = findDifference(base, content, 0, baseWords, words); at < base.length;) {
     let end = entryEnd(base, start);
     while (end <= at) {
       start = end;
@@ -129,26 +131,36 @@ export function findEdits(base: Uint8Array, content: Uint8Array): number[] | und
     if (at < end - OID_BYTES) return undefined;
     entries.push(start);
     start = end;
-    at = findDifference(base, content, end);
+    at = findDifference(base, content, end, baseWords, words);
   }
   return entries;
 }
 
+/** The bytes as words of four, without the last ones; undefined if they are not aligned. */
+const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): Int32Array | undefined =>
+  (byteOffset & 3) === 0 ? new Int32Array(buffer, byteOffset, length >>> 2) : undefined;
+
 /**
  * Returns the offset of the first difference at or after `start`, or the common length if there is
  * none.
+ *
+ * @param leftWords The same bytes by `wordsOf`.
  */
-function findDifference(left: Uint8Array, right: Uint8Array, start: number): number {
+function findDifference(
+  left: Uint8Array,
+  right: Uint8Array,
+  start: number,
+  leftWords: Int32Array | undefined,
+  rightWords: Int32Array | undefined,
+): number {
   const { length } = left;
   let at = start;
-  if ((left.byteOffset & 3) === 0 && (right.byteOffset & 3) === 0) {
+  if (leftWords && rightWords) {
     while (at < length && (at & 3) !== 0 && left[at] === right[at]) at++;
     if ((at & 3) === 0) {
-      const words = length >>> 2;
-      const a = new Int32Array(left.buffer, left.byteOffset, words);
-      const b = new Int32Array(right.buffer, right.byteOffset, words);
+      const words = leftWords.length;
       let word = at >>> 2;
-      while (word < words && a[word] === b[word]) word++;
+      while (word < words && leftWords[word] === rightWords[word]) word++;
       at = word * 4;
     }
   }

@@ -11,6 +11,7 @@ export class ObjectHasher {
   private readonly codec: Codec | undefined;
   private readonly small = new Sha1();
   private large: Hash | undefined;
+  private readonly header = new Uint8Array(HEADER_BYTES);
 
   constructor(codec?: Codec) {
     this.codec = codec;
@@ -21,7 +22,7 @@ export class ObjectHasher {
     const isLarge = this.codec !== undefined && sizeBytes >= HOST_HASH_BYTES_MIN;
     this.large = isLarge ? this.codec?.createSha1() : undefined;
     if (!isLarge) this.small.reset();
-    this.update(objectHeader(kind, sizeBytes));
+    this.update(this.header.subarray(0, writeHeader(this.header, kind, sizeBytes)));
   }
 
   update(bytes: Uint8Array): void {
@@ -53,10 +54,12 @@ export function hashObject(kind: ObjectKind, content: Uint8Array, codec?: Codec)
   return formatOid(raw);
 }
 
-/** Formats the header that is hashed before an object's content: `blob 12` and a NUL. */
-function objectHeader(kind: ObjectKind, sizeBytes: number): Uint8Array {
+/** Room for a kind and a size. */
+const HEADER_BYTES = 32;
+
+/** Writes the header that is hashed before an object's content: `blob 12` and a NUL. @returns Its length. */
+function writeHeader(bytes: Uint8Array, kind: ObjectKind, sizeBytes: number): number {
   const text = `${kind} ${sizeBytes}\0`;
-  const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return bytes;
+  return text.length;
 }

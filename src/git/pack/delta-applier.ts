@@ -23,7 +23,7 @@ export class DeltaApplier {
   }
 
   /**
-   * Applies a delta and writes the raw id of the object to `oid`.
+   * Applies a delta and writes the raw id of the object to `oids` at `oidAt`.
    *
    * @param isKept Whether the object outlives the next call: until `release`.
    * @throws GitError `corrupt` for a delta that does not fit its base.
@@ -34,14 +34,15 @@ export class DeltaApplier {
     header: DeltaHeader,
     kind: number,
     isKept: boolean,
-    oid: Uint8Array,
+    oids: Uint8Array,
+    oidAt: number,
   ): Uint8Array {
     const { hasher, kernel, pool } = this;
     const { resultBytes } = header;
     const view = kernel?.resolve(base, delta, header, kind);
     if (kernel && view) {
-      if (kernel.hashes(resultBytes)) kernel.copyOid(oid, 0);
-      else hasher.hashInto(kindOf(kind), view, oid, 0);
+      if (kernel.hashes(resultBytes)) kernel.copyOid(oids, oidAt);
+      else hasher.hashInto(kindOf(kind), view, oids, oidAt);
       if (!isKept) return view;
     }
     const content = isKept ? pool.take(resultBytes) : this.resultView(resultBytes);
@@ -50,7 +51,7 @@ export class DeltaApplier {
       return content;
     }
     applyDelta(base, delta, header, content);
-    hasher.hashInto(kindOf(kind), content, oid, 0);
+    hasher.hashInto(kindOf(kind), content, oids, oidAt);
     return content;
   }
 

@@ -177,7 +177,8 @@ class DeltaResolver {
   private linkKnownBases(): void {
     const { table } = this;
     const { count, bases, kinds } = table;
-    const order = sortByOid(table.oids, count);
+    // Most packs have no such bases.
+    const order = sortByOid(table.oids, table.refBases.size === 0 ? 0 : count);
     for (const [entry, oid] of table.refBases) {
       const base = findOid(table.oids, order, oid);
       if (base >= 0 && kinds[base] !== 0) bases[entry] = base;
@@ -283,7 +284,12 @@ class DeltaResolver {
   private isLargeDelta(entry: number): boolean {
     const base = this.table.bases[entry] as number;
     if (this.table.largeDeltas.has(entry) || this.large.has(base)) return true;
-    return this.externals[base - this.table.count]?.chain !== undefined;
+    return this.externalOf(base)?.chain !== undefined;
+  }
+
+  /** The base of a number behind the entries. A negative index of an array would be looked up as the name of a property. */
+  private externalOf(base: number): External | undefined {
+    return base < this.table.count ? undefined : this.externals[base - this.table.count];
   }
 
   private async keepLarge(entry: number): Promise<void> {
@@ -304,7 +310,7 @@ class DeltaResolver {
   private async resolveLarge(entry: number): Promise<void> {
     const { table, options, large } = this;
     const base = table.bases[entry] as number;
-    const external = this.externals[base - table.count];
+    const external = this.externalOf(base);
     const kind = external ? external.kind : table.kind(base);
     if (kind !== BLOB) {
       const { structureBytesMax } = options.limits;
@@ -345,7 +351,7 @@ class DeltaResolver {
 
   private async fetchBase(base: number): Promise<Uint8Array> {
     if (this.contents.has(base)) return this.contents.restore(base);
-    const external = this.externals[base - this.table.count];
+    const external = this.externalOf(base);
     const found = external && (await this.options.bases.readObject(external.oid));
     if (!found) throw missing(`base ${external?.oid}`);
     this.contents.keep(base, found.content);
@@ -381,8 +387,9 @@ class DeltaResolver {
     if (resultBytes > options.limits.deltaObjectBytesMax) throw overLimit("pack: object too large");
     const hasOrphans = this.orphans.size > 0;
     const isBase = (this.waiting[entry] as number) > 0 || hasOrphans;
-    const oid = table.oid(entry);
-    const content = applier.apply(baseContent, delta, deltaHeader, kind, isBase, oid);
+    const { oids } = table;
+    const oidAt = entry * OID_BYTES;
+    const content = applier.apply(baseContent, delta, deltaHeader, kind, isBase, oids, oidAt);
     if (resultBytes > LARGE_BYTES) this.measure(isBase ? resultBytes : 0);
     table.kinds[entry] = kind;
     table.sizes[entry] = resultBytes;

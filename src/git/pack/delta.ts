@@ -14,21 +14,23 @@ export interface DeltaHeader {
  * @see gitformat-pack(5), "Deltified representation".
  */
 export function readDeltaHeader(delta: Uint8Array, end = delta.length): DeltaHeader | undefined {
-  let at = 0;
-  const readSize = (): number => {
-    let size = 0;
-    for (let scale = 1; at < end; scale *= 128) {
-      const byte = delta[at++] as number;
-      size += (byte & 0x7f) * scale;
-      // SECURITY: digits of 0 count too: their scale ends in a size that is no number.
-      if (Math.max(size, scale) > Number.MAX_SAFE_INTEGER) throw corrupt("delta: size");
-      if ((byte & 0x80) === 0) return size;
-    }
-    return -1;
-  };
-  const baseBytes = readSize();
-  const resultBytes = readSize();
-  return baseBytes < 0 || resultBytes < 0 ? undefined : { baseBytes, resultBytes, next: at };
+  // Both sizes in one loop: a function for one of them would allocate the offset that they share.
+  let baseBytes = -1;
+  let size = 0;
+  let scale = 1;
+  for (let at = 0; at < end; at++) {
+    const byte = delta[at] as number;
+    size += (byte & 0x7f) * scale;
+    // SECURITY: digits of 0 count too: their scale ends in a size that is no number.
+    if (Math.max(size, scale) > Number.MAX_SAFE_INTEGER) throw corrupt("delta: size");
+    scale *= 128;
+    if ((byte & 0x80) !== 0) continue;
+    if (baseBytes >= 0) return { baseBytes, resultBytes: size, next: at + 1 };
+    baseBytes = size;
+    size = 0;
+    scale = 1;
+  }
+  return undefined;
 }
 
 /**

@@ -113,31 +113,48 @@ class IntroducedFinder {
       for (const old of item.olds) oldLinks.push(this.linksOf(old) ?? (await this.load(old)));
       const links = this.linksOf(item.tree) ?? (await this.load(item.tree));
 
-      const round = ++this.round;
-      this.reserve();
-      for (const list of oldLinks) {
-        for (const link of list) this.oldRound[linkId(link)] = round;
-      }
-      const changed: number[] = [];
-      for (const link of links) {
-        const id = linkId(link);
-        if (this.oldRound[id] === round) continue;
-        if (isTreeLink(link)) changed.push(id);
-        else this.list(id);
-      }
+      const changed = this.listChanged(links, oldLinks);
       if (changed.length === 0) continue;
-      // A new tree can only be an edited version of a removed one.
-      const keptRound = ++this.round;
-      for (const link of links) this.oldRound[linkId(link)] = keptRound;
-      const gone = new Set<number>();
-      for (const list of oldLinks) {
-        for (const link of list) {
-          if (isTreeLink(link) && this.oldRound[linkId(link)] !== keptRound) gone.add(linkId(link));
-        }
-      }
-      const goneList = [...gone];
-      for (const id of changed) stack.push({ tree: id, olds: goneList });
+      const gone = this.findGone(links, oldLinks);
+      for (const id of changed) stack.push({ tree: id, olds: gone });
     }
+  }
+
+  // These two run for each link of each changed tree. Iterators of typed arrays would allocate an object for each.
+
+  /** Adds the blobs of a tree that no old tree contains to the list. @returns The trees that no old tree contains. */
+  private listChanged(links: Uint32Array, oldLinks: readonly Uint32Array[]): number[] {
+    const round = ++this.round;
+    this.reserve();
+    const { oldRound } = this;
+    for (const list of oldLinks) mark(oldRound, list, round);
+    const changed: number[] = [];
+    for (let at = 0; at < links.length; at++) {
+      const link = links[at] as number;
+      const id = linkId(link);
+      if (oldRound[id] === round) continue;
+      if (isTreeLink(link)) changed.push(id);
+      else this.list(id);
+    }
+    return changed;
+  }
+
+  /** The trees of old trees that a tree does not contain, each once: a new tree can only be an edited version of one. */
+  private findGone(links: Uint32Array, oldLinks: readonly Uint32Array[]): number[] {
+    const round = ++this.round;
+    const { oldRound } = this;
+    mark(oldRound, links, round);
+    const gone: number[] = [];
+    for (const list of oldLinks) {
+      for (let at = 0; at < list.length; at++) {
+        const link = list[at] as number;
+        const id = linkId(link);
+        if (!isTreeLink(link) || oldRound[id] === round) continue;
+        oldRound[id] = round;
+        gone.push(id);
+      }
+    }
+    return gone;
   }
 
   /** Adds an object to the commit's list; false if the list contains it. */
@@ -198,4 +215,9 @@ class IntroducedFinder {
     this.roots.set(commitId, root);
     return root;
   }
+}
+
+/** Marks the ids of links with the number of a round. */
+function mark(rounds: Uint32Array, links: Uint32Array, round: number): void {
+  for (let at = 0; at < links.length; at++) rounds[linkId(links[at] as number)] = round;
 }

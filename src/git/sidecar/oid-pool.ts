@@ -33,7 +33,10 @@ export class OidPool {
     }
     const id = this.count++;
     if (this.count * OID_BYTES > this.oids.length) this.grow();
-    this.oids.set(bytes.subarray(offset, offset + OID_BYTES), id * OID_BYTES);
+    const { oids } = this;
+    for (let at = 0, own = id * OID_BYTES; at < OID_BYTES; at++) {
+      oids[own + at] = bytes[offset + at] as number;
+    }
     if (this.count * 2 > this.slots.length) this.rehash();
     else this.slots[slot] = this.count;
     return id;
@@ -42,6 +45,18 @@ export class OidPool {
   addOid(oid: Oid): number {
     writeOid(oid, this.raw);
     return this.add(this.raw, 0);
+  }
+
+  /** The same of an id of 40 lower-case hex digits at `digits[offset..]`, which the caller has checked. */
+  addHex(digits: Uint8Array, offset: number): number {
+    const { raw } = this;
+    for (let at = 0; at < OID_BYTES; at++) {
+      const high = digits[offset + 2 * at] as number;
+      const low = digits[offset + 2 * at + 1] as number;
+      // The lower four bits of a letter count from 1.
+      raw[at] = (((high & 15) + 9 * (high >> 6)) << 4) | ((low & 15) + 9 * (low >> 6));
+    }
+    return this.add(raw, 0);
   }
 
   oid(id: number): Oid {

@@ -11,6 +11,7 @@ import {
   type FindingSeverities,
 } from "../object/finding.ts";
 import { BLOB, COMMIT, KIND_CODES, kindOf, type ObjectKind, TAG, TREE } from "../object/kind.ts";
+import { PlainCommit } from "../object/plain-commit.ts";
 import { parseTag } from "../object/tag.ts";
 import { isSubmoduleMode, isTreeMode, visitTree } from "../object/tree.ts";
 import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
@@ -65,6 +66,7 @@ export class PackInspector {
   private expected = new Uint8Array(1024);
   private readonly table: PackTable;
   private readonly severities: FindingSeverities;
+  private readonly plainCommit = new PlainCommit();
 
   constructor(table: PackTable, severities: FindingSeverities) {
     this.table = table;
@@ -128,6 +130,10 @@ export class PackInspector {
     linkTree: (isSound: boolean) => void,
   ): void {
     if (kind === BLOB) return;
+    if (kind === COMMIT && this.plainCommit.read(content)) {
+      this.addPlainCommit(entry, content);
+      return;
+    }
     const name = kindOf(kind);
     const findings = checkObject(name, content, this.severities, this.special);
     this.report(entry, findings);
@@ -147,6 +153,18 @@ export class PackInspector {
       const targetId = this.expect(this.pool.addOid(tag.targetOid), KIND_CODES[tag.targetKind]);
       this.tags.push({ entry, targetId });
     }
+  }
+
+  /** Adds the commit that was read last. */
+  private addPlainCommit(entry: number, content: Uint8Array): void {
+    const { commits, plainCommit, pool } = this;
+    const { treeOffset, parentOffsets, timeSeconds } = plainCommit;
+    commits.add(
+      entry,
+      this.expect(pool.addHex(content, treeOffset), TREE),
+      parentOffsets.map((offset) => this.expect(pool.addHex(content, offset), COMMIT)),
+      timeSeconds,
+    );
   }
 
   private report(entry: number, findings: readonly Finding[]): void {
