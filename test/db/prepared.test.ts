@@ -1,8 +1,9 @@
+import { env } from "cloudflare:workers";
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { describe, expect, it } from "vitest";
 
-import { columnsOf, flagColumn, isViolation } from "../../src/db/db.ts";
+import { columnsOf, flagColumn, isViolation, openDatabase } from "../../src/db/db.ts";
 import { type Params, prepare, SHAPES_MAX } from "../../src/db/prepared.ts";
 import { repositories, users } from "../../src/db/schema/index.ts";
 import { db } from "../support/db.ts";
@@ -149,6 +150,41 @@ describe("a prepared query", () => {
       }
     });
     expect(builds).toBe(0);
+  });
+
+  it("has no bare parameter as a limit, for which SQLite would compile it at each execution", async () => {
+    const texts: string[] = [];
+    const spied = openDatabase({
+      prepare: (text) => {
+        texts.push(text);
+        return env.DB.prepare(text);
+      },
+      batch: (statements) => env.DB.batch(statements),
+    });
+    const made = [await make.user(), await make.user(), await make.user()];
+    const query = prepare(
+      (
+        builder,
+        p: Params<{ ids: readonly number[]; most: number; size: number; offset: number }>,
+      ) =>
+        builder
+          .select({ id: users.id })
+          .from(users)
+          .where(sql`${users.id} in (
+          select id from ${users} where ${users.id} in ${p.ids} order by id limit ${p.most}
+        )`)
+          .orderBy(asc(users.id))
+          .limit(p.size)
+          .offset(p.offset),
+    );
+    const ids = made.map(({ id }) => id);
+    expect(await query(spied, { ids, most: 2, size: 1, offset: 1 })).toEqual([{ id: ids[1] }]);
+    expect(await query(spied, { ids, most: 2, size: 3, offset: 0 })).toEqual([
+      { id: ids[0] },
+      { id: ids[1] },
+    ]);
+    expect(texts[0]).toContain("limit +?3 offset +?4");
+    for (const text of texts) expect(text).not.toMatch(/(limit|offset)\s+\?/i);
   });
 
   it("writes, and fails with D1's reason", async () => {
