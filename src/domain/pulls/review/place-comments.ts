@@ -176,7 +176,7 @@ async function findReplied(
         // SECURITY: an answer to a pending comment of another would tell of it.
         sql`exists (
           select 1 from ${reviews}
-          where ${reviews.id} = ${codeComments.reviewId} and ${isReviewVisible(ctx)}
+          where ${reviews.id} = ${codeComments.reviewId} and ${isReviewVisible(ctx.actor.user?.id ?? null)}
         )`,
       ),
     );
