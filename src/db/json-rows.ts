@@ -29,7 +29,7 @@ export function readJsonRow<T extends SQLiteTable>(
     const value = values[at];
     row[key] = value === null || !decode ? value : decode(value);
   }
-  return row as T["$inferSelect"];
+  return row;
 }
 
 interface Field {
