@@ -16,6 +16,19 @@ async function buildsOf(run: () => PromiseLike<unknown>): Promise<number> {
   return db.sqlBuildCount - before;
 }
 
+/** A database that notes the SQL of its statements. */
+function spyOnStatements() {
+  const texts: string[] = [];
+  const spied = openDatabase({
+    prepare: (text) => {
+      texts.push(text);
+      return env.DB.prepare(text);
+    },
+    batch: (statements) => env.DB.batch(statements),
+  });
+  return { spied, texts };
+}
+
 const named = prepare((builder, p: Params<{ name: string }>) =>
   builder.select().from(users).where(eq(users.lowerName, p.name)),
 );
@@ -153,14 +166,7 @@ describe("a prepared query", () => {
   });
 
   it("has no bare parameter as a limit, for which SQLite would compile it at each execution", async () => {
-    const texts: string[] = [];
-    const spied = openDatabase({
-      prepare: (text) => {
-        texts.push(text);
-        return env.DB.prepare(text);
-      },
-      batch: (statements) => env.DB.batch(statements),
-    });
+    const { spied, texts } = spyOnStatements();
     const made = [await make.user(), await make.user(), await make.user()];
     const query = prepare(
       (
@@ -185,6 +191,19 @@ describe("a prepared query", () => {
     ]);
     expect(texts[0]).toContain("limit +?3 offset +?4");
     for (const text of texts) expect(text).not.toMatch(/(limit|offset)\s+\?/i);
+  });
+
+  it("has its own integers in its SQL, and binds those of its callers", async () => {
+    const user = await make.user();
+    const { spied, texts } = spyOnStatements();
+    const query = prepare((builder, p: Params<{ id: number }>) =>
+      builder
+        .select({ id: users.id, below: sql<number>`1 -${-1}` })
+        .from(users)
+        .where(and(eq(users.id, p.id), eq(users.isActive, true))),
+    );
+    expect(await query(spied, { id: user.id })).toEqual([{ id: user.id, below: 2 }]);
+    expect(texts[0]).toContain('"users"."id" = ?1 and "users"."is_active" = (1)');
   });
 
   it("writes, and fails with D1's reason", async () => {

@@ -107,6 +107,9 @@ function grantedUserIds(
 ): SQL {
   const { mode } = requirement;
   const offered = sql`union ${recipientUserIds(repo.id)}`;
+  const members = sql`
+    union select ${organizationMembers.userId} from ${organizationMembers}
+    where ${organizationMembers.orgId} = ${repo.ownerId}`;
   return sql`(
     select ${repositories.ownerId} from ${repositories} where ${repositories.id} = ${repo.id}
     union select ${collaborations.userId} from ${collaborations}
@@ -114,8 +117,7 @@ function grantedUserIds(
     union select ${teamMembers.userId}
     from ${teams} join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
     where ${teams.orgId} = ${repo.ownerId} and ${teamGrants(requirement)} and ${reachesThis(repo)}
-    union select ${organizationMembers.userId} from ${organizationMembers}
-    where ${organizationMembers.orgId} = ${repo.ownerId} and ${isReadableByMembers ? 1 : 0}
+    ${isReadableByMembers ? members : sql``}
     ${mode === "read" ? offered : sql``}
   )`;
 }
