@@ -11,7 +11,7 @@ import type { CodeCommentContext } from "../../shapes/pulls/pull-review-comment.
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered } from "../issues/find-issue.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { idOfPull, reviewedBy, type ReviewedPull } from "./find-review.ts";
+import { idOfPull, reviewedPullOf, type ReviewedPull } from "./find-review.ts";
 import { isReviewVisible } from "./review-states.ts";
 
 /** Selects comments on code with everything that their JSON shows; one query, any number of rows. */
@@ -78,7 +78,7 @@ async function list(
   reviewId: number | undefined,
   { size, offset }: Slice,
 ): Promise<Listed<CodeCommentContext>> {
-  const asked = { ...reviewedBy(ctx, repo, number), reviewId, size, offset };
+  const asked = { ...reviewedPullOf(ctx, repo, number), reviewId, size, offset };
   const [[found], rows, [counted]] = await ctx.db.batch(commentPage(ctx.db, asked));
   const pull = namesOf(repo, number);
   if (!found || !isIssueVisible(repo, pull.row)) throw notFound();
@@ -138,7 +138,7 @@ export async function findCodeComment(
   id: number,
 ): Promise<CodeCommentContext> {
   const pull = namesOf(repo, number);
-  const [row] = await commentById(ctx.db, { ...reviewedBy(ctx, repo, number), id });
+  const [row] = await commentById(ctx.db, { ...reviewedPullOf(ctx, repo, number), id });
   if (!row || !isIssueVisible(repo, pull.row)) throw notFound("comment does not exist");
   return toContext(pull, row);
 }

@@ -68,7 +68,7 @@ export async function listReviews(
   number: number,
   { size, offset }: Slice,
 ): Promise<Listed<ReviewContext>> {
-  const asked = { ...reviewedBy(ctx, repo, number), size, offset };
+  const asked = { ...reviewedPullOf(ctx, repo, number), size, offset };
   const [[pull], rows] = await ctx.db.batch(reviewPage(ctx.db, asked));
   if (!pull || !isIssueVisible(repo, pull)) throw notFound("pull request does not exist");
   return { items: rows.map((row) => toReviewContext({ repo, row: pull }, row)), total: pull.total };
@@ -82,7 +82,7 @@ export interface ReviewedPull {
   readonly callerId: number | null;
 }
 
-export const reviewedBy = (
+export const reviewedPullOf = (
   { actor }: Ctx,
   { row }: RepositoryContext,
   number: number,
@@ -117,7 +117,7 @@ export async function findReview(
   number: number,
   id: number,
 ): Promise<ReviewContext> {
-  const [row] = await reviewById(ctx.db, { ...reviewedBy(ctx, repo, number), id });
+  const [row] = await reviewById(ctx.db, { ...reviewedPullOf(ctx, repo, number), id });
   const pull = { number, isPull: true };
   if (!row || !isIssueVisible(repo, pull)) throw notFound("review does not exist");
   return toReviewContext({ repo, row: pull }, row);
