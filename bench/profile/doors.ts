@@ -8,6 +8,8 @@ export type Door = { name: string; status: number; next: () => Request };
 
 const OWNER = "root";
 const REPOSITORY = "profiled";
+/** Pull requests of the repository. */
+const PULLS = 5;
 const PACKAGE = `/api/packages/${OWNER}/generic/tool/1.0/tool.txt`;
 const GIT_HEADERS = {
   "content-type": "application/x-git-upload-pack-request",
@@ -44,8 +46,17 @@ export async function openDoors({ origin, password }: StartedService): Promise<D
   });
   await send(authorization, "PUT", PACKAGE, "the file of a package\n");
   const repository = `/api/v1/repos/${OWNER}/${REPOSITORY}`;
-  const branch = await send(authorization, "GET", `${repository}/branches/main`);
-  const { commit } = z.object({ commit: z.object({ id: z.string() }) }).parse(branch);
+  const main = await send(authorization, "GET", `${repository}/branches/main`);
+  const { commit } = z.object({ commit: z.object({ id: z.string() }) }).parse(main);
+  for (let at = 0; at < PULLS; at += 1) {
+    const branch = `change-${at}`;
+    await send(authorization, "POST", `${repository}/contents/change-${at}.txt`, {
+      content: btoa(`change ${at}\n`),
+      new_branch: branch,
+    });
+    const pull = { title: `Change ${at}`, head: branch, base: "main" };
+    await send(authorization, "POST", `${repository}/pulls`, pull);
+  }
   const cookie = await signIn(origin, password);
 
   const git = { method: "POST", path: `/${OWNER}/${REPOSITORY}.git/git-upload-pack`, token };
@@ -58,6 +69,7 @@ export async function openDoors({ origin, password }: StartedService): Promise<D
   });
   return [
     read("API read: repository", { path: repository, token }),
+    read("API read: pull list", { path: `${repository}/pulls?state=open`, token }),
     {
       name: "API write: create issue",
       status: 201,

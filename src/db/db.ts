@@ -8,12 +8,17 @@ import type { D1 } from "./meter.ts";
 /** Keeps the names of columns in SQL. Drizzle's own function makes one for each database, which is for each request. */
 const dialect = new SQLiteAsyncDialect({ casing: "snake_case" });
 
-/** Numbers parameters, so that SQL names one again where it repeats it. */
+/**
+ * Numbers parameters, so that SQL names one again where it repeats it. Integers are no parameters: they are the same for
+ * each call, and for a parameter that is compared with the condition of a partial index SQLite would compile the statement
+ * again for each binding.
+ */
 class NumberingDialect extends SQLiteAsyncDialect {
   readonly params: unknown[] = [];
 
   // Drizzle calls it unbound.
   override escapeParam = (_at: number, param?: unknown): string => {
+    if (typeof param === "number" && Number.isSafeInteger(param)) return `(${param})`;
     const same = (each: unknown): boolean =>
       each === param ||
       (is(each, Placeholder) && is(param, Placeholder) && each.name === param.name);

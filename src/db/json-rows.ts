@@ -2,6 +2,7 @@ import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 
 import { qualified } from "./db.ts";
+import { type Decode, decodeOf } from "./row-mapper.ts";
 
 /** Arguments of a function in D1, at most. */
 const ARGUMENTS_MAX = 32;
@@ -23,11 +24,30 @@ export function readJsonRow<T extends SQLiteTable>(
   parts: readonly unknown[][],
 ): T["$inferSelect"] {
   const values = parts.flat();
-  const fields = Object.entries(getTableColumns(table)).map(([key, column], at) => {
-    const field = values[at];
-    return [key, field === null ? null : column.mapFromDriverValue(field)];
-  });
-  return Object.fromEntries(fields) as T["$inferSelect"];
+  const row: Record<string, unknown> = {};
+  for (const [at, { key, decode }] of fieldsOf(table).entries()) {
+    const value = values[at];
+    row[key] = value === null || !decode ? value : decode(value);
+  }
+  return row;
+}
+
+interface Field {
+  readonly key: string;
+  readonly decode: Decode | undefined;
+}
+
+const fieldsByTable = new WeakMap<SQLiteTable, readonly Field[]>();
+
+/** The fields of a table's rows, in the order of `jsonRow`. */
+function fieldsOf(table: SQLiteTable): readonly Field[] {
+  let fields = fieldsByTable.get(table);
+  if (!fields) {
+    const columns = Object.entries(getTableColumns(table));
+    fields = columns.map(([key, column]) => ({ key, decode: decodeOf(column) }));
+    fieldsByTable.set(table, fields);
+  }
+  return fields;
 }
 
 /**

@@ -9,7 +9,8 @@ export type SelectedFields = readonly {
 /** Maps rows of values to the rows that a query's type promises. */
 export type MapRows = (rows: readonly (readonly unknown[])[]) => unknown[];
 
-type Decode = (value: unknown) => unknown;
+/** Decodes a value of the database, which is not null. */
+export type Decode = (value: unknown) => unknown;
 interface Decoder {
   mapFromDriverValue: Decode;
 }
@@ -76,7 +77,8 @@ function nullKeyOf(
   return notNullable[first.table] ? undefined : first.column;
 }
 
-function decodeOf(field: unknown): Decode | undefined {
+/** How the values of a selected column are decoded; undefined if they are as they are. */
+export function decodeOf(field: unknown): Decode | undefined {
   const decoder = decoderOf(field);
   const decode = decoder.mapFromDriverValue;
   return NOT_DECODING.has(decode) ? undefined : (value) => decoder.mapFromDriverValue(value);

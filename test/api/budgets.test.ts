@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { type Answer, call } from "../support/call.ts";
+import { call } from "../support/call.ts";
 import { byId, isRead, sampled } from "../support/samples/gather.ts";
+import { expectOutcome } from "../support/samples/outcome.ts";
 import type { Sample } from "../support/samples/sample.ts";
 import { requestMaker } from "../support/samples/request.ts";
 import { logged } from "../support/usage.ts";
@@ -15,17 +16,13 @@ const makeRequest = requestMaker();
 const extraRoundsOf = ({ extraRound, extraRounds = 1 }: Sample): number =>
   extraRound === undefined ? 0 : extraRounds;
 
-const outcomeOf = ({ status }: Answer) => (status < 300 ? "success" : status);
-
 describe("round trips to D1", () => {
   it.each(byId(sampled))(
     "stay within the budget for authenticated callers: %s",
     async (_, operation) => {
       const { method, path, content, caller } = await makeRequest(operation);
       const { answer, line } = await logged(() => call(method, path, { as: caller, ...content }));
-      const { refusal } = operation.sample;
-      expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(500);
-      expect(outcomeOf(answer), JSON.stringify(answer.body)).toBe(refusal?.status ?? "success");
+      expectOutcome(answer, operation);
       const roundsMax = isRead(operation) ? READ_ROUNDS_MAX : WRITE_ROUNDS_MAX;
       expect(line.d1Rounds).toBeLessThanOrEqual(roundsMax + extraRoundsOf(operation.sample));
     },
@@ -36,8 +33,8 @@ describe("round trips to D1", () => {
     async (_, operation) => {
       const { method, path, content } = await makeRequest(operation);
       const { answer, line } = await logged(() => call(method, path, content));
-      const { refusal, usesNoDatabase } = operation.sample;
-      expect(outcomeOf(answer), JSON.stringify(answer.body)).toBe(refusal?.status ?? "success");
+      expectOutcome(answer, operation);
+      const { usesNoDatabase } = operation.sample;
       expect(line.d1Rounds).toBeLessThanOrEqual(
         usesNoDatabase ? 0 : READ_ROUNDS_MAX + extraRoundsOf(operation.sample),
       );

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { call } from "../support/call.ts";
 import { byId, isRead, sampled, type SampledOperation } from "../support/samples/gather.ts";
+import { expectOutcome } from "../support/samples/outcome.ts";
 import { requestIn } from "../support/samples/request.ts";
 import { World } from "../support/samples/world.ts";
 import { logged } from "../support/usage.ts";
@@ -17,7 +18,9 @@ async function buildsIn(world: World, operation: SampledOperation): Promise<numb
   const callers = operation.allowsAnonymous ? [{ as: caller }, {}] : [{ as: caller }];
   let builds = 0;
   for (const as of callers) {
-    const { line } = await logged(() => call(method, path, { ...as, ...content }));
+    const { answer, line } = await logged(() => call(method, path, { ...as, ...content }));
+    // One that is refused by its guard would build nothing.
+    expectOutcome(answer, operation);
     builds += line.sqlBuilds;
   }
   return builds;

@@ -1,8 +1,9 @@
+import { env } from "cloudflare:workers";
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { describe, expect, it } from "vitest";
 
-import { columnsOf, flagColumn, isViolation } from "../../src/db/db.ts";
+import { columnsOf, flagColumn, isViolation, openDatabase } from "../../src/db/db.ts";
 import { type Params, prepare, SHAPES_MAX } from "../../src/db/prepared.ts";
 import { repositories, users } from "../../src/db/schema/index.ts";
 import { db } from "../support/db.ts";
@@ -13,6 +14,19 @@ async function buildsOf(run: () => PromiseLike<unknown>): Promise<number> {
   const before = db.sqlBuildCount;
   await run();
   return db.sqlBuildCount - before;
+}
+
+/** A database that notes the SQL of its statements. */
+function spyOnStatements() {
+  const texts: string[] = [];
+  const spied = openDatabase({
+    prepare: (text) => {
+      texts.push(text);
+      return env.DB.prepare(text);
+    },
+    batch: (statements) => env.DB.batch(statements),
+  });
+  return { spied, texts };
 }
 
 const named = prepare((builder, p: Params<{ name: string }>) =>
@@ -149,6 +163,47 @@ describe("a prepared query", () => {
       }
     });
     expect(builds).toBe(0);
+  });
+
+  it("has no bare parameter as a limit, for which SQLite would compile it at each execution", async () => {
+    const { spied, texts } = spyOnStatements();
+    const made = [await make.user(), await make.user(), await make.user()];
+    const query = prepare(
+      (
+        builder,
+        p: Params<{ ids: readonly number[]; most: number; size: number; offset: number }>,
+      ) =>
+        builder
+          .select({ id: users.id })
+          .from(users)
+          .where(sql`${users.id} in (
+          select id from ${users} where ${users.id} in ${p.ids} order by id limit ${p.most}
+        )`)
+          .orderBy(asc(users.id))
+          .limit(p.size)
+          .offset(p.offset),
+    );
+    const ids = made.map(({ id }) => id);
+    expect(await query(spied, { ids, most: 2, size: 1, offset: 1 })).toEqual([{ id: ids[1] }]);
+    expect(await query(spied, { ids, most: 2, size: 3, offset: 0 })).toEqual([
+      { id: ids[0] },
+      { id: ids[1] },
+    ]);
+    expect(texts[0]).toContain("limit +?3 offset +?4");
+    for (const text of texts) expect(text).not.toMatch(/(limit|offset)\s+\?/i);
+  });
+
+  it("has its own integers in its SQL, and binds those of its callers", async () => {
+    const user = await make.user();
+    const { spied, texts } = spyOnStatements();
+    const query = prepare((builder, p: Params<{ id: number }>) =>
+      builder
+        .select({ id: users.id, below: sql<number>`1 -${-1}` })
+        .from(users)
+        .where(and(eq(users.id, p.id), eq(users.isActive, true))),
+    );
+    expect(await query(spied, { id: user.id })).toEqual([{ id: user.id, below: 2 }]);
+    expect(texts[0]).toContain('"users"."id" = ?1 and "users"."is_active" = (1)');
   });
 
   it("writes, and fails with D1's reason", async () => {

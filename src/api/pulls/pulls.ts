@@ -11,7 +11,7 @@ import { judgePull } from "../../domain/pulls/judge-pull.ts";
 import { listPinnedPulls, listPulls } from "../../domain/pulls/list-pulls.ts";
 import {
   PullRequest,
-  toListedPullRequest,
+  toListedPullRequests,
   toPullRequest,
 } from "../../shapes/pulls/pull-request.ts";
 import { json, page, refusals } from "../answers.ts";
@@ -168,10 +168,7 @@ pullRequests.openapi(
       sort: SORTS.get(query.sort) ?? "newest",
     };
     const items = await pageOf(c, query, (slice) => listPulls(ctx, repo, wanted, slice));
-    return c.json(
-      items.map((pull) => toListedPullRequest(pull, viewer)),
-      200,
-    );
+    return c.json(toListedPullRequests(items, viewer), 200);
   },
 );
 

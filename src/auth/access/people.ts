@@ -32,12 +32,36 @@ export function reaches(userId: SQL, repo: Repository, requirement: Requirement)
   if (unit !== undefined && !isUnitOn(repo, unit)) {
     return mode === "read" ? reaches(userId, repo, { mode: "admin" }) : sql`0`;
   }
-  const isNotPrivate = mode === "read" && repo.visibility !== "private";
-  const isReadableByAnybody = isNotPrivate ? sql`not reader.is_restricted` : sql`0`;
+  const isRead = mode === "read";
+  return reachesUnit(userId, repo, requirement, {
+    isReadableByAnybody: isRead && repo.visibility !== "private",
+    isReadableByMembers: isRead && !repo.isPrivate,
+  });
+}
+
+/** The rule of `reaches` for writing to a unit that is on, which does not depend on who may read the repository. */
+export const reachesToWrite = (userId: SQL, repo: RepositoryIds, unit: Unit): SQL =>
+  reachesUnit(userId, repo, { unit, mode: "write" }, READABLE_BY_GRANTS);
+
+/** Who may read a repository without a grant. */
+interface ReadableBy {
+  readonly isReadableByAnybody: boolean;
+  readonly isReadableByMembers: boolean;
+}
+
+const READABLE_BY_GRANTS: ReadableBy = { isReadableByAnybody: false, isReadableByMembers: false };
+
+function reachesUnit(
+  userId: SQL,
+  repo: RepositoryIds,
+  requirement: Requirement,
+  { isReadableByAnybody, isReadableByMembers }: ReadableBy,
+): SQL {
+  const isReader = isReadableByAnybody ? sql`not reader.is_restricted` : sql`0`;
   return sql`(
-    ${userId} in ${grantedUserIds(repo, requirement)} or exists (
+    ${userId} in ${grantedUserIds(repo, requirement, isReadableByMembers)} or exists (
       select 1 from ${users} reader
-      where reader.id = ${userId} and (reader.is_admin or ${isReadableByAnybody})
+      where reader.id = ${userId} and (reader.is_admin or ${isReader})
     )
   )`;
 }
@@ -76,10 +100,16 @@ export function eligibleUserIds(
  * members of teams, members of the organization that owns it, and those it is offered to. Excludes users who may read
  * the repository only because of its visibility.
  */
-function grantedUserIds(repo: Repository, requirement: Requirement): SQL {
+function grantedUserIds(
+  repo: RepositoryIds,
+  requirement: Requirement,
+  isReadableByMembers: boolean,
+): SQL {
   const { mode } = requirement;
   const offered = sql`union ${recipientUserIds(repo.id)}`;
-  const isReadableByMembers = mode === "read" && !repo.isPrivate;
+  const members = sql`
+    union select ${organizationMembers.userId} from ${organizationMembers}
+    where ${organizationMembers.orgId} = ${repo.ownerId}`;
   return sql`(
     select ${repositories.ownerId} from ${repositories} where ${repositories.id} = ${repo.id}
     union select ${collaborations.userId} from ${collaborations}
@@ -87,8 +117,7 @@ function grantedUserIds(repo: Repository, requirement: Requirement): SQL {
     union select ${teamMembers.userId}
     from ${teams} join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
     where ${teams.orgId} = ${repo.ownerId} and ${teamGrants(requirement)} and ${reachesThis(repo)}
-    union select ${organizationMembers.userId} from ${organizationMembers}
-    where ${organizationMembers.orgId} = ${repo.ownerId} and ${isReadableByMembers ? 1 : 0}
+    ${isReadableByMembers ? members : sql``}
     ${mode === "read" ? offered : sql``}
   )`;
 }

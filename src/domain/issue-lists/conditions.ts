@@ -2,6 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 
 import { isTeamAsked, pullsAskingTeamsOf } from "../../auth/access/requested-teams.ts";
 import { allOf } from "../../db/db.ts";
+import { lowered } from "../../db/ids-of-names.ts";
 import {
   issueAssignees,
   issueLabels,
@@ -18,8 +19,8 @@ import type { IssueFilter, Missing, PersonRole, PullFilter } from "./issue-query
 // Conditions on the `issues` rows of a query.
 
 /** Selects the id of a user by name; none if there is no such user. */
-export const userIdOf = (args: Arguments, name: string): SQL => sql`(
-  select id from users where lower_name = ${args.text(name.toLowerCase())}
+export const userIdOf = (args: Arguments, name: string | SQL): SQL => sql`(
+  select id from users where lower_name = ${args.text(lowered(name))}
 )`;
 
 const hasPerson = (role: PersonRole, userId: SQL): SQL =>
@@ -114,7 +115,7 @@ export const keyOf = {
   requiredLabel: (name: string) => `label:${name}`,
   milestones: "milestones",
   requiredMilestone: (title: string) => `milestone:${title}`,
-  labelId: (id: number) => `label-id:${id}`,
+  labelId: (at: number) => `label-id:${at}`,
   milestoneId: "milestone-id",
   base: "base",
   person: (at: number) => `person:${at}`,
@@ -148,10 +149,10 @@ export function commonConditions(args: Arguments, filter: IssueFilter): Map<stri
   for (const [at, { role, name }] of filter.people.entries()) {
     conditions.set(keyOf.person(at), hasPerson(role, userIdOf(args, name)));
   }
-  for (const id of filter.labelIds ?? []) {
+  for (const [at, id] of (filter.labelIds ?? []).entries()) {
     const isLabel = sql`${issueLabels.labelId} = ${integer(id)}`;
     conditions.set(
-      keyOf.labelId(id),
+      keyOf.labelId(at),
       sql`exists (
         select 1 from ${issueLabels} where ${issueLabels.issueId} = ${issues.id} and ${isLabel}
       )`,

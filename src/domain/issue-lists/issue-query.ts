@@ -1,3 +1,5 @@
+import type { SQL } from "drizzle-orm";
+
 /** The orders of lists and searches of issues, by the words of the query parameter `sort`. */
 export const ISSUE_SORTS = [
   "newest",
@@ -27,21 +29,22 @@ export type PersonRole =
   | "reviewed";
 
 /** A user by whom a list is filtered. */
-export interface PersonFilter {
+export interface PersonFilter<Name extends string | SQL = string | SQL> {
   readonly role: PersonRole;
-  readonly name: string;
+  /** A parameter of a prepared statement is bound in lower case. */
+  readonly name: Name;
 }
 
 /** What pull requests only are filtered by; undefined where it makes no difference. */
 export interface PullFilter {
   /** Branches. */
-  readonly base?: string | undefined;
-  readonly head?: string | undefined;
+  readonly base?: string | SQL | undefined;
+  readonly head?: string | SQL | undefined;
   readonly isMerged?: boolean | undefined;
   readonly isDraft?: boolean | undefined;
 }
 
-/** What a list or a search of issues is filtered by. */
+/** What a list or a search of issues is filtered by. Values that are SQL are parameters of a prepared statement. */
 export interface IssueFilter {
   /** Undefined for open and closed ones. */
   readonly isClosed: boolean | undefined;
@@ -62,9 +65,9 @@ export interface IssueFilter {
   /** Titles of milestones that an issue has, also where none exists. */
   readonly requiredMilestones: readonly string[];
   /** Ids of labels that an issue has all of, also where none exists. */
-  readonly labelIds?: readonly number[] | undefined;
+  readonly labelIds?: readonly (number | SQL)[] | undefined;
   /** The id of a milestone that an issue has, also where none exists. */
-  readonly milestoneId?: number | undefined;
+  readonly milestoneId?: number | SQL | undefined;
   readonly people: readonly PersonFilter[];
   /** What an issue has nothing of. */
   readonly without: readonly Missing[];

@@ -8,7 +8,7 @@ import type { Ctx } from "../../context.ts";
 import { allOf, type Database } from "../../db/db.ts";
 import { selectTotal } from "../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
-import { ACCESS, issues, type Repository, users } from "../../db/schema/index.ts";
+import { ACCESS, type Issue, issues, type Repository, users } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -16,7 +16,7 @@ import type { Listed, Slice } from "../slice.ts";
 import { selectIssues, toIssueContext, unitOf } from "../issues/find-issue.ts";
 import { Arguments, integer } from "./arguments.ts";
 import { isUpdatedIn, keyOf } from "./conditions.ts";
-import { type IssueFilter, NAMES_NOTHING } from "./issue-query.ts";
+import { type IssueFilter, NAMES_NOTHING, type PersonFilter } from "./issue-query.ts";
 import { conditionsOf, labelNamesOf, milestoneTableOf, namedTables } from "./named-filters.ts";
 import { type ListOrder, orderOf, termsOf } from "./orders.ts";
 import {
@@ -39,7 +39,7 @@ interface ListQuery {
   /** Undefined if nothing can match. */
   readonly filter: IssueFilter | undefined;
   /** Users of whom one that is not visible to the caller fails the list. */
-  readonly requiredPeople: IssueFilter["people"];
+  readonly requiredPeople: readonly PersonFilter<string>[];
 }
 
 /**
@@ -84,26 +84,19 @@ function selectList(
   db: Database,
   repo: RepositoryContext,
   filter: IssueFilter | undefined,
-  { size, offset }: Slice,
+  slice: Slice,
 ) {
   const visible = filter && visibleOf(repo, filter);
+  const scope = listScopeOf(repo, visible ?? {}, slice);
   if (visible && isPlain(visible)) {
     const { isPull, isClosed, sort } = visible;
-    const args = {
-      repoId: repo.row.id,
-      ownerId: repo.row.ownerId,
-      storedTotal: totalOf(repo.row, visible),
-      countMax: countMaxOf({ size, offset }),
-      size,
-      offset,
-    };
-    return plainList(db, args, { isPull, isClosed, sort });
+    return plainList(db, scope, { isPull, isClosed, sort });
   }
-  return toStatements(db, listStatements(repo, filter, { size, offset }));
+  return toStatements(db, listStatements(scope, visible));
 }
 
 /** What the statements of a list take of a repository and of the page. */
-interface ListScope {
+export interface ListScope {
   readonly repoId: number;
   readonly ownerId: number;
   /** The number of its issues of the filter's kinds and states, by its counters. */
@@ -113,15 +106,28 @@ interface ListScope {
   readonly offset: number;
 }
 
+/** The scope of a list of the kinds and states of a filter. */
+export const listScopeOf = (
+  { row }: RepositoryContext,
+  filter: Partial<KindsAndStates>,
+  { size, offset }: Slice,
+): ListScope => ({
+  repoId: row.id,
+  ownerId: row.ownerId,
+  storedTotal: totalOf(row, filter),
+  countMax: TOTAL_MAX + offset + size,
+  size,
+  offset,
+});
+
+type KindsAndStates = Pick<IssueFilter, "isPull" | "isClosed">;
+
 const plainList = prepareAll(
-  (db, scope: Params<ListScope>, shape: Pick<IssueFilter, "isPull" | "isClosed" | "sort">) => {
-    const order = orderOf(shape.sort);
-    const statements = statementsOf(scope, { ...NAMES_NOTHING, ...shape }, order);
-    return toStatements(db, { ...statements, terms: termsOf(order) });
-  },
+  (db, scope: Params<ListScope>, shape: KindsAndStates & Pick<IssueFilter, "sort">) =>
+    toStatements(db, listStatements(scope, { ...NAMES_NOTHING, ...shape })),
 );
 
-const toStatements = (db: Database, { ids, total, terms }: Statements & { terms: SQL[] }) =>
+const toStatements = (db: Database, { ids, total, terms }: ListStatements) =>
   [
     selectIssues(db)
       .where(sql`${issues.id} in (${ids})`)
@@ -146,21 +152,11 @@ const SHAPE: ReadonlySet<string> = new Set(["isPull", "isClosed", "sort"]);
  * @param filter Undefined if nothing can match.
  */
 export function listStatements(
-  repo: RepositoryContext,
+  scope: ListScope | Params<ListScope>,
   filter: IssueFilter | undefined,
-  slice: Slice,
-): Statements & { readonly terms: SQL[] } {
-  const visible = filter && visibleOf(repo, filter);
+): ListStatements {
   const order = orderOf(filter?.sort ?? "newest");
-  const { id: repoId, ownerId } = repo.row;
-  const scope = visible && {
-    repoId,
-    ownerId,
-    storedTotal: totalOf(repo.row, visible),
-    countMax: countMaxOf(slice),
-    ...slice,
-  };
-  const statements = scope ? statementsOf(scope, visible, order) : NOTHING;
+  const statements = filter ? statementsOf(scope, filter, order) : NOTHING;
   return { ...statements, terms: termsOf(order) };
 }
 
@@ -168,13 +164,17 @@ const NOTHING = { ids: sql`select id from ${issues} where 0`, total: sql`0` };
 
 /** The filter without the kinds whose unit is off or not the caller's; undefined if nothing is left. */
 function visibleOf(repo: RepositoryContext, filter: IssueFilter): IssueFilter | undefined {
-  const [first, ...more] = [false, true].filter((isPull) => {
-    const unit = unitOf({ isPull });
-    const isSeen = isUnitOn(repo.row, unit) && modeOf(repo, unit) >= ACCESS.read;
-    return isSeen && (filter.isPull ?? isPull) === isPull;
-  });
+  const [first, ...more] = [false, true].filter(
+    (isPull) => isKindListed(repo, { isPull }) && (filter.isPull ?? isPull) === isPull,
+  );
   if (first === undefined) return undefined;
   return { ...filter, isPull: more.length > 0 ? undefined : first };
+}
+
+/** Whether the caller sees the issues or the pull requests of a repository in lists: their unit is on. */
+export function isKindListed(repo: RepositoryContext, kind: Pick<Issue, "isPull">): boolean {
+  const unit = unitOf(kind);
+  return isUnitOn(repo.row, unit) && modeOf(repo, unit) >= ACCESS.read;
 }
 
 interface Statements {
@@ -183,7 +183,9 @@ interface Statements {
   readonly total: SQL;
 }
 
-const countMaxOf = ({ size, offset }: Slice): number => TOTAL_MAX + offset + size;
+interface ListStatements extends Statements {
+  readonly terms: SQL[];
+}
 
 function statementsOf(
   scope: ListScope | Params<ListScope>,
@@ -250,7 +252,7 @@ const sumOf = ({ isClosed }: IssueFilter, open: SQL, closed: SQL): SQL => {
 };
 
 /** The number of issues and pull requests of a repository, by its counters. */
-function totalOf(row: Repository, { isPull, isClosed }: IssueFilter): number {
+function totalOf(row: Repository, { isPull, isClosed }: Partial<KindsAndStates>): number {
   const counts = [
     { isPull: false, isClosed: false, count: row.openIssueCount },
     { isPull: false, isClosed: true, count: row.closedIssueCount },

@@ -84,8 +84,9 @@ export function sourcesOf(
     const implied = title === undefined ? keyOf.milestones : keyOf.requiredMilestone(title);
     sources.push(...milestoneSources(milestones, order, without(all, implied)));
   }
-  for (const id of (filter.labelIds ?? []).slice(0, LABEL_SOURCES_MAX)) {
-    sources.push(labelIdSource(repoId, id, order, without(all, keyOf.labelId(id))));
+  for (const [at, id] of (filter.labelIds ?? []).slice(0, LABEL_SOURCES_MAX).entries()) {
+    const name = `label${at}`;
+    sources.push({ name, ...labelIdSource(repoId, id, order, without(all, keyOf.labelId(at))) });
   }
   if (filter.milestoneId !== undefined) {
     const rest = [sql`+${issues.repoId} = ${integer(repoId)}`, ...without(all, keyOf.milestoneId)];
@@ -140,15 +141,14 @@ const OF_LABELS = {
 /** A label that does not exist has no issue, and is chosen before all others. */
 function labelIdSource(
   repoId: number | SQL,
-  labelId: number,
+  labelId: number | SQL,
   order: ListOrder,
   conditions: readonly SQL[],
-): Source {
+): Omit<Source, "name"> {
   const size = sql`coalesce((
     select open_issue_count + closed_issue_count from labels where id = ${integer(labelId)}
   ), 0)`;
   return {
-    name: `label${labelId}`,
     size,
     isOrdered: order.isByAge,
     from: withIssues(sql`${issueLabels}`, sql`${issueLabels.issueId}`, order, conditions),
@@ -161,7 +161,7 @@ function labelIdSource(
 }
 
 function milestoneIdSource(
-  milestoneId: number,
+  milestoneId: number | SQL,
   order: ListOrder,
   conditions: readonly SQL[],
 ): Source {

@@ -1,7 +1,8 @@
 import { and, asc, eq, gt, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { issues, type Issue } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { conflict, malformed, notFound } from "../../lib/failure.ts";
@@ -15,14 +16,23 @@ import { insertEntryIfChanged } from "./insert-entry.ts";
 export const PINS_MAX = 3;
 
 /** The condition for the pinned issues or pull requests of a repository. Their orders are 1, 2, 3, without a gap. */
-const isPinned = (repoId: number, isPull: boolean): SQL =>
-  allOf(eq(issues.repoId, repoId), eq(issues.isPull, isPull), gt(issues.pinOrder, 0));
+const isPinned = (repoId: number | SQL, isPull: boolean): SQL => sql`(
+  ${issues.repoId} = ${repoId} and ${issues.isPull} = ${kind(isPull)} and ${issues.pinOrder} > 0
+)`;
 
-const pinCount = ({ repoId, isPull }: Pick<Issue, "repoId" | "isPull">): SQL => sql`(
+const pinCount = ({ repoId, isPull }: PinnedKind): SQL => sql`(
   select count(*)
   from issues pinned
-  where pinned.repo_id = ${repoId} and pinned.is_pull = ${isPull} and pinned.pin_order > 0
+  where pinned.repo_id = ${repoId} and pinned.is_pull = ${kind(isPull)} and pinned.pin_order > 0
 )`;
+
+/** The issues or the pull requests of a repository. */
+interface PinnedKind {
+  readonly repoId: number | SQL;
+  readonly isPull: boolean;
+}
+
+const kind = (isPull: boolean): SQL => sql.raw(isPull ? "1" : "0");
 
 /**
  * Pins an issue or pull request, as the last one.
@@ -131,23 +141,31 @@ export async function listPins(
   repo: RepositoryContext,
   isPull: boolean,
 ): Promise<IssueContext[]> {
-  const rows = await selectIssues(ctx.db)
-    .where(isPinned(repo.row.id, isPull))
-    .orderBy(asc(issues.pinOrder))
-    .limit(PINS_MAX);
+  const rows = await pinsOf(ctx.db, { repoId: repo.row.id, isPull });
   return rows.map((row) => toIssueContext(repo, row));
 }
+
+const pinsOf = prepare((db, { repoId, isPull }: Params<{ repoId: number; isPull: boolean }>) =>
+  selectIssues(db).where(isPinned(repoId, isPull)).orderBy(asc(issues.pinOrder)).limit(PINS_MAX),
+);
 
 /** Whether one more issue, and one more pull request, can be pinned. */
 export async function findPinRoom(
   ctx: Ctx,
   { row }: RepositoryContext,
 ): Promise<{ issues: boolean; pulls: boolean }> {
-  const counted = await ctx.db.get<{ ofIssues: number; ofPulls: number }>(sql`
-    select ${pinCount({ repoId: row.id, isPull: false })} as ofIssues,
-      ${pinCount({ repoId: row.id, isPull: true })} as ofPulls`);
+  const [counted] = await pinCounts(ctx.db, { repoId: row.id });
   return {
     issues: (counted?.ofIssues ?? 0) < PINS_MAX,
     pulls: (counted?.ofPulls ?? 0) < PINS_MAX,
   };
 }
+
+const pinCounts = prepare((db, { repoId }: Params<{ repoId: number }>) =>
+  db
+    .select({
+      ofIssues: sql<number>`${pinCount({ repoId, isPull: false })}`.as("of_issues"),
+      ofPulls: sql<number>`${pinCount({ repoId, isPull: true })}`.as("of_pulls"),
+    })
+    .from(sql`(select 1)`),
+);

@@ -2,13 +2,14 @@ import { eq, type SQL, sql } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { isMemberOf } from "../../auth/access/organizations.ts";
-import { eligibleUserIds, reaches } from "../../auth/access/people.ts";
+import { eligibleUserIds, reachesToWrite } from "../../auth/access/people.ts";
 import { isTeamAmong, isTeamOfRepository, selectTeamsHolding } from "../../auth/access/teams.ts";
+import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import { type Principal, principalOf, type PrincipalSql } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, type Database, flagColumn } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
-import { branchProtections, users, type Repository, type User } from "../../db/schema/index.ts";
+import { branchProtections, users, type User } from "../../db/schema/index.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RuleNames } from "../../shapes/repos/rule-names.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -63,7 +64,11 @@ export async function findRulePeople(
   const [people, teams] = await db.batch(
     scope.kind === "organization"
       ? peopleOfOrganization(db, { ...wanted, orgId: scope.org.id })
-      : selectPeopleOfRepository(db, scope.repo.row, wanted),
+      : peopleOfRepository(db, {
+          ...wanted,
+          repo: { id: scope.repo.row.id, ownerId: scope.repo.row.ownerId },
+          isCodeOn: isUnitOn(scope.repo.row, "code"),
+        }),
   );
   return new RulePeople(scope, people, teams);
 }
@@ -98,24 +103,30 @@ const peopleOfOrganization = prepareAll(
     }),
 );
 
-function selectPeopleOfRepository(
-  db: Database,
-  repo: Repository,
-  { principal, names, ids }: WantedArguments,
-) {
-  const id = sql`${users.id}`;
-  const list = (values: readonly (string | number)[] = []) =>
-    sql`(select value from json_each(${JSON.stringify(values)}))`;
-  return selectPeople(db, {
-    principal,
-    ownerId: repo.ownerId,
-    names: { users: list(names.users), teams: list(names.teams) },
-    ids: { users: list(ids?.users), teams: list(ids?.teams) },
-    isOne: sql`${id} in ${eligibleUserIds(repo, "read", ["code"])}`,
-    isWriter: reaches(id, repo, { unit: "code", mode: "write" }),
-    holds: isTeamOfRepository(repo),
-  });
+interface RepositoryArguments {
+  readonly repo: { readonly id: number; readonly ownerId: number };
+  readonly isCodeOn: boolean;
 }
+
+const peopleOfRepository = prepareAll(
+  (
+    db,
+    { principal, names, ids, repo, isCodeOn }: Params<WantedArguments & RepositoryArguments>,
+  ) => {
+    const id = sql`${users.id}`;
+    return selectPeople(db, {
+      principal,
+      ownerId: repo.ownerId,
+      names,
+      ids: { users: ids?.users ?? NOBODY, teams: ids?.teams ?? NOBODY },
+      isOne: sql`${id} in ${eligibleUserIds(repo, "read", ["code"])}`,
+      isWriter: isCodeOn ? reachesToWrite(id, repo, "code") : sql`0`,
+      holds: isTeamOfRepository(repo),
+    });
+  },
+);
+
+const NOBODY = sql`(select null where 0)`;
 
 /** Which users and teams are selected, by SQL. */
 interface PeopleSql {

@@ -11,7 +11,7 @@ import {
 } from "../../auth/caller-sql.ts";
 import { allOf, type Database, qualified } from "../../db/db.ts";
 import { idOfNamed } from "../../db/ids-of-names.ts";
-import { type Params, prepare } from "../../db/prepared.ts";
+import { type Params, prepare, prepareAll, type PreparedQueries } from "../../db/prepared.ts";
 import { jsonRows } from "../../db/json-rows.ts";
 import {
   branchTips,
@@ -84,15 +84,16 @@ export const selectPulls = (db: Database) =>
 /** A row of `selectPulls`. */
 export type PullQueryRow = Awaited<ReturnType<typeof selectPulls>>[number];
 
+/** `selectHeads` for a caller that is already resolved. */
+export const selectHeadRepositories = ({ db, actor }: Ctx, repoId: number, ids: SQL) =>
+  selectHeads(db, callerSql(actor), repoId, ids);
+
 /**
  * Selects the repositories of the heads of pull requests, where they are not `repoId`.
  *
  * @param ids Selects the ids of the pull requests.
  */
-export const selectHeadRepositories = ({ db, actor }: Ctx, repoId: number, ids: SQL) =>
-  selectHeads(db, callerSql(actor), repoId, ids);
-
-const selectHeads = (db: Database, caller: CallerSql, repoId: number | SQL, ids: SQL) =>
+export const selectHeads = (db: Database, caller: CallerSql, repoId: number | SQL, ids: SQL) =>
   selectRepositories(db, caller).where(
     allOf(
       sql`${repositories.id} in (
@@ -222,21 +223,26 @@ export const findPullOfBranches = (
   ctx: Ctx,
   repo: RepositoryContext,
   { base, headRepoId, head }: { base: string; headRepoId: number; head: string },
-): Promise<PullContext> =>
-  findOne(
-    ctx,
-    repo,
-    sql`${issues.id} = (
-      select issue_id from ${pulls}
-      where ${pulls.headRepoId} = ${headRepoId}
-        and ${pulls.headBranch} = ${head}
-        and ${pulls.repoId} = ${repo.row.id}
-        and ${pulls.baseBranch} = ${base}
-        and ${pulls.flow} = 'branch'
-      order by ${pulls.isClosed}, ${pulls.issueId} desc
-      limit 1
-    )`,
-  );
+): Promise<PullContext> => findOne(ctx, repo, pullOfBranches, { base, headRepoId, head });
+
+const pullOfBranches = prepareAll(
+  (db, p: Params<OneOfRepository & { readonly base: string; headRepoId: number; head: string }>) =>
+    selectOnePull(
+      db,
+      toCallerSql(p.caller),
+      p.repoId,
+      sql`${issues.id} = (
+        select issue_id from ${pulls}
+        where ${pulls.headRepoId} = ${p.headRepoId}
+          and ${pulls.headBranch} = ${p.head}
+          and ${pulls.repoId} = ${p.repoId}
+          and ${pulls.baseBranch} = ${p.base}
+          and ${pulls.flow} = 'branch'
+        order by ${pulls.isClosed}, ${pulls.issueId} desc
+        limit 1
+      )`,
+    ),
+);
 
 /**
  * Finds the pull request that a commit is the merge of.
@@ -247,22 +253,42 @@ export const findPullOfCommit = (
   ctx: Ctx,
   repo: RepositoryContext,
   commitOid: string,
-): Promise<PullContext> =>
-  findOne(
-    ctx,
-    repo,
+): Promise<PullContext> => findOne(ctx, repo, pullOfCommit, { commitOid });
+
+const pullOfCommit = prepareAll((db, p: Params<OneOfRepository & { commitOid: string }>) =>
+  selectOnePull(
+    db,
+    toCallerSql(p.caller),
+    p.repoId,
     sql`${issues.id} = (
       select issue_id from ${pulls}
-      where ${pulls.repoId} = ${repo.row.id}
-        and ${pulls.mergeCommitOid} = ${commitOid}
+      where ${pulls.repoId} = ${p.repoId}
+        and ${pulls.mergeCommitOid} = ${p.commitOid}
         and ${pulls.mergeCommitOid} <> ''
       order by ${pulls.issueId}
       limit 1
     )`,
-  );
+  ),
+);
 
-async function findOne(ctx: Ctx, repo: RepositoryContext, isWanted: SQL): Promise<PullContext> {
-  const [rows, heads] = await ctx.db.batch(pullStatements(ctx, repo, isWanted));
+/** Who looks for a pull request, and where. */
+interface OneOfRepository {
+  readonly caller: CallerArgument;
+  readonly repoId: number;
+}
+
+type OnePull = ReturnType<typeof selectOnePull>;
+
+async function findOne<A extends object>(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  statements: PreparedQueries<OneOfRepository & A, unknown, OnePull>,
+  wanted: A,
+): Promise<PullContext> {
+  const { db, actor } = ctx;
+  const [rows, heads] = await db.batch(
+    statements(db, { caller: callerArgument(actor), repoId: repo.row.id, ...wanted }),
+  );
   return requirePull(repo, toOnePull(ctx, repo, rows, heads));
 }
 

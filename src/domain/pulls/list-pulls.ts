@@ -1,20 +1,27 @@
 import { asc, eq, sql } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { callerArgument, type CallerArgument, toCallerSql } from "../../auth/caller-sql.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { selectTotal } from "../../db/select-total.ts";
 import { issues, users } from "../../db/schema/index.ts";
 import { malformed } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { type IssueFilter, type IssueSort, NAMES_NOTHING } from "../issue-lists/issue-query.ts";
-import { listStatements } from "../issue-lists/list-issues.ts";
+import {
+  isKindListed,
+  type ListScope,
+  listScopeOf,
+  listStatements,
+} from "../issue-lists/list-issues.ts";
 import { PINS_MAX } from "../issues/pin-issue.ts";
 import { toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { selectHeadRepositories, selectPulls, toPullContext } from "./find-pull.ts";
+import { selectHeads, selectPulls, toPullContext } from "./find-pull.ts";
 
 /** What a list of pull requests is filtered by. */
 interface PullQuery {
@@ -45,32 +52,24 @@ export async function listPulls(
   query: PullQuery,
   slice: Slice,
 ): Promise<Listed<PullContext>> {
-  const { poster, base, head } = query;
-  const filter: IssueFilter = {
-    ...NAMES_NOTHING,
-    isClosed: query.isClosed,
-    isPull: true,
-    labelIds: query.labelIds,
-    milestoneId: query.milestoneId,
-    people: poster === "" ? [] : [{ role: "poster", name: poster }],
-    sort: query.sort,
-    pull: { base, head },
+  const { poster, milestoneId, base, head, isClosed, sort } = query;
+  const lowerPoster = poster === "" ? undefined : poster.toLowerCase();
+  const asked = {
+    caller: callerArgument(ctx.actor),
+    scope: listScopeOf(repo, { isPull: true, isClosed }, slice),
+    poster: lowerPoster,
+    milestoneId,
+    labelIds: Object.fromEntries([...new Set(query.labelIds)].entries()),
+    base,
+    head,
   };
-  const { ids, total, terms } = listStatements(repo, filter, slice);
-  const [rows, heads, [counted], posters] = await ctx.db.batch([
-    selectPulls(ctx.db)
-      .where(sql`${issues.id} in (${ids})`)
-      .orderBy(...terms),
-    selectHeadRepositories(ctx, repo.row.id, ids),
-    selectTotal(ctx.db, total),
-    ctx.db
-      .select({ id: users.id })
-      .from(users)
-      .where(
-        allOf(eq(users.lowerName, poster.toLowerCase()), isAccountVisible(principalOf(ctx.actor))),
-      ),
+  const isListed = isKindListed(repo, { isPull: true });
+  const named = lowerPoster === undefined ? [] : [lowerPoster];
+  const [rows, heads, [counted], ...posters] = await ctx.db.batch([
+    ...pullPage(ctx.db, asked, { isClosed, sort, isListed }),
+    ...named.map((name) => posterNamed(ctx.db, { name, principal: principalOf(ctx.actor) })),
   ]);
-  if (poster !== "" && posters.length === 0) {
+  if (posters.some((found) => found.length === 0)) {
     throw malformed(`user does not exist [uid: 0, name: ${poster}]`);
   }
   const headRepos = heads.map((each) => toRepositoryContext(ctx.actor, each));
@@ -80,18 +79,75 @@ export async function listPulls(
   };
 }
 
+interface Asked {
+  readonly caller: CallerArgument;
+  readonly scope: ListScope;
+  /** In lower case; undefined for anybody's. */
+  readonly poster: string | undefined;
+  readonly milestoneId: number | undefined;
+  /** By their positions: each is a parameter. */
+  readonly labelIds: Readonly<Record<string, number>>;
+  readonly base: string | undefined;
+  readonly head: string | undefined;
+}
+
+interface Shape extends Pick<PullQuery, "isClosed" | "sort"> {
+  /** Whether the caller sees any. */
+  readonly isListed: boolean;
+}
+
+const pullPage = prepareAll(
+  (db, { caller, scope, ...asked }: Params<Asked>, { isClosed, sort, isListed }: Shape) => {
+    const filter: IssueFilter = {
+      ...NAMES_NOTHING,
+      isClosed,
+      isPull: true,
+      labelIds: Object.values(asked.labelIds),
+      milestoneId: asked.milestoneId,
+      people: asked.poster === undefined ? [] : [{ role: "poster", name: asked.poster }],
+      sort,
+      pull: { base: asked.base, head: asked.head },
+    };
+    const { ids, total, terms } = listStatements(scope, isListed ? filter : undefined);
+    return [
+      selectPulls(db)
+        .where(sql`${issues.id} in (${ids})`)
+        .orderBy(...terms),
+      selectHeads(db, toCallerSql(caller), scope.repoId, ids),
+      selectTotal(db, total),
+    ] as const;
+  },
+);
+
+const posterNamed = prepare(
+  (db, { name, principal }: Params<{ name: string; principal: Principal }>) =>
+    db
+      .select({ id: users.id })
+      .from(users)
+      .where(allOf(eq(users.lowerName, name), isAccountVisible(principal))),
+);
+
 /** Lists the pinned pull requests of a repository, in their order. */
 export async function listPinnedPulls(ctx: Ctx, repo: RepositoryContext): Promise<PullContext[]> {
-  const isPinned = sql`
-    ${issues.repoId} = ${repo.row.id} and ${issues.isPull} = 1 and ${issues.pinOrder} > 0`;
-  const [rows, heads] = await ctx.db.batch([
-    selectPulls(ctx.db).where(isPinned).orderBy(asc(issues.pinOrder)).limit(PINS_MAX),
-    selectHeadRepositories(
-      ctx,
-      repo.row.id,
-      sql`select ${issues.id} from ${issues} where ${isPinned}`,
-    ),
-  ]);
+  const [rows, heads] = await ctx.db.batch(
+    pinnedPulls(ctx.db, { caller: callerArgument(ctx.actor), repoId: repo.row.id }),
+  );
   const headRepos = heads.map((each) => toRepositoryContext(ctx.actor, each));
   return rows.map((row) => toPullContext(repo, row, headRepos));
 }
+
+const pinnedPulls = prepareAll(
+  (db, { caller, repoId }: Params<{ caller: CallerArgument; repoId: number }>) => {
+    const isPinned = sql`
+      ${issues.repoId} = ${repoId} and ${issues.isPull} = 1 and ${issues.pinOrder} > 0`;
+    return [
+      selectPulls(db).where(isPinned).orderBy(asc(issues.pinOrder)).limit(PINS_MAX),
+      selectHeads(
+        db,
+        toCallerSql(caller),
+        repoId,
+        sql`select ${issues.id} from ${issues} where ${isPinned}`,
+      ),
+    ] as const;
+  },
+);

@@ -1,8 +1,9 @@
 import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { columnsOf, type Database } from "../../db/db.ts";
+import { allOf, columnsOf, type Database } from "../../db/db.ts";
 import { jsonRows } from "../../db/json-rows.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { codeComments, issues, reviews, timelineEntries, users } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueNames } from "../../shapes/issues/issue.ts";
@@ -10,7 +11,7 @@ import type { CodeCommentContext } from "../../shapes/pulls/pull-review-comment.
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered } from "../issues/find-issue.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { idOfPull } from "./find-review.ts";
+import { idOfPull, reviewedPullOf, type ReviewedPull } from "./find-review.ts";
 import { isReviewVisible } from "./review-states.ts";
 
 /** Selects comments on code with everything that their JSON shows; one query, any number of rows. */
@@ -56,15 +57,7 @@ export const listReviewComments = (
   number: number,
   reviewId: number,
   slice: Slice,
-): Promise<Listed<CodeCommentContext>> => {
-  const isOfReview = eq(codeComments.reviewId, reviewId);
-  const isFound = sql`exists (
-    select 1 from ${reviews}
-    where ${reviews.id} = ${reviewId} and ${reviews.issueId} = ${issues.id}
-      and ${isReviewVisible(ctx)}
-  )`;
-  return list(ctx, repo, number, { isFound, isListed: isOfReview }, slice);
-};
+): Promise<Listed<CodeCommentContext>> => list(ctx, repo, number, reviewId, slice);
 
 /**
  * Lists a page of the comments on code of a pull request, in the order in which they were written.
@@ -76,40 +69,57 @@ export const listCodeComments = (
   repo: RepositoryContext,
   number: number,
   slice: Slice,
-): Promise<Listed<CodeCommentContext>> => list(ctx, repo, number, {}, slice);
+): Promise<Listed<CodeCommentContext>> => list(ctx, repo, number, undefined, slice);
 
 async function list(
   ctx: Ctx,
   repo: RepositoryContext,
   number: number,
-  { isFound, isListed }: { isFound?: SQL; isListed?: SQL },
+  reviewId: number | undefined,
   { size, offset }: Slice,
 ): Promise<Listed<CodeCommentContext>> {
-  const { db } = ctx;
-  const condition = and(isOfPull(repo, number), isListed, isReviewVisible(ctx));
-  const [[found], rows, [counted]] = await db.batch([
-    db
-      .select({ id: issues.id })
-      .from(issues)
-      .where(and(isNumbered(repo.row.id, number), eq(issues.isPull, true), isFound)),
-    selectCodeComments(db)
-      .where(condition)
-      .orderBy(asc(codeComments.entryId))
-      .limit(size)
-      .offset(offset),
-    db
-      .select({ total: sql<number>`count(*)`.as("total") })
-      .from(codeComments)
-      .innerJoin(reviews, eq(reviews.id, codeComments.reviewId))
-      .where(condition),
-  ]);
+  const asked = { ...reviewedPullOf(ctx, repo, number), reviewId, size, offset };
+  const [[found], rows, [counted]] = await ctx.db.batch(commentPage(ctx.db, asked));
   const pull = namesOf(repo, number);
   if (!found || !isIssueVisible(repo, pull.row)) throw notFound();
   return { items: rows.map((row) => toContext(pull, row)), total: counted?.total ?? 0 };
 }
 
-const isOfPull = (repo: RepositoryContext, number: number): SQL =>
-  sql`${codeComments.issueId} = ${idOfPull(repo, number)}`;
+interface CommentPage extends ReviewedPull, Slice {
+  /** Undefined for the comments of all reviews. */
+  readonly reviewId: number | undefined;
+}
+
+const commentPage = prepareAll((db, p: Params<CommentPage>) => {
+  const { reviewId } = p;
+  const isFound =
+    reviewId &&
+    sql`exists (
+      select 1 from ${reviews}
+      where ${reviews.id} = ${reviewId} and ${reviews.issueId} = ${issues.id}
+        and ${isReviewVisible(p.callerId)}
+    )`;
+  const isListed = and(isVisibleOf(p), reviewId && eq(codeComments.reviewId, reviewId));
+  return [
+    db
+      .select({ id: issues.id })
+      .from(issues)
+      .where(and(isNumbered(p.repoId, p.number), eq(issues.isPull, true), isFound)),
+    selectCodeComments(db)
+      .where(isListed)
+      .orderBy(asc(codeComments.entryId))
+      .limit(p.size)
+      .offset(p.offset),
+    db
+      .select({ total: sql<number>`count(*)`.as("total") })
+      .from(codeComments)
+      .innerJoin(reviews, eq(reviews.id, codeComments.reviewId))
+      .where(isListed),
+  ] as const;
+});
+
+const isVisibleOf = ({ repoId, number, callerId }: Params<ReviewedPull>): SQL =>
+  allOf(sql`${codeComments.issueId} = ${idOfPull(repoId, number)}`, isReviewVisible(callerId));
 
 const namesOf = (repo: RepositoryContext, number: number): IssueNames => ({
   repo,
@@ -128,9 +138,11 @@ export async function findCodeComment(
   id: number,
 ): Promise<CodeCommentContext> {
   const pull = namesOf(repo, number);
-  const [row] = await selectCodeComments(ctx.db).where(
-    and(eq(codeComments.entryId, id), isOfPull(repo, number), isReviewVisible(ctx)),
-  );
+  const [row] = await commentById(ctx.db, { ...reviewedPullOf(ctx, repo, number), id });
   if (!row || !isIssueVisible(repo, pull.row)) throw notFound("comment does not exist");
   return toContext(pull, row);
 }
+
+const commentById = prepare((db, { id, ...pull }: Params<ReviewedPull & { id: number }>) =>
+  selectCodeComments(db).where(allOf(eq(codeComments.entryId, id), isVisibleOf(pull))),
+);

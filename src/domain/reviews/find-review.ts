@@ -2,7 +2,8 @@ import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { askedTeam } from "../../auth/access/reviewing-teams.ts";
 import type { Ctx } from "../../context.ts";
-import { columnsOf, type Database, qualified } from "../../db/db.ts";
+import { allOf, columnsOf, type Database, qualified } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { issues, reviews, timelineEntries, users } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueNames } from "../../shapes/issues/issue.ts";
@@ -43,10 +44,10 @@ const toReviewContext = (
 });
 
 /** Selects the id of a pull request by its number. */
-export const idOfPull = (repo: RepositoryContext, number: number): SQL => sql`(
+export const idOfPull = (repoId: SQL, number: SQL): SQL => sql`(
   select ${issues.id}
   from ${issues}
-  where ${isNumbered(repo.row.id, number)} and ${issues.isPull}
+  where ${isNumbered(repoId, number)} and ${issues.isPull}
 )`;
 
 /** Selects the id of its poster. */
@@ -67,19 +68,40 @@ export async function listReviews(
   number: number,
   { size, offset }: Slice,
 ): Promise<Listed<ReviewContext>> {
-  const { db } = ctx;
-  const isListed = and(sql`${reviews.issueId} = ${idOfPull(repo, number)}`, isReviewVisible(ctx));
-  const total = sql<number>`(select count(*) from ${reviews} where ${isListed})`;
-  const [[pull], rows] = await db.batch([
-    db
-      .select({ ...NAMES, total: qualified<number>(total).as("total") })
-      .from(issues)
-      .where(and(isNumbered(repo.row.id, number), eq(issues.isPull, true))),
-    selectReviews(db).where(isListed).orderBy(asc(reviews.id)).limit(size).offset(offset),
-  ]);
+  const asked = { ...reviewedPullOf(ctx, repo, number), size, offset };
+  const [[pull], rows] = await ctx.db.batch(reviewPage(ctx.db, asked));
   if (!pull || !isIssueVisible(repo, pull)) throw notFound("pull request does not exist");
   return { items: rows.map((row) => toReviewContext({ repo, row: pull }, row)), total: pull.total };
 }
+
+/** A pull request whose reviews a caller reads. */
+export interface ReviewedPull {
+  readonly repoId: number;
+  readonly number: number;
+  /** Null for an anonymous caller. */
+  readonly callerId: number | null;
+}
+
+export const reviewedPullOf = (
+  { actor }: Ctx,
+  { row }: RepositoryContext,
+  number: number,
+): ReviewedPull => ({ repoId: row.id, number, callerId: actor.user?.id ?? null });
+
+const isVisibleOf = ({ repoId, number, callerId }: Params<ReviewedPull>): SQL =>
+  allOf(sql`${reviews.issueId} = ${idOfPull(repoId, number)}`, isReviewVisible(callerId));
+
+const reviewPage = prepareAll((db, { size, offset, ...pull }: Params<ReviewedPull & Slice>) => {
+  const isListed = isVisibleOf(pull);
+  const total = sql<number>`(select count(*) from ${reviews} where ${isListed})`;
+  return [
+    db
+      .select({ ...NAMES, total: qualified<number>(total).as("total") })
+      .from(issues)
+      .where(and(isNumbered(pull.repoId, pull.number), eq(issues.isPull, true))),
+    selectReviews(db).where(isListed).orderBy(asc(reviews.id)).limit(size).offset(offset),
+  ] as const;
+});
 
 const NAMES = { number: issues.number, isPull: issues.isPull };
 
@@ -95,14 +117,12 @@ export async function findReview(
   number: number,
   id: number,
 ): Promise<ReviewContext> {
-  const [row] = await selectReviews(ctx.db).where(
-    and(
-      eq(reviews.id, id),
-      sql`${reviews.issueId} = ${idOfPull(repo, number)}`,
-      isReviewVisible(ctx),
-    ),
-  );
+  const [row] = await reviewById(ctx.db, { ...reviewedPullOf(ctx, repo, number), id });
   const pull = { number, isPull: true };
   if (!row || !isIssueVisible(repo, pull)) throw notFound("review does not exist");
   return toReviewContext({ repo, row: pull }, row);
 }
+
+const reviewById = prepare((db, { id, ...pull }: Params<ReviewedPull & { id: number }>) =>
+  selectReviews(db).where(allOf(eq(reviews.id, id), isVisibleOf(pull))),
+);

@@ -22,9 +22,11 @@ export const isVoting = ({ state }: Pick<Review, "state">): boolean =>
  * The condition that the caller may see a review: pending ones are their author's alone.
  *
  * SECURITY: not even administrators see them.
+ *
+ * @param callerId Null for an anonymous caller.
  */
-export const isReviewVisible = ({ actor }: Ctx): SQL =>
-  sql`(${reviews.state} <> 'pending' or ${reviews.reviewerId} = ${actor.user?.id ?? null})`;
+export const isReviewVisible = (callerId: number | null | SQL): SQL =>
+  sql`(${reviews.state} <> 'pending' or ${reviews.reviewerId} = ${callerId})`;
 
 /**
  * The statement that lets the last review of some users which approves or asks for changes count again, where the request

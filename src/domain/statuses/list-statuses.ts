@@ -1,7 +1,8 @@
 import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { columnsOf } from "../../db/db.ts";
+import { columnsOf, type Database } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { commitStatuses, type CommitState, type Repository, users } from "../../db/schema/index.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { CombinedState, StatusEntry } from "../../shapes/git/commit-status.ts";
@@ -21,23 +22,25 @@ export async function listStatuses(
   { state, isOldestFirst }: StatusQuery,
   { size, offset }: Slice,
 ): Promise<Listed<StatusEntry>> {
-  const isListed = and(
-    isOfCommit(repo, commitOid),
-    state === undefined ? undefined : eq(commitStatuses.state, state),
-  );
-  const [rows, [counted]] = await ctx.db.batch([
-    selectStatuses(ctx)
+  const asked = { repoId: repo.id, commitOid, state, isOldestFirst, size, offset };
+  const [rows, [counted]] = await ctx.db.batch(statusPage(ctx.db, asked));
+  return { items: rows.map(toEntry), total: counted?.total ?? 0 };
+}
+
+const statusPage = prepareAll((db, p: Params<StatusesOfCommit & StatusQuery>) => {
+  const isListed = and(isOfCommit(p), p.state && eq(commitStatuses.state, p.state));
+  return [
+    selectStatuses(db)
       .where(isListed)
-      .orderBy((isOldestFirst ? asc : desc)(commitStatuses.number))
-      .limit(size)
-      .offset(offset),
-    ctx.db
+      .orderBy((p.isOldestFirst ? asc : desc)(commitStatuses.number))
+      .limit(p.size)
+      .offset(p.offset),
+    db
       .select({ total: count().as("total") })
       .from(commitStatuses)
       .where(isListed),
-  ]);
-  return { items: rows.map(toEntry), total: counted?.total ?? 0 };
-}
+  ] as const;
+});
 
 /** Lists the latest status of each context of a commit, with the combined state. */
 export async function combineStatuses(
@@ -46,26 +49,8 @@ export async function combineStatuses(
   commitOid: Oid,
   { size, offset }: Slice,
 ): Promise<Listed<StatusEntry> & { state: CombinedState }> {
-  const isThis = isOfCommit(repo, commitOid);
-  const latest = sql`(
-    select max(${commitStatuses.number})
-    from ${commitStatuses}
-    where ${isThis}
-    group by ${commitStatuses.context}
-  )`;
-  const isLatest = and(isThis, sql`${commitStatuses.number} in ${latest}`);
-  const [rows, counts] = await ctx.db.batch([
-    selectStatuses(ctx)
-      .where(isLatest)
-      .orderBy(desc(commitStatuses.number))
-      .limit(size)
-      .offset(offset),
-    ctx.db
-      .select({ state: commitStatuses.state, count: count().as("n") })
-      .from(commitStatuses)
-      .where(isLatest)
-      .groupBy(commitStatuses.state),
-  ]);
+  const asked = { repoId: repo.id, commitOid, size, offset };
+  const [rows, counts] = await ctx.db.batch(latestStatuses(ctx.db, asked));
   return {
     items: rows.map(toEntry),
     total: counts.reduce((sum, each) => sum + each.count, 0),
@@ -73,16 +58,44 @@ export async function combineStatuses(
   };
 }
 
+const latestStatuses = prepareAll((db, p: Params<StatusesOfCommit>) => {
+  const isThis = isOfCommit(p);
+  const latest = sql`(
+    select max(${commitStatuses.number})
+    from ${commitStatuses}
+    where ${isThis}
+    group by ${commitStatuses.context}
+  )`;
+  const isLatest = and(isThis, sql`${commitStatuses.number} in ${latest}`);
+  return [
+    selectStatuses(db)
+      .where(isLatest)
+      .orderBy(desc(commitStatuses.number))
+      .limit(p.size)
+      .offset(p.offset),
+    db
+      .select({ state: commitStatuses.state, count: count().as("n") })
+      .from(commitStatuses)
+      .where(isLatest)
+      .groupBy(commitStatuses.state),
+  ] as const;
+});
+
 function combine(states: ReadonlySet<CommitState>): CombinedState {
   if (states.size === 0) return "";
   if (states.has("error") || states.has("failure")) return "failure";
   return states.has("pending") ? "pending" : "success";
 }
 
-const isOfCommit = (repo: Repository, commitOid: Oid): SQL | undefined =>
-  and(eq(commitStatuses.repoId, repo.id), eq(commitStatuses.commitOid, commitOid));
+interface StatusesOfCommit extends Slice {
+  readonly repoId: number;
+  readonly commitOid: string;
+}
 
-const selectStatuses = ({ db }: Ctx) =>
+const isOfCommit = ({ repoId, commitOid }: Params<StatusesOfCommit>): SQL | undefined =>
+  and(eq(commitStatuses.repoId, repoId), eq(commitStatuses.commitOid, commitOid));
+
+const selectStatuses = (db: Database) =>
   db
     .select({ status: columnsOf(commitStatuses, "s"), creator: columnsOf(users, "u") })
     .from(commitStatuses)

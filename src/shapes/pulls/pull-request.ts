@@ -107,8 +107,24 @@ function isMergeable(context: PullContext): boolean {
   return isFit && (row.isClosed || isJudged(context)) && !isDraftTitle(row.title);
 }
 
-/** Formats a pull request for `viewer`, as it is in lists. */
-export function toListedPullRequest(context: PullContext, viewer: Viewer): PullRequest {
+/** Formats pull requests for `viewer`, as they are in lists. */
+export function toListedPullRequests(
+  contexts: readonly PullContext[],
+  viewer: Viewer,
+): PullRequest[] {
+  // Most have the same repository as base and as head.
+  const shapes = new Map<RepositoryContext, Repository>();
+  const toShape = (repo: RepositoryContext): Repository => {
+    const shape = shapes.get(repo) ?? toRepository(repo, viewer);
+    shapes.set(repo, shape);
+    return shape;
+  };
+  return contexts.map((each) => toListed(each, viewer, toShape));
+}
+
+type ToShape = (repo: RepositoryContext) => Repository;
+
+function toListed(context: PullContext, viewer: Viewer, toShape: ToShape): PullRequest {
   const { repo, row, pull, poster, milestone, merger } = context;
   const assignees = context.assignees.map((each) => toUser(each, viewer));
   const htmlUrl = issueHtmlUrlOf(context, viewer);
@@ -144,9 +160,9 @@ export function toListedPullRequest(context: PullContext, viewer: Viewer): PullR
       ref: pull.baseBranch,
       sha: context.baseTip ?? pull.judgedBaseOid,
       repo_id: row.repoId,
-      repo: toRepository(repo, viewer),
+      repo: toShape(repo),
     },
-    head: toHead(context, viewer),
+    head: toHead(context, toShape),
     merge_base: pull.mergeBaseOid,
     due_date: formatTimeOrNull(row.deadlineAt),
     created_at: formatTime(row.createdAt),
@@ -158,13 +174,13 @@ export function toListedPullRequest(context: PullContext, viewer: Viewer): PullR
 
 /** Formats a pull request for `viewer`. */
 export const toPullRequest = (context: PullContext, viewer: Viewer): PullRequest => ({
-  ...toListedPullRequest(context, viewer),
+  ...toListed(context, viewer, (repo) => toRepository(repo, viewer)),
   additions: context.pull.additions,
   deletions: context.pull.deletions,
   changed_files: context.pull.changedFiles,
 });
 
-function toHead(context: PullContext, viewer: Viewer): PullRequest["head"] {
+function toHead(context: PullContext, toShape: ToShape): PullRequest["head"] {
   const { row, pull, headRepo, headTip } = context;
   // SECURITY: a pull request does not open the repository of its head to everybody who may read it.
   const isShown = headRepo !== undefined && headRepo.permission.mode !== ACCESS.none;
@@ -173,6 +189,6 @@ function toHead(context: PullContext, viewer: Viewer): PullRequest["head"] {
     ref: headTip === undefined ? `refs/pull/${row.number}/head` : pull.headBranch,
     sha: pull.headOid,
     repo_id: pull.headRepoId,
-    repo: isShown ? toRepository(headRepo, viewer) : null,
+    repo: isShown ? toShape(headRepo) : null,
   };
 }

@@ -166,6 +166,7 @@ async function findReplied(
 ): Promise<ReadonlyMap<number, CodeComment>> {
   const ids = wanted.map(({ repliedId }) => repliedId).filter((id) => id !== 0);
   if (ids.length === 0) return new Map();
+  const callerId = ctx.actor.user?.id ?? null;
   const found = await ctx.db
     .select()
     .from(codeComments)
@@ -176,7 +177,7 @@ async function findReplied(
         // SECURITY: an answer to a pending comment of another would tell of it.
         sql`exists (
           select 1 from ${reviews}
-          where ${reviews.id} = ${codeComments.reviewId} and ${isReviewVisible(ctx)}
+          where ${reviews.id} = ${codeComments.reviewId} and ${isReviewVisible(callerId)}
         )`,
       ),
     );

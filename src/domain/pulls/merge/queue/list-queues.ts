@@ -1,7 +1,8 @@
 import { and, asc, count, eq, isNull, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
-import { columnsOf, qualified } from "../../../../db/db.ts";
+import { allOf, columnsOf, type Database, qualified } from "../../../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../../../db/prepared.ts";
 import {
   issues,
   type MergeQueue,
@@ -23,7 +24,7 @@ import { loadRules } from "../../../protections/select-rules.ts";
 import type { Listed, Slice } from "../../../slice.ts";
 
 /** Selects pull requests in queues, with their position from 1. Those that are merged are about to go. */
-const selectEntries = ({ db }: Pick<Ctx, "db">, isWanted: SQL) =>
+const selectEntries = (db: Database, isWanted: SQL) =>
   db
     .select({
       entry: columnsOf(mergeQueueEntries, "entry"),
@@ -57,10 +58,14 @@ export async function findQueueEntry(
   ctx: Ctx,
   { row }: PullContext,
 ): Promise<MergeQueueEntryContext> {
-  const [found] = await selectEntries(ctx, eq(mergeQueueEntries.issueId, row.id)).limit(1);
+  const [found] = await entryOfIssue(ctx.db, { issueId: row.id });
   if (!found) throw notFound("the pull request is in no merge queue");
   return found;
 }
+
+const entryOfIssue = prepare((db, { issueId }: Params<{ issueId: number }>) =>
+  selectEntries(db, eq(mergeQueueEntries.issueId, issueId)).limit(1),
+);
 
 /** The number of pull requests in a queue. */
 const lengthOf = qualified<number>(sql`(
@@ -80,22 +85,26 @@ export async function listQueues(
   { row }: RepositoryContext,
   { size, offset }: Slice,
 ): Promise<Listed<MergeQueueContext>> {
-  const isOfThis = eq(mergeQueues.repoId, row.id);
-  const [[counted], items] = await db.batch([
+  const [[counted], items] = await db.batch(queuePage(db, { repoId: row.id, size, offset }));
+  return { items, total: counted?.total ?? 0 };
+}
+
+const queuePage = prepareAll((db, { repoId, size, offset }: Params<Slice & { repoId: number }>) => {
+  const isOfThis = eq(mergeQueues.repoId, repoId);
+  return [
     db
       .select({ total: count().as("total") })
       .from(mergeQueues)
       .where(isOfThis),
-    db
-      .select({ queue: columnsOf(mergeQueues, "queue"), length: lengthOf })
-      .from(mergeQueues)
-      .where(isOfThis)
-      .orderBy(asc(mergeQueues.branch))
-      .limit(size)
-      .offset(offset),
-  ]);
-  return { items, total: counted?.total ?? 0 };
-}
+    selectQueues(db).where(isOfThis).orderBy(asc(mergeQueues.branch)).limit(size).offset(offset),
+  ] as const;
+});
+
+const selectQueues = (db: Database) =>
+  db
+    .select({ queue: columnsOf(mergeQueues, "queue"), length: lengthOf })
+    .from(mergeQueues)
+    .$dynamic();
 
 /** A merge queue with a page of its pull requests, first to last. */
 export interface QueuePage {
@@ -116,21 +125,22 @@ export async function readQueue(
   branch: string,
   { size, offset }: Slice,
 ): Promise<QueuePage> {
-  const { db } = ctx;
-  const isThis = and(eq(mergeQueues.repoId, repo.row.id), eq(mergeQueues.branch, branch)) as SQL;
-  const [[found], items] = await db.batch([
-    db
-      .select({ queue: columnsOf(mergeQueues, "queue"), length: lengthOf })
-      .from(mergeQueues)
-      .where(isThis),
-    selectEntries(ctx, isThis).limit(size).offset(offset),
-  ]);
+  const wanted = { repoId: repo.row.id, branch, size, offset };
+  const [[found], items] = await ctx.db.batch(queueOfBranch(ctx.db, wanted));
   if (found) return { context: found, entries: { items, total: found.length } };
   const rules = rulesOfBranch(await loadRules(ctx, repo), branch, ctx.git.budget);
   if (!mergeQueueOf(rules)) throw notFound("the branch has no merge queue");
   const queue: MergeQueue = { ...EMPTY, repoId: repo.row.id, branch };
   return { context: { queue, length: 0 }, entries: { items: [], total: 0 } };
 }
+
+const queueOfBranch = prepareAll((db, p: Params<Slice & { repoId: number; branch: string }>) => {
+  const isThis = allOf(eq(mergeQueues.repoId, p.repoId), eq(mergeQueues.branch, p.branch));
+  return [
+    selectQueues(db).where(isThis),
+    selectEntries(db, isThis).limit(p.size).offset(p.offset),
+  ] as const;
+});
 
 const EMPTY: Omit<MergeQueue, "repoId" | "branch"> = {
   id: 0,
