@@ -1,17 +1,6 @@
 /** The reads whose SQL is built anew for each request. The list may only become shorter. */
 export const BUILDING: ReadonlySet<string> = new Set([
-  "issueCheckSubscription",
-  "issueGetCommentHistory",
-  "issueGetCommentReactions",
-  "issueGetComments",
-  "issueGetCommentsAndTimeline",
-  "issueGetHistory",
-  "issueGetIssueReactions",
-  "issueGetRepoComments",
-  "issueListBlocks",
-  "issueListIssueDependencies",
   "issueSearchIssues",
-  "issueSubscriptions",
   "repoCheckCollaborator",
   "repoGenerateReleaseNotes",
   "repoGetAssignees",
