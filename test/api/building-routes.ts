@@ -1,6 +1,5 @@
 /** The reads whose SQL is built anew for each request. The list may only become shorter. */
 export const BUILDING: ReadonlySet<string> = new Set([
-  "issueSearchIssues",
   "repoGetBranchProtection",
   "repoGetCombinedStatusByRef",
   "repoGetCommitPullRequest",

@@ -1,4 +1,4 @@
-import { asc, sql, type SQL } from "drizzle-orm";
+import { asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { selectCollaboratorPage } from "../../auth/access/collaborators.ts";
@@ -107,9 +107,9 @@ const eligiblePage = prepareAll(
 const eligibleSelf = prepare(
   (db, { repo, userId }: Params<{ repo: RepositoryIds; userId: number | null }>, role: Role) =>
     db
-      .select({ id: sql<number>`${userId}`.as("id") })
-      .from(sql`(select 1)`)
-      .where(sql`${userId} in ${eligibleIds(repo, role)}`),
+      .select({ id: users.id })
+      .from(users)
+      .where(allOf(eq(users.id, userId), sql`${users.id} in ${eligibleIds(repo, role)}`)),
 );
 
 /** Who reads which users have a role in a repository. */

@@ -7,8 +7,9 @@ import { is, Param, SQL, sql } from "drizzle-orm";
 export class Arguments {
   readonly #values: unknown[] = [];
 
-  /** A text as an expression. */
-  text(value: string): SQL {
+  /** A text as an expression; a parameter of a prepared statement stays one. */
+  text(value: string | SQL): SQL {
+    if (typeof value !== "string") return value;
     return sql.raw(`(select list ->> ${this.#add(value)} from arguments)`);
   }
 

@@ -2,6 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 
 import { isTeamAsked, pullsAskingTeamsOf } from "../../auth/access/requested-teams.ts";
 import { allOf } from "../../db/db.ts";
+import { lowered } from "../../db/ids-of-names.ts";
 import {
   issueAssignees,
   issueLabels,
@@ -18,8 +19,8 @@ import type { IssueFilter, Missing, PersonRole, PullFilter } from "./issue-query
 // Conditions on the `issues` rows of a query.
 
 /** Selects the id of a user by name; none if there is no such user. */
-export const userIdOf = (args: Arguments, name: string): SQL => sql`(
-  select id from users where lower_name = ${args.text(name.toLowerCase())}
+export const userIdOf = (args: Arguments, name: string | SQL): SQL => sql`(
+  select id from users where lower_name = ${args.text(lowered(name))}
 )`;
 
 const hasPerson = (role: PersonRole, userId: SQL): SQL =>

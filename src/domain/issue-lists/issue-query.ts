@@ -1,3 +1,5 @@
+import type { SQL } from "drizzle-orm";
+
 /** The orders of lists and searches of issues, by the words of the query parameter `sort`. */
 export const ISSUE_SORTS = [
   "newest",
@@ -27,9 +29,10 @@ export type PersonRole =
   | "reviewed";
 
 /** A user by whom a list is filtered. */
-export interface PersonFilter {
+export interface PersonFilter<Name extends string | SQL = string | SQL> {
   readonly role: PersonRole;
-  readonly name: string;
+  /** A parameter of a prepared statement is bound in lower case. */
+  readonly name: Name;
 }
 
 /** What pull requests only are filtered by; undefined where it makes no difference. */

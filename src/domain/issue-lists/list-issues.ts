@@ -16,7 +16,7 @@ import type { Listed, Slice } from "../slice.ts";
 import { selectIssues, toIssueContext, unitOf } from "../issues/find-issue.ts";
 import { Arguments, integer } from "./arguments.ts";
 import { isUpdatedIn, keyOf } from "./conditions.ts";
-import { type IssueFilter, NAMES_NOTHING } from "./issue-query.ts";
+import { type IssueFilter, NAMES_NOTHING, type PersonFilter } from "./issue-query.ts";
 import { conditionsOf, labelNamesOf, milestoneTableOf, namedTables } from "./named-filters.ts";
 import { type ListOrder, orderOf, termsOf } from "./orders.ts";
 import {
@@ -27,7 +27,7 @@ import {
   pageIds,
   sourcesOf,
 } from "./sources.ts";
-import { hasText, matchingIssueIds, scopeOf } from "./text-match.ts";
+import { hasText, matchingIssueIds, scopeOf, textOf } from "./text-match.ts";
 
 /** Issues beyond the page that a total counts at most, where no counter is stored. */
 const TOTAL_MAX = 10_000;
@@ -39,7 +39,7 @@ interface ListQuery {
   /** Undefined if nothing can match. */
   readonly filter: IssueFilter | undefined;
   /** Users of whom one that is not visible to the caller fails the list. */
-  readonly requiredPeople: IssueFilter["people"];
+  readonly requiredPeople: readonly PersonFilter<string>[];
 }
 
 /**
@@ -134,7 +134,7 @@ const isPlain = (filter: IssueFilter): boolean =>
   Object.entries(filter).every(([name, value]) => SHAPE.has(name) || isEmpty(value));
 
 /** Whether a part of a filter asks for nothing: it is missing, an empty list, or only has such parts. */
-const isEmpty = (value: unknown): boolean =>
+export const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   (typeof value === "object" && Object.values(value ?? {}).every((each) => each === undefined));
 
@@ -273,7 +273,7 @@ function textStatements(
   tables: readonly SQL[],
 ): Statements {
   const isOldest = order.isByAge && !order.isDescending;
-  const matching = matchingIssueIds(filter, { scope: scopeOf(repoId), isOldest });
+  const matching = matchingIssueIds(textOf(filter), { scope: scopeOf(repoId), isOldest });
   const columns = { isPull: sql`${issues.isPull}`, isClosed: sql`${issues.isClosed}` };
   // The documents come in the order of issues, and the outer loop keeps it.
   const found = sql`
