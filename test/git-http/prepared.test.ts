@@ -80,8 +80,8 @@ const CALLERS: Readonly<Record<string, (owner: TestUser) => Sending>> = {
   "a password": ({ name, password }) => ({ headers: basic(name, password) }),
 };
 
-const cases = Object.keys(READS).flatMap((read) =>
-  Object.keys(CALLERS).map((caller) => [read, caller] as const),
+const cases = Object.entries(READS).flatMap(([name, read]) =>
+  Object.entries(CALLERS).map(([caller, toSending]) => [name, caller, read, toSending] as const),
 );
 
 let places: readonly [Place, Place];
@@ -90,13 +90,14 @@ beforeAll(async () => {
 });
 
 describe("the SQL of a request of git", () => {
-  it.each(cases)("is built once and bound for other rows: %s by %s", async (read, caller) => {
+  it.each(cases)("is built once and bound for other rows: %s by %s", async (...each) => {
+    const [, , read, toSending] = each;
     const lines = [];
     for (const place of places) {
-      const sending = CALLERS[caller]?.(place.owner) ?? {};
+      const sending = toSending(place.owner);
       // A password is hashed and recorded once.
       await call("GET", "/version", sending);
-      const { line } = await logged(async () => READS[read]!(place, sending));
+      const { line } = await logged(() => read(place, sending));
       lines.push(line);
     }
     const [, second] = lines;

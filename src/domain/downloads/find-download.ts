@@ -145,8 +145,12 @@ const releaseFile = prepare((db, p: Params<{ release: ReleaseQuery; name: string
 
 /** Counts a download. */
 export async function countDownload({ db }: Ctx, { id }: Attachment): Promise<void> {
-  await db
+  await countOne(db, { id });
+}
+
+const countOne = prepare((db, { id }: Params<{ id: number }>) =>
+  db
     .update(attachments)
     .set({ downloadCount: sql`${attachments.downloadCount} + 1` })
-    .where(eq(attachments.id, id));
-}
+    .where(eq(attachments.id, id)),
+);

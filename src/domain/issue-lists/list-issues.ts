@@ -27,7 +27,7 @@ import {
   pageIds,
   sourcesOf,
 } from "./sources.ts";
-import { hasText, matchingIssueIds, scopeOf, textOf } from "./text-match.ts";
+import { hasText, matchingIssueIds, scopeOf, searchTextOf } from "./text-match.ts";
 
 /** Issues beyond the page that a total counts at most, where no counter is stored. */
 const TOTAL_MAX = 10_000;
@@ -273,7 +273,7 @@ function textStatements(
   tables: readonly SQL[],
 ): Statements {
   const isOldest = order.isByAge && !order.isDescending;
-  const matching = matchingIssueIds(textOf(filter), { scope: scopeOf(repoId), isOldest });
+  const matching = matchingIssueIds(searchTextOf(filter), { scope: scopeOf(repoId), isOldest });
   const columns = { isPull: sql`${issues.isPull}`, isClosed: sql`${issues.isClosed}` };
   // The documents come in the order of issues, and the outer loop keeps it.
   const found = sql`

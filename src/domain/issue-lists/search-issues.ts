@@ -17,7 +17,7 @@ import { isEmpty } from "./list-issues.ts";
 import { orderOf, termsOf } from "./orders.ts";
 import { ownerIdOf, type SearchScope, teamIdOf } from "./search-scope.ts";
 import { FOUND_MAX, searchStatements } from "./search-statements.ts";
-import { hasText, textOf } from "./text-match.ts";
+import { hasText, searchTextOf } from "./text-match.ts";
 
 /** A search over all repositories that the caller sees. */
 interface IssueSearch {
@@ -71,14 +71,13 @@ function selectFound({ db, actor }: Ctx, search: IssueSearch, slice: Slice) {
     owner: search.scope.owner?.toLowerCase(),
     team: search.scope.team?.toLowerCase(),
   };
-  const text = filter && hasText(filter) ? textOf(filter) : undefined;
+  const text = filter && hasText(filter) ? searchTextOf(filter) : undefined;
   const reach = reachOf(filter, slice);
   const asked = { principal: principalOf(actor), scope, priorityRepoId, text, reach };
   const shape = filter && shapeOf(filter);
-  if (!shape) return toStatements(db, asked, filter);
-  const name = filter.people[0]?.name;
-  const person = typeof name === "string" ? name.toLowerCase() : undefined;
-  return foundOfShape(db, { ...asked, person }, shape);
+  const { name = "" } = filter?.people[0] ?? {};
+  if (!shape || typeof name !== "string") return toStatements(db, asked, filter);
+  return foundOfShape(db, { ...asked, person: name.toLowerCase() }, shape);
 }
 
 /** What the statements of a search take of the request. */
@@ -86,7 +85,7 @@ interface Asked {
   readonly principal: Principal;
   readonly scope: SearchScope<string>;
   readonly priorityRepoId: number | undefined;
-  /** The words, as `textOf` returns them. */
+  /** The words, as `searchTextOf` returns them. */
   readonly text: string | undefined;
   readonly reach: Reach;
 }
@@ -118,20 +117,31 @@ interface SearchShape extends Pick<IssueFilter, "isPull" | "isClosed" | "sort"> 
 
 /** The shape of a filter; undefined if it asks for more. */
 function shapeOf(filter: IssueFilter): SearchShape | undefined {
-  const { isPull, isClosed, sort, people, words, parts, ...rest } = filter;
+  const { isPull, isClosed, sort, people } = filter;
   const [person, ...more] = people;
-  return more.length === 0 && Object.values(rest).every(isEmpty)
-    ? { isPull, isClosed, sort, role: person?.role }
-    : undefined;
+  const isMore = Object.entries(filter).some(
+    ([name, value]) => !PREPARED.has(name) && !isEmpty(value),
+  );
+  return isMore || more.length > 0 ? undefined : { isPull, isClosed, sort, role: person?.role };
 }
+
+/** The parts of a filter whose statements are prepared; of users, one. */
+const PREPARED: ReadonlySet<string> = new Set([
+  "isPull",
+  "isClosed",
+  "sort",
+  "people",
+  "words",
+  "parts",
+]);
 
 const foundOfShape = prepareAll(
   (
     db,
-    { person, ...asked }: Params<Asked & { person: string | undefined }>,
+    { person, ...asked }: Params<Asked & { person: string }>,
     { role, ...shape }: SearchShape,
   ) => {
-    const people = role && person ? [{ role, name: person }] : [];
+    const people = role ? [{ role, name: person }] : [];
     return toStatements(db, asked, { ...NAMES_NOTHING, ...shape, people });
   },
 );
@@ -149,10 +159,11 @@ function toStatements(
     terms.unshift(sql`(${issues.repoId} = ${integer(priorityRepoId)}) desc`);
   }
   const statements = filter && searchStatements(principal, { filter, text, scope, priorityRepoId });
-  const ids: SQL = statements
+  const found = statements?.find({ all: reach.found, byWords: reach.foundByWords });
+  const ids: SQL = found
     ? sql`
         select ${issues.id} from ${issues}
-        where ${issues.id} in (${statements.find({ all: reach.found, byWords: reach.foundByWords })})
+        where ${issues.id} in (${found})
         order by ${sql.join(terms, sql`, `)}
         limit ${integer(reach.size)} offset ${integer(reach.offset)}`
     : sql`select id from ${issues} where 0`;

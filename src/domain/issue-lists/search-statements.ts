@@ -41,16 +41,16 @@ export interface SearchStatements {
 }
 
 /** How many issues a statement finds at most: values, or parameters of a prepared statement. */
-export interface SearchMax {
+interface SearchMax {
   readonly all: number | SQL;
   /** Of those that are found by words; no more than `FOUND_MAX`. */
   readonly byWords: number | SQL;
 }
 
 /** What a search looks for and where. */
-export interface SearchQuery {
+export interface WantedIssues {
   readonly filter: IssueFilter;
-  /** The words of the filter, as `textOf` returns them; undefined without any. */
+  /** The words of the filter, as `searchTextOf` returns them; undefined without any. */
   readonly text: string | SQL | undefined;
   readonly scope: SearchScope;
   /** A repository whose first issues are found in any case. */
@@ -59,7 +59,7 @@ export interface SearchQuery {
 
 export function searchStatements(
   principal: PrincipalSql,
-  { filter, text, scope, priorityRepoId }: SearchQuery,
+  { filter, text, scope, priorityRepoId }: WantedIssues,
 ): SearchStatements {
   const args = new Arguments();
   const searched = searchedOf(principal, scope);

@@ -18,7 +18,7 @@ export const hasText = ({ words }: TextFilter): boolean => words.length > 0;
  *
  * The index finds whole words in any case and without accents. A number alone also finds the issue of that number.
  *
- * @param text  What `textOf` returns.
+ * @param text  What `searchTextOf` returns.
  * @param scope The condition on the words of the scope, in the syntax of the index, as a text in SQL; undefined for all
  * repositories.
  */
@@ -47,7 +47,7 @@ export const scopeOfSome = (repoIds: SQL): SQL => sql`(
 )`;
 
 /** The words of a filter in the syntax of the index. */
-export function textOf({ words, parts }: TextFilter): string {
+export function searchTextOf({ words, parts }: TextFilter): string {
   const columns = (parts.length > 0 ? [...new Set(parts)] : SEARCHED_PARTS).join(" ");
   const inText = `{${columns}} : (${words.map(quotePhrase).join(" AND ")})`;
   const [number] =
