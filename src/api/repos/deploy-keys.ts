@@ -1,10 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { and, eq } from "drizzle-orm";
 
-import { publicKeys } from "../../db/schema/index.ts";
-import { listDeployKeys } from "../../domain/keys/list-ssh-keys.ts";
+import { findDeployKey, listDeployKeys } from "../../domain/keys/list-ssh-keys.ts";
 import { addDeployKey, removeDeployKey } from "../../domain/keys/ssh-keys.ts";
-import { notFound, unauthenticated } from "../../lib/failure.ts";
+import { unauthenticated } from "../../lib/failure.ts";
 import { DeployKey, toDeployKey } from "../../shapes/keys/public-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -105,9 +103,7 @@ deployKeys.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const { id } = c.req.valid("param");
-    const isThis = and(eq(publicKeys.id, id), eq(publicKeys.repoId, repo.row.id));
-    const [key] = await ctx.db.select().from(publicKeys).where(isThis);
-    if (!key) throw notFound();
+    const key = await findDeployKey(ctx, repo.row, id);
     return c.json(toDeployKey(key, repo, viewer), 200);
   },
 );

@@ -1,16 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { eq } from "drizzle-orm";
 
-import { isAllowed } from "../../auth/access/permission.ts";
-import { TO_SEE } from "../../auth/access/requirement.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
-import { repositories as repositoryTable } from "../../db/schema/index.ts";
 import { mirrorEditStatements } from "../../domain/mirrors/pull/edit-mirror.ts";
 import { createRepository } from "../../domain/repos/create-repository.ts";
 import { deleteRepository } from "../../domain/repos/delete-repository.ts";
 import { editRepository } from "../../domain/repos/edit-repository.ts";
 import { findRelated } from "../../domain/repos/find-related.ts";
-import { selectRepositories, toRepositoryContext } from "../../domain/repos/find-repository.ts";
+import { findRepositoryById } from "../../domain/repos/find-repository.ts";
 import { listReachableRepositories } from "../../domain/repos/list-repositories.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
@@ -94,11 +89,8 @@ repositories.openapi(
   }),
   async (c) => {
     const { ctx, viewer } = c.var;
-    const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(
-      eq(repositoryTable.id, c.req.valid("param").id),
-    );
-    const repo = row && toRepositoryContext(ctx.actor, row);
-    if (!repo || !isAllowed(repo, TO_SEE)) throw notFound();
+    const repo = await findRepositoryById(ctx, c.req.valid("param").id);
+    if (!repo) throw notFound();
     return c.json(toRepository(await findRelated(ctx, repo), viewer), 200);
   },
 );

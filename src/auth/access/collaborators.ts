@@ -2,6 +2,7 @@ import { and, asc, eq, ne, or, sql, type SQL } from "drizzle-orm";
 
 import { allOf, columnsOf, flagColumn, type Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import type { Params } from "../../db/prepared.ts";
 import { collaborations, repositories, users, type Repository } from "../../db/schema/index.ts";
 import { isBlockBetween, unlessBlocked } from "./blocks.ts";
 
@@ -19,7 +20,7 @@ export function selectCollaboratorPage(
   db: Database,
   repoId: number | SQL,
   isListed: SQL,
-  { size, offset }: { size: number; offset: number },
+  { size, offset }: Params<{ size: number; offset: number }>,
 ) {
   const isOne = allOf(eq(collaborations.repoId, repoId), isListed);
   const page = db

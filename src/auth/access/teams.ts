@@ -11,7 +11,7 @@ import {
   teams,
   users,
 } from "../../db/schema/index.ts";
-import type { Actor } from "../actor.ts";
+import type { PrincipalSql } from "../principal.ts";
 import { isMemberOf, isOwnerOf } from "./organizations.ts";
 
 /** Selects a team with its organization and a user's roles in both. */
@@ -180,11 +180,15 @@ export const teamMemberIds = (teamId: number | SQL): SQL => sql`(
 /**
  * Selects the id of an organization's team by name; none for callers outside of the organization, who know of no teams.
  */
-export const teamIdSeenBy = ({ user, isSiteAdmin }: Actor, orgId: SQL, name: string): SQL => sql`(
+export const teamIdSeenBy = (
+  { userId, isSiteAdmin }: PrincipalSql,
+  orgId: SQL,
+  name: string | SQL,
+): SQL => sql`(
   select ${teams.id} from ${teams}
   where ${teams.orgId} = ${orgId}
-    and ${teams.lowerName} = ${name.toLowerCase()}
-    and ${isSiteAdmin ? sql`1` : isMemberOf(orgId, sql`${user?.id ?? null}`)}
+    and ${isTeamNamed(name)}
+    and ${isSiteAdmin ? sql`1` : isMemberOf(orgId, sql`${userId ?? null}`)}
 )`;
 
 /** Selects teams by a query for their ids, whether or not the caller may see them. */

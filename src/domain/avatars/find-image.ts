@@ -1,6 +1,7 @@
 import { and, eq, isNull } from "drizzle-orm";
 
 import type { BaseCtx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { type AvatarImage, avatarImages } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 
@@ -12,10 +13,14 @@ import { notFound } from "../../lib/failure.ts";
  * @throws Failure `not_found` if nothing refers to such an image.
  */
 export async function findImage({ db }: Pick<BaseCtx, "db">, hash: string): Promise<AvatarImage> {
-  const [image] = await db
-    .select()
-    .from(avatarImages)
-    .where(and(eq(avatarImages.hash, hash), isNull(avatarImages.expiresAt)));
+  const [image] = await imageOf(db, { hash });
   if (!image) throw notFound();
   return image;
 }
+
+const imageOf = prepare((db, { hash }: Params<{ hash: string }>) =>
+  db
+    .select()
+    .from(avatarImages)
+    .where(and(eq(avatarImages.hash, hash), isNull(avatarImages.expiresAt))),
+);

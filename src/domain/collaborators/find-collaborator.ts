@@ -4,9 +4,10 @@ import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { selectPossibleCollaborators } from "../../auth/access/collaborators.ts";
 import { isAllowed, resolvePermission } from "../../auth/access/permission.ts";
 import { ANONYMOUS } from "../../auth/actor.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { anyOf } from "../../db/db.ts";
+import { anyOf, type Database } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import {
   ACCESS,
   repositories,
@@ -35,16 +36,31 @@ export async function findPossibleCollaborator(
   repo: RepositoryContext,
   name: string,
 ): Promise<PossibleCollaborator | undefined> {
-  return toFound(ctx, repo, name, await selectNamed(ctx, repo, name));
+  return toFound(ctx, repo, name, await collaboratorNamed(ctx.db, toNamed(ctx, repo, name)));
 }
 
-const selectNamed = (ctx: Ctx, repo: RepositoryContext, name: string) =>
+interface Named {
+  readonly repoId: number;
+  /** In lower case. */
+  readonly name: string;
+  readonly principal: Principal;
+}
+
+const toNamed = ({ actor }: Ctx, { row }: RepositoryContext, name: string): Named => ({
+  repoId: row.id,
+  name: name.toLowerCase(),
+  principal: principalOf(actor),
+});
+
+const selectNamed = (db: Database, { repoId, name, principal }: Params<Named>) =>
   selectPossibleCollaborators(
-    ctx.db,
-    repo.row.id,
+    db,
+    repoId,
     anyOf(isAccountNamed(name), wasAccountNamed(name)),
-    isAccountVisible(principalOf(ctx.actor)),
+    isAccountVisible(principal),
   );
+
+const collaboratorNamed = prepare((db, named: Params<Named>) => selectNamed(db, named));
 
 function toFound(
   ctx: Ctx,
@@ -69,22 +85,25 @@ export async function findWithMode(
   repo: RepositoryContext,
   name: string,
 ): Promise<{ user: User; mode: Access } | undefined> {
-  const lowerName = name.toLowerCase();
-  const namedId = sql`coalesce(
-    (select ${users.id} from ${users} where ${users.lowerName} = ${lowerName}),
-    (select user_id from ${userRedirects} where ${userRedirects.lowerName} = ${lowerName})
-  )`;
-  const named = { actorId: namedId, boundTokenId: sql`null` };
-  const [rows, [row]] = await ctx.db.batch([
-    selectNamed(ctx, repo, name),
-    selectRepositories(ctx.db, named).where(eq(repositories.id, repo.row.id)),
-  ]);
+  const [rows, [row]] = await ctx.db.batch(modeOfNamed(ctx.db, toNamed(ctx, repo, name)));
   const found = toFound(ctx, repo, name, rows);
   if (!found || !row) return undefined;
   const { user } = found;
   const actor = { ...ANONYMOUS, user, isSiteAdmin: user.isAdmin };
   return { user, mode: overallMode(resolvePermission(actor, row.repo, row)) };
 }
+
+const modeOfNamed = prepareAll((db, named: Params<Named>) => {
+  const namedId = sql`coalesce(
+    (select ${users.id} from ${users} where ${users.lowerName} = ${named.name}),
+    (select user_id from ${userRedirects} where ${userRedirects.lowerName} = ${named.name})
+  )`;
+  const caller = { actorId: namedId, boundTokenId: sql`null` };
+  return [
+    selectNamed(db, named),
+    selectRepositories(db, caller).where(eq(repositories.id, named.repoId)),
+  ];
+});
 
 const overallMode = ({ mode, units }: RepositoryPermission): Access =>
   Math.max(mode, Math.min(ACCESS.write, Math.max(...Object.values(units)))) as Access;

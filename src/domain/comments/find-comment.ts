@@ -18,21 +18,26 @@ import { isSubmittedOrBy } from "./written-entries.ts";
  * SECURITY: one of a pending review is its author's alone.
  */
 export const isCommentOf = (ctx: Ctx, repo: RepositoryContext, id: number): SQL =>
-  isWanted(toWanted(ctx, repo, id));
+  isWanted(toWantedComment(ctx, repo, id));
 
-interface Wanted {
+/** A comment of a repository by its id, as an argument of a query. */
+export interface WantedComment {
   readonly id: number;
   readonly repoId: number;
   readonly userId: number | undefined;
 }
 
-const toWanted = ({ actor }: Ctx, { row }: RepositoryContext, id: number): Wanted => ({
+export const toWantedComment = (
+  { actor }: Ctx,
+  { row }: RepositoryContext,
+  id: number,
+): WantedComment => ({
   id,
   repoId: row.id,
   userId: actor.user?.id,
 });
 
-const isWanted = ({ id, repoId, userId }: Params<Wanted> | Wanted): SQL =>
+const isWanted = ({ id, repoId, userId }: Params<WantedComment> | WantedComment): SQL =>
   allOf(
     eq(timelineEntries.id, id),
     eq(timelineEntries.repoId, repoId),
@@ -40,19 +45,19 @@ const isWanted = ({ id, repoId, userId }: Params<Wanted> | Wanted): SQL =>
     isSubmittedOrBy(userId),
   );
 
-const oneComment = prepare((db, wanted: Params<Wanted>) =>
+/** Selects the id of the issue of a comment. */
+export const issueIdOfComment = (wanted: Params<WantedComment>): SQL => sql`(
+  select ${timelineEntries.issueId} from ${timelineEntries} where ${isWanted(wanted)}
+)`;
+
+const oneComment = prepare((db, wanted: Params<WantedComment>) =>
   selectComments(db).where(isWanted(wanted)),
 );
 
-const commentAndIssue = prepareAll((db, wanted: Params<Wanted>) => {
-  const issueId = sql`(
-    select ${timelineEntries.issueId} from ${timelineEntries} where ${isWanted(wanted)}
-  )`;
-  return [
-    selectComments(db).where(isWanted(wanted)),
-    selectIssues(db).where(eq(issues.id, issueId)),
-  ];
-});
+const commentAndIssue = prepareAll((db, wanted: Params<WantedComment>) => [
+  selectComments(db).where(isWanted(wanted)),
+  selectIssues(db).where(eq(issues.id, issueIdOfComment(wanted))),
+]);
 
 /**
  * Finds a comment of a repository.
@@ -64,7 +69,7 @@ export async function findComment(
   repo: RepositoryContext,
   id: number,
 ): Promise<CommentContext> {
-  const [row] = await oneComment(ctx.db, toWanted(ctx, repo, id));
+  const [row] = await oneComment(ctx.db, toWantedComment(ctx, repo, id));
   if (!row || !isIssueVisible(repo, row)) throw noComment();
   return toCommentContext(repo, row);
 }
@@ -81,7 +86,7 @@ export async function findCommentAndIssue(
   number?: number,
 ): Promise<{ comment: CommentContext; issue: IssueContext }> {
   const { db } = ctx;
-  const [[row], [found]] = await db.batch(commentAndIssue(db, toWanted(ctx, repo, id)));
+  const [[row], [found]] = await db.batch(commentAndIssue(db, toWantedComment(ctx, repo, id)));
   if (!row || !found || !isIssueVisible(repo, row)) throw noComment();
   if (number !== undefined && row.number !== number) throw noComment();
   return { comment: toCommentContext(repo, row), issue: toIssueContext(repo, found) };

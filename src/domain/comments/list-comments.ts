@@ -3,6 +3,7 @@ import { and, asc, count, eq, gte, lt, sql, type SQL } from "drizzle-orm";
 import { modeOf } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { qualified } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { ACCESS, commentCounts, issues, timelineEntries } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
@@ -19,18 +20,20 @@ export interface UpdatedRange {
 
 const SECOND_MS = 1000;
 
-/** Clients know times to the second only, so both ends include their whole second. */
-export const isEntryUpdatedIn = ({ since, before }: UpdatedRange): SQL | undefined =>
+/** A range with its bounds widened to whole seconds, since clients know times to the second only; `before` is excluded. */
+export const toWholeSeconds = ({ since, before }: UpdatedRange): UpdatedRange => ({
+  since: since === undefined ? undefined : Math.floor(since / SECOND_MS) * SECOND_MS,
+  before: before === undefined ? undefined : (Math.floor(before / SECOND_MS) + 1) * SECOND_MS,
+});
+
+/** The condition for the entries of a range of whole seconds. */
+export const isEntryUpdatedIn = ({ since, before }: Params<UpdatedRange>): SQL | undefined =>
   and(
-    since === undefined
-      ? undefined
-      : gte(timelineEntries.updatedAt, Math.floor(since / SECOND_MS) * SECOND_MS),
-    before === undefined
-      ? undefined
-      : lt(timelineEntries.updatedAt, (Math.floor(before / SECOND_MS) + 1) * SECOND_MS),
+    since === undefined ? undefined : gte(timelineEntries.updatedAt, since),
+    before === undefined ? undefined : lt(timelineEntries.updatedAt, before),
   );
 
-const isUnbounded = ({ since, before }: UpdatedRange): boolean =>
+const isUnbounded = ({ since, before }: Params<UpdatedRange>): boolean =>
   since === undefined && before === undefined;
 
 /**
@@ -45,32 +48,48 @@ export async function listIssueComments(
   range: UpdatedRange,
   { size, offset }: Slice,
 ): Promise<Listed<CommentContext>> {
-  const issueId = sql`(
-    select ${issues.id}
-    from ${issues}
-    where ${isNumbered(repo.row.id, number)}
-  )`;
-  const isListed = and(eq(timelineEntries.issueId, issueId), isComment, isEntryUpdatedIn(range));
-  const total = isUnbounded(range)
-    ? sql<number>`${issues.commentCount}`
-    : sql<number>`(
-        select count(*)
-        from ${timelineEntries}
-        where ${isListed}
-      )`;
-  const [[issue], rows] = await db.batch([
-    db
-      .select({ isPull: issues.isPull, total: qualified<number>(total).as("total") })
-      .from(issues)
-      .where(isNumbered(repo.row.id, number)),
-    selectComments(db).where(isListed).orderBy(asc(timelineEntries.id)).limit(size).offset(offset),
-  ]);
+  const list = { repoId: repo.row.id, number, range: toWholeSeconds(range), size, offset };
+  const [[issue], rows] = await db.batch(commentsOfIssue(db, list));
   if (!issue || !isIssueVisible(repo, issue)) throw notFound("issue does not exist");
   return {
     items: rows.map((row) => toCommentContext(repo, row)),
     total: issue.total,
   };
 }
+
+interface IssueList extends Slice {
+  readonly repoId: number;
+  readonly number: number;
+  readonly range: UpdatedRange;
+}
+
+const commentsOfIssue = prepareAll((db, p: Params<IssueList>) => {
+  const isOfIssue = isNumbered(p.repoId, p.number);
+  const issueId = sql`(
+    select ${issues.id}
+    from ${issues}
+    where ${isOfIssue}
+  )`;
+  const isListed = and(eq(timelineEntries.issueId, issueId), isComment, isEntryUpdatedIn(p.range));
+  const total = isUnbounded(p.range)
+    ? sql<number>`${issues.commentCount}`
+    : sql<number>`(
+        select count(*)
+        from ${timelineEntries}
+        where ${isListed}
+      )`;
+  return [
+    db
+      .select({ isPull: issues.isPull, total: qualified<number>(total).as("total") })
+      .from(issues)
+      .where(isOfIssue),
+    selectComments(db)
+      .where(isListed)
+      .orderBy(asc(timelineEntries.id))
+      .limit(p.size)
+      .offset(p.offset),
+  ];
+});
 
 /**
  * Lists a page of the comments of a repository, oldest first: those of its issues and of its pull requests, as far as the
@@ -88,35 +107,50 @@ export async function listRepositoryComments(
   const seesIssues = modeOf(repo, "issues") >= ACCESS.read;
   const seesPulls = modeOf(repo, "pulls") >= ACCESS.read;
   if (!seesIssues && !seesPulls) return { items: [], total: 0 };
-  const isAll = isUnbounded(range);
-  const isListed = and(
-    eq(timelineEntries.repoId, repo.row.id),
-    isComment,
-    isEntryUpdatedIn(range),
-    seesIssues && seesPulls ? undefined : eq(issues.isPull, seesPulls),
-  );
-  const { ofIssues, ofPulls } = commentCounts;
-  const stored = sql<number>`${seesIssues} * ${ofIssues} + ${seesPulls} * ${ofPulls}`;
-  const [[counted], rows] = await db.batch([
-    isAll
-      ? db
-          .select({ total: stored.as("total") })
-          .from(commentCounts)
-          .where(eq(commentCounts.repoId, repo.row.id))
-      : db
-          .select({ total: count().as("total") })
-          .from(timelineEntries)
-          .innerJoin(issues, eq(issues.id, timelineEntries.issueId))
-          .where(isListed),
-    selectComments(db)
-      .where(isListed)
-      // The sign keeps SQLite from walking all comments in their order to find those of the range.
-      .orderBy(isAll ? asc(timelineEntries.id) : sql`+${timelineEntries.id}`)
-      .limit(size)
-      .offset(offset),
-  ]);
+  const list = { repoId: repo.row.id, range: toWholeSeconds(range), size, offset };
+  const asked = { ...list, seesIssues, seesPulls };
+  const [[counted], rows] = await db.batch(commentsOfRepository(db, asked));
   return {
     items: rows.map((row) => toCommentContext(repo, row)),
     total: counted?.total ?? 0,
   };
 }
+
+interface RepositoryList extends Slice {
+  readonly repoId: number;
+  readonly range: UpdatedRange;
+  readonly seesIssues: boolean;
+  readonly seesPulls: boolean;
+}
+
+const commentsOfRepository = prepareAll(
+  (db, { repoId, range, seesIssues, seesPulls, size, offset }: Params<RepositoryList>) => {
+    const isAll = isUnbounded(range);
+    const isListed = and(
+      eq(timelineEntries.repoId, repoId),
+      isComment,
+      isEntryUpdatedIn(range),
+      seesIssues && seesPulls ? undefined : eq(issues.isPull, seesPulls),
+    );
+    const { ofIssues, ofPulls } = commentCounts;
+    const stored = sql<number>`${seesIssues} * ${ofIssues} + ${seesPulls} * ${ofPulls}`;
+    return [
+      isAll
+        ? db
+            .select({ total: stored.as("total") })
+            .from(commentCounts)
+            .where(eq(commentCounts.repoId, repoId))
+        : db
+            .select({ total: count().as("total") })
+            .from(timelineEntries)
+            .innerJoin(issues, eq(issues.id, timelineEntries.issueId))
+            .where(isListed),
+      selectComments(db)
+        .where(isListed)
+        // The sign keeps SQLite from walking all comments in their order to find those of the range.
+        .orderBy(isAll ? asc(timelineEntries.id) : sql`+${timelineEntries.id}`)
+        .limit(size)
+        .offset(offset),
+    ];
+  },
+);

@@ -1,15 +1,21 @@
-import { asc, count, eq, sql, type SQL } from "drizzle-orm";
+import { asc, count, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
-import { contentVersions, issues, timelineEntries, users } from "../../db/schema/index.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
+import { contentVersions, issues, users } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { VersionContext } from "../../shapes/issues/content-version.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered } from "../issues/find-issue.ts";
 import { isVersionOf } from "../issues/insert-version.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { isCommentOf } from "./find-comment.ts";
+import { issueIdOfComment, toWantedComment, type WantedComment } from "./find-comment.ts";
+
+/** What has versions: the body of an issue or pull request, or a comment. */
+type VersionedText =
+  | { readonly repoId: number; readonly number: number }
+  | { readonly comment: WantedComment };
 
 /**
  * Lists a page of the versions of the body of an issue or pull request, the original first; none if it was never edited.
@@ -22,7 +28,7 @@ export const listIssueVersions = (
   number: number,
   slice: Slice,
 ): Promise<Listed<VersionContext>> =>
-  listVersions(ctx, repo, { isOfIssue: isNumbered(repo.row.id, number), entryId: null }, slice);
+  listVersions(ctx, repo, { repoId: repo.row.id, number }, slice);
 
 /** Lists a page of the versions of a comment, as `listIssueVersions` does. */
 export const listCommentVersions = (
@@ -30,39 +36,16 @@ export const listCommentVersions = (
   repo: RepositoryContext,
   id: number,
   slice: Slice,
-): Promise<Listed<VersionContext>> => {
-  const issueId = sql`(
-    select ${timelineEntries.issueId}
-    from ${timelineEntries}
-    where ${isCommentOf(ctx, repo, id)}
-  )`;
-  return listVersions(ctx, repo, { isOfIssue: eq(issues.id, issueId), entryId: id }, slice);
-};
+): Promise<Listed<VersionContext>> =>
+  listVersions(ctx, repo, { comment: toWantedComment(ctx, repo, id) }, slice);
 
 async function listVersions(
   { db }: Ctx,
   repo: RepositoryContext,
-  { isOfIssue, entryId }: { isOfIssue: SQL | undefined; entryId: number | null },
+  text: VersionedText,
   { size, offset }: Slice,
 ): Promise<Listed<VersionContext>> {
-  const issueId = sql`(
-    select ${issues.id}
-    from ${issues}
-    where ${isOfIssue}
-  )`;
-  const isListed = isVersionOf({ issueId, entryId });
-  const [[issue], [counted], rows] = await db.batch([
-    db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
-    db.select({ total: count() }).from(contentVersions).where(isListed),
-    db
-      .select({ row: columnsOf(contentVersions, "v"), editor: columnsOf(users, "e") })
-      .from(contentVersions)
-      .leftJoin(users, eq(users.id, contentVersions.editorId))
-      .where(isListed)
-      .orderBy(asc(contentVersions.id))
-      .limit(size)
-      .offset(offset),
-  ]);
+  const [[issue], [counted], rows] = await db.batch(versionsOf(db, { text, size, offset }));
   if (!issue || !isIssueVisible(repo, issue)) throw notFound();
   const items = rows.map(({ row, editor }) => ({
     row,
@@ -70,3 +53,33 @@ async function listVersions(
   }));
   return { items, total: counted?.total ?? 0 };
 }
+
+const versionsOf = prepareAll(
+  (db, { text, size, offset }: Params<Slice & { text: VersionedText }>) => {
+    const isComment = "comment" in text;
+    const isOfIssue = isComment
+      ? eq(issues.id, issueIdOfComment(text.comment))
+      : isNumbered(text.repoId, text.number);
+    const issueId = sql`(
+      select ${issues.id}
+      from ${issues}
+      where ${isOfIssue}
+    )`;
+    const isListed = isVersionOf({ issueId, entryId: isComment ? text.comment.id : null });
+    return [
+      db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
+      db
+        .select({ total: count().as("total") })
+        .from(contentVersions)
+        .where(isListed),
+      db
+        .select({ row: columnsOf(contentVersions, "v"), editor: columnsOf(users, "e") })
+        .from(contentVersions)
+        .leftJoin(users, eq(users.id, contentVersions.editorId))
+        .where(isListed)
+        .orderBy(asc(contentVersions.id))
+        .limit(size)
+        .offset(offset),
+    ];
+  },
+);

@@ -1,6 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import type { Actor } from "../../auth/actor.ts";
 import { reviews, timelineEntries, type TimelineKind } from "../../db/schema/index.ts";
 
 /** The kinds of entries that somebody wrote: what they say is a text of its own. */
@@ -17,10 +16,11 @@ export const isEntrySubmitted = sql`(
   ${timelineEntries.reviewId} is null or not exists (${pendingReview})
 )`;
 
-/** The condition that an entry is no part of a pending review, or of one by the caller. */
-export const isSubmittedOrOwn = ({ user }: Actor): SQL => isSubmittedOrBy(user?.id);
-
-/** The same by the id of the caller; undefined for an anonymous one. */
+/**
+ * The condition that an entry is no part of a pending review, or of one by the caller.
+ *
+ * @param userId The id of the caller; undefined for an anonymous one.
+ */
 export const isSubmittedOrBy = (userId: number | SQL | undefined): SQL => sql`(
   ${timelineEntries.reviewId} is null
   or not exists (${pendingReview} and ${reviews.reviewerId} is not ${userId ?? 0})

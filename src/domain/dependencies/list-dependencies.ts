@@ -1,12 +1,13 @@
-import { inArray, type SQL, sql } from "drizzle-orm";
+import { eq, inArray, type SQL, sql } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
 import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
-import type { Actor } from "../../auth/actor.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
+import { type Principal, principalOf, type PrincipalSql } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
+import { allOf } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issueDependencies, issues, repositories } from "../../db/schema/index.ts";
 import { selectTotal } from "../../db/select-total.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -31,12 +32,7 @@ export function listDependencies(
   slice: Slice,
 ): Promise<Listed<IssueContext | undefined>> {
   requireDependenciesOn(repo);
-  const linked = sql`
-    from ${issueDependencies}
-    join ${issues} on ${issues.id} = ${issueDependencies.blockerId}
-    join ${repositories} on ${repositories.id} = ${issues.repoId}
-    where ${issueDependencies.issueId} = ${idOf(repo, number)}`;
-  return listLinked(ctx, repo, number, linked, slice);
+  return listLinked(ctx, repo, number, "blockers", slice);
 }
 
 /**
@@ -50,57 +46,25 @@ export async function listWaiting(
   number: number,
   slice: Slice,
 ): Promise<Listed<IssueContext>> {
-  const linked = sql`
-    from ${issueDependencies}
-    join ${issues} on ${issues.id} = ${issueDependencies.issueId}
-    join ${repositories} on ${repositories.id} = ${issues.repoId}
-    where ${issueDependencies.blockerId} = ${idOf(repo, number)} and ${isIssueAllowed(ctx.actor)}`;
-  const { items, total } = await listLinked(ctx, repo, number, linked, slice);
+  const { items, total } = await listLinked(ctx, repo, number, "waiting", slice);
   return { items: items.filter((item) => item !== undefined), total };
 }
 
 /** The condition, on the issues and repositories of a query, that the caller may see the issue. */
-function isIssueAllowed(actor: Actor): SQL {
-  const principal = principalOf(actor);
-  return sql`case
-    when ${issues.isPull} then ${isRepositoryAllowed(principal, { unit: "pulls", mode: "read" })}
-    else ${isRepositoryAllowed(principal, { unit: "issues", mode: "read" })}
-  end`;
-}
-
-const idOf = (repo: RepositoryContext, number: number): SQL =>
-  sql`(
-    select subject.id
-    from ${issues} subject
-    where subject.repo_id = ${repo.row.id} and subject.number = ${number}
-  )`;
+const isIssueAllowed = (principal: PrincipalSql): SQL => sql`case
+  when ${issues.isPull} then ${isRepositoryAllowed(principal, { unit: "pulls", mode: "read" })}
+  else ${isRepositoryAllowed(principal, { unit: "issues", mode: "read" })}
+end`;
 
 async function listLinked(
   { db, actor }: Ctx,
   repo: RepositoryContext,
   number: number,
-  linked: SQL,
+  side: Side,
   { size, offset }: Slice,
 ): Promise<Listed<IssueContext | undefined>> {
-  const order = sql`
-    ${issues.repoId} <> ${repo.row.id},
-    ${issues.repoId},
-    ${issues.createdAt} desc,
-    ${issues.id} desc`;
-  const page = (column: SQL): SQL => sql`(
-    select page.id
-    from (select ${column} as id ${linked} order by ${order} limit ${size} offset ${offset}) page
-  )`;
-  const [[subject], rows, repoRows, [counted]] = await db.batch([
-    db.select({ isPull: issues.isPull }).from(issues).where(isNumbered(repo.row.id, number)),
-    selectIssues(db)
-      .where(inArray(issues.id, page(sql`${issues.id}`)))
-      .orderBy(order),
-    selectRepositories(db, callerSql(actor)).where(
-      inArray(repositories.id, page(sql`${issues.repoId}`)),
-    ),
-    selectTotal(db, sql`(select count(*) ${linked})`),
-  ]);
+  const list = { repoId: repo.row.id, number, principal: principalOf(actor), size, offset };
+  const [[subject], rows, repoRows, [counted]] = await db.batch(linkedPage(db, list, side));
   if (!subject || !isIssueVisible(repo, subject)) throw notFound("issue does not exist");
   const repos = new Map(
     repoRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)] as const),
@@ -112,3 +76,51 @@ async function listLinked(
   });
   return { items, total: counted?.total ?? 0 };
 }
+
+/** Whether the issues are listed for which one waits, or those that wait for it. */
+type Side = "blockers" | "waiting";
+
+interface LinkedList extends Slice {
+  readonly repoId: number;
+  readonly number: number;
+  readonly principal: Principal;
+}
+
+const linkedPage = prepareAll((db, list: Params<LinkedList>, side: Side) => {
+  const { repoId, number, principal, size, offset } = list;
+  const { blockerId, issueId } = issueDependencies;
+  const [listedId, subjectId] = side === "blockers" ? [blockerId, issueId] : [issueId, blockerId];
+  const idOfSubject = sql`(
+    select subject.id
+    from ${issues} subject
+    where subject.repo_id = ${repoId} and subject.number = ${number}
+  )`;
+  const isListed = allOf(
+    eq(subjectId, idOfSubject),
+    side === "waiting" ? isIssueAllowed(principal) : undefined,
+  );
+  const linked = sql`
+    from ${issueDependencies}
+    join ${issues} on ${issues.id} = ${listedId}
+    join ${repositories} on ${repositories.id} = ${issues.repoId}
+    where ${isListed}`;
+  const order = sql`
+    ${issues.repoId} <> ${repoId},
+    ${issues.repoId},
+    ${issues.createdAt} desc,
+    ${issues.id} desc`;
+  const page = (column: SQL): SQL => sql`(
+    select page.id
+    from (select ${column} as id ${linked} order by ${order} limit ${size} offset ${offset}) page
+  )`;
+  return [
+    db.select({ isPull: issues.isPull }).from(issues).where(isNumbered(repoId, number)),
+    selectIssues(db)
+      .where(inArray(issues.id, page(sql`${issues.id}`)))
+      .orderBy(order),
+    selectRepositories(db, toCallerSql(principal)).where(
+      inArray(repositories.id, page(sql`${issues.repoId}`)),
+    ),
+    selectTotal(db, sql`(select count(*) ${linked})`),
+  ];
+});

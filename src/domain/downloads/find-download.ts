@@ -14,9 +14,15 @@ import {
 } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isSubmittedOrOwn } from "../comments/written-entries.ts";
+import { isSubmittedOrBy } from "../comments/written-entries.ts";
 import { isIssueVisible } from "../issues/find-issue.ts";
-import { isReleaseNamed, isReleaseVisible, latestFirst } from "../releases/find-release.ts";
+import {
+  isReleaseNamed,
+  isReleaseVisible,
+  latestFirst,
+  type ReleaseQuery,
+  toReleaseQuery,
+} from "../releases/find-release.ts";
 import { selectRepositories } from "../repos/find-repository.ts";
 
 /** Selects the repository of an attachment. */
@@ -53,11 +59,30 @@ export async function findDownload(
   repo: RepositoryContext,
   uuid: string,
 ): Promise<AttachmentDownload> {
+  const [found] = await attachmentOf(db, { repoId: repo.row.id, uuid, userId: actor.user?.id });
+  // The joins return null for what the file does not belong to.
+  const { attachment, isPull = null, isDraft = null } = found ?? {};
+  if (attachment && isDraft !== null && isReleaseVisible(repo, { isDraft })) {
+    return { attachment, scope: "read:repository" };
+  }
+  if (attachment && isPull !== null && isIssueVisible(repo, { isPull })) {
+    return { attachment, scope: "read:issue" };
+  }
+  throw notFound();
+}
+
+interface AttachmentQuery {
+  readonly repoId: number;
+  readonly uuid: string;
+  readonly userId: number | undefined;
+}
+
+const attachmentOf = prepare((db, { repoId, uuid, userId }: Params<AttachmentQuery>) => {
   const comment = sql`
     select 1
     from ${timelineEntries}
-    where ${timelineEntries.id} = ${attachments.entryId} and ${isSubmittedOrOwn(actor)}`;
-  const [found] = await db
+    where ${timelineEntries.id} = ${attachments.entryId} and ${isSubmittedOrBy(userId)}`;
+  return db
     .select({
       attachment: columnsOf(attachments, "a"),
       isPull: sql<boolean | null>`${issues.isPull}`.mapWith(issues.isPull).as("i_isPull"),
@@ -69,20 +94,11 @@ export async function findDownload(
     .where(
       and(
         eq(attachments.uuid, uuid),
-        eq(attachments.repoId, repo.row.id),
+        eq(attachments.repoId, repoId),
         or(isNull(attachments.entryId), sql`exists (${comment})`),
       ),
     );
-  // The joins return null for what the file does not belong to.
-  const { attachment, isPull = null, isDraft = null } = found ?? {};
-  if (attachment && isDraft !== null && isReleaseVisible(repo, { isDraft })) {
-    return { attachment, scope: "read:repository" };
-  }
-  if (attachment && isPull !== null && isIssueVisible(repo, { isPull })) {
-    return { attachment, scope: "read:issue" };
-  }
-  throw notFound();
-}
+});
 
 /**
  * Finds a file of a release by its name: the first one of those that have it. The tag `latest` also names the latest
@@ -96,25 +112,10 @@ export async function findReleaseDownload(
   tag: string,
   name: string,
 ): Promise<Attachment> {
-  const select = (named: Parameters<typeof isReleaseNamed>[0]) => {
-    const release = db
-      .select({ id: releases.id, isDraft: releases.isDraft })
-      .from(releases)
-      .where(and(eq(releases.repoId, repo.row.id), isReleaseNamed(named)))
-      .orderBy(...latestFirst)
-      .limit(1)
-      .as("release");
-    return db
-      .select({
-        isDraft: sql<boolean>`${release.isDraft}`.mapWith(releases.isDraft).as("r_isDraft"),
-        attachment: columnsOf(attachments, "a"),
-      })
-      .from(release)
-      .leftJoin(attachments, and(eq(attachments.releaseId, release.id), eq(attachments.name, name)))
-      .orderBy(asc(attachments.id))
-      .limit(1);
-  };
-  const [[tagged], [latest]] = await db.batch([select({ tag }), select("latest")]);
+  const [[tagged], [latest]] = await db.batch([
+    releaseFile(db, { release: toReleaseQuery(repo, { tag }), name }),
+    releaseFile(db, { release: toReleaseQuery(repo, "latest"), name }),
+  ]);
   const found = tagged ?? (tag === LATEST ? latest : undefined);
   if (!found?.attachment?.uuid || !isReleaseVisible(repo, found)) throw notFound();
   return found.attachment;
@@ -122,10 +123,34 @@ export async function findReleaseDownload(
 
 const LATEST = "latest";
 
+/** Selects the first release of a query with its first file of a name, if it has one. */
+const releaseFile = prepare((db, p: Params<{ release: ReleaseQuery; name: string }>) => {
+  const release = db
+    .select({ id: releases.id, isDraft: releases.isDraft })
+    .from(releases)
+    .where(isReleaseNamed(p.release))
+    .orderBy(...latestFirst)
+    .limit(1)
+    .as("release");
+  return db
+    .select({
+      isDraft: sql<boolean>`${release.isDraft}`.mapWith(releases.isDraft).as("r_isDraft"),
+      attachment: columnsOf(attachments, "a"),
+    })
+    .from(release)
+    .leftJoin(attachments, and(eq(attachments.releaseId, release.id), eq(attachments.name, p.name)))
+    .orderBy(asc(attachments.id))
+    .limit(1);
+});
+
 /** Counts a download. */
 export async function countDownload({ db }: Ctx, { id }: Attachment): Promise<void> {
-  await db
+  await countOne(db, { id });
+}
+
+const countOne = prepare((db, { id }: Params<{ id: number }>) =>
+  db
     .update(attachments)
     .set({ downloadCount: sql`${attachments.downloadCount} + 1` })
-    .where(eq(attachments.id, id));
-}
+    .where(eq(attachments.id, id)),
+);

@@ -27,7 +27,7 @@ import {
   pageIds,
   sourcesOf,
 } from "./sources.ts";
-import { hasText, matchingIssueIds, scopeOf } from "./text-match.ts";
+import { hasText, matchingIssueIds, scopeOf, searchTextOf } from "./text-match.ts";
 
 /** Issues beyond the page that a total counts at most, where no counter is stored. */
 const TOTAL_MAX = 10_000;
@@ -140,7 +140,7 @@ const isPlain = (filter: IssueFilter): boolean =>
   Object.entries(filter).every(([name, value]) => SHAPE.has(name) || isEmpty(value));
 
 /** Whether a part of a filter asks for nothing: it is missing, an empty list, or only has such parts. */
-const isEmpty = (value: unknown): boolean =>
+export const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   (typeof value === "object" && Object.values(value ?? {}).every((each) => each === undefined));
 
@@ -275,7 +275,7 @@ function textStatements(
   tables: readonly SQL[],
 ): Statements {
   const isOldest = order.isByAge && !order.isDescending;
-  const matching = matchingIssueIds(filter, { scope: scopeOf(repoId), isOldest });
+  const matching = matchingIssueIds(searchTextOf(filter), { scope: scopeOf(repoId), isOldest });
   const columns = { isPull: sql`${issues.isPull}`, isClosed: sql`${issues.isClosed}` };
   // The documents come in the order of issues, and the outer loop keeps it.
   const found = sql`

@@ -1,6 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import type { Actor } from "../../auth/actor.ts";
+import type { PrincipalSql } from "../../auth/principal.ts";
 import { allOf } from "../../db/db.ts";
 import {
   issueAssignees,
@@ -22,7 +22,7 @@ export const EXAMINED_MAX = 20_000;
 /** What the candidates of a search have in common. */
 export interface Candidates {
   readonly args: Arguments;
-  readonly actor: Actor;
+  readonly principal: PrincipalSql;
   readonly filter: IssueFilter;
   /** Conditions on the `issues` rows of a query. */
   readonly conditions: readonly SQL[];
@@ -45,12 +45,12 @@ const isInPart = ({ isPull, isClosed }: Part): SQL =>
  * Selects the ids of the first issues, of those that a query selects in the order of ids, which match and which the
  * caller sees.
  */
-export const seenOf = (search: Candidates, ids: SQL, max: number): SQL => sql`
+export const seenOf = (search: Candidates, ids: SQL, max: number | SQL): SQL => sql`
   select ${issues.id} as id
   from (${ids}) candidate
   cross join ${issues} on ${issues.id} = candidate.id
   cross join ${repositories} on ${repositories.id} = ${issues.repoId}
-  where ${allOf(...search.conditions, isIssueSeen(search.actor, search.filter))}
+  where ${allOf(...search.conditions, isIssueSeen(search.principal, search.filter))}
   limit ${integer(max)}`;
 
 const examined = (search: Candidates, arms: readonly SQL[]): SQL => sql`
@@ -99,7 +99,7 @@ export function issuesOfPerson(search: Candidates, { role, name }: PersonFilter)
  *
  * @param isSearched A condition without which there are none.
  */
-export const firstOfEach = (search: Candidates, max: number, isSearched: SQL = sql`1`): SQL =>
+export const firstOfEach = (search: Candidates, max: number | SQL, isSearched: SQL = sql`1`): SQL =>
   unionAll(
     partsOf(search.filter).map((part) => {
       const { count, isSeen } = columnsOfPart(part.isPull, part.isClosed);
@@ -116,7 +116,7 @@ export const firstOfEach = (search: Candidates, max: number, isSearched: SQL = s
     }),
   );
 
-const firstOf = (search: Candidates, examinedIds: SQL, max: number): SQL => sql`
+const firstOf = (search: Candidates, examinedIds: SQL, max: number | SQL): SQL => sql`
   select ${issues.id}
   from (${examinedIds}) cross join ${issues} on ${issues.id} = examined_id
   where ${allOf(...search.conditions)}
@@ -138,7 +138,7 @@ export const labelPairs = (args: Arguments, names: readonly string[]): SQL => sq
   )`;
 
 /** Selects the ids of the first matching issues with each of the labels of `pairs`. */
-export const firstOfLabels = (search: Candidates, max: number): SQL =>
+export const firstOfLabels = (search: Candidates, max: number | SQL): SQL =>
   unionAll(
     partsOf(search.filter).map((part) => {
       const labelled = sql`

@@ -1,8 +1,10 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import { callerSql } from "../../auth/caller-sql.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { qualified } from "../../db/db.ts";
+import { type Database, qualified } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, repositories } from "../../db/schema/index.ts";
 import { malformed } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
@@ -10,16 +12,18 @@ import { selectRepositories, toRepositoryContext } from "../repos/find-repositor
 import type { Listed, Slice } from "../slice.ts";
 import { selectIssues, toIssueContext } from "../issues/find-issue.ts";
 import { integer } from "./arguments.ts";
-import type { IssueFilter } from "./issue-query.ts";
+import { type IssueFilter, NAMES_NOTHING, type PersonRole } from "./issue-query.ts";
+import { isEmpty } from "./list-issues.ts";
 import { orderOf, termsOf } from "./orders.ts";
 import { ownerIdOf, type SearchScope, teamIdOf } from "./search-scope.ts";
 import { FOUND_MAX, searchStatements } from "./search-statements.ts";
+import { hasText, searchTextOf } from "./text-match.ts";
 
 /** A search over all repositories that the caller sees. */
 interface IssueSearch {
   /** Undefined if nothing can match. */
   readonly filter: IssueFilter | undefined;
-  readonly scope: SearchScope;
+  readonly scope: SearchScope<string>;
   /** A repository whose issues come first. */
   readonly priorityRepoId: number | undefined;
 }
@@ -38,50 +42,12 @@ interface IssueSearch {
  */
 export async function searchIssues(
   ctx: Ctx,
-  { filter, scope, priorityRepoId }: IssueSearch,
-  { size, offset }: Slice,
+  search: IssueSearch,
+  slice: Slice,
 ): Promise<Listed<IssueContext>> {
   const { actor } = ctx;
-  const order = orderOf(filter?.sort ?? "newest");
-  // Over several repositories, the age is the order of ids.
-  const terms = order.isByAge ? termsOf(order).slice(1) : termsOf(order);
-  if (priorityRepoId !== undefined) {
-    terms.unshift(sql`(${issues.repoId} = ${integer(priorityRepoId)}) desc`);
-  }
-  const statements = filter && searchStatements(actor, filter, scope, priorityRepoId);
-  const reach = order.isByAge ? offset + size : FOUND_MAX;
-  const ids: SQL = statements
-    ? sql`
-        select ${issues.id} from ${issues}
-        where ${issues.id} in (${statements.find(reach)})
-        order by ${sql.join(terms, sql`, `)}
-        limit ${integer(size)} offset ${integer(offset)}`
-    : sql`select id from ${issues} where 0`;
-  const totalMax = FOUND_MAX + (order.isByAge ? offset + size : 0);
-  const { owner, team } = scope;
-  const column = <T>(value: SQL | undefined, name: string) =>
-    qualified<T>(value ?? sql`null`).as(name);
-  const [rows, repos, [counted]] = await ctx.db.batch([
-    selectIssues(ctx.db)
-      .where(sql`${issues.id} in (${ids})`)
-      .orderBy(...terms),
-    selectRepositories(ctx.db, callerSql(actor)).where(
-      sql`${repositories.id} in (select repo_id from ${issues} where id in (${ids}))`,
-    ),
-    ctx.db
-      .select({
-        total: column<number | null>(statements?.count(totalMax), "total"),
-        ownerId: column<number | null>(
-          owner === undefined ? undefined : ownerIdOf(actor, owner),
-          "owner_id",
-        ),
-        teamId: column<number | null>(
-          owner === undefined || team === undefined ? undefined : teamIdOf(actor, owner, team),
-          "team_id",
-        ),
-      })
-      .from(sql`(select 1)`),
-  ]);
+  const [rows, repos, [counted]] = await ctx.db.batch(selectFound(ctx, search, slice));
+  const { owner, team } = search.scope;
   if (owner !== undefined && !counted?.ownerId) {
     throw malformed("user does not exist");
   }
@@ -96,4 +62,134 @@ export async function searchIssues(
     }),
     total: counted?.total ?? 0,
   };
+}
+
+/** The statements of a search. Those for kinds, states, words and one user are prepared. */
+function selectFound({ db, actor }: Ctx, search: IssueSearch, slice: Slice) {
+  const { filter, priorityRepoId } = search;
+  const scope = {
+    owner: search.scope.owner?.toLowerCase(),
+    team: search.scope.team?.toLowerCase(),
+  };
+  const text = filter && hasText(filter) ? searchTextOf(filter) : undefined;
+  const reach = reachOf(filter, slice);
+  const asked = { principal: principalOf(actor), scope, priorityRepoId, text, reach };
+  const shape = filter && shapeOf(filter);
+  const { name = "" } = filter?.people[0] ?? {};
+  if (!shape || typeof name !== "string") return toStatements(db, asked, filter);
+  return foundOfShape(db, { ...asked, person: name.toLowerCase() }, shape);
+}
+
+/** What the statements of a search take of the request. */
+interface Asked {
+  readonly principal: Principal;
+  readonly scope: SearchScope<string>;
+  readonly priorityRepoId: number | undefined;
+  /** The words, as `searchTextOf` returns them. */
+  readonly text: string | undefined;
+  readonly reach: Reach;
+}
+
+/** The page of a search, and how many issues are found and counted for it. */
+interface Reach extends Slice {
+  readonly found: number;
+  readonly foundByWords: number;
+  readonly countedMax: number;
+}
+
+function reachOf(filter: IssueFilter | undefined, { size, offset }: Slice): Reach {
+  const { isByAge } = orderOf(filter?.sort ?? "newest");
+  const found = isByAge ? offset + size : FOUND_MAX;
+  return {
+    size,
+    offset,
+    found,
+    foundByWords: Math.min(found, FOUND_MAX),
+    countedMax: FOUND_MAX + (isByAge ? offset + size : 0),
+  };
+}
+
+/** What a search is for, but for values. */
+interface SearchShape extends Pick<IssueFilter, "isPull" | "isClosed" | "sort"> {
+  /** What one user has to do with the issues. */
+  readonly role: PersonRole | undefined;
+}
+
+/** The shape of a filter; undefined if it asks for more. */
+function shapeOf(filter: IssueFilter): SearchShape | undefined {
+  const { isPull, isClosed, sort, people } = filter;
+  const [person, ...more] = people;
+  const isMore = Object.entries(filter).some(
+    ([name, value]) => !PREPARED.has(name) && !isEmpty(value),
+  );
+  return isMore || more.length > 0 ? undefined : { isPull, isClosed, sort, role: person?.role };
+}
+
+/** The parts of a filter whose statements are prepared; of users, one. */
+const PREPARED: ReadonlySet<string> = new Set([
+  "isPull",
+  "isClosed",
+  "sort",
+  "people",
+  "words",
+  "parts",
+]);
+
+const foundOfShape = prepareAll(
+  (
+    db,
+    { person, ...asked }: Params<Asked & { person: string }>,
+    { role, ...shape }: SearchShape,
+  ) => {
+    const people = role ? [{ role, name: person }] : [];
+    return toStatements(db, asked, { ...NAMES_NOTHING, ...shape, people });
+  },
+);
+
+/** @param filter Undefined if nothing can match; its words are those of `asked`. */
+function toStatements(
+  db: Database,
+  { principal, scope, priorityRepoId, text, reach }: Asked | Params<Asked>,
+  filter: IssueFilter | undefined,
+) {
+  const order = orderOf(filter?.sort ?? "newest");
+  // Over several repositories, the age is the order of ids.
+  const terms = order.isByAge ? termsOf(order).slice(1) : termsOf(order);
+  if (priorityRepoId !== undefined) {
+    terms.unshift(sql`(${issues.repoId} = ${integer(priorityRepoId)}) desc`);
+  }
+  const statements = filter && searchStatements(principal, { filter, text, scope, priorityRepoId });
+  const found = statements?.find({ all: reach.found, byWords: reach.foundByWords });
+  const ids: SQL = found
+    ? sql`
+        select ${issues.id} from ${issues}
+        where ${issues.id} in (${found})
+        order by ${sql.join(terms, sql`, `)}
+        limit ${integer(reach.size)} offset ${integer(reach.offset)}`
+    : sql`select id from ${issues} where 0`;
+  const total = statements?.count({ all: reach.countedMax, byWords: FOUND_MAX });
+  const { owner, team } = scope;
+  const column = <T>(value: SQL | undefined, name: string) =>
+    qualified<T>(value ?? sql`null`).as(name);
+  return [
+    selectIssues(db)
+      .where(sql`${issues.id} in (${ids})`)
+      .orderBy(...terms),
+    selectRepositories(db, toCallerSql(principal)).where(
+      sql`${repositories.id} in (select repo_id from ${issues} where id in (${ids}))`,
+    ),
+    db
+      .select({
+        total: column<number | null>(total, "total"),
+        ownerId: column<number | null>(
+          owner === undefined ? undefined : ownerIdOf(principal, owner),
+          "owner_id",
+        ),
+        teamId: column<number | null>(
+          owner === undefined || team === undefined ? undefined : teamIdOf(principal, owner, team),
+          "team_id",
+        ),
+      })
+      .from(sql`(select 1)`),
+  ] as const;
 }

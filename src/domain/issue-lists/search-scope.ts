@@ -1,4 +1,3 @@
-import { principalOf } from "../../auth/principal.ts";
 import { sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
@@ -9,8 +8,9 @@ import {
   isRepositoryAllowed,
   visibilitiesWithoutGrant,
 } from "../../auth/access/visible-repositories.ts";
-import { type Actor, boundTokenId } from "../../auth/actor.ts";
+import type { PrincipalSql } from "../../auth/principal.ts";
 import { allOf } from "../../db/db.ts";
+import { lowered } from "../../db/ids-of-names.ts";
 import { accessTokenRepositories, issues, repositories, users } from "../../db/schema/index.ts";
 import { unitOf } from "../issues/find-issue.ts";
 import { integer, withIntegers } from "./arguments.ts";
@@ -18,35 +18,35 @@ import type { IssueFilter } from "./issue-query.ts";
 
 // Whose issues a search over several repositories looks at. Each statement begins with what the caller may see.
 
-/** What narrows a search to some repositories. */
-export interface SearchScope {
-  readonly owner: string | undefined;
+/** What narrows a search to some repositories: names, or parameters that are bound in lower case. */
+export interface SearchScope<Name extends string | SQL = string | SQL> {
+  readonly owner: Name | undefined;
   /** A team of the owner. */
-  readonly team: string | undefined;
+  readonly team: Name | undefined;
 }
 
 /** Repositories that a search looks into one by one: those that changed last. */
 const REPOSITORIES_MAX = 1000;
 
 /** Selects the id of the owner, if the caller may see the account. */
-export const ownerIdOf = (actor: Actor, name: string): SQL => sql`(
+export const ownerIdOf = (principal: PrincipalSql, name: string | SQL): SQL => sql`(
   select ${users.id} from ${users}
-  where ${users.lowerName} = ${name.toLowerCase()} and ${isAccountVisible(principalOf(actor))}
+  where ${users.lowerName} = ${lowered(name)} and ${isAccountVisible(principal)}
 )`;
 
 /** Selects the id of the team, if the caller knows of it. */
-export const teamIdOf = (actor: Actor, owner: string, team: string): SQL =>
-  teamIdSeenBy(actor, ownerIdOf(actor, owner), team);
+export const teamIdOf = (principal: PrincipalSql, owner: string | SQL, team: string | SQL): SQL =>
+  teamIdSeenBy(principal, ownerIdOf(principal, owner), team);
 
 /** Selects the ids of the repositories that narrow a search; undefined for a search of all. */
-function scopeIds(actor: Actor, { owner, team }: SearchScope): SQL | undefined {
+function scopeIds(principal: PrincipalSql, { owner, team }: SearchScope): SQL | undefined {
   if (owner !== undefined && team !== undefined) {
-    return teamRepositoryIds(teamIdOf(actor, owner, team));
+    return teamRepositoryIds(teamIdOf(principal, owner, team));
   }
   if (owner !== undefined) {
-    return sql`select id from ${repositories} where owner_id = ${ownerIdOf(actor, owner)}`;
+    return sql`select id from ${repositories} where owner_id = ${ownerIdOf(principal, owner)}`;
   }
-  const tokenId = boundTokenId(actor);
+  const tokenId = principal.boundTokenId;
   if (tokenId === undefined) return undefined;
   return sql`
     select ${accessTokenRepositories.repoId} as id
@@ -55,31 +55,34 @@ function scopeIds(actor: Actor, { owner, team }: SearchScope): SQL | undefined {
 }
 
 /** Selects the ids of repositories that a search of all might miss behind those of others. */
-const grantedIds = (actor: Actor): SQL | undefined =>
-  actor.user && !actor.isSiteAdmin
-    ? withIntegers(grantedRepositoryIds(principalOf(actor)))
+const grantedIds = (principal: PrincipalSql): SQL | undefined =>
+  principal.userId !== undefined && !principal.isSiteAdmin
+    ? withIntegers(grantedRepositoryIds(principal))
     : undefined;
 
 /** Whether a caller sees any repository without a grant. */
-export const seesSome = (actor: Actor): boolean =>
-  visibilitiesWithoutGrant(principalOf(actor)).length > 0;
+export const seesSome = (principal: PrincipalSql): boolean =>
+  visibilitiesWithoutGrant(principal).length > 0;
 
 /** The condition, on the `repositories` rows of a query, that the caller sees its issues, or its pull requests. */
-function isKindVisible(actor: Actor, isPull: boolean): SQL {
+function isKindVisible(principal: PrincipalSql, isPull: boolean): SQL {
   const unit = unitOf({ isPull });
   return withIntegers(
-    allOf(isUnitOnSql(unit), isRepositoryAllowed(principalOf(actor), { unit, mode: "read" })),
+    allOf(isUnitOnSql(unit), isRepositoryAllowed(principal, { unit, mode: "read" })),
   );
 }
 
 /** The condition, on rows of `issues` and their `repositories`, that the caller sees an issue. */
-export const isIssueSeen = (actor: Actor, { isPull }: Pick<IssueFilter, "isPull">): SQL =>
+export const isIssueSeen = (
+  principal: PrincipalSql,
+  { isPull }: Pick<IssueFilter, "isPull">,
+): SQL =>
   isPull === undefined
     ? sql`case
-        when ${issues.isPull} then ${isKindVisible(actor, true)}
-        else ${isKindVisible(actor, false)}
+        when ${issues.isPull} then ${isKindVisible(principal, true)}
+        else ${isKindVisible(principal, false)}
       end`
-    : isKindVisible(actor, isPull);
+    : isKindVisible(principal, isPull);
 
 /** The repositories that a search looks into one by one. */
 export interface Searched {
@@ -93,21 +96,22 @@ export interface Searched {
  * The repositories of the scope, or of the caller's grants, as the common table expression `searched`: the ids of those
  * whose issues or pull requests the caller sees, with which of both and with the counters.
  */
-export function searchedOf(actor: Actor, scope: SearchScope): Searched {
-  const scoped = scopeIds(actor, scope);
-  const ids = scoped ?? grantedIds(actor);
+export function searchedOf(principal: PrincipalSql, scope: SearchScope): Searched {
+  const scoped = scopeIds(principal, scope);
+  const ids = scoped ?? grantedIds(principal);
   if (!ids) return { table: undefined, isScoped: false };
+  // Without an index of what everybody sees: the repositories are few of those.
   const table = sql`searched as materialized (
     select * from (
       select ${repositories.id} as id, ${repositories.ownerId} as owner_id,
         ${repositories.updatedAt} as updated_at,
         ${repositories.openIssueCount} as count_00, ${repositories.closedIssueCount} as count_01,
         ${repositories.openPullCount} as count_10, ${repositories.closedPullCount} as count_11,
-        ${isKindVisible(actor, false)} as sees_0, ${isKindVisible(actor, true)} as sees_1
+        ${isKindVisible(principal, false)} as sees_0, ${isKindVisible(principal, true)} as sees_1
       from ${repositories}
       where ${repositories.id} in (${ids})
     )
-    where sees_0 or sees_1
+    where (sees_0 or sees_1) is true
     order by updated_at desc
     limit ${integer(REPOSITORIES_MAX)}
   )`;

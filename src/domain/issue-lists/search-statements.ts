@@ -1,8 +1,7 @@
-import { principalOf } from "../../auth/principal.ts";
 import { sql, type SQL } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
-import type { Actor } from "../../auth/actor.ts";
+import type { PrincipalSql } from "../../auth/principal.ts";
 import { issues, repositories } from "../../db/schema/index.ts";
 import { Arguments, bit, integer, withIntegers } from "./arguments.ts";
 import { commonConditions, hasLabelOf } from "./conditions.ts";
@@ -25,7 +24,7 @@ import {
   type SearchScope,
   seesSome,
 } from "./search-scope.ts";
-import { hasText, matchingIssueIds, scopeOfSome } from "./text-match.ts";
+import { matchingIssueIds, scopeOfSome } from "./text-match.ts";
 
 /** Issues that a search sorts, counts or finds by words, at most; with the page, where it lists them by age. */
 export const FOUND_MAX = 1000;
@@ -36,26 +35,40 @@ const NAMED_MAX = 5000;
 /** The statements of a search for a caller. */
 export interface SearchStatements {
   /** Selects the ids of the first issues in the order of age: at least as many as a maximum, if there are. */
-  readonly find: (max: number) => SQL;
+  readonly find: (max: SearchMax) => SQL;
   /** Counts the issues that are found. */
-  readonly count: (max: number) => SQL;
+  readonly count: (max: SearchMax) => SQL;
 }
 
-/** @param priorityRepoId A repository whose first issues are found in any case. */
+/** How many issues a statement finds at most: values, or parameters of a prepared statement. */
+interface SearchMax {
+  readonly all: number | SQL;
+  /** Of those that are found by words; no more than `FOUND_MAX`. */
+  readonly byWords: number | SQL;
+}
+
+/** What a search looks for and where. */
+export interface WantedIssues {
+  readonly filter: IssueFilter;
+  /** The words of the filter, as `searchTextOf` returns them; undefined without any. */
+  readonly text: string | SQL | undefined;
+  readonly scope: SearchScope;
+  /** A repository whose first issues are found in any case. */
+  readonly priorityRepoId: number | SQL | undefined;
+}
+
 export function searchStatements(
-  actor: Actor,
-  filter: IssueFilter,
-  scope: SearchScope,
-  priorityRepoId: number | undefined,
+  principal: PrincipalSql,
+  { filter, text, scope, priorityRepoId }: WantedIssues,
 ): SearchStatements {
   const args = new Arguments();
-  const searched = searchedOf(actor, scope);
+  const searched = searchedOf(principal, scope);
   const common = [...commonConditions(args, filter).values()];
-  const known = knownTables(args, actor, filter, searched);
+  const known = knownTables(args, principal, filter, searched);
   const { isPull, isClosed } = filter;
   const search: Candidates = {
     args,
-    actor,
+    principal,
     filter,
     conditions: [
       ...common,
@@ -76,11 +89,13 @@ export function searchStatements(
     ],
     isOldest: filter.sort === "oldest",
   };
-  const isPlain = !hasText(filter) && common.length === 0 && known.length === 0;
-  const found = (max: number) => {
-    const parts = [...mainIds(search, searched, max)];
-    if (priorityRepoId !== undefined && isListed(filter)) {
-      parts.push(prioritized(search, priorityRepoId, max));
+  const isPlain = text === undefined && common.length === 0 && known.length === 0;
+  // Whether it is a list of all issues of its repositories, apart from labels and the like.
+  const isListed = text === undefined && filter.people.length === 0;
+  const found = (max: SearchMax) => {
+    const parts = [...mainIds(search, text, searched, max)];
+    if (priorityRepoId !== undefined && isListed) {
+      parts.push(prioritized(search, priorityRepoId, max.all));
     }
     return sql.join(
       parts.map((ids) => sql`select id from (${ids})`),
@@ -105,18 +120,19 @@ export function searchStatements(
   };
 }
 
-/** Whether a search is a list of all issues of its repositories, apart from labels and the like. */
-const isListed = (filter: IssueFilter): boolean => !hasText(filter) && filter.people.length === 0;
-
 /** The selects of the issues that a search finds; D1 allows five. */
-function* mainIds(search: Candidates, searched: Searched, max: number): Generator<SQL> {
-  const { actor, filter, isOldest } = search;
+function* mainIds(
+  search: Candidates,
+  text: string | SQL | undefined,
+  searched: Searched,
+  { all: max, byWords }: SearchMax,
+): Generator<SQL> {
+  const { principal, filter, isOldest } = search;
   const [person] = filter.people;
-  const isEverywhere = !searched.isScoped && seesSome(actor);
-  if (hasText(filter)) {
-    const found = Math.min(max, FOUND_MAX);
+  const isEverywhere = !searched.isScoped && seesSome(principal);
+  if (text !== undefined) {
     const matching = (scope: SQL | undefined) =>
-      seenOf(search, matchingIssueIds(filter, { scope, isOldest }), found);
+      seenOf(search, matchingIssueIds(text, { scope, isOldest }), byWords);
     if (isEverywhere) yield matching(undefined);
     if (searched.table) yield matching(scopeOfSome(sql`select id from searched`));
   } else if (person) {
@@ -133,7 +149,7 @@ function* mainIds(search: Candidates, searched: Searched, max: number): Generato
 }
 
 /** Selects the ids of the first matching issues of one repository. */
-const prioritized = (search: Candidates, repoId: number, max: number): SQL => {
+const prioritized = (search: Candidates, repoId: number | SQL, max: number | SQL): SQL => {
   const direction = sql.raw(search.isOldest ? "asc" : "desc");
   const ids = sql`
     select id from ${issues} where repo_id = ${integer(repoId)}
@@ -145,7 +161,7 @@ const prioritized = (search: Candidates, repoId: number, max: number): SQL => {
 /** Whether the caller sees a label, or a milestone, of one of the names: unknown names are ignored. */
 function knownTables(
   args: Arguments,
-  actor: Actor,
+  principal: PrincipalSql,
   filter: IssueFilter,
   { isScoped }: Searched,
 ): SQL[] {
@@ -154,7 +170,7 @@ function knownTables(
     select 1
     from (select * from ${table} where ${isNamed} limit ${integer(NAMED_MAX)}) named
     join ${repositories} on ${repositories.id} = named.repo_id ${hasOwner}
-    where ${withIntegers(isRepositoryVisible(principalOf(actor)))}
+    where ${withIntegers(isRepositoryVisible(principal))}
   )`;
   if (filter.labels.length > 0) {
     if (isScoped) tables.push(labelPairs(args, filter.labels));

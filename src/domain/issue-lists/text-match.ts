@@ -18,21 +18,20 @@ export const hasText = ({ words }: TextFilter): boolean => words.length > 0;
  *
  * The index finds whole words in any case and without accents. A number alone also finds the issue of that number.
  *
+ * @param text  What `searchTextOf` returns.
  * @param scope The condition on the words of the scope, in the syntax of the index, as a text in SQL; undefined for all
  * repositories.
  */
 export function matchingIssueIds(
-  filter: TextFilter,
+  text: string | SQL,
   { scope, isOldest }: { scope: SQL | undefined; isOldest: boolean },
 ): SQL {
-  const text = scope
-    ? sql`${textOf(filter)} || ' AND scope : ' || ${scope}`
-    : sql`${textOf(filter)}`;
+  const inScope = scope ? sql`${text} || ' AND scope : ' || ${scope}` : sql`${text}`;
   const order = sql.raw(isOldest ? "asc" : "desc");
   return sql`
     select distinct rowid >> ${sql.raw(String(COMMENT_BITS))} as id
     from issues_search
-    where issues_search match ${text}
+    where issues_search match ${inScope}
     order by rowid ${order}
     limit ${sql.raw(String(DOCUMENTS_MAX))}`;
 }
@@ -47,7 +46,8 @@ export const scopeOfSome = (repoIds: SQL): SQL => sql`(
   from (${repoIds})
 )`;
 
-function textOf({ words, parts }: TextFilter): string {
+/** The words of a filter in the syntax of the index. */
+export function searchTextOf({ words, parts }: TextFilter): string {
   const columns = (parts.length > 0 ? [...new Set(parts)] : SEARCHED_PARTS).join(" ");
   const inText = `{${columns}} : (${words.map(quotePhrase).join(" AND ")})`;
   const [number] =

@@ -17,7 +17,7 @@ export const isVersionOf = ({
   entryId,
 }: {
   issueId: number | SQL;
-  entryId: number | null;
+  entryId: number | SQL | null;
 }): SQL | undefined =>
   and(
     eq(contentVersions.issueId, issueId),

@@ -22,9 +22,20 @@ export const listUserKeys = (ctx: Ctx, user: User, filter: KeyFilter, slice: Sli
  *
  * @throws Failure `not_found`, also for another user's key.
  */
-export async function findUserKey(ctx: Ctx, user: User, id: number): Promise<PublicKey> {
-  const listed = { userId: user.id, id, fingerprint: undefined };
-  const [key] = await keysListed(ctx.db, { ...listed, size: 1, offset: 0 });
+export const findUserKey = (ctx: Ctx, user: User, id: number): Promise<PublicKey> =>
+  findKey(ctx, { userId: user.id }, id);
+
+/**
+ * Finds a deploy key of a repository.
+ *
+ * @throws Failure `not_found`, also for another repository's key.
+ */
+export const findDeployKey = (ctx: Ctx, repo: Repository, id: number): Promise<PublicKey> =>
+  findKey(ctx, { repoId: repo.id }, id);
+
+async function findKey({ db }: Ctx, owner: KeyOwner, id: number): Promise<PublicKey> {
+  const listed = { ...owner, id, fingerprint: undefined };
+  const [key] = await keysListed(db, { ...listed, size: 1, offset: 0 });
   if (!key) throw notFound();
   return key;
 }

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { lfsLocks, type Repository } from "../../db/schema/index.ts";
 import { type LockEntry, selectLocks } from "./find-lock.ts";
 
@@ -23,14 +24,18 @@ export async function listLocks(
   repo: Repository,
   { id, path, afterId, limit }: LockQuery,
 ): Promise<{ locks: LockEntry[]; nextId: number | undefined }> {
-  const isRequested = and(
-    gt(lfsLocks.id, afterId),
-    id === undefined ? undefined : eq(lfsLocks.id, id),
-    path === undefined ? undefined : eq(lfsLocks.path, path),
-  );
-  const found = await selectLocks(db, repo, isRequested)
-    .orderBy(asc(lfsLocks.id))
-    .limit(limit + 1);
+  const found = await locksAfter(db, { repoId: repo.id, id, path, afterId, limit: limit + 1 });
   const locks = found.slice(0, limit);
   return { locks, nextId: found.length > limit ? locks.at(-1)?.lock.id : undefined };
 }
+
+const locksAfter = prepare(
+  (db, { repoId, id, path, afterId, limit }: Params<LockQuery & { repoId: number }>) => {
+    const isRequested = and(
+      gt(lfsLocks.id, afterId),
+      id && eq(lfsLocks.id, id),
+      path && eq(lfsLocks.path, path),
+    );
+    return selectLocks(db, repoId, isRequested).orderBy(asc(lfsLocks.id)).limit(limit);
+  },
+);

@@ -1,9 +1,10 @@
 import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { columnsOf, flagColumn, qualified } from "../../db/db.ts";
+import { columnsOf, type Database, flagColumn, qualified } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import {
   issueAssignees,
   issues,
@@ -28,33 +29,44 @@ export async function listSubscribers(
   { size, offset }: Slice,
 ): Promise<Listed<User>> {
   const { db, actor } = ctx;
-  const ofIssue = sql`${issueSubscriptions.issueId} = (
-    select ${issues.id} from ${issues} where ${isNumbered(repo.row.id, number)}
-  )`;
-  const isListed = and(
-    ofIssue,
-    eq(issueSubscriptions.isSubscribed, true),
-    isAccountVisible(principalOf(actor)),
-  );
-  const [[issue], rows, [counted]] = await db.batch([
-    db.select({ isPull: issues.isPull }).from(issues).where(isNumbered(repo.row.id, number)),
-    db
-      .select({ user: columnsOf(users, "u") })
-      .from(issueSubscriptions)
-      .innerJoin(users, eq(users.id, issueSubscriptions.userId))
-      .where(isListed)
-      .orderBy(asc(issueSubscriptions.userId))
-      .limit(size)
-      .offset(offset),
-    db
-      .select({ total: count().as("total") })
-      .from(issueSubscriptions)
-      .innerJoin(users, eq(users.id, issueSubscriptions.userId))
-      .where(isListed),
-  ]);
+  const list = { repoId: repo.row.id, number, principal: principalOf(actor), size, offset };
+  const [[issue], rows, [counted]] = await db.batch(subscriberPage(db, list));
   if (!issue || !isIssueVisible(repo, issue)) throw notFound();
   return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
 }
+
+/** An issue by its repository and number. */
+interface IssueNumber {
+  readonly repoId: number;
+  readonly number: number;
+}
+
+const subscriberPage = prepareAll(
+  (db, p: Params<IssueNumber & Slice & { principal: Principal }>) => {
+    const isOfIssue = isNumbered(p.repoId, p.number);
+    const isListed = and(
+      sql`${issueSubscriptions.issueId} = (select ${issues.id} from ${issues} where ${isOfIssue})`,
+      eq(issueSubscriptions.isSubscribed, true),
+      isAccountVisible(p.principal),
+    );
+    return [
+      db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
+      db
+        .select({ user: columnsOf(users, "u") })
+        .from(issueSubscriptions)
+        .innerJoin(users, eq(users.id, issueSubscriptions.userId))
+        .where(isListed)
+        .orderBy(asc(issueSubscriptions.userId))
+        .limit(p.size)
+        .offset(p.offset),
+      db
+        .select({ total: count().as("total") })
+        .from(issueSubscriptions)
+        .innerJoin(users, eq(users.id, issueSubscriptions.userId))
+        .where(isListed),
+    ];
+  },
+);
 
 /** Whether a user is told of an issue, and the issue. */
 export interface IssueSubscription {
@@ -74,7 +86,7 @@ export async function findSubscription(
   number: number,
   { id: userId }: User,
 ): Promise<IssueSubscription> {
-  const [found] = await selectSubscription(ctx, repo, number, sql`${userId}`);
+  const [found] = await subscriptionOf(ctx.db, { repoId: repo.row.id, number, userId });
   return toSubscription(repo, found);
 }
 
@@ -99,7 +111,7 @@ export async function changeSubscription(
       .select()
       .from(users)
       .where(and(isNamed, isAccountVisible(principalOf(actor)))),
-    selectSubscription(ctx, repo, number, id),
+    selectSubscription(db, { repoId: repo.row.id, number }, id),
   ]);
   const current = toSubscription(repo, found);
   if (!user) throw notFound();
@@ -129,7 +141,11 @@ const storeSubscription = (
       set: { isSubscribed, updatedAt: now },
     });
 
-const selectSubscription = ({ db }: Ctx, repo: RepositoryContext, number: number, userId: SQL) =>
+const selectSubscription = (
+  db: Database,
+  { repoId, number }: IssueNumber | Params<IssueNumber>,
+  userId: SQL,
+) =>
   db
     .select({
       issue: columnsOf(issues, "i"),
@@ -144,7 +160,12 @@ const selectSubscription = ({ db }: Ctx, repo: RepositoryContext, number: number
       isConcerned: flagColumn(isConcerned(userId), "is_concerned"),
     })
     .from(issues)
-    .where(isNumbered(repo.row.id, number));
+    .where(isNumbered(repoId, number));
+
+const subscriptionOf = prepare(
+  (db, { userId, ...issue }: Params<IssueNumber & { userId: number }>) =>
+    selectSubscription(db, issue, userId),
+);
 
 /** The condition that a user watches the repository of an issue, opened it, is assigned, commented, or reviews it. */
 const isConcerned = (userId: SQL): SQL => sql`(

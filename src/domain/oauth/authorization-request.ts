@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { oauthApplications, users, type OauthApplication } from "../../db/schema/index.ts";
 import { malformed } from "../../lib/failure.ts";
 import { OauthError } from "./oauth-error.ts";
@@ -58,11 +59,7 @@ export async function findAddressed(
   for (const name of ["client_id", "redirect_uri"]) {
     if (parameters.getAll(name).length > 1) throw malformed(`The request has ${name} twice.`);
   }
-  const [found] = await db
-    .select({ application: columnsOf(oauthApplications, "a"), ownerName: users.name })
-    .from(oauthApplications)
-    .leftJoin(users, eq(users.id, oauthApplications.ownerId))
-    .where(eq(oauthApplications.clientId, parameters.get("client_id") ?? ""));
+  const [found] = await clientAndOwner(db, { clientId: parameters.get("client_id") ?? "" });
   if (!found) throw malformed("Client ID not registered");
 
   const { application } = found;
@@ -76,6 +73,14 @@ export async function findAddressed(
   }
   return { ...found, redirectUri: sent };
 }
+
+const clientAndOwner = prepare((db, { clientId }: Params<{ clientId: string }>) =>
+  db
+    .select({ application: columnsOf(oauthApplications, "a"), ownerName: users.name })
+    .from(oauthApplications)
+    .leftJoin(users, eq(users.id, oauthApplications.ownerId))
+    .where(eq(oauthApplications.clientId, clientId)),
+);
 
 /**
  * Reads what an authorization request asks for.

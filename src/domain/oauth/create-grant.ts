@@ -3,6 +3,7 @@ import { and, desc, eq, gt, isNotNull } from "drizzle-orm";
 import { isWithin } from "../../auth/scope.ts";
 import { hashSecret } from "../../auth/secret.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   oauthGrants,
   type OauthApplication,
@@ -68,21 +69,32 @@ export async function isGrantedBefore(
   application: OauthApplication,
   requested: RequestedScopes,
 ): Promise<boolean> {
-  const grants = await ctx.db
+  const given = { userId: user.id, applicationId: application.id, now: ctx.now };
+  const grants = await latestGrants(ctx.db, given);
+  return grants.some((grant) => covers(grant, requested));
+}
+
+interface Given {
+  readonly userId: number;
+  readonly applicationId: number;
+  readonly now: number;
+}
+
+const latestGrants = prepare((db, { userId, applicationId, now }: Params<Given>) =>
+  db
     .select()
     .from(oauthGrants)
     .where(
       and(
-        eq(oauthGrants.userId, user.id),
-        eq(oauthGrants.applicationId, application.id),
+        eq(oauthGrants.userId, userId),
+        eq(oauthGrants.applicationId, applicationId),
         isNotNull(oauthGrants.exchangedAt),
-        gt(oauthGrants.expiresAt, ctx.now),
+        gt(oauthGrants.expiresAt, now),
       ),
     )
     .orderBy(desc(oauthGrants.id))
-    .limit(COMPARED_MAX);
-  return grants.some((grant) => covers(grant, requested));
-}
+    .limit(COMPARED_MAX),
+);
 
 function covers(grant: OauthGrant, { scopes, identity }: RequestedScopes): boolean {
   const granted = scopesOf(grant);

@@ -4,6 +4,7 @@ import { hashSecret } from "../../auth/secret.ts";
 import { readStoredScopes, type Scopes } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   accessTokens,
   oauthApplications,
@@ -39,25 +40,8 @@ export async function findToken(ctx: Ctx, token: string): Promise<GrantToken | u
 }
 
 async function findAccessToken(ctx: Ctx, token: string): Promise<GrantToken | undefined> {
-  const [[found]] = await ctx.db.batch([
-    ctx.db
-      .select({
-        token: columnsOf(accessTokens, "t"),
-        grant: columnsOf(oauthGrants, "g"),
-        application: columnsOf(oauthApplications, "a"),
-        user: columnsOf(users, "u"),
-      })
-      .from(accessTokens)
-      .innerJoin(oauthGrants, eq(oauthGrants.id, accessTokens.grantId))
-      .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
-      .innerJoin(users, eq(users.id, oauthGrants.userId))
-      .where(
-        and(
-          eq(accessTokens.secretHash, await hashSecret(token)),
-          gt(accessTokens.expiresAt, ctx.now),
-        ),
-      ),
-  ]);
+  const secretHash = await hashSecret(token);
+  const [found] = await accessTokenOf(ctx.db, { secretHash, now: ctx.now });
   if (!found) return undefined;
   const { id: tokenId, scopes, createdAt, expiresAt } = found.token;
   return {
@@ -70,27 +54,27 @@ async function findAccessToken(ctx: Ctx, token: string): Promise<GrantToken | un
   };
 }
 
-async function findRefreshToken(ctx: Ctx, token: string): Promise<GrantToken | undefined> {
-  const sent = await parseRefreshToken(token);
-  if (!sent) return undefined;
-  const [[found]] = await ctx.db.batch([
-    ctx.db
+const accessTokenOf = prepare(
+  (db, { secretHash, now }: Params<{ secretHash: string; now: number }>) =>
+    db
       .select({
+        token: columnsOf(accessTokens, "t"),
         grant: columnsOf(oauthGrants, "g"),
         application: columnsOf(oauthApplications, "a"),
         user: columnsOf(users, "u"),
       })
-      .from(oauthGrants)
+      .from(accessTokens)
+      .innerJoin(oauthGrants, eq(oauthGrants.id, accessTokens.grantId))
       .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
       .innerJoin(users, eq(users.id, oauthGrants.userId))
-      .where(
-        and(
-          eq(oauthGrants.familyHash, sent.familyHash),
-          eq(oauthGrants.refreshHash, sent.refreshHash),
-          gt(oauthGrants.expiresAt, ctx.now),
-        ),
-      ),
-  ]);
+      .where(and(eq(accessTokens.secretHash, secretHash), gt(accessTokens.expiresAt, now))),
+);
+
+async function findRefreshToken(ctx: Ctx, token: string): Promise<GrantToken | undefined> {
+  const sent = await parseRefreshToken(token);
+  if (!sent) return undefined;
+  const { familyHash, refreshHash } = sent;
+  const [found] = await refreshTokenOf(ctx.db, { familyHash, refreshHash, now: ctx.now });
   return (
     found && {
       ...found,
@@ -102,3 +86,28 @@ async function findRefreshToken(ctx: Ctx, token: string): Promise<GrantToken | u
     }
   );
 }
+
+interface RefreshTokenHashes {
+  readonly familyHash: string;
+  readonly refreshHash: string;
+}
+
+const refreshTokenOf = prepare(
+  (db, { familyHash, refreshHash, now }: Params<RefreshTokenHashes & { now: number }>) =>
+    db
+      .select({
+        grant: columnsOf(oauthGrants, "g"),
+        application: columnsOf(oauthApplications, "a"),
+        user: columnsOf(users, "u"),
+      })
+      .from(oauthGrants)
+      .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
+      .innerJoin(users, eq(users.id, oauthGrants.userId))
+      .where(
+        and(
+          eq(oauthGrants.familyHash, familyHash),
+          eq(oauthGrants.refreshHash, refreshHash),
+          gt(oauthGrants.expiresAt, now),
+        ),
+      ),
+);

@@ -1,6 +1,7 @@
 import { and, desc, eq, gt, isNotNull, max, min, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { oauthApplications, oauthGrants, users, type User } from "../../db/schema/index.ts";
 import { type IdentityScope, IDENTITY_SCOPES } from "./requested-scopes.ts";
 import { parseScopes, type Scopes } from "../../auth/scope.ts";
@@ -24,8 +25,21 @@ export interface GrantedApplication {
 
 /** Lists the applications that have access to a user's account, the last used first. */
 export async function listGranted(ctx: Ctx, user: User): Promise<GrantedApplication[]> {
+  const rows = await grantedBy(ctx.db, { userId: user.id, now: ctx.now });
+  return rows.map((row) => ({
+    applicationId: row.applicationId,
+    name: row.name,
+    ownerName: row.ownerName,
+    scopes: unite(row.scopes, row.isPublicOnly === 1),
+    identity: IDENTITY_SCOPES.filter((name) => row.identity.split(",").includes(name)),
+    grantedAt: row.grantedAt ?? 0,
+    lastUsedAt: row.lastUsedAt ?? 0,
+  }));
+}
+
+const grantedBy = prepare((db, { userId, now }: Params<{ userId: number; now: number }>) => {
   const lastUsedAt = max(oauthGrants.lastUsedAt);
-  const rows = await ctx.db
+  return db
     .select({
       applicationId: oauthApplications.id,
       name: oauthApplications.name,
@@ -41,24 +55,15 @@ export async function listGranted(ctx: Ctx, user: User): Promise<GrantedApplicat
     .leftJoin(users, eq(users.id, oauthApplications.ownerId))
     .where(
       and(
-        eq(oauthGrants.userId, user.id),
+        eq(oauthGrants.userId, userId),
         isNotNull(oauthGrants.exchangedAt),
-        gt(oauthGrants.expiresAt, ctx.now),
+        gt(oauthGrants.expiresAt, now),
       ),
     )
     .groupBy(oauthApplications.id)
     .orderBy(desc(lastUsedAt))
     .limit(LISTED_MAX);
-  return rows.map((row) => ({
-    applicationId: row.applicationId,
-    name: row.name,
-    ownerName: row.ownerName,
-    scopes: unite(row.scopes, row.isPublicOnly === 1),
-    identity: IDENTITY_SCOPES.filter((name) => row.identity.split(",").includes(name)),
-    grantedAt: row.grantedAt ?? 0,
-    lastUsedAt: row.lastUsedAt ?? 0,
-  }));
-}
+});
 
 /** The union of stored scopes: limited to what is public only if each of them is. */
 function unite(text: string, isPublicOnly: boolean): Scopes {

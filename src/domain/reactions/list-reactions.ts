@@ -1,62 +1,76 @@
-import { asc, count, eq, sql, type SQL } from "drizzle-orm";
+import { asc, count, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { issues, reactions, timelineEntries } from "../../db/schema/index.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
+import { issues, reactions } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { ReactionContext } from "../../shapes/issues/reaction.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isCommentOf } from "../comments/find-comment.ts";
+import { issueIdOfComment, toWantedComment, type WantedComment } from "../comments/find-comment.ts";
 import { isIssueVisible, isNumbered } from "../issues/find-issue.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { isReactionToComment, isReactionToIssue, selectReactions } from "./select-reactions.ts";
+
+/** What reactions are to: an issue or pull request itself, or a comment. */
+type Subject =
+  | { readonly repoId: number; readonly number: number }
+  | { readonly comment: WantedComment };
 
 /**
  * Lists a page of the reactions to an issue or pull request itself, oldest first.
  *
  * @throws Failure `not_found` also where the caller may not see the issue.
  */
-export function listIssueReactions(
+export const listIssueReactions = (
   ctx: Ctx,
   repo: RepositoryContext,
   number: number,
   slice: Slice,
-): Promise<Listed<ReactionContext>> {
-  const isOfIssue = isNumbered(repo.row.id, number);
-  const issueId = sql`(
-    select ${issues.id}
-    from ${issues}
-    where ${isOfIssue}
-  )`;
-  return listReactions(ctx, repo, isOfIssue, isReactionToIssue(issueId), slice);
-}
+): Promise<Listed<ReactionContext>> =>
+  listReactions(ctx, repo, { repoId: repo.row.id, number }, slice);
 
 /** Lists a page of the reactions to a comment, as `listIssueReactions` does. */
-export function listCommentReactions(
+export const listCommentReactions = (
   ctx: Ctx,
   repo: RepositoryContext,
   id: number,
   slice: Slice,
-): Promise<Listed<ReactionContext>> {
-  const issueId = sql`(
-    select ${timelineEntries.issueId}
-    from ${timelineEntries}
-    where ${isCommentOf(ctx, repo, id)}
-  )`;
-  return listReactions(ctx, repo, eq(issues.id, issueId), isReactionToComment(id), slice);
-}
+): Promise<Listed<ReactionContext>> =>
+  listReactions(ctx, repo, { comment: toWantedComment(ctx, repo, id) }, slice);
 
 async function listReactions(
   { db }: Ctx,
   repo: RepositoryContext,
-  isOfIssue: SQL | undefined,
-  isListed: SQL | undefined,
+  subject: Subject,
   { size, offset }: Slice,
 ): Promise<Listed<ReactionContext>> {
-  const [[issue], [counted], items] = await db.batch([
-    db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
-    db.select({ total: count() }).from(reactions).where(isListed),
-    selectReactions(db).where(isListed).orderBy(asc(reactions.id)).limit(size).offset(offset),
-  ]);
+  const page = reactionsTo(db, { subject, size, offset });
+  const [[issue], [counted], items] = await db.batch(page);
   if (!issue || !isIssueVisible(repo, issue)) throw notFound();
   return { items, total: counted?.total ?? 0 };
 }
+
+const reactionsTo = prepareAll(
+  (db, { subject, size, offset }: Params<Slice & { subject: Subject }>) => {
+    const isComment = "comment" in subject;
+    const isOfIssue = isComment
+      ? eq(issues.id, issueIdOfComment(subject.comment))
+      : isNumbered(subject.repoId, subject.number);
+    const issueId = sql`(
+      select ${issues.id}
+      from ${issues}
+      where ${isOfIssue}
+    )`;
+    const isListed = isComment
+      ? isReactionToComment(subject.comment.id)
+      : isReactionToIssue(issueId);
+    return [
+      db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
+      db
+        .select({ total: count().as("total") })
+        .from(reactions)
+        .where(isListed),
+      selectReactions(db).where(isListed).orderBy(asc(reactions.id)).limit(size).offset(offset),
+    ];
+  },
+);

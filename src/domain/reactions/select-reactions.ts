@@ -24,7 +24,7 @@ export const isReactionToIssue = (issueId: number | SQL): SQL | undefined =>
   and(eq(reactions.issueId, issueId), isNull(reactions.entryId));
 
 /** The condition for reactions to a comment. */
-export const isReactionToComment = (entryId: number): SQL => eq(reactions.entryId, entryId);
+export const isReactionToComment = (entryId: number | SQL): SQL => eq(reactions.entryId, entryId);
 
 export const isReactionTo = ({ issue, comment }: ReactionSubject): SQL | undefined =>
   comment ? isReactionToComment(comment.row.id) : isReactionToIssue(issue.row.id);

@@ -4,6 +4,7 @@ import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
 import { jsonRows } from "../../db/json-rows.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { attachments, type Release, releases, users } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { ReleaseContext } from "../../shapes/releases/release.ts";
@@ -72,18 +73,38 @@ export async function findRelease(
   repo: RepositoryContext,
   name: ReleaseName,
 ): Promise<ReleaseContext> {
-  const [found] = await selectReleases(ctx.db)
-    .where(and(eq(releases.repoId, repo.row.id), isReleaseNamed(name)))
-    .orderBy(...latestFirst)
-    .limit(1);
+  const [found] = await firstRelease(ctx.db, toReleaseQuery(repo, name));
   if (!found || !isReleaseVisible(repo, found.release)) throw notFound();
   return toReleaseContext(repo, found);
 }
 
-/** The condition for releases of a name in one repository. Tags are compared with case. */
-export function isReleaseNamed(name: ReleaseName): SQL | undefined {
-  if (name === "latest") return and(eq(releases.isDraft, false), eq(releases.isPrerelease, false));
-  if ("id" in name) return eq(releases.id, name.id);
-  const isTag = eq(releases.lowerTagName, name.tag.toLowerCase());
-  return and(isTag, eq(releases.tagName, name.tag));
+/** A release of a repository, as an argument of a query: the latest one, if it has neither id nor tag. */
+export interface ReleaseQuery {
+  readonly repoId: number;
+  readonly id?: number;
+  readonly tag?: { readonly name: string; readonly lower: string };
 }
+
+export function toReleaseQuery({ row }: RepositoryContext, name: ReleaseName): ReleaseQuery {
+  const repoId = row.id;
+  if (name === "latest") return { repoId };
+  if ("id" in name) return { repoId, id: name.id };
+  return { repoId, tag: { name: name.tag, lower: name.tag.toLowerCase() } };
+}
+
+/** The condition for releases of a name in one repository. Tags are compared with case. */
+export function isReleaseNamed({ repoId, id, tag }: Params<ReleaseQuery>): SQL | undefined {
+  const isOfRepository = eq(releases.repoId, repoId);
+  if (id) return and(isOfRepository, eq(releases.id, id));
+  if (!tag) {
+    return and(isOfRepository, eq(releases.isDraft, false), eq(releases.isPrerelease, false));
+  }
+  return and(isOfRepository, eq(releases.lowerTagName, tag.lower), eq(releases.tagName, tag.name));
+}
+
+const firstRelease = prepare((db, named: Params<ReleaseQuery>) =>
+  selectReleases(db)
+    .where(isReleaseNamed(named))
+    .orderBy(...latestFirst)
+    .limit(1),
+);

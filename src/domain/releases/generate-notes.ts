@@ -1,8 +1,9 @@
-import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
+import { and, asc, eq, ne, sql } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { flagColumn } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { issues, pulls, releases, users } from "../../db/schema/index.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { findRange } from "../../git/walk/log.ts";
@@ -16,6 +17,7 @@ import { noSuchRef } from "../git/no-such-ref.ts";
 import { findRef, openSnapshot, type RepositorySnapshot } from "../git/open-snapshot.ts";
 import { requireTagName } from "../tags/create-tag.ts";
 import { tagRef } from "../tags/list-tags.ts";
+import { latestFirst } from "./find-release.ts";
 
 /** Commits whose pull requests are looked up, the latest ones: their ids are one bound value of a statement. */
 const COMMITS_MAX = 20_000;
@@ -97,20 +99,24 @@ async function listEarlierTags(
   { row }: RepositoryContext,
   tagName: string,
 ): Promise<string[]> {
-  const found = await db
+  const found = await earlierTags(db, { repoId: row.id, lowerTagName: tagName.toLowerCase() });
+  return found.map((each) => each.tagName);
+}
+
+const earlierTags = prepare((db, p: Params<{ repoId: number; lowerTagName: string }>) =>
+  db
     .select({ tagName: releases.tagName })
     .from(releases)
     .where(
       and(
-        eq(releases.repoId, row.id),
+        eq(releases.repoId, p.repoId),
         sql`+${releases.isDraft} = 0`,
-        ne(releases.lowerTagName, tagName.toLowerCase()),
+        ne(releases.lowerTagName, p.lowerTagName),
       ),
     )
-    .orderBy(desc(releases.createdAt), desc(releases.id))
-    .limit(EARLIER_MAX);
-  return found.map((each) => each.tagName);
-}
+    .orderBy(...latestFirst)
+    .limit(EARLIER_MAX),
+);
 
 /** The commit of the tag, or the one that it will have. */
 async function findTip(
@@ -145,16 +151,23 @@ function findPrevious(snapshot: RepositorySnapshot, tip: Node, names: readonly s
 }
 
 /** Lists the pull requests that became some commits, in the order in which they were merged. */
-async function listMerged(
+const listMerged = async (
   { db }: Ctx,
   { row }: RepositoryContext,
   commitOids: readonly string[],
-): Promise<MergedPull[]> {
+): Promise<MergedPull[]> => mergedPulls(db, { repoId: row.id, commitOids });
+
+interface MergedQuery {
+  readonly repoId: number;
+  readonly commitOids: readonly string[];
+}
+
+const mergedPulls = prepare((db, { repoId, commitOids }: Params<MergedQuery>) => {
   const page = sql`(
     select ${pulls.issueId} as issue_id, count(*) over () as total
-    from json_each(${JSON.stringify(commitOids)}) commits
+    from ${commitOids} commits
     cross join ${pulls}
-    where ${pulls.repoId} = ${row.id}
+    where ${pulls.repoId} = ${repoId}
       and ${pulls.mergeCommitOid} = commits.value
       and ${pulls.mergeCommitOid} <> ''
     order by ${pulls.mergedAt}, ${pulls.issueId}
@@ -164,7 +177,7 @@ async function listMerged(
     select first.poster_id as poster_id, min(first_pull.merged_at) as merged_at
     from ${issues} first
     join ${pulls} first_pull on first_pull.issue_id = first.id
-    where first.repo_id = ${row.id}
+    where first.repo_id = ${repoId}
       and first.is_pull
       and first.poster_id in (
         select named.poster_id from ${page} join ${issues} named on named.id = page.issue_id
@@ -185,7 +198,7 @@ async function listMerged(
     .leftJoin(users, eq(users.id, issues.posterId))
     .leftJoin(firsts, sql`firsts.poster_id = ${issues.posterId}`)
     .orderBy(asc(pulls.mergedAt), asc(pulls.issueId));
-}
+});
 
 function formatNotes(
   repo: RepositoryContext,

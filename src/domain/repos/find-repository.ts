@@ -130,6 +130,15 @@ function isNamedOrRelated(owner: SQL, name: SQL, relative: Params<Relative>): SQ
   )`;
 }
 
+/** Finds a repository by its id; undefined if the caller may not see it. */
+export async function findRepositoryById(
+  ctx: Ctx,
+  id: number,
+): Promise<RepositoryContext | undefined> {
+  const repo = await findById(ctx, id);
+  return repo && isAllowed(repo, TO_SEE) ? repo : undefined;
+}
+
 /** Finds a repository by its present names; undefined if the caller may not see it. */
 export async function findVisibleRepository(
   ctx: Ctx,
@@ -151,12 +160,12 @@ export async function findParent(
   ctx: Ctx,
   { parentId }: Repository,
 ): Promise<RepositoryContext | undefined> {
-  if (parentId === null) return undefined;
-  const [row] = await selectRepositoryById(ctx.db, {
-    caller: callerArgument(ctx.actor),
-    id: parentId,
-  });
-  return row && toRepositoryContext(ctx.actor, row);
+  return parentId === null ? undefined : findById(ctx, parentId);
+}
+
+async function findById({ db, actor }: Ctx, id: number): Promise<RepositoryContext | undefined> {
+  const [row] = await selectRepositoryById(db, { caller: callerArgument(actor), id });
+  return row && toRepositoryContext(actor, row);
 }
 
 /** The condition for a repository that was renamed or transferred from this name, or whose owner was renamed. */

@@ -3,6 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { requireAccess } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   type RepositoryInsightsRow,
   repositoryInsights,
@@ -49,7 +50,7 @@ export async function findRepositoryInsights(
   const stored = ctx.git.repository(row);
   const [snapshot, [cached]] = await Promise.all([
     stored.snapshot("none"),
-    ctx.db.select().from(repositoryInsights).where(eq(repositoryInsights.repoId, row.id)),
+    storedInsights(ctx.db, { repoId: row.id }),
   ]);
   const head = findRef({ state: snapshot }, branchRef(row.defaultBranch));
   if (!head) return NO_INSIGHTS;
@@ -61,6 +62,10 @@ export async function findRepositoryInsights(
   ctx.defer(nextTask().then(() => store(ctx, row, facts)));
   return found;
 }
+
+const storedInsights = prepare((db, { repoId }: Params<{ repoId: number }>) =>
+  db.select().from(repositoryInsights).where(eq(repositoryInsights.repoId, repoId)),
+);
 
 async function compute(
   repository: OpenRepository,

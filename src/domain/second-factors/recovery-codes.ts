@@ -2,6 +2,7 @@ import { and, count, eq } from "drizzle-orm";
 
 import { hashSecret } from "../../auth/secret.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { recoveryCodes, type User } from "../../db/schema/index.ts";
 
 const CODES = 10;
@@ -48,12 +49,13 @@ export async function countRecoveryCodes(
   { db }: Pick<Ctx, "db">,
   { id: userId }: User,
 ): Promise<number> {
-  const [counted] = await db
-    .select({ left: count() })
-    .from(recoveryCodes)
-    .where(eq(recoveryCodes.userId, userId));
+  const [counted] = await codesLeft(db, { userId });
   return counted?.left ?? 0;
 }
+
+const codesLeft = prepare((db, { userId }: Params<{ userId: number }>) =>
+  db.select({ left: count() }).from(recoveryCodes).where(eq(recoveryCodes.userId, userId)),
+);
 
 /** Four groups of four characters. */
 function makeCode(): string {

@@ -1,7 +1,8 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, type SQL } from "drizzle-orm";
 
 import { seal } from "../../auth/seal.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { totpSecrets, users, type Session, type User } from "../../db/schema/index.ts";
 import { conflict, invalid } from "../../lib/failure.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
@@ -34,12 +35,16 @@ export async function findWaitingTotp(
   { db, config }: Ctx,
   user: User,
 ): Promise<string | undefined> {
-  const [row] = await db.select().from(totpSecrets).where(isWaiting(user));
+  const [row] = await waitingSecret(db, { userId: user.id });
   return row && openTotpSecret(config, row);
 }
 
-const isWaiting = (user: User) =>
-  and(eq(totpSecrets.userId, user.id), eq(totpSecrets.isEnabled, false));
+const isWaiting = (userId: number | SQL) =>
+  and(eq(totpSecrets.userId, userId), eq(totpSecrets.isEnabled, false));
+
+const waitingSecret = prepare((db, { userId }: Params<{ userId: number }>) =>
+  db.select().from(totpSecrets).where(isWaiting(userId)),
+);
 
 /**
  * Enables an authenticator app by its first code, and ends all other sessions: they signed in without it.
@@ -62,7 +67,7 @@ export async function enableTotp(
   }
   const recovery = await replaceRecoveryCodes(ctx, user);
   await db.batch([
-    db.update(totpSecrets).set({ isEnabled: true, lastStep: step }).where(isWaiting(user)),
+    db.update(totpSecrets).set({ isEnabled: true, lastStep: step }).where(isWaiting(user.id)),
     db.update(users).set({ hasTotp: true, updatedAt: now }).where(eq(users.id, user.id)),
     ...recovery.statements,
     recordAudit(ctx, { kind: "two_factor.enabled", ownerId: user.id }),

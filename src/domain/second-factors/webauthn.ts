@@ -7,6 +7,7 @@ import type {
 import { and, asc, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   pendingSignIns,
   sessions,
@@ -36,12 +37,18 @@ const relyingParty = ({ rootUrl }: Pick<Ctx, "rootUrl">) => {
 };
 
 /** Lists a user's keys, oldest first. There are at most 20. */
-export const listWebauthnKeys = ({ db }: Pick<Ctx, "db">, user: User) =>
+export const listWebauthnKeys = async (
+  { db }: Pick<Ctx, "db">,
+  user: User,
+): Promise<WebauthnCredential[]> => keysOf(db, { userId: user.id });
+
+const keysOf = prepare((db, { userId }: Params<{ userId: number }>) =>
   db
     .select()
     .from(webauthnCredentials)
-    .where(eq(webauthnCredentials.userId, user.id))
-    .orderBy(asc(webauthnCredentials.createdAt), asc(webauthnCredentials.id));
+    .where(eq(webauthnCredentials.userId, userId))
+    .orderBy(asc(webauthnCredentials.createdAt), asc(webauthnCredentials.id)),
+);
 
 /** Begins to add a key: what the browser asks it for. The session keeps the challenge. */
 export async function startWebauthnKey(

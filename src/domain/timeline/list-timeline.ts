@@ -1,9 +1,10 @@
 import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { selectTeams } from "../../auth/access/teams.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf, qualified } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
   issues,
   labels,
@@ -19,9 +20,9 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issues/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { isEntryUpdatedIn, type UpdatedRange } from "../comments/list-comments.ts";
+import { isEntryUpdatedIn, toWholeSeconds, type UpdatedRange } from "../comments/list-comments.ts";
 import { selectComments, toCommentContext } from "../comments/select-comments.ts";
-import { isEntryVisible } from "./visible-entries.ts";
+import { isEntryVisible, type TimelineReader, timelineReaderOf } from "./visible-entries.ts";
 
 /**
  * Lists a page of the timeline of an issue or pull request, oldest first: comments and everything else that happened, as
@@ -40,87 +41,16 @@ export async function listTimeline(
   { size, offset }: Slice,
 ): Promise<Listed<TimelineContext>> {
   const { db, actor } = ctx;
-  const isOfIssue = isNumbered(repo.row.id, number);
-  const issueId = sql`(
-    select ${issues.id}
-    from ${issues}
-    where ${isOfIssue}
-  )`;
-  const isListed = and(
-    eq(timelineEntries.issueId, issueId),
-    isEntryUpdatedIn(range),
-    // As in Gitea, comments on code are listed with their reviews.
-    sql`${timelineEntries.kind} <> 'code'`,
-    isEntryVisible(ctx, repo),
+  const list = {
+    ...timelineReaderOf(ctx, repo),
+    number,
+    range: toWholeSeconds(range),
+    size,
+    offset,
+  };
+  const [[found], [counted], rows, assignees, ...references] = await db.batch(
+    timelinePage(db, list),
   );
-  const total = sql<number>`(
-    select count(*)
-    from ${timelineEntries}
-    where ${isListed}
-  )`;
-  const page = sql`(
-    select *
-    from ${timelineEntries}
-    where ${isListed}
-    order by ${timelineEntries.id}
-    limit ${size} offset ${offset}
-  ) page`;
-  const idsOf = (column: string): SQL => sql`(
-    select ${sql.identifier(column)}
-    from ${page}
-    where ${sql.identifier(column)} is not null
-  )`;
-  const otherIssueIds = sql`(
-    select coalesce(page.other_issue_id, named.issue_id)
-    from ${page}
-    left join ${timelineEntries} named on named.id = page.other_entry_id
-    where coalesce(page.other_issue_id, page.other_entry_id) is not null
-  )`;
-  const otherRepoIds = sql`(
-    select ${issues.repoId}
-    from ${issues}
-    where ${issues.id} in ${otherIssueIds}
-  )`;
-  const [[found], [counted], rows, assignees, ...references] = await db.batch([
-    selectIssues(db).where(isOfIssue),
-    db
-      .select({ total: qualified<number>(total).as("total") })
-      .from(issues)
-      .where(isOfIssue),
-    db
-      .select({ row: columnsOf(timelineEntries, "t"), poster: columnsOf(users, "p") })
-      .from(timelineEntries)
-      .leftJoin(users, eq(users.id, timelineEntries.posterId))
-      .where(isListed)
-      .orderBy(asc(timelineEntries.id))
-      .limit(size)
-      .offset(offset),
-    db
-      .select()
-      .from(users)
-      .where(sql`${users.id} in ${idsOf("assignee_id")}`),
-    db
-      .select()
-      .from(labels)
-      .where(sql`${labels.id} in ${idsOf("label_id")}`),
-    db
-      .select()
-      .from(milestones)
-      .where(sql`${milestones.id} in ${idsOf("milestone_id")}`),
-    db
-      .select()
-      .from(milestones)
-      .where(sql`${milestones.id} in ${idsOf("old_milestone_id")}`),
-    db
-      .select({ row: columnsOf(trackedTimes, "t"), user: columnsOf(users, "u") })
-      .from(trackedTimes)
-      .innerJoin(users, eq(users.id, trackedTimes.userId))
-      .where(sql`${trackedTimes.id} in ${idsOf("time_id")}`),
-    selectTeams(db, idsOf("team_id")),
-    selectRepositories(db, callerSql(actor)).where(sql`${repositories.id} in ${otherRepoIds}`),
-    selectIssues(db).where(sql`${issues.id} in ${otherIssueIds}`),
-    selectComments(db).where(sql`${timelineEntries.id} in ${idsOf("other_entry_id")}`),
-  ]);
   if (!found || !isIssueVisible(repo, found.issue)) throw notFound("issue does not exist");
   const issue = toIssueContext(repo, found);
   const [foundLabels, newMilestones, oldMilestones, foundTimes, foundTeams, ...rest] = references;
@@ -163,6 +93,97 @@ export async function listTimeline(
   });
   return { items, total: counted?.total ?? 0 };
 }
+
+interface TimelineList extends TimelineReader, Slice {
+  readonly number: number;
+  readonly range: UpdatedRange;
+}
+
+const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
+  const isOfIssue = isNumbered(list.repoId, list.number);
+  const issueId = sql`(
+    select ${issues.id}
+    from ${issues}
+    where ${isOfIssue}
+  )`;
+  const isListed = and(
+    eq(timelineEntries.issueId, issueId),
+    isEntryUpdatedIn(list.range),
+    // As in Gitea, comments on code are listed with their reviews.
+    sql`${timelineEntries.kind} <> 'code'`,
+    isEntryVisible(list),
+  );
+  const total = sql<number>`(
+    select count(*)
+    from ${timelineEntries}
+    where ${isListed}
+  )`;
+  const page = sql`(
+    select *
+    from ${timelineEntries}
+    where ${isListed}
+    order by ${timelineEntries.id}
+    limit ${list.size} offset ${list.offset}
+  ) page`;
+  const idsOf = (column: string): SQL => sql`(
+    select ${sql.identifier(column)}
+    from ${page}
+    where ${sql.identifier(column)} is not null
+  )`;
+  const otherIssueIds = sql`(
+    select coalesce(page.other_issue_id, named.issue_id)
+    from ${page}
+    left join ${timelineEntries} named on named.id = page.other_entry_id
+    where coalesce(page.other_issue_id, page.other_entry_id) is not null
+  )`;
+  const otherRepoIds = sql`(
+    select ${issues.repoId}
+    from ${issues}
+    where ${issues.id} in ${otherIssueIds}
+  )`;
+  return [
+    selectIssues(db).where(isOfIssue),
+    db
+      .select({ total: qualified<number>(total).as("total") })
+      .from(issues)
+      .where(isOfIssue),
+    db
+      .select({ row: columnsOf(timelineEntries, "t"), poster: columnsOf(users, "p") })
+      .from(timelineEntries)
+      .leftJoin(users, eq(users.id, timelineEntries.posterId))
+      .where(isListed)
+      .orderBy(asc(timelineEntries.id))
+      .limit(list.size)
+      .offset(list.offset),
+    db
+      .select()
+      .from(users)
+      .where(sql`${users.id} in ${idsOf("assignee_id")}`),
+    db
+      .select()
+      .from(labels)
+      .where(sql`${labels.id} in ${idsOf("label_id")}`),
+    db
+      .select()
+      .from(milestones)
+      .where(sql`${milestones.id} in ${idsOf("milestone_id")}`),
+    db
+      .select()
+      .from(milestones)
+      .where(sql`${milestones.id} in ${idsOf("old_milestone_id")}`),
+    db
+      .select({ row: columnsOf(trackedTimes, "t"), user: columnsOf(users, "u") })
+      .from(trackedTimes)
+      .innerJoin(users, eq(users.id, trackedTimes.userId))
+      .where(sql`${trackedTimes.id} in ${idsOf("time_id")}`),
+    selectTeams(db, idsOf("team_id")),
+    selectRepositories(db, toCallerSql(list.principal)).where(
+      sql`${repositories.id} in ${otherRepoIds}`,
+    ),
+    selectIssues(db).where(sql`${issues.id} in ${otherIssueIds}`),
+    selectComments(db).where(sql`${timelineEntries.id} in ${idsOf("other_entry_id")}`),
+  ];
+});
 
 const byId = <T>(list: readonly T[], idOf: (item: T) => number): ReadonlyMap<number, T> =>
   new Map(list.map((item) => [idOf(item), item]));
