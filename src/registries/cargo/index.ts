@@ -4,7 +4,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { Ctx } from "../../context.ts";
 import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
-import { fileIdOf } from "../../domain/packages/find-file.ts";
+import { fileIdOf, preparePackageFile } from "../../domain/packages/find-file.ts";
 import { findPackage, type PackageContext } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
@@ -17,7 +17,7 @@ import { sourceOfBlob } from "../archives/blob-source.ts";
 import {
   enterOwner,
   enterPackage,
-  enterPackageFile,
+  enterPackageFileBy,
   type NamedPackage,
   type PackageRequest,
 } from "../enter.ts";
@@ -97,11 +97,11 @@ cargo.put(`${API}/new`, async (c) => {
 
 cargo.get(`${API}/:name/:version/download`, async (c) => {
   const { version } = c.req.param();
-  const versionKey = crateVersionKey(version) ?? "";
-  // The name has the whole version: others of its key differ in their build metadata.
-  const nameKey = sql`${packages.name} || ${`-${version}.crate`}`;
-  const fileId = fileIdOf({ versionKey, nameKey });
-  const { ctx, found } = await enterPackageFile(c, namedCrate(c, "read"), fileId);
+  const { ctx, found } = await enterPackageFileBy(c, namedCrate(c, "read"), selectCrate, {
+    versionKey: crateVersionKey(version) ?? "",
+    // The whole version: others of its key differ in their build metadata.
+    ending: `-${version}.crate`,
+  });
   if (!found) throw notFound("package does not exist");
   return answerFile(c, ctx, found);
 });
@@ -171,6 +171,11 @@ async function yank(c: RegistryContext, isYanked: boolean): Promise<Response> {
   await setYanked(ctx, pkg, version, isYanked);
   return c.json(OK);
 }
+
+/** Selects a crate with the file of a version, whose name begins with that of the crate. */
+const selectCrate = preparePackageFile<{ versionKey: string; ending: string }>(
+  ({ versionKey, ending }) => fileIdOf({ versionKey, nameKey: sql`${packages.name} || ${ending}` }),
+);
 
 /** The file of a crate in the index: a line of JSON for each version, in the order in which they were published. */
 async function formatIndex({ db }: Ctx, { row }: PackageContext): Promise<string> {

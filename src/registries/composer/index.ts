@@ -5,7 +5,6 @@ import { TrieRouter } from "hono/router/trie-router";
 import type { Ctx } from "../../context.ts";
 import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { deleteVersion } from "../../domain/packages/delete-version.ts";
-import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findPackage, type PackageContext } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
@@ -140,11 +139,10 @@ composer.get("/p2/:vendor/:file", async (c) => {
 
 composer.get("/files/:name/:version/:file", async (c) => {
   const { name, version, file } = c.req.param();
-  const fileId = fileIdOf({
+  const { ctx, found } = await enterPackageFile(c, toNamed(name, "read"), {
     versionKey: normalizeVersion(version) ?? "",
     nameKey: file.toLowerCase(),
   });
-  const { ctx, found } = await enterPackageFile(c, toNamed(name, "read"), fileId);
   if (!found) throw notFound("the file does not exist");
   return answerFile(c, ctx, found, { type: "application/zip" });
 });

@@ -7,7 +7,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import { columnsOf } from "../../db/db.ts";
 import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { deleteFile } from "../../domain/packages/delete-version.ts";
-import { fileIdOf, type FileOfVersion } from "../../domain/packages/find-file.ts";
+import type { FileOfVersion } from "../../domain/packages/find-file.ts";
 import { findPackage } from "../../domain/packages/find-package.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
@@ -194,11 +194,11 @@ async function enterDeb(
   const request = await enterPackageFile(
     c,
     { mode, type: "debian", name: name.name, nameKey: name.name },
-    fileIdOf({
+    {
       versionKey: name.version,
       nameKey: debFileNameOf(name),
       compositeKey: placeKeyOf(place),
-    }),
+    },
   );
   const pkg = requirePackage(request);
   const { found } = request;

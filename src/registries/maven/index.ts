@@ -8,7 +8,7 @@ import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import { packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { deleteFile, deleteVersion } from "../../domain/packages/delete-version.ts";
-import { fileIdOf, findPackageFile } from "../../domain/packages/find-file.ts";
+import { findPackageFile } from "../../domain/packages/find-file.ts";
 import type { PackageContext, PackageOwner } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
@@ -133,8 +133,8 @@ const findStored = (ctx: Ctx, pkg: PackageContext, { version, file }: FilePath) 
 
 async function answerArtifact(c: RegistryContext, path: FilePath): Promise<Response> {
   const { artifact, version, file } = path;
-  const fileId = fileIdOf({ versionKey: version, nameKey: file });
-  const { ctx, found } = await enterPackageFile(c, toNamed(artifact, "read"), fileId);
+  const key = { versionKey: version, nameKey: file };
+  const { ctx, found } = await enterPackageFile(c, toNamed(artifact, "read"), key);
   if (!found) throw notFound("the file does not exist");
   if (path.checksum) return c.text(found.blob[path.checksum]);
   const extension = path.file.slice(path.file.lastIndexOf(".") + 1);

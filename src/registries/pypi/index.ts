@@ -8,7 +8,6 @@ import {
   packages,
   packageVersions,
 } from "../../db/schema/index.ts";
-import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findPackage } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
@@ -115,8 +114,10 @@ pypi.get("/files/:name/:version/:file", async (c) => {
     if (text === undefined) throw notFound("package file does not exist");
     return c.body(text, 200, { "Content-Type": "text/plain; charset=UTF-8" });
   }
-  const fileId = fileIdOf({ versionKey, nameKey });
-  const { ctx, found } = await enterPackageFile(c, namedProject(c, "read"), fileId);
+  const { ctx, found } = await enterPackageFile(c, namedProject(c, "read"), {
+    versionKey,
+    nameKey,
+  });
   if (!found) throw notFound("package file does not exist");
   return answerFile(c, ctx, found);
 });

@@ -1,12 +1,13 @@
 import { and, asc, eq, inArray, or, type SQL, sql } from "drizzle-orm";
 
-import type { CallerSql } from "../../auth/caller-sql.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
-import type { Database } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { type FileOfVersion, selectFiles } from "../../domain/packages/find-file.ts";
 import {
   isOwnerNamed,
+  type OwnerArgument,
   type PackageContext,
   selectPackages,
 } from "../../domain/packages/find-package.ts";
@@ -86,19 +87,12 @@ export const isGemOf = (ownerId: number): SQL =>
   sql`${packageVersions.ownerId} = ${ownerId} and ${packageVersions.type} = 'rubygems'`;
 
 /** Selects the packages of an owner by their names, with what decides whether the caller sees them. */
-export const selectGemPackages = (
-  db: Database,
-  caller: CallerSql,
-  ownerName: string,
-  names: readonly string[],
-) =>
-  selectPackages(db, caller).where(
-    and(
-      isOwnerNamed(ownerName),
-      eq(packages.type, "rubygems"),
-      inArray(packages.nameKey, [...names]),
+export const selectGemPackages = prepare(
+  (db, { caller, ownerName, names }: Params<OwnerArgument & { names: readonly string[] }>) =>
+    selectPackages(db, toCallerSql(caller)).where(
+      and(isOwnerNamed(ownerName), eq(packages.type, "rubygems"), inArray(packages.nameKey, names)),
     ),
-  );
+);
 
 /** Finds a file of the given gems by what its name may mean. */
 export async function findGemFile(

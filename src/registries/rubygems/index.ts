@@ -200,8 +200,8 @@ async function enterGem(
 async function enterFile(c: RegistryContext, text: string): Promise<FileOfVersion & { ctx: Ctx }> {
   const readings = parseSlug(text);
   const names = readings.map(({ name }) => name);
-  const { ctx, owner, more } = await enterOwner(c, { mode: "read" }, (db, caller, ownerName) =>
-    selectGemPackages(db, caller, ownerName, names),
+  const { ctx, owner, more } = await enterOwner(c, { mode: "read" }, (db, named) =>
+    selectGemPackages(db, { ...named, names }),
   );
   const gems = (more ?? []).flatMap((row) => toPackageContext(ctx.actor, owner, row) ?? []);
   const found = await findGemFile(ctx, gems, readings);
