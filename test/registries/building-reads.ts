@@ -1,15 +1,6 @@
 /** The reads of registries whose SQL is built anew for each request. The list may only become shorter. */
 export const BUILDING_READS: Readonly<Record<string, readonly string[]>> = {
   container: ["tags", "referrers", "catalog", "all tags", "upload"],
-  npm: [
-    "packument",
-    "version by its tag",
-    "tags",
-    "search",
-    "abbreviated packument",
-    "packument with a scope",
-    "tags with a scope",
-  ],
   pypi: [
     "projects",
     "simple page",

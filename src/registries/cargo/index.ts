@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { fileIdOf, preparePackageFile } from "../../domain/packages/find-file.ts";
 import { findPackage, type PackageContext } from "../../domain/packages/find-package.ts";
@@ -179,7 +180,16 @@ const selectCrate = preparePackageFile<{ versionKey: string; ending: string }>(
 
 /** The file of a crate in the index: a line of JSON for each version, in the order in which they were published. */
 async function formatIndex({ db }: Ctx, { row }: PackageContext): Promise<string> {
-  const versions = await db
+  const versions = await indexedVersions(db, { packageId: row.id });
+  const lines = versions.map(({ metadata, isYanked, sha256 }) => {
+    const { name, vers, deps, features, ...more } = (metadata as CrateMetadata).entry;
+    return JSON.stringify({ name, vers, deps, cksum: sha256, features, yanked: isYanked, ...more });
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+const indexedVersions = prepare((db, { packageId }: Params<{ packageId: number }>) =>
+  db
     .select({
       metadata: packageVersions.metadata,
       isYanked: packageVersions.isYanked,
@@ -188,14 +198,9 @@ async function formatIndex({ db }: Ctx, { row }: PackageContext): Promise<string
     .from(packageVersions)
     .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
     .innerJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
-    .where(and(eq(packageVersions.packageId, row.id), eq(packageFiles.isLead, true)))
-    .orderBy(asc(packageVersions.id));
-  const lines = versions.map(({ metadata, isYanked, sha256 }) => {
-    const { name, vers, deps, features, ...more } = (metadata as CrateMetadata).entry;
-    return JSON.stringify({ name, vers, deps, cksum: sha256, features, yanked: isYanked, ...more });
-  });
-  return lines.map((line) => `${line}\n`).join("");
-}
+    .where(and(eq(packageVersions.packageId, packageId), eq(packageFiles.isLead, true)))
+    .orderBy(asc(packageVersions.id)),
+);
 
 /** A number of a query from 1 to `max`; the default for anything else. */
 function readNumber(text: string | undefined, byDefault: number, max: number): number {
