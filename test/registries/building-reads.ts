@@ -1,7 +1,6 @@
 /** The reads of registries whose SQL is built anew for each request. The list may only become shorter. */
 export const BUILDING_READS: Readonly<Record<string, readonly string[]>> = {
   container: ["tags", "referrers", "catalog", "all tags", "upload"],
-  composer: ["list", "search", "p2 of branches", "filtered list"],
   rubygems: [
     "marshalled index",
     "marshalled index of the latest",
