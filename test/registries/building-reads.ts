@@ -1,19 +1,6 @@
 /** The reads of registries whose SQL is built anew for each request. The list may only become shorter. */
 export const BUILDING_READS: Readonly<Record<string, readonly string[]>> = {
   container: ["tags", "referrers", "catalog", "all tags", "upload"],
-  rubygems: [
-    "marshalled index",
-    "marshalled index of the latest",
-    "marshalled index of prereleases",
-    "versions",
-    "names",
-    "info",
-    "gemspec",
-    "search",
-    "JSON of a gem",
-    "JSON of versions",
-    "gem",
-  ],
   nuget: [
     "query",
     "autocomplete",
