@@ -29,7 +29,6 @@ import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { baseOf, enterNuget } from "./enter-nuget.ts";
 import {
   type DetailedVersion,
-  hasPackageId,
   keepSeen,
   hasPackageType,
   listStored,
@@ -90,7 +89,7 @@ nuget.get("/autocomplete", async (c) => {
   const request = await enterNuget(c);
   const id = c.req.query("id");
   if (id !== undefined) {
-    const found = await searchListings(request, "", hasPackageId(id));
+    const found = await searchListings(request, "", id);
     const versions = keepSeen(found, seenByQuery(c)).toReversed();
     return c.json({ data: versions.map(({ version }) => version.normalized) });
   }
