@@ -1,5 +1,4 @@
 /** The reads of registries whose SQL is built anew for each request. The list may only become shorter. */
 export const BUILDING_READS: Readonly<Record<string, readonly string[]>> = {
   container: ["tags", "referrers", "catalog", "all tags", "upload"],
-  debian: ["key", "Release", "InRelease", "Release.gpg", "Packages by their hash"],
 };
