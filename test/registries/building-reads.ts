@@ -1,4 +1,2 @@
 /** The reads of registries whose SQL is built anew for each request. The list may only become shorter. */
-export const BUILDING_READS: Readonly<Record<string, readonly string[]>> = {
-  container: ["tags", "referrers", "catalog", "all tags", "upload"],
-};
+export const BUILDING_READS: Readonly<Record<string, readonly string[]>> = {};
