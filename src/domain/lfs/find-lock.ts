@@ -11,12 +11,12 @@ export interface LockEntry {
 }
 
 /** Selects locks of a repository with the names of their owners. */
-export const selectLocks = (db: Database, repo: Repository, where?: SQL) =>
+export const selectLocks = (db: Database, repoId: number | SQL, where?: SQL) =>
   db
     .select({ lock: columnsOf(lfsLocks, "l"), ownerName: users.name })
     .from(lfsLocks)
     .innerJoin(users, eq(users.id, lfsLocks.ownerId))
-    .where(and(eq(lfsLocks.repoId, repo.id), where))
+    .where(and(eq(lfsLocks.repoId, repoId), where))
     .$dynamic();
 
 /** SECURITY: finds a lock of this repository only, since lock ids are global. */
@@ -25,6 +25,6 @@ export async function findLock(
   repo: Repository,
   id: number,
 ): Promise<LockEntry | undefined> {
-  const [found] = await selectLocks(db, repo, eq(lfsLocks.id, id));
+  const [found] = await selectLocks(db, repo.id, eq(lfsLocks.id, id));
   return found;
 }

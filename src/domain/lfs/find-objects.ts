@@ -1,6 +1,7 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { type LfsObject, lfsObjects, type Repository } from "../../db/schema/index.ts";
 
 /**
@@ -14,15 +15,16 @@ export async function findObjects(
   repo: Repository,
   oids: readonly string[],
 ): Promise<Map<string, LfsObject>> {
-  const isRequested = sql`${lfsObjects.oid} in (
-    select value from json_each(${JSON.stringify(oids)})
-  )`;
-  const rows = await db
-    .select()
-    .from(lfsObjects)
-    .where(and(eq(lfsObjects.repoId, repo.id), isRequested));
+  const rows = await objectsOf(db, { repoId: repo.id, oids });
   return new Map(rows.map((row) => [row.oid, row]));
 }
+
+const objectsOf = prepare((db, p: Params<{ repoId: number; oids: readonly string[] }>) =>
+  db
+    .select()
+    .from(lfsObjects)
+    .where(and(eq(lfsObjects.repoId, p.repoId), inArray(lfsObjects.oid, p.oids))),
+);
 
 /** Finds an LFS object of a repository by id. */
 export async function findLfsObject(

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { lfsLocks, type Repository } from "../../db/schema/index.ts";
 import { type LockEntry, selectLocks } from "./find-lock.ts";
 
@@ -21,16 +22,24 @@ export interface LockQuery {
 export async function listLocks(
   { db }: Ctx,
   repo: Repository,
-  { id, path, afterId, limit }: LockQuery,
+  { limit, ...query }: LockQuery,
 ): Promise<{ locks: LockEntry[]; nextId: number | undefined }> {
-  const isRequested = and(
-    gt(lfsLocks.id, afterId),
-    id === undefined ? undefined : eq(lfsLocks.id, id),
-    path === undefined ? undefined : eq(lfsLocks.path, path),
-  );
-  const found = await selectLocks(db, repo, isRequested)
-    .orderBy(asc(lfsLocks.id))
-    .limit(limit + 1);
+  // One more, to know whether there is another page.
+  const found = await locksAfter(db, { repoId: repo.id, ...query, limit: limit + 1 });
   const locks = found.slice(0, limit);
   return { locks, nextId: found.length > limit ? locks.at(-1)?.lock.id : undefined };
 }
+
+const locksAfter = prepare((db, p: Params<LockQuery & { repoId: number }>) =>
+  selectLocks(
+    db,
+    p.repoId,
+    and(
+      gt(lfsLocks.id, p.afterId),
+      p.id && eq(lfsLocks.id, p.id),
+      p.path && eq(lfsLocks.path, p.path),
+    ),
+  )
+    .orderBy(asc(lfsLocks.id))
+    .limit(p.limit),
+);
