@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 
 import { selectGroupNames } from "../../auth/access/group-names.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { emailAddresses, type User } from "../../db/schema/index.ts";
 import { accountUrlOf, avatarUrlOf } from "../../shapes/urls.ts";
 import type { RequestedScopes } from "./requested-scopes.ts";
@@ -58,18 +59,26 @@ const profileOf = (ctx: Pick<Ctx, "rootUrl">, user: User): Claims => ({
 });
 
 async function findAddress({ db }: Pick<Ctx, "db">, { id, email }: User): Promise<Claims> {
-  const [primary] = await db
-    .select({ isActivated: emailAddresses.isActivated })
-    .from(emailAddresses)
-    .where(and(eq(emailAddresses.userId, id), eq(emailAddresses.isPrimary, true)));
+  const [primary] = await primaryAddress(db, { userId: id });
   return { email, email_verified: primary?.isActivated ?? false };
 }
+
+const primaryAddress = prepare((db, p: Params<{ userId: number }>) =>
+  db
+    .select({ isActivated: emailAddresses.isActivated })
+    .from(emailAddresses)
+    .where(and(eq(emailAddresses.userId, p.userId), eq(emailAddresses.isPrimary, true))),
+);
 
 async function listGroups(
   { db }: Pick<Ctx, "db">,
   { id }: User,
   isPublicOnly: boolean,
 ): Promise<Claims> {
-  const [organizations, ofTeams] = await db.batch(selectGroupNames(db, id, isPublicOnly));
+  const [organizations, ofTeams] = await db.batch(groupNames(db, { userId: id, isPublicOnly }));
   return { groups: [...organizations, ...ofTeams].map(({ name }) => name) };
 }
+
+const groupNames = prepareAll((db, p: Params<{ userId: number; isPublicOnly: boolean }>) =>
+  selectGroupNames(db, p.userId, p.isPublicOnly),
+);

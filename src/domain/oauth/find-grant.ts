@@ -2,6 +2,7 @@ import { eq, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   oauthApplications,
   oauthGrants,
@@ -22,7 +23,7 @@ export async function findClient(
   ctx: Pick<Ctx, "db">,
   clientId: string,
 ): Promise<OauthApplication | undefined> {
-  const [application] = await selectClient(ctx, clientId);
+  const [application] = await selectClient(ctx.db, { clientId });
   return application;
 }
 
@@ -36,7 +37,7 @@ export async function findClientAndGrant(
   isGrant: SQL,
 ): Promise<{ application: OauthApplication | undefined; entry: GrantEntry | undefined }> {
   const [[application], [entry]] = await ctx.db.batch([
-    selectClient(ctx, clientId),
+    selectClient(ctx.db, { clientId }),
     ctx.db
       .select({ grant: columnsOf(oauthGrants, "g"), user: columnsOf(users, "u") })
       .from(oauthGrants)
@@ -46,8 +47,9 @@ export async function findClientAndGrant(
   return { application, entry };
 }
 
-const selectClient = ({ db }: Pick<Ctx, "db">, clientId: string) =>
-  db.select().from(oauthApplications).where(eq(oauthApplications.clientId, clientId));
+const selectClient = prepare((db, p: Params<{ clientId: string }>) =>
+  db.select().from(oauthApplications).where(eq(oauthApplications.clientId, p.clientId)),
+);
 
 /** Whether a user's grants are in force: accounts that may not sign in have none. */
 export const mayGrant = ({ isActive, isLoginProhibited, mustChangePassword }: User): boolean =>

@@ -4,6 +4,7 @@ import { hashSecret } from "../../auth/secret.ts";
 import { readStoredScopes, type Scopes } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   accessTokens,
   oauthApplications,
@@ -39,25 +40,8 @@ export async function findToken(ctx: Ctx, token: string): Promise<GrantToken | u
 }
 
 async function findAccessToken(ctx: Ctx, token: string): Promise<GrantToken | undefined> {
-  const [[found]] = await ctx.db.batch([
-    ctx.db
-      .select({
-        token: columnsOf(accessTokens, "t"),
-        grant: columnsOf(oauthGrants, "g"),
-        application: columnsOf(oauthApplications, "a"),
-        user: columnsOf(users, "u"),
-      })
-      .from(accessTokens)
-      .innerJoin(oauthGrants, eq(oauthGrants.id, accessTokens.grantId))
-      .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
-      .innerJoin(users, eq(users.id, oauthGrants.userId))
-      .where(
-        and(
-          eq(accessTokens.secretHash, await hashSecret(token)),
-          gt(accessTokens.expiresAt, ctx.now),
-        ),
-      ),
-  ]);
+  const hash = await hashSecret(token);
+  const [[found]] = await ctx.db.batch([tokenOfHash(ctx.db, { hash, now: ctx.now })]);
   if (!found) return undefined;
   const { id: tokenId, scopes, createdAt, expiresAt } = found.token;
   return {
@@ -70,26 +54,27 @@ async function findAccessToken(ctx: Ctx, token: string): Promise<GrantToken | un
   };
 }
 
+const tokenOfHash = prepare((db, p: Params<{ hash: string; now: number }>) =>
+  db
+    .select({
+      token: columnsOf(accessTokens, "t"),
+      grant: columnsOf(oauthGrants, "g"),
+      application: columnsOf(oauthApplications, "a"),
+      user: columnsOf(users, "u"),
+    })
+    .from(accessTokens)
+    .innerJoin(oauthGrants, eq(oauthGrants.id, accessTokens.grantId))
+    .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
+    .innerJoin(users, eq(users.id, oauthGrants.userId))
+    .where(and(eq(accessTokens.secretHash, p.hash), gt(accessTokens.expiresAt, p.now))),
+);
+
 async function findRefreshToken(ctx: Ctx, token: string): Promise<GrantToken | undefined> {
   const sent = await parseRefreshToken(token);
   if (!sent) return undefined;
+  const { familyHash, refreshHash } = sent;
   const [[found]] = await ctx.db.batch([
-    ctx.db
-      .select({
-        grant: columnsOf(oauthGrants, "g"),
-        application: columnsOf(oauthApplications, "a"),
-        user: columnsOf(users, "u"),
-      })
-      .from(oauthGrants)
-      .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
-      .innerJoin(users, eq(users.id, oauthGrants.userId))
-      .where(
-        and(
-          eq(oauthGrants.familyHash, sent.familyHash),
-          eq(oauthGrants.refreshHash, sent.refreshHash),
-          gt(oauthGrants.expiresAt, ctx.now),
-        ),
-      ),
+    grantOfToken(ctx.db, { familyHash, refreshHash, now: ctx.now }),
   ]);
   return (
     found && {
@@ -102,3 +87,23 @@ async function findRefreshToken(ctx: Ctx, token: string): Promise<GrantToken | u
     }
   );
 }
+
+const grantOfToken = prepare(
+  (db, p: Params<{ familyHash: string; refreshHash: string; now: number }>) =>
+    db
+      .select({
+        grant: columnsOf(oauthGrants, "g"),
+        application: columnsOf(oauthApplications, "a"),
+        user: columnsOf(users, "u"),
+      })
+      .from(oauthGrants)
+      .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
+      .innerJoin(users, eq(users.id, oauthGrants.userId))
+      .where(
+        and(
+          eq(oauthGrants.familyHash, p.familyHash),
+          eq(oauthGrants.refreshHash, p.refreshHash),
+          gt(oauthGrants.expiresAt, p.now),
+        ),
+      ),
+);
