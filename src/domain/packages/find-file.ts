@@ -87,7 +87,7 @@ export const fileIdOf = (key: FileKeySql): SQL => sql`(
 )`;
 
 /** A package of an owner by its key, and what names a file of it. */
-export type PackageFileArgument<K> = PackageArgument & { readonly file: K };
+type PackageFileArgument<K> = PackageArgument & { readonly file: K };
 
 /** A query for a package of an owner with a file of it. */
 export type PackageFileQuery<K> = PreparedQuery<

@@ -38,7 +38,7 @@ const fromMetadata = (path: string): SQL<string> =>
   sql<string>`${packageFiles.metadata} ->> ${path}`;
 
 /** Which gems are listed: those of a package, or of an owner, perhaps only with a text in their names. */
-export type GemFilter =
+type GemFilter =
   | { readonly packageId: number }
   | { readonly ownerId: number; /** In lower case. */ readonly text?: string };
 
