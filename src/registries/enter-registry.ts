@@ -19,8 +19,8 @@ export async function enterRegistry(
   c: RegistryContext,
   { type, ...rule }: RegistryRule & { readonly type: PackageType },
 ): Promise<RegistryRequest> {
-  const { ctx, owner, more } = await enterOwner(c, rule, (db, caller, ownerName) =>
-    selectRegistry(db, caller, ownerName, type),
+  const { ctx, owner, more } = await enterOwner(c, rule, (db, named) =>
+    selectRegistry(db, { ...named, type }),
   );
   return { ctx, owner, ...toRegistryView(ctx.actor, owner, type, more) };
 }

@@ -1,15 +1,18 @@
-import type { SQL } from "drizzle-orm";
-
 import { isPackageInReach } from "../auth/access/credential-reach.ts";
-import { type CallerSql, toCallerSql } from "../auth/caller-sql.ts";
 import type { Credential } from "../auth/credential.ts";
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import type { PackageType } from "../db/schema/index.ts";
-import { type FileOfVersion, selectPackageWithFile } from "../domain/packages/find-file.ts";
+import {
+  type FileKey,
+  type FileOfVersion,
+  type PackageFileQuery,
+  selectPackageWithFile,
+} from "../domain/packages/find-file.ts";
 import {
   selectPackage,
   toPackageContext,
+  type OwnerArgument,
   type PackageContext,
   type PackageOwner,
 } from "../domain/packages/find-package.ts";
@@ -56,13 +59,13 @@ export interface PackageFileRequest extends PackageRequest {
 /**
  * Authenticates a request and finds the owner of the path, in one round trip.
  *
- * @param selectMore A query that is sent with it, for rows of the owner whose name it is given.
+ * @param selectMore Makes a query that is sent with it, for rows of the owner.
  * @throws Failure and Moved as `enterPackages`.
  */
 export function enterOwner<R extends TargetQuery>(
   c: RegistryContext,
   { mode, credential }: RegistryRule,
-  selectMore?: (db: Database, caller: CallerSql, owner: string) => R,
+  selectMore?: (db: Database, named: OwnerArgument) => R,
 ): Promise<PackagesEntrance<R>> {
   const name = c.req.param("owner") ?? "";
   const request = { ...incoming(c), ...(credential && { credential }) };
@@ -79,7 +82,8 @@ export function enterOwner<R extends TargetQuery>(
         return `/${segments.with(at, encodeURIComponent(renamed.name)).join("/")}`;
       },
     },
-    selectMore && ((caller) => selectMore(c.var.base.db, toCallerSql(caller), name)),
+    selectMore &&
+      ((caller) => selectMore(c.var.base.db, { caller, ownerName: name.toLowerCase() })),
   );
 }
 
@@ -88,8 +92,8 @@ export async function enterPackage(
   c: RegistryContext,
   { type, name, nameKey, ...rule }: NamedPackage,
 ): Promise<PackageRequest> {
-  const { ctx, owner, more } = await enterOwner(c, rule, (db, caller, ownerName) =>
-    selectPackage(db, caller, ownerName, { type, nameKey }),
+  const { ctx, owner, more } = await enterOwner(c, rule, (db, named) =>
+    selectPackage(db, { ...named, type, nameKey }),
   );
   requirePackageInReach(ctx, owner, { type, name });
   return { ctx, owner, pkg: toPackageContext(ctx.actor, owner, more?.[0]) };
@@ -97,16 +101,27 @@ export async function enterPackage(
 
 /**
  * The same, with a file of the package, also in one round trip.
- *
- * @param fileId As `selectPackageWithFile` has it.
  */
-export async function enterPackageFile(
+export const enterPackageFile = (
+  c: RegistryContext,
+  named: NamedPackage,
+  file: FileKey,
+): Promise<PackageFileRequest> => enterPackageFileBy(c, named, selectPackageWithFile, file);
+
+/**
+ * The same for a file that is named in another way.
+ *
+ * @param select The query for a package with a file of it.
+ * @param file What names the file to the query.
+ */
+export async function enterPackageFileBy<K>(
   c: RegistryContext,
   { type, name, nameKey, ...rule }: NamedPackage,
-  fileId: SQL,
+  select: PackageFileQuery<K>,
+  file: K,
 ): Promise<PackageFileRequest> {
-  const { ctx, owner, more } = await enterOwner(c, rule, (db, caller, ownerName) =>
-    selectPackageWithFile(db, caller, ownerName, { type, nameKey }, fileId),
+  const { ctx, owner, more } = await enterOwner(c, rule, (db, named) =>
+    select(db, { ...named, type, nameKey, file }),
   );
   requirePackageInReach(ctx, owner, { type, name });
   const [row] = more ?? [];
@@ -115,8 +130,8 @@ export async function enterPackageFile(
   if (!pkg || !row || (row.file.id as number | null) === null) {
     return { ctx, owner, pkg, found: undefined };
   }
-  const { file: found, blob, version } = row;
-  return { ctx, owner, pkg, found: { file: found, blob, version } };
+  const { file: stored, blob, version } = row;
+  return { ctx, owner, pkg, found: { file: stored, blob, version } };
 }
 
 /** Refuses alike whether or not the package exists. */

@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { packageFiles, packageVersions } from "../../db/schema/index.ts";
 import { deleteVersions } from "../packages/delete-version.ts";
 import type { PackageContext } from "../packages/find-package.ts";
-import type { Reference } from "./find-manifest.ts";
+import type { Reference } from "./select-image-file.ts";
 import { fromContent, hexOf } from "./image.ts";
 import { imageFailure } from "./image-failure.ts";
 

@@ -1,6 +1,7 @@
 import { and, eq, gt } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageUploads, type PackageUpload } from "../../db/schema/index.ts";
 import type { PartialFile } from "../../storage/hashed-files.ts";
 import { imageFailure } from "./image-failure.ts";
@@ -30,20 +31,38 @@ export async function findUpload(
   uuid: string,
 ): Promise<BlobUpload> {
   const [found] = UUID.test(uuid)
-    ? await db
-        .select()
-        .from(packageUploads)
-        .where(
-          and(
-            eq(packageUploads.uuid, uuid),
-            eq(packageUploads.ownerId, owner.account.id),
-            eq(packageUploads.type, "container"),
-            eq(packageUploads.nameKey, name),
-            eq(packageUploads.creatorId, actor.user?.id ?? 0),
-            gt(packageUploads.expiresAt, now),
-          ),
-        )
+    ? await uploadOf(db, {
+        uuid,
+        ownerId: owner.account.id,
+        name,
+        creatorId: actor.user?.id ?? 0,
+        now,
+      })
     : [];
   if (!found) throw imageFailure("BLOB_UPLOAD_UNKNOWN", "the upload does not exist");
   return found as BlobUpload;
 }
+
+interface UploadArgument {
+  readonly uuid: string;
+  readonly ownerId: number;
+  readonly name: string;
+  readonly creatorId: number;
+  readonly now: number;
+}
+
+const uploadOf = prepare((db, p: Params<UploadArgument>) =>
+  db
+    .select()
+    .from(packageUploads)
+    .where(
+      and(
+        eq(packageUploads.uuid, p.uuid),
+        eq(packageUploads.ownerId, p.ownerId),
+        eq(packageUploads.type, "container"),
+        eq(packageUploads.nameKey, p.name),
+        eq(packageUploads.creatorId, p.creatorId),
+        gt(packageUploads.expiresAt, p.now),
+      ),
+    ),
+);

@@ -87,9 +87,8 @@ export async function findContent(
   return found;
 }
 
-/** The id of a file of the image that the query around this selects, which has a content. Null if there is none. */
-export const contentIdOf = (digest: Digest, kind: ContentKind): SQL => {
-  const hex = sql`${hexOf(digest)}`;
+/** The id of a file of the image that the query around this selects, which has the content of a hash. Null if there is none. */
+export const contentIdOf = (hex: SQL, kind: ContentKind): SQL => {
   const ownerId = sql`${packages.ownerId}`;
   const from = fromContent(sql`${packages.id}`, ownerId, hex, sql`${kind}`);
   return sql`(select ${packageFiles.id} ${from} limit 1)`;

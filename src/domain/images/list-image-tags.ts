@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, not, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageVersions } from "../../db/schema/index.ts";
 import type { PackageContext } from "../packages/find-package.ts";
 import { isUntagged } from "./image.ts";
@@ -11,18 +12,22 @@ export async function listImageTags(
   { row }: PackageContext,
   { limit, after }: { limit: number; after: string },
 ): Promise<string[]> {
-  const rows = await db
+  const rows = await tagsAfter(db, { packageId: row.id, limit, after });
+  return rows.map(({ tag }) => tag);
+}
+
+const tagsAfter = prepare((db, p: Params<{ packageId: number; limit: number; after: string }>) =>
+  db
     .select({ tag: packageVersions.version })
     .from(packageVersions)
     .where(
       and(
-        eq(packageVersions.packageId, row.id),
-        gt(packageVersions.versionKey, after),
+        eq(packageVersions.packageId, p.packageId),
+        gt(packageVersions.versionKey, p.after),
         eq(packageVersions.isInternal, false),
         not(isUntagged(sql`${packageVersions.versionKey}`)),
       ),
     )
     .orderBy(asc(packageVersions.versionKey))
-    .limit(limit);
-  return rows.map(({ tag }) => tag);
-}
+    .limit(p.limit),
+);

@@ -3,10 +3,10 @@ import { and, asc, eq, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { isPackageInReach } from "../../auth/access/credential-reach.ts";
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
-import { type Actor, boundTokenId } from "../../auth/actor.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packages, packageVersions, repositories, users } from "../../db/schema/index.ts";
 
 /** The name of an image, as `owner/image`. */
@@ -23,10 +23,10 @@ export interface ImagePage {
 }
 
 /** Those whose private repository is gone are listed for their own account, and for administrators. */
-const isUnrestricted = (actor: Actor): SQL =>
-  actor.isSiteAdmin
+const isUnrestricted = ({ isSiteAdmin, userId }: Params<Principal>): SQL =>
+  isSiteAdmin
     ? sql`true`
-    : anyOf(eq(packages.isRestricted, false), eq(packages.ownerId, actor.user?.id ?? 0));
+    : anyOf(eq(packages.isRestricted, false), eq(packages.ownerId, userId ?? 0));
 
 /**
  * Lists images that have a tag or a manifest and that the caller may see, in the order of their owners and names.
@@ -37,7 +37,19 @@ export async function listImages(
   { db, actor }: Ctx,
   { limit, after }: { limit: number; after: ImageName },
 ): Promise<ImagePage> {
-  const rows = await db
+  const rows = await imagesAfter(db, { principal: principalOf(actor), limit, after });
+  const images = rows.filter((image) => isPackageInReach(actor, { ...image, type: "container" }));
+  return { images, last: rows.length === limit ? rows.at(-1) : undefined };
+}
+
+interface ImagesArgument {
+  readonly principal: Principal;
+  readonly limit: number;
+  readonly after: ImageName;
+}
+
+const imagesAfter = prepare((db, { principal, limit, after }: Params<ImagesArgument>) =>
+  db
     .select({ owner: users.name, name: packages.name })
     .from(packages)
     .innerJoin(users, eq(users.id, packages.ownerId))
@@ -45,12 +57,12 @@ export async function listImages(
     .where(
       and(
         eq(packages.type, "container"),
-        isAccountVisible(principalOf(actor)),
+        isAccountVisible(principal),
         anyOf(
-          boundTokenId(actor) === undefined
-            ? allOf(isNull(packages.repoId), isUnrestricted(actor))
+          principal.boundTokenId === undefined
+            ? allOf(isNull(packages.repoId), isUnrestricted(principal))
             : undefined,
-          allOf(isNotNull(packages.repoId), isRepositoryVisible(principalOf(actor))),
+          allOf(isNotNull(packages.repoId), isRepositoryVisible(principal)),
         ),
         sql`(${users.lowerName}, ${packages.nameKey}) > (${after.owner}, ${after.name})`,
         sql`exists (
@@ -61,7 +73,5 @@ export async function listImages(
       ),
     )
     .orderBy(asc(users.lowerName), asc(packages.nameKey))
-    .limit(limit);
-  const images = rows.filter((image) => isPackageInReach(actor, { ...image, type: "container" }));
-  return { images, last: rows.length === limit ? rows.at(-1) : undefined };
-}
+    .limit(limit),
+);

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   packageBlobs,
   packageFiles,
@@ -34,8 +35,25 @@ export async function listReferrers(
   subject: Digest,
   { artifactType, limit, after }: ReferrersPage,
 ): Promise<Referrer[]> {
+  const rows = await referrersAfter(db, {
+    packageId: row.id,
+    subject,
+    artifactType,
+    limit,
+    after,
+  });
+  return rows.map(({ digest, sizeBytes, metadata }) => ({
+    digest,
+    sizeBytes,
+    facts: ManifestFacts.parse(metadata),
+  }));
+}
+
+type ReferrersArgument = ReferrersPage & { readonly packageId: number; readonly subject: string };
+
+const referrersAfter = prepare((db, p: Params<ReferrersArgument>) => {
   const type = sql`${packageFiles.metadata} ->> '$.artifactType'`;
-  const rows = await db
+  return db
     .select({
       digest: packageFiles.nameKey,
       sizeBytes: packageBlobs.sizeBytes,
@@ -50,19 +68,14 @@ export async function listReferrers(
     .innerJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
     .where(
       and(
-        eq(packageProperties.packageId, row.id),
+        eq(packageProperties.packageId, p.packageId),
         eq(packageProperties.name, SUBJECT_PROPERTY),
-        eq(packageProperties.value, subject),
-        gt(packageFiles.nameKey, after),
-        artifactType === undefined ? undefined : eq(type, artifactType),
+        eq(packageProperties.value, p.subject),
+        gt(packageFiles.nameKey, p.after),
+        p.artifactType && eq(type, p.artifactType),
       ),
     )
     .groupBy(packageFiles.nameKey)
     .orderBy(asc(packageFiles.nameKey))
-    .limit(limit);
-  return rows.map(({ digest, sizeBytes, metadata }) => ({
-    digest,
-    sizeBytes,
-    facts: ManifestFacts.parse(metadata),
-  }));
-}
+    .limit(p.limit);
+});

@@ -36,7 +36,7 @@ export async function createLock(
       .onConflictDoNothing()
       .returning({ id: lfsLocks.id }),
     recordIfChanged(ctx, { type: "lfs_lock.created", repoId, ownerId, path }),
-    selectLocks(ctx.db, repo.id, eq(lfsLocks.path, path)),
+    selectLocks(ctx.db, repoId, eq(lfsLocks.path, path)),
   ]);
   if (!entry) throw notFound("Repository not found");
   return { entry, isNew: created.length > 0 };

@@ -15,16 +15,15 @@ export async function findObjects(
   repo: Repository,
   oids: readonly string[],
 ): Promise<Map<string, LfsObject>> {
-  const rows = await objectsAmong(db, { repoId: repo.id, oids });
+  const rows = await objectsOf(db, { repoId: repo.id, oids });
   return new Map(rows.map((row) => [row.oid, row]));
 }
 
-const objectsAmong = prepare(
-  (db, { repoId, oids }: Params<{ repoId: number; oids: readonly string[] }>) =>
-    db
-      .select()
-      .from(lfsObjects)
-      .where(and(eq(lfsObjects.repoId, repoId), inArray(lfsObjects.oid, oids))),
+const objectsOf = prepare((db, p: Params<{ repoId: number; oids: readonly string[] }>) =>
+  db
+    .select()
+    .from(lfsObjects)
+    .where(and(eq(lfsObjects.repoId, p.repoId), inArray(lfsObjects.oid, p.oids))),
 );
 
 /** Finds an LFS object of a repository by id. */

@@ -22,20 +22,24 @@ export interface LockQuery {
 export async function listLocks(
   { db }: Ctx,
   repo: Repository,
-  { id, path, afterId, limit }: LockQuery,
+  { limit, ...query }: LockQuery,
 ): Promise<{ locks: LockEntry[]; nextId: number | undefined }> {
-  const found = await locksAfter(db, { repoId: repo.id, id, path, afterId, limit: limit + 1 });
+  // One more, to know whether there is another page.
+  const found = await locksAfter(db, { repoId: repo.id, ...query, limit: limit + 1 });
   const locks = found.slice(0, limit);
   return { locks, nextId: found.length > limit ? locks.at(-1)?.lock.id : undefined };
 }
 
-const locksAfter = prepare(
-  (db, { repoId, id, path, afterId, limit }: Params<LockQuery & { repoId: number }>) => {
-    const isRequested = and(
-      gt(lfsLocks.id, afterId),
-      id && eq(lfsLocks.id, id),
-      path && eq(lfsLocks.path, path),
-    );
-    return selectLocks(db, repoId, isRequested).orderBy(asc(lfsLocks.id)).limit(limit);
-  },
+const locksAfter = prepare((db, p: Params<LockQuery & { repoId: number }>) =>
+  selectLocks(
+    db,
+    p.repoId,
+    and(
+      gt(lfsLocks.id, p.afterId),
+      p.id && eq(lfsLocks.id, p.id),
+      p.path && eq(lfsLocks.path, p.path),
+    ),
+  )
+    .orderBy(asc(lfsLocks.id))
+    .limit(p.limit),
 );

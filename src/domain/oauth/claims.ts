@@ -63,11 +63,11 @@ async function findAddress({ db }: Pick<Ctx, "db">, { id, email }: User): Promis
   return { email, email_verified: primary?.isActivated ?? false };
 }
 
-const primaryAddress = prepare((db, { userId }: Params<{ userId: number }>) =>
+const primaryAddress = prepare((db, p: Params<{ userId: number }>) =>
   db
     .select({ isActivated: emailAddresses.isActivated })
     .from(emailAddresses)
-    .where(and(eq(emailAddresses.userId, userId), eq(emailAddresses.isPrimary, true))),
+    .where(and(eq(emailAddresses.userId, p.userId), eq(emailAddresses.isPrimary, true))),
 );
 
 async function listGroups(
@@ -79,7 +79,6 @@ async function listGroups(
   return { groups: [...organizations, ...ofTeams].map(({ name }) => name) };
 }
 
-const groupNames = prepareAll(
-  (db, { userId, isPublicOnly }: Params<{ userId: number; isPublicOnly: boolean }>) =>
-    selectGroupNames(db, userId, isPublicOnly),
+const groupNames = prepareAll((db, p: Params<{ userId: number; isPublicOnly: boolean }>) =>
+  selectGroupNames(db, p.userId, p.isPublicOnly),
 );

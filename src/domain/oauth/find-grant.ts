@@ -47,8 +47,8 @@ export async function findClientAndGrant(
   return { application, entry };
 }
 
-const selectClient = prepare((db, { clientId }: Params<{ clientId: string }>) =>
-  db.select().from(oauthApplications).where(eq(oauthApplications.clientId, clientId)),
+const selectClient = prepare((db, p: Params<{ clientId: string }>) =>
+  db.select().from(oauthApplications).where(eq(oauthApplications.clientId, p.clientId)),
 );
 
 /** Whether a user's grants are in force: accounts that may not sign in have none. */

@@ -40,8 +40,8 @@ export async function findToken(ctx: Ctx, token: string): Promise<GrantToken | u
 }
 
 async function findAccessToken(ctx: Ctx, token: string): Promise<GrantToken | undefined> {
-  const secretHash = await hashSecret(token);
-  const [found] = await accessTokenOf(ctx.db, { secretHash, now: ctx.now });
+  const hash = await hashSecret(token);
+  const [[found]] = await ctx.db.batch([tokenOfHash(ctx.db, { hash, now: ctx.now })]);
   if (!found) return undefined;
   const { id: tokenId, scopes, createdAt, expiresAt } = found.token;
   return {
@@ -54,27 +54,28 @@ async function findAccessToken(ctx: Ctx, token: string): Promise<GrantToken | un
   };
 }
 
-const accessTokenOf = prepare(
-  (db, { secretHash, now }: Params<{ secretHash: string; now: number }>) =>
-    db
-      .select({
-        token: columnsOf(accessTokens, "t"),
-        grant: columnsOf(oauthGrants, "g"),
-        application: columnsOf(oauthApplications, "a"),
-        user: columnsOf(users, "u"),
-      })
-      .from(accessTokens)
-      .innerJoin(oauthGrants, eq(oauthGrants.id, accessTokens.grantId))
-      .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
-      .innerJoin(users, eq(users.id, oauthGrants.userId))
-      .where(and(eq(accessTokens.secretHash, secretHash), gt(accessTokens.expiresAt, now))),
+const tokenOfHash = prepare((db, p: Params<{ hash: string; now: number }>) =>
+  db
+    .select({
+      token: columnsOf(accessTokens, "t"),
+      grant: columnsOf(oauthGrants, "g"),
+      application: columnsOf(oauthApplications, "a"),
+      user: columnsOf(users, "u"),
+    })
+    .from(accessTokens)
+    .innerJoin(oauthGrants, eq(oauthGrants.id, accessTokens.grantId))
+    .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
+    .innerJoin(users, eq(users.id, oauthGrants.userId))
+    .where(and(eq(accessTokens.secretHash, p.hash), gt(accessTokens.expiresAt, p.now))),
 );
 
 async function findRefreshToken(ctx: Ctx, token: string): Promise<GrantToken | undefined> {
   const sent = await parseRefreshToken(token);
   if (!sent) return undefined;
   const { familyHash, refreshHash } = sent;
-  const [found] = await refreshTokenOf(ctx.db, { familyHash, refreshHash, now: ctx.now });
+  const [[found]] = await ctx.db.batch([
+    grantOfToken(ctx.db, { familyHash, refreshHash, now: ctx.now }),
+  ]);
   return (
     found && {
       ...found,
@@ -87,13 +88,8 @@ async function findRefreshToken(ctx: Ctx, token: string): Promise<GrantToken | u
   );
 }
 
-interface RefreshTokenHashes {
-  readonly familyHash: string;
-  readonly refreshHash: string;
-}
-
-const refreshTokenOf = prepare(
-  (db, { familyHash, refreshHash, now }: Params<RefreshTokenHashes & { now: number }>) =>
+const grantOfToken = prepare(
+  (db, p: Params<{ familyHash: string; refreshHash: string; now: number }>) =>
     db
       .select({
         grant: columnsOf(oauthGrants, "g"),
@@ -105,9 +101,9 @@ const refreshTokenOf = prepare(
       .innerJoin(users, eq(users.id, oauthGrants.userId))
       .where(
         and(
-          eq(oauthGrants.familyHash, familyHash),
-          eq(oauthGrants.refreshHash, refreshHash),
-          gt(oauthGrants.expiresAt, now),
+          eq(oauthGrants.familyHash, p.familyHash),
+          eq(oauthGrants.refreshHash, p.refreshHash),
+          gt(oauthGrants.expiresAt, p.now),
         ),
       ),
 );

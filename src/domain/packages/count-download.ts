@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageVersions } from "../../db/schema/index.ts";
 import { log } from "../../lib/log.ts";
 
@@ -44,16 +45,21 @@ async function writeAfter(ctx: Ctx, waitMs: number): Promise<void> {
   writtenAt = Date.now();
   const list = JSON.stringify([...counts]);
   try {
-    await ctx.db
-      .update(packageVersions)
-      .set({ downloadCount: sql`${packageVersions.downloadCount} + given.count` })
-      .from(sql`(
-        select value ->> 0 as id, value ->> 1 as count
-        from json_each(${list})
-      ) as given`)
-      .where(sql`${packageVersions.id} = given.id`);
+    await addDownloads(ctx.db, { list });
   } catch {
     log("package:downloads-not-counted", {});
     for (const [versionId, count] of counts) add(versionId, count);
   }
 }
+
+/** @param p.list The ids of versions with their counts, as JSON. */
+const addDownloads = prepare((db, { list }: Params<{ list: string }>) =>
+  db
+    .update(packageVersions)
+    .set({ downloadCount: sql`${packageVersions.downloadCount} + given.count` })
+    .from(sql`(
+      select value ->> 0 as id, value ->> 1 as count
+      from json_each(${list})
+    ) as given`)
+    .where(sql`${packageVersions.id} = given.id`),
+);

@@ -1,9 +1,10 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import { accessFacts } from "../../auth/access/facts.ts";
-import type { CallerSql } from "../../auth/caller-sql.ts";
+import { type CallerSql, toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
+import { type Params, prepare, type PreparedQuery } from "../../db/prepared.ts";
 import {
   packageBlobs,
   packageFiles,
@@ -14,7 +15,7 @@ import {
   type PackageFile,
   type PackageVersion,
 } from "../../db/schema/index.ts";
-import { isOwnerNamed, type PackageContext, type PackageKey } from "./find-package.ts";
+import { isPackageOf, type PackageArgument, type PackageContext } from "./find-package.ts";
 
 /** A file of a version with its content. */
 export interface FileOfVersion {
@@ -26,10 +27,12 @@ export interface FileOfVersion {
 /** What names a file within a package, each as the format compares it. */
 export interface FileKey {
   readonly versionKey?: string;
-  /** A text, or an expression on the package. */
-  readonly nameKey: string | SQL;
+  readonly nameKey: string;
   readonly compositeKey?: string;
 }
+
+/** The same as SQL, which may be expressions on the package. */
+type FileKeySql = { readonly [K in keyof FileKey]: SQL };
 
 /** Selects files with their contents and versions. */
 export const selectFiles = (db: Database) =>
@@ -44,7 +47,7 @@ export const selectFiles = (db: Database) =>
     .innerJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
     .$dynamic();
 
-const isFile = ({ versionKey, nameKey, compositeKey }: FileKey) =>
+const isFile = ({ versionKey, nameKey, compositeKey }: FileKeySql) =>
   and(
     versionKey === undefined ? undefined : eq(packageVersions.versionKey, versionKey),
     eq(packageFiles.nameKey, nameKey),
@@ -57,18 +60,22 @@ export async function findPackageFile(
   { row }: PackageContext,
   key: FileKey,
 ): Promise<FileOfVersion | undefined> {
-  const [found] = await selectFiles(db)
-    .where(and(eq(packageVersions.packageId, row.id), isFile(key)))
-    .orderBy(sql`${packageFiles.id} desc`)
-    .limit(1);
+  const [found] = await fileOfKey(db, { packageId: row.id, key });
   return found;
 }
+
+const fileOfKey = prepare((db, { packageId, key }: Params<{ packageId: number; key: FileKey }>) =>
+  selectFiles(db)
+    .where(and(eq(packageVersions.packageId, packageId), isFile(key)))
+    .orderBy(sql`${packageFiles.id} desc`)
+    .limit(1),
+);
 
 /**
  * The id of a file of the package that the query around this selects; the newest one if several have the key. Null if there
  * is none.
  */
-export const fileIdOf = (key: FileKey): SQL => sql`(
+export const fileIdOf = (key: FileKeySql): SQL => sql`(
   select ${packageFiles.id}
   from ${packageVersions}
   cross join ${packageFiles}
@@ -79,20 +86,32 @@ export const fileIdOf = (key: FileKey): SQL => sql`(
   limit 1
 )`;
 
+/** A package of an owner by its key, and what names a file of it. */
+type PackageFileArgument<K> = PackageArgument & { readonly file: K };
+
+/** A query for a package of an owner with a file of it. */
+export type PackageFileQuery<K> = PreparedQuery<
+  PackageFileArgument<K>,
+  unknown,
+  Awaited<ReturnType<typeof selectPackagesWithFile>>
+>;
+
 /**
- * Selects a package of an owner by its key, as `selectPackage`, with a file of it.
+ * Declares a query for a package, as `selectPackage`, with a file of it.
  *
  * SECURITY: the file is shown only with a package that `toPackageContext` returned.
  *
- * @param fileId The id of a file of the package, such as that of `fileIdOf`.
+ * @param toFileId The id of a file of the package that a key names, such as `fileIdOf`.
  */
-export const selectPackageWithFile = (
-  db: Database,
-  who: CallerSql,
-  ownerName: string,
-  { type, nameKey }: PackageKey,
-  fileId: SQL,
-) =>
+export const preparePackageFile = <K>(toFileId: (key: Params<K>) => SQL): PackageFileQuery<K> =>
+  prepare((db, p: Params<PackageFileArgument<K>>) => {
+    const { caller, file, ...named } = p as Params<PackageArgument> & { file: Params<K> };
+    return selectPackagesWithFile(db, toCallerSql(caller), toFileId(file)).where(
+      isPackageOf(named),
+    );
+  });
+
+const selectPackagesWithFile = (db: Database, who: CallerSql, fileId: SQL) =>
   db
     .select({
       pkg: columnsOf(packages, "p"),
@@ -107,4 +126,7 @@ export const selectPackageWithFile = (
     .leftJoin(packageFiles, sql`${packageFiles.id} = ${fileId}`)
     .leftJoin(packageVersions, eq(packageVersions.id, packageFiles.versionId))
     .leftJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
-    .where(and(isOwnerNamed(ownerName), eq(packages.type, type), eq(packages.nameKey, nameKey)));
+    .$dynamic();
+
+/** Selects a package with the file of a key. */
+export const selectPackageWithFile = preparePackageFile<FileKey>(fileIdOf);

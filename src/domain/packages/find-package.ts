@@ -13,13 +13,12 @@ import { TO_SEE } from "../../auth/access/requirement.ts";
 import type { Actor } from "../../auth/actor.ts";
 import {
   type CallerArgument,
+  callerArgument,
   type CallerSql,
-  callerSql,
   toCallerSql,
 } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
-import { columnsOf, type Database } from "../../db/db.ts";
-import { lowered } from "../../db/ids-of-names.ts";
+import { allOf, columnsOf, type Database } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import {
   packages,
@@ -98,21 +97,33 @@ export const selectPackages = (db: Database, who: CallerSql) =>
     .leftJoin(repositories, eq(repositories.id, packages.repoId))
     .$dynamic();
 
-/** The condition that a package belongs to the account of a name. */
-export const isOwnerNamed = (name: string | SQL): SQL => sql`${packages.ownerId} = (
-  select named.id from ${users} named where named.lower_name = ${lowered(name)}
+/** The condition that a package belongs to the account of a name in lower case. */
+export const isOwnerNamed = (name: SQL): SQL => sql`${packages.ownerId} = (
+  select named.id from ${users} named where named.lower_name = ${name}
 )`;
 
-/** Selects the package of an owner by its key. The owner is not known yet when the query is built. */
-export const selectPackage = (
-  db: Database,
-  who: CallerSql,
-  ownerName: string,
-  { type, nameKey }: PackageKey,
-) =>
-  selectPackages(db, who).where(
-    and(isOwnerNamed(ownerName), eq(packages.type, type), eq(packages.nameKey, nameKey)),
-  );
+/** A caller and an owner of packages, who is not known yet when a query of them is sent. */
+export interface OwnerArgument {
+  readonly caller: CallerArgument;
+  /** In lower case. */
+  readonly ownerName: string;
+}
+
+/** A package of an owner, by its key. */
+export interface PackageArgument extends OwnerArgument, PackageKey {}
+
+/** The condition for the package of a key. */
+export const isPackageOf = ({
+  ownerName,
+  type,
+  nameKey,
+}: Params<Omit<PackageArgument, "caller">>): SQL =>
+  allOf(isOwnerNamed(ownerName), eq(packages.type, type), eq(packages.nameKey, nameKey));
+
+/** Selects the package of an owner by its key. */
+export const selectPackage = prepare((db, p: Params<PackageArgument>) =>
+  selectPackages(db, toCallerSql(p.caller)).where(isPackageOf(p)),
+);
 
 /** Finds a package that the caller may see, where its name is known only after the request was entered. */
 export async function findPackage(
@@ -120,7 +131,12 @@ export async function findPackage(
   owner: PackageOwner,
   key: PackageKey,
 ): Promise<PackageContext | undefined> {
-  const [row] = await selectPackage(db, callerSql(actor), owner.account.name, key);
+  const [row] = await selectPackage(db, {
+    caller: callerArgument(actor),
+    ownerName: owner.account.lowerName,
+    type: key.type,
+    nameKey: key.nameKey,
+  });
   return toPackageContext(actor, owner, row);
 }
 

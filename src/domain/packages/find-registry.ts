@@ -4,8 +4,9 @@ import { accessFacts } from "../../auth/access/facts.ts";
 import { type Actor, boundTokenId } from "../../auth/actor.ts";
 import { isPackageInReach } from "../../auth/access/credential-reach.ts";
 import { mayBeGranted } from "../../auth/access/grants.ts";
-import type { CallerSql } from "../../auth/caller-sql.ts";
-import { columnsOf, type Database } from "../../db/db.ts";
+import { type CallerSql, toCallerSql } from "../../auth/caller-sql.ts";
+import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   accessTokenRepositories,
   packageRegistries,
@@ -16,7 +17,7 @@ import {
   type PackageRegistry,
   type PackageType,
 } from "../../db/schema/index.ts";
-import { type PackageOwner, toPackageContext } from "./find-package.ts";
+import { type OwnerArgument, type PackageOwner, toPackageContext } from "./find-package.ts";
 import { isUnlinkedPackageVisible } from "./package-visibility.ts";
 
 /** All packages of one format and owner, as far as the caller may see them. */
@@ -42,13 +43,9 @@ export interface RegistryView {
  * Rows are read of the others, unless the caller has nothing to do with the owner; for a restricted user of all that are
  * linked; and for a token that is bound to repositories of those that are linked to these.
  */
-export const selectRegistry = (
-  db: Database,
-  who: CallerSql,
-  ownerName: string,
-  type: PackageType,
-) =>
-  db
+export const selectRegistry = prepare((db, { caller, ...named }: Params<RegistryArgument>) => {
+  const who = toCallerSql(caller);
+  return db
     .select({
       registry: columnsOf(packageRegistries, "g"),
       pkg: columnsOf(packages, "p"),
@@ -58,16 +55,25 @@ export const selectRegistry = (
     .from(users)
     .innerJoin(
       packageRegistries,
-      and(eq(packageRegistries.ownerId, users.id), eq(packageRegistries.type, type)),
+      and(eq(packageRegistries.ownerId, users.id), eq(packageRegistries.type, named.type)),
     )
-    .leftJoin(packages, sql`${packages.id} in (${selectDoubtful(who, ownerName, type)})`)
+    .leftJoin(packages, sql`${packages.id} in (${selectDoubtful(who, named)})`)
     .leftJoin(repositories, eq(repositories.id, packages.repoId))
-    .where(eq(users.lowerName, ownerName.toLowerCase()));
+    .where(eq(users.lowerName, named.ownerName));
+});
+
+/** A format and owner. */
+interface RegistryArgument extends OwnerArgument {
+  readonly type: PackageType;
+}
 
 /** The ids of packages of which only their repository, or a grant, says whether the caller sees them. */
-function selectDoubtful(who: CallerSql, ownerName: string, type: PackageType): SQL {
+function selectDoubtful(
+  who: CallerSql,
+  { ownerName, type }: Params<Omit<RegistryArgument, "caller">>,
+): SQL {
   const owner = sql`(
-    select named.id from ${users} named where named.lower_name = ${ownerName.toLowerCase()}
+    select named.id from ${users} named where named.lower_name = ${ownerName}
   )`;
   const isOf = sql`doubtful.owner_id = ${owner} and doubtful.type = ${type}`;
   const isRestrictedUser = sql`exists (

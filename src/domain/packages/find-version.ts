@@ -1,7 +1,7 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import type { Params } from "../../db/prepared.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageVersions, type PackageVersion } from "../../db/schema/index.ts";
 import type { PackageContext } from "./find-package.ts";
 
@@ -11,26 +11,34 @@ export async function findVersion(
   { row }: PackageContext,
   versionKey: string,
 ): Promise<PackageVersion | undefined> {
-  const [found] = await db
+  const [found] = await versionOfKey(db, { packageId: row.id, versionKey });
+  return found;
+}
+
+const versionOfKey = prepare((db, p: Params<{ packageId: number; versionKey: string }>) =>
+  db
     .select()
     .from(packageVersions)
     .where(
       and(
-        eq(packageVersions.packageId, row.id),
-        eq(packageVersions.versionKey, versionKey),
+        eq(packageVersions.packageId, p.packageId),
+        eq(packageVersions.versionKey, p.versionKey),
         eq(packageVersions.isInternal, false),
       ),
-    );
-  return found;
-}
+    ),
+);
 
 /** All versions of a package that somebody sees, newest first. */
 export const listAllVersions = ({ db }: Ctx, { row }: PackageContext): Promise<PackageVersion[]> =>
+  versionsOfPackage(db, { packageId: row.id }).execute();
+
+const versionsOfPackage = prepare((db, p: Params<{ packageId: number }>) =>
   db
     .select()
     .from(packageVersions)
-    .where(and(eq(packageVersions.packageId, row.id), eq(packageVersions.isInternal, false)))
-    .orderBy(desc(packageVersions.id));
+    .where(and(eq(packageVersions.packageId, p.packageId), eq(packageVersions.isInternal, false)))
+    .orderBy(desc(packageVersions.id)),
+);
 
 /**
  * The id of the version of a package that a person names: as it was published, else in the form in which its format

@@ -2,7 +2,12 @@ import { and, eq } from "drizzle-orm";
 
 import { seal, unseal } from "../../auth/seal.ts";
 import type { Ctx } from "../../context.ts";
-import { packageRegistries, type PackageRegistry } from "../../db/schema/index.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
+import {
+  packageRegistries,
+  type PackageRegistry,
+  type PackageType,
+} from "../../db/schema/index.ts";
 import { forbidden } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { PackageOwner } from "./find-package.ts";
@@ -32,21 +37,35 @@ export async function findRegistryKey(
   if (registry.sealedKey !== "") return openKey(ctx, registry);
   const made = await makeKey(ctx, owner, registry);
   const { ownerId, type } = registry;
-  const isRegistry = and(eq(packageRegistries.ownerId, ownerId), eq(packageRegistries.type, type));
-  // Of two requests that make one at once, the first one's stays.
-  const [, rows] = await ctx.db.batch([
-    ctx.db
-      .insert(packageRegistries)
-      .values({ ownerId, type, publicKey: made.publicKey, sealedKey: made.sealedKey })
-      .onConflictDoUpdate({
-        target: [packageRegistries.ownerId, packageRegistries.type],
-        set: { publicKey: made.publicKey, sealedKey: made.sealedKey },
-        setWhere: eq(packageRegistries.sealedKey, ""),
-      }),
-    ctx.db.select().from(packageRegistries).where(isRegistry),
-  ]);
+  const [, rows] = await ctx.db.batch(keepKey(ctx.db, { ownerId, type, ...made }));
   return openKey(ctx, only(rows));
 }
+
+interface KeyOfRegistry {
+  readonly ownerId: number;
+  readonly type: PackageType;
+  readonly publicKey: string;
+  readonly sealedKey: string;
+}
+
+/** Keeps a key and selects the registry with it. Of two requests that make one at once, the first one's stays. */
+const keepKey = prepareAll(
+  (db, { ownerId, type, publicKey, sealedKey }: Params<KeyOfRegistry>) =>
+    [
+      db
+        .insert(packageRegistries)
+        .values({ ownerId, type, publicKey, sealedKey })
+        .onConflictDoUpdate({
+          target: [packageRegistries.ownerId, packageRegistries.type],
+          set: { publicKey, sealedKey },
+          setWhere: eq(packageRegistries.sealedKey, ""),
+        }),
+      db
+        .select()
+        .from(packageRegistries)
+        .where(and(eq(packageRegistries.ownerId, ownerId), eq(packageRegistries.type, type))),
+    ] as const,
+);
 
 async function makeKey({ config, now }: Ctx, { account }: PackageOwner, registry: PackageRegistry) {
   const { generateKey } = await import("openpgp");

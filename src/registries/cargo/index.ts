@@ -3,8 +3,9 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
-import { fileIdOf } from "../../domain/packages/find-file.ts";
+import { fileIdOf, preparePackageFile } from "../../domain/packages/find-file.ts";
 import { findPackage, type PackageContext } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
@@ -17,7 +18,7 @@ import { sourceOfBlob } from "../archives/blob-source.ts";
 import {
   enterOwner,
   enterPackage,
-  enterPackageFile,
+  enterPackageFileBy,
   type NamedPackage,
   type PackageRequest,
 } from "../enter.ts";
@@ -97,11 +98,11 @@ cargo.put(`${API}/new`, async (c) => {
 
 cargo.get(`${API}/:name/:version/download`, async (c) => {
   const { version } = c.req.param();
-  const versionKey = crateVersionKey(version) ?? "";
-  // The name has the whole version: others of its key differ in their build metadata.
-  const nameKey = sql`${packages.name} || ${`-${version}.crate`}`;
-  const fileId = fileIdOf({ versionKey, nameKey });
-  const { ctx, found } = await enterPackageFile(c, namedCrate(c, "read"), fileId);
+  const { ctx, found } = await enterPackageFileBy(c, namedCrate(c, "read"), selectCrate, {
+    versionKey: crateVersionKey(version) ?? "",
+    // The whole version: others of its key differ in their build metadata.
+    ending: `-${version}.crate`,
+  });
   if (!found) throw notFound("package does not exist");
   return answerFile(c, ctx, found);
 });
@@ -172,9 +173,23 @@ async function yank(c: RegistryContext, isYanked: boolean): Promise<Response> {
   return c.json(OK);
 }
 
+/** Selects a crate with the file of a version, whose name begins with that of the crate. */
+const selectCrate = preparePackageFile<{ versionKey: string; ending: string }>(
+  ({ versionKey, ending }) => fileIdOf({ versionKey, nameKey: sql`${packages.name} || ${ending}` }),
+);
+
 /** The file of a crate in the index: a line of JSON for each version, in the order in which they were published. */
 async function formatIndex({ db }: Ctx, { row }: PackageContext): Promise<string> {
-  const versions = await db
+  const versions = await indexedVersions(db, { packageId: row.id });
+  const lines = versions.map(({ metadata, isYanked, sha256 }) => {
+    const { name, vers, deps, features, ...more } = (metadata as CrateMetadata).entry;
+    return JSON.stringify({ name, vers, deps, cksum: sha256, features, yanked: isYanked, ...more });
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+const indexedVersions = prepare((db, { packageId }: Params<{ packageId: number }>) =>
+  db
     .select({
       metadata: packageVersions.metadata,
       isYanked: packageVersions.isYanked,
@@ -183,14 +198,9 @@ async function formatIndex({ db }: Ctx, { row }: PackageContext): Promise<string
     .from(packageVersions)
     .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
     .innerJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
-    .where(and(eq(packageVersions.packageId, row.id), eq(packageFiles.isLead, true)))
-    .orderBy(asc(packageVersions.id));
-  const lines = versions.map(({ metadata, isYanked, sha256 }) => {
-    const { name, vers, deps, features, ...more } = (metadata as CrateMetadata).entry;
-    return JSON.stringify({ name, vers, deps, cksum: sha256, features, yanked: isYanked, ...more });
-  });
-  return lines.map((line) => `${line}\n`).join("");
-}
+    .where(and(eq(packageVersions.packageId, packageId), eq(packageFiles.isLead, true)))
+    .orderBy(asc(packageVersions.id)),
+);
 
 /** A number of a query from 1 to `max`; the default for anything else. */
 function readNumber(text: string | undefined, byDefault: number, max: number): number {

@@ -1,13 +1,14 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { Ctx } from "../../context.ts";
-import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
+import { packageBlobs, packageFiles, packageVersions } from "../../db/schema/index.ts";
 import { deleteVersion } from "../../domain/packages/delete-version.ts";
-import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findPackage, type PackageContext } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
+import { listPackages } from "../../domain/packages/list-packages.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
 import { type Failure, malformed, notFound } from "../../lib/failure.ts";
@@ -75,11 +76,7 @@ composer.get("/list.json", async (c) => {
     kind: ["composer-list", filter, visibilityKey],
     type: JSON_TYPE,
     make: async () => {
-      const rows = await ctx.db
-        .select()
-        .from(packages)
-        .where(and(eq(packages.ownerId, registry.ownerId), eq(packages.type, "composer")))
-        .orderBy(packages.nameKey);
+      const rows = await listPackages(ctx, registry.ownerId, "composer");
       const names = rows.filter(sees).map(({ nameKey }) => nameKey);
       return JSON.stringify({ packageNames: names.filter(filterOf(filter)) });
     },
@@ -140,11 +137,10 @@ composer.get("/p2/:vendor/:file", async (c) => {
 
 composer.get("/files/:name/:version/:file", async (c) => {
   const { name, version, file } = c.req.param();
-  const fileId = fileIdOf({
+  const { ctx, found } = await enterPackageFile(c, toNamed(name, "read"), {
     versionKey: normalizeVersion(version) ?? "",
     nameKey: file.toLowerCase(),
   });
-  const { ctx, found } = await enterPackageFile(c, toNamed(name, "read"), fileId);
   if (!found) throw notFound("the file does not exist");
   return answerFile(c, ctx, found, { type: "application/zip" });
 });
@@ -246,7 +242,20 @@ const noManifest = (): Failure =>
 
 /** The versions of a package with their archives, newest first. */
 async function listVersions(ctx: Ctx, { row, owner }: PackageContext): Promise<ComposerVersion[]> {
-  const rows = await ctx.db
+  const rows = await storedVersions(ctx.db, { packageId: row.id });
+  const files = `${baseOf(ctx, owner.account.name)}/files/${encodeURIComponent(row.nameKey)}`;
+  return rows.map(({ version, normalized, metadata, createdAt, file, sha1 }) => ({
+    version,
+    normalized,
+    metadata: metadata as ComposerPackage,
+    createdAt,
+    sha1,
+    url: `${files}/${encodeURIComponent(version)}/${encodeURIComponent(file)}`,
+  }));
+}
+
+const storedVersions = prepare((db, { packageId }: Params<{ packageId: number }>) =>
+  db
     .select({
       version: packageVersions.version,
       normalized: packageVersions.versionKey,
@@ -258,18 +267,9 @@ async function listVersions(ctx: Ctx, { row, owner }: PackageContext): Promise<C
     .from(packageVersions)
     .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
     .innerJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
-    .where(eq(packageVersions.packageId, row.id))
-    .orderBy(sql`${packageVersions.id} desc`);
-  const files = `${baseOf(ctx, owner.account.name)}/files/${encodeURIComponent(row.nameKey)}`;
-  return rows.map(({ version, normalized, metadata, createdAt, file, sha1 }) => ({
-    version,
-    normalized,
-    metadata: metadata as ComposerPackage,
-    createdAt,
-    sha1,
-    url: `${files}/${encodeURIComponent(version)}/${encodeURIComponent(file)}`,
-  }));
-}
+    .where(eq(packageVersions.packageId, packageId))
+    .orderBy(sql`${packageVersions.id} desc`),
+);
 
 /** The condition of a filter such as `vendor/*`; all names without one. */
 function filterOf(filter: string): (name: string) => boolean {

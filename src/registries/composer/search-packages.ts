@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packages, packageVersions, type Package } from "../../db/schema/index.ts";
 import type { PackageOwner } from "../../domain/packages/find-package.ts";
 
@@ -23,7 +24,17 @@ export async function searchComposerPackages(
   text: string,
   type: string,
 ): Promise<FoundPackage[]> {
-  const rows = await db
+  const rows = await newestVersions(db, { ownerId: account.id });
+  const words = text.toLowerCase().split(/\s+/);
+  return rows.filter(
+    (row) =>
+      (type === "" || row.type === type) &&
+      words.every((word) => `${row.pkg.name} ${row.description}`.toLowerCase().includes(word)),
+  );
+}
+
+const newestVersions = prepare((db, { ownerId }: Params<{ ownerId: number }>) =>
+  db
     .select({
       pkg: columnsOf(packages, "p"),
       description: sql<string>`
@@ -47,12 +58,6 @@ export async function searchComposerPackages(
         where newest.package_id = ${packages.id}
       )`,
     )
-    .where(and(eq(packages.ownerId, account.id), eq(packages.type, "composer")))
-    .orderBy(packages.nameKey);
-  const words = text.toLowerCase().split(/\s+/);
-  return rows.filter(
-    (row) =>
-      (type === "" || row.type === type) &&
-      words.every((word) => `${row.pkg.name} ${row.description}`.toLowerCase().includes(word)),
-  );
-}
+    .where(and(eq(packages.ownerId, ownerId), eq(packages.type, "composer")))
+    .orderBy(packages.nameKey),
+);

@@ -1,9 +1,9 @@
 import { deleteBlob } from "../../domain/images/delete-blob.ts";
 import { imageFailure } from "../../domain/images/image-failure.ts";
-import { contentIdOf } from "../../domain/images/image.ts";
+import { contentArgument, selectImageWithBlob } from "../../domain/images/select-image-file.ts";
 import { answerStoredFile } from "../../lib/stored-file.ts";
 import type { RegistryContext } from "../env.ts";
-import { enterImage, enterImageFile, NO_FILE, requireImage } from "./enter-image.ts";
+import { enterImage, enterImageFile, requireImage } from "./enter-image.ts";
 import { isDigest, requireDigest } from "./names.ts";
 
 /** Streams a blob, or a range of it. Downloads are counted by manifests, of which each pull gets one. */
@@ -12,8 +12,8 @@ export async function getBlob(
   image: string,
   digest: string,
 ): Promise<Response> {
-  const fileId = isDigest(digest) ? contentIdOf(digest, "blob") : NO_FILE;
-  const { ctx, found } = await enterImageFile(c, image, fileId);
+  const file = contentArgument(isDigest(digest) ? digest : undefined);
+  const { ctx, found } = await enterImageFile(c, image, selectImageWithBlob, file);
   if (!found) throw imageFailure("BLOB_UNKNOWN", "the image does not have the blob");
   const { blob } = found;
   return answerStoredFile(c.req.raw, {

@@ -1,11 +1,10 @@
-import { type SQL, sql } from "drizzle-orm";
-
 import { imageFailure } from "../../domain/images/image-failure.ts";
 import type { ImageTarget } from "../../domain/images/image.ts";
+import type { PackageFileQuery } from "../../domain/packages/find-file.ts";
 import type { PackageContext } from "../../domain/packages/find-package.ts";
 import {
   enterPackage,
-  enterPackageFile,
+  enterPackageFileBy,
   type NamedPackage,
   type PackageFileRequest,
   type PackageRequest,
@@ -20,9 +19,6 @@ export interface ImageRequest extends PackageRequest, ImageTarget {
   readonly path: string;
 }
 
-/** The id of no file, for what can't be the name of one. */
-export const NO_FILE = sql`null`;
-
 /** Authenticates a request and finds its image, in one round trip. @throws Failure as `enterPackage`; NAME_INVALID. */
 export async function enterImage(
   c: RegistryContext,
@@ -35,12 +31,14 @@ export async function enterImage(
   return { ...request, name, path: `/v2/${c.req.param("owner")}/${name}` };
 }
 
-/** The same to read a file of the image, also in one round trip. @param fileId As `enterPackageFile` has it. */
-export const enterImageFile = async (
+/** The same to read a file of the image, also in one round trip: by a query as `enterPackageFileBy` has it. */
+export const enterImageFile = async <K>(
   c: RegistryContext,
   image: string,
-  fileId: SQL,
-): Promise<PackageFileRequest> => enterPackageFile(c, await readNamed(c, image, "read"), fileId);
+  select: PackageFileQuery<K>,
+  file: K,
+): Promise<PackageFileRequest> =>
+  enterPackageFileBy(c, await readNamed(c, image, "read"), select, file);
 
 async function readNamed(
   c: RegistryContext,

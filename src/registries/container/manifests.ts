@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
 
 import { deleteManifest } from "../../domain/images/delete-manifest.ts";
-import { manifestIdOf, type Reference } from "../../domain/images/find-manifest.ts";
+import {
+  manifestArgument,
+  type Reference,
+  selectImageWithManifest,
+} from "../../domain/images/select-image-file.ts";
 import { imageFailure } from "../../domain/images/image-failure.ts";
 import { algorithmOf, type Digest } from "../../domain/images/image.ts";
 import { ManifestFacts } from "../../domain/images/manifest.ts";
@@ -9,7 +13,7 @@ import { publishManifest } from "../../domain/images/publish-manifest.ts";
 import { answerFile } from "../answer-file.ts";
 import type { RegistryContext } from "../env.ts";
 import { readBytes } from "../read-upload.ts";
-import { enterImage, enterImageFile, NO_FILE, requireImage } from "./enter-image.ts";
+import { enterImage, enterImageFile, requireImage } from "./enter-image.ts";
 import { digestMalformed, parseReference } from "./names.ts";
 import { parseManifest } from "./parse-manifest.ts";
 
@@ -22,8 +26,8 @@ export async function getManifest(
   reference: string,
 ): Promise<Response> {
   const named = parseReference(reference);
-  const fileId = named ? manifestIdOf(named) : NO_FILE;
-  const { ctx, found } = await enterImageFile(c, image, fileId);
+  const file = manifestArgument(named);
+  const { ctx, found } = await enterImageFile(c, image, selectImageWithManifest, file);
   if (!named || !found) throw manifestUnknown();
   // Under a tag, the one that it was pushed with.
   const digest = named.digest ?? (found.file.nameKey as Digest);

@@ -1,5 +1,5 @@
 import { imageFailure } from "../../domain/images/image-failure.ts";
-import type { Reference } from "../../domain/images/find-manifest.ts";
+import type { Reference } from "../../domain/images/select-image-file.ts";
 import type { Digest } from "../../domain/images/image.ts";
 
 /** A segment of an image's name, as the distribution specification has it. */

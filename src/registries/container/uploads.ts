@@ -1,4 +1,4 @@
-import { callerSql } from "../../auth/caller-sql.ts";
+import { callerArgument } from "../../auth/caller-sql.ts";
 import { ACCESS } from "../../db/schema/index.ts";
 import { appendUpload } from "../../domain/images/append-upload.ts";
 import { beginUpload } from "../../domain/images/begin-upload.ts";
@@ -58,7 +58,9 @@ async function findSource(
 ): Promise<PackageContext | undefined> {
   const { db, actor } = ctx;
   if (owner.access < ACCESS.read) return undefined;
-  const [row] = await selectPackage(db, callerSql(actor), owner.account.name, {
+  const [row] = await selectPackage(db, {
+    caller: callerArgument(actor),
+    ownerName: owner.account.lowerName,
     type: "container",
     nameKey: name,
   });

@@ -5,9 +5,10 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { deleteFile } from "../../domain/packages/delete-version.ts";
-import { fileIdOf, type FileOfVersion } from "../../domain/packages/find-file.ts";
+import type { FileOfVersion } from "../../domain/packages/find-file.ts";
 import { findPackage } from "../../domain/packages/find-package.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
@@ -194,11 +195,11 @@ async function enterDeb(
   const request = await enterPackageFile(
     c,
     { mode, type: "debian", name: name.name, nameKey: name.name },
-    fileIdOf({
+    {
       versionKey: name.version,
       nameKey: debFileNameOf(name),
       compositeKey: placeKeyOf(place),
-    }),
+    },
   );
   const pkg = requirePackage(request);
   const { found } = request;
@@ -212,28 +213,9 @@ async function listDebs(
   distribution: string,
 ): Promise<IndexedDeb[]> {
   if (!isSegment(distribution)) throw notFound("the distribution does not exist");
-  const rows = await ctx.db
-    .select({
-      pkg: columnsOf(packages, "p"),
-      blob: columnsOf(packageBlobs, "b"),
-      version: packageVersions.version,
-      place: packageFiles.compositeKey,
-      metadata: packageFiles.metadata,
-    })
-    .from(packages)
-    .innerJoin(packageVersions, eq(packageVersions.packageId, packages.id))
-    .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
-    .innerJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
-    .where(
-      and(
-        eq(packages.ownerId, registry.ownerId),
-        eq(packages.type, "debian"),
-        // The range of what begins with the distribution and a bar.
-        sql`${packageFiles.compositeKey} > ${`${distribution}|`}`,
-        sql`${packageFiles.compositeKey} < ${`${distribution}}`}`,
-      ),
-    )
-    .orderBy(packages.nameKey, packageVersions.id, packageFiles.id);
+  // What begins with the distribution and a bar.
+  const range = { from: `${distribution}|`, to: `${distribution}}` };
+  const rows = await debsIn(ctx.db, { ownerId: registry.ownerId, ...range });
   return rows
     .filter(({ pkg }) => sees(pkg))
     .map(({ pkg, blob, version, place, metadata }) => {
@@ -253,6 +235,30 @@ async function listDebs(
       };
     });
 }
+
+const debsIn = prepare((db, p: Params<{ ownerId: number; from: string; to: string }>) =>
+  db
+    .select({
+      pkg: columnsOf(packages, "p"),
+      blob: columnsOf(packageBlobs, "b"),
+      version: packageVersions.version,
+      place: packageFiles.compositeKey,
+      metadata: packageFiles.metadata,
+    })
+    .from(packages)
+    .innerJoin(packageVersions, eq(packageVersions.packageId, packages.id))
+    .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
+    .innerJoin(packageBlobs, eq(packageBlobs.id, packageFiles.blobId))
+    .where(
+      and(
+        eq(packages.ownerId, p.ownerId),
+        eq(packages.type, "debian"),
+        sql`${packageFiles.compositeKey} > ${p.from}`,
+        sql`${packageFiles.compositeKey} < ${p.to}`,
+      ),
+    )
+    .orderBy(packages.nameKey, packageVersions.id, packageFiles.id),
+);
 
 /**
  * Makes the Release file of a distribution, and keeps its lists under their hashes: a client that has read it finds them

@@ -2,7 +2,6 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { deleteFile, deleteVersion } from "../../domain/packages/delete-version.ts";
-import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob } from "../../domain/packages/receive-blob.ts";
@@ -80,8 +79,8 @@ async function enter(
 /** The same with the file. */
 function enterFile(c: RegistryContext, mode: "read" | "write"): Promise<PackageFileRequest> {
   const names = readNames(c);
-  const fileId = fileIdOf({ versionKey: names.version, nameKey: names.file });
-  return enterPackageFile(c, toNamed(names, mode), fileId);
+  const key = { versionKey: names.version, nameKey: names.file };
+  return enterPackageFile(c, toNamed(names, mode), key);
 }
 
 /** @throws Failure `malformed` */

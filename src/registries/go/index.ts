@@ -1,7 +1,6 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findPackage } from "../../domain/packages/find-package.ts";
 import { listAllVersions } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
@@ -76,7 +75,7 @@ go.get("/*", async (c) => {
   const request = await enterPackageFile(
     c,
     { mode: "read", type: "go", name: path, nameKey: path },
-    fileIdOf({ versionKey: asked?.version ?? "", nameKey: FILE }),
+    { versionKey: asked?.version ?? "", nameKey: FILE },
   );
   if (!asked) throw notFound("the path is none of a proxy of modules");
   const { ctx, found: file } = request;

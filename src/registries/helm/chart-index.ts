@@ -2,6 +2,7 @@ import { and, desc, eq, sql } from "drizzle-orm";
 import rcompare from "semver/functions/rcompare.js";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packages, packageVersions } from "../../db/schema/index.ts";
 import type { RegistryRequest } from "../enter-registry.ts";
 import type { ChartMetadata } from "./publish-chart.ts";
@@ -20,27 +21,7 @@ export async function listCharts(
   urlOf: (file: string) => string,
   name?: string,
 ): Promise<Record<string, ChartEntry[]>> {
-  const rows = await ctx.db
-    .select({
-      id: sql<number>`${packages.id}`.as("package_id"),
-      name: packages.name,
-      repoId: packages.repoId,
-      isRestricted: packages.isRestricted,
-      isConcealed: packages.isConcealed,
-      metadata: packageVersions.metadata,
-      createdAt: sql<number>`${packageVersions.createdAt}`.as("published_at"),
-    })
-    .from(packages)
-    .innerJoin(packageVersions, eq(packageVersions.packageId, packages.id))
-    .where(
-      and(
-        eq(packages.ownerId, owner.account.id),
-        eq(packages.type, "helm"),
-        name === undefined ? undefined : eq(packages.nameKey, name),
-        eq(packageVersions.isInternal, false),
-      ),
-    )
-    .orderBy(packages.nameKey, desc(packageVersions.id));
+  const rows = await chartVersions(ctx.db, { ownerId: owner.account.id, name });
   const entries = new Map<string, ChartEntry[]>();
   for (const row of rows) {
     // SECURITY: an index has no charts that the caller may not see.
@@ -61,6 +42,31 @@ export async function listCharts(
   }
   return Object.fromEntries(entries);
 }
+
+const chartVersions = prepare(
+  (db, { ownerId, name }: Params<{ ownerId: number; name: string | undefined }>) =>
+    db
+      .select({
+        id: sql<number>`${packages.id}`.as("package_id"),
+        name: packages.name,
+        repoId: packages.repoId,
+        isRestricted: packages.isRestricted,
+        isConcealed: packages.isConcealed,
+        metadata: packageVersions.metadata,
+        createdAt: sql<number>`${packageVersions.createdAt}`.as("published_at"),
+      })
+      .from(packages)
+      .innerJoin(packageVersions, eq(packageVersions.packageId, packages.id))
+      .where(
+        and(
+          eq(packages.ownerId, ownerId),
+          eq(packages.type, "helm"),
+          name && eq(packages.nameKey, name),
+          eq(packageVersions.isInternal, false),
+        ),
+      )
+      .orderBy(packages.nameKey, desc(packageVersions.id)),
+);
 
 /**
  * Formats the index of a repository of charts: YAML, with each version in the form of JSON, which is a part of YAML and takes

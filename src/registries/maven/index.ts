@@ -6,10 +6,11 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { deleteFile, deleteVersion } from "../../domain/packages/delete-version.ts";
-import { fileIdOf, findPackageFile } from "../../domain/packages/find-file.ts";
-import type { PackageContext, PackageOwner } from "../../domain/packages/find-package.ts";
+import { findPackageFile } from "../../domain/packages/find-file.ts";
+import type { PackageContext } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob, storeBlob } from "../../domain/packages/receive-blob.ts";
@@ -37,7 +38,7 @@ import {
   packageNameOf,
   parseMavenPath,
 } from "./paths.ts";
-import { keepPlugins, selectPlugins, toPluginEntry } from "./plugins.ts";
+import { keepPlugins, selectPlugins, toGroup, toPluginEntry } from "./plugins.ts";
 
 /** A Maven repository: artifacts with POMs, their checksums, and metadata that follows from them. */
 export const maven = new Hono<RegistryEnv>({ router: new TrieRouter() });
@@ -133,8 +134,8 @@ const findStored = (ctx: Ctx, pkg: PackageContext, { version, file }: FilePath) 
 
 async function answerArtifact(c: RegistryContext, path: FilePath): Promise<Response> {
   const { artifact, version, file } = path;
-  const fileId = fileIdOf({ versionKey: version, nameKey: file });
-  const { ctx, found } = await enterPackageFile(c, toNamed(artifact, "read"), fileId);
+  const key = { versionKey: version, nameKey: file };
+  const { ctx, found } = await enterPackageFile(c, toNamed(artifact, "read"), key);
   if (!found) throw notFound("the file does not exist");
   if (path.checksum) return c.text(found.blob[path.checksum]);
   const extension = path.file.slice(path.file.lastIndexOf(".") + 1);
@@ -225,8 +226,12 @@ async function answerMetadata(c: RegistryContext, path: MetadataPath): Promise<R
   const kind = ["maven-metadata", group, visibilityKey] as const;
   return answerDocument(c, ctx, path, registry, kind, async () => {
     const [versions, plugins] = await ctx.db.batch([
-      selectVersions(ctx, owner, artifact && packageNameOf(artifact)),
-      selectPlugins(ctx, owner, group),
+      // No package has an empty name.
+      selectVersions(ctx.db, {
+        ownerId: owner.account.id,
+        name: artifact ? packageNameOf(artifact) : "",
+      }),
+      selectPlugins(ctx.db, toGroup(owner, group)),
     ]);
     const seen = versions.filter(({ pkg }) => sees(pkg));
     const entries = plugins.filter(({ pkg }) => sees(pkg)).map(toPluginEntry);
@@ -244,16 +249,22 @@ async function answerSnapshotMetadata(
   const { row } = requirePackage(request);
   const { ctx } = request;
   return answerDocument(c, ctx, path, row, ["maven-snapshot", version], async () => {
-    const files = await ctx.db
-      .select({ name: packageFiles.name, createdAt: packageFiles.createdAt })
-      .from(packageVersions)
-      .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
-      .where(and(eq(packageVersions.packageId, row.id), eq(packageVersions.versionKey, version)))
-      .orderBy(packageFiles.id);
+    const files = await filesOfVersion(ctx.db, { packageId: row.id, version });
     if (files.length === 0) throw notFound("the version does not exist");
     return formatSnapshotMetadata(artifact, version, files);
   });
 }
+
+const filesOfVersion = prepare((db, p: Params<{ packageId: number; version: string }>) =>
+  db
+    .select({ name: packageFiles.name, createdAt: packageFiles.createdAt })
+    .from(packageVersions)
+    .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
+    .where(
+      and(eq(packageVersions.packageId, p.packageId), eq(packageVersions.versionKey, p.version)),
+    )
+    .orderBy(packageFiles.id),
+);
 
 /** Responds with a document, or with a checksum of it. */
 const answerDocument = (
@@ -274,8 +285,8 @@ const answerDocument = (
     },
   });
 
-/** Selects the versions of a package of the owner; none for no package. */
-const selectVersions = ({ db }: Ctx, { account }: PackageOwner, name: string | undefined) =>
+/** Selects the versions of a package of an owner. */
+const selectVersions = prepare((db, p: Params<{ ownerId: number; name: string }>) =>
   db
     .select({
       version: packageVersions.version,
@@ -290,9 +301,10 @@ const selectVersions = ({ db }: Ctx, { account }: PackageOwner, name: string | u
     .innerJoin(packageVersions, eq(packageVersions.packageId, packages.id))
     .where(
       and(
-        eq(packages.ownerId, account.id),
+        eq(packages.ownerId, p.ownerId),
         eq(packages.type, "maven"),
-        eq(packages.nameKey, name ?? ""),
+        eq(packages.nameKey, p.name),
       ),
     )
-    .orderBy(packageVersions.id);
+    .orderBy(packageVersions.id),
+);

@@ -3,6 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageProperties, packages } from "../../db/schema/index.ts";
 import type { PackageOwner } from "../../domain/packages/find-package.ts";
 import type { RegistryView } from "../../domain/packages/find-registry.ts";
@@ -22,8 +23,22 @@ const NAME_CHARS_MAX = 255;
 /** A plugin with its package. */
 type PluginRow = Awaited<ReturnType<typeof selectPlugins>>[number];
 
+/** The packages of a group: a range of names, without its ends. */
+interface Group {
+  readonly ownerId: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The names that begin with the group and a colon. */
+export const toGroup = ({ account }: PackageOwner, group: string): Group => ({
+  ownerId: account.id,
+  from: `${group}:`,
+  to: `${group};`,
+});
+
 /** Selects the plugins of a group. */
-export const selectPlugins = ({ db }: Ctx, { account }: PackageOwner, group: string) =>
+export const selectPlugins = prepare((db, p: Params<Group>) =>
   db
     .select({
       value: packageProperties.value,
@@ -36,14 +51,14 @@ export const selectPlugins = ({ db }: Ctx, { account }: PackageOwner, group: str
     )
     .where(
       and(
-        eq(packages.ownerId, account.id),
+        eq(packages.ownerId, p.ownerId),
         eq(packages.type, "maven"),
-        // The range of the names that begin with the group and a colon.
-        sql`${packages.nameKey} > ${`${group}:`}`,
-        sql`${packages.nameKey} < ${`${group};`}`,
+        sql`${packages.nameKey} > ${p.from}`,
+        sql`${packages.nameKey} < ${p.to}`,
       ),
     )
-    .orderBy(packages.nameKey);
+    .orderBy(packages.nameKey),
+);
 
 export function toPluginEntry({ value, pkg }: PluginRow): PluginEntry {
   const { name, prefix } = JSON.parse(value) as Pick<PluginEntry, "name" | "prefix">;

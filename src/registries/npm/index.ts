@@ -3,7 +3,6 @@ import { TrieRouter } from "hono/router/trie-router";
 import { z } from "zod";
 
 import type { Ctx } from "../../context.ts";
-import { fileIdOf } from "../../domain/packages/find-file.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import type { PackageContext, PackageOwner } from "../../domain/packages/find-package.ts";
 import { malformed, notFound, unauthenticated } from "../../lib/failure.ts";
@@ -240,7 +239,7 @@ async function findTarball(c: RegistryContext, mode: "read" | "write") {
   const request = await enterPackageFile(
     c,
     { mode, type: "npm", name, nameKey: name },
-    fileIdOf({ versionKey: versionKey ?? versionKeyOfFile(name, file), nameKey: file }),
+    { versionKey: versionKey ?? versionKeyOfFile(name, file), nameKey: file },
   );
   const pkg = requirePackage(request);
   // A segment that is no version is the scope.
@@ -262,7 +261,7 @@ async function attestations(c: RegistryContext): Promise<Response> {
   const request = await enterPackageFile(
     c,
     { mode: "read", type: "npm", name, nameKey: name },
-    fileIdOf({ versionKey: versionKeyOf(version) ?? "", nameKey: PROVENANCE_FILE }),
+    { versionKey: versionKeyOf(version) ?? "", nameKey: PROVENANCE_FILE },
   );
   const { ctx, found } = request;
   requirePackage(request);

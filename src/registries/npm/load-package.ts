@@ -1,6 +1,8 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import type { Database } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { packageProperties, packageVersions } from "../../db/schema/index.ts";
 import type { PackageContext } from "../../domain/packages/find-package.ts";
 import type { Manifest } from "./manifest.ts";
@@ -9,15 +11,17 @@ import { ABBREVIATED, resolveTags, type StoredPackage, type StoredTag } from "./
 import { formatRevision } from "./revision.ts";
 import { TAG_PROPERTY } from "./tags.ts";
 
-const isVersionOf = ({ row }: PackageContext): SQL | undefined =>
-  and(eq(packageVersions.packageId, row.id), eq(packageVersions.isInternal, false));
+const isVersionOf = (packageId: SQL): SQL | undefined =>
+  and(eq(packageVersions.packageId, packageId), eq(packageVersions.isInternal, false));
 
-const selectTags = ({ db }: Ctx, { row }: PackageContext) =>
+const selectTags = (db: Database, packageId: SQL) =>
   db
     .select({ tag: packageProperties.value, version: packageVersions.version })
     .from(packageProperties)
     .leftJoin(packageVersions, eq(packageVersions.id, packageProperties.versionId))
-    .where(and(eq(packageProperties.packageId, row.id), eq(packageProperties.name, TAG_PROPERTY)))
+    .where(
+      and(eq(packageProperties.packageId, packageId), eq(packageProperties.name, TAG_PROPERTY)),
+    )
     .orderBy(asc(packageProperties.id));
 
 /** The fields that installing needs. A merge patch leaves out those that are null. */
@@ -37,37 +41,10 @@ export async function loadPackage(
   pkg: PackageContext,
   form: "full" | "abbreviated",
 ): Promise<StoredPackage> {
-  const { db } = ctx;
   const { row } = pkg;
-  const [versions, tags, readmes] = await db.batch([
-    db
-      .select({
-        version: packageVersions.version,
-        manifest: form === "full" ? withoutReadme : abbreviated,
-        createdAt: packageVersions.createdAt,
-      })
-      .from(packageVersions)
-      .where(isVersionOf(pkg))
-      .orderBy(asc(packageVersions.id)),
-    selectTags(ctx, pkg),
-    db
-      .select({ readme: sql<string | null>`${packageVersions.metadata} ->> '$.readme'` })
-      .from(packageVersions)
-      .where(
-        sql`${packageVersions.id} = coalesce(
-          (
-            select ${packageProperties.versionId}
-            from ${packageProperties}
-            where ${and(
-              eq(packageProperties.packageId, row.id),
-              eq(packageProperties.name, TAG_PROPERTY),
-              eq(packageProperties.value, LATEST),
-            )}
-          ),
-          (select max(newest.id) from ${packageVersions} newest where newest.package_id = ${row.id})
-        )`,
-      ),
-  ]);
+  const [versions, tags, readmes] = await ctx.db.batch(
+    packageDocument(ctx.db, { packageId: row.id }, form),
+  );
   return {
     name: row.name,
     revision: formatRevision(row),
@@ -82,6 +59,45 @@ export async function loadPackage(
   };
 }
 
+type PackageParams = Params<{ packageId: number }>;
+
+const packageDocument = prepareAll(
+  (db, { packageId }: PackageParams, form: "full" | "abbreviated") =>
+    [
+      db
+        .select({
+          version: packageVersions.version,
+          manifest: form === "full" ? withoutReadme : abbreviated,
+          createdAt: packageVersions.createdAt,
+        })
+        .from(packageVersions)
+        .where(isVersionOf(packageId))
+        .orderBy(asc(packageVersions.id)),
+      selectTags(db, packageId),
+      db
+        .select({ readme: sql<string | null>`${packageVersions.metadata} ->> '$.readme'` })
+        .from(packageVersions)
+        .where(
+          sql`${packageVersions.id} = coalesce(
+            (
+              select ${packageProperties.versionId}
+              from ${packageProperties}
+              where ${and(
+                eq(packageProperties.packageId, packageId),
+                eq(packageProperties.name, TAG_PROPERTY),
+                eq(packageProperties.value, LATEST),
+              )}
+            ),
+            (
+              select max(newest.id)
+              from ${packageVersions} newest
+              where newest.package_id = ${packageId}
+            )
+          )`,
+        ),
+    ] as const,
+);
+
 /** What decides which version a tag names, and what a client may change of a version. */
 export interface VersionSummary {
   readonly version: string;
@@ -95,18 +111,7 @@ export async function loadSummaries(
   ctx: Ctx,
   pkg: PackageContext,
 ): Promise<{ versions: VersionSummary[]; stored: StoredTag[]; tags: Record<string, string> }> {
-  const [rows, stored] = await ctx.db.batch([
-    ctx.db
-      .select({
-        version: packageVersions.version,
-        versionKey: packageVersions.versionKey,
-        deprecated: sql<string | null>`${packageVersions.metadata} ->> '$.deprecated'`,
-      })
-      .from(packageVersions)
-      .where(isVersionOf(pkg))
-      .orderBy(asc(packageVersions.id)),
-    selectTags(ctx, pkg),
-  ]);
+  const [rows, stored] = await ctx.db.batch(packageSummaries(ctx.db, { packageId: pkg.row.id }));
   const versions = rows.map(({ version, versionKey, deprecated }) => ({
     version,
     versionKey,
@@ -121,3 +126,19 @@ export async function loadSummaries(
   );
   return { versions, stored, tags };
 }
+
+const packageSummaries = prepareAll(
+  (db, { packageId }: PackageParams) =>
+    [
+      db
+        .select({
+          version: packageVersions.version,
+          versionKey: packageVersions.versionKey,
+          deprecated: sql<string | null>`${packageVersions.metadata} ->> '$.deprecated'`,
+        })
+        .from(packageVersions)
+        .where(isVersionOf(packageId))
+        .orderBy(asc(packageVersions.id)),
+      selectTags(db, packageId),
+    ] as const,
+);

@@ -2,6 +2,7 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import { z } from "zod";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageProperties, packages, packageVersions } from "../../db/schema/index.ts";
 import { readIndex } from "../answer-index.ts";
 import type { RegistryRequest } from "../enter-registry.ts";
@@ -85,12 +86,19 @@ export async function searchCatalog(
 const SCORE = { final: 1, detail: { quality: 1, popularity: 1, maintenance: 1 } };
 
 async function listCatalog({ db }: Ctx, ownerId: number): Promise<CatalogEntry[]> {
+  const rows = await catalogOf(db, { ownerId });
+  return rows.map(({ fields, ...row }) =>
+    Object.assign(row, { fields: JSON.parse(fields) as CatalogEntry["fields"] }),
+  );
+}
+
+const catalogOf = prepare((db, { ownerId }: Params<{ ownerId: number }>) => {
   const { metadata } = packageVersions;
   const names = ["description", "keywords", "author", "maintainers", "homepage", "repository"];
   const pairs = [...names, "bugs", "license"].map(
     (name) => sql`${sql.raw(`'${name}'`)}, ${metadata} -> ${sql.raw(`'$.${name}'`)}`,
   );
-  const rows = await db
+  return db
     .select({
       id: sql<number>`${packages.id}`.as("package_id"),
       name: packages.name,
@@ -123,10 +131,7 @@ async function listCatalog({ db }: Ctx, ownerId: number): Promise<CatalogEntry[]
     )
     .where(and(eq(packages.ownerId, ownerId), eq(packages.type, "npm")))
     .orderBy(asc(packages.nameKey));
-  return rows.map(({ fields, ...row }) =>
-    Object.assign(row, { fields: JSON.parse(fields) as CatalogEntry["fields"] }),
-  );
-}
+});
 
 type Match = (entry: CatalogEntry) => boolean;
 

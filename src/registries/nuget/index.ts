@@ -2,11 +2,14 @@ import { and, eq, exists } from "drizzle-orm";
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { toCallerSql } from "../../auth/caller-sql.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageProperties, packages } from "../../db/schema/index.ts";
 import { deleteVersion } from "../../domain/packages/delete-version.ts";
-import { fileIdOf, findPackageFile } from "../../domain/packages/find-file.ts";
+import { findPackageFile } from "../../domain/packages/find-file.ts";
 import {
   isOwnerNamed,
+  type OwnerArgument,
   selectPackages,
   toPackageContext,
 } from "../../domain/packages/find-package.ts";
@@ -26,7 +29,6 @@ import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { baseOf, enterNuget } from "./enter-nuget.ts";
 import {
   type DetailedVersion,
-  hasPackageId,
   keepSeen,
   hasPackageType,
   listStored,
@@ -87,7 +89,7 @@ nuget.get("/autocomplete", async (c) => {
   const request = await enterNuget(c);
   const id = c.req.query("id");
   if (id !== undefined) {
-    const found = await searchListings(request, "", hasPackageId(id));
+    const found = await searchListings(request, "", id);
     const versions = keepSeen(found, seenByQuery(c)).toReversed();
     return c.json({ data: versions.map(({ version }) => version.normalized) });
   }
@@ -129,9 +131,9 @@ nuget.get("/package/:id/index.json", (c) =>
 nuget.get("/package/:id/:version/:file", async (c) => {
   const version = requireNugetVersion(c.req.param("version"));
   const file = c.req.param("file").toLowerCase();
-  const fileId = fileIdOf({ versionKey: nugetVersionKey(version), nameKey: file });
   const named = namedById(c, "read");
-  const request = await enterPackageFile(c, named, fileId);
+  const key = { versionKey: nugetVersionKey(version), nameKey: file };
+  const request = await enterPackageFile(c, named, key);
   requirePackage(request);
   const isPackage = file === nupkgKey(named.name, version);
   if (!isPackage && file !== manifestKey(named.name)) throw notFound("the file does not exist");
@@ -170,25 +172,7 @@ nuget.get("/symbols/:file/:key/:name", async (c) => {
   const { ctx, owner, more } = await enterOwner(
     c,
     { mode: "read", credential: readApiKey(c) },
-    (db, caller, ownerName) =>
-      selectPackages(db, caller).where(
-        and(
-          isOwnerNamed(ownerName),
-          eq(packages.type, "nuget"),
-          exists(
-            db
-              .select({ id: packageProperties.id })
-              .from(packageProperties)
-              .where(
-                and(
-                  eq(packageProperties.packageId, packages.id),
-                  eq(packageProperties.name, SYMBOLS_ID),
-                  eq(packageProperties.value, symbolsId),
-                ),
-              ),
-          ),
-        ),
-      ),
+    (db, named) => packagesWithSymbols(db, { ...named, symbolsId }),
   );
   for (const row of more ?? []) {
     const pkg = toPackageContext(ctx.actor, owner, row);
@@ -240,6 +224,29 @@ async function answerVersions(
     },
   });
 }
+
+/** Selects the packages of an owner that have symbols of an id. */
+const packagesWithSymbols = prepare(
+  (db, { caller, ownerName, symbolsId }: Params<OwnerArgument & { symbolsId: string }>) =>
+    selectPackages(db, toCallerSql(caller)).where(
+      and(
+        isOwnerNamed(ownerName),
+        eq(packages.type, "nuget"),
+        exists(
+          db
+            .select({ id: packageProperties.id })
+            .from(packageProperties)
+            .where(
+              and(
+                eq(packageProperties.packageId, packages.id),
+                eq(packageProperties.name, SYMBOLS_ID),
+                eq(packageProperties.value, symbolsId),
+              ),
+            ),
+        ),
+      ),
+    ),
+);
 
 /** Which versions a request of version 3 of the protocol asks for. */
 const seenByQuery = ({ req }: RegistryContext): SeenVersions => ({

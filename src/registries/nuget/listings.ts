@@ -2,6 +2,7 @@ import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import type { Database } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   packageBlobs,
   packageFiles,
@@ -63,43 +64,73 @@ type SeesPackage = RegistryView["sees"];
 const TERMS_MAX = 10;
 const SEARCHED = ["title", "tags", "description"];
 
+/** What a search looks for, in lower case. */
+interface ListingFilter {
+  /** Words by their places: each is in the package or a version. */
+  readonly terms: Readonly<Record<string, string>>;
+  /** The id of a package. */
+  readonly id: string | undefined;
+}
+
 /** The condition that a version of a package matches all words of a search. */
-export function matchesSearch(text: string): SQL | undefined {
-  const terms = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, TERMS_MAX);
+function matchesSearch(terms: Params<ListingFilter>["terms"]): SQL | undefined {
   const metadata = sql.join(
     SEARCHED.map((field) => sql`coalesce(${packageVersions.metadata} ->> ${`$.${field}`}, '')`),
     sql` || ' ' || `,
   );
   return and(
-    ...terms.map((term) => sql`instr(lower(${packages.name} || ' ' || ${metadata}), ${term}) > 0`),
+    ...Object.values(terms).map(
+      (term) => sql`instr(lower(${packages.name} || ' ' || ${metadata}), ${term}) > 0`,
+    ),
   );
 }
 
-/** The condition that a package has an id. */
-export const hasPackageId = (id: string): SQL => eq(packages.nameKey, id.toLowerCase());
-
 /**
- * Lists the versions of an owner's packages, by package and newest first.
+ * Lists the versions of an owner's packages that match a search, by package and newest first. All versions of a package are
+ * listed if one matches.
  *
- * @param condition On packages and their versions; all versions of a package are listed if one meets it.
+ * @param id The id of the package, where only one is searched.
  */
 export async function listListings(
   { db }: Ctx,
   ownerId: number,
-  condition: SQL | undefined,
+  { text, id }: { readonly text: string; readonly id?: string },
   sees: SeesPackage,
 ): Promise<Listing[]> {
+  const terms = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, TERMS_MAX);
+  const rows = await listedVersions(db, {
+    ownerId,
+    terms: Object.fromEntries(terms.entries()),
+    id: id?.toLowerCase(),
+  });
+  const groups = Map.groupBy(
+    rows.filter(({ pkg }) => sees(pkg)),
+    ({ pkg }) => pkg.id,
+  );
+  return [...groups.values()].flatMap((versions) =>
+    markLatest(
+      versions.flatMap(({ pkg, version, ...row }) => {
+        const parsed = parseNugetVersion(version);
+        const { id: packageId, name } = pkg;
+        return parsed ? { packageId, name, version: parsed, ...row } : [];
+      }),
+    ),
+  );
+}
+
+const listedVersions = prepare((db, p: Params<{ ownerId: number } & ListingFilter>) => {
   const isVersion = and(
-    eq(packageVersions.ownerId, ownerId),
+    eq(packageVersions.ownerId, p.ownerId),
     eq(packageVersions.type, "nuget"),
     eq(packageVersions.isInternal, false),
   );
+  const condition = and(matchesSearch(p.terms), p.id && eq(packages.nameKey, p.id));
   const matching = db
     .select({ id: packages.id })
     .from(packageVersions)
     .innerJoin(packages, eq(packages.id, packageVersions.packageId))
     .where(and(isVersion, condition));
-  const rows = await db
+  return db
     .select({
       pkg: SEEN_PACKAGE,
       versionId: packageVersions.id,
@@ -116,20 +147,7 @@ export async function listListings(
     .innerJoin(packages, eq(packages.id, packageVersions.packageId))
     .where(and(isVersion, condition && inArray(packages.id, matching)))
     .orderBy(packages.nameKey, desc(packageVersions.id));
-  const groups = Map.groupBy(
-    rows.filter(({ pkg }) => sees(pkg)),
-    ({ pkg }) => pkg.id,
-  );
-  return [...groups.values()].flatMap((versions) =>
-    markLatest(
-      versions.flatMap(({ pkg, version, ...row }) => {
-        const parsed = parseNugetVersion(version);
-        const { id: packageId, name } = pkg;
-        return parsed ? { packageId, name, version: parsed, ...row } : [];
-      }),
-    ),
-  );
-}
+});
 
 /** Sorts the versions of a package, newest first, and marks the latest ones. */
 function markLatest(versions: Omit<Listing, "isLatest" | "isAbsoluteLatest">[]): Listing[] {
@@ -178,15 +196,18 @@ export async function listStored(
   { db }: Ctx,
   versionIds: readonly number[],
 ): Promise<StoredNupkg[]> {
-  const list = JSON.stringify(versionIds);
-  const rows = await selectStored(db)
+  const rows = await storedOfIds(db, { list: JSON.stringify(versionIds) });
+  return rows.flatMap((row) => toStored(row) ?? []);
+}
+
+const storedOfIds = prepare((db, { list }: Params<{ list: string }>) =>
+  selectStored(db)
     .innerJoin(
       sql`(select key as place, value as id from json_each(${list})) as listed`,
       sql`listed.id = ${packageVersions.id}`,
     )
-    .orderBy(sql`listed.place`);
-  return rows.flatMap((row) => toStored(row) ?? []);
-}
+    .orderBy(sql`listed.place`),
+);
 
 /** Lists the versions of one package with the rest of them, newest first; none if the caller may not see it. */
 export async function listStoredListings(
@@ -195,13 +216,7 @@ export async function listStoredListings(
   id: string,
   sees: SeesPackage,
 ): Promise<Listing[]> {
-  const rows = await selectStored(db).where(
-    and(
-      eq(packages.ownerId, ownerId),
-      eq(packages.type, "nuget"),
-      eq(packages.nameKey, id.toLowerCase()),
-    ),
-  );
+  const rows = await storedOfPackage(db, { ownerId, id: id.toLowerCase() });
   return markLatest(
     rows.flatMap((each) => {
       const { pkg, row } = each;
@@ -223,6 +238,12 @@ export async function listStoredListings(
     }),
   );
 }
+
+const storedOfPackage = prepare((db, { ownerId, id }: Params<{ ownerId: number; id: string }>) =>
+  selectStored(db).where(
+    and(eq(packages.ownerId, ownerId), eq(packages.type, "nuget"), eq(packages.nameKey, id)),
+  ),
+);
 
 const selectStored = (db: Database) =>
   db

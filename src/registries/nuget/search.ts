@@ -1,7 +1,5 @@
-import { and, type SQL } from "drizzle-orm";
-
 import type { RegistryRequest } from "../enter-registry.ts";
-import { listListings, type Listing, matchesSearch } from "./listings.ts";
+import { listListings, type Listing } from "./listings.ts";
 
 /** Maximum number of results of one request. */
 const TAKE_MAX = 100;
@@ -21,10 +19,10 @@ export function readResultRange(skip: string | undefined, take: string | undefin
   return { skip: number(skip, 0, SKIP_MAX), take: number(take, TAKE_DEFAULT, TAKE_MAX) };
 }
 
-/** Lists the versions of the packages that match a search. */
+/** Lists the versions of the packages that match a search. @param id Of the only package that is searched. */
 export const searchListings = (
   { ctx, owner, sees }: RegistryRequest,
   text: string,
-  condition?: SQL,
+  id?: string,
 ): Promise<Listing[]> =>
-  listListings(ctx, owner.account.id, and(matchesSearch(text), condition), sees);
+  listListings(ctx, owner.account.id, { text, ...(id !== undefined && { id }) }, sees);

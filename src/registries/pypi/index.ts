@@ -2,15 +2,11 @@ import { and, eq } from "drizzle-orm";
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import {
-  packageFiles,
-  packageProperties,
-  packages,
-  packageVersions,
-} from "../../db/schema/index.ts";
-import { fileIdOf } from "../../domain/packages/find-file.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
+import { packageFiles, packageProperties, packageVersions } from "../../db/schema/index.ts";
 import { findPackage } from "../../domain/packages/find-package.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
+import { listPackages } from "../../domain/packages/list-packages.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { withBlobs } from "../../domain/packages/receive-blob.ts";
 import { setYanked } from "../../domain/packages/set-yanked.ts";
@@ -74,11 +70,7 @@ for (const path of ["/simple", "/simple/"]) {
       type,
       headers: VARY,
       make: async () => {
-        const rows = await ctx.db
-          .select()
-          .from(packages)
-          .where(and(eq(packages.ownerId, owner.account.id), eq(packages.type, "pypi")))
-          .orderBy(packages.nameKey);
+        const rows = await listPackages(ctx, owner.account.id, "pypi");
         const names = rows.filter(sees).map(({ nameKey }) => nameKey);
         return formatProjectList(names, `${rootOf(view)}/simple`, type);
       },
@@ -115,8 +107,10 @@ pypi.get("/files/:name/:version/:file", async (c) => {
     if (text === undefined) throw notFound("package file does not exist");
     return c.body(text, 200, { "Content-Type": "text/plain; charset=UTF-8" });
   }
-  const fileId = fileIdOf({ versionKey, nameKey });
-  const { ctx, found } = await enterPackageFile(c, namedProject(c, "read"), fileId);
+  const { ctx, found } = await enterPackageFile(c, namedProject(c, "read"), {
+    versionKey,
+    nameKey,
+  });
   if (!found) throw notFound("package file does not exist");
   return answerFile(c, ctx, found);
 });
@@ -189,21 +183,26 @@ async function findCoreMetadata(
   versionKey: string,
   nameKey: string,
 ): Promise<string | undefined> {
-  const [found] = await ctx.db
-    .select({ text: packageProperties.value })
-    .from(packageVersions)
-    .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
-    .innerJoin(packageProperties, eq(packageProperties.fileId, packageFiles.id))
-    .where(
-      and(
-        eq(packageVersions.packageId, packageId),
-        eq(packageVersions.versionKey, versionKey),
-        eq(packageFiles.nameKey, nameKey),
-        eq(packageProperties.name, CORE_METADATA),
-      ),
-    );
+  const [found] = await coreMetadata(ctx.db, { packageId, versionKey, nameKey });
   return found?.text;
 }
+
+const coreMetadata = prepare(
+  (db, p: Params<{ packageId: number; versionKey: string; nameKey: string }>) =>
+    db
+      .select({ text: packageProperties.value })
+      .from(packageVersions)
+      .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
+      .innerJoin(packageProperties, eq(packageProperties.fileId, packageFiles.id))
+      .where(
+        and(
+          eq(packageVersions.packageId, p.packageId),
+          eq(packageVersions.versionKey, p.versionKey),
+          eq(packageFiles.nameKey, p.nameKey),
+          eq(packageProperties.name, CORE_METADATA),
+        ),
+      ),
+);
 
 async function yank(
   c: RegistryContext,

@@ -1,6 +1,7 @@
 import { and, asc, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import {
   packageBlobs,
   packageFiles,
@@ -38,7 +39,7 @@ export interface ProjectFile extends FileMetadata {
 
 /** All files of a project, in the order of their versions and then of their uploads. */
 export async function listProjectFiles(ctx: Ctx, pkg: PackageContext): Promise<ProjectFile[]> {
-  const rows = await selectProjectFiles(ctx, pkg);
+  const rows = await projectFiles(ctx.db, { packageId: pkg.row.id });
   const root = `${ctx.rootUrl}/api/packages/${pkg.owner.account.name}/pypi/files/${pkg.row.nameKey}`;
   const versions = new Map(
     rows.map(({ version }) => [version, parsePythonVersion(version)] as const),
@@ -56,7 +57,7 @@ export async function listProjectFiles(ctx: Ctx, pkg: PackageContext): Promise<P
     });
 }
 
-const selectProjectFiles = ({ db }: Ctx, { row }: PackageContext) =>
+const projectFiles = prepare((db, { packageId }: Params<{ packageId: number }>) =>
   db
     .select({
       name: packageFiles.name,
@@ -79,5 +80,6 @@ const selectProjectFiles = ({ db }: Ctx, { row }: PackageContext) =>
         eq(packageProperties.name, YANK_REASON),
       ),
     )
-    .where(eq(packageVersions.packageId, row.id))
-    .orderBy(asc(packageFiles.id));
+    .where(eq(packageVersions.packageId, packageId))
+    .orderBy(asc(packageFiles.id)),
+);

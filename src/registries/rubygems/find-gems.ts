@@ -1,12 +1,14 @@
-import { and, asc, eq, inArray, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, or, type SQL, sql } from "drizzle-orm";
 
-import type { CallerSql } from "../../auth/caller-sql.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
-import type { Database } from "../../db/db.ts";
+import { allOf } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
 import { type FileOfVersion, selectFiles } from "../../domain/packages/find-file.ts";
 import {
   isOwnerNamed,
+  type OwnerArgument,
   type PackageContext,
   selectPackages,
 } from "../../domain/packages/find-package.ts";
@@ -35,8 +37,31 @@ export interface IndexedGemRow extends IndexedGem {
 const fromMetadata = (path: string): SQL<string> =>
   sql<string>`${packageFiles.metadata} ->> ${path}`;
 
+/** Which gems are listed: those of a package, or of an owner, perhaps only with a text in their names. */
+type GemFilter =
+  | { readonly packageId: number }
+  | { readonly ownerId: number; /** In lower case. */ readonly text?: string };
+
 /** Lists the files of gems in the order of their publication. */
-export const listGems = ({ db }: Ctx, condition: SQL | undefined): Promise<IndexedGemRow[]> =>
+export const listGems = ({ db }: Ctx, filter: GemFilter): Promise<IndexedGemRow[]> =>
+  gemFiles(db, filter).execute();
+
+type GemArgument = {
+  readonly packageId?: number;
+  readonly ownerId?: number;
+  readonly text?: string;
+};
+
+const isListed = ({ packageId, ownerId, text }: Params<GemArgument>): SQL =>
+  allOf(
+    packageId && eq(packageVersions.packageId, packageId),
+    ownerId &&
+      sql`${packageVersions.ownerId} = ${ownerId} and ${packageVersions.type} = 'rubygems'`,
+    text && sql`instr(lower(${packages.name}), ${text}) > 0`,
+    eq(packageVersions.isInternal, false),
+  );
+
+const gemFiles = prepare((db, filter: Params<GemArgument>) =>
   db
     .select({
       id: packages.id,
@@ -52,8 +77,9 @@ export const listGems = ({ db }: Ctx, condition: SQL | undefined): Promise<Index
     .from(packageVersions)
     .innerJoin(packages, eq(packages.id, packageVersions.packageId))
     .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
-    .where(and(condition, eq(packageVersions.isInternal, false)))
-    .orderBy(asc(packageFiles.id));
+    .where(isListed(filter))
+    .orderBy(asc(packageFiles.id)),
+);
 
 /** The newest version of each gem: a release if there is one. */
 export function newestOf(gems: readonly IndexedGemRow[]): IndexedGemRow[] {
@@ -71,34 +97,33 @@ function isNewer({ number }: GemSlug, { number: known }: GemSlug): boolean {
 }
 
 /** Files by their ids, in the order of these. */
-export async function listFiles({ db }: Ctx, fileIds: readonly number[]): Promise<FileOfVersion[]> {
-  const list = JSON.stringify(fileIds);
-  return selectFiles(db)
+export const listFiles = ({ db }: Ctx, fileIds: readonly number[]): Promise<FileOfVersion[]> =>
+  filesOfIds(db, { list: JSON.stringify(fileIds) }).execute();
+
+const filesOfIds = prepare((db, { list }: Params<{ list: string }>) =>
+  selectFiles(db)
     .innerJoin(
       sql`(select key as place, value as id from json_each(${list})) as listed`,
       sql`listed.id = ${packageFiles.id}`,
     )
-    .orderBy(sql`listed.place`);
-}
+    .orderBy(sql`listed.place`),
+);
 
-/** The condition on versions of gems of an owner. */
-export const isGemOf = (ownerId: number): SQL =>
-  sql`${packageVersions.ownerId} = ${ownerId} and ${packageVersions.type} = 'rubygems'`;
+/** Lists the files of a gem, newest first. */
+export const listFilesOf = ({ db }: Ctx, packageId: number): Promise<FileOfVersion[]> =>
+  filesOfPackage(db, { packageId }).execute();
+
+const filesOfPackage = prepare((db, { packageId }: Params<{ packageId: number }>) =>
+  selectFiles(db).where(eq(packageVersions.packageId, packageId)).orderBy(desc(packageFiles.id)),
+);
 
 /** Selects the packages of an owner by their names, with what decides whether the caller sees them. */
-export const selectGemPackages = (
-  db: Database,
-  caller: CallerSql,
-  ownerName: string,
-  names: readonly string[],
-) =>
-  selectPackages(db, caller).where(
-    and(
-      isOwnerNamed(ownerName),
-      eq(packages.type, "rubygems"),
-      inArray(packages.nameKey, [...names]),
+export const selectGemPackages = prepare(
+  (db, { caller, ownerName, names }: Params<OwnerArgument & { names: readonly string[] }>) =>
+    selectPackages(db, toCallerSql(caller)).where(
+      and(isOwnerNamed(ownerName), eq(packages.type, "rubygems"), inArray(packages.nameKey, names)),
     ),
-  );
+);
 
 /** Finds a file of the given gems by what its name may mean. */
 export async function findGemFile(
@@ -106,18 +131,36 @@ export async function findGemFile(
   gems: readonly PackageContext[],
   readings: readonly GemSlug[],
 ): Promise<FileOfVersion | undefined> {
-  const conditions = readings.flatMap((slug) => {
+  const keys = readings.flatMap((slug): GemFileKey[] => {
     const gem = gems.find(({ row }) => row.nameKey === slug.name);
     if (!gem) return [];
-    return and(
-      eq(packageVersions.packageId, gem.row.id),
-      eq(packageVersions.versionKey, gemVersionKey(slug.number)),
-      eq(packageFiles.nameKey, slugKey(slug)),
-    );
+    const { id: packageId } = gem.row;
+    return [{ packageId, versionKey: gemVersionKey(slug.number), nameKey: slugKey(slug) }];
   });
-  if (conditions.length === 0) return undefined;
-  const [found] = await selectFiles(db)
-    .where(or(...conditions))
-    .limit(1);
+  if (keys.length === 0) return undefined;
+  const [found] = await fileOfKeys(db, { keys: Object.fromEntries(keys.entries()) });
   return found;
 }
+
+interface GemFileKey {
+  readonly packageId: number;
+  readonly versionKey: string;
+  readonly nameKey: string;
+}
+
+/** Selects a file that has one of the keys, by their places: few, since each is of another gem that there is. */
+const fileOfKeys = prepare((db, { keys }: Params<{ keys: Record<string, GemFileKey> }>) =>
+  selectFiles(db)
+    .where(
+      or(
+        ...Object.values(keys).map(({ packageId, versionKey, nameKey }) =>
+          and(
+            eq(packageVersions.packageId, packageId),
+            eq(packageVersions.versionKey, versionKey),
+            eq(packageFiles.nameKey, nameKey),
+          ),
+        ),
+      ),
+    )
+    .limit(1),
+);

@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 import { deflateSync, gzipSync } from "node:zlib";
 
-import { desc, eq, sql } from "drizzle-orm";
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { Ctx } from "../../context.ts";
-import { packageFiles, packages, packageVersions, type Package } from "../../db/schema/index.ts";
+import type { Package } from "../../db/schema/index.ts";
 import { deleteFile } from "../../domain/packages/delete-version.ts";
-import { type FileOfVersion, selectFiles } from "../../domain/packages/find-file.ts";
+import type { FileOfVersion } from "../../domain/packages/find-file.ts";
 import { findPackage, toPackageContext } from "../../domain/packages/find-package.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
@@ -28,8 +27,8 @@ import {
   findGemFile,
   type GemFileMetadata,
   type IndexedGemRow,
-  isGemOf,
   listFiles,
+  listFilesOf,
   listGems,
   newestOf,
   selectGemPackages,
@@ -78,7 +77,7 @@ rubygems.get("/info/:name", async (c) => {
   return answerDigested(c, ctx, {
     source: row,
     kind: ["rubygems-info"],
-    make: async () => formatInfo(await listGems(ctx, eq(packageVersions.packageId, row.id))),
+    make: async () => formatInfo(await listGems(ctx, { packageId: row.id })),
   });
 });
 
@@ -143,9 +142,8 @@ rubygems.get("/api/v1/search.json", async (c) => {
   const request = await enterGems(c);
   const { ctx, owner, sees } = request;
   const text = (c.req.query("query") ?? "").toLowerCase();
-  const matches = sql`${isGemOf(owner.account.id)}
-    and instr(lower(${packages.name}), ${text}) > 0`;
-  const newest = newestOf((await listGems(ctx, matches)).filter(sees));
+  const found = await listGems(ctx, { ownerId: owner.account.id, text });
+  const newest = newestOf(found.filter(sees));
   const at = (pageOf(c.req.query("page")) - 1) * PAGE_SIZE;
   const page = newest.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(at, at + PAGE_SIZE);
   const files = await listFiles(
@@ -158,7 +156,7 @@ rubygems.get("/api/v1/search.json", async (c) => {
 rubygems.get("/api/v1/gems/:file{.+\\.json}", async (c) => {
   const request = await enterGem(c, c.req.param("file").replace(/\.json$/, ""));
   const { ctx, row } = request;
-  const gems = await listGems(ctx, eq(packageVersions.packageId, row.id));
+  const gems = await listGems(ctx, { packageId: row.id });
   const [file] = await listFiles(
     ctx,
     newestOf(gems).map(({ fileId }) => fileId),
@@ -169,9 +167,7 @@ rubygems.get("/api/v1/gems/:file{.+\\.json}", async (c) => {
 
 rubygems.get("/api/v1/versions/:file{.+\\.json}", async (c) => {
   const request = await enterGem(c, c.req.param("file").replace(/\.json$/, ""));
-  const versions = await selectFiles(request.ctx.db)
-    .where(eq(packageVersions.packageId, request.row.id))
-    .orderBy(desc(packageFiles.id));
+  const versions = await listFilesOf(request.ctx, request.row.id);
   const shown = versions.map((each) => toGemJson(baseOf(request), each));
   return c.json(
     shown.map(({ version: number, ...gem }) =>
@@ -200,8 +196,8 @@ async function enterGem(
 async function enterFile(c: RegistryContext, text: string): Promise<FileOfVersion & { ctx: Ctx }> {
   const readings = parseSlug(text);
   const names = readings.map(({ name }) => name);
-  const { ctx, owner, more } = await enterOwner(c, { mode: "read" }, (db, caller, ownerName) =>
-    selectGemPackages(db, caller, ownerName, names),
+  const { ctx, owner, more } = await enterOwner(c, { mode: "read" }, (db, named) =>
+    selectGemPackages(db, { ...named, names }),
   );
   const gems = (more ?? []).flatMap((row) => toPackageContext(ctx.actor, owner, row) ?? []);
   const found = await findGemFile(ctx, gems, readings);
@@ -218,7 +214,7 @@ const indexOf = (
 ): IndexContent => ({
   source: registry,
   kind: [`rubygems-${kind}`, visibilityKey],
-  make: async () => make((await listGems(ctx, isGemOf(owner.account.id))).filter(sees)),
+  make: async () => make((await listGems(ctx, { ownerId: owner.account.id })).filter(sees)),
 });
 
 /**
