@@ -110,8 +110,8 @@ it.each(["cancelled", "begun", "dropped", "sent"])(
     const mf = new Miniflare(miniflareOptions(data, [worker], () => {}));
     onTestFinished(() => mf.dispose());
     const response = await mf.dispatchFetch(`http://localhost/${how}`);
-    if (how === "sent") await response.body?.cancel();
-    else expect(await response.text()).toBe("done");
+    expect(response.status).toBe(200);
+    await response.body?.cancel();
     const files = (): string[] => globSync("r2/*/blobs/*", { cwd: data });
     await expect.poll(files, { timeout: 30_000 }).toEqual([]);
   },
