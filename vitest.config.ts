@@ -2,13 +2,14 @@ import { fileURLToPath } from "node:url";
 
 import { defineConfig } from "vitest/config";
 
-import { buildDatabase } from "./scripts/build/database.ts";
+import { buildLocalBindings } from "./scripts/build/local-bindings.ts";
 import { openVitestPlugin } from "./scripts/build/vitest-plugin.ts";
+import { localBuckets } from "./scripts/serve/bucket/bindings.ts";
 import { localDatabases } from "./scripts/serve/database/bindings.ts";
 import { BalancedSequencer } from "./scripts/test/balanced-sequencer.ts";
 
 const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
-await buildDatabase();
+await buildLocalBindings();
 
 /** The tests of the Worker run on Miniflare's simulator of D1, or on the local database of `npm start`. */
 const ON_LOCAL_DATABASE = process.env["EDGEFORGE_TEST_DATABASE"] === "local";
@@ -126,10 +127,14 @@ export default defineConfig({
               },
               // The setup of each test file replaces DB, which wrangler.toml binds, by LOCAL_DB.
               d1Databases: ["COMPARED_DB", ...(ON_LOCAL_DATABASE ? [] : OTHER_DATABASES)],
-              unsafeBindings: localDatabases([
-                "COMPARED_LOCAL_DB",
-                ...(ON_LOCAL_DATABASE ? ["LOCAL_DB", ...OTHER_DATABASES] : []),
-              ]),
+              r2Buckets: ["COMPARED_BUCKET"],
+              unsafeBindings: [
+                ...localBuckets({ COMPARED_LOCAL_BUCKET: "COMPARED_LOCAL_BUCKET" }),
+                ...localDatabases([
+                  "COMPARED_LOCAL_DB",
+                  ...(ON_LOCAL_DATABASE ? ["LOCAL_DB", ...OTHER_DATABASES] : []),
+                ]),
+              ],
               // A queue like an operator's, with another binding name: only its own tests send to it.
               queueProducers: { OPERATOR_QUEUE: { queueName: "operator" } },
               serviceBindings: { OPERATOR: "operator" },

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 
 import { buildAssets } from "../scripts/build/assets.ts";
 import { buildWorker } from "../scripts/build/worker.ts";
-import type { DatabaseServer } from "../scripts/serve/worker.ts";
+import type { BindingServer } from "../scripts/serve/worker.ts";
 import { casesOf, type Case } from "./api/cases.ts";
 import { ask, type Client, openClient } from "./api/client.ts";
 import { load } from "./api/load.ts";
@@ -21,7 +21,7 @@ import { openService } from "./support/service.ts";
 import { median } from "./support/statistics.ts";
 import { formatCells } from "./support/table.ts";
 
-const SERVERS: readonly DatabaseServer[] = ["simulator", "local"];
+const SERVERS: readonly BindingServer[] = ["simulator", "local"];
 
 const CASES = new Set(["user", "repository", "search, common word", "create repository"]);
 
@@ -39,9 +39,9 @@ async function bench(resources: Resources): Promise<void> {
   const population = populationOf(scale);
   const cases = casesOf(population).filter(({ name }) => CASES.has(name));
   const services = [];
-  for (const databaseServer of SERVERS) {
-    const data = join(resources.directory, databaseServer);
-    const service = await resources.track(openService(data, { databaseServer }));
+  for (const server of SERVERS) {
+    const data = join(resources.directory, server);
+    const service = await resources.track(openService(data, { servers: { database: server } }));
     await load(await service.database(), population);
     services.push({ service, pid: service.pid(), client: openClient(service.origin) });
   }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { z } from "zod";
 
+import type { BindingServers } from "../../scripts/serve/worker.ts";
 import { openService } from "../support/service.ts";
 import type { Forge, Usage } from "./forge.ts";
 import { readCpuTime } from "../support/process.ts";
@@ -44,11 +45,13 @@ const REST_WAIT_MS = 20_000;
 /**
  * Starts the service as `npm start` does, with its state in `data`.
  *
- * @param vars Settings that differ from wrangler.toml's.
+ * @param vars    Settings that differ from wrangler.toml's.
+ * @param servers What serves its bindings, where not what `npm start` has.
  */
 export async function openEdgeforge(
   data: string,
   vars: Record<string, string> = {},
+  servers: BindingServers = {},
 ): Promise<Edgeforge> {
   const administrator = {
     name: "root",
@@ -60,6 +63,7 @@ export async function openEdgeforge(
   const service = await openService(data, {
     administrator,
     vars,
+    servers,
     onLog: ({ level, message }) => {
       const line = RequestLine.safeParse(message.startsWith("{") ? JSON.parse(message) : undefined);
       if (line.success) lines.set(line.data.id, line.data);

@@ -19,6 +19,9 @@ type Goal = {
 const wall = ({ ours, theirs }: Row): number => ours.seconds / theirs.seconds;
 const CLONES_AT_ONCE = 10;
 const BUFFERED_MB_MAX = 64;
+const CLONES_RISE_MB_MAX = 64;
+
+const cpu = ({ ours, theirs }: Row): number => ours.cpuSeconds / theirs.cpuSeconds;
 
 const buffered = (name: CaseName): Goal => ({
   text: `${name}: MB buffered`,
@@ -32,9 +35,11 @@ const GOALS: readonly Goal[] = [
   {
     text: "push: server CPU",
     name: "push",
-    value: ({ ours, theirs }) => ours.cpuSeconds / theirs.cpuSeconds,
+    value: cpu,
     limit: 1.5,
   },
+  { text: "clone: server CPU", name: "clone", value: cpu, limit: 1.5 },
+  { text: "one pack: server CPU", name: "one-pack", value: cpu, limit: 1.5 },
   { text: "push: wall", name: "push", value: wall, limit: 2 },
   {
     text: "fetch of one commit: objects",
@@ -57,6 +62,13 @@ const GOALS: readonly Goal[] = [
     },
     limit: 1,
     isFloor: true,
+  },
+  {
+    // Whatever the size of the repository.
+    text: "ten packs at once: MB of RSS rise",
+    name: "ten-packs",
+    value: ({ ours }) => ours.riseBytes && ours.riseBytes / 1e6,
+    limit: CLONES_RISE_MB_MAX,
   },
   // A difference of 10% is within the measurement error.
   { text: "fork: time of creating", name: "fork", value: wall, limit: 1.1 },

@@ -9,6 +9,8 @@ export type Measurement = {
   cpuSeconds: number;
   /** Increase of the server's resident memory to its peak, in bytes; undefined for git. */
   riseBytes: number | undefined;
+  /** Its peak. */
+  peakBytes: number | undefined;
   usage: Usage | undefined;
 };
 
@@ -25,11 +27,12 @@ export async function measure(forge: Forge, work: () => Promise<void>): Promise<
   const seconds = (performance.now() - from) / 1000;
 
   await forge.settle();
+  const peakBytes = pid === undefined ? undefined : readMemory(pid).peakBytes;
   return {
     seconds,
     cpuSeconds: forge.cpuSeconds() - cpuBefore,
-    riseBytes:
-      pid === undefined || before === undefined ? undefined : readMemory(pid).peakBytes - before,
+    riseBytes: peakBytes === undefined || before === undefined ? undefined : peakBytes - before,
+    peakBytes,
     usage: forge.takeUsage(),
   };
 }
@@ -38,11 +41,15 @@ export async function measure(forge: Forge, work: () => Promise<void>): Promise<
 export function summarize(runs: Measurement[]): Measurement {
   const middle = (of: (run: Measurement) => number): number =>
     runs.map(of).toSorted((a, b) => a - b)[runs.length >> 1] ?? Number.NaN;
-  const rises = runs.flatMap(({ riseBytes }) => riseBytes ?? []);
+  const most = (of: (run: Measurement) => number | undefined): number | undefined => {
+    const values = runs.flatMap((run) => of(run) ?? []);
+    return values.length === 0 ? undefined : Math.max(...values);
+  };
   return {
     seconds: middle((run) => run.seconds),
     cpuSeconds: middle((run) => run.cpuSeconds),
-    riseBytes: rises.length === 0 ? undefined : Math.max(...rises),
+    riseBytes: most(({ riseBytes }) => riseBytes),
+    peakBytes: most(({ peakBytes }) => peakBytes),
     usage: runs.at(-1)?.usage,
   };
 }

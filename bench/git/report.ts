@@ -22,6 +22,7 @@ const COLUMNS = [
   "git",
   "ratio",
   "RSS rise MB",
+  "peak MB",
   "buffered MB",
   "R2 calls",
   "object calls",
@@ -43,6 +44,7 @@ function formatRow({ name, ours, theirs, objects }: Row): string[] {
     // Below a few clock ticks, a ratio is meaningless.
     theirs.cpuSeconds < 0.05 ? "-" : (ours.cpuSeconds / theirs.cpuSeconds).toFixed(2),
     megabytes(ours.riseBytes),
+    megabytes(ours.peakBytes),
     megabytes(usage?.bufferedBytes),
     usage ? formatInteger(usage.r2Calls) : "-",
     usage ? formatInteger(usage.objectCalls) : "-",

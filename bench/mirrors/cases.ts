@@ -112,7 +112,7 @@ async function measureGit(remote: Forge, work: () => Promise<unknown>): Promise<
   const seconds = (performance.now() - from) / 1000;
   const cpuSeconds = readCpuTime(process.pid).children - cpuBefore;
   await remote.settle();
-  return { seconds, cpuSeconds, riseBytes: undefined, usage: undefined };
+  return { seconds, cpuSeconds, riseBytes: undefined, peakBytes: undefined, usage: undefined };
 }
 
 async function untilImported(service: Edgeforge, name: string): Promise<void> {

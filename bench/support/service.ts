@@ -4,7 +4,7 @@ import { migrate, type Database } from "../../scripts/serve/migrate.ts";
 import { openRuntime, type LogLine } from "../../scripts/serve/runtime.ts";
 import { startSchedule } from "../../scripts/serve/schedule.ts";
 import type { Settings } from "../../scripts/serve/settings.ts";
-import { type DatabaseServer, describeWorker } from "../../scripts/serve/worker.ts";
+import { type BindingServers, describeWorker } from "../../scripts/serve/worker.ts";
 
 export type Server = { origin: URL; close: () => Promise<void> };
 export type Service = Server & {
@@ -22,8 +22,8 @@ type ServiceOptions = {
   onLog?: (line: LogLine) => void;
   /** An administrator to create; without it, the service has no accounts. */
   administrator?: Settings["administrator"];
-  /** What serves D1's interface; without it, what `npm start` has. */
-  databaseServer?: DatabaseServer;
+  /** What serves the interfaces of D1 and R2, where not what `npm start` has. */
+  servers?: BindingServers;
 };
 
 /**
@@ -33,11 +33,11 @@ type ServiceOptions = {
  */
 export async function openService(
   data: string,
-  { vars = {}, onLog = () => {}, administrator, databaseServer }: ServiceOptions = {},
+  { vars = {}, onLog = () => {}, administrator, servers }: ServiceOptions = {},
 ): Promise<Service> {
   let pid = 0;
   // Without the process's environment: settings of the user's shell would change the results.
-  const described = describeWorker({}, databaseServer);
+  const described = describeWorker({}, servers);
   const worker = { ...described, vars: { ...described.vars, ...vars } };
   const runtime = await openRuntime(worker, data, (spawned) => (pid = spawned), onLog);
   const { database, listen, setup, fire } = runtime;

@@ -5,7 +5,7 @@ import {
   type V4MiniflareOptions,
 } from "miniflare";
 
-import { buildDatabase } from "../build/database.ts";
+import { buildLocalBindings } from "../build/local-bindings.ts";
 import { builtModules } from "../build/modules.ts";
 import type { Setup } from "./first-administrator.ts";
 import type { Database } from "./migrate.ts";
@@ -71,7 +71,7 @@ export async function openRuntime(
   const workerd = watchWorkerd(onSpawn);
   // Miniflare takes the flags from the environment only.
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= V8_FLAGS.join(" ");
-  await buildDatabase();
+  await buildLocalBindings();
   const worker = {
     ...options,
     ...(await builtModules()),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { localBuckets } from "./bucket/bindings.ts";
 import { localDatabases } from "./database/bindings.ts";
 import { readWranglerToml } from "../tools/wrangler-toml.ts";
 import { overlayVars, type Vars } from "./vars.ts";
@@ -28,15 +29,22 @@ export const LOCAL_VARS: Vars = {
  */
 const LOCAL_BATCH_SIZES: Readonly<Record<string, number>> = { "edgeforge-remotes": 10 };
 
-/** What serves D1's interface: the local database, or Miniflare's simulator of D1, which benchmarks and tests compare with it. */
-export type DatabaseServer = "local" | "simulator";
+/** What serves a binding: the service's own, or Miniflare's simulator, which benchmarks and tests compare with it. */
+export type BindingServer = "local" | "simulator";
+
+/** What serves the interfaces of D1 and of R2. */
+export type BindingServers = { database?: BindingServer; bucket?: BindingServer };
 
 export function describeWorker(
   env: NodeJS.ProcessEnv,
-  databaseServer: DatabaseServer = "local",
+  { database = "local", bucket = "local" }: BindingServers = {},
 ): WorkerDescription {
   const { toml, vars, miniflare } = readWranglerToml();
-  const { d1Databases: _, ...bindings } = miniflare;
+  const { d1Databases: _, r2Buckets: __, ...bindings } = miniflare;
+  const databases = toml.d1_databases.map(({ binding }) => binding);
+  const buckets = Object.fromEntries(
+    toml.r2_buckets.map(({ binding, bucket_name: name }) => [binding, name]),
+  );
   return {
     name: toml.name,
     vars: overlayVars({ ...LOCAL_VARS, ...vars }, env),
@@ -45,9 +53,12 @@ export function describeWorker(
       ...bindings,
       queueConsumers: widen(miniflare.queueConsumers),
       // The id determines the path on disk. Account ids may change; the name of a binding does not.
-      ...(databaseServer === "local"
-        ? { unsafeBindings: localDatabases(toml.d1_databases.map(({ binding }) => binding)) }
-        : { d1Databases: named(toml.d1_databases) }),
+      ...(database === "simulator" && { d1Databases: named(toml.d1_databases) }),
+      ...(bucket === "simulator" && { r2Buckets: buckets }),
+      unsafeBindings: [
+        ...(database === "local" ? localDatabases(databases) : []),
+        ...(bucket === "local" ? localBuckets(buckets) : []),
+      ],
       kvNamespaces: named(toml.kv_namespaces),
     },
   };

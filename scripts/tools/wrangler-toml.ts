@@ -16,7 +16,7 @@ export const WranglerToml = z.object({
   triggers: z.object({ crons: z.array(z.string()).default([]) }),
   d1_databases: z.array(z.object({ binding: z.string(), database_name: z.string() })),
   kv_namespaces: z.array(z.object({ binding: z.string() })),
-  r2_buckets: z.array(z.object({ bucket_name: z.string() })),
+  r2_buckets: z.array(z.object({ binding: z.string(), bucket_name: z.string() })),
   queues: Queues,
 });
 

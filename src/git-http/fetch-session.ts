@@ -1,5 +1,5 @@
 import { isPullRef } from "../domain/git/pull-refs.ts";
-import { sendPack } from "../domain/git/send-pack.ts";
+import { findWholePack, sendPack } from "../domain/git/send-pack.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
 import { isWholeId, type Oid } from "../git/oid.ts";
@@ -14,10 +14,12 @@ import { cutByDepth, cutByRange, cutRelative, type ShallowCut } from "../git/wal
 import type { AdvertisedRef } from "../git/wire/advertisement.ts";
 import type { FetchRequest } from "../git/wire/fetch-request.ts";
 import type { ShallowUpdate } from "../git/wire/fetch-response.ts";
+import { FRAME_PAYLOAD_MAX, FRAME_SPACING } from "../git/wire/side-band.ts";
 import type { OpenRepository } from "../storage/open-repository.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { RefView } from "./advertised-refs.ts";
+import { frameSpaced, inFrames } from "./pack-frames.ts";
 
 /** What git puts before a short name to find a ref, in its order. */
 const SHORT_NAMES = ["", "refs/", "refs/tags/", "refs/heads/"];
@@ -151,12 +153,25 @@ export class FetchSession {
     const from = { stored: this.stored, snapshot: this.snapshot, repository: this.repository };
     const report = yield* sendPack(from, plan, takesOfsDelta);
     const { size } = wanted;
-    if (!report) {
-      return `Total ${size} (delta 0), reused 0 (delta 0), pack-reused ${size} (from 1)\n`;
-    }
+    if (!report) return formatWholeTotal(size);
     const { deltas, reused, reusedDeltas } = report;
     const total = `Total ${size} (delta ${deltas})`;
     return `${total}, reused ${reused} (delta ${reusedDeltas}), pack-reused 0 (from 0)\n`;
+  }
+
+  /**
+   * Streams the pack in side-band frames.
+   *
+   * @param payloadMax Maximum payload of a frame in bytes.
+   * @returns Git's summary line ("Total …").
+   */
+  async *packFrames(plan: FetchPlan, payloadMax: number): AsyncGenerator<Uint8Array, string> {
+    const whole = findWholePack(this.snapshot, plan, this.request.takesOfsDelta);
+    if (!whole || payloadMax !== FRAME_PAYLOAD_MAX) {
+      return yield* inFrames(this.packBytes(plan), payloadMax);
+    }
+    yield* frameSpaced(this.stored.streamPackSpaced(whole, FRAME_SPACING));
+    return formatWholeTotal(plan.wanted.size);
   }
 
   private findRef(name: ByteText): AdvertisedRef {
@@ -217,6 +232,9 @@ export class FetchSession {
     return this.findRef(name);
   }
 }
+
+const formatWholeTotal = (objectCount: number): string =>
+  `Total ${objectCount} (delta 0), reused 0 (delta 0), pack-reused ${objectCount} (from 1)\n`;
 
 /** The values of all refs, and the objects to which tags among them peel. */
 function listTips({ refs }: RefView): Set<Oid> {

@@ -21,10 +21,8 @@ import { formatLsRefsResponse, parseLsRefsArgs } from "../git/wire/ls-refs.ts";
 import { formatObjectInfo, parseObjectInfoArgs } from "../git/wire/object-info.ts";
 import { FLUSH_PKT, joinBytes } from "../git/wire/pkt-line.ts";
 import {
-  BAND_DATA,
   FRAME_PAYLOAD_MAX,
   formatBandError,
-  formatFrames,
   formatProgress,
   frameMessage,
   SMALL_FRAME_PAYLOAD_MAX,
@@ -240,7 +238,7 @@ async function answerWithPack(
       const { size } = plan.wanted;
       const counted = `Enumerating objects: ${size}, done.\nCounting objects: 100% (${size}/${size}), done.\n`;
       if (wantsProgress) yield formatProgress(counted, payloadMax);
-      const summary = yield* inFrames(session.packBytes(plan), payloadMax);
+      const summary = yield* session.packFrames(plan, payloadMax);
       if (wantsProgress) yield formatProgress(summary, payloadMax);
       yield FLUSH_PKT;
     } catch (error) {
@@ -251,21 +249,4 @@ async function answerWithPack(
   }
   const onEnd = (sentBytes: number): void => logSent(context.requestId, context.usage, sentBytes);
   return gitAnswer(RESULT, streamOf(pieces(), onEnd));
-}
-
-/** Wraps a pack in side-band frames. Returns the pack generator's return value. */
-async function* inFrames<T>(
-  pack: AsyncGenerator<Uint8Array, T>,
-  payloadMax: number,
-): AsyncGenerator<Uint8Array, T> {
-  try {
-    for (;;) {
-      const { value, done } = await pack.next();
-      if (done) return value;
-      if (value.length > 0) yield formatFrames(BAND_DATA, value, payloadMax);
-    }
-  } finally {
-    // Stops reading the pack when the client has disconnected.
-    await pack.return(undefined as T);
-  }
 }

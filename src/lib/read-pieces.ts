@@ -27,8 +27,46 @@ export async function* readPieces(
   });
 }
 
+/** How a stream is laid out: pieces of `pieceBytes`, each after a gap, and so many of them in one buffer. */
+export interface Spacing {
+  readonly gapBytes: number;
+  readonly pieceBytes: number;
+  readonly count: number;
+}
+
 /**
- * The same, but if the stream fails, what has arrived is yielded before this throws. Takes a call for each time that bytes
+ * Reads a byte stream into buffers with a gap before each piece, into which a header can be written, so that no byte of the stream
+ * is copied. The last piece may be shorter.
+ *
+ * @param sizeBytes The length of the stream.
+ * @throws Error if the stream ends before.
+ */
+export async function* readSpacedPieces(
+  stream: ReadableStream<Uint8Array>,
+  sizeBytes: number,
+  { gapBytes, pieceBytes, count }: Spacing,
+): AsyncGenerator<Uint8Array> {
+  yield* withReader(stream, async function* (reader) {
+    for (let left = sizeBytes; left > 0;) {
+      const pieces = Math.min(count, Math.ceil(left / pieceBytes));
+      const payloadBytes = Math.min(left, pieces * pieceBytes);
+      let buffer = new ArrayBuffer(pieces * gapBytes + payloadBytes);
+      for (let piece = 0; piece < pieces; piece++) {
+        const start = piece * (gapBytes + pieceBytes) + gapBytes;
+        const length = Math.min(pieceBytes, left);
+        // The read takes the buffer, and gives it back with what it has read.
+        const { value } = await reader.readAtLeast(length, new Uint8Array(buffer, start, length));
+        if (value?.length !== length) throw new Error("a stream is cut off");
+        buffer = value.buffer;
+        left -= length;
+      }
+      yield new Uint8Array(buffer);
+    }
+  });
+}
+
+/**
+ * The same as `readPieces`, but if the stream fails, what has arrived is yielded before this throws. Takes a call for each time that bytes
  * arrive, and copies them.
  */
 export async function* readArrivedPieces(

@@ -1,6 +1,6 @@
 import type { ByteSource, Gauge } from "../git/store.ts";
 import type { ByteRange } from "../lib/byte-range.ts";
-import { readPieces } from "../lib/read-pieces.ts";
+import { readPieces, readSpacedPieces, type Spacing } from "../lib/read-pieces.ts";
 import { LruCache } from "./lru-cache.ts";
 import { Semaphore } from "./semaphore.ts";
 import type { StorageUsage } from "./storage-usage.ts";
@@ -176,13 +176,27 @@ export class Bucket {
   }
 
   /** Streams the file from start to end in pieces of `pieceBytes`, over one connection. */
-  async *stream(key: string, pieceBytes: number): AsyncGenerator<Uint8Array> {
+  stream(key: string, pieceBytes: number): AsyncGenerator<Uint8Array> {
+    return this.streamBy(key, pieceBytes, (body) => readPieces(body, pieceBytes));
+  }
+
+  /** Streams a file of known length with gaps between its pieces, over one connection. */
+  streamSpaced(key: string, sizeBytes: number, spacing: Spacing): AsyncGenerator<Uint8Array> {
+    const bufferBytes = spacing.count * (spacing.gapBytes + spacing.pieceBytes);
+    return this.streamBy(key, bufferBytes, (body) => readSpacedPieces(body, sizeBytes, spacing));
+  }
+
+  private async *streamBy(
+    key: string,
+    pieceBytes: number,
+    read: (body: ReadableStream<Uint8Array>) => AsyncGenerator<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
     const object = await this.semaphore.run(() => this.bucket.get(key));
     if (!object) throw new Error("a file of a pack is gone");
     // Two pieces: one being read and one being sent.
     this.usage.hold(2 * pieceBytes);
     try {
-      yield* readPieces(object.body, pieceBytes);
+      yield* read(object.body);
     } finally {
       this.usage.hold(-2 * pieceBytes);
     }

@@ -12,6 +12,7 @@ import { PackBuilder } from "../git/pack/pack-builder.ts";
 import { streamPack } from "../git/pack/stream-pack.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
 import { type Budget, UNLIMITED } from "../git/budget.ts";
+import type { Spacing } from "../lib/read-pieces.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { PackFileKind, Scratch, StoredObject } from "../git/store.ts";
@@ -236,6 +237,11 @@ export class StoredRepository {
   /** Streams a pack as it is stored. */
   streamPack(pack: PackRecord, pieceBytes: number): AsyncGenerator<Uint8Array> {
     return this.bucket.stream(packKey(this.networkName, pack.name, "pack"), pieceBytes);
+  }
+
+  /** The same with gaps between the pieces. */
+  streamPackSpaced({ name, packBytes }: PackRecord, spacing: Spacing): AsyncGenerator<Uint8Array> {
+    return this.bucket.streamSpaced(packKey(this.networkName, name, "pack"), packBytes, spacing);
   }
 
   /**

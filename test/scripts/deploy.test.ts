@@ -25,7 +25,7 @@ describe("resourcesOf", () => {
       triggers: { crons: [] },
       d1_databases: [{ binding: "DB", database_name: "forge" }],
       kv_namespaces: [],
-      r2_buckets: [{ bucket_name: "packs" }],
+      r2_buckets: [{ binding: "PACKS", bucket_name: "packs" }],
       queues: {
         producers: [{ queue: "jobs" }],
         consumers: [{ queue: "jobs", dead_letter_queue: "dead" }],

@@ -37,6 +37,8 @@ declare global {
       /** Two databases for the test that compares them: Miniflare's simulator of D1, and the local database. */
       COMPARED_DB: D1Database;
       COMPARED_LOCAL_DB: D1Database;
+      COMPARED_BUCKET: R2Bucket;
+      COMPARED_LOCAL_BUCKET: R2Bucket;
     }
     interface GlobalProps {
       mainModule: typeof worker;

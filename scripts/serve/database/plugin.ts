@@ -1,11 +1,9 @@
-import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { type Plugin, ProxyNodeBinding } from "miniflare";
 
-import { inProject } from "../../project.ts";
-import { DATABASE_DIRECTORY } from "../../build/database.ts";
+import { readLocalModule } from "../../build/local-bindings.ts";
 import { PLUGIN, TYPE } from "./bindings.ts";
 
 const MODULE = "edgeforge:local-database";
@@ -19,9 +17,6 @@ const namesOf = ({ config }: Parameters<Plugin["getNodeBindings"]>[0]): string[]
   Object.entries(config.env ?? {}).flatMap(([name, { type }]) =>
     type === `unsafe:${TYPE}` ? [name] : [],
   );
-
-const readModule = (name: string): string =>
-  readFileSync(inProject(`${DATABASE_DIRECTORY}/${name}.js`), "utf8");
 
 const plugin: Plugin = {
   bindingTypeDescription: "local database",
@@ -39,7 +34,7 @@ const plugin: Plugin = {
   getNodeBindings: (options) =>
     Object.fromEntries(namesOf(options).map((name) => [name, new ProxyNodeBinding()])),
   getExtensions: () => [
-    { modules: [{ name: MODULE, esModule: readModule("binding"), internal: true }] },
+    { modules: [{ name: MODULE, esModule: readLocalModule("database/binding"), internal: true }] },
   ],
   getServices: async ({ options, tmpPath, sharedOptions }) => {
     if (namesOf(options).length === 0) return undefined;
@@ -51,7 +46,7 @@ const plugin: Plugin = {
         name: OBJECT.serviceName,
         worker: {
           compatibilityDate: "2026-10-20",
-          modules: [{ name: "object.js", esModule: readModule("object") }],
+          modules: [{ name: "object.js", esModule: readLocalModule("database/object") }],
           // The simulator's path of the file: it has the same name, and the same SQLite.
           durableObjectNamespaces: [
             {

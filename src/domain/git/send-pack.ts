@@ -3,7 +3,7 @@ import type { Scratch } from "../../git/store.ts";
 import type { FetchPlan } from "../../git/walk/fetch-plan.ts";
 import { codec } from "../../storage/codec.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
-import type { Snapshot } from "../../storage/repository-records.ts";
+import type { PackRecord, Snapshot } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
 
 /** Size of the chunks in which a stored pack is streamed, in bytes. */
@@ -16,6 +16,17 @@ export interface PackOrigin {
   readonly repository: OpenRepository;
 }
 
+/** The repository's only pack, if it is what a plan wants: then it can be sent as it is stored. */
+export function findWholePack(
+  { packs }: PackOrigin["snapshot"],
+  { wanted }: FetchPlan,
+  takesOfsDelta: boolean,
+): PackRecord | undefined {
+  const [only, ...others] = packs;
+  if (!only || others.length > 0 || wanted.size !== only.objectCount) return undefined;
+  return takesOfsDelta ? only : undefined;
+}
+
 /**
  * Streams a pack of the objects that a plan wants. If these are all objects of the repository's only pack, the
  * stored pack is streamed unchanged.
@@ -24,14 +35,15 @@ export interface PackOrigin {
  */
 export async function* sendPack(
   { stored, snapshot, repository }: PackOrigin,
-  { wanted, receiverHas }: FetchPlan,
+  plan: FetchPlan,
   takesOfsDelta: boolean,
 ): AsyncGenerator<Uint8Array, PackReport | undefined> {
-  const [only, ...others] = snapshot.packs;
-  if (only && others.length === 0 && wanted.size === only.objectCount && takesOfsDelta) {
-    yield* stored.streamPack(only, PIECE_BYTES);
+  const whole = findWholePack(snapshot, plan, takesOfsDelta);
+  if (whole) {
+    yield* stored.streamPack(whole, PIECE_BYTES);
     return undefined;
   }
+  const { wanted, receiverHas } = plan;
   let upload: { uploadId: string; scratch: Scratch } | undefined;
   const openScratch = async (): Promise<Scratch> => {
     upload = await stored.openScratch(Date.now());

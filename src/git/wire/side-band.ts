@@ -33,6 +33,21 @@ function writeFrameHeader(
   bytes[offset + 4] = band;
 }
 
+/** The gaps that `writeFrameHeaders` expects, in buffers of some 256 KB. */
+export const FRAME_SPACING = {
+  gapBytes: FRAME_HEADER_BYTES,
+  pieceBytes: FRAME_PAYLOAD_MAX,
+  count: 4,
+};
+
+/** Makes frames of payloads that have been read with `FRAME_SPACING`. */
+export function writeFrameHeaders(band: Band, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; at += PKT_BYTES_MAX) {
+    const end = Math.min(bytes.length, at + PKT_BYTES_MAX);
+    writeFrameHeader(bytes, at, band, end - at - FRAME_HEADER_BYTES);
+  }
+}
+
 /** Splits `payload` into frames of at most `payloadMax` payload bytes each. */
 export function formatFrames(
   band: Band,

@@ -5,16 +5,16 @@ import { DatabaseSync } from "node:sqlite";
 import { Miniflare } from "miniflare";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
-import { buildDatabase } from "../../../scripts/build/database.ts";
+import { buildLocalBindings } from "../../../scripts/build/local-bindings.ts";
 import { inProject } from "../../../scripts/project.ts";
 import { localDatabases } from "../../../scripts/serve/database/bindings.ts";
 import { type Database, migrate } from "../../../scripts/serve/migrate.ts";
 import { miniflareOptions } from "../../../scripts/serve/runtime.ts";
 import { watchWorkerd } from "../../../scripts/serve/workerd.ts";
-import type { DatabaseServer } from "../../../scripts/serve/worker.ts";
+import type { BindingServer } from "../../../scripts/serve/worker.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
-const BINDINGS: Readonly<Record<DatabaseServer, object>> = {
+const BINDINGS: Readonly<Record<BindingServer, object>> = {
   simulator: { d1Databases: { DB: "DB" } },
   local: { unsafeBindings: localDatabases(["DB"]) },
 };
@@ -22,7 +22,7 @@ const BINDINGS: Readonly<Record<DatabaseServer, object>> = {
 type Opened = { db: Database; kill: () => void; close: () => Promise<void> };
 
 /** Opens the database of a data directory. */
-async function open(server: DatabaseServer, data: string): Promise<Opened> {
+async function open(server: BindingServer, data: string): Promise<Opened> {
   const workerd = watchWorkerd(() => {});
   const worker = { name: "test", modules: true, script: "export default {}", ...BINDINGS[server] };
   const mf = new Miniflare(miniflareOptions(data, [worker], () => {}));
@@ -35,9 +35,9 @@ async function open(server: DatabaseServer, data: string): Promise<Opened> {
 const numbersOf = async (db: Database): Promise<number[]> =>
   (await db.prepare("select n from numbers order by n").all()).results.map(({ n }) => Number(n));
 
-beforeAll(buildDatabase);
+beforeAll(buildLocalBindings);
 
-const SWITCHES: [DatabaseServer, DatabaseServer][] = [
+const SWITCHES: [BindingServer, BindingServer][] = [
   ["simulator", "local"],
   ["local", "simulator"],
 ];

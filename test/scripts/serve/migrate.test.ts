@@ -1,12 +1,12 @@
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 
-import { buildDatabase } from "../../../scripts/build/database.ts";
+import { buildLocalBindings } from "../../../scripts/build/local-bindings.ts";
 import { localDatabases } from "../../../scripts/serve/database/bindings.ts";
 import { type Database, migrate, splitStatements } from "../../../scripts/serve/migrate.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
-await buildDatabase();
+await buildLocalBindings();
 const names = Array.from({ length: 5 }, (_, index) => `DB${index}`);
 const mf = new Miniflare(
   convertV4MiniflareOptions({
