@@ -7,6 +7,7 @@ import { getPath } from "hono/utils/url";
 import { ANONYMOUS } from "./auth/actor.ts";
 import { type LimitedAction, RateLimits } from "./auth/rate-limits.ts";
 import { SignInFailures } from "./auth/sign-in-failures.ts";
+import { renderFailure } from "./api/failure-renderer.ts";
 import { api } from "./api/index.ts";
 import type { Config } from "./config.ts";
 import type { BaseCtx } from "./context.ts";
@@ -88,12 +89,16 @@ export function createApp(config: Config): Hono<AppEnv> {
   app.route("/", gitHttp);
 
   app.onError((error, c) => {
+    if (isOfApi(c.req.path)) return renderFailure(error, c);
     logBug(c.var.requestId, error);
     return c.text(`internal error, request ${c.var.requestId}\n`, 500);
   });
   app.notFound((c) => c.text("404 page not found\n", 404));
   return app;
 }
+
+/** Whether a path is the API's: the web's routes below it render their own failures. */
+const isOfApi = (path: string): boolean => path === "/api/v1" || path.startsWith("/api/v1/");
 
 /** Creates the first administrator from the configuration. Runs at most once per isolate. */
 async function ensureAdministrator(

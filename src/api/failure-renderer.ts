@@ -17,7 +17,10 @@ const documentationUrl = (rootUrl: string): string => `${rootUrl}/api/swagger`;
  * SECURITY: an error that is not a `Failure` is a bug. The response contains the request id and nothing of
  * the error's text, which could leak internals.
  */
-export function renderFailure(thrown: unknown, c: Context<ApiEnv>): Response {
+export function renderFailure(
+  thrown: unknown,
+  c: Pick<Context<ApiEnv>, "var" | "redirect" | "body" | "json">,
+): Response {
   const { requestId, rootUrl } = c.var;
   const url = documentationUrl(rootUrl);
   if (thrown instanceof CallerLeft) return new Response(null, { status: CALLER_LEFT_STATUS });

@@ -7,7 +7,6 @@ import { branchRoutes } from "./branches/index.ts";
 import { commitRoutes } from "./commits/index.ts";
 import { contentRoutes } from "./contents/index.ts";
 import type { ApiEnv } from "./endpoints.ts";
-import { renderFailure } from "./failure-renderer.ts";
 import { gitRoutes } from "./git/index.ts";
 import { hookRoutes } from "./hooks/index.ts";
 import { issueRoutes, issueSearchRoutes } from "./issues/index.ts";
@@ -46,14 +45,17 @@ const ROUTES = [
   ...adminRoutes,
 ];
 
-/** The Gitea-compatible API, below `/api/v1`. */
+/**
+ * The Gitea-compatible API, below `/api/v1`.
+ *
+ * It has no `onError`, for which Hono would wrap each guard, validator and handler of a request: the app that mounts it
+ * renders what they throw.
+ */
 export const api = new OpenAPIHono<ApiEnv>({ router: new MountedRouter() });
 for (const noun of ROUTES) api.route("/", noun);
 
 // Gitea's path of the documentation, which its clients link to.
 api.get("/swagger", (c) => c.redirect("/api/swagger", 303));
-
-api.onError((error, c) => renderFailure(error, c));
 
 // No route matched: 405 with `Allow` if the path exists for other methods, otherwise 404.
 api.all("*", (c) => {

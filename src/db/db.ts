@@ -5,15 +5,35 @@ import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 
 import type { D1 } from "./meter.ts";
 
+/** A parameter that is a limit or an offset. */
+const BOUND_LIMIT = /\b(limit|offset) (?=\?)/g;
+
+/**
+ * Writes `limit +?` for `limit ?`.
+ *
+ * SQLite plans by the value of a parameter that is a limit itself, and so compiles a statement anew for each call that binds
+ * it: 0.5 of the 0.6 ms of a page of pull requests. It does not look behind the sign, which changes no value, and learns nothing by
+ * looking: D1 binds every number as a real, and the planner reads integers only.
+ *
+ * @see sqlite3ExprIsInteger in SQLite's expr.c
+ */
+class Dialect extends SQLiteAsyncDialect {
+  override sqlToQuery(...given: Parameters<SQLiteAsyncDialect["sqlToQuery"]>) {
+    const query = super.sqlToQuery(...given);
+    query.sql = query.sql.replaceAll(BOUND_LIMIT, "$1 +");
+    return query;
+  }
+}
+
 /** Keeps the names of columns in SQL. Drizzle's own function makes one for each database, which is for each request. */
-const dialect = new SQLiteAsyncDialect({ casing: "snake_case" });
+const dialect = new Dialect({ casing: "snake_case" });
 
 /**
  * Numbers parameters, so that SQL names one again where it repeats it. Integers are no parameters: they are the same for
  * each call, and for a parameter that is compared with the condition of a partial index SQLite would compile the statement
  * again for each binding.
  */
-class NumberingDialect extends SQLiteAsyncDialect {
+class NumberingDialect extends Dialect {
   readonly params: unknown[] = [];
 
   // Drizzle calls it unbound.

@@ -140,6 +140,42 @@ describe("a prepared query", () => {
     expect(builds).toBe(5);
   });
 
+  // SQLite compiles a statement anew whenever a parameter is bound that is a limit itself.
+  it("has no limit that is a bare parameter, nor has an ordinary query", async () => {
+    const made = [await make.user(), await make.user()];
+    const ids = made.map(({ id }) => id);
+    const texts: string[] = [];
+    const watching = openDatabase({
+      prepare: (text) => {
+        texts.push(text);
+        return env.DB.prepare(text);
+      },
+      batch: (statements) => env.DB.batch(statements),
+    });
+    const query = prepare((builder, p: Params<{ ids: readonly number[]; limit: number }>) =>
+      builder
+        .select({ id: users.id })
+        .from(users)
+        .where(inArray(users.id, p.ids))
+        .orderBy(sql`(select id from ${users} limit ${p.limit})`, asc(users.id))
+        .limit(p.limit),
+    );
+    expect(await query(watching, { ids, limit: 1 })).toEqual([{ id: ids[0] }]);
+    const ordinary = watching
+      .select({ id: users.id })
+      .from(users)
+      .where(inArray(users.id, ids))
+      .orderBy(asc(users.id))
+      .limit(1);
+    expect(await ordinary).toEqual([{ id: ids[0] }]);
+    expect(texts).toHaveLength(2);
+    expect(texts.flatMap((text) => text.match(/limit [^)]*/g))).toEqual([
+      "limit +?2",
+      "limit +?2",
+      "limit +?",
+    ]);
+  });
+
   // A caller who varies what is absent can't make an isolate keep more.
   it("keeps a bounded number of shapes, and answers right beyond it", async () => {
     const query = prepare((builder, p: Params<Record<string, number | undefined>>) =>

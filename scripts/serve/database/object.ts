@@ -47,31 +47,35 @@ export class LocalDatabase extends DurableObject<object> {
 
   #reply(queries: Query[]): Reply {
     const statements = queries.filter(({ sql }) => NOT_BLANK.test(sql) || !isBlank(sql));
-    const [first] = statements;
-    if (!first) return { error: "No SQL statements detected." };
+    if (statements.length === 0) return { error: "No SQL statements detected." };
     try {
-      const results =
-        statements.length === 1 && isRead(first.sql)
-          ? [this.#read(first)]
-          : this.ctx.storage.transactionSync(() => statements.map((each) => this.#run(each)));
+      // Nothing runs between statements, so that those which only read need no transaction to see one state.
+      const results = statements.every(({ sql }) => isRead(sql))
+        ? statements.map((each) => this.#read(each))
+        : this.ctx.storage.transactionSync(() => this.#runAll(statements));
       return { results, bookmark: this.#nextBookmark() };
     } catch (error) {
       return { error: error instanceof Error ? error.message : String(error) };
     }
   }
 
-  #run(query: Query): QueryResult {
-    if (isRead(query.sql)) return this.#read(query);
-    // Not those of the last statement: full-text tables write when a transaction ends.
-    const before = this.#readCounters();
-    const result = this.#read(query);
-    const after = this.#readCounters();
-    this.#counters = after;
-    const changes = after.totalChanges - before.totalChanges;
-    const changedDb =
-      changes !== 0 || after.lastRowId !== before.lastRowId || after.sizeBytes !== before.sizeBytes;
-    const { lastRowId, sizeBytes } = after;
-    return { ...result, changes, changedDb, lastRowId, sizeBytes };
+  /** Runs the statements of a transaction. */
+  #runAll(queries: Query[]): QueryResult[] {
+    // Not those of the last transaction: full-text tables write when one ends.
+    let before = this.#readCounters();
+    return queries.map((query) => {
+      const result = this.#read(query);
+      if (isRead(query.sql)) return result;
+      const after = this.#readCounters();
+      const changes = after.totalChanges - before.totalChanges;
+      const changedDb =
+        changes !== 0 ||
+        after.lastRowId !== before.lastRowId ||
+        after.sizeBytes !== before.sizeBytes;
+      this.#counters = before = after;
+      const { lastRowId, sizeBytes } = after;
+      return { ...result, changes, changedDb, lastRowId, sizeBytes };
+    });
   }
 
   /** Runs a statement. @returns Its result as of one that changes nothing. */

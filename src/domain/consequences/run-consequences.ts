@@ -2,6 +2,7 @@ import { inArray, type SQL, sql } from "drizzle-orm";
 
 import { ANONYMOUS, accountActor, type Actor } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { type ConsequenceProgress, events, type EventRow, users } from "../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
 import { log, logBug } from "../../lib/log.ts";
@@ -62,16 +63,19 @@ export async function runConsequences(
 async function acquireLease({ db }: Ctx, budget: WorkBudget): Promise<EventRow[]> {
   const { now } = budget;
   budget.consume(1);
-  const rows = await db
+  return inOrder(await leaseDue(db, { now }));
+}
+
+const leaseDue = prepare((db, p: Params<{ now: number }>) =>
+  db
     .update(events)
     .set({
-      consequencesAt: now + CONSEQUENCE_LEASE_MS,
+      consequencesAt: sql`${p.now} + ${CONSEQUENCE_LEASE_MS}`,
       consequenceAttempts: sql`${events.consequenceAttempts} + 1`,
     })
-    .where(isDueInOrder("consequences_at", now))
-    .returning();
-  return inOrder(rows);
-}
+    .where(isDueInOrder("consequences_at", p.now))
+    .returning(),
+);
 
 /** A leased event. */
 interface Work {
@@ -122,9 +126,13 @@ async function findActors(
 ): Promise<Map<number, Actor>> {
   budget.consume(1);
   const ids = [...new Set(rows.map(({ actorId }) => actorId))];
-  const found = await db.select().from(users).where(inArray(users.id, ids));
+  const found = await accountsOfIds(db, { ids });
   return new Map(found.map((user) => [user.id, accountActor(user)]));
 }
+
+const accountsOfIds = prepare((db, p: Params<{ ids: readonly number[] }>) =>
+  db.select().from(users).where(inArray(users.id, p.ids)),
+);
 
 const toRecorded = ({ id, type, actorId, ownerId, repoId, payload, createdAt }: EventRow) =>
   ({
@@ -162,7 +170,7 @@ async function runStep(
   }
   const open = concerned.filter(({ name }) => progress[name] !== null);
   if (open.length === 0) {
-    await update(ctx, budget, work, { consequencesAt: null, consequenceProgress: null });
+    await finish(ctx, budget, work);
     return undefined;
   }
   if (open.every(({ name }) => failed.has(name))) {
@@ -186,6 +194,21 @@ const actingAs = (ctx: Ctx, { row, actor }: Work): Ctx => ({
   publicUrl: ctx.config.publicUrl || row.rootUrl,
   rootUrl: ctx.config.publicUrl || row.rootUrl,
 });
+
+/** Marks an event as done, unless another call has leased it since. */
+async function finish({ db }: Ctx, budget: WorkBudget, { row }: Work): Promise<void> {
+  budget.consume(1);
+  const [finished] = await finishLeased(db, { leased: toLeased([row]) });
+  if (!finished) log("consequences:lease-lost", { eventId: row.id });
+}
+
+const finishLeased = prepare((db, p: Params<{ leased: string }>) =>
+  db
+    .update(events)
+    .set({ consequencesAt: null, consequenceProgress: null })
+    .where(areStillLeased(p.leased))
+    .returning({ id: events.id }),
+);
 
 /** Postpones an event that failed, and with it the later events of its repository, or gives it up. */
 async function postpone(
@@ -223,7 +246,7 @@ async function update(
   const [updated] = await db
     .update(events)
     .set(values)
-    .where(areStillLeased([row]))
+    .where(areStillLeased(sql`${toLeased([row])}`))
     .returning({ id: events.id });
   if (updated) return { ...row, ...values };
   log("consequences:lease-lost", { eventId: row.id });
@@ -239,13 +262,14 @@ async function release({ db }: Ctx, budget: WorkBudget, works: readonly Work[]):
       consequencesAt: budget.now,
       consequenceAttempts: sql`${events.consequenceAttempts} - 1`,
     })
-    .where(areStillLeased(works.map(({ row }) => row)));
+    .where(areStillLeased(sql`${toLeased(works.map(({ row }) => row))}`));
 }
 
+/** Leased events as `areStillLeased` takes them. */
+const toLeased = (rows: readonly EventRow[]): string =>
+  JSON.stringify(rows.map(({ id, consequencesAt: at }) => ({ id, at })));
+
 /** The condition for those of the given events that no other call has leased since. */
-const areStillLeased = (
-  rows: readonly EventRow[],
-): SQL => sql`(${events.id}, ${events.consequencesAt}) in (
-  select value ->> 'id', value ->> 'at'
-  from json_each(${JSON.stringify(rows.map(({ id, consequencesAt: at }) => ({ id, at })))})
+const areStillLeased = (leased: SQL): SQL => sql`(${events.id}, ${events.consequencesAt}) in (
+  select value ->> 'id', value ->> 'at' from json_each(${leased})
 )`;

@@ -13,7 +13,7 @@ const LEASED_MAX = 50;
  * @param column When an event is due for the job, or until when it is leased; null once it is handled.
  * @param now    In milliseconds.
  */
-export function isDueInOrder(column: "dispatch_at" | "consequences_at", now: number): SQL {
+export function isDueInOrder(column: "dispatch_at" | "consequences_at", now: SQL): SQL {
   const at = sql.raw(column);
   const isDue = sql`e.${at} is not null and e.${at} <= ${now}`;
   const isBehind = sql`exists (

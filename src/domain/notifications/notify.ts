@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
   type DequeueReason,
@@ -64,15 +65,10 @@ async function findAudience(
   const commentId = event.type === "comment.created" ? event.commentId : 0;
   const reviewId = event.type === "review.submitted" ? event.reviewId : 0;
   const dismissedId = event.type === "review.dismissed" ? event.reviewId : 0;
-  const [[issue], [repo], texts, [dismissed]] = await ctx.db.batch([
-    ctx.db.select().from(issues).where(eq(issues.id, event.issueId)),
-    ctx.db.select().from(repositories).where(eq(repositories.id, event.repoId)),
-    selectToldTexts(ctx.db, event.issueId, { commentId, reviewId }),
-    ctx.db
-      .select({ reviewerId: reviews.reviewerId })
-      .from(reviews)
-      .where(and(eq(reviews.id, dismissedId), eq(reviews.isDismissed, true))),
-  ]);
+  const { issueId, repoId } = event;
+  const [[issue], [repo], texts, [dismissed]] = await ctx.db.batch(
+    rowsOfEvent(ctx.db, { issueId, repoId, commentId, reviewId, dismissedId }),
+  );
   const isOfText = event.type === "comment.created" || event.type === "review.submitted";
   if (!issue || !repo || (isOfText && texts.length === 0)) return undefined;
   // It counts again, or is gone.
@@ -93,6 +89,25 @@ async function findAudience(
     entryId: texts[0]?.id ?? null,
   };
 }
+
+/** 0 stands for what an event has not. */
+interface EventIds {
+  readonly issueId: number;
+  readonly repoId: number;
+  readonly commentId: number;
+  readonly reviewId: number;
+  readonly dismissedId: number;
+}
+
+const rowsOfEvent = prepareAll((db, p: Params<EventIds>) => [
+  db.select().from(issues).where(eq(issues.id, p.issueId)),
+  db.select().from(repositories).where(eq(repositories.id, p.repoId)),
+  selectToldTexts(db, p.issueId, p),
+  db
+    .select({ reviewerId: reviews.reviewerId })
+    .from(reviews)
+    .where(and(eq(reviews.id, p.dismissedId), eq(reviews.isDismissed, true))),
+]);
 
 /** Events that concern the poster alone, and the reviewer whose review is dismissed. */
 const OF_FEW: ReadonlySet<EventType> = new Set(["pull.merge_scheduled", "review.dismissed"]);

@@ -1,7 +1,8 @@
 import { and, eq, gt, inArray } from "drizzle-orm";
 
-import { callerSql } from "../../auth/caller-sql.ts";
+import { callerArgument, type CallerArgument, toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, repositories, timelineEntries, type Issue } from "../../db/schema/index.ts";
 import type { Consequence } from "../../events/consequence.ts";
 import { isEntrySubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts";
@@ -52,29 +53,10 @@ async function readTexts({ db, actor }: Ctx, event: TextEvent, afterId: number) 
   const { repoId, issueId } = event;
   const commentId = "commentId" in event ? event.commentId : undefined;
   const reviewId = "reviewId" in event ? event.reviewId : undefined;
-  const [[repoRow], [issue], written] = await db.batch([
-    selectRepositories(db, callerSql(actor)).where(eq(repositories.id, repoId)),
-    db
-      .select()
-      .from(issues)
-      .where(and(eq(issues.id, issueId), eq(issues.repoId, repoId))),
-    db
-      .select({ commentId: timelineEntries.id, body: timelineEntries.body })
-      .from(timelineEntries)
-      .where(
-        and(
-          reviewId === undefined
-            ? eq(timelineEntries.id, commentId ?? 0)
-            : eq(timelineEntries.reviewId, reviewId),
-          gt(timelineEntries.id, afterId),
-          eq(timelineEntries.issueId, issueId),
-          inArray(timelineEntries.kind, WRITTEN_KINDS),
-          isEntrySubmitted,
-        ),
-      )
-      .orderBy(timelineEntries.id)
-      .limit(TEXTS_AT_ONCE),
-  ]);
+  const caller = callerArgument(actor);
+  const [[repoRow], [issue], written] = await db.batch(
+    textsOfEvent(db, { caller, repoId, issueId, afterId, commentId: commentId ?? 0, reviewId }),
+  );
   const subject = repoRow && issue && { repo: toRepositoryContext(actor, repoRow), issue };
   const isOfIssue = commentId === undefined && reviewId === undefined;
   return {
@@ -82,6 +64,40 @@ async function readTexts({ db, actor }: Ctx, event: TextEvent, afterId: number) 
     texts: isOfIssue && issue ? [{ commentId: undefined, body: textOf(issue) }] : written,
   };
 }
+
+interface TextsOfEvent {
+  readonly caller: CallerArgument;
+  readonly repoId: number;
+  readonly issueId: number;
+  readonly afterId: number;
+  /** Counts if there is no review. */
+  readonly commentId: number;
+  readonly reviewId: number | undefined;
+}
+
+const textsOfEvent = prepareAll((db, p: Params<TextsOfEvent>) => [
+  selectRepositories(db, toCallerSql(p.caller)).where(eq(repositories.id, p.repoId)),
+  db
+    .select()
+    .from(issues)
+    .where(and(eq(issues.id, p.issueId), eq(issues.repoId, p.repoId))),
+  db
+    .select({ commentId: timelineEntries.id, body: timelineEntries.body })
+    .from(timelineEntries)
+    .where(
+      and(
+        p.reviewId === undefined
+          ? eq(timelineEntries.id, p.commentId)
+          : eq(timelineEntries.reviewId, p.reviewId),
+        gt(timelineEntries.id, p.afterId),
+        eq(timelineEntries.issueId, p.issueId),
+        inArray(timelineEntries.kind, WRITTEN_KINDS),
+        isEntrySubmitted,
+      ),
+    )
+    .orderBy(timelineEntries.id)
+    .limit(TEXTS_AT_ONCE),
+]);
 
 /** A title is one line, which refers to issues as the body does. */
 const textOf = ({ title, body }: Issue): string => `${title}\n\n${body}`;

@@ -1,6 +1,7 @@
 import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
   issues,
@@ -51,9 +52,10 @@ export async function updateReferences(
     const now = wanted.get(told.issueId);
     return now ? now.action !== told.action : !isNamed(text, references, told);
   });
+  if (stale.length === 0 && wanted.size === 0) return;
   const inserted = insertEntries(ctx, text, [...wanted.values()]);
   if (stale.length === 0) {
-    if (wanted.size > 0) await inserted;
+    await inserted;
     return;
   }
   const ids = sql`(select value from json_each(${JSON.stringify(stale.map(({ id }) => id))}))`;
@@ -83,6 +85,20 @@ const isNamed = (
   });
 
 const listTold = ({ db }: Ctx, text: ReferringText) =>
+  toldOfText(db, textIdOf(text), { kind: kindOf(text) });
+
+/** Of an issue, or of a comment. */
+interface TextId {
+  readonly issueId: number;
+  readonly commentId: number | undefined;
+}
+
+const textIdOf = ({ issue, commentId }: ReferringText): TextId => ({
+  issueId: issue.id,
+  commentId,
+});
+
+const toldOfText = prepare((db, p: Params<TextId>, { kind }: { kind: RefKind }) =>
   db
     .select({
       id: timelineEntries.id,
@@ -96,20 +112,23 @@ const listTold = ({ db }: Ctx, text: ReferringText) =>
     .innerJoin(issues, eq(issues.id, timelineEntries.issueId))
     .innerJoin(repositories, eq(repositories.id, issues.repoId))
     .innerJoin(users, eq(users.id, repositories.ownerId))
-    .where(isOfText(text));
+    .where(isOfText(p, kind)),
+);
 
-const kindOf = ({ issue, commentId }: ReferringText) => {
+type RefKind = "comment_ref" | "pull_ref" | "issue_ref";
+
+const kindOf = ({ issue, commentId }: ReferringText): RefKind => {
   if (commentId !== undefined) return "comment_ref";
   return issue.isPull ? "pull_ref" : "issue_ref";
 };
 
 /** The condition for the entries that tell of the references of a text. */
-const isOfText = (text: ReferringText): SQL | undefined => {
-  const { otherIssueId, otherEntryId, kind } = timelineEntries;
-  const isOfKind = eq(kind, kindOf(text));
-  return text.commentId === undefined
-    ? and(eq(otherIssueId, text.issue.id), isNull(otherEntryId), isOfKind)
-    : and(eq(otherEntryId, text.commentId), isOfKind);
+const isOfText = (id: TextId | Params<TextId>, kind: RefKind): SQL | undefined => {
+  const { otherIssueId, otherEntryId } = timelineEntries;
+  const isOfKind = eq(timelineEntries.kind, kind);
+  return id.commentId === undefined
+    ? and(eq(otherIssueId, id.issueId), isNull(otherEntryId), isOfKind)
+    : and(eq(otherEntryId, id.commentId), isOfKind);
 };
 
 /** The statement that adds entries which do not exist yet. */
@@ -120,7 +139,8 @@ function insertEntries(
 ) {
   const { issue, commentId } = text;
   const told = sql`(
-    select ${timelineEntries.issueId} from ${timelineEntries} where ${isOfText(text)}
+    select ${timelineEntries.issueId} from ${timelineEntries}
+    where ${isOfText(textIdOf(text), kindOf(text))}
   )`;
   const isThere =
     commentId === undefined

@@ -2,6 +2,7 @@ import { sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import {
   webhookEvents,
   events,
@@ -89,17 +90,21 @@ interface DispatchWork {
 function acquireLease({ db }: Ctx, budget: WorkBudget) {
   const { now } = budget;
   budget.consume(1);
-  return db
+  return leaseDue(db, { now });
+}
+
+const leaseDue = prepare((db, p: Params<{ now: number }>) =>
+  db
     .update(events)
     .set({
-      dispatchAt: sql`${now + DISPATCH_LEASE_MS} + min(
+      dispatchAt: sql`${p.now} + ${DISPATCH_LEASE_MS} + min(
         ${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.dispatchAttempts})) - 1)
       )`,
       dispatchAttempts: sql`${events.dispatchAttempts} + 1`,
     })
-    .where(isDueInOrder("dispatch_at", now))
-    .returning();
-}
+    .where(isDueInOrder("dispatch_at", p.now))
+    .returning(),
+);
 
 /** An event with its webhook events and their recipients. */
 interface Dispatch {
@@ -346,6 +351,9 @@ function insertDeliveries(
 
 /** Marks events as dispatched, and removes the payloads of what was deleted, which no one may read any more. */
 const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
+  markLeased(db, { leased: toLeased(rows) });
+
+const markLeased = prepare((db, p: Params<{ leased: string }>) =>
   db
     .update(events)
     .set({
@@ -358,15 +366,19 @@ const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
         else ${events.payload}
       end`,
     })
-    .where(areStillLeased(rows));
+    .where(areStillLeased(p.leased)),
+);
 
 /** Releases the leases of events that were not started. */
-function releaseLease({ db }: Ctx, { now }: WorkBudget, rows: readonly EventRow[]) {
-  return db
+const releaseLease = ({ db }: Ctx, { now }: WorkBudget, rows: readonly EventRow[]) =>
+  releaseLeased(db, { leased: toLeased(rows), now });
+
+const releaseLeased = prepare((db, p: Params<{ leased: string; now: number }>) =>
+  db
     .update(events)
-    .set({ dispatchAt: now, dispatchAttempts: sql`${events.dispatchAttempts} - 1` })
-    .where(areStillLeased(rows));
-}
+    .set({ dispatchAt: p.now, dispatchAttempts: sql`${events.dispatchAttempts} - 1` })
+    .where(areStillLeased(p.leased)),
+);
 
 /** Postpones an event that failed, and with it the later events of its repository, or gives it up. */
 async function postpone(ctx: Ctx, budget: WorkBudget, row: EventRow): Promise<void> {
@@ -380,13 +392,14 @@ async function postpone(ctx: Ctx, budget: WorkBudget, row: EventRow): Promise<vo
   await ctx.db
     .update(events)
     .set({ dispatchAt: budget.now + delayMs })
-    .where(areStillLeased([row]));
+    .where(areStillLeased(sql`${toLeased([row])}`));
 }
 
+/** Leased events as `areStillLeased` takes them. */
+const toLeased = (rows: readonly EventRow[]): string =>
+  JSON.stringify(rows.map(({ id, dispatchAt }) => ({ id, dispatchAt })));
+
 /** The condition for those of the given events that no other call has leased since. */
-const areStillLeased = (
-  rows: readonly EventRow[],
-): SQL => sql`(${events.id}, ${events.dispatchAt}) in (
-  select value ->> 'id', value ->> 'dispatchAt'
-  from json_each(${JSON.stringify(rows.map(({ id, dispatchAt }) => ({ id, dispatchAt })))})
+const areStillLeased = (leased: SQL): SQL => sql`(${events.id}, ${events.dispatchAt}) in (
+  select value ->> 'id', value ->> 'dispatchAt' from json_each(${leased})
 )`;

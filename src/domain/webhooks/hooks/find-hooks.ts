@@ -1,6 +1,7 @@
-import { and, asc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, or, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { hooks, repositories, type Hook } from "../../../db/schema/index.ts";
 import type { HookEvent } from "../../../events/webhooks/payloads/hook-event.ts";
 import { type Glob, matchGlob } from "../../../git/glob/match-glob.ts";
@@ -44,22 +45,48 @@ export async function findHooks(
   triggers: readonly HookTrigger[],
 ): Promise<(trigger: HookTrigger) => FoundHook[]> {
   if (config.areWebhooksDisabled) return () => [];
-  const eventNames = listOf(triggers.map(({ event }) => event));
-  const repoIds = listOf(triggers.map(({ repoId }) => repoId));
-  const ownerIds = listOf(triggers.map(({ ownerId }) => ownerId));
   const triggersWithoutOwner = triggers.filter(({ ownerId }) => ownerId === undefined);
-  const repoIdsWithoutOwner = listOf(triggersWithoutOwner.map(({ repoId }) => repoId));
+  const [found, owned] = await db.batch(
+    hooksAndOwners(db, {
+      eventNames: distinct(triggers.map(({ event }) => event)),
+      repoIds: distinct(triggers.map(({ repoId }) => repoId)),
+      ownerIds: distinct(triggers.map(({ ownerId }) => ownerId)),
+      repoIdsWithoutOwner: distinct(triggersWithoutOwner.map(({ repoId }) => repoId)),
+    }),
+  );
+  const ownerOf = new Map(owned.map((row) => [row.repoId, row.ownerId]));
+  return (trigger) => {
+    const owner = trigger.ownerId ?? ownerOf.get(trigger.repoId ?? 0);
+    return found.filter(
+      (hook) => matchesOwner(hook, trigger.repoId, owner) && isTriggeredBy(hook, trigger),
+    );
+  };
+}
 
+/** The values that are there, each once. */
+const distinct = <Value>(values: readonly (Value | undefined)[]): Value[] =>
+  [...new Set(values)].filter((value) => value !== undefined);
+
+/** What the triggers of one call name, all together. */
+interface Triggered {
+  readonly eventNames: readonly string[];
+  readonly repoIds: readonly number[];
+  readonly ownerIds: readonly number[];
+  readonly repoIdsWithoutOwner: readonly number[];
+}
+
+/** Selects the hooks that may match, and the owners of repositories whose triggers name none. */
+const hooksAndOwners = prepareAll((db, p: Params<Triggered>) => {
   const { id, level, repoId, ownerId, type, branchFilter, events, createdAt } = hooks;
-  const isWanted = sql`exists (select 1 from json_each(${events}) where value in ${eventNames})`;
-  const ownersOfRepositories = sql`
+  const isWanted = sql`exists (select 1 from json_each(${events}) where value in ${p.eventNames})`;
+  const isOwnerHook = sql`${ownerId} in (
+    select * from ${p.ownerIds}
+    union
     select ${repositories.ownerId}
     from ${repositories}
-    where ${repositories.id} in ${repoIdsWithoutOwner}`;
-  const isOwnerHook = sql`${ownerId} in (
-    select value from ${ownerIds} union ${ownersOfRepositories}
+    where ${repositories.id} in ${p.repoIdsWithoutOwner}
   )`;
-  const [found, owned] = await db.batch([
+  return [
     db
       .select({ id, level, repoId, ownerId, type, branchFilter, events, createdAt })
       .from(hooks)
@@ -68,7 +95,7 @@ export async function findHooks(
           eq(hooks.isActive, true),
           isNull(hooks.pausedAt),
           isWanted,
-          or(sql`${repoId} in ${repoIds}`, isOwnerHook, eq(level, "system")),
+          or(sql`${repoId} in ${p.repoIds}`, isOwnerHook, eq(level, "system")),
           isApproved,
         ),
       )
@@ -79,22 +106,9 @@ export async function findHooks(
     db
       .select({ repoId: repositories.id, ownerId: repositories.ownerId })
       .from(repositories)
-      .where(inArray(repositories.id, repoIdsWithoutOwner)),
-  ]);
-  const ownerOf = new Map(owned.map((row) => [row.repoId, row.ownerId]));
-  return (trigger) => {
-    const owner = trigger.ownerId ?? ownerOf.get(trigger.repoId ?? 0);
-    return found.filter(
-      (hook) => matchesOwner(hook, trigger.repoId, owner) && isTriggeredBy(hook, trigger),
-    );
-  };
-}
-
-/** A list of values as SQL that binds one parameter, whatever the length of the list. */
-const listOf = (values: readonly (string | number | undefined)[]): SQL => sql`(
-  select value
-  from json_each(${JSON.stringify([...new Set(values)].filter((value) => value !== undefined))})
-)`;
+      .where(inArray(repositories.id, p.repoIdsWithoutOwner)),
+  ];
+});
 
 function matchesOwner(
   hook: FoundHook,
