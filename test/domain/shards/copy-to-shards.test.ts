@@ -54,7 +54,8 @@ async function expectedRows(table: CopiedTable, shardId: number) {
   );
   if (table.name !== "repositories") return rows;
   const ids = new Set(rows.map(({ id }) => id));
-  return rows.map((row) => (ids.has(row["parent_id"]) ? row : { ...row, parent_id: null }));
+  for (const row of rows) if (!ids.has(row["parent_id"])) row["parent_id"] = null;
+  return rows;
 }
 
 /** Columns that are copied with others alone. */
