@@ -60,7 +60,7 @@ const MEAN_MAX: Readonly<Record<"read" | "write", Work>> = {
     digests: 1.6,
     deferred: 0.05,
     logLines: 1,
-    sqlBuilds: 0.5,
+    sqlBuilds: 0.05,
   },
   write: {
     responses: 1.5,
@@ -70,7 +70,7 @@ const MEAN_MAX: Readonly<Record<"read" | "write", Work>> = {
     digests: 1.25,
     deferred: 1.15,
     logLines: 1,
-    sqlBuilds: 4.95,
+    sqlBuilds: 4.9,
   },
 };
 
