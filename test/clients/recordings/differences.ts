@@ -30,9 +30,9 @@ const PLACEHOLDER = /<(?:root|host|run|[a-z]+\d?(?::\w+)*)>/g;
  */
 export class Comparison {
   private readonly fixed: ReadonlyMap<string, string>;
-  private readonly bound = new Map<string, string>();
+  private bound = new Map<string, string>();
   /** The placeholder that stands for a value, by kind and value. */
-  private readonly holders = new Map<string, string>();
+  private holders = new Map<string, string>();
 
   constructor(serviceUrl: string, run: string) {
     this.fixed = new Map([
@@ -40,6 +40,15 @@ export class Comparison {
       ["<host>", new URL(serviceUrl).host],
       ["<run>", run],
     ]);
+  }
+
+  /** Remembers what placeholders stand for. @returns Takes back what they came to stand for since. */
+  save(): () => void {
+    const [bound, holders] = [new Map(this.bound), new Map(this.holders)];
+    return () => {
+      this.bound = new Map(bound);
+      this.holders = new Map(holders);
+    };
   }
 
   /** The differences of an answer, one line each. A field that the recording lacks is none. */
