@@ -237,6 +237,20 @@ describe("a copy", () => {
     expect(await shard.all(sql`select * from discarded_objects`)).toEqual([]);
   });
 
+  // The owner's name, many other changes, the transfer, the end of the account: in the copy the repository still has its owner
+  // when the first of them is copied.
+  it("of an account that is gone stays while the copies of others refer to it", async () => {
+    await directory.run(sql`update users set full_name = 'Ann' where id = 7`);
+    for (let id = 20; id < 140; id++) {
+      await directory.run(sql`${USER} values (${id}, 'user', ${id}, ${id}, null, 0, 1, 1)`);
+    }
+    await directory.run(sql`update repositories set owner_id = 20 where id = 8`);
+    await directory.run(sql`delete from users where id = 7`);
+    await copyAll();
+    expect(await shard.all(sql`select owner_id from repositories`)).toEqual([{ owner_id: 20 }]);
+    expect(await shard.all(sql`select 1 from users where id = 7`)).toEqual([]);
+  });
+
   it("has no triggers but those that change own data", async () => {
     const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
     const triggers = await shard.all<{ name: string }>(sql`
