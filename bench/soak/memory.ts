@@ -12,6 +12,9 @@ const WARM_UP = 1 / 3;
 /** Of the rest, the part at its beginning that is compared with the equally long one at its end. */
 const WINDOW = 1 / 4;
 
+/** A shorter life ends before the heaps have their usual size, which takes some twenty minutes: only its end is judged. */
+const LIFE_MIN_MS = 30 * 60_000;
+
 /** Allowed growth between the two, and from the first life of the service to the last. */
 const GROWTH_MAX = 0.1;
 
@@ -40,14 +43,16 @@ export class MemorySamples {
 }
 
 /**
- * Compares the medians of two windows of each life after its warm-up, and the ends of the first life and the last: single
+ * Compares the medians of two windows of each long life after its warm-up, and the ends of the first life and the last: single
  * samples vary with the collection of garbage and with the merging of packs, so of the lives the median decides.
  *
  * @returns Why the memory is not flat; empty if it is.
  */
 export function findGrowth(lives: readonly (readonly Sample[])[]): string[] {
   const windows = lives.map(windowsOf);
-  const growths = windows.map(({ firstBytes, lastBytes }) => lastBytes / firstBytes - 1);
+  const growths = windows
+    .filter((_, at) => durationOf(lives[at] ?? []) >= LIFE_MIN_MS)
+    .map(({ firstBytes, lastBytes }) => lastBytes / firstBytes - 1);
   const within = median(growths);
   const [first, last] = [windows[0]?.lastBytes ?? Number.NaN, windows.at(-1)?.lastBytes ?? 0];
   const complaints: string[] = [];
@@ -57,6 +62,9 @@ export function findGrowth(lives: readonly (readonly Sample[])[]): string[] {
   }
   return complaints;
 }
+
+const durationOf = (samples: readonly Sample[]): number =>
+  (samples.at(-1)?.atMs ?? 0) - (samples[0]?.atMs ?? 0);
 
 const inPercent = (share: number): string => `${(100 * share).toFixed(0)} %`;
 

@@ -5,18 +5,18 @@ import { isFault } from "../../../bench/soak/service.ts";
 
 const MB = 1024 * 1024;
 
-/** Ten minutes of samples; `residentMb` gives the memory at a share of the run. */
-const samplesOf = (residentMb: (share: number) => number): Sample[] =>
-  Array.from({ length: 600 }, (_, at) => ({
+/** Forty minutes of samples, or others; `residentMb` gives the memory at a share of the run. */
+const samplesOf = (residentMb: (share: number) => number, minutes = 40): Sample[] =>
+  Array.from({ length: 60 * minutes }, (_, at) => ({
     atMs: at * 1000,
-    residentBytes: residentMb(at / 600) * MB,
+    residentBytes: residentMb(at / (60 * minutes)) * MB,
   }));
 
 describe("findGrowth", () => {
   it.each<[string, (share: number) => number]>([
     ["flat", () => 300],
     ["flat after the warm-up", (share) => Math.min(300, 100 + 800 * share)],
-    ["flat with peaks", (share) => (Math.floor(share * 600) % 7 === 0 ? 500 : 300)],
+    ["flat with peaks", (share) => (Math.floor(share * 2400) % 7 === 0 ? 500 : 300)],
     ["9 % higher at the end", (share) => (share < 0.7 ? 300 : 327)],
     ["falling", (share) => 400 - 100 * share],
   ])("accepts memory that is %s", (_, residentMb) => {
@@ -37,6 +37,14 @@ describe("findGrowth", () => {
     const flat = samplesOf(() => 300);
     const grows = samplesOf((share) => 280 + 40 * share);
     expect(findGrowth([flat, grows, flat])).toEqual([]);
+  });
+
+  it("judges short lives by their ends", () => {
+    const life = (mb: number) => samplesOf((share) => mb + 100 * share, 10);
+    expect(findGrowth([life(280), life(285), life(290)])).toEqual([]);
+    expect(findGrowth([life(280), life(300), life(330)])).toEqual([
+      expect.stringMatching(/^memory grew by \d+ % from life to life$/),
+    ]);
   });
 
   it("refuses lives that each begin with more", () => {
