@@ -8,7 +8,7 @@ import { notFound } from "../../lib/failure.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isIssueVisible, selectIssues, toIssueContext } from "../issues/find-issue.ts";
+import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issues/find-issue.ts";
 import { selectComments, toCommentContext } from "./select-comments.ts";
 import { isSubmittedOrBy } from "./written-entries.ts";
 
@@ -46,9 +46,28 @@ const isWanted = ({ id, repoId, userId }: Params<WantedComment> | WantedComment)
   );
 
 /** Selects the id of the issue of a comment. */
-export const issueIdOfComment = (wanted: Params<WantedComment>): SQL => sql`(
+const issueIdOfComment = (wanted: Params<WantedComment>): SQL => sql`(
   select ${timelineEntries.issueId} from ${timelineEntries} where ${isWanted(wanted)}
 )`;
+
+/** An issue or pull request itself, or a comment of one, as an argument of a query. */
+export type IssueOrComment =
+  | { readonly repoId: number; readonly number: number }
+  | { readonly comment: WantedComment };
+
+/** The condition for the issue that a query is about, itself or by a comment, and a subquery of its id. */
+export function issueOf(subject: Params<IssueOrComment>): { isOfIssue: SQL; issueId: SQL } {
+  const isOfIssue =
+    "comment" in subject
+      ? eq(issues.id, issueIdOfComment(subject.comment))
+      : isNumbered(subject.repoId, subject.number);
+  const issueId = sql`(
+    select ${issues.id}
+    from ${issues}
+    where ${isOfIssue}
+  )`;
+  return { isOfIssue, issueId };
+}
 
 const oneComment = prepare((db, wanted: Params<WantedComment>) =>
   selectComments(db).where(isWanted(wanted)),

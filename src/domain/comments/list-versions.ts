@@ -1,4 +1,4 @@
-import { asc, count, eq, sql } from "drizzle-orm";
+import { asc, count, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
@@ -7,15 +7,10 @@ import { contentVersions, issues, users } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { VersionContext } from "../../shapes/issues/content-version.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isIssueVisible, isNumbered } from "../issues/find-issue.ts";
+import { isIssueVisible } from "../issues/find-issue.ts";
 import { isVersionOf } from "../issues/insert-version.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { issueIdOfComment, toWantedComment, type WantedComment } from "./find-comment.ts";
-
-/** What has versions: the body of an issue or pull request, or a comment. */
-type VersionedText =
-  | { readonly repoId: number; readonly number: number }
-  | { readonly comment: WantedComment };
+import { type IssueOrComment, issueOf, toWantedComment } from "./find-comment.ts";
 
 /**
  * Lists a page of the versions of the body of an issue or pull request, the original first; none if it was never edited.
@@ -42,7 +37,7 @@ export const listCommentVersions = (
 async function listVersions(
   { db }: Ctx,
   repo: RepositoryContext,
-  text: VersionedText,
+  text: IssueOrComment,
   { size, offset }: Slice,
 ): Promise<Listed<VersionContext>> {
   const [[issue], [counted], rows] = await db.batch(versionsOf(db, { text, size, offset }));
@@ -55,17 +50,9 @@ async function listVersions(
 }
 
 const versionsOf = prepareAll(
-  (db, { text, size, offset }: Params<Slice & { text: VersionedText }>) => {
-    const isComment = "comment" in text;
-    const isOfIssue = isComment
-      ? eq(issues.id, issueIdOfComment(text.comment))
-      : isNumbered(text.repoId, text.number);
-    const issueId = sql`(
-      select ${issues.id}
-      from ${issues}
-      where ${isOfIssue}
-    )`;
-    const isListed = isVersionOf({ issueId, entryId: isComment ? text.comment.id : null });
+  (db, { text, size, offset }: Params<Slice & { text: IssueOrComment }>) => {
+    const { isOfIssue, issueId } = issueOf(text);
+    const isListed = isVersionOf({ issueId, entryId: "comment" in text ? text.comment.id : null });
     return [
       db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
       db

@@ -1,4 +1,4 @@
-import { asc, count, eq, sql } from "drizzle-orm";
+import { asc, count } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
@@ -6,15 +6,10 @@ import { issues, reactions } from "../../db/schema/index.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { ReactionContext } from "../../shapes/issues/reaction.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { issueIdOfComment, toWantedComment, type WantedComment } from "../comments/find-comment.ts";
-import { isIssueVisible, isNumbered } from "../issues/find-issue.ts";
+import { type IssueOrComment, issueOf, toWantedComment } from "../comments/find-comment.ts";
+import { isIssueVisible } from "../issues/find-issue.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { isReactionToComment, isReactionToIssue, selectReactions } from "./select-reactions.ts";
-
-/** What reactions are to: an issue or pull request itself, or a comment. */
-type Subject =
-  | { readonly repoId: number; readonly number: number }
-  | { readonly comment: WantedComment };
 
 /**
  * Lists a page of the reactions to an issue or pull request itself, oldest first.
@@ -41,7 +36,7 @@ export const listCommentReactions = (
 async function listReactions(
   { db }: Ctx,
   repo: RepositoryContext,
-  subject: Subject,
+  subject: IssueOrComment,
   { size, offset }: Slice,
 ): Promise<Listed<ReactionContext>> {
   const page = reactionsTo(db, { subject, size, offset });
@@ -51,19 +46,10 @@ async function listReactions(
 }
 
 const reactionsTo = prepareAll(
-  (db, { subject, size, offset }: Params<Slice & { subject: Subject }>) => {
-    const isComment = "comment" in subject;
-    const isOfIssue = isComment
-      ? eq(issues.id, issueIdOfComment(subject.comment))
-      : isNumbered(subject.repoId, subject.number);
-    const issueId = sql`(
-      select ${issues.id}
-      from ${issues}
-      where ${isOfIssue}
-    )`;
-    const isListed = isComment
-      ? isReactionToComment(subject.comment.id)
-      : isReactionToIssue(issueId);
+  (db, { subject, size, offset }: Params<Slice & { subject: IssueOrComment }>) => {
+    const { isOfIssue, issueId } = issueOf(subject);
+    const isListed =
+      "comment" in subject ? isReactionToComment(subject.comment.id) : isReactionToIssue(issueId);
     return [
       db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
       db
