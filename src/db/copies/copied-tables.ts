@@ -116,7 +116,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       "closedPullCount",
       "releaseCount",
     ],
-    notLogged: ["starCount", "forkCount", "watcherCount", "updatedAt"],
+    // Moves write the shard in both; the others change often.
+    notLogged: ["shard", "starCount", "forkCount", "watcherCount", "updatedAt"],
   }),
   copied(repositoryRedirects, [repositories, users], { repository: "repoId" }),
   copied(repositoryTransfers, [repositories, users], { repository: "repoId" }),

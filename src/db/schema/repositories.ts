@@ -79,6 +79,8 @@ export const repositories = sqliteTable(
   "repositories",
   {
     id: integer().primaryKey({ autoIncrement: true }),
+    /** The database with its own data: 0 is the first, with everything else. Never changed but by a move. */
+    shard: integer().notNull().default(0),
     ownerId: integer()
       .notNull()
       .references(() => users.id),

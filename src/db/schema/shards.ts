@@ -14,6 +14,11 @@ export const shards = sqliteTable("shards", {
   seededAt: integer(),
   /** What the shard had copied at the end of the last run, for the removal of older entries of the log. */
   copiedChangeId: integer().notNull().default(0),
+  /** Whether new repositories may come here. */
+  isOpen: integer({ mode: "boolean" }).notNull().default(true),
+  /** The size of its database at `measuredAt`. */
+  sizeBytes: integer().notNull().default(0),
+  measuredAt: integer(),
   createdAt: integer().notNull(),
 });
 export type Shard = typeof shards.$inferSelect;
