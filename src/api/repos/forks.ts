@@ -1,3 +1,4 @@
+import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { isAllowed } from "../../auth/access/permission.ts";
@@ -11,7 +12,7 @@ import { forbidden, invalid } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { IN_DIRECTORY, OWNER_AND_REPO, inRepo, signedInRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { body, optionalText } from "../json-body.ts";
 import { RepoPath } from "./paths.ts";
@@ -34,7 +35,7 @@ forks.openapi(
     operationId: "createFork",
     tags: ["repository"],
     summary: "Fork a repository",
-    middleware: [signedInRepo("write:repository")] as const,
+    middleware: [signedInRepo("write:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
     request: { params: RepoPath, body: { required: true, ...json(CreateFork, "The fork") } },
     responses: {
       202: json(Repository, "The new fork, ready to use"),
@@ -75,7 +76,7 @@ forks.openapi(
     operationId: "listForks",
     tags: ["repository"],
     summary: "List a repository's forks",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", TO_SEE, IN_DIRECTORY)] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(Repository), "The forks, oldest first"),

@@ -12,7 +12,7 @@ import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone, signedIn } from "../guards/people.ts";
-import { inRepo } from "../guards/repository.ts";
+import { IN_DIRECTORY, inRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { CreateRepository } from "./create-repository-body.ts";
@@ -123,7 +123,7 @@ repositories.openapi(
     tags: ["repository"],
     summary: "Edit a repository",
     description: "Fields that are not sent keep their values.",
-    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
     request: { params: RepoPath, body: { required: true, ...json(EditRepository, "The changes") } },
     responses: {
       200: json(Repository, "The edited repository"),
@@ -146,7 +146,9 @@ repositories.openapi(
     operationId: "repoDelete",
     tags: ["repository"],
     summary: "Delete a repository",
-    middleware: [inRepo("write:repository", { mode: "owner" }, { whileMigrating: true })] as const,
+    middleware: [
+      inRepo("write:repository", { mode: "owner" }, { whileMigrating: true, ...IN_DIRECTORY }),
+    ] as const,
     request: { params: RepoPath },
     responses: {
       204: empty("The repository was deleted"),

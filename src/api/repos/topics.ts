@@ -1,3 +1,4 @@
+import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { searchTopics } from "../../domain/topics/search-topics.ts";
@@ -8,7 +9,7 @@ import { countAnonymousAction } from "../count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
-import { inRepo } from "../guards/repository.ts";
+import { IN_DIRECTORY, inRepo } from "../guards/repository.ts";
 import { body } from "../json-body.ts";
 import { pageOf, Paging, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
@@ -39,7 +40,7 @@ topics.openapi(
     operationId: "repoListTopics",
     tags: ["repository"],
     summary: "List a repository's topics",
-    middleware: [inRepo("read:repository")] as const,
+    middleware: [inRepo("read:repository", TO_SEE, IN_DIRECTORY)] as const,
     request: { params: RepoPath, query: Paging },
     responses: { 200: page(TopicName, "The topics, by name"), ...refusals(401, 403, 404) },
   }),
@@ -62,7 +63,7 @@ topics.openapi(
     operationId: "repoUpdateTopics",
     tags: ["repository"],
     summary: "Replace a repository's topics",
-    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
     request: {
       params: RepoPath,
       body: { required: true, ...json(RepoTopicOptions, "The topics") },
@@ -87,7 +88,7 @@ topics.openapi(
     operationId: "repoAddTopic",
     tags: ["repository"],
     summary: "Add a topic to a repository",
-    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
     request: { params: TopicPath },
     responses: {
       204: empty("The repository has the topic"),
@@ -109,7 +110,7 @@ topics.openapi(
     operationId: "repoDeleteTopic",
     tags: ["repository"],
     summary: "Remove a topic from a repository",
-    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
     request: { params: TopicPath },
     responses: {
       204: empty("The repository does not have the topic"),

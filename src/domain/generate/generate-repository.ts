@@ -102,7 +102,7 @@ export async function generateRepository(
         ownerId: creation.owner.id,
         name: wanted.name,
       }),
-    (repoId) => copyStatements(ctx, source.id, repoId, wanted),
+    (own, repoId) => copyStatements(own, source.id, repoId, wanted),
   );
   const repo = withCopied(created, template, wanted);
   if (!content) return repo;

@@ -29,7 +29,7 @@ type NewImportColumns = Pick<
 >;
 
 /** Statements, built from the SQL of the repository's id. */
-type ToStatements = (repoId: SQL<number>) => BatchItem<"sqlite">[];
+type ToStatements = (own: Ctx, repoId: SQL<number>) => BatchItem<"sqlite">[];
 
 /**
  * Creates a repository with its import, and waits a while for the end of that. What fails within that time is removed again.
@@ -59,7 +59,7 @@ async function insertImported(
   row: NewImportColumns,
   toMore: ToStatements,
 ): Promise<RepositoryContext> {
-  const { db, now, config } = ctx;
+  const { now, config } = ctx;
   const { owner, creator } = creation;
   const { name } = columns;
   const objectName = crypto.randomUUID();
@@ -69,9 +69,9 @@ async function insertImported(
       creation,
       { ...columns, objectName, networkName: objectName, defaultBranch: config.defaultBranch },
       (repoId) => record(ctx, { type: "repository.created", repoId, ownerId: owner.id, name }),
-      (repoId) => [
+      (own, repoId) => [
         insertSelect(
-          db,
+          own.db,
           imports,
           {
             ...row,
@@ -83,7 +83,7 @@ async function insertImported(
           },
           sql``,
         ),
-        ...toMore(repoId),
+        ...toMore(own, repoId),
       ],
     );
   } catch (error) {

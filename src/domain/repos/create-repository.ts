@@ -69,7 +69,8 @@ export async function createRepository(
     columns,
     (repoId) =>
       record(ctx, { type: "repository.created", repoId, ownerId: owner.id, name: wanted.name }),
-    (repoId) => (labelTemplate === "" ? [] : [insertTemplateLabels(ctx, repoId, labelTemplate)]),
+    (own, repoId) =>
+      labelTemplate === "" ? [] : [insertTemplateLabels(own, repoId, labelTemplate)],
   );
   if (!files) return repo;
   try {

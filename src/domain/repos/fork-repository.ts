@@ -62,6 +62,8 @@ export async function forkRepository(
     ...FORK_UNITS,
     name,
     parentId: row.id,
+    // Pull requests read both.
+    shard: row.shard,
     isFork: true,
     // Read at the time of the write: the parent may just have become private, or its owner blocked the creator.
     isPrivate: sql<boolean>`(
@@ -88,9 +90,9 @@ export async function forkRepository(
           parentId: row.id,
         }),
       // The files are not copied: every repository with a row for a file shares it.
-      (repoId) => [
+      ({ db }, repoId) => [
         insertSelect(
-          ctx.db,
+          db,
           lfsObjects,
           { ...getTableColumns(lfsObjects), repoId, createdAt: ctx.now },
           sql`from ${lfsObjects} where ${lfsObjects.repoId} = ${row.id}`,

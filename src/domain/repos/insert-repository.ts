@@ -9,6 +9,7 @@ import {
   OWNER_PERMISSION,
   type ProjectPart,
   repositories,
+  type Repository,
   repositoryRedirects,
   watches,
   type User,
@@ -18,6 +19,8 @@ import { conflict } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { recordAudit } from "../audit/record-audit.ts";
+import { chooseShard } from "../shards/choose-shard.ts";
+import { copyToShard } from "../shards/copy-to-shards.ts";
 import { copyDefaultHooks } from "./copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 import { limitReached, withinLimit } from "./repository-limit.ts";
@@ -46,6 +49,7 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
       | "origin"
       | "trustModel"
       | "parentId"
+      | "shard"
       | "isFork"
       | "isEmpty"
       | "sizeBytes"
@@ -74,13 +78,18 @@ export const unitsOfProject = ({
   readonly takesPulls: boolean;
 }) => ({ hasIssues: tracksIssues, hasPullRequests: takesPulls });
 
+/** Builds statements about a new repository, from a context whose database has its own data and the SQL of its id. */
+type ToOwn = (own: Ctx, repoId: SQL<number>) => BatchItem<"sqlite">[];
+
 /**
  * Writes a new repository in one batch: its row, its event, copies of the default hooks, a watch for the
  * creator and, in an organization that the creator does not own, the creator's role as an administrator.
  *
- * @param columns The columns that differ between new repositories.
+ * Where its own data is in a shard, that follows in a batch there. If that fails, the repository is deleted again.
+ *
+ * @param columns The columns that differ between new repositories. Without a shard one is chosen.
  * @param toEvent Builds the event from the SQL of the repository's id.
- * @param toRest Builds further statements for the batch from the SQL of the repository's id.
+ * @param toOwn Builds further statements of its own data.
  * @throws Failure `conflict` for a name that is taken, `forbidden` if the owner has the maximum number of
  * repositories.
  */
@@ -89,9 +98,11 @@ export async function insertRepository(
   { owner, creator, ownsOwner, isUnlimited = false }: CreationContext,
   columns: NewColumns,
   toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
-  toRest: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
+  toOwn: ToOwn = () => [],
 ): Promise<RepositoryContext> {
-  const { db, now } = ctx;
+  const { directory: db, now } = ctx;
+  const shard = columns.shard ?? (await chooseShard(ctx));
+  const toAllOwn: ToOwn = (own, repoId) => [copyDefaultHooks(own, repoId), ...toOwn(own, repoId)];
   const lowerName = columns.name.toLowerCase();
   const isThis = and(eq(repositories.ownerId, owner.id), eq(repositories.lowerName, lowerName));
   const newId = sql<number>`(select ${repositories.id} from ${repositories} where ${isThis})`;
@@ -103,6 +114,7 @@ export async function insertRepository(
       // As in Gitea, a template's own actions do not run; those of repositories generated from it do.
       hasActions: !(columns.isTemplate ?? false),
       ...columns,
+      shard,
       ownerId: isUnlimited ? owner.id : withinLimit(ctx, owner),
       // The values that the triggers would set: with them in the insert, the row is indexed only once.
       ownerLowerName: owner.lowerName,
@@ -138,10 +150,10 @@ export async function insertRepository(
             eq(repositoryRedirects.lowerName, lowerName),
           ),
         ),
-      copyDefaultHooks(ctx, newId),
-      ...toRest(newId),
+      ...(shard === 0 ? toAllOwn({ ...ctx, db: ctx.openShard(0) }, newId) : []),
     ]);
     const repo = only(created);
+    if (shard !== 0) await insertOwn(ctx, repo, toAllOwn);
     // The row was returned before the triggers counted its first watcher.
     const watcherCount = ctx.config.isAutoWatchOn ? 1 : 0;
     return { row: { ...repo, watcherCount }, owner, permission: OWNER_PERMISSION };
@@ -152,6 +164,20 @@ export async function insertRepository(
     if (isViolation(error, "NOT NULL", "repositories.owner_id")) {
       throw limitReached(ctx, owner);
     }
+    throw error;
+  }
+}
+
+/** Writes the first own data of a new repository to its shard, after the copy of its row. */
+async function insertOwn(ctx: Ctx, repo: Repository, toOwn: ToOwn): Promise<void> {
+  const { directory, now } = ctx;
+  const db = ctx.openShard(repo.shard);
+  try {
+    await copyToShard(directory, { id: repo.shard, db }, now);
+    const [first, ...rest] = toOwn({ ...ctx, db }, sql<number>`${repo.id}`);
+    if (first) await db.batch([first, ...rest]);
+  } catch (error) {
+    await directory.delete(repositories).where(eq(repositories.id, repo.id));
     throw error;
   }
 }
