@@ -37,7 +37,7 @@ export interface InShard<R extends readonly TargetQuery[]> {
 export async function inShard<const R extends readonly TargetQuery[]>(
   ctx: Ctx,
   repo: RepositoryContext,
-  { loaded, select }: OwnQueries<R>,
+  { loaded, select }: OwnQueries<R> = {},
 ): Promise<InShard<R>> {
   const { shard, id } = repo.row;
   const db = ctx.openShard(shard);

@@ -15,7 +15,7 @@ import {
   type Repository,
   type User,
 } from "../../db/schema/index.ts";
-import type { ActivityEntry } from "../../shapes/events/activity.ts";
+import { activityId, type ActivityEntry } from "../../shapes/events/activity.ts";
 import {
   type EventReader,
   eventReaderOf,
@@ -24,6 +24,7 @@ import {
 } from "../events/event-visibility.ts";
 import { isActorShown } from "../events/is-actor-shown.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { everywhere, listFromAll } from "../shards/list-from-all.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { isActivityPresent, subjectColumns, toActivitySubject } from "./activity-subject.ts";
 
@@ -63,13 +64,19 @@ const ofRepository = prepareAll((db, { id, ...page }: Params<FeedPage & { id: nu
 });
 
 /** Lists the activities in the repositories of an organization, latest first. */
-export const listOrganizationActivities = async (
+export const listOrganizationActivities = (
   ctx: Ctx,
   { id }: User,
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> =>
-  toListed(ctx, await ctx.db.batch(ofOrganization(ctx.db, { ...toPage(ctx, query, slice), id })));
+  listFromAll(
+    ctx,
+    slice,
+    async ({ db }, part) =>
+      toListed(ctx, await db.batch(ofOrganization(db, { ...toPage(ctx, query, part), id }))),
+    LATEST_FIRST,
+  );
 
 const ofOrganization = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
   const isIn = eq(events.ownerId, id);
@@ -80,13 +87,19 @@ const ofOrganization = prepareAll((db, { id, ...page }: Params<FeedPage & { id: 
  * Lists the activities in the repositories that a team reaches, latest first. Callers check that the team
  * is visible.
  */
-export const listTeamActivities = async (
+export const listTeamActivities = (
   ctx: Ctx,
   id: number,
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> =>
-  toListed(ctx, await ctx.db.batch(ofTeam(ctx.db, { ...toPage(ctx, query, slice), id })));
+  listFromAll(
+    ctx,
+    slice,
+    async ({ db }, part) =>
+      toListed(ctx, await db.batch(ofTeam(db, { ...toPage(ctx, query, part), id }))),
+    LATEST_FIRST,
+  );
 
 const ofTeam = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
   const isOrganizationEvent = sql`${events.ownerId} = ${organizationOfTeam(id)}`;
@@ -111,17 +124,51 @@ export async function listUserActivities(
 ): Promise<Listed<ActivityEntry>> {
   const seesAll = seesWholeFeed(ctx.actor, user);
   if (user.isActivityHidden && !seesAll) return { items: [], total: 0 };
-  const listed = { userId: user.id, seesAll, isOwnOnly: query.isOwnOnly };
-  return toListed(
+  const { isOwnOnly } = query;
+  const watched = isOwnOnly ? undefined : await findWatched(ctx, user);
+  const listed = { userId: user.id, seesAll, isOwnOnly, watched };
+  return listFromAll(
     ctx,
-    await ctx.db.batch(ofUser(ctx.db, { ...toPage(ctx, query, slice), ...listed })),
+    slice,
+    async ({ db }, part) =>
+      toListed(ctx, await db.batch(ofUser(db, { ...toPage(ctx, query, part), ...listed }))),
+    LATEST_FIRST,
   );
 }
+
+/** The repositories that a user watched most recently, where they are in several databases; otherwise the statement finds them. */
+async function findWatched(ctx: Ctx, { id }: User): Promise<number[] | undefined> {
+  if (ctx.openShards().size === 0) return undefined;
+  const rows = await watchedBy(ctx.directory, { userId: id });
+  return rows.map(({ repoId }) => repoId);
+}
+
+const watchedBy = prepare((db, { userId }: Params<{ userId: number }>) =>
+  db.select({ repoId: sql<number>`repo_id`.as("repo_id") }).from(latestWatched(userId)),
+);
+
+/** Selects the repositories that a user watched most recently. */
+const latestWatched = (userId: SQL): SQL => sql`(
+  select ${watches.repoId} as repo_id
+  from ${watches}
+  where ${watches.userId} = ${userId}
+  order by ${watches.createdAt} desc, ${watches.repoId} desc
+  limit ${sql.raw(String(WATCHED_MAX))}
+) latest`;
+
+/** The order of a feed. An event of the first database may have come to a shard as well. */
+const LATEST_FIRST = {
+  isBefore: (one: ActivityEntry, other: ActivityEntry) =>
+    one.event.createdAt > other.event.createdAt,
+  keyOf: activityId,
+};
 
 type UserFeedPage = FeedPage & {
   readonly userId: number;
   readonly seesAll: boolean;
   readonly isOwnOnly: boolean;
+  /** The repositories that are watched; undefined where `watches` is in the same database. */
+  readonly watched: number[] | undefined;
 };
 
 const ofUser = prepareAll((db, p: Params<UserFeedPage>) => {
@@ -140,13 +187,9 @@ const ofUser = prepareAll((db, p: Params<UserFeedPage>) => {
   const isByOthers = allOf(sql`${events.actorId} <> ${userId}`, isNoStarOrWatch, isPublic);
   // One walk for each watched repository, as deep as the page: the rows read do not grow with the history
   // of the repository.
-  const latest = sql`(
-    select ${watches.repoId} as repo_id
-    from ${watches}
-    where ${watches.userId} = ${userId}
-    order by ${watches.createdAt} desc, ${watches.repoId} desc
-    limit ${sql.raw(String(WATCHED_MAX))}
-  ) latest`;
+  const latest = p.watched
+    ? sql`(select value as repo_id from ${p.watched}) latest`
+    : latestWatched(userId);
   const watched = (depth: number | SQL) => sql`
     select entry.value ->> 0 as id, entry.value ->> 1 as created_at, entry.value ->> 2 as position
     from ${latest}, json_each(
@@ -185,12 +228,25 @@ export async function countContributions(
 ): Promise<Contributions[]> {
   const seesAll = seesWholeFeed(ctx.actor, user);
   if (user.isActivityHidden && !seesAll) return [];
-  return contributionsOf(ctx.db, {
+  const wanted = {
     reader: eventReaderOf(ctx.actor),
     userId: user.id,
     since: ctx.now - HEATMAP_DAYS * DAY_MS,
     examinedMax,
-  });
+  };
+  const parts = await Promise.all(everywhere(ctx).map(({ db }) => contributionsOf(db, wanted)));
+  return parts.length === 1 ? parts.flat() : addUp(parts.flat());
+}
+
+/** Contributions of several databases, oldest first. */
+function addUp(parts: readonly Contributions[]): Contributions[] {
+  const sums = new Map<number, number>();
+  for (const { timestamp, contributions } of parts) {
+    sums.set(timestamp, (sums.get(timestamp) ?? 0) + contributions);
+  }
+  return [...sums]
+    .toSorted(([one], [other]) => one - other)
+    .map(([timestamp, contributions]) => ({ timestamp, contributions }));
 }
 
 interface HeatmapQuery {

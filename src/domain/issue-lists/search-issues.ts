@@ -9,12 +9,13 @@ import { issues, repositories } from "../../db/schema/index.ts";
 import { malformed } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { listFromAll } from "../shards/list-from-all.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectIssues, toIssueContext } from "../issues/find-issue.ts";
 import { integer } from "./arguments.ts";
 import { type IssueFilter, NAMES_NOTHING, type PersonRole } from "./issue-query.ts";
 import { isEmpty } from "./list-issues.ts";
-import { orderOf, termsOf } from "./orders.ts";
+import { isIssueBefore, orderOf, termsOf } from "./orders.ts";
 import { ownerIdOf, type SearchScope, teamIdOf } from "./search-scope.ts";
 import { FOUND_MAX, searchStatements } from "./search-statements.ts";
 import { hasText, searchTextOf } from "./text-match.ts";
@@ -41,6 +42,22 @@ interface IssueSearch {
  * @throws Failure `malformed` for an owner or a team that does not exist.
  */
 export async function searchIssues(
+  ctx: Ctx,
+  search: IssueSearch,
+  slice: Slice,
+): Promise<Listed<IssueContext>> {
+  const { filter, priorityRepoId } = search;
+  const sort = filter?.sort ?? "newest";
+  return listFromAll(ctx, slice, (part, partSlice) => searchIn(part, search, partSlice), {
+    isBefore: ({ row: one }, { row: other }) => {
+      const [isFirst, isOtherFirst] = [one, other].map(({ repoId }) => repoId === priorityRepoId);
+      return isFirst === isOtherFirst ? isIssueBefore(sort, one, other) : isFirst === true;
+    },
+  });
+}
+
+/** Searches in one database. */
+async function searchIn(
   ctx: Ctx,
   search: IssueSearch,
   slice: Slice,
