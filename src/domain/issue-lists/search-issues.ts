@@ -56,6 +56,8 @@ export async function searchIssues(
   });
 }
 
+const NO_SCOPE: SearchScope<string> = { owner: undefined, team: undefined };
+
 /** Searches in one database. */
 async function searchIn(
   ctx: Ctx,
@@ -64,7 +66,8 @@ async function searchIn(
 ): Promise<Listed<IssueContext>> {
   const { actor } = ctx;
   const [rows, repos, [counted]] = await ctx.db.batch(selectFound(ctx, search, slice));
-  const { owner, team } = search.scope;
+  // The first database has all accounts.
+  const { owner, team } = ctx.db === ctx.openShard(0) ? search.scope : NO_SCOPE;
   if (owner !== undefined && !counted?.ownerId) {
     throw malformed("user does not exist");
   }
