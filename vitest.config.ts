@@ -21,9 +21,9 @@ const OTHER_DATABASES = [
   "FORWARDING_DB",
   "MIGRATED_DB",
   "DIRECTORY_DB",
-  "SHARD_1",
-  "SHARD_2",
-  "SHARD_3",
+  "TEST_SHARD_1",
+  "TEST_SHARD_2",
+  "TEST_SHARD_3",
   "BARE_DB",
 ];
 
