@@ -8,13 +8,13 @@ export type KeysByTable = ReadonlyMap<string, readonly string[]>;
 /** A row of a copied table: values by the names of columns. */
 export type CopiedRow = Readonly<Record<string, string | number | null>>;
 
-const name = (identifier: string): SQL => sql.identifier(identifier).getSQL();
-const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
-const columnOf = ({ name: table }: CopiedTable, column: string): SQL =>
+export const name = (identifier: string): SQL => sql.identifier(identifier).getSQL();
+export const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
+export const columnOf = ({ name: table }: CopiedTable, column: string): SQL =>
   sql`${name(table)}.${name(column)}`;
 
 /** Whether a row is one of those with these keys. */
-function hasKey(table: CopiedTable, keys: readonly string[]): SQL {
+export function hasKey(table: CopiedTable, keys: readonly string[]): SQL {
   const values = table.key.map((_, at) => sql`json_extract(value, ${sql.raw(`'$[${at}]'`)})`);
   const key = table.key.map((column) => columnOf(table, column));
   // Each element is the text of a key, so that it is the same as in the log.
@@ -22,7 +22,7 @@ function hasKey(table: CopiedTable, keys: readonly string[]): SQL {
 }
 
 /** Whether the shard gets the row: all rows, or those about repositories that it has. */
-function isOfShard({ name: table, repository }: CopiedTable, shardId: number): SQL {
+export function isOfShard({ name: table, repository }: CopiedTable, shardId: number): SQL {
   if (repository === undefined) return sql`1`;
   return sql`exists (
     select 1 from shard_repositories
@@ -61,16 +61,20 @@ const isReached = (table: CopiedTable, keys: KeysByTable): boolean =>
 export const reachedTables = (keys: KeysByTable): CopiedTable[] =>
   COPIED_TABLES.filter((table) => isReached(table, keys));
 
+/** What a shard gets of a column. */
+export function copiedValue(table: CopiedTable, column: string, shardId: number): SQL {
+  const value = columnOf(table, column);
+  if (column !== "parent_id") return value;
+  // A parent that the shard does not have is no parent there.
+  return sql`case when exists (
+    select 1 from shard_repositories where shard_id = ${shardId} and repo_id = ${value}
+  ) then ${value} end`;
+}
+
 /** The rows that a shard gets of a table. */
 export function selectCopied(table: CopiedTable, keys: KeysByTable, shardId: number): SQL {
-  const columns = table.columns.map((column) =>
-    // A parent that the shard does not have is no parent there.
-    column === "parent_id"
-      ? sql`case when exists (
-          select 1 from shard_repositories
-          where shard_id = ${shardId} and repo_id = ${columnOf(table, column)}
-        ) then ${columnOf(table, column)} end as ${name(column)}`
-      : columnOf(table, column),
+  const columns = table.columns.map(
+    (column) => sql`${copiedValue(table, column, shardId)} as ${name(column)}`,
   );
   return sql`
     select ${list(columns)} from ${name(table.name)}
@@ -89,6 +93,15 @@ export const selectLaterKeys = (
     where table_name = ${table} and copied_changes.key = value
       and id > ${changeId} and shard_id in (0, ${shardId})
   )`;
+
+/** Enters rows into the log for a shard. */
+export const insertChanges = (
+  { name: table }: CopiedTable,
+  keys: readonly string[],
+  shardId: number,
+): SQL => sql`
+  insert into copied_changes (table_name, "key", shard_id)
+  select ${table}, value, ${shardId} from json_each(${JSON.stringify(keys)})`;
 
 /** Deletes rows of a copy. */
 export const deleteCopied = (table: CopiedTable, keys: readonly string[]): SQL =>
