@@ -31,7 +31,7 @@ const OWN = `
   package_loose_files package_cleanup_rules package_uploads`;
 
 /** Tables that every database has, for the rows of what is in it: a change and its event are one batch. */
-const EACH = "shard_copies events event_cursors hooks webhook_events hook_deliveries audit_events";
+const EACH = "shard_copies owned_changes events event_cursors hooks webhook_events hook_deliveries audit_events";
 
 const names = (list: string): string[] => list.split(/\s+/).filter((name) => name !== "");
 

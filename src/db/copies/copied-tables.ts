@@ -7,6 +7,7 @@ import {
   collaborations,
   organizationMembers,
   repositories,
+  type Repository,
   repositoryRedirects,
   repositoryTransfers,
   teamMembers,
@@ -16,14 +17,45 @@ import {
   users,
 } from "../schema/index.ts";
 
+/**
+ * Columns of `repositories` that change with a repository's own data, in its batch: in the row of its shard. The first database
+ * has a late copy of them, which lists and the search show, and so have other shards that have the row.
+ *
+ * `updatedAt` changes in both, and the later time wins.
+ */
+export const SHARD_OWNED = [
+  "isEmpty",
+  "defaultBranch",
+  "language",
+  "licenses",
+  "isMirror",
+  "origin",
+  "sizeBytes",
+  "lfsSizeBytes",
+  "lastIssueNumber",
+  "openIssueCount",
+  "closedIssueCount",
+  "openPullCount",
+  "closedPullCount",
+  "releaseCount",
+  "updatedAt",
+] as const satisfies readonly (keyof Repository)[];
+
 /** A table of the first database of which shards have copies. Columns by their names in SQL. */
 export interface CopiedTable {
   readonly name: string;
   readonly key: readonly string[];
   /** Columns that are copied, the key included. */
   readonly columns: readonly string[];
+  /**
+   * Those of them that the shard of a row owns: it gets the first value, and no later one. The column that says which shard that
+   * is has the name `shard`.
+   */
+  readonly owned: readonly string[];
   /** Those of them whose change is entered into the log. The others are copied when one of these changes. */
   readonly logged: readonly string[];
+  /** Owned columns whose change is entered into the log for other shards than the row's. */
+  readonly loggedElsewhere: readonly string[];
   /** Tables that its columns refer to by `id`: what a copied row refers to is copied with it. */
   readonly references: readonly { readonly column: string; readonly to: string }[];
   /** The column with the repository that a row is about: only shards that have it get the row. */
@@ -38,20 +70,25 @@ interface Options<T extends SQLiteTable> {
     column: keyof T["$inferSelect"] & string;
     within: (keyof T["$inferSelect"] & string)[];
   };
-  /** Columns that a shard has no copy of: it owns them, or has no need of them. */
+  /** Columns that a shard has no copy of. */
   notCopied?: (keyof T["$inferSelect"] & string)[];
   /** Columns that change too often to be copied at each change. */
   notLogged?: (keyof T["$inferSelect"] & string)[];
+  owned?: readonly (keyof T["$inferSelect"] & string)[];
+  loggedElsewhere?: (keyof T["$inferSelect"] & string)[];
 }
 
 /** @param parents The copied tables that it refers to. */
 function copied<T extends SQLiteTable>(
   table: T,
   parents: readonly SQLiteTable[],
-  { repository, unique, notCopied = [], notLogged = [] }: Options<T> = {},
+  { repository, unique, notCopied = [], ...options }: Options<T> = {},
 ): CopiedTable {
   const { name, primaryKeys, columns: all, foreignKeys } = getTableConfig(table);
   const keyColumns = primaryKeys[0]?.columns ?? all.filter(({ primary }) => primary);
+  const { owned = [], notLogged = [], loggedElsewhere = [] } = options;
+  const isUnlogged = (column: string): boolean =>
+    [...owned, ...notLogged].some((each) => each === column);
   const columns = Object.keys(getTableColumns(table)).filter(
     (each) => !(notCopied as string[]).includes(each),
   );
@@ -69,7 +106,9 @@ function copied<T extends SQLiteTable>(
     name,
     key: keyColumns.map((column) => toSnakeCase(column.name)),
     columns: columns.map(toSnakeCase),
-    logged: columns.filter((each) => !(notLogged as string[]).includes(each)).map(toSnakeCase),
+    owned: owned.map(toSnakeCase),
+    logged: columns.filter((each) => !isUnlogged(each)).map(toSnakeCase),
+    loggedElsewhere: loggedElsewhere.map(toSnakeCase),
     references,
     repository: repository && toSnakeCase(repository),
     unique: unique && {
@@ -102,22 +141,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   copied(repositories, [users], {
     repository: "id",
     unique: { column: "lowerName", within: ["ownerId"] },
-    // These change with own data, in its batch.
-    notCopied: [
-      "isEmpty",
-      "language",
-      "licenses",
-      "sizeBytes",
-      "lfsSizeBytes",
-      "lastIssueNumber",
-      "openIssueCount",
-      "closedIssueCount",
-      "openPullCount",
-      "closedPullCount",
-      "releaseCount",
-    ],
+    owned: [...SHARD_OWNED, "ownedVersion"],
+    // The others change often, and no statement of another shard needs them at once.
+    loggedElsewhere: ["isEmpty", "defaultBranch", "isMirror", "origin"],
     // Moves write the shard in both; the others change often.
-    notLogged: ["shard", "starCount", "forkCount", "watcherCount", "updatedAt"],
+    notLogged: ["shard", "starCount", "forkCount", "watcherCount"],
   }),
   copied(repositoryRedirects, [repositories, users], { repository: "repoId" }),
   copied(repositoryTransfers, [repositories, users], { repository: "repoId" }),

@@ -67,3 +67,10 @@ export const shardCopies = sqliteTable("shard_copies", {
   shardId: integer().primaryKey(),
   changeId: integer().notNull(),
 });
+
+/** In a shard, repositories of which a column that the shard owns differs from the first database's copy. Kept by a trigger. */
+export const ownedChanges = sqliteTable("owned_changes", {
+  repoId: integer()
+    .primaryKey()
+    .references(() => repositories.id, { onDelete: "cascade" }),
+});

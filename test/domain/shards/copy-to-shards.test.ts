@@ -1,23 +1,17 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { COPIED_TABLES, type CopiedTable } from "../../../src/db/copies/copied-tables.ts";
-import { type Database, openDatabase } from "../../../src/db/db.ts";
+import type { Database } from "../../../src/db/db.ts";
 import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import { KEPT_TRIGGERS } from "../../../src/domain/shards/set-up-shard.ts";
 import { systemCtx } from "../../support/system.ts";
 import { changesOf, drawFrom } from "./directory-changes.ts";
+import { failing } from "./intercepted-database.ts";
+import { databases, directory, resetDatabases, SHARDS } from "./reset-databases.ts";
 
 const NOW = Date.UTC(2026, 0, 31);
-const SHARDS = { SHARD_1: env.SHARD_1, SHARD_2: env.SHARD_2, SHARD_3: env.SHARD_3 };
-const directory = openDatabase(env.DIRECTORY_DB.withSession("first-primary"));
-const databases = Object.values(SHARDS).map((d1) => openDatabase(d1.withSession("first-primary")));
-
-for (const database of [env.DIRECTORY_DB, ...Object.values(SHARDS)]) {
-  await applyD1Migrations(database, env.TEST_MIGRATIONS);
-}
 
 const copy = (bindings: Partial<typeof SHARDS> & { DB?: D1Database } = SHARDS) =>
   copyToShards(systemCtx({ DB: env.DIRECTORY_DB, ...bindings }, NOW));
@@ -59,8 +53,14 @@ async function expectedRows(table: CopiedTable, shardId: number) {
 }
 
 /** Columns that are copied with others alone. */
-const withoutUnlogged = ({ logged }: CopiedTable, rows: readonly Record<string, unknown>[]) =>
-  rows.map((row) => Object.fromEntries(logged.map((column) => [column, row[column]])));
+const withoutUnlogged = (
+  { logged, loggedElsewhere }: CopiedTable,
+  rows: readonly Record<string, unknown>[],
+) =>
+  // No shard owns any of these repositories.
+  rows.map((row) =>
+    Object.fromEntries([...logged, ...loggedElsewhere].map((column) => [column, row[column]])),
+  );
 
 async function expectCopies(copies = databases): Promise<void> {
   for (const [at, shard] of copies.entries()) {
@@ -86,53 +86,7 @@ async function change(count: number, seed: number, { isEach = true } = {}): Prom
   for (let at = 0; at < count; at++) await changes[draw(changes.length)]?.();
 }
 
-/** A database of which one call fails, counted together with those of others. */
-function failing(d1: D1Database, faults: { at: number; isDone: boolean; calls: number }) {
-  const attempt = async (call: () => Promise<unknown>): Promise<unknown> => {
-    if (faults.calls++ !== faults.at) return call();
-    if (faults.isDone) await call();
-    throw new Error("no answer");
-  };
-  const originals = new WeakMap<object, D1PreparedStatement>();
-  const wrapped = (statement: D1PreparedStatement): object => {
-    const wrapper = {
-      bind: (...values: unknown[]) => wrapped(statement.bind(...values)),
-      all: () => attempt(() => statement.all()),
-      raw: () => attempt(() => statement.raw()),
-      run: () => attempt(() => statement.run()),
-    };
-    originals.set(wrapper, statement);
-    return wrapper;
-  };
-  return {
-    withSession: (bookmark: string) => {
-      const session = d1.withSession(bookmark);
-      return {
-        prepare: (text: string) => wrapped(session.prepare(text)),
-        batch: (list: object[]) =>
-          attempt(() => session.batch(list.map((each) => originals.get(each) as never))),
-      };
-    },
-  } as unknown as D1Database;
-}
-
-beforeEach(async () => {
-  for (const db of [directory, ...databases]) {
-    for (const table of [...COPIED_TABLES].toReversed()) {
-      await db.run(sql`delete from ${sql.identifier(table.name)}`);
-    }
-    for (const table of [
-      "shard_repositories",
-      "shards",
-      "copied_changes",
-      "shard_copies",
-      "discarded_objects",
-      "repository_remains",
-    ]) {
-      await db.run(sql`delete from ${sql.identifier(table)}`);
-    }
-  }
-});
+beforeEach(resetDatabases);
 
 describe("copies in three shards", () => {
   it.each(env.TEST_ALL ? [1, 2, 3, 4, 5, 6] : [1, 2])(
@@ -205,6 +159,7 @@ describe("a copy", () => {
     await directory.run(
       sql`${REPO} values (8, 7, 'r', 'r', 0, 'main', ${crypto.randomUUID()}, 'n', '{}', '{}', 1, 1)`,
     );
+    await directory.run(sql`update repositories set shard = 1 where id = 8`);
     await directory.run(sql`insert into shard_repositories values (1, 8)`);
     await copyAll();
   });
@@ -223,11 +178,33 @@ describe("a copy", () => {
 
   it("keeps what the shard owns", async () => {
     await shard.run(sql`update repositories set open_issue_count = 5, size_bytes = 6 where id = 8`);
-    await directory.run(sql`update repositories set name = 'R', size_bytes = 1 where id = 8`);
+    await directory.run(sql`
+      update repositories set name = 'R', size_bytes = 1, is_empty = 0, updated_at = 2 where id = 8`);
     await copyAll();
     expect(
-      await shard.all(sql`select name, open_issue_count, size_bytes from repositories`),
-    ).toEqual([{ name: "R", open_issue_count: 5, size_bytes: 6 }]);
+      await shard.all(
+        sql`select name, open_issue_count, size_bytes, is_empty, updated_at from repositories`,
+      ),
+    ).toEqual([{ name: "R", open_issue_count: 5, size_bytes: 6, is_empty: 1, updated_at: 2 }]);
+    // The later of both.
+    await shard.run(sql`update repositories set updated_at = 9 where id = 8`);
+    await directory.run(sql`update repositories set name = 'r', updated_at = 3 where id = 8`);
+    await copyAll();
+    expect(await shard.all(sql`select updated_at from repositories`)).toEqual([{ updated_at: 9 }]);
+  });
+
+  it("has what the shard owns as it was when the repository was created", async () => {
+    await directory.run(
+      sql`${REPO} values (9, 7, 's', 's', 0, 'trunk', ${crypto.randomUUID()}, 'n', '{}', '{}', 1, 1)`,
+    );
+    await directory.run(
+      sql`update repositories set shard = 1, is_mirror = 1, origin = '{"url":"u"}' where id = 9`,
+    );
+    await directory.run(sql`insert into shard_repositories values (1, 9)`);
+    await copyAll();
+    expect(
+      await shard.all(sql`select default_branch, is_mirror, origin from repositories where id = 9`),
+    ).toEqual([{ default_branch: "trunk", is_mirror: 1, origin: '{"url":"u"}' }]);
   });
 
   it("of a deleted repository leaves the removal of its rows to the shard", async () => {
@@ -294,5 +271,35 @@ describe("the log of changes", () => {
     expect(logged).toEqual(
       Object.fromEntries(COPIED_TABLES.map((each) => [each.name, each.logged])),
     );
+  });
+
+  it("has changes of what a shard owns for the others alone, where they need it", async () => {
+    await copyAll();
+    await directory.run(sql`
+      insert into users (id, kind, name, lower_name, created_at, updated_at)
+      values (7, 'user', 'ann', 'ann', 1, 1)`);
+    await directory.run(sql`
+      insert into repositories (
+        id, owner_id, name, lower_name, is_private, default_branch, shard, pull_settings,
+        issue_settings, created_at, updated_at
+      ) values (8, 7, 'r', 'r', 0, 'main', 1, '{}', '{}', 1, 1)`);
+    await directory.run(sql`insert into shard_repositories values (2, 8)`);
+    await directory.run(sql`delete from copied_changes`);
+    const entered = () => directory.all(sql`select "key", shard_id from copied_changes`);
+    await directory.run(sql`update repositories set size_bytes = 9, is_empty = is_empty`);
+    expect(await entered()).toEqual([]);
+    await directory.run(sql`update repositories set is_empty = 0`);
+    expect(await entered()).toEqual([{ key: "[8]", shard_id: 2 }]);
+  });
+
+  it("has a trigger for each of these columns", async () => {
+    const [trigger] = await directory.all<{ text: string }>(sql`
+      select sql as text from sqlite_master where name = 'repositories_owned_update'`);
+    const [, columns = ""] = /UPDATE OF ([^]*?) ON/.exec(trigger?.text ?? "") ?? [];
+    const table = COPIED_TABLES.find(({ name }) => name === "repositories");
+    expect(columns.replaceAll("`", "").split(", ")).toEqual(table?.loggedElsewhere);
+    for (const column of table?.loggedElsewhere ?? []) {
+      expect(trigger?.text).toContain(`new.\`${column}\` IS NOT old.\`${column}\``);
+    }
   });
 });
