@@ -21,7 +21,7 @@ import { USER_AGENT } from "./domain/version.ts";
 import { crossOrigin } from "./entrance/cross-origin.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
-import { openShardDatabases } from "./storage/shard-databases.ts";
+import { openShardDatabase, openShardDatabases } from "./storage/shard-databases.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
 import { urlOrigin } from "./lib/url-origin.ts";
@@ -144,9 +144,11 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("rootUrl", rootUrl);
   c.set("assets", c.env.ASSETS);
   c.set("findBookmark", () => session.getBookmark() ?? undefined);
+  const directory = openDatabase(d1);
   const base: BaseCtx = {
     config,
-    db: openDatabase(d1),
+    db: directory,
+    directory,
     git: new GitStorage(
       c.env.PACKS,
       c.env.REPOSITORY,
@@ -155,6 +157,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
       c.req.raw.signal,
     ),
     eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS, c.env.EVENTS_OUT),
+    openShard: (number) => openShardDatabase(c.env, directory, number),
     openShards: () => openShardDatabases(c.env),
     remoteJobs: new RemoteJobs(c.env.REMOTE_JOBS),
     mailer: new Mailer(c.env),

@@ -3,6 +3,19 @@ import { type Database, openDatabase } from "../db/db.ts";
 const BINDING = /^SHARD_([1-9]\d{0,3})$/;
 
 /**
+ * Opens the database of a shard, from its primary.
+ *
+ * @param number 0 for the first database.
+ * @throws Error if it has no binding.
+ */
+export function openShardDatabase(env: object, directory: Database, number: number): Database {
+  if (number === 0) return directory;
+  const binding = (env as Record<string, D1Database | undefined>)[`SHARD_${number}`];
+  if (!binding) throw new Error(`shard ${number} has no binding SHARD_${number}`);
+  return openDatabase(binding.withSession("first-primary"));
+}
+
+/**
  * Opens the databases of the bindings `SHARD_<number>`, each from its primary.
  *
  * @param env The bindings of the Worker.
