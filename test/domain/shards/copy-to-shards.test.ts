@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { COPIED_TABLES, type CopiedTable } from "../../../src/db/copies/copied-tables.ts";
+import { OWNED_CHANGES_TRIGGER } from "../../../src/db/copies/owned-sql.ts";
 import type { Database } from "../../../src/db/db.ts";
 import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import { KEPT_TRIGGERS } from "../../../src/domain/shards/set-up-shard.ts";
@@ -228,12 +229,14 @@ describe("a copy", () => {
     expect(await shard.all(sql`select 1 from users where id = 7`)).toEqual([]);
   });
 
-  it("has no triggers but those that change own data", async () => {
+  it("has no triggers but those that change own data, and its own", async () => {
     const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
     const triggers = await shard.all<{ name: string }>(sql`
       select name from sqlite_master
       where type = 'trigger' and tbl_name in (select value from json_each(${names}))`);
-    expect(triggers.map(({ name }) => name).toSorted()).toEqual([...KEPT_TRIGGERS].toSorted());
+    expect(triggers.map(({ name }) => name).toSorted()).toEqual(
+      [...KEPT_TRIGGERS, OWNED_CHANGES_TRIGGER.name].toSorted(),
+    );
   });
 
   it("is refused to a database that is another shard; the others go on", async () => {
