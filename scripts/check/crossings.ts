@@ -13,7 +13,7 @@ import {
   writeKnown,
 } from "./crossings/known.ts";
 import { findForeignKeys, findTriggers, namesOf, tablesOf } from "./crossings/schema-crossings.ts";
-import { SIDES } from "./crossings/sides.ts";
+import { OWNED, SIDES } from "./crossings/sides.ts";
 
 /**
  * No new statement, foreign key or trigger needs tables of accounts or of the directory together with a repository's own
@@ -47,11 +47,12 @@ function findAllCrossings(): Crossings {
   const found = findCrossings(new Map(read("src/**/*.{ts,tsx}")), {
     names: namesOf(tables),
     sides: SIDES,
+    owned: OWNED,
   });
   const migrations = read("migrations/*.sql").map(([, text]) => text);
   return {
     functions: Object.fromEntries(found),
     foreignKeys: findForeignKeys(tables.values(), SIDES),
-    triggers: findTriggers(migrations, SIDES),
+    triggers: findTriggers(migrations, { sides: SIDES, owned: OWNED }),
   };
 }

@@ -2,7 +2,7 @@ import { callerArgument, type CallerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import { copyToShard } from "../domain/shards/copy-to-shards.ts";
-import { ownedColumns } from "../domain/shards/owned-columns.ts";
+import { ownedColumns, withOwned } from "../domain/shards/owned-columns.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import type { TargetQuery } from "./authenticate.ts";
 
@@ -55,5 +55,9 @@ export async function inShard<const R extends readonly TargetQuery[]>(
     await copyToShard(ctx.directory, { id: shard, db }, ctx.now);
     ({ owned, own } = await read());
   }
-  return { ctx: { ...ctx, db }, repo: { ...repo, row: { ...repo.row, ...owned } }, own };
+  return {
+    ctx: { ...ctx, db },
+    repo: owned ? { ...repo, row: withOwned(repo.row, owned) } : repo,
+    own,
+  };
 }

@@ -7,14 +7,15 @@ import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
 import { collectObjects } from "../domain/git/collect-objects.ts";
 import { maintainRepository } from "../domain/git/maintain-repository.ts";
-import type { DeliveryJob, EventJob } from "../storage/event-queues.ts";
+import { copyFromShard } from "../domain/shards/copy-from-shards.ts";
+import type { CopyOwnedJob, DeliveryJob, EventJob } from "../storage/event-queues.ts";
 import { logBug } from "../lib/log.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 import type { StorageJob } from "../storage/storage-job.ts";
 import { isRemoteJob, runRemoteJob } from "./remote-jobs.ts";
 
 /** The message types of the queues. */
-export type Job = StorageJob | EventJob | DeliveryJob | RemoteJob;
+export type Job = StorageJob | EventJob | CopyOwnedJob | DeliveryJob | RemoteJob;
 
 /** How long a batch waits for its deliveries. */
 const DELIVERY_WAIT_MS = 200;
@@ -41,6 +42,7 @@ export async function handleBatch(
       await forwardEvents(openCtx());
     });
   }
+  await copyOwned(messages, openCtx);
   if (deliveries.length > 0) {
     const hookIds = deliveries.flatMap(({ body }) => (body as DeliveryJob).hookIds);
     await handle(deliveries, () => deliverInBackground(openCtx(), hookIds));
@@ -60,6 +62,22 @@ export async function handleBatch(
     if (isRemoteJob(body)) await handle([message], () => runRemoteJob(openCtx(), body));
   });
   await Promise.all(remote);
+}
+
+/** Copies from each shard that messages name, once. */
+async function copyOwned(messages: readonly Message<Job>[], openCtx: () => Ctx): Promise<void> {
+  const named = messages.flatMap((message) =>
+    "kind" in message.body && message.body.kind === "copy-owned"
+      ? [{ message, shard: message.body.shard }]
+      : [],
+  );
+  for (const [shard, some] of Map.groupBy(named, (each) => each.shard)) {
+    const about = some.map(({ message }) => message);
+    await handle(about, async () => {
+      const { directory, openShard } = openCtx();
+      await copyFromShard(directory, openShard(shard));
+    });
+  }
 }
 
 /**

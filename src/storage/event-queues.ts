@@ -5,6 +5,12 @@ export interface EventJob {
   readonly kind: "dispatch";
 }
 
+/** A message that columns changed which a shard owns: the first database gets copies. */
+export interface CopyOwnedJob {
+  readonly kind: "copy-owned";
+  readonly shard: number;
+}
+
 /** A message that hooks have due deliveries. */
 export interface DeliveryJob {
   readonly hookIds: readonly number[];
@@ -22,13 +28,18 @@ const SENT_AT_ONCE_MAX = 100;
  * caller does not fail: the schedule requeues the work.
  */
 export class EventQueues {
-  readonly #events: Queue<EventJob>;
+  readonly #events: Queue<EventJob | CopyOwnedJob>;
   readonly #deliveries: Queue<DeliveryJob>;
   readonly #out: Queue<object> | undefined;
   #isDispatchDue = false;
+  readonly #changedShards = new Set<number>();
 
   /** @param out The operator's queue that receives all events, if configured. */
-  constructor(events: Queue<EventJob>, deliveries: Queue<DeliveryJob>, out?: Queue<object>) {
+  constructor(
+    events: Queue<EventJob | CopyOwnedJob>,
+    deliveries: Queue<DeliveryJob>,
+    out?: Queue<object>,
+  ) {
     this.#events = events;
     this.#deliveries = deliveries;
     this.#out = out;
@@ -57,16 +68,31 @@ export class EventQueues {
     this.#isDispatchDue = true;
   }
 
-  /** Whether events were recorded since the last dispatch. */
-  get hasRecorded(): boolean {
-    return this.#isDispatchDue;
+  /**
+   * Notes that repositories' own data may be changing in a shard, in the same way: what the first database shows of it is
+   * copied after that.
+   *
+   * @param shard 0, the first database, has nothing to copy.
+   */
+  noteChanged(shard: number): void {
+    if (shard !== 0) this.#changedShards.add(shard);
   }
 
-  /** Queues a dispatch if any events were recorded since the last call. */
+  /** Whether events were recorded, or shards changed, since the last dispatch. */
+  get hasRecorded(): boolean {
+    return this.#isDispatchDue || this.#changedShards.size > 0;
+  }
+
+  /** Queues a dispatch if any events were recorded since the last call, and copies from shards that were changed. */
   async dispatchRecorded(): Promise<void> {
-    if (!this.#isDispatchDue) return;
+    const shards = [...this.#changedShards];
+    this.#changedShards.clear();
+    const isDispatchDue = this.#isDispatchDue;
     this.#isDispatchDue = false;
-    await this.dispatchSoon();
+    if (isDispatchDue) await this.dispatchSoon();
+    for (const shard of shards) {
+      await attempt(() => this.#events.send({ kind: "copy-owned", shard }));
+    }
   }
 
   /** Queues a dispatch of pending events. */

@@ -1,13 +1,18 @@
 import { type Declaration, readSource, type Reference, type SourceFile } from "./declarations.ts";
 import type { Side } from "./sides.ts";
+import { columnsOfSet, columnsOfSqlSet, isOwned, type OwnedByTable } from "./updated-columns.ts";
 
-/** A function that names tables of both sides, sorted. Of tables that are copied, only those that it writes. */
+/**
+ * A function that names tables of both sides, sorted. Of tables that are copied, only those that it writes, but for columns that
+ * belong to the shard.
+ */
 export type Crossing = { first: string[]; own: string[] };
 
-/** The tables: their names in SQL by the names of their exports, and the sides of the former. */
+/** The tables: their names in SQL by the names of their exports, and the sides and owned columns of the former. */
 export type Tables = {
   names: ReadonlyMap<string, string>;
   sides: ReadonlyMap<string, Side>;
+  owned: OwnedByTable;
 };
 
 /** What every function that builds a statement or a part of one contains. */
@@ -20,8 +25,8 @@ const BUILDS_SQL =
 const CALLER: Reference = { file: "src/auth/caller-sql.ts", name: "toCallerSql" };
 const SCHEMA = "src/db/schema/";
 const SQL_NAME = /\b(?:from|join|into|update)\s+(\w+)/gi;
-const SQL_WRITTEN = /\b(?:into|update(?:\s+or\s+\w+)?|delete\s+from)\s+(\w+)/gi;
-const WRITTEN = /\.(?:insert|update|delete)\(\s*(\w+)/g;
+const SQL_WRITTEN = /\b(into|update(?:\s+or\s+\w+)?|delete\s+from)\s+[`"]?(\w+)[`"]?/gi;
+const WRITTEN = /\.(insert|update|delete)\(\s*(\w+)/g;
 
 /** The tables that a declaration names, and those of them that it writes. */
 type Named = { readonly all: Set<string>; readonly written: Set<string> };
@@ -37,7 +42,7 @@ type Named = { readonly all: Set<string>; readonly written: Set<string> };
  */
 export function findCrossings(
   sources: ReadonlyMap<string, string>,
-  { names, sides }: Tables,
+  { names, sides, owned }: Tables,
 ): Map<string, Crossing> {
   const files = new Map([...sources].map(([path, text]) => [path, readSource(path, text)]));
   const known = new Map<Declaration, Named>();
@@ -47,19 +52,25 @@ export function findCrossings(
     if (done) return done;
     const { text } = declaration;
     const all = namesIn(text, SQL_NAME, sides);
-    const written = namesIn(text, SQL_WRITTEN, sides);
+    const written = writtenInSql(text, { sides, owned });
     const found: Named = { all, written };
     // A cycle of functions ends here; whichever is asked first has all.
     known.set(declaration, found);
-    const changed = new Set([...text.matchAll(WRITTEN)].map(([, local]) => local));
+    const tableOf = (local: string): string | undefined => {
+      const { file: from, name } = referenceOf(file, local);
+      return from.startsWith(SCHEMA) ? names.get(name) : undefined;
+    };
+    for (const { 0: start, 1: verb, 2: local = "", index } of text.matchAll(WRITTEN)) {
+      const table = tableOf(local);
+      if (table === undefined) continue;
+      const columns =
+        verb === "update" ? columnsOfSet(text.slice(index + start.length)) : undefined;
+      if (!isOwned(owned.get(table), columns)) written.add(table);
+    }
     for (const local of new Set(text.match(IDENTIFIER))) {
-      const reference = file.imports.get(local) ?? { file: file.path, name: local };
-      const table = reference.file.startsWith(SCHEMA) ? names.get(reference.name) : undefined;
-      if (table !== undefined) {
-        all.add(table);
-        if (changed.has(local)) written.add(table);
-      }
-      const [owner, fragment] = resolve(files, reference, declaration);
+      const table = tableOf(local);
+      if (table !== undefined) all.add(table);
+      const [owner, fragment] = resolve(files, referenceOf(file, local), declaration);
       if (!owner || !fragment) continue;
       const parts = tablesOf(owner, fragment);
       for (const name of parts.all) all.add(name);
@@ -88,6 +99,25 @@ export function findCrossings(
 
 /** Names that are no properties and no keys; what is spread is no property. */
 const IDENTIFIER = /(?<!(?<!\.\.)\.|[\w$]|\w\?\.)[A-Za-z_]\w*(?!\w|\s*:\s)/g;
+
+/** What a name in a file refers to. */
+const referenceOf = (file: SourceFile, local: string): Reference =>
+  file.imports.get(local) ?? { file: file.path, name: local };
+
+/** The tables that SQL writes, but for columns that belong to the shard. */
+export function writtenInSql(
+  text: string,
+  { sides, owned }: Pick<Tables, "sides" | "owned">,
+): Set<string> {
+  const written = new Set<string>();
+  for (const { 0: start, 1: verb = "", 2: name = "", index } of text.matchAll(SQL_WRITTEN)) {
+    const table = name.toLowerCase();
+    const isUpdate = verb.toLowerCase().startsWith("update");
+    const columns = isUpdate ? columnsOfSqlSet(text.slice(index + start.length)) : undefined;
+    if (sides.has(table) && !isOwned(owned.get(table), columns)) written.add(table);
+  }
+  return written;
+}
 
 function namesIn(text: string, pattern: RegExp, sides: ReadonlyMap<string, Side>): Set<string> {
   const found = [...text.matchAll(pattern)].map(([, name = ""]) => name.toLowerCase());

@@ -1,6 +1,7 @@
 import { is } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 
+import { type Tables, writtenInSql } from "./find-crossings.ts";
 import type { Side } from "./sides.ts";
 
 /** The tables that a schema exports, by the names of their exports. */
@@ -40,17 +41,16 @@ export function findForeignKeys(
 const TRIGGER =
   /\b(create|drop)\s+trigger\s+(?:if (?:not )?exists\s+)?[`"]?(\w+)[`"]?([^]*?)(?=--> statement-breakpoint|\bcreate\s+trigger\b|\bdrop\s+trigger\b|$)/gi;
 const TABLE = /\b(?:on|from|join|into|update(?:\s+or\s+\w+)?)\s+[`"]?(\w+)/gi;
-const WRITTEN = /\b(?:into|update(?:\s+or\s+\w+)?|delete\s+from)\s+[`"]?(\w+)/gi;
 
 /**
  * The triggers that name tables of both sides, as `name: tables`. One of a copied table also fires where the copy is, so of
- * those only what it writes counts.
+ * those only what it writes counts, but for columns that belong to the shard.
  *
  * @param migrations The texts of all migrations, in their order.
  */
 export function findTriggers(
   migrations: readonly string[],
-  sides: ReadonlyMap<string, Side>,
+  { sides, owned }: Pick<Tables, "sides" | "owned">,
 ): string[] {
   const triggers = new Map<string, { all: string[]; written: string[] }>();
   for (const [, verb = "", name = "", body = ""] of migrations
@@ -60,8 +60,11 @@ export function findTriggers(
     else {
       // What the trigger is about stands before its body: `after update of name on users`.
       const [, head = "", steps = ""] = /^([^]*?)\bbegin\b([^]*)$/i.exec(body) ?? [];
-      const all = tablesIn(`${head} ${steps}`, TABLE, sides);
-      triggers.set(name, { all, written: tablesIn(steps, WRITTEN, sides) });
+      const all = tablesIn(`${head} ${steps}`, sides);
+      triggers.set(name, {
+        all,
+        written: [...writtenInSql(withoutComments(steps), { sides, owned })],
+      });
     }
   }
   return [...triggers].flatMap(([name, { all, written }]) => {
@@ -74,8 +77,11 @@ export function findTriggers(
   });
 }
 
-function tablesIn(body: string, pattern: RegExp, sides: ReadonlyMap<string, Side>): string[] {
-  const text = body.replaceAll(/^\s*--.*$/gm, "");
-  const found = [...text.matchAll(pattern)].map(([, table = ""]) => table.toLowerCase());
+function tablesIn(body: string, sides: ReadonlyMap<string, Side>): string[] {
+  const found = [...withoutComments(body).matchAll(TABLE)].map(([, table = ""]) =>
+    table.toLowerCase(),
+  );
   return [...new Set(found.filter((table) => sides.has(table)))].toSorted();
 }
+
+const withoutComments = (text: string): string => text.replaceAll(/^\s*--.*$/gm, "");

@@ -1,3 +1,8 @@
+import { toSnakeCase } from "drizzle-orm/casing";
+
+import { SHARD_OWNED } from "../../../src/db/copies/copied-tables.ts";
+import type { OwnedByTable } from "./updated-columns.ts";
+
 /** On which side of the seam a table is: docs/sharding.md says why. */
 export type Side = "first" | "copied" | "own" | "each";
 
@@ -14,7 +19,8 @@ const FIRST = `
 
 /**
  * Tables of the first database of which the shards have copies: who is who, who may do what, and a shard's repositories.
- * Statements of own data read the copy; whatever writes such a table does so in the first database.
+ * Statements of own data read the copy; whatever writes such a table does so in the first database, but for columns of
+ * repositories that belong to the shard.
  */
 const COPIED = `
   users user_redirects blocks organization_members teams team_members
@@ -32,7 +38,8 @@ const OWN = `
   package_loose_files package_cleanup_rules package_uploads`;
 
 /** Tables that every database has, for the rows of what is in it: a change and its event are one batch. */
-const EACH = "shard_copies events event_cursors hooks webhook_events hook_deliveries audit_events";
+const EACH =
+  "shard_copies owned_changes events event_cursors hooks webhook_events hook_deliveries audit_events";
 
 const names = (list: string): string[] => list.split(/\s+/).filter((name) => name !== "");
 
@@ -42,4 +49,9 @@ export const SIDES: ReadonlyMap<string, Side> = new Map([
   ...names(COPIED).map((name): [string, Side] => [name, "copied"]),
   ...names(OWN).map((name): [string, Side] => [name, "own"]),
   ...names(EACH).map((name): [string, Side] => [name, "each"]),
+]);
+
+/** Columns of copied tables that statements of own data write, since they belong to the shard. */
+export const OWNED: OwnedByTable = new Map([
+  ["repositories", new Set<string>([...SHARD_OWNED, ...SHARD_OWNED.map(toSnakeCase)])],
 ]);

@@ -123,7 +123,7 @@ repositories.openapi(
     tags: ["repository"],
     summary: "Edit a repository",
     description: "Fields that are not sent keep their values.",
-    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: RepoPath, body: { required: true, ...json(EditRepository, "The changes") } },
     responses: {
       200: json(Repository, "The edited repository"),

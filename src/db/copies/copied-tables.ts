@@ -8,6 +8,7 @@ import {
   collaborations,
   organizationMembers,
   repositories,
+  type Repository,
   repositoryRedirects,
   repositoryTransfers,
   teamMembers,
@@ -17,16 +18,47 @@ import {
   users,
 } from "../schema/index.ts";
 
+/**
+ * Columns of `repositories` that change with a repository's own data, in its batch: in the row of its shard. The first database
+ * has a late copy of them, which lists and the search show, and so have other shards that have the row.
+ *
+ * `updatedAt` changes in both, and the later time wins.
+ */
+export const SHARD_OWNED = [
+  "isEmpty",
+  "defaultBranch",
+  "language",
+  "licenses",
+  "isMirror",
+  "origin",
+  "sizeBytes",
+  "lfsSizeBytes",
+  "lastIssueNumber",
+  "openIssueCount",
+  "closedIssueCount",
+  "openPullCount",
+  "closedPullCount",
+  "releaseCount",
+  "updatedAt",
+] as const satisfies readonly (keyof Repository)[];
+
 /** A table of the first database of which shards have copies. Columns by their names in SQL. */
 export interface CopiedTable {
   readonly name: string;
   readonly key: readonly string[];
   /** Columns that are copied, the key included. */
   readonly columns: readonly string[];
+  /**
+   * Those of them that the shard of a row owns: it gets the first value, and no later one. The column that says which shard that
+   * is has the name `shard`.
+   */
+  readonly owned: readonly string[];
   /** Those of them whose change is entered into the log. The others are copied when one of these changes. */
   readonly logged: readonly string[];
   /** Columns that a shard may not write, except to copy them. */
   readonly refused: readonly string[];
+  /** Owned columns whose change is entered into the log for other shards than the row's. */
+  readonly loggedElsewhere: readonly string[];
   /** Tables that its columns refer to by `id`: what a copied row refers to is copied with it. */
   readonly references: readonly { readonly column: string; readonly to: string }[];
   /** The column with the repository that a row is about: only shards that have it get the row. */
@@ -43,25 +75,25 @@ interface Options<T extends SQLiteTable> {
   };
   /** Columns that a shard has no copy of, since it has no need of them. */
   notCopied?: (keyof T["$inferSelect"] & string)[];
-  /** Columns that a shard owns, and has no copy of. */
-  owned?: (keyof T["$inferSelect"] & string)[];
-  /** Columns that are copied, and that changes of own data write as well. */
-  shared?: (keyof T["$inferSelect"] & string)[];
   /** Columns that change too often to be copied at each change. */
   notLogged?: (keyof T["$inferSelect"] & string)[];
+  owned?: readonly (keyof T["$inferSelect"] & string)[];
+  loggedElsewhere?: (keyof T["$inferSelect"] & string)[];
 }
 
 /** @param parents The copied tables that it refers to. */
 function copied<T extends SQLiteTable>(
   table: T,
   parents: readonly SQLiteTable[],
-  { repository, unique, notCopied = [], owned = [], shared = [], notLogged = [] }: Options<T> = {},
+  { repository, unique, notCopied = [], ...options }: Options<T> = {},
 ): CopiedTable {
   const { name, primaryKeys, columns: all, foreignKeys } = getTableConfig(table);
   const keyColumns = primaryKeys[0]?.columns ?? all.filter(({ primary }) => primary);
+  const { owned = [], notLogged = [], loggedElsewhere = [] } = options;
+  const isUnlogged = (column: string): boolean =>
+    [...owned, ...notLogged].some((each) => each === column);
   const names = Object.keys(getTableColumns(table));
-  const without = (left: readonly string[]) => names.filter((each) => !left.includes(each));
-  const columns = without([...notCopied, ...owned]);
+  const columns = names.filter((each) => !(notCopied as string[]).includes(each));
   const references = foreignKeys.flatMap((key) => {
     const { columns: from, foreignTable } = key.reference();
     const isCopied = parents.includes(foreignTable);
@@ -76,8 +108,10 @@ function copied<T extends SQLiteTable>(
     name,
     key: keyColumns.map((column) => toSnakeCase(column.name)),
     columns: columns.map(toSnakeCase),
-    logged: columns.filter((each) => !(notLogged as string[]).includes(each)).map(toSnakeCase),
-    refused: without([...owned, ...shared]).map(toSnakeCase),
+    owned: owned.map(toSnakeCase),
+    logged: columns.filter((each) => !isUnlogged(each)).map(toSnakeCase),
+    loggedElsewhere: loggedElsewhere.map(toSnakeCase),
+    refused: names.filter((each) => !(owned as readonly string[]).includes(each)).map(toSnakeCase),
     references,
     repository: repository && toSnakeCase(repository),
     unique: unique && {
@@ -110,24 +144,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   copied(repositories, [users], {
     repository: "id",
     unique: { column: "lowerName", within: ["ownerId"] },
-    // These change with own data, in its batch.
-    owned: [
-      "isEmpty",
-      "language",
-      "licenses",
-      "sizeBytes",
-      "lfsSizeBytes",
-      "lastIssueNumber",
-      "openIssueCount",
-      "closedIssueCount",
-      "openPullCount",
-      "closedPullCount",
-      "releaseCount",
-    ],
-    // The time of a push.
-    shared: ["updatedAt"],
+    owned: [...SHARD_OWNED, "ownedVersion"],
+    // The others change often, and no statement of another shard needs them at once.
+    loggedElsewhere: ["isEmpty", "defaultBranch", "isMirror", "origin"],
     // Moves write the shard in both; the others change often.
-    notLogged: ["shard", "starCount", "forkCount", "watcherCount", "updatedAt"],
+    notLogged: ["shard", "starCount", "forkCount", "watcherCount"],
   }),
   copied(repositoryRedirects, [repositories, users], { repository: "repoId" }),
   copied(repositoryTransfers, [repositories, users], { repository: "repoId" }),

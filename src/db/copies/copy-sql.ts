@@ -131,16 +131,29 @@ export function freeUnique(table: CopiedTable, rows: readonly CopiedRow[]): SQL 
     )`;
 }
 
-/** Inserts rows into a copy, or overwrites the columns that are copied. */
-export function upsertCopied(table: CopiedTable, rows: readonly CopiedRow[]): SQL {
+/** Inserts rows into the copy of a shard, or overwrites the columns that are copied and that the shard does not own. */
+export function upsertCopied(table: CopiedTable, rows: readonly CopiedRow[], shardId: number): SQL {
   const columns = table.columns.map(name);
   const values = table.columns.map(
     (column) => sql`json_extract(value, ${sql.raw(`'$.${column}'`)})`,
   );
-  const changes = columns.map((column) => sql`${column} = excluded.${column}`);
+  const changes = table.columns.map(
+    (column) => sql`${name(column)} = ${updatedValue(table, column, shardId)}`,
+  );
   return sql`
     insert into ${name(table.name)} (${list(columns)})
     select ${list(values)} from json_each(${JSON.stringify(rows)})
     where true
     on conflict (${list(table.key.map(name))}) do update set ${list(changes)}`;
+}
+
+/** The new value of a column of a row that the copy has. */
+function updatedValue(table: CopiedTable, column: string, shardId: number): SQL {
+  const [present, copied] = [columnOf(table, column), sql`excluded.${name(column)}`];
+  if (!table.owned.includes(column)) return copied;
+  // During a move one of them names the other shard, and the move writes what is owned.
+  const isOwner = sql`${shardId} in (${columnOf(table, "shard")}, excluded.shard)`;
+  // The later time, of a change here or there.
+  const kept = column === "updated_at" ? sql`max(${present}, ${copied})` : present;
+  return sql`iif(${isOwner}, ${kept}, ${copied})`;
 }

@@ -78,3 +78,10 @@ export const shardCopies = sqliteTable("shard_copies", {
   /** Whether copied tables may be written: set by a batch that copies, which clears it at its end. */
   isCopying: integer({ mode: "boolean" }).notNull().default(false),
 });
+
+/** In a shard, repositories of which a column that the shard owns differs from the first database's copy. Kept by a trigger. */
+export const ownedChanges = sqliteTable("owned_changes", {
+  repoId: integer()
+    .primaryKey()
+    .references(() => repositories.id, { onDelete: "cascade" }),
+});

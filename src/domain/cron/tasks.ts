@@ -17,6 +17,7 @@ import { sweepImages } from "../images/sweep-images.ts";
 import { purgeGrants } from "../oauth/purge-grants.ts";
 import { runDueQueues } from "../pulls/merge/queue/run-due-queues.ts";
 import { compareCopies } from "../shards/compare-copies.ts";
+import { copyFromShards } from "../shards/copy-from-shards.ts";
 import { copyToShards } from "../shards/copy-to-shards.ts";
 import { purgeSignIns } from "../sessions/purge-sign-ins.ts";
 import { requeueDue } from "../webhooks/delivery/requeue-due.ts";
@@ -59,5 +60,6 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "cleanup_notifications", schedule: EVERY_TEN_MINUTES, run: sweepNotifications },
   { name: "copy_to_shards", schedule: EVERY_MINUTE, run: copyToShards },
   { name: "compare_copies", schedule: EVERY_TEN_MINUTES, run: compareCopies },
+  { name: "copy_from_shards", schedule: EVERY_MINUTE, run: copyFromShards },
   { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, run: sweepAudit },
 ];

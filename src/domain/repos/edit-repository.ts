@@ -21,6 +21,7 @@ import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-snapshot.ts";
 import { hideCopiesBefore } from "../shards/hide-copies.ts";
+import { type OwnedColumns, ownedColumns, withOwned } from "../shards/owned-columns.ts";
 import { findRelated } from "./find-related.ts";
 import { deleteOutsiderToggles } from "./outsider-toggles.ts";
 import { checkRepositoryName } from "./repository-name.ts";
@@ -95,12 +96,15 @@ export async function editRepository(
     await setHead(ctx, row, requested.defaultBranch);
     return related;
   }
-  const { isArchived, pullSettings, issueSettings, ...columns } = edit;
+  const { isArchived, pullSettings, issueSettings, defaultBranch, ...columns } = edit;
   const isThis = eq(repositories.id, row.id);
-  const update = ctx.db
+  const isApart = ctx.db !== ctx.directory;
+  const inDirectory = { ...ctx, db: ctx.directory };
+  const update = ctx.directory
     .update(repositories)
     .set({
       ...columns,
+      ...(!isApart && defaultBranch !== undefined && { defaultBranch }),
       ...(edit.name !== undefined && { lowerName: edit.name.toLowerCase() }),
       ...(isArchived !== undefined && {
         archivedAt: isArchived ? (row.archivedAt ?? ctx.now) : null,
@@ -113,33 +117,37 @@ export async function editRepository(
     .returning();
   try {
     // Before the update, so that the returned row has its changes, and the counters already reduced.
-    const before = [...deleteTogglesHidden(ctx, row, edit), ...more] as const;
+    const before = [
+      ...deleteTogglesHidden(inDirectory, row, edit),
+      ...(isApart ? [] : more),
+    ] as const;
     const change = (): Promise<unknown[]> =>
-      ctx.db.batch([
+      ctx.directory.batch([
         ...before,
         update,
-        ...redirects(ctx, row, edit),
-        record(ctx, {
+        ...redirects(inDirectory, row, edit),
+        record(inDirectory, {
           type: "repository.edited",
           repoId: row.id,
           ownerId: owner.id,
           changed,
         }),
-        recordAudit(ctx, {
+        recordAudit(inDirectory, {
           kind: "repository.edited",
           repoId: row.id,
           ownerId: owner.id,
           details: { changed },
         }),
-        ...visibilityAndNameEvents(ctx, row, edit),
+        ...visibilityAndNameEvents(inDirectory, row, edit),
       ]);
     const results = edit.isPrivate
-      ? await hideCopiesBefore(ctx.db, ctx, { repoId: row.id, change })
+      ? await hideCopiesBefore(ctx.directory, ctx, { repoId: row.id, change })
       : await change();
     const [edited] = results[before.length] as Repository[];
     if (!edited) throw notFound();
+    const whole = isApart ? await editOwned(ctx, edited, defaultBranch, more) : edited;
     await setHead(ctx, row, requested.defaultBranch);
-    return { ...related, row: edited };
+    return { ...related, row: whole };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw invalid(`repository already exists [uname: ${owner.name}, name: ${edit.name}]`);
@@ -147,6 +155,31 @@ export async function editRepository(
     if (isViolation(error, "CHECK", "repositories_some_unit")) throw invalid(NO_UNIT);
     throw error;
   }
+}
+
+/**
+ * Changes what of the row belongs to the repository's shard, after the rest, which may be refused: the same edit again does
+ * what was not done.
+ *
+ * @param more Statements of the shard, as those about its mirror.
+ */
+async function editOwned(
+  { db }: Ctx,
+  row: Repository,
+  defaultBranch: string | undefined,
+  more: readonly BatchItem<"sqlite">[],
+): Promise<Repository> {
+  const { id: repoId } = row;
+  const isThis = eq(repositories.id, repoId);
+  const results: unknown[] = await db.batch([
+    ...more,
+    ...(defaultBranch === undefined
+      ? []
+      : [db.update(repositories).set({ defaultBranch }).where(isThis)]),
+    ownedColumns(db, { repoId }),
+  ] as never);
+  const [owned] = results.at(-1) as OwnedColumns[];
+  return owned ? withOwned(row, owned) : row;
 }
 
 /** Refuses a default branch that does not exist, unless the repository has no branch yet. */

@@ -51,7 +51,7 @@ export async function copyChanges(directory: Database, shard: Database): Promise
     ...tables.flatMap((table) => {
       const present = rows.get(table.name) ?? [];
       if (present.length === 0) return [];
-      const [free, upsert] = [freeUnique(table, present), upsertCopied(table, present)];
+      const [free, upsert] = [freeUnique(table, present), upsertCopied(table, present, shardId)];
       return free ? [free, upsert] : [upsert];
     }),
   ];

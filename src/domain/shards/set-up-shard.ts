@@ -2,8 +2,15 @@ import { sql } from "drizzle-orm";
 
 import { COPIED_TABLES } from "../../db/copies/copied-tables.ts";
 import { REFUSALS } from "../../db/copies/refusals.ts";
+import { OWNED_CHANGES_TRIGGER } from "../../db/copies/owned-sql.ts";
 import type { Database } from "../../db/db.ts";
 import { shardCopies } from "../../db/schema/index.ts";
+
+/** Triggers of copied tables that only shards have: their texts by name. */
+export const MADE_TRIGGERS: ReadonlyMap<string, string> = new Map([
+  ...REFUSALS,
+  [OWNED_CHANGES_TRIGGER.name, OWNED_CHANGES_TRIGGER.text],
+]);
 
 /** Triggers of copied tables that change own data. The others keep what a shard does not have: search, totals, images, the log. */
 export const KEPT_TRIGGERS: readonly string[] = [
@@ -36,20 +43,20 @@ const startSequences = (shardId: number) => sql`
 export async function setUpShard(shard: Database, shardId: number): Promise<void> {
   const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
   const kept = JSON.stringify(KEPT_TRIGGERS);
-  const triggers = await shard.all<{ name: string; sql: string }>(sql`
-    select name, sql from sqlite_master
+  const triggers = await shard.all<{ name: string; text: string }>(sql`
+    select name, sql as text from sqlite_master
     where type = 'trigger'
       and tbl_name in (select value from json_each(${names}))
       and name not in (select value from json_each(${kept}))`);
-  const isRefusal = ({ name, sql: text }: { name: string; sql: string }) =>
-    REFUSALS.get(name) === text;
-  const present = new Set(triggers.filter(isRefusal).map(({ name }) => name));
-  const missing = [...REFUSALS].filter(([name]) => !present.has(name));
+  const isMade = ({ name, text }: { name: string; text: string }) =>
+    MADE_TRIGGERS.get(name) === text;
+  const present = new Set(triggers.filter(isMade).map(({ name }) => name));
+  const missing = [...MADE_TRIGGERS].filter(([name]) => !present.has(name));
   const [[state]] = await shard.batch([
     shard.select().from(shardCopies).limit(1),
     shard.textStatement(startSequences(shardId)),
     ...triggers
-      .filter((trigger) => !isRefusal(trigger))
+      .filter((trigger) => !isMade(trigger))
       .map(({ name }) => shard.textStatement(sql`drop trigger if exists ${sql.identifier(name)}`)),
     ...missing.map(([, text]) => shard.textStatement(sql.raw(ifMissing(text)))),
   ]);

@@ -14,11 +14,11 @@ import {
   databases,
   directory,
   expectCopies,
-  failing,
   insertRows,
   NOW,
   SHARDS,
 } from "./three-shards.ts";
+import { failing } from "./intercepted-database.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef01234567";
 const [first, second] = databases as [Database, Database, ...Database[]];

@@ -3,9 +3,8 @@ import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { COPIED_TABLES } from "../../../src/db/copies/copied-tables.ts";
-import { REFUSALS } from "../../../src/db/copies/refusals.ts";
 import type { Database } from "../../../src/db/db.ts";
-import { KEPT_TRIGGERS } from "../../../src/domain/shards/set-up-shard.ts";
+import { KEPT_TRIGGERS, MADE_TRIGGERS } from "../../../src/domain/shards/set-up-shard.ts";
 import { changesOf, drawFrom } from "./directory-changes.ts";
 import {
   clearDatabases,
@@ -14,9 +13,9 @@ import {
   databases,
   directory,
   expectCopies,
-  failing,
   SHARDS,
 } from "./three-shards.ts";
+import { failing } from "./intercepted-database.ts";
 
 beforeEach(clearDatabases);
 
@@ -99,6 +98,7 @@ describe("a copy", () => {
     await directory.run(
       sql`${REPO} values (8, 7, 'r', 'r', 0, 'main', ${crypto.randomUUID()}, 'n', '{}', '{}', 1, 1)`,
     );
+    await directory.run(sql`update repositories set shard = 1 where id = 8`);
     await directory.run(sql`insert into shard_repositories values (1, 8)`);
     await copyAll();
   });
@@ -117,11 +117,33 @@ describe("a copy", () => {
 
   it("keeps what the shard owns", async () => {
     await shard.run(sql`update repositories set open_issue_count = 5, size_bytes = 6 where id = 8`);
-    await directory.run(sql`update repositories set name = 'R', size_bytes = 1 where id = 8`);
+    await directory.run(sql`
+      update repositories set name = 'R', size_bytes = 1, is_empty = 0, updated_at = 2 where id = 8`);
     await copyAll();
     expect(
-      await shard.all(sql`select name, open_issue_count, size_bytes from repositories`),
-    ).toEqual([{ name: "R", open_issue_count: 5, size_bytes: 6 }]);
+      await shard.all(
+        sql`select name, open_issue_count, size_bytes, is_empty, updated_at from repositories`,
+      ),
+    ).toEqual([{ name: "R", open_issue_count: 5, size_bytes: 6, is_empty: 1, updated_at: 2 }]);
+    // The later of both.
+    await shard.run(sql`update repositories set updated_at = 9 where id = 8`);
+    await directory.run(sql`update repositories set name = 'r', updated_at = 3 where id = 8`);
+    await copyAll();
+    expect(await shard.all(sql`select updated_at from repositories`)).toEqual([{ updated_at: 9 }]);
+  });
+
+  it("has what the shard owns as it was when the repository was created", async () => {
+    await directory.run(
+      sql`${REPO} values (9, 7, 's', 's', 0, 'trunk', ${crypto.randomUUID()}, 'n', '{}', '{}', 1, 1)`,
+    );
+    await directory.run(
+      sql`update repositories set shard = 1, is_mirror = 1, origin = '{"url":"u"}' where id = 9`,
+    );
+    await directory.run(sql`insert into shard_repositories values (1, 9)`);
+    await copyAll();
+    expect(
+      await shard.all(sql`select default_branch, is_mirror, origin from repositories where id = 9`),
+    ).toEqual([{ default_branch: "trunk", is_mirror: 1, origin: '{"url":"u"}' }]);
   });
 
   it("of a deleted repository leaves the removal of its rows to the shard", async () => {
@@ -163,13 +185,13 @@ describe("a copy", () => {
     expect(await bound(shard)).toEqual([]);
   });
 
-  it("has no triggers but those that change own data, and those that refuse other writers", async () => {
+  it("has no triggers but those that change own data, and those that only shards have", async () => {
     const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
     const triggers = await shard.all<{ name: string }>(sql`
       select name from sqlite_master
       where type = 'trigger' and tbl_name in (select value from json_each(${names}))`);
     expect(triggers.map(({ name }) => name).toSorted()).toEqual(
-      [...KEPT_TRIGGERS, ...REFUSALS.keys()].toSorted(),
+      [...KEPT_TRIGGERS, ...MADE_TRIGGERS.keys()].toSorted(),
     );
   });
 
@@ -208,5 +230,35 @@ describe("the log of changes", () => {
     expect(logged).toEqual(
       Object.fromEntries(COPIED_TABLES.map((each) => [each.name, each.logged])),
     );
+  });
+
+  it("has changes of what a shard owns for the others alone, where they need it", async () => {
+    await copyAll();
+    await directory.run(sql`
+      insert into users (id, kind, name, lower_name, created_at, updated_at)
+      values (7, 'user', 'ann', 'ann', 1, 1)`);
+    await directory.run(sql`
+      insert into repositories (
+        id, owner_id, name, lower_name, is_private, default_branch, shard, pull_settings,
+        issue_settings, created_at, updated_at
+      ) values (8, 7, 'r', 'r', 0, 'main', 1, '{}', '{}', 1, 1)`);
+    await directory.run(sql`insert into shard_repositories values (2, 8)`);
+    await directory.run(sql`delete from copied_changes`);
+    const entered = () => directory.all(sql`select "key", shard_id from copied_changes`);
+    await directory.run(sql`update repositories set size_bytes = 9, is_empty = is_empty`);
+    expect(await entered()).toEqual([]);
+    await directory.run(sql`update repositories set is_empty = 0`);
+    expect(await entered()).toEqual([{ key: "[8]", shard_id: 2 }]);
+  });
+
+  it("has a trigger for each of these columns", async () => {
+    const [trigger] = await directory.all<{ text: string }>(sql`
+      select sql as text from sqlite_master where name = 'repositories_owned_update'`);
+    const [, columns = ""] = /UPDATE OF ([^]*?) ON/.exec(trigger?.text ?? "") ?? [];
+    const table = COPIED_TABLES.find(({ name }) => name === "repositories");
+    expect(columns.replaceAll("`", "").split(", ")).toEqual(table?.loggedElsewhere);
+    for (const column of table?.loggedElsewhere ?? []) {
+      expect(trigger?.text).toContain(`new.\`${column}\` IS NOT old.\`${column}\``);
+    }
   });
 });

@@ -158,6 +158,10 @@ export function changesOf(
       ),
     () =>
       db.run(
+        sql`update repositories set default_branch = ${next()} where id = ${any("repositories")}`,
+      ),
+    () =>
+      db.run(
         sql`update repositories set is_private = 1 - is_private where id = ${any("repositories")}`,
       ),
     run(

@@ -26,8 +26,11 @@ const NAMES = new Map([
   ["teams", "teams"],
 ]);
 
+const OWNED = new Map([["teams", new Set(["count", "usedAt", "used_at"])]]);
+const TABLES = { names: NAMES, sides: SIDES, owned: OWNED };
+
 const crossingsOf = (files: Record<string, string>) =>
-  Object.fromEntries(findCrossings(new Map(Object.entries(files)), { names: NAMES, sides: SIDES }));
+  Object.fromEntries(findCrossings(new Map(Object.entries(files)), TABLES));
 
 const IMPORTS = `import { users } from "../db/schema/accounts.ts";
 import { issues, timelineEntries as entries } from "../db/schema/issues.ts";
@@ -130,6 +133,41 @@ export const list = (db) => db.select().from(issues).where(fragment("a"));`;
     });
   });
 
+  describe("where a copied table is updated with own ones", () => {
+    const namesWith = (statement: string) => {
+      const text = `${IMPORTS}import { teams } from "../db/schema/teams.ts";
+export const write = (db, rest) => db.batch([db.update(issues).set({}), ${statement}]);`;
+      return Object.keys(crossingsOf({ "src/domain/a.ts": text }));
+    };
+
+    it.each([
+      "db.update(teams).set({ count })",
+      "db.update(teams).set({ count: sql`${teams.count} + max(1, ${n})`, usedAt: 1 }).where(is(1, 2))",
+      "db.update(teams).set({ usedAt, ...(isCounted && { count: teams.count }) })",
+      "db\n    .update(teams)\n    .set({\n      count: 1,\n    })",
+      "sql`update teams set count = 1, used_at = max(1, 2) where name = 1, name = 2`",
+      "sql`update teams set (count, used_at) = (select 1, name from teams) where name = 1`",
+    ])("are not updates of columns that the shard owns: %s", (statement) => {
+      expect(namesWith(statement)).toEqual([]);
+    });
+
+    it.each([
+      "db.update(teams).set({ count, name: 1 })",
+      "db.update(teams).set({ count, ...(isNamed && { name }) })",
+      "db.update(teams).set({ count, ...rest })",
+      "db.update(teams).set(rest)",
+      "db.update(teams).set({ count }), db.update(teams).set({ name })",
+      "db.insert(teams).values({ count })",
+      "db.delete(teams)",
+      "sql`update teams set count = 1, name = 2`",
+      "sql`update teams set (count, name) = (1, 2)`",
+      "sql`update teams set ${rest}`",
+      "sql`insert into teams (count) values (1)`",
+    ])("are all others: %s", (statement) => {
+      expect(namesWith(statement)).toEqual(["src/domain/a.ts write"]);
+    });
+  });
+
   it("are found where a table is spread", () => {
     const text = `${IMPORTS}
 export const both = (db) => db.select({ ...issues, ...users }).from(view);`;
@@ -179,7 +217,7 @@ CREATE TRIGGER gone AFTER INSERT ON issues BEGIN DELETE FROM users; END;
 CREATE TRIGGER kept AFTER INSERT ON issues BEGIN DELETE FROM timeline_entries; END;`,
       "DROP TRIGGER gone;",
     ];
-    expect(findTriggers(migrations, SIDES)).toEqual(["counted: issues repositories"]);
+    expect(findTriggers(migrations, TABLES)).toEqual(["counted: issues repositories"]);
   });
 
   it("are not triggers of a copied table, which fire where the copy is, but those that write it", () => {
@@ -190,7 +228,22 @@ CREATE TRIGGER asked AFTER INSERT ON issues WHEN new.n > (SELECT 1 FROM teams) B
 --> statement-breakpoint
 CREATE TRIGGER counted AFTER INSERT ON issues BEGIN UPDATE teams SET n = n + 1; END;`,
     ];
-    expect(findTriggers(migrations, SIDES)).toEqual(["counted: issues teams"]);
+    expect(findTriggers(migrations, TABLES)).toEqual(["counted: issues teams"]);
+  });
+
+  it("are not triggers that write columns of a copied table which the shard owns", () => {
+    const migrations = [
+      `CREATE TRIGGER counted AFTER INSERT ON issues BEGIN
+	UPDATE \`teams\` SET \`count\` = \`count\` + CASE WHEN new.n THEN 1 ELSE max(2, 3) END, used_at = 1 WHERE \`id\` = new.\`n\`;
+	UPDATE milestones SET name = 1;
+END;
+--> statement-breakpoint
+CREATE TRIGGER named AFTER INSERT ON issues BEGIN
+	UPDATE teams SET count = 1;
+	UPDATE teams SET count = 1, name = 2;
+END;`,
+    ];
+    expect(findTriggers(migrations, TABLES)).toEqual(["named: issues teams"]);
   });
 });
 

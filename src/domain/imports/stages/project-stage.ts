@@ -24,18 +24,15 @@ export async function importProject(job: ImportJob): Promise<void> {
     ? project.website.slice(0, WEBSITE_LENGTH_MAX).toWellFormed()
     : "";
   const { description: own, website: ownSite } = repositories;
-  await job.commit(
-    [
-      ctx.db
-        .update(repositories)
-        .set({
-          description: sql`iif(${own} = '', ${description}, ${own})`,
-          website: sql`iif(${ownSite} = '', ${website}, ${ownSite})`,
-        })
-        .where(eq(repositories.id, repo.row.id)),
-    ],
-    { ...job.nextStage(), progress: job.counted(1) },
-  );
+  // These belong to the first database. Before the stage ends, so that a job that dies in between is repeated.
+  await ctx.directory
+    .update(repositories)
+    .set({
+      description: sql`iif(${own} = '', ${description}, ${own})`,
+      website: sql`iif(${ownSite} = '', ${website}, ${ownSite})`,
+    })
+    .where(eq(repositories.id, repo.row.id));
+  await job.commit([], { ...job.nextStage(), progress: job.counted(1) });
 }
 
 /** The topics that a repository can have here. */
