@@ -8,6 +8,7 @@ import type { Ctx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import type { D1 } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
+import { catchUpShards } from "./domain/shards/copy-to-shards.ts";
 import { USER_AGENT } from "./domain/version.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
@@ -65,6 +66,16 @@ export class Setup extends WorkerEntrypoint<Env> {
   }): Promise<{ created: boolean }> {
     const ctx = openSystemCtx(this.env, configOf(this.env), this.ctx);
     return createFirstAdministrator(ctx, account);
+  }
+
+  /**
+   * Sets up all shards, and copies the next rows to them; to be repeated until `isCurrent`.
+   *
+   * @throws Error if a shard has no database, or that of another shard.
+   */
+  async copyToShards(): Promise<{ isCurrent: boolean }> {
+    const ctx = openSystemCtx(this.env, configOf(this.env), this.ctx);
+    return { isCurrent: await catchUpShards(ctx) };
   }
 }
 

@@ -2,16 +2,7 @@ import { randomBytes } from "node:crypto";
 
 import { reasonOf, Refusal } from "../refusal.ts";
 import type { Settings } from "./settings.ts";
-
-/** The Worker's entrypoint for the first start (src/worker.ts): the Worker that verifies passwords also hashes them. */
-export type Setup = {
-  /** Does nothing if an administrator exists. */
-  createFirstAdministrator(account: {
-    name: string;
-    password: string;
-    email: string;
-  }): Promise<{ created: boolean }>;
-};
+import type { Setup } from "./setup.ts";
 
 /** An administrator created by this start. */
 export type FirstAdministrator = {

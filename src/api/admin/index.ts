@@ -4,6 +4,7 @@ import { cron } from "./cron.ts";
 import { adminEmails } from "./emails.ts";
 import { userKeys } from "./keys.ts";
 import { adminRepositories } from "./repositories.ts";
+import { adminShards } from "./shards.ts";
 import { secondFactors } from "./second-factors.ts";
 import { unadopted } from "./unadopted.ts";
 import { adminUsers } from "./users.ts";
@@ -18,5 +19,6 @@ export const adminRoutes = [
   adminEmails,
   cron,
   adminAudit,
+  adminShards,
   unadopted,
 ];

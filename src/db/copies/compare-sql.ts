@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 
 import type { CopyKey } from "../schema/index.ts";
 import type { CopiedTable } from "./copied-tables.ts";
-import { columnOf, copiedValue, hasKey, isOfShard, list, name } from "./copy-sql.ts";
+import { columnOf, copiedValue, hasKey, isOfShard, sqlList, sqlName } from "./copy-sql.ts";
 
 /** Rows of a page, and repositories of a page of a table about them. */
 const ROWS_AT_ONCE = 500;
@@ -33,7 +33,7 @@ export function compareKey(
 ): SQL {
   if (key === null) return sql`1`;
   const values = key.map((value) => sql`${value}`);
-  return sql`(${list(columns)}) ${sql.raw(operator)} (${list(values)})`;
+  return sql`(${sqlList(columns)}) ${sql.raw(operator)} (${sqlList(values)})`;
 }
 
 const isWithin = (columns: readonly SQL[], { after, end }: CopyRange): SQL =>
@@ -44,14 +44,14 @@ export function selectRangeEnd(table: CopiedTable, shardId: number, after: CopyK
   if (table.repository !== undefined) {
     return sql`
       select json_array(repo_id) as "end" from shard_repositories
-      where shard_id = ${shardId} and ${compareKey([name("repo_id")], ">", after)}
+      where shard_id = ${shardId} and ${compareKey([sqlName("repo_id")], ">", after)}
       order by repo_id limit 1 offset ${REPOSITORIES_AT_ONCE - 1}`;
   }
-  const key = table.key.map(name);
+  const key = table.key.map(sqlName);
   return sql`
-    select json_array(${list(key)}) as "end" from ${name(table.name)}
+    select json_array(${sqlList(key)}) as "end" from ${sqlName(table.name)}
     where ${compareKey(key, ">", after)}
-    order by ${list(key)} limit 1 offset ${ROWS_AT_ONCE - 1}`;
+    order by ${sqlList(key)} limit 1 offset ${ROWS_AT_ONCE - 1}`;
 }
 
 /** Selects rows of a range, or of keys, as a shard is to have them. */
@@ -67,7 +67,7 @@ export function selectOriginals(
   if (table.repository === undefined) return selectRows(table, value, inRange(table, which));
   const repositories = sql`
     select repo_id from shard_repositories
-    where shard_id = ${shardId} and ${isWithin([name("repo_id")], which)}`;
+    where shard_id = ${shardId} and ${isWithin([sqlName("repo_id")], which)}`;
   return selectRows(table, value, sql`${columnOf(table, table.repository)} in (${repositories})`);
 }
 
@@ -94,10 +94,10 @@ const inRange = (table: CopiedTable, range: CopyRange): SQL =>
 function selectRows(table: CopiedTable, value: (column: string) => SQL, where: SQL): SQL {
   const parts: SQL[] = [];
   for (let at = 0; at < table.logged.length; at += ARGUMENTS_MAX) {
-    parts.push(sql`json_array(${list(table.logged.slice(at, at + ARGUMENTS_MAX).map(value))})`);
+    parts.push(sql`json_array(${sqlList(table.logged.slice(at, at + ARGUMENTS_MAX).map(value))})`);
   }
   const key = table.key.map((column) => columnOf(table, column));
   return sql`
-    select json_array(${list(key)}) as "key", json_array(${list(parts)}) as "row"
-    from ${name(table.name)} where ${where}`;
+    select json_array(${sqlList(key)}) as "key", json_array(${sqlList(parts)}) as "row"
+    from ${sqlName(table.name)} where ${where}`;
 }

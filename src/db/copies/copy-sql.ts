@@ -8,17 +8,19 @@ export type KeysByTable = ReadonlyMap<string, readonly string[]>;
 /** A row of a copied table: values by the names of columns. */
 export type CopiedRow = Readonly<Record<string, string | number | null>>;
 
-export const name = (identifier: string): SQL => sql.identifier(identifier).getSQL();
-export const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
+export const sqlName = (identifier: string): SQL => sql.identifier(identifier).getSQL();
+export const sqlList = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
 export const columnOf = ({ name: table }: CopiedTable, column: string): SQL =>
-  sql`${name(table)}.${name(column)}`;
+  sql`${sqlName(table)}.${sqlName(column)}`;
 
 /** Whether a row is one of those with these keys. */
 export function hasKey(table: CopiedTable, keys: readonly string[]): SQL {
   const values = table.key.map((_, at) => sql`json_extract(value, ${sql.raw(`'$[${at}]'`)})`);
   const key = table.key.map((column) => columnOf(table, column));
   // Each element is the text of a key, so that it is the same as in the log.
-  return sql`(${list(key)}) in (select ${list(values)} from json_each(${JSON.stringify(keys)}))`;
+  return sql`(${sqlList(key)}) in (
+    select ${sqlList(values)} from json_each(${JSON.stringify(keys)})
+  )`;
 }
 
 /** Whether the shard gets the row: all rows, or those about repositories that it has. */
@@ -26,7 +28,7 @@ export function isOfShard({ name: table, repository }: CopiedTable, shardId: num
   if (repository === undefined) return sql`1`;
   return sql`exists (
     select 1 from shard_repositories
-    where shard_id = ${shardId} and repo_id = ${name(table)}.${name(repository)}
+    where shard_id = ${shardId} and repo_id = ${sqlName(table)}.${sqlName(repository)}
   )`;
 }
 
@@ -42,7 +44,7 @@ function isCopied(table: CopiedTable, keys: KeysByTable, shardId: number): SQL {
     for (const { column, to } of child.references) {
       if (to !== table.name || !isReached(child, keys)) continue;
       reasons.push(sql`${columnOf(table, "id")} in (
-        select ${columnOf(child, column)} from ${name(child.name)}
+        select ${columnOf(child, column)} from ${sqlName(child.name)}
         where ${isCopied(child, keys, shardId)}
       )`);
     }
@@ -74,10 +76,10 @@ export function copiedValue(table: CopiedTable, column: string, shardId: number)
 /** The rows that a shard gets of a table. */
 export function selectCopied(table: CopiedTable, keys: KeysByTable, shardId: number): SQL {
   const columns = table.columns.map(
-    (column) => sql`${copiedValue(table, column, shardId)} as ${name(column)}`,
+    (column) => sql`${copiedValue(table, column, shardId)} as ${sqlName(column)}`,
   );
   return sql`
-    select ${list(columns)} from ${name(table.name)}
+    select ${sqlList(columns)} from ${sqlName(table.name)}
     where ${isCopied(table, keys, shardId)}`;
 }
 
@@ -87,7 +89,7 @@ export const selectLaterKeys = (
   keys: readonly string[],
   { shardId, changeId }: { shardId: number; changeId: number },
 ): SQL => sql`
-  select value as ${name("key")} from json_each(${JSON.stringify(keys)})
+  select value as ${sqlName("key")} from json_each(${JSON.stringify(keys)})
   where exists (
     select 1 from copied_changes
     where table_name = ${table} and copied_changes.key = value
@@ -105,7 +107,7 @@ export const insertChanges = (
 
 /** Deletes rows of a copy. */
 export const deleteCopied = (table: CopiedTable, keys: readonly string[]): SQL =>
-  sql`delete from ${name(table.name)} where ${hasKey(table, keys)}`;
+  sql`delete from ${sqlName(table.name)} where ${hasKey(table, keys)}`;
 
 /**
  * Takes the unique values of rows from whoever has them in the copy: from the rows themselves, since they may exchange them, and from others,
@@ -118,10 +120,10 @@ export function freeUnique(table: CopiedTable, rows: readonly CopiedRow[]): SQL 
   const isSame = [column, ...within].map((each) => sql`${columnOf(table, each)} = ${value(each)}`);
   const holders = (condition: SQL) => sql`
     select ${columnOf(table, "id")} from json_each(${JSON.stringify(rows)})
-    join ${name(table.name)} on ${condition}`;
+    join ${sqlName(table.name)} on ${condition}`;
   // No name has a space.
   return sql`
-    update ${name(table.name)} set ${name(column)} = ' ' || id
+    update ${sqlName(table.name)} set ${sqlName(column)} = ' ' || id
     where id in (
       ${holders(sql`${columnOf(table, "id")} = ${value("id")}`)}
       where ${columnOf(table, column)} <> ${value(column)}
@@ -133,23 +135,23 @@ export function freeUnique(table: CopiedTable, rows: readonly CopiedRow[]): SQL 
 
 /** Inserts rows into the copy of a shard, or overwrites the columns that are copied and that the shard does not own. */
 export function upsertCopied(table: CopiedTable, rows: readonly CopiedRow[], shardId: number): SQL {
-  const columns = table.columns.map(name);
+  const columns = table.columns.map(sqlName);
   const values = table.columns.map(
     (column) => sql`json_extract(value, ${sql.raw(`'$.${column}'`)})`,
   );
   const changes = table.columns.map(
-    (column) => sql`${name(column)} = ${updatedValue(table, column, shardId)}`,
+    (column) => sql`${sqlName(column)} = ${updatedValue(table, column, shardId)}`,
   );
   return sql`
-    insert into ${name(table.name)} (${list(columns)})
-    select ${list(values)} from json_each(${JSON.stringify(rows)})
+    insert into ${sqlName(table.name)} (${sqlList(columns)})
+    select ${sqlList(values)} from json_each(${JSON.stringify(rows)})
     where true
-    on conflict (${list(table.key.map(name))}) do update set ${list(changes)}`;
+    on conflict (${sqlList(table.key.map(sqlName))}) do update set ${sqlList(changes)}`;
 }
 
 /** The new value of a column of a row that the copy has. */
 function updatedValue(table: CopiedTable, column: string, shardId: number): SQL {
-  const [present, copied] = [columnOf(table, column), sql`excluded.${name(column)}`];
+  const [present, copied] = [columnOf(table, column), sql`excluded.${sqlName(column)}`];
   if (!table.owned.includes(column)) return copied;
   // During a move one of them names the other shard, and the move writes what is owned.
   const isOwner = sql`${shardId} in (${columnOf(table, "shard")}, excluded.shard)`;

@@ -28,6 +28,8 @@ export const shards = sqliteTable("shards", {
   /** The size of its database at `measuredAt`. */
   sizeBytes: integer().notNull().default(0),
   measuredAt: integer(),
+  /** Repositories whose own data is here. Maintained by triggers. */
+  repositoryCount: integer().notNull().default(0),
   createdAt: integer().notNull(),
 });
 export type Shard = typeof shards.$inferSelect;

@@ -20,7 +20,7 @@ import { only } from "../../lib/only.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { chooseShard } from "../shards/choose-shard.ts";
-import { copyToShard } from "../shards/copy-to-shards.ts";
+import { copyNow } from "../shards/copy-now.ts";
 import { copyDefaultHooks } from "./copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 import { limitReached, withinLimit } from "./repository-limit.ts";
@@ -170,10 +170,10 @@ export async function insertRepository(
 
 /** Writes the first own data of a new repository to its shard, after the copy of its row. */
 async function insertOwn(ctx: Ctx, repo: Repository, toOwn: ToOwn): Promise<void> {
-  const { directory, now } = ctx;
+  const { directory } = ctx;
   const db = ctx.openShard(repo.shard);
   try {
-    await copyToShard(directory, { id: repo.shard, db }, now);
+    await copyNow(directory, ctx, [repo.shard]);
     const [first, ...rest] = toOwn({ ...ctx, db }, sql<number>`${repo.id}`);
     if (first) await db.batch([first, ...rest]);
   } catch (error) {

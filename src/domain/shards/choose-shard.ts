@@ -17,25 +17,20 @@ const openShards = prepare((db) =>
 );
 
 /**
- * Chooses the shard of a new repository. A fork goes where its parent is, since a pull request reads both: into the first database,
- * too, which is always open. Any other goes to the emptier one of two open shards that are drawn: the emptiest of all would
- * take all repositories until it is measured again.
+ * Chooses the shard of a new repository, but for a fork, which comes to the shard of its parent. The emptier one of two open shards that
+ * are drawn: the emptiest of all would take all repositories until it is measured again.
  *
  * Cost: one round trip of the first database where the Worker has shards, otherwise none.
  *
  * @param ctx `directory` is the first database.
- * @param parent The repository that is forked.
  * @returns 0, which is the first database, if no shard is open.
  */
 export async function chooseShard(
   ctx: { readonly directory: Database } & Pick<Ctx, "openShards">,
-  parent?: { readonly shard: number },
 ): Promise<number> {
   const databases = ctx.openShards();
-  if (databases.size === 0 || parent?.shard === 0) return 0;
-  const open = (await openShards(ctx.directory, {})).filter(({ id }) => databases.has(id));
-  const isParentOpen = open.some(({ id }) => id === parent?.shard);
-  return parent && isParentOpen ? parent.shard : drawShard(open);
+  if (databases.size === 0) return 0;
+  return drawShard((await openShards(ctx.directory, {})).filter(({ id }) => databases.has(id)));
 }
 
 /**

@@ -33,13 +33,14 @@ export async function compareCopies(
 ): Promise<void> {
   const databases = openShards();
   if (databases.size === 0) return;
+  const ids = JSON.stringify([...databases.keys()]);
   const due = await directory
     .select()
     .from(shards)
     .where(
       sql`${shards.seededAt} is not null
         and coalesce(${shards.comparedAt}, 0) <= ${now - EVERY_MS}
-        and ${shards.id} in (select value from json_each(${JSON.stringify([...databases.keys()])}))`,
+        and ${shards.id} in (select value from json_each(${ids}))`,
     )
     .orderBy(asc(sql`coalesce(${shards.comparedAt}, 0)`), shards.id)
     .limit(SHARDS_AT_ONCE);

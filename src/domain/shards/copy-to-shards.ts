@@ -39,15 +39,33 @@ export async function copyToShards({ directory: db, openShards, now }: Ctx): Pro
 }
 
 /**
+ * Brings the copies in all shards up to date, for a start of the service, which must not begin without them.
+ *
+ * @returns Whether they have everything; otherwise it is to be repeated.
+ * @throws Error if a shard has no database, or that of another shard.
+ */
+export async function catchUpShards({ directory, openShards, now }: Ctx): Promise<boolean> {
+  const databases = openShards();
+  const known = await directory.select({ id: shards.id }).from(shards).orderBy(shards.id);
+  const missing = known.find(({ id }) => !databases.has(id));
+  if (missing) throw new Error(`shard ${missing.id} has no database`);
+  const areCurrent = await Promise.all(
+    [...databases].map(([id, shard]) => copyToShard(directory, { id, db: shard }, now)),
+  );
+  return areCurrent.every(Boolean);
+}
+
+/**
  * Brings the copies of one shard up to date, and enters a new one. Safe to repeat and to run concurrently.
  *
  * @param directory The first database, from its primary.
+ * @returns Whether it has everything.
  */
 export async function copyToShard(
   directory: Database,
   { id, db: shard }: { id: number; db: Database },
   now: number,
-): Promise<void> {
+): Promise<boolean> {
   await setUpShard(shard, id);
   await directory.insert(shards).values({ id, createdAt: now }).onConflictDoNothing();
   let isSeeded = false;
@@ -60,6 +78,7 @@ export async function copyToShard(
       .update(shards)
       .set({ copiedChangeId: log?.end ?? shards.copiedChangeId })
       .where(eq(shards.id, id));
-    return;
+    return true;
   }
+  return false;
 }

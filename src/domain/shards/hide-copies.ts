@@ -6,6 +6,7 @@ import { insertChanges } from "../../db/copies/copy-sql.ts";
 import type { Database } from "../../db/db.ts";
 import { repositories, shardCopies, shardRepositories } from "../../db/schema/index.ts";
 import { settled } from "../../lib/settled.ts";
+import { copyNow } from "./copy-now.ts";
 
 /**
  * Makes the copies of a repository private, and then lets `change` make it private in the first database. If that fails, the copies
@@ -20,10 +21,10 @@ import { settled } from "../../lib/settled.ts";
  */
 export async function hideCopiesBefore<T>(
   directory: Database,
-  { openShards }: Pick<Ctx, "openShards">,
+  ctx: Pick<Ctx, "openShards" | "defer" | "now">,
   { repoId, change }: { repoId: number; change: () => Promise<T> },
 ): Promise<T> {
-  const databases = openShards();
+  const databases = ctx.openShards();
   if (databases.size === 0) return change();
   const copies = await directory
     .select({ shardId: shardRepositories.shardId })
@@ -34,10 +35,11 @@ export async function hideCopiesBefore<T>(
     return await change();
   } catch (error) {
     const key = JSON.stringify([repoId]);
-    const restored = copies.map(({ shardId }) =>
-      directory.run(insertChanges(copiedTable("repositories"), [key], shardId)),
+    const ids = copies.map(({ shardId }) => shardId);
+    await Promise.allSettled(
+      ids.map((id) => directory.run(insertChanges(copiedTable("repositories"), [key], id))),
     );
-    await Promise.allSettled(restored);
+    await copyNow(directory, ctx, ids);
     throw error;
   }
 }

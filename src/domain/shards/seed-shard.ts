@@ -2,7 +2,7 @@ import { eq, sql } from "drizzle-orm";
 
 import { COPIED_TABLES, type CopiedTable } from "../../db/copies/copied-tables.ts";
 import { compareKey } from "../../db/copies/compare-sql.ts";
-import { insertChanges, list, name } from "../../db/copies/copy-sql.ts";
+import { insertChanges, sqlList, sqlName } from "../../db/copies/copy-sql.ts";
 import { type Database, isViolation, onlyWhile } from "../../db/db.ts";
 import { type CopyKey, shards } from "../../db/schema/index.ts";
 
@@ -60,10 +60,10 @@ export async function seedShard(
 }
 
 function selectKeys(table: CopiedTable, after: CopyKey | null) {
-  const key = table.key.map(name);
+  const key = table.key.map(sqlName);
   return sql`
-    select json_array(${list(key)}) as "key" from ${name(table.name)}
+    select json_array(${sqlList(key)}) as "key" from ${sqlName(table.name)}
     where ${compareKey(key, ">", after)}
-    order by ${list(key)}
+    order by ${sqlList(key)}
     limit ${ROWS_AT_ONCE}`;
 }

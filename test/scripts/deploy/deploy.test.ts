@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { withDatabaseIds } from "../../scripts/deploy/database-ids.ts";
-import { resourcesOf } from "../../scripts/deploy/resources.ts";
-import { run } from "../../scripts/tools/run.ts";
+import { withDatabaseIds } from "../../../scripts/deploy/database-ids.ts";
+import { resourcesOf } from "../../../scripts/deploy/resources.ts";
+import { run } from "../../../scripts/tools/run.ts";
 
 describe("npm run deploy -- --dry-run", () => {
   it("prints its commands, the migrations before the Worker", async () => {
@@ -11,10 +11,35 @@ describe("npm run deploy -- --dry-run", () => {
     const lines = output.trim().split("\n");
     expect(code).toBe(0);
     expect(lines[0]).toBe("wrangler d1 info edgeforge || wrangler d1 create edgeforge");
-    expect(lines.slice(-2)).toEqual([
+    expect(lines.slice(-3)).toEqual([
       "wrangler d1 migrations apply edgeforge --remote -c wrangler.deploy.toml",
+      "wrangler d1 migrations apply edgeforge-shard-<number> --remote -c wrangler.deploy.toml  # for each shard that the account has",
       "wrangler deploy -c wrangler.deploy.toml",
     ]);
+    expect(output).not.toContain("d1 create edgeforge-shard");
+  });
+
+  it("prints the databases of shards that it would create", async () => {
+    const { output } = await run("node", ["scripts/deploy.ts", "--dry-run", "--shards", "2"]);
+
+    expect(output.match(/^wrangler d1 create .*$/gm)).toEqual([
+      "wrangler d1 create edgeforge-shard-1  # unless the account has it",
+      "wrangler d1 create edgeforge-shard-2  # unless the account has it",
+    ]);
+  });
+
+  it.each([
+    [["--shard", "2"], "Unknown option '--shard'"],
+    [["--shards", "-2"], "Option '--shards"],
+    [["--shards", "two"], '--shards must be a whole number from 0 to 1000, not "two"'],
+    [["--shards", "1001"], '--shards must be a whole number from 0 to 1000, not "1001"'],
+    [["2"], "Unexpected argument '2'"],
+  ])("refuses %j, in one line", async (args, message) => {
+    const { code, output } = await run("node", ["scripts/deploy.ts", "--dry-run", ...args]);
+
+    expect(code).toBe(1);
+    expect(output).toContain(message);
+    expect(output.trim()).not.toContain("\n");
   });
 });
 

@@ -1,0 +1,1 @@
+ALTER TABLE `shards` ADD `repository_count` integer DEFAULT 0 NOT NULL;

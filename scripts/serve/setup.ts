@@ -1,0 +1,11 @@
+/** The Worker's entrypoint for a start (src/worker.ts). */
+export type Setup = {
+  /** Does nothing if an administrator exists. The Worker that verifies passwords also hashes them. */
+  createFirstAdministrator(account: {
+    name: string;
+    password: string;
+    email: string;
+  }): Promise<{ created: boolean }>;
+  /** Sets up all shards, and copies the next rows to them. */
+  copyToShards(): Promise<{ isCurrent: boolean }>;
+};
