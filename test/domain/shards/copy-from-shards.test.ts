@@ -262,6 +262,19 @@ describe("what shards own, in the first database", () => {
     expect(await notes(shard1)).toEqual([]);
   });
 
+  it("leaves a later time of a change in the first database", async () => {
+    await directory.run(sql`update repositories set updated_at = 9`);
+    const times = () => directory.all(sql`select updated_at from repositories where id = 3`);
+    for (const [time, after] of [
+      [5, 9],
+      [11, 11],
+    ]) {
+      await shard1.run(sql`update repositories set updated_at = ${time} where id = 3`);
+      await copyFromShards(ctxOf());
+      expect(await times()).toEqual([{ updated_at: after }]);
+    }
+  });
+
   it("goes with a deleted repository", async () => {
     await shard1.run(sql`update repositories set size_bytes = 5 where id = 3`);
     await directory.run(sql`delete from repositories where id = 3`);
