@@ -271,6 +271,8 @@ const Variables = z.object({
   WEBHOOKS_MAX: count(100, 1, 1000),
   /** Retention of webhook deliveries, with their requests and responses, in days. */
   WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
+  /** Retention of events in streams and feeds, in days; 0 keeps them for ever. */
+  EVENT_RETENTION_DAYS: count(0, 0, 36_500),
   /** Whether repositories can be taken over from elsewhere: by migration, as mirrors, and from exports. */
   DISABLE_MIGRATIONS: flag(false),
   /** Seconds for which a request for a migration waits for its end, before it answers that it goes on. */
@@ -452,6 +454,8 @@ export interface Config {
   areWebhooksDisabled: boolean;
   hookCountMax: number;
   deliveryDays: number;
+  /** Days after which events are deleted; 0 keeps them. */
+  eventDays: number;
   areMigrationsDisabled: boolean;
   migrationWaitMs: number;
   mirrors: MirrorSettings;
@@ -544,6 +548,7 @@ export function parseConfig(env: object): Config {
     areWebhooksDisabled: variables.DISABLE_WEBHOOKS,
     hookCountMax: variables.WEBHOOKS_MAX,
     deliveryDays: variables.WEBHOOK_DELIVERY_DAYS,
+    eventDays: variables.EVENT_RETENTION_DAYS,
     areMigrationsDisabled: variables.DISABLE_MIGRATIONS,
     migrationWaitMs: variables.MIGRATION_WAIT_SECONDS * 1000,
     mirrors: {

@@ -278,6 +278,10 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 36500",
     values: wrongNumbers("0", "36501"),
   },
+  EVENT_RETENTION_DAYS: {
+    allowed: "a whole number from 0 to 36500",
+    values: wrongNumbers("-1", "36501"),
+  },
   MAIL_FROM: {
     allowed: "an e-mail address, or empty",
     values: ["forge", "Forge <forge@a.example>", "forge@a.example ", "a@b@c"],

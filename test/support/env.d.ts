@@ -25,6 +25,7 @@ declare global {
       OPERATOR: Fetcher;
       /** A database for the test of the migrations alone. */
       MIGRATED_DB: D1Database;
+      MIGRATED_SHARD_DB: D1Database;
       /** The first database and the shards of the tests of many databases. */
       DIRECTORY_DB: D1Database;
       /** `DB` under another name: the database of repositories' own data. */

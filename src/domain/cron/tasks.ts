@@ -5,6 +5,7 @@ import { sweepAudit } from "../audit/sweep-audit.ts";
 import { removeLooseAttachments } from "../attachments/remove-loose-attachments.ts";
 import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
+import { sweepEvents } from "../events/sweep-events.ts";
 import { maintainDeleted } from "../git/maintain-deleted.ts";
 import { sendDueImports } from "../imports/send-due-imports.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
@@ -54,6 +55,7 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "delete_unused_packages", schedule: EVERY_TEN_MINUTES, run: removeLooseBlobs },
   { name: "cleanup_packages", schedule: EVERY_TEN_MINUTES, run: cleanUpPackages },
   { name: "delete_unused_images", schedule: EVERY_TEN_MINUTES, run: sweepImages },
+  { name: "delete_old_actions", schedule: EVERY_TEN_MINUTES, run: sweepEvents },
   { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
   { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },
   { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },

@@ -17,7 +17,8 @@ const MESSAGE_OVERHEAD_BYTES = 200;
 const ROUNDS_MAX = 20;
 
 const CURSOR = "forwarding";
-const isCursor = eq(eventCursors.name, CURSOR);
+/** Selects the position up to which events are forwarded. */
+export const isForwardingCursor = eq(eventCursors.name, CURSOR);
 
 /**
  * Forwards all events recorded since the last run to the operator's queue, if one is configured.
@@ -57,7 +58,7 @@ async function forwardAll(
     const advanced = await ctx.db
       .update(eventCursors)
       .set({ lastId: nextId })
-      .where(and(isCursor, eq(eventCursors.lastId, lastId)))
+      .where(and(isForwardingCursor, eq(eventCursors.lastId, lastId)))
       .returning();
     // A concurrent run sent this batch as well: read the events behind its cursor.
     if (advanced.length === 0) return true;
@@ -92,7 +93,7 @@ async function readWaiting({ db, config }: Ctx) {
       { name: CURSOR, lastId: sql`coalesce(max(${events.id}), 0)` },
       sql`from ${events} where true`,
     ).onConflictDoNothing(),
-    db.select().from(eventCursors).where(isCursor),
+    db.select().from(eventCursors).where(isForwardingCursor),
     db
       .select({
         event: columnsOf(events, "e"),
@@ -109,7 +110,7 @@ async function readWaiting({ db, config }: Ctx) {
       .leftJoin(users, eq(users.id, events.actorId))
       .leftJoin(owners, eq(owners.id, events.ownerId))
       .leftJoin(repositories, eq(repositories.id, events.repoId))
-      .where(gt(events.id, sql`(select last_id from ${eventCursors} where ${isCursor})`))
+      .where(gt(events.id, sql`(select last_id from ${eventCursors} where ${isForwardingCursor})`))
       .orderBy(asc(events.id))
       .limit(MESSAGES_MAX),
   ]);

@@ -10,7 +10,7 @@ import type { Listed, Slice } from "../slice.ts";
 
 /** Lists the databases besides the first, by number. */
 export async function listShards(ctx: Ctx, { size, offset }: Slice): Promise<Listed<ShardEntry>> {
-  const { db } = ctx;
+  const { directory: db } = ctx;
   const [items, [counted]] = await db.batch([allShards(db, { size, offset }), shardCount(db, {})]);
   const databases = ctx.openShards();
   return { items: items.map((each) => toEntry(each, databases)), total: counted?.total ?? 0 };
@@ -33,7 +33,7 @@ const shardCount = prepare((db) =>
  * @throws Failure `not_found` for an unknown shard.
  */
 export async function setShardOpen(ctx: Ctx, id: number, isOpen: boolean): Promise<ShardEntry> {
-  const { db } = ctx;
+  const { directory: db } = ctx;
   const [, , [shard]] = await db.batch([
     db
       .update(shards)

@@ -17,8 +17,7 @@ for (const database of [env.DIRECTORY_DB, env.TEST_SHARD_1, env.TEST_SHARD_2]) {
 
 const BINDINGS = { DB: env.DIRECTORY_DB, SHARD_1: env.TEST_SHARD_1, SHARD_2: env.TEST_SHARD_2 };
 
-const ctxAt = (now: number, bindings: Partial<Env> & object = BINDINGS) =>
-  systemCtx({ ...bindings }, now);
+const ctxAt = (now: number, bindings: object = BINDINGS) => systemCtx({ ...bindings }, now);
 
 const all = () => directory.select().from(shards).orderBy(asc(shards.id));
 
