@@ -59,6 +59,86 @@ async function insertEarlierEvents(): Promise<void> {
   }
 }
 
+/** What a migration that makes tables anew must leave as it is: rows, counters, indexes and triggers. */
+async function stateOfNotifications() {
+  const all = async <T>(query: string): Promise<T[]> =>
+    (await database.prepare(query).all<T>()).results;
+  const objects = await all<{ name: string; sql: string }>(
+    "select name, sql from sqlite_master where tbl_name in ('mails', 'notifications') and type in ('index', 'trigger') and sql is not null order by name",
+  );
+  return {
+    notifications: await all("select * from notifications order by id"),
+    counts: await all("select * from notification_counts order by status"),
+    mails: await all<object>("select * from mails order by id"),
+    objects: objects.filter(({ name }) => name !== "mails_repo"),
+  };
+}
+
+/** Inserts an issue, a release, and notifications and mails about them, of which the last are deleted again. */
+async function insertEarlierNotifications(): Promise<void> {
+  for (const query of [
+    "insert into issues (id, repo_id, number, poster_id, title, created_at, updated_at) values (501, 901, 1, 1, 'one', 1, 1)",
+    "insert into releases (id, repo_id, tag_name, lower_tag_name, target, title, created_at, published_at) values (601, 901, 'v1', 'v1', 'main', 'one', 1, 1)",
+    "insert into notifications (id, user_id, repo_id, subject, issue_id, status, entry_id, event_id, created_at, updated_at) values (11, 1, 901, 'issue', 501, 'read', 7, 8, 1, 2)",
+    "insert into notifications (id, user_id, repo_id, subject, release_id, status, created_at, updated_at) values (12, 1, 901, 'release', 601, 'unread', 1, 2)",
+    "insert into notifications (id, user_id, repo_id, subject, commit_oid, status, created_at, updated_at) values (19, 1, 901, 'commit', 'a', 'pinned', 1, 2)",
+    "delete from notifications where id = 19",
+    "insert into mails (id, user_id, address, sealed_content, due_at, created_at) values (21, 1, 'a@example.com', 's', 5, 6)",
+    "insert into mails (id, user_id, address, sealed_content, issue_id, event_id, reason, attempts, due_at, created_at) values (22, 1, '', '', 501, 8, 'mention', 2, 5, 6)",
+    "insert into mails (id, user_id, address, sealed_content, due_at, created_at) values (29, 1, 'a@example.com', 's', 5, 6)",
+    "delete from mails where id = 29",
+  ]) {
+    await database.exec(query);
+  }
+}
+
+/** Notifications and mails are as before, mails know their repository, and what is deleted is gone with its id. */
+async function expectNotifications(before: Awaited<ReturnType<typeof stateOfNotifications>>) {
+  expect(before.notifications).toHaveLength(2);
+  expect(before.objects.map(({ name }) => name)).toEqual([
+    "mails_due",
+    "mails_event",
+    "mails_issue",
+    "mails_user",
+    "notifications_by_updated",
+    "notifications_delete",
+    "notifications_insert",
+    "notifications_issue",
+    "notifications_of_issue",
+    "notifications_of_release",
+    "notifications_of_repo",
+    "notifications_read",
+    "notifications_release",
+    "notifications_repo",
+    "notifications_repository",
+    "notifications_status",
+  ]);
+  const after = await stateOfNotifications();
+  const mails = before.mails.map((mail, at) => ({ ...mail, repo_id: [null, 901][at] }));
+  expect(after).toEqual({ ...before, mails });
+
+  const insert = (table: string, columns: string, values: string) =>
+    database
+      .prepare(`insert into ${table} (${columns}) values (${values}) returning id`)
+      .first<{ id: number }>();
+  const mail = "user_id, address, sealed_content, due_at, created_at";
+  expect(await insert("mails", mail, "1, '', '', 5, 6")).toEqual({ id: 30 });
+  const row = "user_id, repo_id, subject, status, created_at, updated_at";
+  const added = await insert("notifications", row, "1, 901, 'commit', 'read', 1, 1");
+  expect(added).toEqual({ id: 20 });
+  const [commits] = await db.all("select count from notification_counts where subject = 'commit'");
+  expect(commits).toEqual({ count: 1 });
+  await expect(insert("notifications", row, "1, 999, 'commit', 'read', 1, 1")).rejects.toThrow(
+    "FOREIGN KEY constraint failed",
+  );
+  // The issue goes without them: the event of its deletion removes them.
+  await database.exec("delete from issues where id = 501");
+  expect(await stateOfNotifications()).toMatchObject({
+    notifications: [{ id: 11 }, { id: 12 }, { id: 20 }],
+    mails: [{ id: 21 }, { id: 22 }, { id: 30 }],
+  });
+}
+
 const scopesOf = async (secret: string) =>
   only(
     await db
@@ -86,7 +166,11 @@ describe("the migrations", () => {
 
     for (const migration of later) {
       if (migration.name.includes("visibility_of_earlier_events")) await insertEarlierEvents();
+      const isAnew = migration.name.includes("plain_subject_ids");
+      if (isAnew) await insertEarlierNotifications();
+      const before = isAnew ? await stateOfNotifications() : undefined;
       await applyD1Migrations(database, [migration]);
+      if (before) await expectNotifications(before);
     }
     expect(
       await db.select().from(events).where(eq(events.actorId, EARLIER)).orderBy(events.id),

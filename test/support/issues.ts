@@ -19,19 +19,24 @@ import {
   type TrackedTime,
   type User,
 } from "../../src/db/schema/index.ts";
+import type { Database } from "../../src/db/db.ts";
 import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 import { freshName } from "./make.ts";
 
 /** Stores an issue by the owner of a repository, past the API. */
-export async function makeIssue(repo: Repository, fields: Partial<Issue> = {}): Promise<Issue> {
+export async function makeIssue(
+  repo: Repository,
+  fields: Partial<Issue> = {},
+  into: Database = db,
+): Promise<Issue> {
   const id = sql`${repositories.id} = ${repo.id}`;
-  const [, [issue]] = await db.batch([
-    db
+  const [, [issue]] = await into.batch([
+    into
       .update(repositories)
       .set({ lastIssueNumber: sql`${repositories.lastIssueNumber} + 1` })
       .where(id),
-    db
+    into
       .insert(issues)
       .values({
         repoId: repo.id,
@@ -51,11 +56,12 @@ export async function makeIssue(repo: Repository, fields: Partial<Issue> = {}): 
 export async function makeComment(
   issue: Issue,
   fields: Partial<TimelineEntry> = {},
+  into: Database = db,
 ): Promise<TimelineEntry> {
   const { repoId, id: issueId, posterId } = issue;
   const row = { repoId, issueId, posterId, body: "a comment", createdAt: 1000, updatedAt: 1000 };
   const values = { kind: "comment" as const, ...row, ...fields };
-  return only(await db.insert(timelineEntries).values(values).returning());
+  return only(await into.insert(timelineEntries).values(values).returning());
 }
 
 /** Stores a label of a repository, or of an organization. */

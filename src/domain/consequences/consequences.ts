@@ -10,6 +10,7 @@ import { runScheduledMerges } from "../pulls/merge/run-scheduled-merges.ts";
 import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
 import { notifyRelease } from "../notifications/notify-release.ts";
+import { removeNotifications } from "../notifications/remove-notifications.ts";
 import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
 import { askCodeOwners } from "../pulls/review/ask-code-owners.ts";
@@ -32,4 +33,5 @@ export const CONSEQUENCES: readonly Consequence[] = [
   followPushes,
   notify,
   notifyRelease,
+  removeNotifications,
 ];

@@ -12,8 +12,6 @@ import {
   issues,
   issueSubscriptions,
   labels,
-  mails,
-  notifications,
   packageVersions,
   reactions,
   releases,
@@ -24,8 +22,8 @@ import {
 
 /**
  * The statements that take an account out of some of what it did: its posts, releases and versions of packages stay without an author, and its
- * reactions, booked times, roles and notifications go, and so do uses of an organization's labels. The foreign keys would
- * do the same, all at once.
+ * reactions, booked times and roles go, and so do uses of an organization's labels. The foreign keys would do the same, all at
+ * once.
  *
  * @param limit Rows that each statement changes, at most.
  */
@@ -40,11 +38,9 @@ export function releaseSomePosts(db: Database, accountId: number, limit: number)
     [reactions, isAccount(reactions.userId)],
     [trackedTimes, isAccount(trackedTimes.userId)],
     [stopwatches, isAccount(stopwatches.userId)],
-    [notifications, isAccount(notifications.userId)],
     [issueMentions, isAccount(issueMentions.userId)],
     [issueAssignees, isAccount(issueAssignees.userId)],
     [issueSubscriptions, isAccount(issueSubscriptions.userId)],
-    [mails, isAccount(mails.userId)],
     [issueLabels, isOwnLabel(issueLabels.labelId)],
     [timelineEntries, isOwnLabel(timelineEntries.labelId)],
   ] as const;

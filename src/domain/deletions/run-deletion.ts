@@ -14,6 +14,8 @@ import {
   accountDeletions,
   follows,
   hooks,
+  mails,
+  notifications,
   OWNER_PERMISSION,
   repositories,
   stars,
@@ -190,6 +192,8 @@ async function deleteSomeRows({ db }: Ctx, { id }: User): Promise<boolean> {
     db.delete(follows).where(some(eq(follows.followedId, id), sql`${follows}`)),
     ...deleteSomePackages(db, id, ROWS_AT_ONCE),
     ...deleteSomeGrants(db, id, ROWS_AT_ONCE),
+    db.delete(notifications).where(some(eq(notifications.userId, id), sql`${notifications}`)),
+    db.delete(mails).where(some(eq(mails.userId, id), sql`${mails}`)),
     ...releaseSomePosts(db, id, ROWS_AT_ONCE),
   ]);
   return results.some(({ meta }) => meta.changes >= ROWS_AT_ONCE);

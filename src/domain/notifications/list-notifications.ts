@@ -21,7 +21,8 @@ import { selectPage } from "./select-page.ts";
 /**
  * Lists the notifications of a user that the caller may see, last updated first.
  *
- * Cost: the total is a sum of counters. Only between two times, it reads the part of an index in between.
+ * Cost: one round trip, and another one where subjects are in shards. The total is a sum of counters. Only between two times,
+ * it reads the part of an index in between.
  */
 export async function listNotifications(
   ctx: Ctx,
@@ -31,9 +32,10 @@ export async function listNotifications(
   const { range, kinds } = splitFilter(filter);
   const { size, offset } = slice;
   const asked = { principal: principalOf(ctx.actor), range, size, offset };
-  const [rows, repos, [counted]] = await ctx.db.batch(notificationPage(ctx.db, asked, kinds));
+  const { directory } = ctx;
+  const [rows, repos, [counted]] = await directory.batch(notificationPage(directory, asked, kinds));
   return {
-    items: toNotificationContexts(ctx, [rows, repos]),
+    items: await toNotificationContexts(ctx, [rows, repos]),
     total: counted?.total ?? 0,
   };
 }
@@ -42,7 +44,7 @@ export async function listNotifications(
 export async function countNotifications(ctx: Ctx, filter: NotificationFilter): Promise<number> {
   const { range, kinds } = splitFilter(filter);
   const asked = { principal: principalOf(ctx.actor), range };
-  const [counted] = await notificationCount(ctx.db, asked, kinds);
+  const [counted] = await notificationCount(ctx.directory, asked, kinds);
   return counted?.total ?? 0;
 }
 

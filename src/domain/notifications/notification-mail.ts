@@ -6,6 +6,8 @@ import { ANONYMOUS, type Actor } from "../../auth/actor.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import { ALL_SCOPES } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
+import { batchBoth } from "../../db/batch-both.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
   emailAddresses,
   events,
@@ -34,6 +36,8 @@ import { makeUnsubscribeCode } from "./unsubscribe-code.ts";
 export type QueuedNotification = typeof mails.$inferSelect & {
   readonly issueId: number;
   readonly eventId: number;
+  /** Where the repository's own data is; null if it is gone. */
+  readonly shard: number | null;
 };
 
 /** What a mail tells, as its reader may see it now. */
@@ -70,7 +74,11 @@ export async function writeNotificationMail(
   const names = { repo, row: issue };
   const viewer = { userId: undefined, isSiteAdmin: false, rootUrl, noReplyDomain: "" };
   const url = comment ? commentHtmlUrlOf(names, comment.id, viewer) : issueHtmlUrlOf(names, viewer);
-  const code = await makeUnsubscribeCode(ctx.config, { userId: reader.id, issueId: issue.id });
+  const code = await makeUnsubscribeCode(ctx.config, {
+    userId: reader.id,
+    repoId: issue.repoId,
+    issueId: issue.id,
+  });
   const unsubscribeUrl = `${rootUrl}/user/unsubscribe?code=${encodeURIComponent(code)}`;
   const summary = `${doer?.name ?? "Ghost"} ${deedOf(told)} in ${fullName}#${issue.number}:`;
   const body = event.type === "issue.opened" ? issue.body : joined(texts);
@@ -182,66 +190,19 @@ const render = (text: string, rootUrl: string, { owner, row }: RepositoryContext
 
 /** Finds what a mail tells and to whom; undefined if its reader is not to be told any more. */
 async function findTold(
-  { db }: Ctx,
-  { userId, issueId, eventId, reason }: QueuedNotification,
+  ctx: Ctx,
+  { userId, repoId, shard, issueId, eventId, reason }: QueuedNotification,
 ): Promise<{ address: string; told: Told } | undefined> {
-  const ofReader = sql`${userId}`;
-  const actorOf = (user: User): Actor => ({
-    ...ANONYMOUS,
-    user,
-    isSiteAdmin: user.isAdmin,
-    credential: "system",
-    scopes: ALL_SCOPES,
-  });
-  const ofEvent = (type: EventRow["type"], field: "commentId" | "reviewId"): SQL => sql`(
-    select ${events.payload} ->> ${sql.raw(`'${field}'`)}
-    from ${events}
-    where ${events.id} = ${eventId} and ${events.type} = ${type}
-  )`;
-  const doerId = sql`(select ${events.actorId} from ${events} where ${events.id} = ${eventId})`;
-  const [[reader], [address], [issue], [repoRow], [event], [doer], texts, [choice]] =
-    await db.batch([
-      db
-        .select()
-        .from(users)
-        .where(eq(users.id, userId ?? 0)),
-      db
-        .select({ email: emailAddresses.email })
-        .from(emailAddresses)
-        .where(
-          and(
-            eq(emailAddresses.userId, userId ?? 0),
-            emailAddresses.isPrimary,
-            emailAddresses.isActivated,
-          ),
-        ),
-      db.select().from(issues).where(eq(issues.id, issueId)),
-      selectRepositories(db, { ...callerSql(ANONYMOUS), actorId: ofReader }).where(
-        sql`${repositories.id} = (
-          select ${issues.repoId} from ${issues} where ${issues.id} = ${issueId}
-        )`,
-      ),
-      db.select().from(events).where(eq(events.id, eventId)),
-      db
-        .select()
-        .from(users)
-        .where(sql`${users.id} = ${doerId}`),
-      selectToldTexts(db, issueId, {
-        commentId: ofEvent("comment.created", "commentId"),
-        reviewId: ofEvent("review.submitted", "reviewId"),
-      }),
-      db
-        .select({
-          isSubscribed: sql<number | null>`(
-            select is_subscribed
-            from ${issueSubscriptions}
-            where user_id = ${userId} and issue_id = ${issueId}
-          )`.as("is_subscribed"),
-          isBlocking: sql<number>`${isBlockedBy(doerId, ofReader)}`.as("is_blocking"),
-        })
-        .from(sql`(select 1)`),
-    ]);
-  if (!reader || !address || !issue || !repoRow || !event || !reason) return undefined;
+  // Without the repository there is no issue either.
+  if (userId === null || repoId === null || shard === null || !reason) return undefined;
+  const { directory } = ctx;
+  const db = ctx.openShard(shard);
+  const [[[reader], [address], [repoRow]], [[issue], [event], [doer], texts, [choice]]] =
+    await batchBoth(
+      [directory, readerOf(directory, { userId, repoId })],
+      [db, matterOf(db, { userId, repoId, issueId, eventId })],
+    );
+  if (!reader || !address || !issue || !repoRow || !event) return undefined;
   if (!reader.isActive || reader.isLoginProhibited) return undefined;
   const isOfText = event.type === "comment.created" || event.type === "review.submitted";
   if (isOfText && texts.length === 0) return undefined;
@@ -252,6 +213,76 @@ async function findTold(
   if (reason === "subscribed" && choice?.isSubscribed === 0) return undefined;
   return { address: address.email, told: { reader, issue, repo, event, doer, texts, reason } };
 }
+
+const actorOf = (user: User): Actor => ({
+  ...ANONYMOUS,
+  user,
+  isSiteAdmin: user.isAdmin,
+  credential: "system",
+  scopes: ALL_SCOPES,
+});
+
+/** The reader of a mail, their address, and the repository as they may see it now: of the first database. */
+const readerOf = prepareAll(
+  (db, { userId, repoId }: Params<{ userId: number; repoId: number }>) => [
+    db.select().from(users).where(eq(users.id, userId)),
+    db
+      .select({ email: emailAddresses.email })
+      .from(emailAddresses)
+      .where(
+        and(
+          eq(emailAddresses.userId, userId),
+          eq(emailAddresses.isPrimary, true),
+          eq(emailAddresses.isActivated, true),
+        ),
+      ),
+    selectRepositories(db, { ...callerSql(ANONYMOUS), actorId: userId }).where(
+      eq(repositories.id, repoId),
+    ),
+  ],
+);
+
+interface MatterIds {
+  readonly userId: number;
+  readonly repoId: number;
+  readonly issueId: number;
+  readonly eventId: number;
+}
+
+/** What a mail tells, and what its reader and the doer of the event chose: of the repository's database. */
+const matterOf = prepareAll((db, { userId, repoId, issueId, eventId }: Params<MatterIds>) => {
+  const ofEvent = (type: EventRow["type"], field: "commentId" | "reviewId"): SQL => sql`(
+    select ${events.payload} ->> ${sql.raw(`'${field}'`)}
+    from ${events}
+    where ${events.id} = ${eventId} and ${events.type} = ${type}
+  )`;
+  const doerId = sql`(select ${events.actorId} from ${events} where ${events.id} = ${eventId})`;
+  return [
+    db
+      .select()
+      .from(issues)
+      .where(and(eq(issues.id, issueId), eq(issues.repoId, repoId))),
+    db.select().from(events).where(eq(events.id, eventId)),
+    db
+      .select()
+      .from(users)
+      .where(sql`${users.id} = ${doerId}`),
+    selectToldTexts(db, issueId, {
+      commentId: ofEvent("comment.created", "commentId"),
+      reviewId: ofEvent("review.submitted", "reviewId"),
+    }),
+    db
+      .select({
+        isSubscribed: sql<number | null>`(
+          select is_subscribed
+          from ${issueSubscriptions}
+          where user_id = ${userId} and issue_id = ${issueId}
+        )`.as("is_subscribed"),
+        isBlocking: sql<number>`${isBlockedBy(doerId, userId)}`.as("is_blocking"),
+      })
+      .from(sql`(select 1)`),
+  ];
+});
 
 /** Whether a user wants the mail by their settings of now. */
 function isWanted({ id, emailNotifications }: User, reason: MailReason, event: EventRow): boolean {

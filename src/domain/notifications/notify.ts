@@ -1,7 +1,8 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, or, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { type Params, prepareAll } from "../../db/prepared.ts";
+import { batchBoth } from "../../db/batch-both.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
   type DequeueReason,
@@ -15,7 +16,8 @@ import {
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
 import { isMailOn } from "../mail/queue-mail.ts";
 import { findReferences } from "../references/find-references.ts";
-import { isTold, REASON, selectConcerned, type Audience } from "./recipients.ts";
+import { type AudiencePart, participantsOf, REASON } from "./participants.ts";
+import { isTold, selectConcerned, type Audience } from "./recipients.ts";
 import { selectToldTexts } from "./told-texts.ts";
 
 type EventType = RecordedEvent["event"]["type"];
@@ -42,10 +44,11 @@ export const notify: Consequence = {
     "review.dismissed",
   ],
   async handle(ctx, recorded, budget, state) {
-    const found = await findAudience(ctx, recorded);
+    const part = { afterId: typeof state === "number" ? state : 0, size: TOLD_AT_ONCE };
+    const found = await findAudience(ctx, recorded, part);
     if (!found) return undefined;
     budget.consume(2);
-    return tell(ctx, recorded, found, typeof state === "number" ? state : 0);
+    return tell(ctx, recorded, found, part);
   },
 };
 
@@ -55,19 +58,39 @@ interface Found {
   readonly entryId: number | null;
 }
 
-/** Undefined if the issue, the comment or the review is gone. */
+/**
+ * Reads what an event is about and whom its issue names, in the database of the repository; and in the first one the repository.
+ *
+ * @returns Undefined if the issue, the comment or the review is gone.
+ */
 async function findAudience(
-  ctx: Ctx,
+  { db, directory }: Ctx,
   { actorId: doerId, event }: RecordedEvent,
+  part: AudiencePart,
 ): Promise<Found | undefined> {
   if (!("issueId" in event)) return undefined;
   if (event.type === "pull.dequeued" && !TOLD_REASONS.has(event.reason)) return undefined;
-  const commentId = event.type === "comment.created" ? event.commentId : 0;
-  const reviewId = event.type === "review.submitted" ? event.reviewId : 0;
-  const dismissedId = event.type === "review.dismissed" ? event.reviewId : 0;
-  const { issueId, repoId } = event;
-  const [[issue], [repo], texts, [dismissed]] = await ctx.db.batch(
-    rowsOfEvent(ctx.db, { issueId, repoId, commentId, reviewId, dismissedId }),
+  const asked = event.type === "pull.review_requested" ? event : undefined;
+  const isForAll = !NOT_FOR_ALL.has(event.type);
+  const ids: EventIds = {
+    issueId: event.issueId,
+    commentId: event.type === "comment.created" ? event.commentId : 0,
+    reviewId: event.type === "review.submitted" ? event.reviewId : 0,
+    dismissedId: event.type === "review.dismissed" ? event.reviewId : 0,
+    askedUserId: asked?.userId ?? 0,
+    askedTeamId: asked?.teamId ?? 0,
+  };
+  const { issueId, dismissedId } = ids;
+  const assigneeId = event.type === "issue.assigned" ? event.userId : 0;
+  const [[[repo]], [[issue], texts, [dismissed], asking, participants]] = await batchBoth(
+    [directory, [repositoryOf(directory, { repoId: event.repoId })]],
+    [
+      db,
+      [
+        ...rowsOfEvent(db, ids),
+        participantsOf(db, { issueId, dismissedId, isForAll, assigneeId, ...part }),
+      ],
+    ],
   );
   const isOfText = event.type === "comment.created" || event.type === "review.submitted";
   if (!issue || !repo || (isOfText && texts.length === 0)) return undefined;
@@ -80,11 +103,12 @@ async function findAudience(
       repo,
       issue,
       doerId,
-      isForAll: !NOT_FOR_ALL.has(event.type),
+      isForAll,
+      participants,
       others: OF_FEW.has(event.type) ? ofFew : [],
       mentioned: findMentions(told.map(({ body }) => body)),
-      assigneeId: event.type === "issue.assigned" ? event.userId : undefined,
-      asked: event.type === "pull.review_requested" ? event : undefined,
+      // Nobody is told of a request that was taken back meanwhile.
+      asked: asking.length > 0 ? asked : undefined,
     },
     entryId: texts[0]?.id ?? null,
   };
@@ -93,21 +117,36 @@ async function findAudience(
 /** 0 stands for what an event has not. */
 interface EventIds {
   readonly issueId: number;
-  readonly repoId: number;
   readonly commentId: number;
   readonly reviewId: number;
   readonly dismissedId: number;
+  /** Who is asked for a review. */
+  readonly askedUserId: number;
+  readonly askedTeamId: number;
 }
 
 const rowsOfEvent = prepareAll((db, p: Params<EventIds>) => [
   db.select().from(issues).where(eq(issues.id, p.issueId)),
-  db.select().from(repositories).where(eq(repositories.id, p.repoId)),
   selectToldTexts(db, p.issueId, p),
   db
     .select({ reviewerId: reviews.reviewerId })
     .from(reviews)
     .where(and(eq(reviews.id, p.dismissedId), eq(reviews.isDismissed, true))),
+  db
+    .select({ id: reviews.id })
+    .from(reviews)
+    .where(
+      and(
+        eq(reviews.issueId, p.issueId),
+        or(eq(reviews.reviewerId, p.askedUserId), eq(reviews.teamId, p.askedTeamId)),
+      ),
+    )
+    .limit(1),
 ]);
+
+const repositoryOf = prepare((db, p: Params<{ repoId: number }>) =>
+  db.select().from(repositories).where(eq(repositories.id, p.repoId)),
+);
 
 /** Events that concern the poster alone, and the reviewer whose review is dismissed. */
 const OF_FEW: ReadonlySet<EventType> = new Set(["pull.merge_scheduled", "review.dismissed"]);
@@ -144,26 +183,28 @@ function findMentions(texts: readonly string[]): Audience["mentioned"] {
  * A notification knows the last event that it tells of: one that was told already, or of which a later one was, changes
  * nothing when it is told again. The mails come first, for those who are not told yet.
  *
- * @param afterId The last user of the part before it.
+ * All of it is one batch of the first database.
+ *
  * @returns The last user of this part; undefined if no part follows.
  */
 async function tell(
   ctx: Ctx,
   { id: eventId }: RecordedEvent,
   { audience, entryId }: Found,
-  afterId: number,
+  audiencePart: AudiencePart,
 ): Promise<number | undefined> {
-  const { db, config, mailer, now } = ctx;
+  const { directory, config, mailer, now } = ctx;
   const { issue, doerId } = audience;
-  const concerned = selectConcerned(audience, { afterId, size: TOLD_AT_ONCE });
-  const isToldNow = isTold(sql`concerned.user_id`, sql`concerned.reason`, audience);
+  const concerned = selectConcerned(audience, audiencePart);
+  const isToldNow = isTold(audience);
   const queueMails = insertSelect(
-    db,
+    directory,
     mails,
     {
       userId: sql`concerned.user_id`,
       address: "",
       sealedContent: "",
+      repoId: issue.repoId,
       issueId: issue.id,
       eventId,
       reason: sql`case concerned.reason
@@ -191,7 +232,7 @@ async function tell(
         )`,
   ).onConflictDoNothing();
   const upsert = insertSelect(
-    db,
+    directory,
     notifications,
     {
       userId: sql`concerned.user_id`,
@@ -222,15 +263,15 @@ async function tell(
     },
     setWhere: sql`${notifications.eventId} < excluded.event_id`,
   });
-  const part = db
+  const part = directory
     .select({
       lastId: sql<number | null>`max(concerned.user_id)`.as("last_id"),
       size: sql<number>`count(*)`.as("size"),
     })
     .from(sql`(${concerned}) concerned`);
   const [[last]] = isMailOn(config)
-    ? await db.batch([part, queueMails, upsert])
-    : await db.batch([part, upsert]);
+    ? await directory.batch([part, queueMails, upsert])
+    : await directory.batch([part, upsert]);
   if (isMailOn(config)) mailer.noteQueued();
-  return last?.size === TOLD_AT_ONCE ? (last.lastId ?? undefined) : undefined;
+  return last?.size === audiencePart.size ? (last.lastId ?? undefined) : undefined;
 }

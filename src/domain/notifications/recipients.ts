@@ -4,153 +4,81 @@ import { isBlockedBy } from "../../auth/access/blocks.ts";
 import { mentionedUserIds, type MentionedNames } from "../../auth/access/mentioned-users.ts";
 import { reaches } from "../../auth/access/people.ts";
 import { teamMemberIds } from "../../auth/access/teams.ts";
-import {
-  issueAssignees,
-  issues,
-  issueSubscriptions,
-  reviews,
-  timelineEntries,
-  users,
-  watches,
-  type Issue,
-  type Repository,
-} from "../../db/schema/index.ts";
+import { users, watches, type Issue, type Repository } from "../../db/schema/index.ts";
 import { unitOf } from "../issues/find-issue.ts";
+import { type AudiencePart, type Participant, REASON } from "./participants.ts";
 
 /** Whom an event of an issue concerns. */
 export interface Audience {
+  /** The repository's row of the first database. */
   readonly repo: Repository;
   readonly issue: Issue;
   /** Who caused the event; 0 for nobody. */
   readonly doerId: number;
-  /** Whether subscribers, watchers and participants are told. */
+  /** Whether watchers are told too. */
   readonly isForAll: boolean;
   readonly mentioned: MentionedNames;
+  /** Whom the rows of the issue name. */
+  readonly participants: readonly Participant[];
   /** Users whom the event concerns beside those, by their ids. */
   readonly others: readonly number[];
-  /** The user to whom it was assigned; undefined for other events. */
-  readonly assigneeId: number | undefined;
-  /** The user, or the team, that is asked for a review; undefined for other events. */
+  /** The user, or the team, that is asked for a review; undefined for other events, and where nobody is asked any more. */
   readonly asked?: { readonly userId: number | null; readonly teamId: number | null } | undefined;
 }
 
-/** A part of the audience, in the order of user ids. */
-export interface AudiencePart {
-  /** The last user of the part before it; 0 for the first one. */
-  readonly afterId: number;
-  readonly size: number;
-}
-
-/** Why a user is told, as numbers of which the highest counts. */
-export const REASON = { subscribed: 0, assign: 1, reviewRequest: 2, mention: 3 } as const;
-
 /**
- * Selects a part of those whom an event concerns, each once, whether or not they may be told: `user_id` and `reason`.
+ * Selects a part of those whom an event concerns, each once, whether or not they may be told: `user_id`, `reason` and
+ * `is_unsubscribed`.
  *
  * Each source is read in the order of user ids, from where the part begins and no further than it can reach.
+ *
+ * @param audience With the same part of the participants.
  */
 export function selectConcerned(audience: Audience, { afterId, size }: AudiencePart): SQL {
-  const { issue, repo, isForAll, others, mentioned, assigneeId, asked } = audience;
-  const next = (userId: SQL): SQL => sql`and ${userId} > ${afterId} order by user_id limit ${size}`;
+  const { repo, isForAll, participants, others, mentioned, asked } = audience;
   const named = sql`
-    select user_id, ${REASON.mention} as reason
+    select user_id, ${REASON.mention} as reason, 0 as is_unsubscribed
     from (${mentionedUserIds(repo, mentioned)})
     where user_id > ${afterId}`;
-  const assigned = sql`
-    select ${issueAssignees.userId} as user_id, ${REASON.assign} as reason
-    from ${issueAssignees}
-    where ${issueAssignees.issueId} = ${issue.id}
-      and ${issueAssignees.userId} = ${assigneeId ?? 0}
-      and ${issueAssignees.userId} > ${afterId}`;
-  // Nobody is told of a request that was taken back meanwhile.
   const reviewers = sql`
-    select ${users.id} as user_id, ${REASON.reviewRequest} as reason
+    select ${users.id} as user_id, ${REASON.reviewRequest} as reason, 0 as is_unsubscribed
     from ${users}
     where (${users.id} = ${asked?.userId ?? 0}
         or ${users.id} in ${teamMemberIds(asked?.teamId ?? 0)})
-      and ${users.id} > ${afterId}
-      and exists (
-        select 1
-        from ${reviews}
-        where ${reviews.issueId} = ${issue.id}
-          and (${reviews.reviewerId} = ${asked?.userId ?? 0}
-            or ${reviews.teamId} = ${asked?.teamId ?? 0})
-      )`;
-  const poster = sql`
-    select ${issues.posterId} as user_id, ${REASON.subscribed} as reason
-    from ${issues}
-    where ${issues.id} = ${issue.id} and ${issues.posterId} > ${afterId} and ${isForAll ? 1 : 0}`;
+      and ${users.id} > ${afterId}`;
+  const rows = [
+    ...participants.map((each) => [each.userId, each.reason, Number(each.isUnsubscribed)]),
+    ...others.map((userId) => [userId, REASON.subscribed, 0]),
+  ];
   const given = sql`
-    select value as user_id, ${REASON.subscribed} as reason
-    from json_each(${JSON.stringify(others)})
-    where value > ${afterId}`;
-  // Few rows each, without a limit.
-  const few = [named, assigned, reviewers, poster, given];
-  const sources = [sql.join(few, sql` union all `)];
-  if (isForAll) {
-    sources.push(
-      sql`
-        select ${watches.userId} as user_id, ${REASON.subscribed} as reason
-        from ${watches}
-        where ${watches.repoId} = ${repo.id} ${next(sql`${watches.userId}`)}`,
-      sql`
-        select ${issueSubscriptions.userId} as user_id, ${REASON.subscribed} as reason
-        from ${issueSubscriptions}
-        where ${issueSubscriptions.issueId} = ${issue.id}
-          and ${issueSubscriptions.isSubscribed} ${next(sql`${issueSubscriptions.userId}`)}`,
-      sql`
-        select ${issueAssignees.userId} as user_id, ${REASON.subscribed} as reason
-        from ${issueAssignees}
-        where ${issueAssignees.issueId} = ${issue.id}
-          and ${issueAssignees.userId} > ${afterId}
-        union
-        select ${reviews.reviewerId} as user_id, ${REASON.subscribed} as reason
-        from ${reviews}
-        where ${reviews.issueId} = ${issue.id}
-          and ${reviews.state} <> 'pending' ${next(sql`${reviews.reviewerId}`)}`,
-      selectCommenters(issue.id, { afterId, size }),
-    );
-  }
+    select value ->> 0 as user_id, value ->> 1 as reason, value ->> 2 as is_unsubscribed
+    from json_each(${JSON.stringify(rows)})
+    where value ->> 0 > ${afterId}`;
+  const watchers = sql`
+    select ${watches.userId} as user_id, ${REASON.subscribed} as reason, 0 as is_unsubscribed
+    from ${watches}
+    where ${watches.repoId} = ${repo.id} and ${watches.userId} > ${afterId}
+    order by user_id
+    limit ${size}`;
+  const sources = [named, reviewers, given, ...(isForAll ? [watchers] : [])];
   const all = sources.map((source) => sql`select * from (${source})`);
   return sql`
-    select user_id, max(reason) as reason
+    select user_id, max(reason) as reason, max(is_unsubscribed) as is_unsubscribed
     from (${sql.join(all, sql` union all `)})
     group by user_id
     order by user_id
     limit ${size}`;
 }
 
-/** Skips from one commenter to the next one in the index, past all their comments. */
-function selectCommenters(issueId: number, { afterId, size }: AudiencePart): SQL {
-  const nextAfter = (id: SQL): SQL => sql`(
-    select min(${timelineEntries.posterId})
-    from ${timelineEntries}
-    where ${timelineEntries.issueId} = ${issueId}
-      and ${timelineEntries.kind} = 'comment'
-      and ${timelineEntries.posterId} > ${id}
-  )`;
-  return sql`
-    with recursive commenters (user_id) as (
-      select ${nextAfter(sql`${afterId}`)}
-      union all
-      select ${nextAfter(sql`commenters.user_id`)}
-      from commenters
-      where commenters.user_id is not null
-      limit ${size + 1}
-    )
-    select user_id, ${REASON.subscribed} as reason
-    from commenters
-    where user_id is not null`;
-}
-
 /**
- * The condition that a user whom an event concerns is told of it.
+ * The condition that a user whom an event concerns, `concerned` in the query, is told of it.
  *
  * Who unsubscribed from the issue is told where they are named, as in Gitea. Nobody is told by somebody whom they block.
  *
  * SECURITY: nobody is told who may not read the issue, however they came among those concerned.
  */
-export function isTold(userId: SQL, reason: SQL, { repo, issue, doerId }: Audience): SQL {
+export function isTold({ repo, issue, doerId }: Audience): SQL {
+  const userId = sql`concerned.user_id`;
   return sql`exists (
       select 1
       from ${users}
@@ -159,13 +87,7 @@ export function isTold(userId: SQL, reason: SQL, { repo, issue, doerId }: Audien
         and ${users.isActive}
         and not ${users.isLoginProhibited}
     )
-    and (${reason} > ${REASON.subscribed} or not exists (
-      select 1
-      from ${issueSubscriptions}
-      where ${issueSubscriptions.issueId} = ${issue.id}
-        and ${issueSubscriptions.userId} = ${userId}
-        and not ${issueSubscriptions.isSubscribed}
-    ))
+    and concerned.reason >= iif(concerned.is_unsubscribed, ${REASON.assign}, ${REASON.subscribed})
     and not ${isBlockedBy(sql`${doerId}`, userId)}
     and ${reaches(userId, repo, { unit: unitOf(issue), mode: "read" })}`;
 }

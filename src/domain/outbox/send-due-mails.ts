@@ -1,9 +1,10 @@
-import { eq, inArray, lte, sql } from "drizzle-orm";
+import { eq, getTableColumns, inArray, lte, sql } from "drizzle-orm";
 import { z } from "zod";
 
 import { unseal } from "../../auth/seal.ts";
 import type { Ctx } from "../../context.ts";
-import { mails } from "../../db/schema/index.ts";
+import { qualified } from "../../db/db.ts";
+import { mails, repositories } from "../../db/schema/index.ts";
 import { log } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
 import type { Mail } from "../../outgoing/mailer.ts";
@@ -30,7 +31,7 @@ const Content = z.object({ subject: z.string(), text: z.string() });
  * @returns Whether more may be due: one call sends a few, and the schedule continues.
  */
 export async function sendDueMails(ctx: Ctx): Promise<boolean> {
-  const { db, config, now } = ctx;
+  const { directory: db, config, now } = ctx;
   if (!isMailOn(config)) return false;
   const due = db
     .select({ id: mails.id })
@@ -43,7 +44,7 @@ export async function sendDueMails(ctx: Ctx): Promise<boolean> {
     .update(mails)
     .set({ dueAt: now + LEASE_MS, attempts: sql`${mails.attempts} + 1` })
     .where(inArray(mails.id, due))
-    .returning();
+    .returning({ ...getTableColumns(mails), shard: SHARD });
   const waiting = [...leased];
   const sendWaiting = async (): Promise<void> => {
     for (let mail = waiting.shift(); mail; mail = waiting.shift()) await send(ctx, mail);
@@ -58,10 +59,17 @@ export async function sendAllDueMails(ctx: Ctx): Promise<void> {
   while (Date.now() - startedAt < RUN_MS && (await sendDueMails(ctx)));
 }
 
-type QueuedMailRow = typeof mails.$inferSelect;
+type QueuedMailRow = typeof mails.$inferSelect & {
+  /** Where the own data of a notification's repository is; null for other mails. */
+  readonly shard: number | null;
+};
+
+const SHARD = qualified<number | null>(sql`(
+  select ${repositories.shard} from ${repositories} where ${repositories.id} = ${mails.repoId}
+)`);
 
 async function send(ctx: Ctx, mail: QueuedMailRow): Promise<void> {
-  const { db, config, mailer, now } = ctx;
+  const { directory: db, config, mailer, now } = ctx;
   const { id, attempts } = mail;
   const isMail = eq(mails.id, id);
   try {

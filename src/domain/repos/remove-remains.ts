@@ -52,8 +52,6 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
   [reactions, reactions.issueId],
   [contentVersions, contentVersions.issueId],
   [attachments, attachments.issueId],
-  [notifications, notifications.issueId],
-  [mails, mails.issueId],
   [codeComments, codeComments.issueId],
   [timelineEntries, timelineEntries.issueId],
   // References in other repositories.
@@ -75,6 +73,7 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
 /** What belongs to a repository, and can go once no issue refers to it; each when what precedes it is gone. */
 const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
   [notifications, notifications.repoId],
+  [mails, mails.repoId],
   [branchTips, branchTips.repoId],
   [foreignItems, foreignItems.repoId],
   [mergeQueues, mergeQueues.repoId],

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 
 import {
   collaborations,
-  issues,
   notificationCounts,
   notifications,
   repositories,
@@ -11,6 +10,7 @@ import {
   type User,
 } from "../../../src/db/schema/index.ts";
 import { call } from "../../support/call.ts";
+import { drawConsequences } from "../../support/consequences.ts";
 import { db } from "../../support/db.ts";
 import { makeComment, makeIssue } from "../../support/issues.ts";
 import { readAll } from "../../support/list.ts";
@@ -305,12 +305,16 @@ describe("GET and PATCH /notifications/threads/{id}", () => {
     expect(await countNew(user)).toBe(1);
   });
 
-  it("goes with its issue", async () => {
-    const { user, issue, unread } = await makeScene();
-    await db.delete(issues).where(eq(issues.id, issue.id));
+  it("goes with its issue: at once where it is shown, then with the event", async () => {
+    const { owner, user, repo, issue, unread, pinned } = await makeScene();
+    const ofIssue = `/repos/${repo.owner}/${repo.name}/issues/${issue.number}`;
+    expect(await call("DELETE", ofIssue, { as: owner })).toMatchObject({ status: 204 });
     const path = `/notifications/threads/${unread.id}`;
     expect(await call("GET", path, { as: user })).toMatchObject({ status: 404 });
+    expect(await list(user)).toEqual([pinned.id]);
+    await drawConsequences();
     expect(await countNew(user)).toBe(0);
+    expect(await statusesOf(user)).toEqual(["read", "pinned"]);
   });
 });
 

@@ -14,6 +14,7 @@ import { notifyRelease } from "../../../src/domain/notifications/notify-release.
 import type { RecordedEvent } from "../../../src/events/consequence.ts";
 import { WorkBudget } from "../../../src/lib/work-budget.ts";
 import { call } from "../../support/call.ts";
+import { drawConsequences } from "../../support/consequences.ts";
 import { db } from "../../support/db.ts";
 import { make } from "../../support/make.ts";
 import { makeWatch } from "../../support/notifications.ts";
@@ -113,6 +114,21 @@ describe("a published release", () => {
     await tell(published(release, doer));
     const path = `/repos/${repo.owner}/${repo.name}/releases/${release.id}`;
     expect(await call("DELETE", path, { as: owner })).toMatchObject({ status: 204 });
+    await drawConsequences();
     expect(await toldOf(release)).toEqual([]);
+  });
+
+  // Drafts record no event.
+  it("takes its notifications along when it is a draft again by then", async () => {
+    const { owner, doer, watcher, repo, release } = await makeScene();
+    const other = await makeRelease(repo, { title: "Two" });
+    for (const each of [release, other]) await tell(published(each, doer));
+    await db.update(releases).set({ isDraft: true }).where(eq(releases.id, release.id));
+    const path = `/repos/${repo.owner}/${repo.name}/releases/${release.id}`;
+    expect(await call("DELETE", path, { as: doer })).toMatchObject({ status: 403 });
+    expect(await toldOf(release)).toHaveLength(1);
+    expect(await call("DELETE", path, { as: owner })).toMatchObject({ status: 204 });
+    expect(await toldOf(release)).toEqual([]);
+    expect(await toldOf(other)).toEqual([{ userId: watcher.id, status: "unread" }]);
   });
 });

@@ -9,6 +9,7 @@ import {
   issues,
   issueSubscriptions,
   labels,
+  mails,
   milestones,
   notifications,
   reactions,
@@ -64,6 +65,13 @@ async function makeFull(owner: TestUser): Promise<TestRepo> {
     createdAt: 1000,
     updatedAt: 1000,
   });
+  await db.insert(mails).values({
+    ...ofUser,
+    address: "",
+    sealedContent: "",
+    dueAt: Number.MAX_SAFE_INTEGER,
+    createdAt: 1000,
+  });
   return repo;
 }
 
@@ -75,6 +83,7 @@ async function leftOf({ id }: TestRepo): Promise<number> {
       + (select count(*) from labels where repo_id = ${id})
       + (select count(*) from milestones where repo_id = ${id})
       + (select count(*) from notifications where repo_id = ${id})
+      + (select count(*) from mails where repo_id = ${id})
       + (select count(*) from tracked_times where repo_id = ${id})
       + (select count(*) from issue_labels where repo_id = ${id})
       + (select count(*) from repository_remains where repo_id = ${id}) as total`);
