@@ -36,7 +36,7 @@ const GOALS: readonly Goal[] = [
     text: "push: server CPU",
     name: "push",
     value: cpu,
-    limit: 1.5,
+    limit: 1.2,
   },
   { text: "clone: server CPU", name: "clone", value: cpu, limit: 1.5 },
   { text: "one pack: server CPU", name: "one-pack", value: cpu, limit: 1.5 },

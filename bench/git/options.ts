@@ -2,10 +2,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-import { Refusal } from "../../scripts/refusal.ts";
-import { numberOption, refusingUnknown } from "../support/options.ts";
+import { choose, numberOption, refusingUnknown } from "../support/options.ts";
 import { CASE_NAMES, type CaseName } from "./case-names.ts";
 import { SIZES, type Size } from "./sizes.ts";
+
+/** Directory of generated repositories, which benchmarks share. */
+export const DEFAULT_CACHE = join(tmpdir(), "edgeforge-bench-repositories");
 
 /** Command-line options of the benchmark. */
 export type Options = {
@@ -30,7 +32,7 @@ export function parseOptions(args: string[]): Options {
         wide: { type: "string" },
         only: { type: "string" },
         runs: { type: "string", default: "3" },
-        cache: { type: "string", default: join(tmpdir(), "edgeforge-bench-repositories") },
+        cache: { type: "string", default: DEFAULT_CACHE },
       },
     });
     const given = SIZES.filter((size) => values[size] !== undefined);
@@ -46,18 +48,4 @@ export function parseOptions(args: string[]): Options {
       cache: resolve(values.cache),
     };
   });
-}
-
-/** The names of `all` that are in a comma-separated list. */
-function choose<Name extends string>(
-  option: string,
-  text: string | undefined,
-  all: readonly Name[],
-  usual: readonly Name[],
-): Name[] {
-  if (text === undefined) return [...usual];
-  const names = text.split(",");
-  const unknown = names.find((name) => !all.some((known) => known === name));
-  if (unknown === undefined) return all.filter((known) => names.includes(known));
-  throw new Refusal(`${option}: unknown value "${unknown}"; the values are ${all.join(", ")}`);
 }

@@ -2,11 +2,11 @@ import { z } from "zod";
 
 import type { Request } from "../api/cases.ts";
 import type { StartedService } from "../support/started-service.ts";
+import { type Caller, OWNER } from "./caller.ts";
 
 /** A door of the service, and a usual request that comes in by it. */
 export type Door = { name: string; status: number; next: () => Request };
 
-const OWNER = "root";
 const REPOSITORY = "profiled";
 /** Pull requests of the repository. */
 const PULLS = 5;
@@ -18,44 +18,27 @@ const GIT_HEADERS = {
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
 /** Makes what the requests of the doors need: a repository with a commit, a package and the session of a browser. */
-export async function openDoors({ origin, password }: StartedService): Promise<Door[]> {
-  const basic = `Basic ${Buffer.from(`${OWNER}:${password}`).toString("base64")}`;
-  const send = async (
-    authorization: string,
-    method: string,
-    path: string,
-    body?: object | string,
-  ): Promise<unknown> => {
-    const answer = await fetch(`${origin}${path}`, {
-      method,
-      headers: { authorization, "content-type": "application/json" },
-      body: typeof body === "object" ? JSON.stringify(body) : (body ?? null),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 300)}`);
-    return text.startsWith("{") ? JSON.parse(text) : text;
-  };
-  const wanted = { name: "bench", scopes: ["all"] };
-  const made = await send(basic, "POST", `/api/v1/users/${OWNER}/tokens`, wanted);
-  const token = z.object({ sha1: z.string() }).parse(made).sha1;
-  const authorization = `token ${token}`;
-  await send(authorization, "POST", "/api/v1/user/repos", {
+export async function openDoors(
+  { origin, password }: StartedService,
+  { token, send }: Caller,
+): Promise<Door[]> {
+  await send("POST", "/api/v1/user/repos", {
     name: REPOSITORY,
     auto_init: true,
     default_branch: "main",
   });
-  await send(authorization, "PUT", PACKAGE, "the file of a package\n");
+  await send("PUT", PACKAGE, "the file of a package\n");
   const repository = `/api/v1/repos/${OWNER}/${REPOSITORY}`;
-  const main = await send(authorization, "GET", `${repository}/branches/main`);
+  const main = await send("GET", `${repository}/branches/main`);
   const { commit } = z.object({ commit: z.object({ id: z.string() }) }).parse(main);
   for (let at = 0; at < PULLS; at += 1) {
     const branch = `change-${at}`;
-    await send(authorization, "POST", `${repository}/contents/change-${at}.txt`, {
+    await send("POST", `${repository}/contents/change-${at}.txt`, {
       content: btoa(`change ${at}\n`),
       new_branch: branch,
     });
     const pull = { title: `Change ${at}`, head: branch, base: "main" };
-    await send(authorization, "POST", `${repository}/pulls`, pull);
+    await send("POST", `${repository}/pulls`, pull);
   }
   const cookie = await signIn(origin, password);
 

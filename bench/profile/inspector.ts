@@ -33,7 +33,7 @@ const Profile = z.object({
 const SAMPLE_US = 500;
 
 /** The name by which Miniflare's runtime knows the service. */
-const SERVICE = "core:user:edgeforge";
+export const SERVICE = "core:user:edgeforge";
 
 const Answer = z.object({ id: z.number().optional(), result: z.unknown().optional() });
 
@@ -66,9 +66,41 @@ export function sampleMs({ timeDeltas }: Profile): number {
   return usual.reduce((sum, delta) => sum + delta, 0) / usual.length / 1000;
 }
 
-/** Profiles the service's isolate while something runs. */
-export async function profileWhile(port: number, run: () => Promise<void>): Promise<Profile> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/${SERVICE}`);
+/**
+ * Profiles isolates while something runs.
+ *
+ * @param names The names by which the runtime knows them.
+ * @returns Their profiles, in this order.
+ */
+export async function profileWhile(
+  port: number,
+  names: readonly string[],
+  run: () => Promise<void>,
+): Promise<Profile[]> {
+  const sessions = await Promise.all(names.map((name) => openSession(port, name)));
+  for (const { call } of sessions) {
+    await call("Profiler.enable");
+    await call("Profiler.setSamplingInterval", { interval: SAMPLE_US });
+    await call("Profiler.start");
+  }
+  await run();
+  const profiles: Profile[] = [];
+  for (const { call, close } of sessions) {
+    const { profile } = z.object({ profile: Profile }).parse(await call("Profiler.stop"));
+    profiles.push(profile);
+    close();
+  }
+  return profiles;
+}
+
+/** A connection to the inspector of an isolate. */
+type Session = {
+  call: (method: string, params?: object) => Promise<unknown>;
+  close: () => void;
+};
+
+async function openSession(port: number, name: string): Promise<Session> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/${name}`);
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener("open", () => resolve(), { once: true });
     socket.addEventListener("error", () => reject(new Error("the runtime has no inspector")));
@@ -79,16 +111,12 @@ export async function profileWhile(port: number, run: () => Promise<void>): Prom
     if (id !== undefined) pending.get(id)?.(result);
   });
   let sent = 0;
-  const call = (method: string, params: object = {}): Promise<unknown> =>
-    new Promise((resolve) => {
-      pending.set((sent += 1), resolve);
-      socket.send(JSON.stringify({ id: sent, method, params }));
-    });
-  await call("Profiler.enable");
-  await call("Profiler.setSamplingInterval", { interval: SAMPLE_US });
-  await call("Profiler.start");
-  await run();
-  const { profile } = z.object({ profile: Profile }).parse(await call("Profiler.stop"));
-  socket.close();
-  return profile;
+  return {
+    call: (method, params = {}) =>
+      new Promise((resolve) => {
+        pending.set((sent += 1), resolve);
+        socket.send(JSON.stringify({ id: sent, method, params }));
+      }),
+    close: () => socket.close(),
+  };
 }

@@ -9,11 +9,14 @@ import { ask, openClient, type Client } from "../api/client.ts";
 import { runLoad } from "../support/concurrent-load.ts";
 import { treeCpuSeconds } from "../support/process-tree.ts";
 import { openStartedService, type StartedService } from "../support/started-service.ts";
+import type { Source } from "../git/source.ts";
+import { openCaller } from "./caller.ts";
 import { openDoors, type Door } from "./doors.ts";
-import { profileWhile, sampleMs, writeProfiledRuntime } from "./inspector.ts";
-import { countByPart } from "./parts.ts";
+import { profileWhile, sampleMs, SERVICE, writeProfiledRuntime } from "./inspector.ts";
+import { countBusy, countByPart, PUSH_PARTS } from "./parts.ts";
+import { openPusher } from "./pushes.ts";
 
-/** What a request of a door costs in CPU time, in milliseconds. */
+/** What a request of a door, or a push, costs in CPU time, in milliseconds. */
 export type Cost = {
   /** Of all processes of the service, while nothing is profiled. */
   all: number;
@@ -26,6 +29,8 @@ export type Version = {
   doors: readonly Door[];
   /** Measures the requests of a door: once as it is, and once profiled. */
   measure: (door: Door, seconds: number) => Promise<Cost>;
+  /** Measures a push into a new repository, with all that follows from it, in the same way. */
+  measurePush: (source: Source) => Promise<Cost>;
   close: () => Promise<void>;
 };
 
@@ -47,10 +52,15 @@ export async function openVersion(project: string, directory: string): Promise<V
   };
   try {
     const map = await buildSourceMap(project, join(directory, "mapped"));
-    const doors = await openDoors(service);
-    const measure = (door: Door, seconds: number): Promise<Cost> =>
-      measureDoor({ service, client, map, port }, door, seconds);
-    return { doors, measure, close };
+    const caller = await openCaller(service);
+    const opened = { service, client, map, port };
+    const push = openPusher(service, caller);
+    return {
+      doors: await openDoors(service, caller),
+      measure: (door, seconds) => measureDoor(opened, door, seconds),
+      measurePush: (source) => measurePush(opened, () => push(source)),
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -73,14 +83,42 @@ async function measureDoor(
     );
   const { count, cpuSeconds } = await load();
   let profiled = 0;
-  const profile = await profileWhile(port, async () => {
+  const [profile] = await profileWhile(port, [SERVICE], async () => {
     profiled = (await load()).count;
   });
+  if (!profile) throw new Error("no profile was made");
   const each = sampleMs(profile) / profiled;
   const parts = new Map(
     [...countByPart(profile, map)].map(([part, samples]) => [part, samples * each] as const),
   );
   return { all: (1000 * cpuSeconds) / count, parts };
+}
+
+/** The isolates of bindings, by the names of their plugins in scripts/serve. */
+const BINDINGS = {
+  "local-bucket": "the bucket's isolate",
+  "local-database": "the database's isolate",
+};
+
+async function measurePush(
+  { service, map, port }: Opened,
+  push: () => Promise<void>,
+): Promise<Cost> {
+  const from = treeCpuSeconds(service.pid());
+  await push();
+  const all = 1000 * (treeCpuSeconds(service.pid()) - from);
+  const names = [SERVICE, ...Object.keys(BINDINGS)];
+  const [own, ...others] = await profileWhile(port, names, push);
+  if (!own) throw new Error("no profile was made");
+  const each = sampleMs(own);
+  const parts = new Map(
+    [...countByPart(own, map, PUSH_PARTS)].map(([part, count]) => [part, count * each] as const),
+  );
+  for (const [at, name] of Object.values(BINDINGS).entries()) {
+    const profile = others[at];
+    if (profile) parts.set(name, countBusy(profile) * sampleMs(profile));
+  }
+  return { all, parts };
 }
 
 /** Builds the Worker of a version once more, with a source map. */

@@ -5,7 +5,7 @@ import { whenChanged } from "./when-changed.ts";
 
 /** The directories of the local database and of the local bucket. */
 const SOURCES = "scripts/serve";
-const MODULES = ["database/binding", "database/object", "bucket/object"];
+const MODULES = ["database/binding", "database/object", "bucket/object", "bucket/piece-digests"];
 
 /** The directory into which {@link buildLocalBindings} writes. */
 const DIRECTORY = "dist/local-bindings";
@@ -28,7 +28,7 @@ export async function buildLocalBindings(): Promise<void> {
       bundle: true,
       format: "esm",
       target: "es2024",
-      external: ["cloudflare:workers", "./simulator.js"],
+      external: ["cloudflare:workers", "node:crypto", "./simulator.js"],
       logLevel: "silent",
     });
   });

@@ -13,7 +13,7 @@ const PART_BYTES = 5 * 1024 * 1024;
 const TAIL_BYTES = 1000;
 
 /** Bytes that differ everywhere, so that a wrong offset shows. */
-function makeBytes(length: number, seed: number): Uint8Array {
+function makeBytes(length: number, seed: number): Uint8Array<ArrayBuffer> {
   const words = new Uint32Array(Math.ceil(length / 4));
   for (let at = 0; at < words.length; at++) words[at] = Math.imul(at + seed, 2_654_435_761);
   return new Uint8Array(words.buffer, 0, length);
@@ -152,6 +152,46 @@ describe("what is written", () => {
     await expectSame(async (bucket) => (await bucket.list()).objects.map(({ key }) => key));
     await expectSame((bucket) => bucket.delete(["again", "never"]));
     expect(await expectSame((bucket) => bucket.get("again"))).toBeNull();
+  });
+
+  it.each([0, 1, 16 * 1024, 16 * 1024 + 1, 300_000, 1_000_001])(
+    "has the tag and the hashes of its %i bytes",
+    async (length) => {
+      const bytes = makeBytes(length, 7);
+      await expectSame(async (bucket) => (await bucket.put("hashed", bytes))?.etag);
+      const hashes = {
+        sha1: await crypto.subtle.digest("SHA-1", bytes),
+        sha256: await crypto.subtle.digest("SHA-256", bytes),
+        sha384: await crypto.subtle.digest("SHA-384", bytes),
+        sha512: await crypto.subtle.digest("SHA-512", bytes),
+      };
+      for (const [name, value] of Object.entries(hashes)) {
+        const stored = await expectSame(async (bucket) =>
+          describeObject(await bucket.put("hashed", bytes, { [name]: value })),
+        );
+        expect(stored).toMatchObject({ checksums: { [name]: formatHex(new Uint8Array(value)) } });
+      }
+      await expectSame(async (bucket) => describeObject(await bucket.get("hashed")));
+    },
+  );
+
+  it("in parts has the tag of its parts", async () => {
+    const tag = await expectSame(async (bucket) => (await putParts(bucket, "tagged")).etag);
+    expect(tag).toMatch(/^[0-9a-f]{32}-3$/);
+  });
+
+  it("is nothing where its stream fails", async () => {
+    for (const bucket of [simulator, local]) {
+      const upload = await bucket.createMultipartUpload("failed");
+      const { readable, writable } = new FixedLengthStream(PART_BYTES);
+      const storing = upload.uploadPart(1, readable);
+      const writer = writable.getWriter();
+      await writer.write(makeBytes(400_000, 2));
+      await Promise.allSettled([writer.abort(new Error("the sender is gone")), writer.closed]);
+      await expect(storing).rejects.toThrow("the sender is gone");
+      await upload.abort();
+      expect(await bucket.head("failed")).toBeNull();
+    }
   });
 
   it("is refused with another hash", async () => {

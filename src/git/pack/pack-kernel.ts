@@ -124,11 +124,13 @@ export class PackKernel {
     let count = 0;
     let length = Math.min(bytes.length - at, slice.isShort ? SHORT_SLICE_BYTES : inputBytes);
     count = this.scanSlice(bytes, at, length, countMax);
-    if (count === 0 && length === SHORT_SLICE_BYTES && this.exports.isCutOff()) {
+    let isCutOff = this.exports.isCutOff() !== 0;
+    if (count === 0 && length === SHORT_SLICE_BYTES && isCutOff) {
       length = Math.min(bytes.length - at, inputBytes);
       count = this.scanSlice(bytes, at, length, countMax);
+      isCutOff = this.exports.isCutOff() !== 0;
     }
-    slice.isShort = count === 0;
+    const isWhole = at + length === bytes.length;
 
     const moved = at - this.inputStart;
     let end = at;
@@ -147,6 +149,8 @@ export class PackKernel {
       end = entry.end;
       visit(entry, this.bytes.subarray(start, start + entry.sizeBytes));
     }
+    slice.awaitsInput = isWhole && isCutOff && bytes.length - end < inputBytes;
+    slice.isShort = count === 0 && !slice.awaitsInput;
     return end;
   }
 
@@ -223,4 +227,6 @@ export class PackKernel {
 export interface KernelSlice {
   /** True after an entry that the kernel did not take. */
   isShort: boolean;
+  /** True if the entry at the offset that was returned ends behind the bytes, and may be taken with those that follow. */
+  awaitsInput: boolean;
 }

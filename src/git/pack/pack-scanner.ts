@@ -25,8 +25,14 @@ const OUTPUT_BYTES = 256 * 1024;
  */
 const PADDING_BYTES_MAX = 64 * 1024;
 
-/** New bytes appended to the unread rest of a chunk, to parse across the boundary of two chunks. */
+/** Fewest bytes appended to the unread rest of a chunk, to parse across the boundary of two chunks. */
 const SEAM_BYTES = 4096;
+
+/**
+ * Size in bytes from which an entry at the end of a chunk waits for the next one, so that the kernel reads it as a whole. The
+ * kernel tries it from its start again: with small chunks that would cost the square of its length.
+ */
+const AWAITING_CHUNK_BYTES_MIN = 64 * 1024;
 
 /**
  * Receives each commit, tree, tag or small blob that is stored whole. The content is valid only
@@ -59,7 +65,9 @@ export class PackScanner {
   private readonly hasher: ObjectHasher;
   private readonly packHash: Hash;
   private readonly kernel: PackKernel | undefined;
-  private readonly kernelSlice = { isShort: false };
+  private readonly kernelSlice = { isShort: false, awaitsInput: false };
+  /** Whether an entry that the kernel may take with more bytes waits for them. */
+  private mayAwait = false;
   private readonly inflater = new Inflater();
   private readonly buffer = new Uint8Array(OUTPUT_BYTES);
 
@@ -104,9 +112,12 @@ export class PackScanner {
    */
   push(chunk: Uint8Array): void {
     let at = 0;
+    const isLong = chunk.length >= AWAITING_CHUNK_BYTES_MIN;
     while (this.rest.length > 0 && at < chunk.length) {
       const { rest } = this;
-      const taken = chunk.subarray(at, at + SEAM_BYTES);
+      // Twice as much, so that an entry that the kernel takes whole is tried at few lengths.
+      const taken = chunk.subarray(at, at + Math.max(SEAM_BYTES, rest.length));
+      this.mayAwait = isLong || at + taken.length < chunk.length;
       const seam = new Uint8Array(rest.length + taken.length);
       seam.set(rest);
       seam.set(taken, rest.length);
@@ -120,6 +131,7 @@ export class PackScanner {
       }
     }
     if (at < chunk.length) {
+      this.mayAwait = isLong;
       const bytes = chunk.subarray(at);
       this.rest = bytes.slice(this.consume(bytes));
     }
@@ -138,6 +150,7 @@ export class PackScanner {
   /** Parses as far as possible and returns the number of bytes consumed. */
   private consume(bytes: Uint8Array): number {
     let at = 0;
+    this.kernelSlice.awaitsInput = false;
     for (;;) {
       const next = this.step(bytes, at);
       if (next === undefined) break;
@@ -167,8 +180,11 @@ export class PackScanner {
         this.state = this.announced === 0 ? "trailer" : "entry";
         return at + PACK_HEADER_BYTES;
       }
-      case "entry":
-        return this.readUsualEntries(bytes, at) ?? this.startEntry(bytes, at);
+      case "entry": {
+        const next = this.readUsualEntries(bytes, at);
+        if (next !== undefined || (this.mayAwait && this.kernelSlice.awaitsInput)) return next;
+        return this.startEntry(bytes, at);
+      }
       case "data":
         return this.continueEntry(bytes, at);
       case "trailer": {
@@ -197,7 +213,7 @@ export class PackScanner {
    */
   private readUsualEntries(bytes: Uint8Array, at: number): number | undefined {
     const { kernel, kernelSlice, table } = this;
-    if (!kernel) return undefined;
+    if (!kernel || kernelSlice.awaitsInput) return undefined;
     const countMax = this.announced - table.count;
     const next = kernel.scan(bytes, at, countMax, kernelSlice, (found, content) => {
       this.takeEntry(kernel, bytes, found, content);

@@ -220,11 +220,38 @@ describe("scanning a pack with the kernel", () => {
     }
   });
 
-  it("leaves only what is cut off at the end of a chunk to the engine", () => {
+  it("leaves nothing to the engine in one chunk", () => {
     const [, bytes] = packs[0] ?? ["", Buffer.alloc(0)];
     const counting = countRecords();
     const { table } = scan(bytes, bytes.length, undefined, counting.kernel);
     expect(counting.records()).toBe(table.count);
+  });
+
+  it.each([64 * 1024, 100_000, 256 * 1024])(
+    "leaves nothing to the engine in chunks of %i bytes, however they are cut",
+    (chunkBytes) => {
+      const random = makeRandom(8);
+      const entries = Array.from({ length: 120 }, () => {
+        const content = random.bytes(random.below(60_000));
+        return [formatEntryHeader(BLOB, content.length), deflate(random, content)];
+      });
+      const bytes = makeRawPack(entries.length, entries.flat());
+      const counting = countRecords();
+      const { table } = scan(bytes, chunkBytes, undefined, counting.kernel);
+      expect(counting.records()).toBe(table.count);
+      expect(describeScan(bytes, chunkBytes, kernel)).toEqual(describeScan(bytes, bytes.length));
+      expect(counting.scannedBytes()).toBeLessThan(6 * bytes.length);
+    },
+  );
+
+  // SECURITY: a body may arrive in pieces of any size; an entry must not be tried again for each of them.
+  it("tries an entry that arrives in small chunks once", () => {
+    const content = makeRandom(9).bytes(200_000);
+    const entry = [formatEntryHeader(BLOB, content.length), deflateSync(content)];
+    const bytes = makeRawPack(1, entry);
+    const counting = countRecords();
+    expect(scan(bytes, 100, undefined, counting.kernel).table.count).toBe(1);
+    expect(counting.scannedBytes()).toBeLessThan(1000);
   });
 
   // Entries of every size around the bounds of the kernel: contents, streams, slices, batches.
@@ -245,7 +272,7 @@ describe("scanning a pack with the kernel", () => {
     }
     const bytes = makeRawPack(entries.length / 2, entries);
     const ours = describeScan(bytes, bytes.length);
-    for (const chunkBytes of [10_000, 262_144, bytes.length]) {
+    for (const chunkBytes of [10_000, 65_536, 262_144, bytes.length]) {
       expect(describeScan(bytes, chunkBytes, kernel)).toEqual(ours);
     }
     const byKernel = await index(bytes, { kernel });

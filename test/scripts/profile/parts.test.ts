@@ -2,7 +2,7 @@ import { SourceMap } from "node:module";
 
 import { describe, expect, it } from "vitest";
 
-import { countByPart, partOfFile } from "../../../bench/profile/parts.ts";
+import { countBusy, countByPart, partOfFile, PUSH_PARTS } from "../../../bench/profile/parts.ts";
 import { sampleMs } from "../../../bench/profile/inspector.ts";
 
 /** A bundle of one line: the log from column 0, a guard from column 10. */
@@ -57,6 +57,24 @@ describe("the parts of a profile", () => {
     ["../node_modules/marked/lib/marked.js", "other libraries"],
   ])("know the part of %s", (file, part) => {
     expect(partOfFile(file)).toBe(part);
+  });
+});
+
+describe("the parts of a push", () => {
+  it.each([
+    ["wasm://wasm/d5c5b21e", "kernel: wasm/"],
+    ["node-internal:crypto_hash", "hashing and zlib of the platform"],
+    ["../src/git/object/hash-object.ts", "hashing and zlib of the platform"],
+    ["../src/git/object/check-tree.ts", "checks: src/git/object"],
+    ["../src/git/pack/pack-scanner.ts", "passes: src/git/pack, zlib, hash"],
+    ["../src/storage/bucket.ts", "storage: src/storage"],
+  ])("know the part of %s", (file, part) => {
+    expect(partOfFile(file, PUSH_PARTS)).toBe(part);
+  });
+
+  it("count another isolate while it is not idle", () => {
+    const nodes = [node(1, "(root)", -1, [2, 3]), node(2, "(program)", -1), node(3, "(idle)", -1)];
+    expect(countBusy({ nodes, samples: [2, 3, 2, 1], timeDeltas: [] })).toBe(3);
   });
 });
 

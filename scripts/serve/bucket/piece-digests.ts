@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+
+import type { PatientReader } from "../../../src/lib/read-pieces.ts";
+
+/** Bytes that are hashed and passed on at once. */
+const PIECE_BYTES = 256 * 1024;
+/** The first piece: most files are small. */
+const FIRST_BYTES = 16 * 1024;
+
+/**
+ * Hashes a stream on its way to its file. It stands in for a class of the simulator, which handles pieces of 4 KB, each with
+ * several calls between JavaScript and the runtime.
+ */
+export class PieceDigests {
+  /** The hashes by algorithm, once the stream that `passOn` returned has ended; fails if the stream does. */
+  digests: Promise<Map<string, Buffer>> | undefined;
+  readonly #algorithms: readonly string[];
+
+  /** @param algorithms Names of the platform's, such as `SHA-256`. */
+  constructor(algorithms: readonly string[]) {
+    this.#algorithms = algorithms;
+  }
+
+  /** Returns the same bytes, to be read at once. */
+  passOn(bytes: ReadableStream): ReadableStream {
+    const { readable, writable } = new IdentityTransformStream();
+    this.digests = digest(bytes, writable, this.#algorithms);
+    // Awaited when the file is written, which fails if this does.
+    this.digests.catch(() => {});
+    return readable;
+  }
+}
+
+async function digest(
+  from: ReadableStream,
+  to: WritableStream,
+  algorithms: readonly string[],
+): Promise<Map<string, Buffer>> {
+  const hashes = algorithms.map((name) => createHash(name.replace("-", "")));
+  const reader = from.getReader({ mode: "byob" }) as unknown as PatientReader;
+  const writer = to.getWriter();
+  try {
+    let buffer = new ArrayBuffer(FIRST_BYTES);
+    for (;;) {
+      const { value, done } = await reader.readAtLeast(buffer.byteLength, new Uint8Array(buffer));
+      if (value && value.length > 0) {
+        for (const hash of hashes) hash.update(value);
+        await writer.write(value);
+      }
+      if (done || !value) break;
+      // It is written, so that its memory is free for the next one.
+      buffer = value.buffer.byteLength < PIECE_BYTES ? new ArrayBuffer(PIECE_BYTES) : value.buffer;
+    }
+    await writer.close();
+  } catch (error) {
+    await Promise.allSettled([reader.cancel(), writer.abort(error)]);
+    throw error;
+  }
+  return new Map(hashes.map((hash, at) => [algorithms[at] as string, hash.digest()]));
+}
