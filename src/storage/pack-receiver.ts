@@ -17,7 +17,7 @@ import { codec } from "./codec.ts";
 import { openPackKernel } from "./kernel.ts";
 import { draftName, packKey } from "./keys.ts";
 import type { OpenRepository } from "./open-repository.ts";
-import { deletePack, openScratch, storeTables } from "./pack-files.ts";
+import { deletePack, keepPack, openScratch, storeTables } from "./pack-files.ts";
 import type { PackRecord, SnapshotRefs } from "./repository-records.ts";
 
 /** A pack that is stored and verified, and that no repository lists yet. */
@@ -137,7 +137,8 @@ export class PackReceiver {
     gauge(idxBytes.length + sidecarBytes.length);
     const sidecar = parseSidecar(sidecarBytes, codec);
     const source = await this.source();
-    const extended = repository.with({ idx: new IdxFile(idxBytes), sidecar, source });
+    const opened = { idx: new IdxFile(idxBytes), sidecar };
+    const extended = repository.with({ ...opened, source });
     await inspector.checkSpecialBlobs(readerOf(extended));
     inspector.refuseErrors();
 
@@ -154,6 +155,7 @@ export class PackReceiver {
       sidecarBytes: sidecarFileBytes,
       objectCount: table.count,
     };
+    keepPack(this.bucket, this.networkName, record, opened, upload.bufferedBytes());
     return { record, repository: extended, reachable };
   }
 
