@@ -82,7 +82,6 @@ export class Bucket {
 
   /** Keeps the bytes of a small file that is stored in the isolate's block cache: its first readers come soon. */
   keep(key: string, bytes: Uint8Array): void {
-    if (bytes.length > BLOCK_READ_BYTES_MAX) return;
     for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
       const block = bytes.slice(at, at + BLOCK_BYTES);
       blocks.set(`${key}#${at / BLOCK_BYTES}`, block, block.length);

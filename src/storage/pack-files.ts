@@ -176,6 +176,9 @@ function keepTables(
   tables.set(idxKey, opened, heldBytes);
 }
 
+/** The largest pack that is kept when it is stored. */
+const KEPT_BYTES_MAX = 256 * 1024;
+
 /**
  * Keeps a small pack in memory that was just stored, so that whoever opens it next in this isolate reads nothing: the event of
  * the push, the page that shows it, the next change.
@@ -186,11 +189,12 @@ export function keepPack(
   bucket: Bucket,
   networkName: string,
   pack: PackRecord,
-  { idx, sidecar }: Omit<OpenPack, "source">,
+  { idxBytes, sidecarBytes }: Omit<NewTables, "packBytes">,
   bytes: Uint8Array | undefined,
 ): void {
-  if (!bytes || pack.objectCount >= BLOCK_TABLES_MIN) return;
-  keepTables(packKey(networkName, pack.name, "idx"), { idx, sidecar }, pack, pack.sidecarBytes);
+  if (!bytes || bytes.length > KEPT_BYTES_MAX) return;
+  const opened = { idx: new IdxFile(idxBytes), sidecar: parseSidecar(sidecarBytes, codec) };
+  keepTables(packKey(networkName, pack.name, "idx"), opened, pack, sidecarBytes.length);
   bucket.keep(packKey(networkName, pack.name, "pack"), bytes);
 }
 

@@ -137,8 +137,7 @@ export class PackReceiver {
     gauge(idxBytes.length + sidecarBytes.length);
     const sidecar = parseSidecar(sidecarBytes, codec);
     const source = await this.source();
-    const opened = { idx: new IdxFile(idxBytes), sidecar };
-    const extended = repository.with({ ...opened, source });
+    const extended = repository.with({ idx: new IdxFile(idxBytes), sidecar, source });
     await inspector.checkSpecialBlobs(readerOf(extended));
     inspector.refuseErrors();
 
@@ -155,7 +154,7 @@ export class PackReceiver {
       sidecarBytes: sidecarFileBytes,
       objectCount: table.count,
     };
-    keepPack(this.bucket, this.networkName, record, opened, upload.bufferedBytes());
+    keepPack(this.bucket, this.networkName, record, tables, upload.bufferedBytes());
     return { record, repository: extended, reachable };
   }
 
