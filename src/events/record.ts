@@ -137,7 +137,13 @@ export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
 
 /** An event with an id of its own, like a push, is recorded once, however often this is repeated. */
 function insertEvent(
-  { db, actorId, now, rootUrl, visibility }: OrSql<Pick<EventOrigin, "actorId" | "now">> &
+  {
+    db,
+    actorId,
+    now,
+    rootUrl,
+    visibility,
+  }: OrSql<Pick<EventOrigin, "actorId" | "now">> &
     Pick<EventOrigin, "db" | "visibility"> & { rootUrl: string | SQL },
   event: Recordable,
   from: SQL,

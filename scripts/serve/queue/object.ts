@@ -5,7 +5,11 @@ type Bindings = { MINIFLARE_OBJECT: DurableObjectNamespace };
 
 /** What the binding of a queue calls: passes each request on to the queue's object. */
 export default {
-  fetch(request: Request, { MINIFLARE_OBJECT: objects }: Bindings, ctx: ExecutionContext<{ queue: string }>) {
+  fetch(
+    request: Request,
+    { MINIFLARE_OBJECT: objects }: Bindings,
+    ctx: ExecutionContext<{ queue: string }>,
+  ) {
     const { queue } = ctx.props;
     return objects
       .get(objects.idFromName(queue))

@@ -34,7 +34,9 @@ describe("listPushedCommits", () => {
   });
 
   /** Whether the push of a history that continues `main` is known to refer to no issue. */
-  async function isWithoutReferences(build: (history: History, base: string, side: string) => string) {
+  async function isWithoutReferences(
+    build: (history: History, base: string, side: string) => string,
+  ) {
     const repo = await make.repo(await make.user());
     const before = new History();
     const base = before.commit({ message: "start\n" });

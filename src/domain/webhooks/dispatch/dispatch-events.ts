@@ -23,12 +23,7 @@ import { log, logBug } from "../../../lib/log.ts";
 import { settled } from "../../../lib/settled.ts";
 import { WorkBudget } from "../../../lib/work-budget.ts";
 import { byRepository, inOrder, isDueInOrder, LEASED_MAX } from "../../events/due-events.ts";
-import {
-  findHooks,
-  type FoundHook,
-  type HookTrigger,
-  mayHaveHooks,
-} from "../hooks/find-hooks.ts";
+import { findHooks, type FoundHook, type HookTrigger, mayHaveHooks } from "../hooks/find-hooks.ts";
 import { DeliveryStarter } from "./delivery-starter.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
