@@ -40,7 +40,8 @@ const mayRefer: SQL = (() => {
       then 1
     when ${events.type} in ('issue.opened', 'issue.edited')
       then exists (
-        select 1 from ${issues} where ${issues.id} = ${ofEvent("issueId")} and ${hasReference(issueText)}
+        select 1 from ${issues}
+        where ${issues.id} = ${ofEvent("issueId")} and ${hasReference(issueText)}
       )
     when ${events.type} in ('comment.created', 'comment.edited')
       then exists (

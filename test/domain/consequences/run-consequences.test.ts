@@ -208,6 +208,22 @@ describe("the consequences of events", () => {
     expect([usage.calls, await pending()]).toEqual([2, []]);
   });
 
+  it.each([
+    ["refers to an issue, as far as is known", {}, 2],
+    ["refers to nothing", { hasNoReferences: true }, 1],
+  ])(
+    "of a push take few calls where no pull request, queue or mirror is: it %s",
+    async (_, known, calls) => {
+      const update = { ref: "refs/heads/main", before: "1".repeat(40), after: "2".repeat(40) };
+      const payload = { pushId: crypto.randomUUID(), part: 0, updates: [{ ...update, ...known }] };
+      const row = { type: "repository.pushed", actorId: 0, ownerId: 1, repoId: 1, payload };
+      await db.insert(events).values({ ...row, createdAt: NOW, consequencesAt: NOW });
+      const { d1, usage } = meterD1(env.FORWARDING_DB.withSession(), { rows: false });
+      await runConsequences({ ...ctxAt(NOW), db: openDatabase(d1) });
+      expect([usage.calls, await pending()]).toEqual([calls, []]);
+    },
+  );
+
   it("of events that are done stay done if a later one ends the call", async () => {
     const [first = 0, second = 0] = await recordIn([1, 1]);
     const d1 = env.FORWARDING_DB.withSession();

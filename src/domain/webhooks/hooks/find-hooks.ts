@@ -78,7 +78,9 @@ interface Triggered {
 /** Selects the hooks that may match, and the owners of repositories whose triggers name none. */
 const hooksAndOwners = prepareAll((db, p: Params<Triggered>) => {
   const { id, level, repoId, ownerId, type, branchFilter, createdAt } = hooks;
-  const isWanted = sql`exists (select 1 from json_each(${hooks.events}) where value in ${p.eventNames})`;
+  const isWanted = sql`exists (
+    select 1 from json_each(${hooks.events}) where value in ${p.eventNames}
+  )`;
   const isOwnerHook = sql`${ownerId} in (
     select * from ${p.ownerIds}
     union
