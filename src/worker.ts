@@ -14,6 +14,7 @@ import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
 import { BatchMeter } from "./jobs/batch-meter.ts";
 import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
+import { inForeground } from "./lib/foreground.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
@@ -31,8 +32,8 @@ const configOf = (env: Env): Config => (parsedConfig ??= parseConfig(env));
 
 export default {
   fetch(request, env, execution) {
-    app ??= createApp(configOf(env)) as App;
-    return app.fetch(request, env, execution);
+    const service = (app ??= createApp(configOf(env)) as App);
+    return inForeground(() => service.fetch(request, env, execution));
   },
 
   async queue(batch, env, execution) {
@@ -42,10 +43,14 @@ export default {
       meter.follow(work);
       execution.waitUntil(work);
     };
-    await handleBatch(batch, () => {
-      const meterD1 = (d1: D1) => meter.meter(d1, { rows: config.logsD1Rows });
-      return openSystemCtx(env, config, { waitUntil }, meterD1);
-    });
+    await handleBatch(
+      batch,
+      () => {
+        const meterD1 = (d1: D1) => meter.meter(d1, { rows: config.logsD1Rows });
+        return openSystemCtx(env, config, { waitUntil }, meterD1);
+      },
+      meter.untilIdle,
+    );
     execution.waitUntil(meter.finish(batch));
   },
 

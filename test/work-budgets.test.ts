@@ -167,12 +167,12 @@ const JOBS = {
   dispatch: {
     column: "dispatchAt",
     run: () => dispatchEvents(systemCtx(silentBindings(), Date.now())),
-    max: budget({ headerLists: 3, headerWrites: 3, urls: 3 }),
+    max: budget({ headerLists: 1, headerWrites: 1, urls: 1 }),
   },
   consequences: {
     column: "consequencesAt",
     run: () => runConsequences(systemCtx(silentBindings(), Date.now())),
-    max: budget({ headerLists: 8, headerWrites: 8, urls: 8, sqlBuilds: 2 }),
+    max: budget({ headerLists: 4, headerWrites: 4, urls: 4, sqlBuilds: 2 }),
   },
 } as const;
 

@@ -3,18 +3,25 @@ import { readFileSync } from "node:fs";
 import { inProject } from "../project.ts";
 import { whenChanged } from "./when-changed.ts";
 
-/** The directories of the local database and of the local bucket. */
+/** The directories of the local database, of the local bucket and of the local queues. */
 const SOURCES = "scripts/serve";
-const MODULES = ["database/binding", "database/object", "bucket/object", "bucket/piece-digests"];
+const MODULES = [
+  "database/binding",
+  "database/object",
+  "bucket/object",
+  "bucket/piece-digests",
+  "queue/object",
+];
 
 /** The directory into which {@link buildLocalBindings} writes. */
 const DIRECTORY = "dist/local-bindings";
 
-/** Bundles the modules of the local database and of the local bucket that run in workerd. */
+/** Bundles the modules of the local database, bucket and queues that run in workerd. */
 export async function buildLocalBindings(): Promise<void> {
   const sources = [
     `${SOURCES}/database`,
     `${SOURCES}/bucket`,
+    `${SOURCES}/queue`,
     "scripts/build/local-bindings.ts",
     "package-lock.json",
   ];

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { localBuckets } from "./bucket/bindings.ts";
 import { localDatabases } from "./database/bindings.ts";
+import { type Consumers, localQueues } from "./queue/bindings.ts";
 import { readWranglerToml } from "../tools/wrangler-toml.ts";
 import { overlayVars, type Vars } from "./vars.ts";
 
@@ -34,18 +35,32 @@ const LOCAL_BATCH_SIZES: Readonly<Record<string, number>> = { "edgeforge-remotes
 /** What serves a binding: the service's own, or Miniflare's simulator, which benchmarks and tests compare with it. */
 export type BindingServer = "local" | "simulator";
 
-/** What serves the interfaces of D1 and of R2. */
-export type BindingServers = { database?: BindingServer; bucket?: BindingServer };
+/** What serves the interfaces of D1, of R2 and of queues. */
+export type BindingServers = {
+  database?: BindingServer;
+  bucket?: BindingServer;
+  queues?: BindingServer;
+};
 
 export function describeWorker(
   env: NodeJS.ProcessEnv,
-  { database = "local", bucket = "local" }: BindingServers = {},
+  { database = "local", bucket = "local", queues = "local" }: BindingServers = {},
 ): WorkerDescription {
   const { toml, vars, miniflare } = readWranglerToml();
-  const { d1Databases: _, r2Buckets: __, ...bindings } = miniflare;
+  const {
+    d1Databases: _,
+    r2Buckets: __,
+    queueProducers,
+    queueConsumers: wantedConsumers,
+    ...bindings
+  } = miniflare;
+  const queueConsumers = widen(wantedConsumers);
   const databases = toml.d1_databases.map(({ binding }) => binding);
   const buckets = Object.fromEntries(
     toml.r2_buckets.map(({ binding, bucket_name: name }) => [binding, name]),
+  );
+  const queueNames = Object.fromEntries(
+    toml.queues.producers.map(({ binding, queue }) => [binding, queue]),
   );
   return {
     name: toml.name,
@@ -54,13 +69,14 @@ export function describeWorker(
     unsafeBindings: [
       ...(database === "local" ? localDatabases(databases) : []),
       ...(bucket === "local" ? localBuckets(buckets) : []),
+      ...(queues === "local" ? localQueues(queueNames, queueConsumers) : []),
     ],
     options: {
       ...bindings,
-      queueConsumers: widen(miniflare.queueConsumers),
       // The id determines the path on disk. Account ids may change; the name of a binding does not.
       ...(database === "simulator" && { d1Databases: named(toml.d1_databases) }),
       ...(bucket === "simulator" && { r2Buckets: buckets }),
+      ...(queues === "simulator" && { queueProducers, queueConsumers }),
       kvNamespaces: named(toml.kv_namespaces),
     },
   };
@@ -70,7 +86,7 @@ function named(bindings: { binding: string }[]): Record<string, string> {
   return Object.fromEntries(bindings.map(({ binding }) => [binding, binding]));
 }
 
-const widen = (consumers: unknown): Record<string, object> =>
+const widen = (consumers: unknown): Consumers =>
   Object.fromEntries(
     Object.entries(z.record(z.string(), z.looseObject({})).parse(consumers)).map(
       ([queue, consumer]) => {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { inProject } from "../project.ts";
 
 const Queues = z.object({
-  producers: z.array(z.object({ queue: z.string() })).default([]),
+  producers: z.array(z.object({ binding: z.string(), queue: z.string() })).default([]),
   consumers: z
     .array(z.object({ queue: z.string(), dead_letter_queue: z.string().optional() }))
     .default([]),

@@ -27,9 +27,14 @@ export interface MeteredD1 {
  * uses because it keeps columns of the same name apart.
  *
  * @param counts.rows Whether to count rows too.
+ * @param before Awaited before each call, if given.
  */
-export function meterD1(d1: D1, counts: { rows: boolean }): MeteredD1 {
-  const meter = new Meter(counts.rows);
+export function meterD1(
+  d1: D1,
+  counts: { rows: boolean },
+  before?: () => Promise<void>,
+): MeteredD1 {
+  const meter = new Meter(counts.rows, before);
   const wrap = (other: D1) => meteredBy(meter, other);
   return { usage: meter.usage, d1: wrap(d1), wrap };
 }
@@ -48,13 +53,16 @@ const meteredBy = (meter: Meter, d1: D1): D1 => ({
 class Meter {
   readonly usage: D1Usage = { calls: 0, rounds: 0, rowsRead: 0, rowsWritten: 0 };
   readonly countsRows: boolean;
+  private readonly before: (() => Promise<void>) | undefined;
   private roundsDone = 0;
 
-  constructor(countsRows: boolean) {
+  constructor(countsRows: boolean, before: (() => Promise<void>) | undefined) {
     this.countsRows = countsRows;
+    this.before = before;
   }
 
   async count<T>(call: () => Promise<T>): Promise<T> {
+    if (this.before) await this.before();
     this.usage.calls += 1;
     // A call is assumed to depend on every call that had completed when it was sent.
     const round = this.roundsDone + 1;

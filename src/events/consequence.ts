@@ -1,3 +1,5 @@
+import type { SQL } from "drizzle-orm";
+
 import type { Ctx } from "../context.ts";
 import type { WorkBudget } from "../lib/work-budget.ts";
 import type { Event } from "./event.ts";
@@ -58,6 +60,13 @@ export interface Consequence {
   /** Permanent: stored with events whose consequences are being drawn. */
   readonly name: string;
   readonly kinds: readonly ConsequenceKind[];
+  /**
+   * The condition, over `events`, that there may be something to do for an event of these kinds; always, if missing. It is
+   * read once for all consequences, when events are leased, for consequences that mostly find nothing to do.
+   *
+   * What would make it true later must have an event of its own, or find what this event is about itself.
+   */
+  readonly isNeeded?: SQL;
   /**
    * Does a step of the work, of a few seconds at most.
    *

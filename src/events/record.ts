@@ -5,6 +5,7 @@ import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import { insertSelect } from "../db/insert-select.ts";
 import { jsonOf } from "../db/json-of.ts";
+import type { Params } from "../db/prepared.ts";
 import { events, repositories, type Repository } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/events/event.ts";
 import type { Event } from "./event.ts";
@@ -35,6 +36,20 @@ export function recordEach(ctx: Ctx, event: Recordable, from: SQL) {
   ctx.eventQueues.noteRecorded();
   return insertEvent(originOf(ctx), event, from);
 }
+
+/** What `record` takes of a context, for a query that is prepared. */
+export type OriginArgument = Pick<EventOrigin, "actorId" | "now" | "rootUrl">;
+
+/** The arguments of a prepared query with `recordBy`. They note that an event is being recorded. */
+export function originArgument(ctx: Ctx): OriginArgument {
+  ctx.eventQueues.noteRecorded();
+  const { actorId, now, rootUrl } = originOf(ctx);
+  return { actorId, now, rootUrl };
+}
+
+/** Like `record`, in a query that is prepared. */
+export const recordBy = (db: Database, origin: Params<OriginArgument>, event: Recordable) =>
+  insertEvent({ db, ...origin }, event, sql`where true`);
 
 /** The actor of an event, and when and where it was recorded. */
 export interface EventOrigin {
@@ -122,7 +137,14 @@ export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
 
 /** An event with an id of its own, like a push, is recorded once, however often this is repeated. */
 function insertEvent(
-  { db, actorId, now, rootUrl, visibility }: EventOrigin,
+  {
+    db,
+    actorId,
+    now,
+    rootUrl,
+    visibility,
+  }: OrSql<Pick<EventOrigin, "actorId" | "now">> &
+    Pick<EventOrigin, "db" | "visibility"> & { rootUrl: string | SQL },
   event: Recordable,
   from: SQL,
 ) {

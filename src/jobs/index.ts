@@ -24,10 +24,12 @@ const DELIVERY_WAIT_MS = 200;
  * Handles the messages of a batch.
  *
  * @param openCtx Opens a context for each job, so that usage and time are metered separately.
+ * @param untilIdle Awaited before each job on the storage of a repository.
  */
 export async function handleBatch(
   { messages }: Pick<MessageBatch<Job>, "messages">,
   openCtx: () => Ctx,
+  untilIdle: () => Promise<void> = async () => {},
 ): Promise<void> {
   const dispatches = messages.filter(({ body }) => "kind" in body && body.kind === "dispatch");
   const deliveries = messages.filter(({ body }) => "hookIds" in body);
@@ -49,6 +51,7 @@ export async function handleBatch(
   }
   for (const message of messages) {
     const { body } = message;
+    if ("kind" in body && (body.kind === "maintain" || body.kind === "collect")) await untilIdle();
     if ("kind" in body && body.kind === "maintain") {
       await handle([message], () => maintainRepository(openCtx(), body));
     }

@@ -161,10 +161,41 @@ export async function openPack(
   // Counted until the request ends, since the tables stay in memory at least that long.
   bucket.openGauge()(idxBytes.length + sidecarBytes);
   const opened = { idx: new IdxFile(idxBytes), sidecar };
-  // Includes the sorted offsets that the index computes on demand.
-  const heldBytes = OPEN_PACK_BYTES + pack.idxBytes + 2 * sidecarBytes + 8 * pack.objectCount;
-  tables.set(idxKey, opened, heldBytes);
+  keepTables(idxKey, opened, pack, sidecarBytes);
   return { ...opened, source };
+}
+
+function keepTables(
+  idxKey: string,
+  opened: Omit<OpenPack, "source">,
+  { idxBytes, objectCount }: PackRecord,
+  sidecarBytes: number,
+): void {
+  // Includes the sorted offsets that the index computes on demand.
+  const heldBytes = OPEN_PACK_BYTES + idxBytes + 2 * sidecarBytes + 8 * objectCount;
+  tables.set(idxKey, opened, heldBytes);
+}
+
+/** The largest pack that is kept when it is stored. */
+const KEPT_BYTES_MAX = 256 * 1024;
+
+/**
+ * Keeps a small pack in memory that was just stored, so that whoever opens it next in this isolate reads nothing: the event of
+ * the push, the page that shows it, the next change.
+ *
+ * @param bytes The pack; undefined if it is not in memory.
+ */
+export function keepPack(
+  bucket: Bucket,
+  networkName: string,
+  pack: PackRecord,
+  { idxBytes, sidecarBytes }: Omit<NewTables, "packBytes">,
+  bytes: Uint8Array | undefined,
+): void {
+  if (!bytes || bytes.length > KEPT_BYTES_MAX) return;
+  const opened = { idx: new IdxFile(idxBytes), sidecar: parseSidecar(sidecarBytes, codec) };
+  keepTables(packKey(networkName, pack.name, "idx"), opened, pack, sidecarBytes.length);
+  bucket.keep(packKey(networkName, pack.name, "pack"), bytes);
 }
 
 /** Reads a sidecar without the block tables behind it; from these, if the file has nothing else. */

@@ -17,7 +17,7 @@ import { codec } from "./codec.ts";
 import { openPackKernel } from "./kernel.ts";
 import { draftName, packKey } from "./keys.ts";
 import type { OpenRepository } from "./open-repository.ts";
-import { deletePack, openScratch, storeTables } from "./pack-files.ts";
+import { deletePack, keepPack, openScratch, storeTables } from "./pack-files.ts";
 import type { PackRecord, SnapshotRefs } from "./repository-records.ts";
 
 /** A pack that is stored and verified, and that no repository lists yet. */
@@ -154,6 +154,7 @@ export class PackReceiver {
       sidecarBytes: sidecarFileBytes,
       objectCount: table.count,
     };
+    keepPack(this.bucket, this.networkName, record, tables, upload.bufferedBytes());
     return { record, repository: extended, reachable };
   }
 

@@ -28,6 +28,7 @@ import { OpenRepository } from "./open-repository.ts";
 import {
   deletePack,
   deleteUpload,
+  keepPack,
   openPack,
   openPackByBlock,
   openJoinPart,
@@ -416,7 +417,10 @@ export class StoredRepository {
         upload.finish(),
       ]);
       const { checksum, idxBytes, objectCount } = merged;
-      return { name, checksum, packBytes, idxBytes: idxBytes.length, sidecarBytes, objectCount };
+      const lengths = { packBytes, idxBytes: idxBytes.length, sidecarBytes };
+      const record: PackRecord = { name, checksum, ...lengths, objectCount };
+      keepPack(this.bucket, this.networkName, record, merged, upload.bufferedBytes());
+      return record;
     });
   }
 

@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
 import { type Answer, visit } from "../support/call.ts";
+import { History } from "../support/commits.ts";
 import { failing } from "../support/faults.ts";
 import { placeOf } from "../support/git.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
@@ -36,14 +37,23 @@ const cloneOf = (oids: readonly string[]) =>
 
 const pathOf = ({ owner, name }: TestRepo, rest: string): string => `/${owner}/${name}.git/${rest}`;
 
-/** A repository of `count` packs of one commit each. */
-async function makePushed(count: number) {
+/** Bytes of a text that can't be compressed to less than half of them. */
+const PIECE_BYTES = 65_536;
+
+const makeNoise = (): string =>
+  Buffer.from(crypto.getRandomValues(new Uint8Array(PIECE_BYTES))).toString("base64");
+
+/** A repository of `count` packs of one commit each, with some pieces of noise. */
+async function makePushed(count: number, pieces = 0) {
   const owner = await make.user();
   const repo = await make.repo(owner);
   const oids: string[] = [];
   for (let at = 0; at < count; at++) {
-    const { oid, pack } = makeCommit(`${repo.name} ${at}`);
-    await storePush(repo, `refs/heads/${at}`, oid, pack);
+    const history = new History();
+    const noise = Array.from({ length: pieces }, (_, piece) => [`file-${piece}`, makeNoise()]);
+    const files = Object.fromEntries([["name", `${repo.name} ${at}`], ...noise]);
+    const oid = history.commit({ files });
+    await storePush(repo, `refs/heads/${at}`, oid, history.build());
     oids.push(oid);
   }
   return { owner, repo, oids };
@@ -76,9 +86,13 @@ describe("the storage calls of a git request", () => {
     expect(sent).toBeUndefined();
   });
 
-  it("for a clone of one pack: its two tables if they are not cached, and one stream", async () => {
-    const { owner, repo, oids } = await makePushed(1);
-    for (const r2Calls of [3, 1]) {
+  it.each([
+    // This isolate has stored it, and has it open.
+    ["a small pack: one stream", 0, [1, 1]],
+    ["a pack: its two tables if they are not cached, and one stream", 8, [3, 1]],
+  ])("for a clone of %s", async (_, pieces, costs) => {
+    const { owner, repo, oids } = await makePushed(1, pieces);
+    for (const r2Calls of costs) {
       const { visit: visitCounted, callsOf } = counted();
       const { answer, line, sent } = await logged(() =>
         visitCounted("POST", pathOf(repo, "git-upload-pack"), { as: owner, ...cloneOf(oids) }),
@@ -92,15 +106,18 @@ describe("the storage calls of a git request", () => {
     }
   });
 
-  it("for a clone of several packs: the uncached tables, and one read of each pack", async () => {
-    const { owner, repo, oids } = await makePushed(3);
+  it.each([
+    ["small packs: none, since this isolate has stored them", 0, 0],
+    // Each push opened the packs before it, so only the tables of the last pack are uncached.
+    ["packs: the uncached tables, and one read of each pack", 8, 2 + 3],
+  ])("for a clone of several %s", async (_, pieces, r2Calls) => {
+    const { owner, repo, oids } = await makePushed(3, pieces);
     const { visit: visitCounted, callsOf } = counted();
     const { sent } = await logged(() =>
       visitCounted("POST", pathOf(repo, "git-upload-pack"), { as: owner, ...cloneOf(oids) }),
     );
     expect(callsOf("object")).toEqual(["object.snapshot"]);
-    // Each push opened the packs before it, so only the tables of the last pack are uncached.
-    expect(sent).toMatchObject({ objectCalls: 1, r2Calls: 2 + 3 });
+    expect(sent).toMatchObject({ objectCalls: 1, r2Calls });
   });
 
   it("for a push: two object calls before the response, and one write of each file", async () => {

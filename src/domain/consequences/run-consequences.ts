@@ -1,14 +1,21 @@
-import { inArray, type SQL, sql } from "drizzle-orm";
+import { getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 
 import { ANONYMOUS, accountActor, type Actor } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
-import { type Params, prepare } from "../../db/prepared.ts";
-import { type ConsequenceProgress, events, type EventRow, users } from "../../db/schema/index.ts";
+import { allOf, anyOf, qualified } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
+import {
+  type ConsequenceProgress,
+  events,
+  type EventRow,
+  type User,
+  users,
+} from "../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
 import { log, logBug } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
 import { WorkBudget } from "../../lib/work-budget.ts";
-import { byRepository, inOrder, isDueInOrder } from "../events/due-events.ts";
+import { byRepository, inOrder, isDueInOrder, LEASED_MAX } from "../events/due-events.ts";
 import { CONSEQUENCES } from "./consequences.ts";
 
 /** Duration of a lease, in milliseconds, which each step renews. No step starts after `WORK_MS`. */
@@ -17,8 +24,8 @@ export const CONSEQUENCE_LEASE_MS = 120 * 1000;
 const REPOSITORIES_AT_ONCE = 4;
 
 /**
- * How long the consequences of an event that are done in one step are not stored one by one, in milliseconds: most
- * find nothing to do. After an interruption they are repeated.
+ * How long it is not stored what is done, in milliseconds: neither the consequences of an event that take one step, of which
+ * most find nothing to do, nor the events of which all are drawn. After an interruption they are repeated.
  */
 const UNSTORED_MS = 2000;
 
@@ -42,40 +49,105 @@ const DELAY_MS_MAX = 60 * 60 * 1000;
  *
  * Events that are recorded meanwhile are dispatched afterwards.
  *
- * Cost: one round trip if nothing is pending; two for up to fifty events, and one for each of them and for each step that
- * is not the last of its consequence.
+ * Cost: one round trip if nothing is pending, or nothing follows; two for up to fifty events that are drawn within a moment, and one for each
+ * step that is not the last of its consequence.
  */
 export async function runConsequences(
   ctx: Ctx,
   consequences: readonly Consequence[] = CONSEQUENCES,
 ): Promise<void> {
   const budget = new WorkBudget(ctx.now, { ms: WORK_MS, statements: STATEMENTS_MAX });
-  let leased = await acquireLease(ctx, budget);
-  while (leased.length > 0) {
-    await runLeased(ctx, budget, leased, consequences);
-    leased = budget.isExhausted ? [] : await acquireLease(ctx, budget);
+  let leased = await acquireLease(ctx, budget, []);
+  while (leased.rows.length > 0 || leased.areMore) {
+    leased = await runLeased(ctx, budget, leased, consequences);
   }
   if (budget.isExhausted) ctx.eventQueues.noteRecorded();
   await ctx.eventQueues.dispatchRecorded();
 }
 
-/** Leases due events, but none behind an event of its repository that is not due yet. */
-async function acquireLease({ db }: Ctx, budget: WorkBudget): Promise<EventRow[]> {
-  const { now } = budget;
-  budget.consume(1);
-  return inOrder(await leaseDue(db, { now }));
+/** Events that one call leased, with the accounts that caused them. */
+interface Leased {
+  readonly rows: readonly LeasedRow[];
+  readonly actors: ReadonlyMap<number, Actor>;
+  /** Whether others may be due, behind as many as are taken at once. */
+  readonly areMore: boolean;
 }
 
-const leaseDue = prepare((db, p: Params<{ now: number }>) =>
-  db
-    .update(events)
-    .set({
-      consequencesAt: sql`${p.now} + ${CONSEQUENCE_LEASE_MS}`,
-      consequenceAttempts: sql`${events.consequenceAttempts} + 1`,
-    })
-    .where(isDueInOrder("consequences_at", p.now))
-    .returning(),
+type LeasedRow = EventRow & {
+  /** The consequences that have nothing to do, as a set of bits by their position in `CONDITIONAL`. */
+  readonly needless: number;
+};
+
+/**
+ * Marks events as done, and takes due ones, but none behind an event of its repository that is not due yet: the next
+ * events of a repository may be among these only after those before them are done. Leases those that some consequence has to
+ * do something for, and marks the others as done.
+ */
+async function acquireLease(
+  { db }: Ctx,
+  budget: WorkBudget,
+  finished: readonly EventRow[],
+): Promise<Leased> {
+  const { now } = budget;
+  budget.consume(2);
+  if (finished.length === 0) {
+    const [accounts, rows] = await db.batch(leaseDue(db, { now }));
+    return toLeased(rows, accounts);
+  }
+  budget.consume(1);
+  const [done, accounts, rows] = await db.batch([
+    finishLeased(db, { leased: toTokens(finished) }),
+    ...leaseDue(db, { now }),
+  ]);
+  logLost(finished, done);
+  return toLeased(rows, accounts);
+}
+
+const toLeased = (rows: readonly LeasedRow[], accounts: readonly User[]): Leased => ({
+  rows: inOrder(rows.filter(({ consequencesAt }) => consequencesAt !== null)),
+  areMore: rows.length === LEASED_MAX,
+  actors: new Map(accounts.map((user) => [user.id, accountActor(user)])),
+});
+
+/** Consequences that have nothing to do for some events of their kinds. */
+const CONDITIONAL = CONSEQUENCES.flatMap(({ name, isNeeded }) =>
+  isNeeded ? [{ name, isNeeded }] : [],
 );
+
+const needlessBits = sql.join(
+  CONDITIONAL.map(({ isNeeded }, at) => sql`iif(${isNeeded}, 0, ${1 << at})`),
+  sql` | `,
+);
+
+/** The condition that some consequence has something to do for an event. */
+const isAnyNeeded = anyOf(
+  ...CONSEQUENCES.map(({ kinds, isNeeded }) => allOf(inArray(events.type, [...kinds]), isNeeded)),
+);
+
+const needlessOf = ({ needless }: LeasedRow): ReadonlySet<string> =>
+  new Set(CONDITIONAL.filter((_, at) => (needless & (1 << at)) !== 0).map(({ name }) => name));
+
+const leaseDue = prepareAll((db, p: Params<{ now: number }>) => {
+  const isDue = isDueInOrder("consequences_at", p.now);
+  return [
+    // Before the lease, after which the events are not due.
+    db
+      .select()
+      .from(users)
+      .where(sql`${users.id} in (select ${events.actorId} from ${events} where ${isDue})`),
+    db
+      .update(events)
+      .set({
+        consequencesAt: sql`iif(${isAnyNeeded}, ${p.now} + ${CONSEQUENCE_LEASE_MS}, null)`,
+        consequenceAttempts: sql`${events.consequenceAttempts} + 1`,
+      })
+      .where(isDue)
+      .returning({
+        ...getTableColumns(events),
+        needless: qualified<number>(needlessBits).as("needless"),
+      }),
+  ];
+});
 
 /** A leased event. */
 interface Work {
@@ -83,56 +155,66 @@ interface Work {
   readonly row: EventRow;
   readonly recorded: RecordedEvent;
   readonly actor: Actor;
+  /** The consequences that have nothing to do. */
+  readonly needless: ReadonlySet<string>;
   /** The consequences that failed in this call. */
   readonly failed: ReadonlySet<string>;
   /** When its progress was last stored, in milliseconds. */
   readonly storedAt: number;
 }
 
-/** Handles leased events, and releases those that are left when the budget is exhausted. */
+/**
+ * Handles leased events, and releases those that are left when the budget is exhausted. Then leases the next due ones.
+ */
 async function runLeased(
   ctx: Ctx,
   budget: WorkBudget,
-  rows: readonly EventRow[],
+  { rows, actors }: Leased,
   consequences: readonly Consequence[],
-): Promise<void> {
-  const actors = await findActors(ctx, budget, rows);
+): Promise<Leased> {
   const works = rows.map((row): Work => {
     const actor = actors.get(row.actorId) ?? ANONYMOUS;
-    return { row, recorded: toRecorded(row), actor, failed: new Set(), storedAt: budget.now };
+    const needless = needlessOf(row);
+    const recorded = toRecorded(row);
+    return { row, recorded, actor, needless, failed: new Set(), storedAt: budget.now };
   });
   const queue = byRepository(works);
   const released: Work[] = [];
+  /** Events that are done and not marked so yet, and since when there are some. */
+  let finished: EventRow[] = [];
+  let finishedAt = 0;
+  const storeFinished = async (): Promise<void> => {
+    const stored = finished;
+    finished = [];
+    await finish(ctx, budget, stored);
+  };
   const work = async (): Promise<void> => {
     while (!budget.isExhausted) {
       const [first, ...behind] = queue.shift() ?? [];
       if (!first) return;
       const rest = await runStep(ctx, budget, first, consequences);
       if (rest === "failed") released.push(...behind);
-      else if (rest) queue.push([rest, ...behind]);
+      else if (typeof rest === "object") queue.push([rest, ...behind]);
       else if (behind.length > 0) queue.push(behind);
+      if (rest === "finished") {
+        if (finished.length === 0) finishedAt = budget.now;
+        finished.push(first.row);
+      }
+      if (finished.length > 0 && budget.now - finishedAt >= UNSTORED_MS) await storeFinished();
     }
   };
-  await settled(Array.from({ length: REPOSITORIES_AT_ONCE }, work));
+  try {
+    await settled(Array.from({ length: REPOSITORIES_AT_ONCE }, work));
+  } catch (error) {
+    await storeFinished();
+    throw error;
+  }
   released.push(...queue.flat());
   if (released.length > 0) await release(ctx, budget, released);
+  if (!budget.isExhausted) return acquireLease(ctx, budget, finished);
+  await storeFinished();
+  return toLeased([], []);
 }
-
-/** Reads the accounts that caused events. */
-async function findActors(
-  { db }: Ctx,
-  budget: WorkBudget,
-  rows: readonly EventRow[],
-): Promise<Map<number, Actor>> {
-  budget.consume(1);
-  const ids = [...new Set(rows.map(({ actorId }) => actorId))];
-  const found = await accountsOfIds(db, { ids });
-  return new Map(found.map((user) => [user.id, accountActor(user)]));
-}
-
-const accountsOfIds = prepare((db, p: Params<{ ids: readonly number[] }>) =>
-  db.select().from(users).where(inArray(users.id, p.ids)),
-);
 
 const toRecorded = ({ id, type, actorId, ownerId, repoId, payload, createdAt }: EventRow) =>
   ({
@@ -145,19 +227,22 @@ const toRecorded = ({ id, type, actorId, ownerId, repoId, payload, createdAt }: 
 /**
  * Does one step of an event.
  *
- * @returns The event if it continues; "failed" if it was postponed; undefined if this call is done with it.
+ * @returns The event if it continues; "finished" if all is drawn; "failed" if it was postponed; undefined if this call is
+ * done with it for another reason.
  */
 async function runStep(
   ctx: Ctx,
   budget: WorkBudget,
   work: Work,
   consequences: readonly Consequence[],
-): Promise<Work | "failed" | undefined> {
-  const { row, recorded } = work;
+): Promise<Work | "finished" | "failed" | undefined> {
+  const { row, recorded, needless } = work;
   if (row.consequenceAttempts > CONSEQUENCE_ATTEMPTS_MAX) return giveUp(ctx, budget, work);
   const progress = { ...row.consequenceProgress };
   const failed = new Set(work.failed);
-  const concerned = consequences.filter(({ kinds }) => kinds.includes(recorded.event.type));
+  const concerned = consequences.filter(
+    ({ name, kinds }) => kinds.includes(recorded.event.type) && !needless.has(name),
+  );
   const next = concerned.find(({ name }) => progress[name] !== null && !failed.has(name));
   if (next) {
     try {
@@ -169,10 +254,7 @@ async function runStep(
     }
   }
   const open = concerned.filter(({ name }) => progress[name] !== null);
-  if (open.length === 0) {
-    await finish(ctx, budget, work);
-    return undefined;
-  }
+  if (open.length === 0) return "finished";
   if (open.every(({ name }) => failed.has(name))) {
     return postpone(ctx, budget, work, progress);
   }
@@ -195,11 +277,18 @@ const actingAs = (ctx: Ctx, { row, actor }: Work): Ctx => ({
   rootUrl: ctx.config.publicUrl || row.rootUrl,
 });
 
-/** Marks an event as done, unless another call has leased it since. */
-async function finish({ db }: Ctx, budget: WorkBudget, { row }: Work): Promise<void> {
+/** Marks events as done, unless another call has leased them since. */
+async function finish({ db }: Ctx, budget: WorkBudget, rows: readonly EventRow[]): Promise<void> {
+  if (rows.length === 0) return;
   budget.consume(1);
-  const [finished] = await finishLeased(db, { leased: toLeased([row]) });
-  if (!finished) log("consequences:lease-lost", { eventId: row.id });
+  logLost(rows, await finishLeased(db, { leased: toTokens(rows) }));
+}
+
+/** Logs the events whose lease this call has lost. */
+function logLost(rows: readonly EventRow[], stored: readonly { readonly id: number }[]): void {
+  if (stored.length === rows.length) return;
+  const ids = new Set(stored.map(({ id }) => id));
+  for (const { id } of rows) if (!ids.has(id)) log("consequences:lease-lost", { eventId: id });
 }
 
 const finishLeased = prepare((db, p: Params<{ leased: string }>) =>
@@ -246,7 +335,7 @@ async function update(
   const [updated] = await db
     .update(events)
     .set(values)
-    .where(areStillLeased(sql`${toLeased([row])}`))
+    .where(areStillLeased(sql`${toTokens([row])}`))
     .returning({ id: events.id });
   if (updated) return { ...row, ...values };
   log("consequences:lease-lost", { eventId: row.id });
@@ -262,11 +351,11 @@ async function release({ db }: Ctx, budget: WorkBudget, works: readonly Work[]):
       consequencesAt: budget.now,
       consequenceAttempts: sql`${events.consequenceAttempts} - 1`,
     })
-    .where(areStillLeased(sql`${toLeased(works.map(({ row }) => row))}`));
+    .where(areStillLeased(sql`${toTokens(works.map(({ row }) => row))}`));
 }
 
 /** Leased events as `areStillLeased` takes them. */
-const toLeased = (rows: readonly EventRow[]): string =>
+const toTokens = (rows: readonly EventRow[]): string =>
   JSON.stringify(rows.map(({ id, consequencesAt: at }) => ({ id, at })));
 
 /** The condition for those of the given events that no other call has leased since. */

@@ -5,7 +5,7 @@ import { events, type EventRow } from "../../db/schema/index.ts";
 // What the jobs have in common that handle the events of each repository in order, under leases.
 
 /** Events leased at once. */
-const LEASED_MAX = 50;
+export const LEASED_MAX = 50;
 
 /**
  * The condition for the first due events, but for none behind an event of its repository that is not due yet.
@@ -34,7 +34,7 @@ export function isDueInOrder(column: "dispatch_at" | "consequences_at", now: SQL
 }
 
 /** Leased events in the order in which they happened. */
-export const inOrder = (rows: readonly EventRow[]): EventRow[] =>
+export const inOrder = <T extends EventRow>(rows: readonly T[]): T[] =>
   rows.toSorted((a, b) => a.id - b.id);
 
 /**

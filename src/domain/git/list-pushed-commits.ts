@@ -1,5 +1,5 @@
 import { type ByteText, decodeText } from "../../git/byte-text.ts";
-import { parseCommit } from "../../git/object/commit.ts";
+import { type Commit, parseCommit } from "../../git/object/commit.ts";
 import type { Oid } from "../../git/oid.ts";
 import { type CommitGraph, NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { countWalk, listUntil, walkByTime } from "../../git/walk/log.ts";
@@ -9,7 +9,10 @@ import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { MadeUpdate } from "../../storage/repository-records.ts";
 
 /** The commits that a push added to a branch. A new branch always has a count, and may have nothing else. */
-export type PushedCommits = Pick<StoredUpdate, "commits" | "commitCount" | "head" | "base">;
+export type PushedCommits = Pick<
+  StoredUpdate,
+  "commits" | "commitCount" | "head" | "base" | "hasNoReferences"
+>;
 
 /** What tells the commits of a push from those that the repository had. */
 export interface PushOrigin {
@@ -38,6 +41,9 @@ interface Counted {
   readonly base?: Oid;
 }
 
+/** What any reference to an issue has: `findReferences` finds none in a text without it. */
+const REFERENCE = /[#!]\d|\/(?:issues|pulls)\/\d/;
+
 /**
  * Lists the commits of a push by branch: for a new branch those that no other branch had, and otherwise those in the
  * push's own pack, which the repository did not have before.
@@ -61,16 +67,29 @@ export async function listPushedCommits(
     ...countOnNewBranches(repository, origin, branches),
     ...countInPack(repository, origin, listed),
   ]);
-  const read = async (oid: Oid): Promise<StoredCommit> =>
-    toStoredCommit(oid, (await objects.readObject(oid))?.content);
+  const read = async (oid: Oid): Promise<ReadCommit> =>
+    readCommit(oid, (await objects.readObject(oid))?.content);
   const pushed = new Map<string, PushedCommits>();
   for (const [ref, { commitCount, base }] of counted) {
     pushed.set(ref, { commitCount, ...(base !== undefined && { base }) });
   }
-  for (const { ref, newOid } of listed) {
-    const commits = await Promise.all((counted.get(ref)?.oids ?? []).map(read));
+  for (const { ref, oldOid, newOid } of listed) {
+    const { oids = [], commitCount } = counted.get(ref) ?? {};
+    const commits = await Promise.all(oids.map(read));
     const head = commits.length === 0 && (await read(newOid));
-    pushed.set(ref, { ...pushed.get(ref), commits, ...(head && { head }) });
+    // Behind any other parent are commits that the repository had, and that the branch may not have had.
+    const isOfBranch = (parent: Oid): boolean => parent === oldOid || oids.includes(parent);
+    const areAll =
+      commits.length === commitCount &&
+      (oldOid === null || commits.every(({ parentOids }) => parentOids.every(isOfBranch)));
+    const hasNoReferences =
+      areAll && commits.length > 0 && commits.every(({ message }) => !REFERENCE.test(message));
+    pushed.set(ref, {
+      ...pushed.get(ref),
+      commits: commits.map(({ stored }) => stored),
+      ...(head && { head: head.stored }),
+      ...(hasNoReferences && { hasNoReferences }),
+    });
   }
   return pushed;
 }
@@ -146,12 +165,28 @@ function countInPack(
   return counted;
 }
 
-function toStoredCommit(oid: string, content: Uint8Array | undefined): StoredCommit {
+interface ReadCommit {
+  readonly stored: StoredCommit;
+  /** The whole message. */
+  readonly message: string;
+  readonly parentOids: readonly Oid[];
+}
+
+function readCommit(oid: string, content: Uint8Array | undefined): ReadCommit {
   if (!content) throw new Error(`a push brought ${oid}, which is not there`);
-  const { author, committer, message } = parseCommit(content);
+  const commit = parseCommit(content);
+  const message = decodeText(commit.message);
+  return { message, parentOids: commit.parentOids, stored: toStoredCommit(oid, message, commit) };
+}
+
+function toStoredCommit(
+  oid: string,
+  message: string,
+  { author, committer }: Pick<Commit, "author" | "committer">,
+): StoredCommit {
   return {
     oid,
-    message: decodeText(message).slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
+    message: message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
     authorName: decodeName(author.name),
     authorEmail: decodeName(author.email),
     committerName: decodeName(committer.name),

@@ -6,15 +6,22 @@ import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { issues, milestones, repositories, type User } from "../../db/schema/index.ts";
-import { record, recordIfChanged } from "../../events/record.ts";
+import {
+  type OriginArgument,
+  originArgument,
+  record,
+  recordBy,
+  recordIfChanged,
+} from "../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { findPossibleAssignees, toAssignees } from "./find-assignees.ts";
-import { type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
+import { type IssueQueryRow, isNumbered, selectIssues, toIssueContext } from "./find-issue.ts";
 import { insertEntries, insertEntry } from "./insert-entry.ts";
 import { toIssueTitle } from "./issue-title.ts";
 import { mayWriteIssues, requireNotArchived } from "./require-issue-access.ts";
@@ -53,7 +60,7 @@ export async function createIssue(
   try {
     const results = await ctx.db.batch([
       ...openingStatements(ctx, repo, { ...honoured, isPull: false }, assignees),
-      selectIssues(ctx.db).where(isNewIssue(repo)),
+      selectNewIssue(ctx.db, { repoId: repo.row.id }),
     ]);
     const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
     if (!row) throw notFound();
@@ -80,7 +87,7 @@ export const openingStatements = (
   more: readonly BatchItem<"sqlite">[] = [],
 ) =>
   [
-    takeNumber(ctx, repo),
+    takeNumber(ctx.db, { repoId: repo.row.id }),
     insertIssue(ctx, repo, wanted),
     ...more,
     ...toldStatements(ctx, repo, wanted, assignees),
@@ -108,55 +115,117 @@ export async function findNewAssignees(
   return toAssignees(unit, names, await findPossibleAssignees(ctx, repo, posterId, names));
 }
 
-const takeNumber = ({ db }: Ctx, { row }: RepositoryContext) =>
+const takeNumber = prepare((db, { repoId }: Params<{ repoId: number }>) =>
   db
     .update(repositories)
     .set({ lastIssueNumber: sql`${repositories.lastIssueNumber} + 1` })
-    .where(eq(repositories.id, row.id));
+    .where(eq(repositories.id, repoId)),
+);
+
+const selectNewIssue = prepare((db, { repoId }: Params<{ repoId: number }>) =>
+  selectIssues(db).where(isNumbered(repoId, numberIn(repoId))),
+);
 
 /** The number of the new issue, in later statements of the batch. */
-export const newNumber = ({ row }: RepositoryContext) => sql<number>`(
+export const newNumber = ({ row }: RepositoryContext) => numberIn(row.id);
+
+const numberIn = (repoId: number | SQL) => sql<number>`(
   select ${repositories.lastIssueNumber}
   from ${repositories}
-  where ${repositories.id} = ${row.id}
+  where ${repositories.id} = ${repoId}
 )`;
 
 /** Its id, likewise. */
-export const newIssueId = (repo: RepositoryContext) => sql<number>`(
+export const newIssueId = ({ row }: RepositoryContext) => issueIdIn(row.id);
+
+const issueIdIn = (repoId: number | SQL) => sql<number>`(
   select ${issues.id}
   from ${issues}
-  where ${issues.repoId} = ${repo.row.id} and ${issues.number} = ${newNumber(repo)}
+  where ${issues.repoId} = ${repoId} and ${issues.number} = ${numberIn(repoId)}
 )`;
 
-function insertIssue({ db, actor, now }: Ctx, repo: RepositoryContext, wanted: Opening) {
-  const repoId = repo.row.id;
-  const { isClosed = false, milestoneId = 0 } = wanted;
+function insertIssue({ db, actor, now }: Ctx, { row }: RepositoryContext, wanted: Opening) {
+  const { isPull, isClosed = false, milestoneId = 0, body = "", ref = "" } = wanted;
+  return insertOpened(db, {
+    repoId: row.id,
+    ownerId: row.ownerId,
+    actorId: actor.user?.id ?? 0,
+    posterId: actor.user?.id ?? null,
+    isPull,
+    title: toIssueTitle(wanted.title),
+    body,
+    ref,
+    isClosed,
+    closedAt: isClosed ? now : null,
+    milestoneId,
+    deadlineAt: wanted.deadlineAt ?? null,
+    now,
+  });
+}
+
+interface OpenedIssue {
+  readonly repoId: number;
+  readonly ownerId: number;
+  /** 0 for nobody. */
+  readonly actorId: number;
+  readonly posterId: number | null;
+  readonly isPull: boolean;
+  readonly title: string;
+  readonly body: string;
+  readonly ref: string;
+  readonly isClosed: boolean;
+  readonly closedAt: number | null;
+  /** 0 for none. */
+  readonly milestoneId: number;
+  readonly deadlineAt: number | null;
+  readonly now: number;
+}
+
+const insertOpened = prepare((db, p: Params<OpenedIssue>) => {
+  const { repoId, now } = p;
   const ofRepository = sql`
     from ${milestones}
-    where ${milestones.id} = ${milestoneId} and ${milestones.repoId} = ${repoId}`;
-  const isBlocked = isBlockedBy(sql`${actor.user?.id ?? 0}`, sql`${repo.row.ownerId}`);
+    where ${milestones.id} = ${p.milestoneId} and ${milestones.repoId} = ${repoId}`;
   const isMilestoneOpen = sql`not exists (select 1 ${ofRepository} and ${milestones.isClosed})`;
   return insertSelect(
     db,
     issues,
     {
       repoId,
-      number: newNumber(repo),
-      isPull: wanted.isPull,
-      posterId: actor.user?.id ?? null,
-      title: unlessBlocked(isBlocked, toIssueTitle(wanted.title)),
-      body: onlyWhile(isMilestoneOpen, wanted.body ?? ""),
-      ref: wanted.ref ?? "",
-      isClosed,
-      closedAt: isClosed ? now : null,
+      number: numberIn(repoId),
+      isPull: p.isPull,
+      posterId: p.posterId,
+      title: unlessBlocked(isBlockedBy(p.actorId, p.ownerId), p.title),
+      body: onlyWhile(isMilestoneOpen, p.body),
+      ref: p.ref,
+      isClosed: p.isClosed,
+      closedAt: p.closedAt,
       milestoneId: sql`(select ${milestones.id} ${ofRepository})`,
-      deadlineAt: wanted.deadlineAt ?? null,
+      deadlineAt: p.deadlineAt,
       createdAt: now,
       updatedAt: now,
     },
     sql`where true`,
   );
+});
+
+/** What the event of a new issue is about. */
+interface OpenedSubject extends OriginArgument {
+  readonly repoId: number;
+  readonly ownerId: number;
+  readonly isPull: boolean;
 }
+
+const recordOpened = prepare((db, { repoId, ownerId, isPull, ...origin }: Params<OpenedSubject>) =>
+  recordBy(db, origin, {
+    type: "issue.opened",
+    repoId,
+    ownerId,
+    issueId: issueIdIn(repoId),
+    number: numberIn(repoId),
+    isPull,
+  }),
+);
 
 /** The statements that tell of a new issue, and those that give it assignees and labels. */
 function toldStatements(
@@ -170,7 +239,9 @@ function toldStatements(
   const issueId = newIssueId(repo);
   const subject = { repoId, ownerId, issueId, number: newNumber(repo), isPull };
   const { labelIds = [], milestoneId = 0, isClosed = false } = wanted;
-  const statements: BatchItem<"sqlite">[] = [record(ctx, { type: "issue.opened", ...subject })];
+  const statements: BatchItem<"sqlite">[] = [
+    recordOpened(ctx.db, { repoId, ownerId, isPull, ...originArgument(ctx) }),
+  ];
   if (assignees.length > 0) {
     const posterId = ctx.actor.user?.id ?? null;
     const row = { id: issueId, number: subject.number, isPull, posterId };

@@ -2,7 +2,7 @@ import { and, eq, gt, or, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
-import { pulls } from "../../db/schema/index.ts";
+import { events, pulls } from "../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { WorkBudget } from "../../lib/work-budget.ts";
@@ -54,6 +54,12 @@ export const synchronizePulls: Consequence = {
     "pull.retargeted",
     "pull.merged",
   ],
+  // A pull request that is opened later has the values that its branches have by then.
+  isNeeded: sql`(
+    ${events.type} <> 'repository.pushed'
+    or exists (select 1 from ${pulls} where ${pulls.repoId} = ${events.repoId})
+    or exists (select 1 from ${pulls} where ${pulls.headRepoId} = ${events.repoId})
+  )`,
   async handle(ctx, recorded, budget, state) {
     const { event } = recorded;
     const at = (state as SyncState | undefined) ?? START;

@@ -3,7 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { repositories, timelineEntries } from "../../db/schema/index.ts";
+import { events, repositories, timelineEntries } from "../../db/schema/index.ts";
 import type { Consequence } from "../../events/consequence.ts";
 import type { StoredUpdate } from "../../shapes/events/activity.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -39,6 +39,14 @@ const BRANCHES_AT_ONCE = 50;
 export const referByCommits: Consequence = {
   name: "commit-references",
   kinds: ["repository.pushed"],
+  // As `isOfBranch`, but for the branches of merge queues.
+  isNeeded: sql`exists (
+    select 1
+    from json_each(${events.payload}, '$.updates')
+    where value ->> 'after' is not null
+      and value ->> 'hasNoReferences' is null
+      and value ->> 'ref' like 'refs/heads/%'
+  )`,
   async handle(ctx, { event }, budget, state) {
     if (event.type !== "repository.pushed" || ctx.actor.user === undefined) return undefined;
     // Nobody pushed these commits: what they close, they closed where they come from.
@@ -74,9 +82,12 @@ export const referByCommits: Consequence = {
 const isIn = ({ owner, row }: RepositoryContext, { repo }: ReferredIssue): boolean =>
   repo === undefined || (repo.owner === owner.lowerName && repo.name === row.lowerName);
 
-const isOfBranch = ({ ref, after }: StoredUpdate): boolean =>
+const isOfBranch = ({ ref, after, hasNoReferences }: StoredUpdate): boolean =>
+  ref.startsWith("refs/heads/") &&
+  after !== null &&
+  hasNoReferences !== true &&
   // What a merge queue tests refers to nothing before the base has it.
-  ref.startsWith("refs/heads/") && after !== null && !isResultRef(ref, after);
+  !isResultRef(ref, after);
 
 /** A reference with its place. */
 interface Place {

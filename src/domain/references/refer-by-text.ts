@@ -1,9 +1,16 @@
-import { and, eq, gt, inArray } from "drizzle-orm";
+import { and, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 
 import { callerArgument, type CallerArgument, toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
+import { anyOf } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
-import { issues, repositories, timelineEntries, type Issue } from "../../db/schema/index.ts";
+import {
+  events,
+  issues,
+  repositories,
+  timelineEntries,
+  type Issue,
+} from "../../db/schema/index.ts";
 import type { Consequence } from "../../events/consequence.ts";
 import { isEntrySubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts";
 import { isIssueVisible } from "../issues/find-issue.ts";
@@ -16,6 +23,37 @@ import { type ReferringText, updateReferences } from "./update-references.ts";
 const TEXTS_AT_ONCE = 20;
 
 /**
+ * The condition that `findReferences` may find something in a text. Not by `glob` or `like`, which end at a NUL.
+ */
+export const hasReference = (text: SQL): SQL =>
+  anyOf(...["#", "!", "@", "/issues/", "/pulls/"].map((each) => sql`instr(${text}, ${each})`));
+
+/** The condition, over `events`, that the text of an event may refer to something, or that its issue did so far. */
+const mayRefer: SQL = (() => {
+  const ofEvent = (field: "issueId" | "commentId"): SQL =>
+    sql`(${events.payload} ->> ${sql.raw(`'${field}'`)})`;
+  const issueText = sql`${issues.title} || ' ' || ${issues.body}`;
+  return sql`case
+    when exists (
+      select 1 from ${timelineEntries} where ${timelineEntries.otherIssueId} = ${ofEvent("issueId")}
+    )
+      then 1
+    when ${events.type} in ('issue.opened', 'issue.edited')
+      then exists (
+        select 1 from ${issues}
+        where ${issues.id} = ${ofEvent("issueId")} and ${hasReference(issueText)}
+      )
+    when ${events.type} in ('comment.created', 'comment.edited')
+      then exists (
+        select 1 from ${timelineEntries}
+        where ${timelineEntries.id} = ${ofEvent("commentId")}
+          and ${hasReference(sql`${timelineEntries.body}`)}
+      )
+    else 1
+  end`;
+})();
+
+/**
  * Tells issues of the issues, pull requests, comments and reviews that refer to them, and stores who is mentioned.
  *
  * Works on the texts as they are now: an edit in the meantime is an event of its own, and comes to the same. References
@@ -24,6 +62,7 @@ const TEXTS_AT_ONCE = 20;
 export const referByText: Consequence = {
   name: "text-references",
   kinds: ["issue.opened", "issue.edited", "comment.created", "comment.edited", "review.submitted"],
+  isNeeded: mayRefer,
   async handle(ctx, { event }, budget, state) {
     if (!("issueId" in event) || ctx.actor.user === undefined) return undefined;
     budget.consume(4);

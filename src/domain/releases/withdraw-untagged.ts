@@ -1,6 +1,6 @@
 import { and, eq, lte, sql } from "drizzle-orm";
 
-import { releases } from "../../db/schema/index.ts";
+import { events, releases } from "../../db/schema/index.ts";
 import type { Consequence } from "../../events/consequence.ts";
 
 const PREFIX = "refs/tags/";
@@ -14,6 +14,11 @@ const PREFIX = "refs/tags/";
 export const withdrawUntagged: Consequence = {
   name: "untagged-releases",
   kinds: ["repository.pushed"],
+  isNeeded: sql`exists (
+    select 1
+    from json_each(${events.payload}, '$.updates')
+    where value ->> 'after' is null and value ->> 'ref' like 'refs/tags/%'
+  )`,
   async handle({ db }, { event, createdAt }, budget) {
     if (event.type !== "repository.pushed") return undefined;
     const names = event.updates

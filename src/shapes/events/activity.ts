@@ -91,6 +91,8 @@ export interface StoredUpdate {
   readonly head?: StoredCommit;
   /** For a new branch: the first parent of the oldest of its counted commits. */
   readonly base?: string;
+  /** Set if no commit that it added to a branch refers to an issue, where the push itself tells that. */
+  readonly hasNoReferences?: true;
 }
 
 /** An activity as queries return it. */

@@ -4,6 +4,7 @@ import { asc, eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { openDatabase } from "../../../src/db/db.ts";
+import { type D1, meterD1 } from "../../../src/db/meter.ts";
 import { events, users } from "../../../src/db/schema/index.ts";
 import {
   CONSEQUENCE_ATTEMPTS_MAX,
@@ -194,6 +195,55 @@ describe("the consequences of events", () => {
     ];
     await Promise.all(Array.from({ length: 4 }, () => runConsequences(ctxAt(NOW), list)));
     expect(seen.toSorted((a, b) => a - b)).toEqual(ids);
+  });
+
+  it("take two calls of the database for all events of a moment", async () => {
+    const ids = await recordIn(Array.from({ length: 20 }, (_, at) => at % 4));
+    const ctx = ctxAt(NOW);
+    const { d1, usage } = meterD1(env.FORWARDING_DB.withSession(), { rows: false });
+    const seen: number[] = [];
+    const list = [consequence((_ctx, { id }) => Promise.resolve(void seen.push(id)))];
+    await runConsequences({ ...ctx, db: openDatabase(d1) }, list);
+    expect(seen.toSorted((a, b) => a - b)).toEqual(ids);
+    expect([usage.calls, await pending()]).toEqual([2, []]);
+  });
+
+  it.each([
+    ["refers to an issue, as far as is known", {}, 2],
+    ["refers to nothing", { hasNoReferences: true }, 1],
+  ])(
+    "of a push take few calls where no pull request, queue or mirror is: it %s",
+    async (_, known, calls) => {
+      const update = { ref: "refs/heads/main", before: "1".repeat(40), after: "2".repeat(40) };
+      const payload = { pushId: crypto.randomUUID(), part: 0, updates: [{ ...update, ...known }] };
+      const row = { type: "repository.pushed", actorId: 0, ownerId: 1, repoId: 1, payload };
+      await db.insert(events).values({ ...row, createdAt: NOW, consequencesAt: NOW });
+      const { d1, usage } = meterD1(env.FORWARDING_DB.withSession(), { rows: false });
+      await runConsequences({ ...ctxAt(NOW), db: openDatabase(d1) });
+      expect([usage.calls, await pending()]).toEqual([calls, []]);
+    },
+  );
+
+  it("of events that are done stay done if a later one ends the call", async () => {
+    const [first = 0, second = 0] = await recordIn([1, 1]);
+    const d1 = env.FORWARDING_DB.withSession();
+    const failing: D1 = {
+      prepare: (query) => {
+        // What postpones the event that failed.
+        if (query.startsWith('update "events" set "consequences_at" = ?,')) throw new Error("away");
+        return d1.prepare(query);
+      },
+      batch: (statements) => d1.batch(statements),
+    };
+    const list = [
+      consequence((_ctx, { id }) =>
+        id === second ? Promise.reject(new Error("broken")) : Promise.resolve(),
+      ),
+    ];
+    const run = runConsequences({ ...ctxAt(NOW), db: openDatabase(failing) }, list);
+    await expect(run).rejects.toThrow("away");
+    expect(await pending()).toEqual([second]);
+    expect(first).toBeLessThan(second);
   });
 
   it("leave the rest to another call when the budget is exhausted", async () => {

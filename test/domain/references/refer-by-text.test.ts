@@ -1,4 +1,4 @@
-import { asc, eq } from "drizzle-orm";
+import { asc, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import {
@@ -9,6 +9,8 @@ import {
   timelineEntries,
   type Issue,
 } from "../../../src/db/schema/index.ts";
+import { findReferences } from "../../../src/domain/references/find-references.ts";
+import { hasReference } from "../../../src/domain/references/refer-by-text.ts";
 import type { Event } from "../../../src/events/event.ts";
 import { record } from "../../../src/events/record.ts";
 import { only } from "../../../src/lib/only.ts";
@@ -22,6 +24,26 @@ import { makeCodeComment, makePull, makeReview } from "../../support/pulls.ts";
 import { systemCtx } from "../../support/system.ts";
 
 const ROOT = "https://forge.example";
+
+describe("the condition for texts that may refer to something", () => {
+  it.each([
+    ["see #12", true],
+    ["see !12", true],
+    ["other/repo#12.", true],
+    [`${ROOT}/other/repo/issues/12`, true],
+    [`<${ROOT}/other/repo/pulls/12>`, true],
+    ["ask @somebody", true],
+    ["ask @org/team", true],
+    ["behind a NUL\0: #12", true],
+    ["", false],
+    ["12 % of 100\nand more", false],
+  ])("holds for each text in which references are found: %j", async (text, expected) => {
+    const found = findReferences(text, { isMarkdown: true, rootUrls: [ROOT] });
+    const count = found.issues.length + found.users.length + found.teams.length;
+    const row = await db.get<{ holds: number }>(sql`select ${hasReference(sql`${text}`)} as holds`);
+    expect([count > 0, (row?.holds ?? 0) > 0]).toEqual([expected, expected]);
+  });
+});
 
 async function makeWorld() {
   const owner = await make.user();

@@ -52,7 +52,7 @@ describe("resourcesOf", () => {
       kv_namespaces: [],
       r2_buckets: [{ binding: "PACKS", bucket_name: "packs" }],
       queues: {
-        producers: [{ queue: "jobs" }],
+        producers: [{ binding: "JOBS", queue: "jobs" }],
         consumers: [{ queue: "jobs", dead_letter_queue: "dead" }],
       },
     });

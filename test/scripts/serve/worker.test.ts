@@ -13,7 +13,7 @@ describe("the Worker on one machine", () => {
 
   // The local runtime handles one batch of a queue after the other: a slow mirror would keep all others waiting.
   it("handles several mirrors and migrations at a time", () => {
-    expect(describeWorker({}).options["queueConsumers"]).toMatchObject({
+    expect(describeWorker({}, { queues: "simulator" }).options["queueConsumers"]).toMatchObject({
       "edgeforge-remotes": { maxBatchSize: 10, maxRetries: 3 },
       "edgeforge-deliveries": { maxBatchSize: 10 },
     });

@@ -2,7 +2,7 @@ import { eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { allOf } from "../../../db/db.ts";
-import { pushMirrors } from "../../../db/schema/index.ts";
+import { events, pushMirrors } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { requireNotArchived } from "../../issues/require-issue-access.ts";
@@ -33,6 +33,10 @@ export async function requestPushes(ctx: Ctx, repo: RepositoryContext): Promise<
 export const followPushes: Consequence = {
   name: "push-mirrors",
   kinds: ["repository.pushed"],
+  // A mirror follows the pushes that come after it.
+  isNeeded: sql`exists (
+    select 1 from ${pushMirrors} where ${pushMirrors.repoId} = ${events.repoId}
+  )`,
   async handle(ctx, { event }, budget) {
     if (event.type !== "repository.pushed" || !ctx.config.mirrors.isOn) return undefined;
     if (!event.updates.some(({ ref }) => /^refs\/(?:heads|tags)\//.test(ref))) return undefined;

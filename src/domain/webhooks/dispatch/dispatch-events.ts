@@ -22,8 +22,8 @@ import { encodeUtf8 } from "../../../git/byte-text.ts";
 import { log, logBug } from "../../../lib/log.ts";
 import { settled } from "../../../lib/settled.ts";
 import { WorkBudget } from "../../../lib/work-budget.ts";
-import { byRepository, inOrder, isDueInOrder } from "../../events/due-events.ts";
-import { findHooks, type FoundHook, type HookTrigger } from "../hooks/find-hooks.ts";
+import { byRepository, inOrder, isDueInOrder, LEASED_MAX } from "../../events/due-events.ts";
+import { findHooks, type FoundHook, type HookTrigger, mayHaveHooks } from "../hooks/find-hooks.ts";
 import { DeliveryStarter } from "./delivery-starter.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
@@ -63,16 +63,21 @@ const FALLBACK_PUBLIC_URL = "http://localhost";
  * only its own repository, for some hours at most. Safe to call at any time and concurrently: a lease gives
  * each event to one call at a time, and rows that were written are not written again.
  *
- * Cost: one round trip if nothing is pending; three for up to fifty events without subscribers. An event
- * with subscribers takes two more, and one for each push or status in it.
+ * Cost: one round trip if nothing is pending, and for up to fifty events without hooks; three for up to fifty events
+ * without subscribers. An event with subscribers takes two more, and one for each push or status in it.
  */
 export async function dispatchEvents(ctx: Ctx): Promise<void> {
   const budget = new WorkBudget(ctx.now, { ms: WORK_MS, statements: STATEMENTS_MAX });
   const starter = new DeliveryStarter(ctx.eventQueues);
   const work: DispatchWork = { ctx, budget, starter };
   try {
-    let leased = await ctx.db.batch([acquireLease(ctx, budget)]).then(([rows]) => rows);
-    while (leased.length > 0) leased = await dispatchLeased(work, inOrder(leased));
+    let taken = await acquireLease(ctx, budget);
+    while (taken.length > 0) {
+      const leased = taken.filter(({ dispatchAt }) => dispatchAt !== null);
+      if (leased.length > 0) taken = await dispatchLeased(work, inOrder(leased));
+      else if (taken.length < LEASED_MAX || budget.isExhausted) taken = [];
+      else taken = await acquireLease(ctx, budget);
+    }
   } finally {
     await starter.finish();
   }
@@ -86,25 +91,31 @@ interface DispatchWork {
   readonly starter: DeliveryStarter;
 }
 
-/** Leases due events, but none behind an event of its repository that is not due yet. */
-function acquireLease({ db }: Ctx, budget: WorkBudget) {
+/**
+ * Takes due events, but none behind an event of its repository that is not due yet: leases those that may have hooks, and
+ * marks the others as dispatched, which is all that there is to do for most events.
+ */
+function acquireLease({ db, config }: Ctx, budget: WorkBudget) {
   const { now } = budget;
   budget.consume(1);
-  return leaseDue(db, { now });
+  return takeDue(db, { now, areHooksOn: !config.areWebhooksDisabled });
 }
 
-const leaseDue = prepare((db, p: Params<{ now: number }>) =>
-  db
+const takeDue = prepare((db, p: Params<{ now: number; areHooksOn: boolean }>) => {
+  const leasedUntil = sql`${p.now} + ${DISPATCH_LEASE_MS} + min(
+    ${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.dispatchAttempts})) - 1)
+  )`;
+  const hasHooks = p.areHooksOn ? mayHaveHooks : sql`0`;
+  return db
     .update(events)
     .set({
-      dispatchAt: sql`${p.now} + ${DISPATCH_LEASE_MS} + min(
-        ${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.dispatchAttempts})) - 1)
-      )`,
+      dispatchAt: sql`case when ${hasHooks} then ${leasedUntil} end`,
       dispatchAttempts: sql`${events.dispatchAttempts} + 1`,
+      payload: payloadUnless(hasHooks),
     })
     .where(isDueInOrder("dispatch_at", p.now))
-    .returning(),
-);
+    .returning();
+});
 
 /** An event with its webhook events and their recipients. */
 interface Dispatch {
@@ -349,23 +360,23 @@ function insertDeliveries(
   ] as const;
 }
 
-/** Marks events as dispatched, and removes the payloads of what was deleted, which no one may read any more. */
+/** The payload of an event that is dispatched unless `isPending`: without what was deleted, which no one may read then. */
+const payloadUnless = (isPending: SQL): SQL => sql`case
+  when ${events.type} in (
+    'repository.deleted', 'issue.deleted', 'comment.deleted', 'release.deleted'
+  ) and not ${isPending}
+    then json_remove(${events.payload}, '$.lastPayload')
+  else ${events.payload}
+end`;
+
+/** Marks events as dispatched. */
 const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
   markLeased(db, { leased: toLeased(rows) });
 
 const markLeased = prepare((db, p: Params<{ leased: string }>) =>
   db
     .update(events)
-    .set({
-      dispatchAt: null,
-      payload: sql`case
-        when ${events.type} in (
-          'repository.deleted', 'issue.deleted', 'comment.deleted', 'release.deleted'
-        )
-          then json_remove(${events.payload}, '$.lastPayload')
-        else ${events.payload}
-      end`,
-    })
+    .set({ dispatchAt: null, payload: payloadUnless(sql`0`) })
     .where(areStillLeased(p.leased)),
 );
 

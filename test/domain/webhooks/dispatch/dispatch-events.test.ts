@@ -353,6 +353,35 @@ describe("a pending event", () => {
   });
 });
 
+describe("an event for which nobody has a hook", () => {
+  it("is done, and the payload of what was deleted is removed", async () => {
+    const { owner, repo } = await makeScene();
+    const payload = { name: repo.name, lastPayload: { secret: "kept for its hooks" } };
+    const id = await tell(repo, owner, "repository.deleted", payload, LATE, LATE);
+    const kept = await tell(repo, owner, "star.created", payload, LATE, LATE);
+    expect(await dispatchAt(LATE)).toEqual([]);
+    const [event, other] = await db
+      .select()
+      .from(events)
+      .where(inArray(events.id, [id, kept]))
+      .orderBy(events.id);
+    expect([event?.dispatchAt, event?.payload]).toEqual([null, { name: repo.name }]);
+    expect([other?.dispatchAt, other?.payload]).toEqual([null, payload]);
+  });
+
+  it("does not hold up more events than are taken at once", async () => {
+    const { owner, repo, own } = await makeScene();
+    for (let count = 0; count < 60; count++) await created(repo, owner);
+    const next = await makeScene();
+    await makeHook({ ...next.own, events: ["repository"] });
+    const last = await created(next.repo, next.owner);
+    await dispatchAt(LATE);
+    expect((await webhookEventsOf(next.repo)).map(({ eventId }) => eventId)).toEqual([last]);
+    await makeHook({ ...own, events: ["repository"], createdAt: LATE });
+    expect(await dispatchAt(LATE)).toEqual([]);
+  });
+});
+
 describe("the cost of a dispatch", () => {
   async function roundTripsOf(now: number): Promise<number> {
     const { d1, usage } = meterD1(env.DB.withSession("first-primary"), { rows: false });
@@ -367,8 +396,16 @@ describe("the cost of a dispatch", () => {
     await dispatchAt(LATE - 1_000_000);
     expect(await roundTripsOf(LATE)).toBe(1);
 
+    // Of its repository, its owner and the service, nobody has a hook.
+    for (let count = 0; count < 40; count++) await created(repo, owner);
+    expect(await roundTripsOf(LATE)).toBe(1);
+
+    const other = await makeHook({ ...own, events: ["release"] });
     for (let count = 0; count < 40; count++) await created(repo, owner);
     expect(await roundTripsOf(LATE)).toBe(3);
+    await db.update(hooks).set({ isActive: false }).where(eq(hooks.id, other.id));
+    await created(repo, owner);
+    expect(await roundTripsOf(LATE)).toBe(1);
 
     await makeHook({ ...own, events: ["push", "repository"] });
     await created(repo, owner);

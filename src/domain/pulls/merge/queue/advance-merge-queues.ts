@@ -2,7 +2,13 @@ import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
 import { columnsOf } from "../../../../db/db.ts";
-import { issues, mergeQueueEntries, mergeQueues, pulls } from "../../../../db/schema/index.ts";
+import {
+  events,
+  issues,
+  mergeQueueEntries,
+  mergeQueues,
+  pulls,
+} from "../../../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../../../events/consequence.ts";
 import type { WorkBudget } from "../../../../lib/work-budget.ts";
 import { advanceQueue } from "./advance-queue.ts";
@@ -30,6 +36,11 @@ export const advanceMergeQueues: Consequence = {
     "commit_status.created",
     "repository.pushed",
   ],
+  // A queue that is made later looks at its base itself.
+  isNeeded: sql`(
+    ${events.type} not in ('repository.pushed', 'commit_status.created')
+    or exists (select 1 from ${mergeQueues} where ${mergeQueues.repoId} = ${events.repoId})
+  )`,
   async handle(ctx, { event }, budget, state) {
     const isConcerned = concernedBy(event);
     if (!isConcerned) return undefined;
