@@ -21,7 +21,7 @@ import { USER_AGENT } from "./domain/version.ts";
 import { crossOrigin } from "./entrance/cross-origin.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
-import { openShardDatabases } from "./storage/shard-databases.ts";
+import { openShardDatabase, openShardDatabases } from "./storage/shard-databases.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
 import { urlOrigin } from "./lib/url-origin.ts";
@@ -137,6 +137,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     (isRead ? "first-unconstrained" : "first-primary");
   const session = c.env.DB.withSession(bookmark);
   const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
+  const directory = openDatabase(d1);
   const origin = urlOrigin(c.req.url);
   const rootUrl = config.rootUrl || origin;
   const id = crypto.randomUUID();
@@ -146,7 +147,8 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("findBookmark", () => session.getBookmark() ?? undefined);
   const base: BaseCtx = {
     config,
-    db: openDatabase(d1),
+    db: directory,
+    directory,
     git: new GitStorage(
       c.env.PACKS,
       c.env.REPOSITORY,
@@ -155,6 +157,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
       c.req.raw.signal,
     ),
     eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS, c.env.EVENTS_OUT),
+    openShard: (number) => openShardDatabase(c.env, directory, number),
     openShards: () => openShardDatabases(c.env),
     remoteJobs: new RemoteJobs(c.env.REMOTE_JOBS),
     mailer: new Mailer(c.env),

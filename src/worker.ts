@@ -15,7 +15,7 @@ import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
-import { openShardDatabases } from "./storage/shard-databases.ts";
+import { openShardDatabase, openShardDatabases } from "./storage/shard-databases.ts";
 import { GitStorage } from "./storage/storage.ts";
 
 export { RepositoryObject } from "./storage/repository-object.ts";
@@ -42,7 +42,7 @@ export default {
     };
     await handleBatch(batch, () => {
       const d1 = meter.meter(env.DB.withSession("first-primary"), { rows: config.logsD1Rows });
-      return { ...openSystemCtx(env, config, { waitUntil }), db: openDatabase(d1) };
+      return openSystemCtx(env, config, { waitUntil }, openDatabase(d1));
     });
     execution.waitUntil(meter.finish(batch));
   },
@@ -77,13 +77,16 @@ function openSystemCtx(
   env: Env,
   config: Config,
   execution: Pick<ExecutionContext, "waitUntil">,
+  directory = openDatabase(env.DB.withSession("first-primary")),
 ): Ctx {
   const { EVENTS_OUT, ...bindings }: OperatorBindings = env;
   return {
     config,
-    db: openDatabase(env.DB.withSession("first-primary")),
+    db: directory,
+    directory,
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS, EVENTS_OUT),
+    openShard: (number) => openShardDatabase(env, directory, number),
     openShards: () => openShardDatabases(env),
     remoteJobs: new RemoteJobs(env.REMOTE_JOBS),
     mailer: new Mailer(bindings),

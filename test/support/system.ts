@@ -10,7 +10,7 @@ import { RemoteJobs } from "../../src/storage/remote-jobs.ts";
 import { type MailBindings, Mailer } from "../../src/outgoing/mailer.ts";
 import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 import { edgeCache } from "../../src/storage/edge-cache.ts";
-import { openShardDatabases } from "../../src/storage/shard-databases.ts";
+import { openShardDatabase, openShardDatabases } from "../../src/storage/shard-databases.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
 
 /** Settings for all tests, from vitest.config.ts. */
@@ -34,11 +34,14 @@ export function systemCtx(
 ): Ctx {
   const all = { ...env, ...bindings };
   const config = parseConfig({ ...TEST_SETTINGS, ...settings });
+  const directory = openDatabase(all.DB.withSession("first-primary"));
   return {
     config,
-    db: openDatabase(all.DB.withSession("first-primary")),
+    db: directory,
+    directory,
     git: new GitStorage(all.PACKS, all.REPOSITORY, all.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(all.EVENT_JOBS, all.DELIVERY_JOBS, bindings.EVENTS_OUT),
+    openShard: (number) => openShardDatabase(bindings, directory, number),
     openShards: () => openShardDatabases(bindings),
     remoteJobs: new RemoteJobs(all.REMOTE_JOBS),
     mailer: new Mailer(bindings),

@@ -17,7 +17,7 @@ const REMOVED_MAX = 10_000;
  * Brings the copies in all shards up to date, enters new shards, and removes what all have copied from the log. Safe to
  * repeat and to run concurrently. A shard that fails does not keep the others from it.
  */
-export async function copyToShards({ db, openShards, now }: Ctx): Promise<void> {
+export async function copyToShards({ directory: db, openShards, now }: Ctx): Promise<void> {
   const databases = openShards();
   if (databases.size === 0) return;
   await Promise.all(
