@@ -80,7 +80,8 @@ export const unitsOfProject = ({
  *
  * @param columns The columns that differ between new repositories.
  * @param toEvent Builds the event from the SQL of the repository's id.
- * @param toRest Builds further statements for the batch from the SQL of the repository's id.
+ * @param toRest Builds further statements of its own data from the SQL of the repository's id.
+ * @param toMore Builds further statements of the first database.
  * @throws Failure `conflict` for a name that is taken, `forbidden` if the owner has the maximum number of
  * repositories.
  */
@@ -90,6 +91,7 @@ export async function insertRepository(
   columns: NewColumns,
   toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
   toRest: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
+  toMore: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
 ): Promise<RepositoryContext> {
   const { db, now } = ctx;
   const lowerName = columns.name.toLowerCase();
@@ -140,6 +142,7 @@ export async function insertRepository(
         ),
       copyDefaultHooks(ctx, newId),
       ...toRest(newId),
+      ...toMore(newId),
     ]);
     const repo = only(created);
     // The row was returned before the triggers counted its first watcher.
