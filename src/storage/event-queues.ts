@@ -5,6 +5,11 @@ export interface EventJob {
   readonly kind: "dispatch";
 }
 
+/** A message that shards have tasks. The first database lists them. */
+export interface ShardJob {
+  readonly kind: "shard_tasks";
+}
+
 /** A message that hooks have due deliveries. */
 export interface DeliveryJob {
   readonly hookIds: readonly number[];
@@ -22,13 +27,18 @@ const SENT_AT_ONCE_MAX = 100;
  * caller does not fail: the schedule requeues the work.
  */
 export class EventQueues {
-  readonly #events: Queue<EventJob>;
+  readonly #events: Queue<EventJob | ShardJob>;
   readonly #deliveries: Queue<DeliveryJob>;
   readonly #out: Queue<object> | undefined;
   #isDispatchDue = false;
+  #hasShardTasks = false;
 
   /** @param out The operator's queue that receives all events, if configured. */
-  constructor(events: Queue<EventJob>, deliveries: Queue<DeliveryJob>, out?: Queue<object>) {
+  constructor(
+    events: Queue<EventJob | ShardJob>,
+    deliveries: Queue<DeliveryJob>,
+    out?: Queue<object>,
+  ) {
     this.#events = events;
     this.#deliveries = deliveries;
     this.#out = out;
@@ -57,13 +67,22 @@ export class EventQueues {
     this.#isDispatchDue = true;
   }
 
-  /** Whether events were recorded since the last dispatch. */
-  get hasRecorded(): boolean {
-    return this.#isDispatchDue;
+  /** Notes that tasks of shards are being stored in this context; its opener queues them afterwards. */
+  noteShardTasks(): void {
+    this.#hasShardTasks = true;
   }
 
-  /** Queues a dispatch if any events were recorded since the last call. */
+  /** Whether events were recorded, or tasks of shards stored, since the last dispatch. */
+  get hasRecorded(): boolean {
+    return this.#isDispatchDue || this.#hasShardTasks;
+  }
+
+  /** Queues a dispatch if any events were recorded since the last call, and the tasks of shards if any were stored. */
   async dispatchRecorded(): Promise<void> {
+    if (this.#hasShardTasks) {
+      this.#hasShardTasks = false;
+      await attempt(() => this.#events.send({ kind: "shard_tasks" }));
+    }
     if (!this.#isDispatchDue) return;
     this.#isDispatchDue = false;
     await this.dispatchSoon();

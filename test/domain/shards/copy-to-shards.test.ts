@@ -9,6 +9,7 @@ import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import { KEPT_TRIGGERS } from "../../../src/domain/shards/set-up-shard.ts";
 import { systemCtx } from "../../support/system.ts";
 import { changesOf, drawFrom } from "./directory-changes.ts";
+import { failing } from "./failing-database.ts";
 
 const NOW = Date.UTC(2026, 0, 31);
 const SHARDS = { SHARD_1: env.SHARD_1, SHARD_2: env.SHARD_2, SHARD_3: env.SHARD_3 };
@@ -84,36 +85,6 @@ async function change(count: number, seed: number, { isEach = true } = {}): Prom
   const changes = changesOf(directory, draw);
   if (isEach) for (const each of changes) await each();
   for (let at = 0; at < count; at++) await changes[draw(changes.length)]?.();
-}
-
-/** A database of which one call fails, counted together with those of others. */
-function failing(d1: D1Database, faults: { at: number; isDone: boolean; calls: number }) {
-  const attempt = async (call: () => Promise<unknown>): Promise<unknown> => {
-    if (faults.calls++ !== faults.at) return call();
-    if (faults.isDone) await call();
-    throw new Error("no answer");
-  };
-  const originals = new WeakMap<object, D1PreparedStatement>();
-  const wrapped = (statement: D1PreparedStatement): object => {
-    const wrapper = {
-      bind: (...values: unknown[]) => wrapped(statement.bind(...values)),
-      all: () => attempt(() => statement.all()),
-      raw: () => attempt(() => statement.raw()),
-      run: () => attempt(() => statement.run()),
-    };
-    originals.set(wrapper, statement);
-    return wrapper;
-  };
-  return {
-    withSession: (bookmark: string) => {
-      const session = d1.withSession(bookmark);
-      return {
-        prepare: (text: string) => wrapped(session.prepare(text)),
-        batch: (list: object[]) =>
-          attempt(() => session.batch(list.map((each) => originals.get(each) as never))),
-      };
-    },
-  } as unknown as D1Database;
 }
 
 beforeEach(async () => {
