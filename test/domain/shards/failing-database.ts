@@ -6,12 +6,18 @@ export interface Faults {
 }
 
 /** A database of which one call fails, counted together with those of others. */
-export function failing(d1: D1Database, faults: Faults): D1Database {
-  const attempt = async (call: () => Promise<unknown>): Promise<unknown> => {
+export const failing = (d1: D1Database, faults: Faults): D1Database =>
+  intercepted(d1, async (call) => {
     if (faults.calls++ !== faults.at) return call();
     if (faults.isDone) await call();
     throw new Error("no answer");
-  };
+  });
+
+/** A database whose calls are made by `attempt`. */
+export function intercepted(
+  d1: D1Database,
+  attempt: (call: () => Promise<unknown>) => Promise<unknown>,
+): D1Database {
   const originals = new WeakMap<object, D1PreparedStatement>();
   const wrapped = (statement: D1PreparedStatement): object => {
     const wrapper = {

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { accountActor } from "../../../src/auth/actor.ts";
 import type { Ctx } from "../../../src/context.ts";
+import type { Database } from "../../../src/db/db.ts";
 import {
   ACCESS,
   accountDeletions,
@@ -33,10 +34,11 @@ import {
   SHARD_TASK_LEASE_MS,
 } from "../../../src/domain/shard-tasks/run-shard-tasks.ts";
 import { handleBatch } from "../../../src/jobs/index.ts";
+import { copyChanges } from "../../../src/domain/shards/copy-changes.ts";
 import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import type { RepositoryContext } from "../../../src/shapes/repos/repository.ts";
 import { systemCtx } from "../../support/system.ts";
-import { failing } from "./failing-database.ts";
+import { failing, intercepted } from "./failing-database.ts";
 import {
   assigneesOf,
   BINDINGS,
@@ -177,29 +179,49 @@ describe("lost access", () => {
   });
 
   // Copied entry by entry, the member would be in no team between the two entries of the change.
-  it("is decided on whole changes only", async () => {
+  it("is decided on whole changes only, whatever others copy meanwhile", async () => {
     const { org, ann, bob, team, repos } = await makeOrganization();
-    const second = await insertTeam(org, "second", { includesAllRepositories: true });
-    await join(org, second.id, bob);
-    await copy();
-    await directory.run(sql`
-      insert into shard_tasks (shard_id, task, due_at, created_at)
-      values (1, ${JSON.stringify({ kind: "lost_assignments", ownerId: org.id, repoId: null, userIds: [ann.id] })}, 1, 1)`);
-    const others = Array.from({ length: 150 }, (_, at) => `u${at}`);
-    await directory.batch([
-      directory.textStatement(sql`delete from team_members where user_id = ${ann.id}`),
-      directory.textStatement(sql`
-        insert into users (kind, name, lower_name, created_at, updated_at)
-        select 'user', value, value, 1, 1 from json_each(${JSON.stringify(others)})`),
-      directory.textStatement(
-        sql`insert into team_members (team_id, user_id) values (${second.id}, ${ann.id})`,
-      ),
-    ] as never);
-    expect(team.id).not.toBe(second.id);
-    await runShardTasks(ctx());
-    expect(await tasks()).toEqual([]);
-    expect(await assigneesOf(repos.one)).toEqual([ann.id, bob.id]);
-  });
+    const other = await insertTeam(org, "other", { includesAllRepositories: true });
+    const task = { kind: "lost_assignments", ownerId: org.id, repoId: null, userIds: [ann.id] };
+    const changeTeam = async (from: number, to: number, prefix: string) => {
+      const others = Array.from({ length: 150 }, (_, at) => `${prefix}-${at}`);
+      await directory.batch([
+        directory.textStatement(
+          sql`delete from team_members where team_id = ${from} and user_id = ${ann.id}`,
+        ),
+        directory.textStatement(sql`
+          insert into users (kind, name, lower_name, created_at, updated_at)
+          select 'user', value, value, 1, 1 from json_each(${JSON.stringify(others)})`),
+        directory.textStatement(
+          sql`insert into team_members (team_id, user_id) values (${to}, ${ann.id})`,
+        ),
+      ] as never);
+    };
+    let [from, to] = [team.id, other.id];
+    for (let at = 0; at < 40; at++) {
+      await directory.run(sql`
+        insert into shard_tasks (shard_id, task, due_at, created_at)
+        values (1, ${JSON.stringify(task)}, 1, 1)`);
+      let calls = 0;
+      const meanwhile = async (call: () => Promise<unknown>): Promise<unknown> => {
+        if (calls++ === at) {
+          await changeTeam(from, to, `u${at}`);
+          await copyChanges(directory, databases[1] as Database);
+        }
+        return call();
+      };
+      const bindings = {
+        DB: intercepted(BINDINGS.DB, meanwhile),
+        SHARD_1: intercepted(BINDINGS.SHARD_1, meanwhile),
+      };
+      await runShardTasks(ctxAt(NOW, bindings));
+      expect(await tasks(), `during call ${at}`).toEqual([]);
+      expect(await assigneesOf(repos.one), `during call ${at}`).toEqual([ann.id, bob.id]);
+      if (calls <= at) return;
+      [from, to] = [to, from];
+    }
+    expect.fail("too many calls");
+  }, 120_000);
 
   it("of very many users is worked off in steps", async () => {
     const { org, ann, bob, repos } = await makeOrganization();
