@@ -13,6 +13,7 @@ import {
   updateMembershipVisibility,
 } from "../../auth/access/memberships.ts";
 import { deleteLostWatches, insertWatchesOfMember } from "../../auth/access/team-changes.ts";
+import { isMemberOf } from "../../auth/access/organizations.ts";
 import { isInTeam } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
@@ -84,7 +85,11 @@ export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promis
     }),
     deleteMemberWithoutTeam(ctx.directory, team.orgId, user.id),
     deleteLostWatches(ctx.directory, { orgId: team.orgId, userIds: sql`(${user.id})` }),
-    ...loseAssignments(ctx, { ownerId: team.orgId, userIds: sql`(${user.id})` }),
+    ...loseAssignments(ctx, {
+      ownerId: team.orgId,
+      userIds: sql`(${user.id})`,
+      isLost: sql`not ${isInTeam(team.id, user.id)}`,
+    }),
   ]);
   if (removed.length > 0) return;
   const [remaining] = await selectTeamMember(ctx.directory, team, user.id);
@@ -114,7 +119,11 @@ export async function removeMember(ctx: Ctx, org: User, user: User): Promise<voi
       userId: user.id,
     }),
     deleteLostWatches(ctx.directory, { orgId: org.id, userIds: sql`(${user.id})` }),
-    ...loseAssignments(ctx, { ownerId: org.id, userIds: sql`(${user.id})` }),
+    ...loseAssignments(ctx, {
+      ownerId: org.id,
+      userIds: sql`(${user.id})`,
+      isLost: sql`not ${isMemberOf(sql`${org.id}`, sql`${user.id}`)}`,
+    }),
   ]);
   if (removed.length > 0) return;
   const [remaining] = await selectMember(ctx.directory, org.id, user.id);

@@ -3,6 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import { deleteLostAssignments } from "../../auth/access/lost-assignments.ts";
 import type { Ctx } from "../../context.ts";
+import { allOf } from "../../db/db.ts";
 import { type Repository, users } from "../../db/schema/index.ts";
 import { addShardTasks, isShardOf, isShardOfOwner } from "./add-shard-tasks.ts";
 import { ownStatements } from "./own-statements.ts";
@@ -16,6 +17,8 @@ interface LosingUsers {
   ownerId: number;
   /** A team that is about to be deleted, whose grants count no more. */
   exceptTeamId?: number;
+  /** The condition that they have lost it, where the statements before may have been refused. */
+  isLost?: SQL;
 }
 
 /**
@@ -26,22 +29,25 @@ interface LosingUsers {
  */
 export function loseAssignments(
   ctx: Ctx,
-  { repo, ...lost }: LosingUsers,
+  { repo, isLost = sql`1`, ...lost }: LosingUsers,
 ): readonly BatchItem<"sqlite">[] {
   const { ownerId, userIds } = lost;
   const repoId = repo?.id;
+  const fromLosing = sql`from ${users} where ${users.id} in ${userIds} and ${isLost}`;
   const task = {
     kind: "lost_assignments",
     ownerId,
     repoId: repoId ?? null,
-    userIds: sql`json((
-      select json_group_array(${users.id}) from ${users} where ${users.id} in ${userIds}
-    ))`,
+    userIds: sql`json((select json_group_array(${users.id}) ${fromLosing}))`,
   } as const;
+  const isConcerned = allOf(
+    repo ? isShardOf(repo) : isShardOfOwner(ownerId),
+    sql`exists (select 1 ${fromLosing})`,
+  );
   return [
     ...ownStatements(ctx, repo, (own) => [
       deleteLostAssignments(own, { ...lost, ...(repoId !== undefined && { repoId }) }),
     ]),
-    ...addShardTasks(ctx, task, repo ? isShardOf(repo) : isShardOfOwner(ownerId)),
+    ...addShardTasks(ctx, task, isConcerned),
   ];
 }

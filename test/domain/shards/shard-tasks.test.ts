@@ -236,6 +236,16 @@ describe("lost access", () => {
     expect(await assigneesOf(repos.one)).toEqual([bob.id]);
   });
 
+  it("leaves no task where it is refused, or nobody loses it", async () => {
+    const { org, ann, bob, owners, team, repos } = await makeOrganization();
+    await expect(removeTeamMember(ctx(), owners, bob)).rejects.toThrow("last owner");
+    await expect(removeMember(ctx(), org, bob)).rejects.toThrow("last owner");
+    await directory.run(sql`delete from team_members where team_id = ${team.id}`);
+    await removeTeamRepository(ctx(), team, repos.one.row);
+    expect(await tasks()).toEqual([]);
+    expect(await assigneesOf(repos.one)).toEqual([ann.id, bob.id]);
+  });
+
   it("writes nothing for shards where there are none", async () => {
     const { team, ann, repos } = await makeOrganization();
     await removeTeamMember(systemCtx({ DB: BINDINGS.DB }, NOW), team, ann);
