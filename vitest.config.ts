@@ -21,9 +21,9 @@ const OTHER_DATABASES = [
   "FORWARDING_DB",
   "MIGRATED_DB",
   "DIRECTORY_DB",
-  "SHARD_1",
-  "SHARD_2",
-  "SHARD_3",
+  "TEST_SHARD_1",
+  "TEST_SHARD_2",
+  "TEST_SHARD_3",
   "BARE_DB",
 ];
 
@@ -116,6 +116,7 @@ export default defineConfig({
             miniflare: {
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
+                TEST_SIDES: process.env["EDGEFORGE_TEST_SIDES"] === "1",
                 TEST_ALL: process.env["EDGEFORGE_TEST_ALL"] === "1",
                 // Webhook receivers run on this machine, and names are not resolved.
                 ALLOWED_HOST_LIST: "external, loopback, *.example",

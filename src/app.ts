@@ -21,7 +21,7 @@ import { USER_AGENT } from "./domain/version.ts";
 import { crossOrigin } from "./entrance/cross-origin.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
-import { openShardDatabase, openShardDatabases } from "./storage/shard-databases.ts";
+import { ShardDatabases } from "./storage/shard-databases.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
 import { urlOrigin } from "./lib/url-origin.ts";
@@ -136,8 +136,9 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     getCookie(c, BOOKMARK_COOKIE) ??
     (isRead ? "first-unconstrained" : "first-primary");
   const session = c.env.DB.withSession(bookmark);
-  const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
+  const { d1, usage, wrap } = meterD1(session, { rows: config.logsD1Rows });
   const directory = openDatabase(d1);
+  const shards = new ShardDatabases(c.env, directory, wrap);
   const origin = urlOrigin(c.req.url);
   const rootUrl = config.rootUrl || origin;
   const id = crypto.randomUUID();
@@ -157,8 +158,8 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
       c.req.raw.signal,
     ),
     eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS, c.env.EVENTS_OUT),
-    openShard: (number) => openShardDatabase(c.env, directory, number),
-    openShards: () => openShardDatabases(c.env),
+    openShard: (number) => shards.open(number),
+    openShards: () => shards.openAll(),
     remoteJobs: new RemoteJobs(c.env.REMOTE_JOBS),
     mailer: new Mailer(c.env),
     outgoing: openOutgoing(config, origin, USER_AGENT),

@@ -6,6 +6,7 @@ import { createApp } from "./app.ts";
 import { type Config, parseConfig } from "./config.ts";
 import type { Ctx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
+import type { D1 } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
 import { USER_AGENT } from "./domain/version.ts";
 import { EventQueues } from "./storage/event-queues.ts";
@@ -15,7 +16,7 @@ import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
-import { openShardDatabase, openShardDatabases } from "./storage/shard-databases.ts";
+import { ShardDatabases } from "./storage/shard-databases.ts";
 import { GitStorage } from "./storage/storage.ts";
 
 export { RepositoryObject } from "./storage/repository-object.ts";
@@ -41,8 +42,8 @@ export default {
       execution.waitUntil(work);
     };
     await handleBatch(batch, () => {
-      const d1 = meter.meter(env.DB.withSession("first-primary"), { rows: config.logsD1Rows });
-      return openSystemCtx(env, config, { waitUntil }, openDatabase(d1));
+      const meterD1 = (d1: D1) => meter.meter(d1, { rows: config.logsD1Rows });
+      return openSystemCtx(env, config, { waitUntil }, meterD1);
     });
     execution.waitUntil(meter.finish(batch));
   },
@@ -77,17 +78,19 @@ function openSystemCtx(
   env: Env,
   config: Config,
   execution: Pick<ExecutionContext, "waitUntil">,
-  directory = openDatabase(env.DB.withSession("first-primary")),
+  wrap: (d1: D1) => D1 = (d1) => d1,
 ): Ctx {
   const { EVENTS_OUT, ...bindings }: OperatorBindings = env;
+  const directory = openDatabase(wrap(env.DB.withSession("first-primary")));
+  const shards = new ShardDatabases(env, directory, wrap);
   return {
     config,
     db: directory,
     directory,
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS, EVENTS_OUT),
-    openShard: (number) => openShardDatabase(env, directory, number),
-    openShards: () => openShardDatabases(env),
+    openShard: (number) => shards.open(number),
+    openShards: () => shards.openAll(),
     remoteJobs: new RemoteJobs(env.REMOTE_JOBS),
     mailer: new Mailer(bindings),
     outgoing: openOutgoing(config, "", USER_AGENT),

@@ -1,33 +1,58 @@
 import { type Database, openDatabase } from "../db/db.ts";
+import type { D1 } from "../db/meter.ts";
 
 const BINDING = /^SHARD_([1-9]\d{0,3})$/;
 
 /**
- * Opens the database of a shard.
+ * The databases with repositories' own data, by the number of their shard: those of the bindings `SHARD_<number>`, and the
+ * first database. Each is opened when it is first asked for, from its primary.
  *
- * @param env The bindings of the Worker.
- * @param directory The first database, which is number 0.
- * @throws Error if it has no binding.
+ * `SHARD_0` is the first database under another name, for tests that tell the two apart.
  */
-export function openShardDatabase(env: object, directory: Database, number: number): Database {
-  if (number === 0) return directory;
-  const database = openShardDatabases(env).get(number);
-  if (!database) throw new Error(`shard ${number} has no binding SHARD_${number}`);
-  return database;
-}
+export class ShardDatabases {
+  readonly #bindings: Record<string, D1Database | undefined>;
+  readonly #directory: Database;
+  readonly #wrap: (d1: D1) => D1;
+  #opened: Map<number, Database> | undefined;
 
-/**
- * Opens the databases of the bindings `SHARD_<number>`, each from its primary.
- *
- * @param env The bindings of the Worker.
- * @returns By number.
- */
-export function openShardDatabases(env: object): ReadonlyMap<number, Database> {
-  const databases = new Map<number, Database>();
-  for (const [name, binding] of Object.entries(env) as [string, D1Database][]) {
-    const number = BINDING.exec(name)?.[1];
-    if (number === undefined) continue;
-    databases.set(Number(number), openDatabase(binding.withSession("first-primary")));
+  /**
+   * @param env The bindings of the Worker.
+   * @param directory The first database.
+   * @param wrap What each session is wrapped in.
+   */
+  constructor(env: object, directory: Database, wrap: (d1: D1) => D1 = (d1) => d1) {
+    this.#bindings = env as Record<string, D1Database | undefined>;
+    this.#directory = directory;
+    this.#wrap = wrap;
   }
-  return databases;
+
+  /**
+   * The database of a shard.
+   *
+   * @param number 0 for the first database.
+   * @throws Error if it has no binding.
+   */
+  open(number: number): Database {
+    const binding = this.#bindings[`SHARD_${number}`];
+    if (number === 0 && !binding) return this.#directory;
+    if (!binding) throw new Error(`shard ${number} has no binding SHARD_${number}`);
+    this.#opened ??= new Map();
+    let database = this.#opened.get(number);
+    if (!database) {
+      database = openDatabase(this.#wrap(binding.withSession("first-primary")));
+      this.#opened.set(number, database);
+    }
+    return database;
+  }
+
+  /** All shards by number, without the first database. */
+  openAll(): ReadonlyMap<number, Database> {
+    const numbers = Object.keys(this.#bindings).flatMap((name) => BINDING.exec(name)?.[1] ?? []);
+    return new Map(
+      numbers
+        .map(Number)
+        .toSorted((a, b) => a - b)
+        .map((number) => [number, this.open(number)]),
+    );
+  }
 }

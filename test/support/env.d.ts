@@ -27,9 +27,15 @@ declare global {
       MIGRATED_DB: D1Database;
       /** The first database and the shards of the tests of many databases. */
       DIRECTORY_DB: D1Database;
-      SHARD_1: D1Database;
-      SHARD_2: D1Database;
-      SHARD_3: D1Database;
+      /** `DB` under another name: the database of repositories' own data. */
+      SHARD_0?: D1Database;
+      /** `DB` itself, for tests. */
+      WHOLE_DB?: D1Database;
+      /** Whether statements are watched. */
+      TEST_SIDES: boolean;
+      TEST_SHARD_1: D1Database;
+      TEST_SHARD_2: D1Database;
+      TEST_SHARD_3: D1Database;
       /** A database without tables: every query fails. */
       BARE_DB: D1Database;
       /** The local database of `npm start`, where the tests run on it. */

@@ -10,7 +10,7 @@ import { RemoteJobs } from "../../src/storage/remote-jobs.ts";
 import { type MailBindings, Mailer } from "../../src/outgoing/mailer.ts";
 import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 import { edgeCache } from "../../src/storage/edge-cache.ts";
-import { openShardDatabase, openShardDatabases } from "../../src/storage/shard-databases.ts";
+import { ShardDatabases } from "../../src/storage/shard-databases.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
 
 /** Settings for all tests, from vitest.config.ts. */
@@ -35,14 +35,16 @@ export function systemCtx(
   const all = { ...env, ...bindings };
   const config = parseConfig({ ...TEST_SETTINGS, ...settings });
   const directory = openDatabase(all.DB.withSession("first-primary"));
+  // A test names its shards: those of the Worker are other tests'.
+  const shards = new ShardDatabases({ SHARD_0: env.SHARD_0, ...bindings }, directory);
   return {
     config,
     db: directory,
     directory,
     git: new GitStorage(all.PACKS, all.REPOSITORY, all.STORAGE_JOBS, edgeCache),
     eventQueues: new EventQueues(all.EVENT_JOBS, all.DELIVERY_JOBS, bindings.EVENTS_OUT),
-    openShard: (number) => openShardDatabase(bindings, directory, number),
-    openShards: () => openShardDatabases(bindings),
+    openShard: (number) => shards.open(number),
+    openShards: () => shards.openAll(),
     remoteJobs: new RemoteJobs(all.REMOTE_JOBS),
     mailer: new Mailer(bindings),
     outgoing: openOutgoing(config, "", USER_AGENT),

@@ -14,7 +14,7 @@ import {
   insertRepo,
   insertUser,
   migrate,
-} from "./three-shards.ts";
+} from "./task-fixtures.ts";
 
 const NOW = Date.UTC(2026, 0, 31);
 const EVERYTHING = { hasWebhooks: true, hasLabels: true, hasBranchRules: true };

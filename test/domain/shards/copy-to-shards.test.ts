@@ -9,10 +9,9 @@ import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import { KEPT_TRIGGERS } from "../../../src/domain/shards/set-up-shard.ts";
 import { systemCtx } from "../../support/system.ts";
 import { changesOf, drawFrom } from "./directory-changes.ts";
-import { failing } from "./failing-database.ts";
 
 const NOW = Date.UTC(2026, 0, 31);
-const SHARDS = { SHARD_1: env.SHARD_1, SHARD_2: env.SHARD_2, SHARD_3: env.SHARD_3 };
+const SHARDS = { SHARD_1: env.TEST_SHARD_1, SHARD_2: env.TEST_SHARD_2, SHARD_3: env.TEST_SHARD_3 };
 const directory = openDatabase(env.DIRECTORY_DB.withSession("first-primary"));
 const databases = Object.values(SHARDS).map((d1) => openDatabase(d1.withSession("first-primary")));
 
@@ -87,6 +86,36 @@ async function change(count: number, seed: number, { isEach = true } = {}): Prom
   for (let at = 0; at < count; at++) await changes[draw(changes.length)]?.();
 }
 
+/** A database of which one call fails, counted together with those of others. */
+function failing(d1: D1Database, faults: { at: number; isDone: boolean; calls: number }) {
+  const attempt = async (call: () => Promise<unknown>): Promise<unknown> => {
+    if (faults.calls++ !== faults.at) return call();
+    if (faults.isDone) await call();
+    throw new Error("no answer");
+  };
+  const originals = new WeakMap<object, D1PreparedStatement>();
+  const wrapped = (statement: D1PreparedStatement): object => {
+    const wrapper = {
+      bind: (...values: unknown[]) => wrapped(statement.bind(...values)),
+      all: () => attempt(() => statement.all()),
+      raw: () => attempt(() => statement.raw()),
+      run: () => attempt(() => statement.run()),
+    };
+    originals.set(wrapper, statement);
+    return wrapper;
+  };
+  return {
+    withSession: (bookmark: string) => {
+      const session = d1.withSession(bookmark);
+      return {
+        prepare: (text: string) => wrapped(session.prepare(text)),
+        batch: (list: object[]) =>
+          attempt(() => session.batch(list.map((each) => originals.get(each) as never))),
+      };
+    },
+  } as unknown as D1Database;
+}
+
 beforeEach(async () => {
   for (const db of [directory, ...databases]) {
     for (const table of [...COPIED_TABLES].toReversed()) {
@@ -113,7 +142,7 @@ describe("copies in three shards", () => {
       for (const round of [1, 2]) {
         await change(150, seed * 10 + round);
         // One shard lags behind, and then all do.
-        await copy({ SHARD_1: env.SHARD_1 });
+        await copy({ SHARD_1: env.TEST_SHARD_1 });
         await change(50, seed * 100 + round);
         await copyAll();
         await expectCopies();
@@ -126,14 +155,14 @@ describe("copies in three shards", () => {
   );
 
   it("are complete in a shard that comes later", async () => {
-    await copy({ SHARD_1: env.SHARD_1 });
+    await copy({ SHARD_1: env.TEST_SHARD_1 });
     await change(100, 7);
     await copyAll();
     await expectCopies();
   });
 
   it("are equal after each call of the copying has failed once, or was done without an answer", async () => {
-    const one = { SHARD_1: env.SHARD_1 };
+    const one = { SHARD_1: env.TEST_SHARD_1 };
     await copyAll(one);
     await change(60, 5);
     for (const isDone of [false, true]) {
@@ -142,7 +171,7 @@ describe("copies in three shards", () => {
         const faults = { at, isDone, calls: 0 };
         const failed = copy({
           DB: failing(env.DIRECTORY_DB, faults),
-          SHARD_1: failing(env.SHARD_1, faults),
+          SHARD_1: failing(env.TEST_SHARD_1, faults),
         });
         await failed.catch(() => undefined);
         await copyAll(one);
@@ -232,7 +261,7 @@ describe("a copy", () => {
 
   it("is refused to a database that is another shard; the others go on", async () => {
     await directory.run(sql`update users set full_name = 'Ann' where id = 7`);
-    await copy({ SHARD_1: env.SHARD_2, SHARD_3: env.SHARD_3 });
+    await copy({ SHARD_1: env.TEST_SHARD_2, SHARD_3: env.TEST_SHARD_3 });
     const [, second, third] = databases as [Database, Database, Database];
     const names = (of: Database) => of.all(sql`select full_name from users where id = 7`);
     expect(await names(second)).toEqual([{ full_name: "" }]);

@@ -38,7 +38,7 @@ import { copyChanges } from "../../../src/domain/shards/copy-changes.ts";
 import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import type { RepositoryContext } from "../../../src/shapes/repos/repository.ts";
 import { systemCtx } from "../../support/system.ts";
-import { failing, intercepted } from "./failing-database.ts";
+import { failing, intercepted } from "./intercepted-database.ts";
 import {
   assigneesOf,
   BINDINGS,
@@ -50,7 +50,7 @@ import {
   insertTeam,
   insertUser,
   migrate,
-} from "./three-shards.ts";
+} from "./task-fixtures.ts";
 
 const NOW = Date.UTC(2026, 0, 31);
 const ctxAt = (now: number, bindings: Partial<typeof BINDINGS> = BINDINGS) =>

@@ -20,7 +20,11 @@ import {
 import { only } from "../../../src/lib/only.ts";
 import type { RepositoryContext } from "../../../src/shapes/repos/repository.ts";
 
-const SHARDS = { SHARD_1: env.SHARD_1, SHARD_2: env.SHARD_2, SHARD_3: env.SHARD_3 };
+const SHARDS = {
+  SHARD_1: env.TEST_SHARD_1,
+  SHARD_2: env.TEST_SHARD_2,
+  SHARD_3: env.TEST_SHARD_3,
+};
 /** The bindings of a service with three shards, and their databases. */
 export const BINDINGS = { DB: env.DIRECTORY_DB, ...SHARDS };
 const open = (d1: D1Database): Database => openDatabase(d1.withSession("first-primary"));

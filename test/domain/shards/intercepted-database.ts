@@ -1,0 +1,42 @@
+/** A database each of whose calls is made by a function that may do more, or fail. */
+export function intercepted(
+  d1: D1Database,
+  around: (call: () => Promise<unknown>) => Promise<unknown>,
+): D1Database {
+  const originals = new WeakMap<object, D1PreparedStatement>();
+  const wrapped = (statement: D1PreparedStatement): object => {
+    const wrapper = {
+      bind: (...values: unknown[]) => wrapped(statement.bind(...values)),
+      all: () => around(() => statement.all()),
+      raw: () => around(() => statement.raw()),
+      run: () => around(() => statement.run()),
+    };
+    originals.set(wrapper, statement);
+    return wrapper;
+  };
+  return {
+    withSession: (bookmark: string) => {
+      const session = d1.withSession(bookmark);
+      return {
+        prepare: (text: string) => wrapped(session.prepare(text)),
+        batch: (list: object[]) =>
+          around(() => session.batch(list.map((each) => originals.get(each) as never))),
+      };
+    },
+  } as unknown as D1Database;
+}
+
+/** The call that fails, counted over all databases of a run, and whether it is done nevertheless. */
+interface Faults {
+  readonly at: number;
+  readonly isDone: boolean;
+  calls: number;
+}
+
+/** A database of which one call fails. */
+export const failing = (d1: D1Database, faults: Faults): D1Database =>
+  intercepted(d1, async (call) => {
+    if (faults.calls++ !== faults.at) return call();
+    if (faults.isDone) await call();
+    throw new Error("no answer");
+  });
