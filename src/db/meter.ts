@@ -17,7 +17,7 @@ export interface MeteredD1 {
   d1: D1;
   usage: D1Usage;
   /** Wraps another database, whose calls count with those of the first. */
-  wrap(other: D1): D1;
+  wrap: (other: D1) => D1;
 }
 
 /**

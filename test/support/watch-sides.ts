@@ -41,8 +41,7 @@ export function watchSide(real: D1Database, at: "first" | "own"): D1Database {
     return [
       ...[...tablesIn(text, NAMED)].filter((table) => SIDES.get(table) === "first"),
       ...[...tablesIn(text, WRITTEN)].filter(
-        (table) =>
-          (SIDES.get(table) === "copied" && !writesOwnedAlone(text)) || isPackages(table),
+        (table) => (SIDES.get(table) === "copied" && !writesOwnedAlone(text)) || isPackages(table),
       ),
     ];
   };

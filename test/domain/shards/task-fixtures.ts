@@ -51,7 +51,10 @@ export async function emptyDatabases(): Promise<void> {
     "events",
   ];
   for (const db of databases) {
-    for (const name of tables) await db.run(sql`delete from ${sql.identifier(name)}`);
+    const statements = tables.map((name) =>
+      db.textStatement(sql`delete from ${sql.identifier(name)}`),
+    );
+    await db.batch(statements as never);
   }
 }
 
