@@ -1,6 +1,7 @@
 import type { Ctx } from "../context.ts";
 import { runConsequences } from "../domain/consequences/run-consequences.ts";
 import { runScheduledTasks } from "../domain/cron/run-tasks.ts";
+import { runShardTasks } from "../domain/shard-tasks/run-shard-tasks.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
 import { sendDueMails } from "../domain/outbox/send-due-mails.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
@@ -8,14 +9,14 @@ import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
 import { collectObjects } from "../domain/git/collect-objects.ts";
 import { maintainRepository } from "../domain/git/maintain-repository.ts";
 import { copyFromShard } from "../domain/shards/copy-from-shards.ts";
-import type { CopyOwnedJob, DeliveryJob, EventJob } from "../storage/event-queues.ts";
+import type { CopyOwnedJob, DeliveryJob, EventJob, ShardJob } from "../storage/event-queues.ts";
 import { logBug } from "../lib/log.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 import type { StorageJob } from "../storage/storage-job.ts";
 import { isRemoteJob, runRemoteJob } from "./remote-jobs.ts";
 
 /** The message types of the queues. */
-export type Job = StorageJob | EventJob | CopyOwnedJob | DeliveryJob | RemoteJob;
+export type Job = StorageJob | EventJob | CopyOwnedJob | ShardJob | DeliveryJob | RemoteJob;
 
 /** How long a batch waits for its deliveries. */
 const DELIVERY_WAIT_MS = 200;
@@ -49,6 +50,9 @@ export async function handleBatch(
     const hookIds = deliveries.flatMap(({ body }) => (body as DeliveryJob).hookIds);
     await handle(deliveries, () => deliverInBackground(openCtx(), hookIds));
   }
+  // One run does the tasks of all messages.
+  const tasks = messages.filter(({ body }) => "kind" in body && body.kind === "shard_tasks");
+  if (tasks.length > 0) await handle(tasks, () => runShardTasks(openCtx()));
   for (const message of messages) {
     const { body } = message;
     if ("kind" in body && (body.kind === "maintain" || body.kind === "collect")) await untilIdle();

@@ -11,6 +11,11 @@ export interface CopyOwnedJob {
   readonly shard: number;
 }
 
+/** A message that shards have tasks. The first database lists them. */
+export interface ShardJob {
+  readonly kind: "shard_tasks";
+}
+
 /** A message that hooks have due deliveries. */
 export interface DeliveryJob {
   readonly hookIds: readonly number[];
@@ -28,15 +33,16 @@ const SENT_AT_ONCE_MAX = 100;
  * caller does not fail: the schedule requeues the work.
  */
 export class EventQueues {
-  readonly #events: Queue<EventJob | CopyOwnedJob>;
+  readonly #events: Queue<EventJob | CopyOwnedJob | ShardJob>;
   readonly #deliveries: Queue<DeliveryJob>;
   readonly #out: Queue<object> | undefined;
   #isDispatchDue = false;
+  #hasShardTasks = false;
   readonly #changedShards = new Set<number>();
 
   /** @param out The operator's queue that receives all events, if configured. */
   constructor(
-    events: Queue<EventJob | CopyOwnedJob>,
+    events: Queue<EventJob | CopyOwnedJob | ShardJob>,
     deliveries: Queue<DeliveryJob>,
     out?: Queue<object>,
   ) {
@@ -78,13 +84,25 @@ export class EventQueues {
     if (shard !== 0) this.#changedShards.add(shard);
   }
 
-  /** Whether events were recorded, or shards changed, since the last dispatch. */
-  get hasRecorded(): boolean {
-    return this.#isDispatchDue || this.#changedShards.size > 0;
+  /** Notes that tasks of shards are being stored in this context; its opener queues them afterwards. */
+  noteShardTasks(): void {
+    this.#hasShardTasks = true;
   }
 
-  /** Queues a dispatch if any events were recorded since the last call, and copies from shards that were changed. */
+  /** Whether events were recorded, tasks of shards stored, or shards changed, since the last dispatch. */
+  get hasRecorded(): boolean {
+    return this.#isDispatchDue || this.#hasShardTasks || this.#changedShards.size > 0;
+  }
+
+  /**
+   * Queues a dispatch if any events were recorded since the last call, the tasks of shards if any were stored, and copies from
+   * shards that were changed.
+   */
   async dispatchRecorded(): Promise<void> {
+    if (this.#hasShardTasks) {
+      this.#hasShardTasks = false;
+      await attempt(() => this.#events.send({ kind: "shard_tasks" }));
+    }
     const shards = [...this.#changedShards];
     this.#changedShards.clear();
     const isDispatchDue = this.#isDispatchDue;

@@ -6,6 +6,8 @@ export type Declaration = {
   name: string;
   /** Without comments. */
   text: string;
+  /** Whether it is an argument of `ownStatements`, whose statements are for the database with own data. */
+  isOwn?: boolean;
 };
 
 /** What a name in a file refers to: what another file, or the same one, exports under a name. */
@@ -27,7 +29,7 @@ const IMPORT = /^import (type )?\{([^}]*)\} from "(\.[^"]+)";/gm;
 export function readSource(path: string, source: string): SourceFile {
   return {
     path,
-    declarations: splitDeclarations(path, source),
+    declarations: splitDeclarations(path, source).flatMap(takeOwnStatements),
     imports: readImportedNames(path, source),
   };
 }
@@ -43,6 +45,24 @@ function splitDeclarations(file: string, source: string): Declaration[] {
     else if (current) current.text += `\n${line}`;
   }
   return declarations;
+}
+
+const OWN_STATEMENTS = "ownStatements(";
+
+/** Makes the arguments of `ownStatements` declarations of their own: src/domain/shards/own-statements.ts. */
+function takeOwnStatements(declaration: Declaration): Declaration[] {
+  const { text, name } = declaration;
+  const start = text.indexOf(OWN_STATEMENTS) + OWN_STATEMENTS.length;
+  if (start < OWN_STATEMENTS.length) return [declaration];
+  let end = start;
+  for (let depth = 1; depth > 0 && end < text.length; end++) {
+    if (text[end] === "(") depth += 1;
+    else if (text[end] === ")") depth -= 1;
+  }
+  const own = { ...declaration, text: text.slice(start, end - 1), isOwn: true };
+  // The name is not found again.
+  const rest = `${text.slice(0, start - 1)} ${text.slice(end)}`;
+  return [...takeOwnStatements({ ...declaration, text: rest }), { ...own, name: `${name} (own)` }];
 }
 
 const withoutComments = (source: string): string =>

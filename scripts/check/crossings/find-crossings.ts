@@ -35,7 +35,9 @@ type Named = { readonly all: Set<string>; readonly written: Set<string> };
  * The functions and constants whose statements or batches name tables of both sides.
  *
  * A function counts as one statement: what must be two has two functions. The tables of a fragment of SQL, or of a statement
- * that another function makes without sending it, count where it is used: those functions contain no `await`.
+ * that another function makes without sending it, count where it is used: those functions contain no `await`. Statements that
+ * `ownStatements` makes are not in the batch in which they are named, where the databases are several: they count by themselves, and name
+ * own tables only.
  *
  * @param sources Texts by path below the root.
  * @returns By `<file> <name>`.
@@ -83,13 +85,14 @@ export function findCrossings(
   for (const file of files.values()) {
     if (file.path.startsWith(SCHEMA)) continue;
     for (const declaration of file.declarations) {
-      if (!BUILDS_SQL.test(declaration.text)) continue;
+      const { isOwn = false } = declaration;
+      if (!isOwn && !BUILDS_SQL.test(declaration.text)) continue;
       const { all, written } = tablesOf(file, declaration);
       const of = (set: ReadonlySet<string>, side: Side): string[] =>
         [...set].filter((name) => sides.get(name) === side);
       const first = [...of(all, "first"), ...of(written, "copied")].toSorted();
       const own = of(all, "own").toSorted();
-      if (first.length > 0 && own.length > 0) {
+      if (first.length > 0 && (isOwn || own.length > 0)) {
         crossings.set(`${file.path} ${declaration.name}`, { first, own });
       }
     }

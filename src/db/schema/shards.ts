@@ -87,3 +87,24 @@ export const ownedChanges = sqliteTable("owned_changes", {
     .primaryKey()
     .references(() => repositories.id, { onDelete: "cascade" }),
 });
+
+/**
+ * What is still to be done in shards after changes of the first database. A row is written in the batch of its change, and removed
+ * when the shard has done it.
+ */
+export const shardTasks = sqliteTable(
+  "shard_tasks",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    shardId: integer()
+      .notNull()
+      .references(() => shards.id, { onDelete: "cascade" }),
+    /** What is done, and for whom: `ShardTask` in src/domain/shards. Steps store here what they leave. */
+    task: text({ mode: "json" }).$type<object>().notNull(),
+    /** When it is done, or repeated, in milliseconds: the end of the lease while a worker does it. */
+    dueAt: integer().notNull(),
+    attempts: integer().notNull().default(0),
+    createdAt: integer().notNull(),
+  },
+  (table) => [index("shard_tasks_due").on(table.shardId, table.dueAt, table.id)],
+);

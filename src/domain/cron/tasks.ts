@@ -21,6 +21,7 @@ import { compareCopies } from "../shards/compare-copies.ts";
 import { copyFromShards } from "../shards/copy-from-shards.ts";
 import { copyToShards } from "../shards/copy-to-shards.ts";
 import { measureShards } from "../shards/measure-shards.ts";
+import { runShardTasks } from "../shard-tasks/run-shard-tasks.ts";
 import { purgeSignIns } from "../sessions/purge-sign-ins.ts";
 import { requeueDue } from "../webhooks/delivery/requeue-due.ts";
 import { sweepDeliveries } from "../webhooks/delivery/sweep-deliveries.ts";
@@ -65,5 +66,6 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "compare_copies", schedule: EVERY_TEN_MINUTES, run: compareCopies },
   { name: "copy_from_shards", schedule: EVERY_MINUTE, run: copyFromShards },
   { name: "measure_shards", schedule: EVERY_TEN_MINUTES, run: measureShards },
+  { name: "run_shard_tasks", schedule: EVERY_MINUTE, run: runShardTasks },
   { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, run: sweepAudit },
 ];

@@ -28,8 +28,10 @@ import { log } from "../../lib/log.ts";
 import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
 import { deleteSomePackages, ownsPackages } from "../packages/delete-some-packages.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
+import { ownStatements } from "../shards/own-statements.ts";
 import { deleteHook } from "../webhooks/hooks/delete-hook.ts";
-import { releaseSomePosts } from "./release-posts.ts";
+import { releaseInShards } from "./release-in-shards.ts";
+import { releaseSomeInDirectory, releaseSomePosts } from "./release-posts.ts";
 import { closeAccount, startDeletion } from "./start-deletion.ts";
 
 /** How long a worker has for its steps before another one takes over, in milliseconds. */
@@ -145,6 +147,7 @@ async function runStep(
     return "unfinished";
   }
   if (areLeft ?? (await deleteSomeRows(ctx, account))) return "unfinished";
+  if (await releaseInShards(ctx, account.id, ROWS_AT_ONCE)) return "unfinished";
   return deleteLast(ctx, account, deletion);
 }
 
@@ -178,11 +181,12 @@ async function leaveOrganization(ctx: Ctx, { id: userId }: User, orgId: number):
 }
 
 /**
- * Deletes rows of tables in which an account may have very many. What is left goes with the account.
+ * Deletes rows of tables in which an account may have very many, in the first database. What is left goes with the account.
  *
  * @returns Whether there may be more.
  */
-async function deleteSomeRows({ db }: Ctx, { id }: User): Promise<boolean> {
+async function deleteSomeRows(ctx: Ctx, { id }: User): Promise<boolean> {
+  const { db } = ctx;
   const some = (isOwn: SQL, table: SQL) =>
     sql`rowid in (select rowid from ${table} where ${isOwn} limit ${ROWS_AT_ONCE})`;
   const results = await db.batch([
@@ -192,9 +196,8 @@ async function deleteSomeRows({ db }: Ctx, { id }: User): Promise<boolean> {
     db.delete(follows).where(some(eq(follows.followedId, id), sql`${follows}`)),
     ...deleteSomePackages(db, id, ROWS_AT_ONCE),
     ...deleteSomeGrants(db, id, ROWS_AT_ONCE),
-    db.delete(notifications).where(some(eq(notifications.userId, id), sql`${notifications}`)),
-    db.delete(mails).where(some(eq(mails.userId, id), sql`${mails}`)),
-    ...releaseSomePosts(db, id, ROWS_AT_ONCE),
+    ...releaseSomeInDirectory(db, id, ROWS_AT_ONCE),
+    ...ownStatements(ctx, undefined, (own) => releaseSomePosts(own, id, ROWS_AT_ONCE)),
   ]);
   return results.some(({ meta }) => meta.changes >= ROWS_AT_ONCE);
 }

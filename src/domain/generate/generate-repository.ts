@@ -1,16 +1,9 @@
-import { and, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import { and, isNull, type SQL, sql } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import {
-  avatarImages,
-  branchProtections,
-  hooks,
-  repositories,
-  repositoryTopics,
-  type User,
-} from "../../db/schema/index.ts";
+import { avatarImages, repositories, repositoryTopics, type User } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
@@ -21,7 +14,6 @@ import { branchRef } from "../branches/find-branch.ts";
 import { commitChange, type SnapshotDraft } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { findRef, openWholeSnapshot } from "../git/open-snapshot.ts";
-import { copyLabels } from "../labels/copy-labels.ts";
 import { isLabelReader } from "../labels/label-owner.ts";
 import { refuseNarrowToken } from "../repos/create-repository.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
@@ -29,6 +21,7 @@ import { type CreationContext, insertRepository } from "../repos/insert-reposito
 import { checkRepositoryName } from "../repos/repository-name.ts";
 import { requireApprover } from "../webhooks/hooks/require-approver.ts";
 import { copyLargeFiles, findLargeFiles } from "./copy-large-files.ts";
+import { copyOwnData, openTemplateData } from "./copy-own-data.ts";
 import { makeVariables } from "./expand-variables.ts";
 import { type ContentPlan, planContent } from "./plan-content.ts";
 
@@ -82,6 +75,7 @@ export async function generateRepository(
   const content = wanted.hasContent
     ? await readTemplate(ctx, template, creation, wanted)
     : undefined;
+  const data = await openTemplateData(ctx, source, wanted);
   const objectName = crypto.randomUUID();
   const columns = {
     objectName,
@@ -102,7 +96,8 @@ export async function generateRepository(
         ownerId: creation.owner.id,
         name: wanted.name,
       }),
-    (own, repoId) => copyStatements(own, source.id, repoId, wanted),
+    (own, repoId) => copyOwnData(own, data, repoId),
+    (repoId) => copyStatements(ctx, source.id, repoId, wanted),
   );
   const repo = withCopied(created, template, wanted);
   if (!content) return repo;
@@ -183,14 +178,13 @@ async function* withCommit(plan: ContentPlan, content: Uint8Array) {
   yield* plan.objects();
 }
 
-/** The statements that copy what is in D1, for the batch that inserts the repository. */
+/** The statements that copy what the first database has of a template, for the batch that inserts the repository. */
 function copyStatements(
-  ctx: Ctx,
+  { directory: db }: Ctx,
   templateId: number,
   repoId: SQL<number>,
-  { hasTopics, hasWebhooks, hasAvatar, hasLabels, hasBranchRules }: GenerateOptions,
+  { hasTopics, hasAvatar }: GenerateOptions,
 ) {
-  const { db, now } = ctx;
   const ofTemplate = (column: SQL): SQL => sql`(
     select ${column}
     from ${repositories} t
@@ -227,52 +221,7 @@ function copyStatements(
       ), '')`,
     })
     .where(isThis);
-  const webhooks = insertSelect(
-    db,
-    hooks,
-    {
-      ...getTableColumns(hooks),
-      id: sql`null`,
-      repoId,
-      approverId: ctx.actor.user?.id ?? 0,
-      lastStatus: "none",
-      lastDeliveredAt: null,
-      failingSince: null,
-      failureCount: 0,
-      pausedAt: null,
-      backoffUntil: null,
-      leasedUntil: null,
-      createdAt: now,
-      updatedAt: now,
-    },
-    sql`
-      from ${hooks}
-      where ${eq(hooks.repoId, templateId)}
-      order by ${hooks.id}`,
-  );
-  // Users and teams on their lists who have no access to the new repository are neither shown nor admitted there.
-  const branchRules = insertSelect(
-    db,
-    branchProtections,
-    {
-      ...getTableColumns(branchProtections),
-      id: sql`null`,
-      repoId,
-      createdAt: now,
-      updatedAt: now,
-    },
-    sql`
-      from ${branchProtections}
-      where ${eq(branchProtections.repoId, templateId)}
-      order by ${branchProtections.id}`,
-  );
-  return [
-    ...(hasTopics ? topics : []),
-    ...(hasAvatar ? [avatar] : []),
-    ...(hasWebhooks ? [webhooks] : []),
-    ...(hasLabels ? [copyLabels(ctx, templateId, repoId)] : []),
-    ...(hasBranchRules ? [branchRules] : []),
-  ];
+  return [...(hasTopics ? topics : []), ...(hasAvatar ? [avatar] : [])];
 }
 
 /** The inserted row was returned before topics and avatar were copied. */

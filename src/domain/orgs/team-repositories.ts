@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
 
-import { deleteLostAssignments } from "../../auth/access/lost-assignments.ts";
 import {
   canJoinTeam,
   deleteLostWatches,
@@ -15,6 +14,8 @@ import type { Repository, Team } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
 import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
+import { inDirectory } from "../shards/in-directory.ts";
+import { loseAssignments } from "../shards/lose-assignments.ts";
 
 /**
  * Adds a repository of the organization to a team, whose members watch it from then on. Idempotent; a team with all
@@ -22,8 +23,13 @@ import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts
  *
  * @throws Failure `not_found` if another request has deleted the team.
  */
-export async function addTeamRepository(ctx: Ctx, team: Team, repo: Repository): Promise<void> {
+export async function addTeamRepository(
+  callerCtx: Ctx,
+  team: Team,
+  repo: Repository,
+): Promise<void> {
   if (team.includesAllRepositories) return;
+  const ctx = inDirectory(callerCtx);
   try {
     await ctx.db.batch([
       recordAuditWhere(
@@ -60,8 +66,13 @@ export async function addTeamRepository(ctx: Ctx, team: Team, repo: Repository):
  * Removes a repository from a team. Idempotent; without effect for a team with all repositories. Members who may not see
  * it any more do not watch it any more.
  */
-export async function removeTeamRepository(ctx: Ctx, team: Team, repo: Repository): Promise<void> {
+export async function removeTeamRepository(
+  callerCtx: Ctx,
+  team: Team,
+  repo: Repository,
+): Promise<void> {
   if (team.includesAllRepositories) return;
+  const ctx = inDirectory(callerCtx);
   const { id: teamId, orgId } = team;
   await ctx.db.batch([
     deleteTeamRepository(ctx.db, team, repo),
@@ -78,10 +89,6 @@ export async function removeTeamRepository(ctx: Ctx, team: Team, repo: Repositor
       target: team.name,
     }),
     deleteLostWatches(ctx.db, { orgId, userIds: teamMemberIds(teamId), repoId: repo.id }),
-    deleteLostAssignments(ctx.db, {
-      ownerId: orgId,
-      userIds: teamMemberIds(teamId),
-      repoId: repo.id,
-    }),
+    ...loseAssignments(ctx, { ownerId: orgId, userIds: teamMemberIds(teamId), repo }),
   ]);
 }

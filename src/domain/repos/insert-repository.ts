@@ -90,6 +90,7 @@ type ToOwn = (own: Ctx, repoId: SQL<number>) => BatchItem<"sqlite">[];
  * @param columns The columns that differ between new repositories. Without a shard one is chosen.
  * @param toEvent Builds the event from the SQL of the repository's id.
  * @param toOwn Builds further statements of its own data.
+ * @param toMore Builds further statements of the first database from the SQL of the repository's id.
  * @throws Failure `conflict` for a name that is taken, `forbidden` if the owner has the maximum number of
  * repositories.
  */
@@ -99,6 +100,7 @@ export async function insertRepository(
   columns: NewColumns,
   toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
   toOwn: ToOwn = () => [],
+  toMore: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
 ): Promise<RepositoryContext> {
   const { directory: db, now } = ctx;
   const shard = columns.shard ?? (await chooseShard(ctx));
@@ -151,6 +153,7 @@ export async function insertRepository(
           ),
         ),
       ...(shard === 0 ? toAllOwn({ ...ctx, db: ctx.openShard(0) }, newId) : []),
+      ...toMore(newId),
     ]);
     const repo = only(created);
     if (shard !== 0) await insertOwn(ctx, repo, toAllOwn);

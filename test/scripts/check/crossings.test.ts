@@ -58,6 +58,24 @@ export async function closeIssue(db) {
     expect(crossingsOf({ "src/domain/a.ts": text })).toEqual({});
   });
 
+  it("are not statements of own data that only the first database adds to its batch", () => {
+    const text = (first: string) => `${IMPORTS}
+export const endIn = (ctx) => [
+  ...ownStatements(ctx, undefined, (own) => [
+    own.delete(issues).where(eq(issues.id, 1)),
+    ${first}own.delete(entries),
+  ]),
+  ctx.directory.update(users).set({}),
+];
+export async function end(ctx) {
+  await ctx.directory.batch([...endIn(ctx), ctx.directory.delete(users)]);
+}`;
+    expect(crossingsOf({ "src/domain/a.ts": text("") })).toEqual({});
+    expect(crossingsOf({ "src/domain/a.ts": text("own.delete(users), ") })).toEqual({
+      "src/domain/a.ts endIn (own)": { first: ["users"], own: ["issues", "timeline_entries"] },
+    });
+  });
+
   it("are found in SQL text", () => {
     const text =
       "export const OPEN = sql`select 1 from issues i join users u on u.id = i.poster_id`;";
