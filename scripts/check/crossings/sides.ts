@@ -10,7 +10,7 @@ const FIRST = `
   repositories_search repository_totals repository_remains discarded_objects
   repository_topics topics topics_search stars watches
   notifications notification_counts
-  shards shard_repositories copied_changes`;
+  shards shard_repositories copied_changes relayed_events`;
 
 /**
  * Tables of the first database of which the shards have copies: who is who, who may do what, and a shard's repositories.
