@@ -22,7 +22,7 @@ type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) :
  * exactly if the change is.
  */
 export function record(ctx: Ctx, event: Recordable) {
-  ctx.eventQueues.noteRecorded();
+  ctx.eventQueues.noteRecorded(ctx.db);
   return insertEvent(originOf(ctx), event, sql`where true`);
 }
 
@@ -32,7 +32,7 @@ export function record(ctx: Ctx, event: Recordable) {
  * @param from The clauses after the selected columns: `from … where …`.
  */
 export function recordEach(ctx: Ctx, event: Recordable, from: SQL) {
-  ctx.eventQueues.noteRecorded();
+  ctx.eventQueues.noteRecorded(ctx.db);
   return insertEvent(originOf(ctx), event, from);
 }
 
@@ -105,7 +105,7 @@ function insertEvents(
  * those who saw the repository before and see it now.
  */
 export function recordIfChanged(ctx: Ctx, event: Recordable, then?: RecordedVisibility) {
-  ctx.eventQueues.noteRecorded();
+  ctx.eventQueues.noteRecorded(ctx.db);
   const origin = { ...originOf(ctx), ...(then && { visibility: then }) };
   return insertEvent(origin, event, sql`where changes() > 0`);
 }
@@ -116,7 +116,7 @@ export const recordIfChangedSince = (origin: EventOrigin, event: Event) =>
 
 /** Like `recordIfChanged`, for several events of one change. */
 export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
-  ctx.eventQueues.noteRecorded();
+  ctx.eventQueues.noteRecorded(ctx.db);
   return insertEvents(originOf(ctx), all, sql`changes() > 0`);
 }
 

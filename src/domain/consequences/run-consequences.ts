@@ -55,7 +55,7 @@ export async function runConsequences(
     await runLeased(ctx, budget, leased, consequences);
     leased = budget.isExhausted ? [] : await acquireLease(ctx, budget);
   }
-  if (budget.isExhausted) ctx.eventQueues.noteRecorded();
+  if (budget.isExhausted) ctx.eventQueues.noteRecorded(ctx.db);
   await ctx.eventQueues.dispatchRecorded();
 }
 

@@ -28,6 +28,7 @@ export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promi
     recordIfChanged(ctx, {
       type: "repository.deleted",
       repoId: row.id,
+      ...(row.shard !== 0 && { shard: row.shard }),
       ownerId: owner.id,
       name: row.name,
       lastPayload: toRepositoryPayload({ repo: where, sender: ctx.actor.user, viewer }, "deleted"),

@@ -13,6 +13,20 @@ export const KEPT_TRIGGERS: readonly string[] = [
   "packages_repository_visibility",
 ];
 
+/** Ids that each database gives: the first one those below. */
+export const IDS_PER_SHARD = 2 ** 36;
+
+/**
+ * Lets the ids of new rows in a shard follow its number times `IDS_PER_SHARD`, so that no two databases give the same: of all tables
+ * at first, of new ones after a migration.
+ */
+const startSequences = (shardId: number) => sql`
+  insert into sqlite_sequence (name, seq)
+  select name, ${shardId * IDS_PER_SHARD}
+  from sqlite_master
+  where type = 'table' and sql like '%autoincrement%'
+    and name not in (select name from sqlite_sequence)`;
+
 /**
  * Makes a migrated database a shard, and is to be repeated after each migration.
  *
@@ -28,6 +42,7 @@ export async function setUpShard(shard: Database, shardId: number): Promise<void
       and name not in (select value from json_each(${kept}))`);
   const [[state]] = await shard.batch([
     shard.select().from(shardCopies).limit(1),
+    shard.textStatement(startSequences(shardId)),
     ...triggers.map(({ name }) => shard.textStatement(sql`drop trigger ${sql.identifier(name)}`)),
   ]);
   if (!state) await shard.insert(shardCopies).values({ shardId, changeId: 0 });

@@ -1,0 +1,230 @@
+import { env } from "cloudflare:workers";
+import { eq, isNotNull, sql } from "drizzle-orm";
+import { beforeEach, describe, expect, it } from "vitest";
+
+import {
+  events,
+  hookDeliveries,
+  OWNER_PERMISSION,
+  relayedEvents,
+  repositories,
+  type Repository,
+  webhookEvents,
+} from "../../src/db/schema/index.ts";
+import { record } from "../../src/events/record.ts";
+import { handleSchedule } from "../../src/jobs/index.ts";
+import { inDatabase } from "../../src/domain/shards/in-database.ts";
+import { toRepositoryPayload } from "../../src/events/webhooks/payloads/repository-payload.ts";
+import { openReceiver as openReceiverOf } from "../../src/events/webhooks/payloads/open-receiver.ts";
+import { openReceiver } from "../support/deliveries.ts";
+import {
+  directory,
+  eventsIn,
+  handleAll,
+  handleMessage,
+  makeAccount,
+  makeHookIn,
+  makeRepository,
+  failingDatabase,
+  openSharded,
+  SHARDED,
+  type Sent,
+  shardDatabase,
+  shardedCtx,
+} from "../support/sharded.ts";
+
+beforeEach(openSharded);
+
+/** A repository of shard 2 with a hook, and a receiver of its deliveries. */
+async function makeHooked(plan = "200") {
+  const owner = await makeAccount();
+  const repo = await makeRepository(owner, 2);
+  const receiver = openReceiver(plan);
+  const db = shardDatabase(2);
+  const hook = await makeHookIn(db, { level: "repository", repoId: repo.id, url: receiver.url });
+  return { owner, repo, db, hook, received: receiver.received };
+}
+
+describe("a message", () => {
+  it("names the databases in which events were recorded", async () => {
+    const { repo } = await makeHooked();
+    const sent: Sent = [];
+    const ctx = shardedCtx({}, sent);
+    const event = { repoId: repo.id, ownerId: repo.ownerId, changed: ["topics"] };
+    for (const shard of [2, 0, 2]) {
+      const there = inDatabase(ctx, shard);
+      await there.db.batch([record(there, { type: "repository.edited", ...event })]);
+    }
+    await ctx.eventQueues.dispatchRecorded();
+    await inDatabase(ctx, 0).eventQueues.dispatchRecorded();
+    expect(sent).toEqual([{ body: { kind: "dispatch", shards: [2, 0] } }]);
+
+    ctx.eventQueues.noteRecorded(directory);
+    await ctx.eventQueues.dispatchRecorded();
+    // As an earlier version wrote it.
+    expect(sent[1]).toEqual({ body: { kind: "dispatch" } });
+  });
+
+  it("of a shard has its events dispatched, and deliveries made from there", async () => {
+    const { repo, db, hook, received } = await makeHooked();
+    const sent: Sent = [];
+    const ctx = inDatabase(shardedCtx({}, sent), 2);
+    await db.batch([
+      record(ctx, { type: "repository.created", repoId: repo.id, ownerId: 1, name: repo.name }),
+    ]);
+
+    await handleMessage({ kind: "dispatch" }, () => shardedCtx({}, sent));
+    expect(sent).toEqual([]);
+    await handleMessage({ kind: "dispatch", shards: [1, 2] }, () => shardedCtx({}, sent));
+    expect(sent).toEqual([{ body: { hookIds: [hook.id], shard: 2 }, delaySeconds: 0 }]);
+    // The same id is nobody's elsewhere.
+    await handleMessage({ hookIds: [hook.id] }, () => shardedCtx({}, sent));
+    await handleMessage({ hookIds: [hook.id], shard: 1 }, () => shardedCtx({}, sent));
+    expect(await received()).toEqual([]);
+    await handleMessage({ hookIds: [hook.id], shard: 2 }, () => shardedCtx({}, sent));
+
+    expect((await received()).map(({ body }) => JSON.parse(body) as unknown)).toMatchObject([
+      { action: "created", repository: { id: repo.id, name: repo.name } },
+    ]);
+    expect(await db.select().from(hookDeliveries)).toMatchObject([{ status: "succeeded" }]);
+    expect(await directory.select().from(webhookEvents)).toEqual([]);
+  });
+
+  it("is repeated if one of its shards fails, after the others had their turn", async () => {
+    const { repo, db, hook } = await makeHooked();
+    const sent: Sent = [];
+    const ctx = inDatabase(shardedCtx(), 2);
+    await db.batch([
+      record(ctx, { type: "repository.created", repoId: repo.id, ownerId: 1, name: repo.name }),
+    ]);
+    const isRetried = await handleMessage({ kind: "dispatch", shards: [3, 2] }, () =>
+      shardedCtx({ SHARD_3: env.BARE_DB }, sent),
+    );
+    expect(isRetried).toBe(true);
+    expect(sent).toEqual([{ body: { hookIds: [hook.id], shard: 2 }, delaySeconds: 0 }]);
+  });
+});
+
+describe("an event of the first database about a repository of a shard", () => {
+  const creation = (repo: Repository) =>
+    ({
+      type: "repository.created",
+      repoId: repo.id,
+      ownerId: repo.ownerId,
+      name: repo.name,
+    }) as const;
+
+  it("comes to the shard once, where its hooks are told of it", async () => {
+    const { repo, db, received } = await makeHooked();
+    const ctx = shardedCtx();
+    await directory.batch([record(ctx, creation(repo))]);
+    const [recorded] = await eventsIn(directory);
+    expect(recorded).toMatchObject({ dispatchAt: null, consequencesAt: null });
+    expect(await directory.select().from(relayedEvents)).toMatchObject([
+      { shardId: 2, eventId: recorded?.id, dispatchAt: ctx.now },
+    ]);
+
+    await handleAll([{ kind: "dispatch" }]);
+    await handleAll([{ kind: "dispatch" }, { kind: "dispatch", shards: [2] }]);
+
+    expect(await eventsIn(db)).toMatchObject([
+      { ...recorded, dispatchAt: null, dispatchAttempts: 1 },
+    ]);
+    expect(await directory.select().from(relayedEvents)).toEqual([]);
+    expect((await received()).map(({ body }) => JSON.parse(body) as unknown)).toMatchObject([
+      { action: "created", repository: { id: repo.id } },
+    ]);
+  });
+
+  it("stays where the repository is in the first database, and without one", async () => {
+    const owner = await makeAccount();
+    const repo = await makeRepository(owner, 0);
+    const ctx = shardedCtx();
+    await directory.batch([
+      record(ctx, creation(repo)),
+      record(ctx, { type: "organization.created", ownerId: owner.id, name: owner.name }),
+    ]);
+    expect(await directory.select().from(relayedEvents)).toEqual([]);
+    expect((await eventsIn(directory))[0]).toMatchObject({ dispatchAt: ctx.now });
+  });
+
+  it("of the deletion comes there too, and leaves no payload in either", async () => {
+    const { repo, owner, db } = await makeHooked();
+    const receiver = openReceiver("200");
+    await makeHookIn(db, { level: "system", url: receiver.url });
+    const ctx = shardedCtx();
+    await directory.delete(repositories).where(eq(repositories.id, repo.id));
+    const lastPayload = toRepositoryPayload(
+      {
+        repo: { row: repo, owner, permission: OWNER_PERMISSION },
+        sender: owner,
+        viewer: openReceiverOf({ ...ctx, publicUrl: "https://forge.example" }),
+      },
+      "deleted",
+    );
+    await directory.batch([
+      record(ctx, {
+        type: "repository.deleted",
+        repoId: repo.id,
+        ownerId: owner.id,
+        name: repo.name,
+        shard: 2,
+        lastPayload,
+      }),
+    ]);
+    await handleAll([{ kind: "dispatch" }]);
+    expect(
+      (await receiver.received()).map(({ body }) => JSON.parse(body) as unknown),
+    ).toMatchObject([{ action: "deleted", repository: { id: repo.id } }]);
+    for (const each of [directory, db]) {
+      const [event] = await each.select().from(events).where(eq(events.type, "repository.deleted"));
+      expect(event).toMatchObject({ dispatchAt: null, payload: { name: repo.name } });
+      expect(event?.payload["lastPayload"]).toBeUndefined();
+    }
+  });
+
+  it("waits for its shard alone if that fails", async () => {
+    const { repo } = await makeHooked();
+    const other = await makeRepository(await makeAccount(), 3);
+    const ctx = shardedCtx();
+    await directory.batch([record(ctx, creation(repo)), record(ctx, creation(other))]);
+    const isRetried = await handleMessage({ kind: "dispatch" }, () =>
+      shardedCtx({ SHARD_2: env.BARE_DB }),
+    );
+    expect(isRetried).toBe(true);
+    expect(await eventsIn(shardDatabase(3))).toMatchObject([{ repoId: other.id }]);
+    expect(await directory.select().from(relayedEvents)).toMatchObject([{ shardId: 2 }]);
+  });
+
+  it.each([
+    { isDone: false, isDeath: false },
+    { isDone: true, isDeath: true },
+  ])("is told once, wherever a call fails (%o)", async (mode) => {
+    const { repo, db, received } = await makeHooked();
+    for (let at = 0; ; at++) {
+      const ctx = shardedCtx();
+      await directory.batch([record(ctx, creation(repo))]);
+      const faults = { at, ...mode, calls: 0 };
+      const failing = Object.fromEntries(
+        (["DB", "SHARD_2"] as const).map((name) => [name, failingDatabase(SHARDED[name], faults)]),
+      );
+      const sent: Sent = [];
+      await handleMessage({ kind: "dispatch" }, () => shardedCtx(failing, sent));
+      await handleMessage({ kind: "dispatch", shards: [2] }, () => shardedCtx(failing, sent));
+      sent.length = 0;
+      // Leases expire, and the schedule finds what has no message.
+      await db.update(events).set({ dispatchAt: 0 }).where(isNotNull(events.dispatchAt));
+      await handleSchedule("* * * * *", shardedCtx({}, sent));
+      await handleAll(sent.map(({ body }) => body));
+      expect(await received()).toHaveLength(at + 1);
+      if (faults.calls <= at) break;
+    }
+  });
+
+  it("is not noted without shards", async () => {
+    const { repo } = await makeHooked();
+    await directory.run(sql`delete from shards`);
+    await directory.batch([record(shardedCtx(), creation(repo))]);
+    expect(await directory.select().from(relayedEvents)).toEqual([]);
+  });
+});
