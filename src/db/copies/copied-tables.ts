@@ -135,3 +135,10 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   copied(collaborations, [repositories, users], { repository: "repoId" }),
   copied(accessTokenRepositories, [repositories], { repository: "repoId" }),
 ];
+
+/** @throws Error if the table is not copied. */
+export function copiedTable(name: string): CopiedTable {
+  const table = COPIED_TABLES.find((each) => each.name === name);
+  if (!table) throw new Error(`${name} is not copied`);
+  return table;
+}
