@@ -13,7 +13,9 @@ import type { Config } from "./config.ts";
 import type { BaseCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
+import { watchWrites, type WatchedWrites } from "./db/watch-writes.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
+import { copyAfterWrites } from "./domain/shards/copy-now.ts";
 import { sendDueMails } from "./domain/outbox/send-due-mails.ts";
 import { readClientAddress, readClientNetwork } from "./entrance/client-network.ts";
 import { gitHttp } from "./git-http/index.ts";
@@ -21,7 +23,7 @@ import { USER_AGENT } from "./domain/version.ts";
 import { crossOrigin } from "./entrance/cross-origin.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
-import { ShardDatabases } from "./storage/shard-databases.ts";
+import { hasShards, ShardDatabases } from "./storage/shard-databases.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
 import { urlOrigin } from "./lib/url-origin.ts";
@@ -79,6 +81,7 @@ export function createApp(config: Config): Hono<AppEnv> {
       hasAdministrator = true;
     }
     await next();
+    if (request.writes?.hasWritten()) await copyAfterWrites(request.base.db, request.base);
     closeRequest(c, request);
   });
   for (const path of CROSS_ORIGIN_PATHS) app.use(path, crossOrigin(config.allowedOrigins));
@@ -124,6 +127,8 @@ interface OpenRequest {
   base: BaseCtx;
   session: D1DatabaseSession;
   usage: D1Usage;
+  /** Whether the first database was written; undefined without shards. */
+  writes: WatchedWrites | undefined;
 }
 
 /** Sets the request id and the variables that guards need. No other function of the app reads bindings. */
@@ -136,7 +141,8 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     getCookie(c, BOOKMARK_COOKIE) ??
     (isRead ? "first-unconstrained" : "first-primary");
   const session = c.env.DB.withSession(bookmark);
-  const { d1, usage, wrap } = meterD1(session, { rows: config.logsD1Rows });
+  const writes = hasShards(c.env) ? watchWrites(session) : undefined;
+  const { d1, usage, wrap } = meterD1(writes?.d1 ?? session, { rows: config.logsD1Rows });
   const directory = openDatabase(d1);
   const shards = new ShardDatabases(c.env, directory, wrap);
   const origin = urlOrigin(c.req.url);
@@ -180,7 +186,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     defer: (work) => c.executionCtx.waitUntil(work),
   };
   c.set("base", base);
-  return { id, base, session, usage };
+  return { id, base, session, usage, writes };
 }
 
 function closeRequest(c: Context<AppEnv>, { id, base, session, usage }: OpenRequest): void {

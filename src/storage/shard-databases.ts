@@ -56,3 +56,16 @@ export class ShardDatabases {
     );
   }
 }
+
+/** Whether there are shards, by the bindings, which are the same object for all requests. */
+const known = new WeakMap<object, boolean>();
+
+/** Whether a Worker has the binding of a shard. */
+export function hasShards(env: object): boolean {
+  let has = known.get(env);
+  if (has === undefined) {
+    has = Object.keys(env).some((name) => BINDING.test(name));
+    known.set(env, has);
+  }
+  return has;
+}

@@ -36,6 +36,10 @@ declare global {
       TEST_SHARD_1: D1Database;
       TEST_SHARD_2: D1Database;
       TEST_SHARD_3: D1Database;
+      /** Shards of the Worker, which it has only in those tests. */
+      SHARD_1?: D1Database;
+      SHARD_2?: D1Database;
+      SHARD_3?: D1Database;
       /** A database without tables: every query fails. */
       BARE_DB: D1Database;
       /** The local database of `npm start`, where the tests run on it. */

@@ -13,6 +13,11 @@ export type Tables = {
 /** What every function that builds a statement or a part of one contains. */
 const BUILDS_SQL =
   /\bsql[`<.]|\.(?:select|selectDistinct|insert|update|delete|from|batch)\(|\b(?:and|or|eq|ne|exists|inArray|allOf|anyOf|columnsOf|getTableColumns)\(/;
+/**
+ * What finds out who the caller is inside of a statement. A statement that may be sent to a shard gets a caller who is known, for whom this
+ * names no table.
+ */
+const CALLER: Reference = { file: "src/auth/caller-sql.ts", name: "toCallerSql" };
 const SCHEMA = "src/db/schema/";
 const SQL_NAME = /\b(?:from|join|into|update)\s+(\w+)/gi;
 const SQL_WRITTEN = /\b(?:into|update(?:\s+or\s+\w+)?|delete\s+from)\s+(\w+)/gi;
@@ -95,7 +100,7 @@ function resolve(
   { file, name }: Reference,
   from: Declaration,
 ): [SourceFile, Declaration] | [] {
-  if (file.startsWith(SCHEMA)) return [];
+  if (file.startsWith(SCHEMA) || (file === CALLER.file && name === CALLER.name)) return [];
   const owner = files.get(file);
   const declaration = owner?.declarations.find((one) => one.name === name);
   const isFragment =

@@ -5,7 +5,7 @@ export type Side = "first" | "copied" | "own" | "each";
 const FIRST = `
   email_addresses follows badges user_badges avatar_images account_deletions registrations
   users_search email_addresses_search
-  access_tokens access_token_repositories sessions pending_sign_ins public_keys gpg_keys totp_secrets recovery_codes
+  access_tokens sessions pending_sign_ins public_keys gpg_keys totp_secrets recovery_codes
   webauthn_credentials mailed_codes mails oauth_applications oauth_grants cron_runs
   repositories_search repository_totals repository_remains discarded_objects
   repository_topics topics topics_search stars watches
@@ -18,7 +18,8 @@ const FIRST = `
  */
 const COPIED = `
   users user_redirects blocks organization_members teams team_members
-  repositories repository_redirects repository_transfers team_repositories collaborations`;
+  repositories repository_redirects repository_transfers team_repositories collaborations
+  access_token_repositories`;
 
 /** Tables of the repositories' own data, which move to shards; packages and account hooks follow their owner. */
 const OWN = `

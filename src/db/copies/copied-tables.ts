@@ -3,6 +3,7 @@ import { toSnakeCase } from "drizzle-orm/casing";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
 import {
+  accessTokenRepositories,
   blocks,
   collaborations,
   organizationMembers,
@@ -24,6 +25,8 @@ export interface CopiedTable {
   readonly columns: readonly string[];
   /** Those of them whose change is entered into the log. The others are copied when one of these changes. */
   readonly logged: readonly string[];
+  /** Columns that a shard may not write, except to copy them. */
+  readonly refused: readonly string[];
   /** Tables that its columns refer to by `id`: what a copied row refers to is copied with it. */
   readonly references: readonly { readonly column: string; readonly to: string }[];
   /** The column with the repository that a row is about: only shards that have it get the row. */
@@ -38,8 +41,12 @@ interface Options<T extends SQLiteTable> {
     column: keyof T["$inferSelect"] & string;
     within: (keyof T["$inferSelect"] & string)[];
   };
-  /** Columns that a shard has no copy of: it owns them, or has no need of them. */
+  /** Columns that a shard has no copy of, since it has no need of them. */
   notCopied?: (keyof T["$inferSelect"] & string)[];
+  /** Columns that a shard owns, and has no copy of. */
+  owned?: (keyof T["$inferSelect"] & string)[];
+  /** Columns that are copied, and that changes of own data write as well. */
+  shared?: (keyof T["$inferSelect"] & string)[];
   /** Columns that change too often to be copied at each change. */
   notLogged?: (keyof T["$inferSelect"] & string)[];
 }
@@ -48,13 +55,13 @@ interface Options<T extends SQLiteTable> {
 function copied<T extends SQLiteTable>(
   table: T,
   parents: readonly SQLiteTable[],
-  { repository, unique, notCopied = [], notLogged = [] }: Options<T> = {},
+  { repository, unique, notCopied = [], owned = [], shared = [], notLogged = [] }: Options<T> = {},
 ): CopiedTable {
   const { name, primaryKeys, columns: all, foreignKeys } = getTableConfig(table);
   const keyColumns = primaryKeys[0]?.columns ?? all.filter(({ primary }) => primary);
-  const columns = Object.keys(getTableColumns(table)).filter(
-    (each) => !(notCopied as string[]).includes(each),
-  );
+  const names = Object.keys(getTableColumns(table));
+  const without = (left: readonly string[]) => names.filter((each) => !left.includes(each));
+  const columns = without([...notCopied, ...owned]);
   const references = foreignKeys.flatMap((key) => {
     const { columns: from, foreignTable } = key.reference();
     const isCopied = parents.includes(foreignTable);
@@ -70,6 +77,7 @@ function copied<T extends SQLiteTable>(
     key: keyColumns.map((column) => toSnakeCase(column.name)),
     columns: columns.map(toSnakeCase),
     logged: columns.filter((each) => !(notLogged as string[]).includes(each)).map(toSnakeCase),
+    refused: without([...owned, ...shared]).map(toSnakeCase),
     references,
     repository: repository && toSnakeCase(repository),
     unique: unique && {
@@ -103,7 +111,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     repository: "id",
     unique: { column: "lowerName", within: ["ownerId"] },
     // These change with own data, in its batch.
-    notCopied: [
+    owned: [
       "isEmpty",
       "language",
       "licenses",
@@ -116,6 +124,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       "closedPullCount",
       "releaseCount",
     ],
+    // The time of a push.
+    shared: ["updatedAt"],
     // Moves write the shard in both; the others change often.
     notLogged: ["shard", "starCount", "forkCount", "watcherCount", "updatedAt"],
   }),
@@ -123,4 +133,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   copied(repositoryTransfers, [repositories, users], { repository: "repoId" }),
   copied(teamRepositories, [teams, repositories], { repository: "repoId" }),
   copied(collaborations, [repositories, users], { repository: "repoId" }),
+  copied(accessTokenRepositories, [repositories], { repository: "repoId" }),
 ];
+
+/** @throws Error if the table is not copied. */
+export function copiedTable(name: string): CopiedTable {
+  const table = COPIED_TABLES.find((each) => each.name === name);
+  if (!table) throw new Error(`${name} is not copied`);
+  return table;
+}

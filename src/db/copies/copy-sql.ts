@@ -8,25 +8,27 @@ export type KeysByTable = ReadonlyMap<string, readonly string[]>;
 /** A row of a copied table: values by the names of columns. */
 export type CopiedRow = Readonly<Record<string, string | number | null>>;
 
-const name = (identifier: string): SQL => sql.identifier(identifier).getSQL();
-const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
-const columnOf = ({ name: table }: CopiedTable, column: string): SQL =>
-  sql`${name(table)}.${name(column)}`;
+export const sqlName = (identifier: string): SQL => sql.identifier(identifier).getSQL();
+export const sqlList = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
+export const columnOf = ({ name: table }: CopiedTable, column: string): SQL =>
+  sql`${sqlName(table)}.${sqlName(column)}`;
 
 /** Whether a row is one of those with these keys. */
-function hasKey(table: CopiedTable, keys: readonly string[]): SQL {
+export function hasKey(table: CopiedTable, keys: readonly string[]): SQL {
   const values = table.key.map((_, at) => sql`json_extract(value, ${sql.raw(`'$[${at}]'`)})`);
   const key = table.key.map((column) => columnOf(table, column));
   // Each element is the text of a key, so that it is the same as in the log.
-  return sql`(${list(key)}) in (select ${list(values)} from json_each(${JSON.stringify(keys)}))`;
+  return sql`(${sqlList(key)}) in (
+    select ${sqlList(values)} from json_each(${JSON.stringify(keys)})
+  )`;
 }
 
 /** Whether the shard gets the row: all rows, or those about repositories that it has. */
-function isOfShard({ name: table, repository }: CopiedTable, shardId: number): SQL {
+export function isOfShard({ name: table, repository }: CopiedTable, shardId: number): SQL {
   if (repository === undefined) return sql`1`;
   return sql`exists (
     select 1 from shard_repositories
-    where shard_id = ${shardId} and repo_id = ${name(table)}.${name(repository)}
+    where shard_id = ${shardId} and repo_id = ${sqlName(table)}.${sqlName(repository)}
   )`;
 }
 
@@ -42,7 +44,7 @@ function isCopied(table: CopiedTable, keys: KeysByTable, shardId: number): SQL {
     for (const { column, to } of child.references) {
       if (to !== table.name || !isReached(child, keys)) continue;
       reasons.push(sql`${columnOf(table, "id")} in (
-        select ${columnOf(child, column)} from ${name(child.name)}
+        select ${columnOf(child, column)} from ${sqlName(child.name)}
         where ${isCopied(child, keys, shardId)}
       )`);
     }
@@ -61,19 +63,23 @@ const isReached = (table: CopiedTable, keys: KeysByTable): boolean =>
 export const reachedTables = (keys: KeysByTable): CopiedTable[] =>
   COPIED_TABLES.filter((table) => isReached(table, keys));
 
+/** What a shard gets of a column. */
+export function copiedValue(table: CopiedTable, column: string, shardId: number): SQL {
+  const value = columnOf(table, column);
+  if (column !== "parent_id") return value;
+  // A parent that the shard does not have is no parent there.
+  return sql`case when exists (
+    select 1 from shard_repositories where shard_id = ${shardId} and repo_id = ${value}
+  ) then ${value} end`;
+}
+
 /** The rows that a shard gets of a table. */
 export function selectCopied(table: CopiedTable, keys: KeysByTable, shardId: number): SQL {
-  const columns = table.columns.map((column) =>
-    // A parent that the shard does not have is no parent there.
-    column === "parent_id"
-      ? sql`case when exists (
-          select 1 from shard_repositories
-          where shard_id = ${shardId} and repo_id = ${columnOf(table, column)}
-        ) then ${columnOf(table, column)} end as ${name(column)}`
-      : columnOf(table, column),
+  const columns = table.columns.map(
+    (column) => sql`${copiedValue(table, column, shardId)} as ${sqlName(column)}`,
   );
   return sql`
-    select ${list(columns)} from ${name(table.name)}
+    select ${sqlList(columns)} from ${sqlName(table.name)}
     where ${isCopied(table, keys, shardId)}`;
 }
 
@@ -83,16 +89,25 @@ export const selectLaterKeys = (
   keys: readonly string[],
   { shardId, changeId }: { shardId: number; changeId: number },
 ): SQL => sql`
-  select value as ${name("key")} from json_each(${JSON.stringify(keys)})
+  select value as ${sqlName("key")} from json_each(${JSON.stringify(keys)})
   where exists (
     select 1 from copied_changes
     where table_name = ${table} and copied_changes.key = value
       and id > ${changeId} and shard_id in (0, ${shardId})
   )`;
 
+/** Enters rows into the log for a shard. */
+export const insertChanges = (
+  { name: table }: CopiedTable,
+  keys: readonly string[],
+  shardId: number,
+): SQL => sql`
+  insert into copied_changes (table_name, "key", shard_id)
+  select ${table}, value, ${shardId} from json_each(${JSON.stringify(keys)})`;
+
 /** Deletes rows of a copy. */
 export const deleteCopied = (table: CopiedTable, keys: readonly string[]): SQL =>
-  sql`delete from ${name(table.name)} where ${hasKey(table, keys)}`;
+  sql`delete from ${sqlName(table.name)} where ${hasKey(table, keys)}`;
 
 /**
  * Takes the unique values of rows from whoever has them in the copy: from the rows themselves, since they may exchange them, and from others,
@@ -105,10 +120,10 @@ export function freeUnique(table: CopiedTable, rows: readonly CopiedRow[]): SQL 
   const isSame = [column, ...within].map((each) => sql`${columnOf(table, each)} = ${value(each)}`);
   const holders = (condition: SQL) => sql`
     select ${columnOf(table, "id")} from json_each(${JSON.stringify(rows)})
-    join ${name(table.name)} on ${condition}`;
+    join ${sqlName(table.name)} on ${condition}`;
   // No name has a space.
   return sql`
-    update ${name(table.name)} set ${name(column)} = ' ' || id
+    update ${sqlName(table.name)} set ${sqlName(column)} = ' ' || id
     where id in (
       ${holders(sql`${columnOf(table, "id")} = ${value("id")}`)}
       where ${columnOf(table, column)} <> ${value(column)}
@@ -120,14 +135,14 @@ export function freeUnique(table: CopiedTable, rows: readonly CopiedRow[]): SQL 
 
 /** Inserts rows into a copy, or overwrites the columns that are copied. */
 export function upsertCopied(table: CopiedTable, rows: readonly CopiedRow[]): SQL {
-  const columns = table.columns.map(name);
+  const columns = table.columns.map(sqlName);
   const values = table.columns.map(
     (column) => sql`json_extract(value, ${sql.raw(`'$.${column}'`)})`,
   );
   const changes = columns.map((column) => sql`${column} = excluded.${column}`);
   return sql`
-    insert into ${name(table.name)} (${list(columns)})
-    select ${list(values)} from json_each(${JSON.stringify(rows)})
+    insert into ${sqlName(table.name)} (${sqlList(columns)})
+    select ${sqlList(values)} from json_each(${JSON.stringify(rows)})
     where true
-    on conflict (${list(table.key.map(name))}) do update set ${list(changes)}`;
+    on conflict (${sqlList(table.key.map(sqlName))}) do update set ${sqlList(changes)}`;
 }

@@ -14,6 +14,15 @@ export const shards = sqliteTable("shards", {
   seededAt: integer(),
   /** What the shard had copied at the end of the last run, for the removal of older entries of the log. */
   copiedChangeId: integer().notNull().default(0),
+  /** Until when no request waits for its copies, since it did not answer one. */
+  avoidedUntil: integer().notNull().default(0),
+  /**
+   * Copies are compared page by page: the table of the last page, by its place among the tables, and the end of that page; null for
+   * none. `comparedAt` is when all were.
+   */
+  compareTable: integer().notNull().default(0),
+  compareKey: text({ mode: "json" }).$type<CopyKey>(),
+  comparedAt: integer(),
   /** Whether new repositories may come here. */
   isOpen: integer({ mode: "boolean" }).notNull().default(true),
   /** The size of its database at `measuredAt`. */
@@ -66,4 +75,6 @@ export const copiedChanges = sqliteTable(
 export const shardCopies = sqliteTable("shard_copies", {
   shardId: integer().primaryKey(),
   changeId: integer().notNull(),
+  /** Whether copied tables may be written: set by a batch that copies, which clears it at its end. */
+  isCopying: integer({ mode: "boolean" }).notNull().default(false),
 });

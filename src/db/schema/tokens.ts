@@ -61,9 +61,8 @@ export type AccessToken = typeof accessTokens.$inferSelect;
 export const accessTokenRepositories = sqliteTable(
   "access_token_repositories",
   {
-    tokenId: integer()
-      .notNull()
-      .references(() => accessTokens.id, { onDelete: "cascade" }),
+    /** No foreign key: shards have copies of these rows, and no tokens. A trigger deletes the rows with their token. */
+    tokenId: integer().notNull(),
     repoId: integer()
       .notNull()
       .references(() => repositories.id, { onDelete: "cascade" }),

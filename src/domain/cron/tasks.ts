@@ -17,6 +17,7 @@ import { removeLooseBlobs } from "../packages/remove-loose-blobs.ts";
 import { sweepImages } from "../images/sweep-images.ts";
 import { purgeGrants } from "../oauth/purge-grants.ts";
 import { runDueQueues } from "../pulls/merge/queue/run-due-queues.ts";
+import { compareCopies } from "../shards/compare-copies.ts";
 import { copyToShards } from "../shards/copy-to-shards.ts";
 import { purgeSignIns } from "../sessions/purge-sign-ins.ts";
 import { requeueDue } from "../webhooks/delivery/requeue-due.ts";
@@ -72,5 +73,6 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "cleanup_sign_ins", schedule: EVERY_TEN_MINUTES, run: purgeSignIns },
   { name: "cleanup_notifications", schedule: EVERY_TEN_MINUTES, run: sweepNotifications },
   { name: "copy_to_shards", schedule: EVERY_MINUTE, run: copyToShards },
+  { name: "compare_copies", schedule: EVERY_TEN_MINUTES, run: compareCopies },
   { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: sweepAudit },
 ];

@@ -20,6 +20,7 @@ import { recordAudit } from "../audit/record-audit.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-snapshot.ts";
+import { hideCopiesBefore } from "../shards/hide-copies.ts";
 import { findRelated } from "./find-related.ts";
 import { deleteOutsiderToggles } from "./outsider-toggles.ts";
 import { checkRepositoryName } from "./repository-name.ts";
@@ -113,24 +114,28 @@ export async function editRepository(
   try {
     // Before the update, so that the returned row has its changes, and the counters already reduced.
     const before = [...deleteTogglesHidden(ctx, row, edit), ...more] as const;
-    const results: unknown[] = await ctx.db.batch([
-      ...before,
-      update,
-      ...redirects(ctx, row, edit),
-      record(ctx, {
-        type: "repository.edited",
-        repoId: row.id,
-        ownerId: owner.id,
-        changed,
-      }),
-      recordAudit(ctx, {
-        kind: "repository.edited",
-        repoId: row.id,
-        ownerId: owner.id,
-        details: { changed },
-      }),
-      ...visibilityAndNameEvents(ctx, row, edit),
-    ]);
+    const change = (): Promise<unknown[]> =>
+      ctx.db.batch([
+        ...before,
+        update,
+        ...redirects(ctx, row, edit),
+        record(ctx, {
+          type: "repository.edited",
+          repoId: row.id,
+          ownerId: owner.id,
+          changed,
+        }),
+        recordAudit(ctx, {
+          kind: "repository.edited",
+          repoId: row.id,
+          ownerId: owner.id,
+          details: { changed },
+        }),
+        ...visibilityAndNameEvents(ctx, row, edit),
+      ]);
+    const results = edit.isPrivate
+      ? await hideCopiesBefore(ctx.db, ctx, { repoId: row.id, change })
+      : await change();
     const [edited] = results[before.length] as Repository[];
     if (!edited) throw notFound();
     await setHead(ctx, row, requested.defaultBranch);

@@ -25,7 +25,7 @@ const CHANGES_AT_ONCE = 100;
  *
  * @param directory The first database, from its primary.
  * @param shard The shard's database.
- * @returns Whether there were none.
+ * @returns Whether no others were there.
  */
 export async function copyChanges(directory: Database, shard: Database): Promise<boolean> {
   const [state] = await shard.select().from(shardCopies).limit(1);
@@ -59,16 +59,18 @@ export async function copyChanges(directory: Database, shard: Database): Promise
     await shard.batch([
       shard
         .update(shardCopies)
-        .set({ changeId: onlyWhile(eq(shardCopies.changeId, before), changeId) }),
+        .set({ changeId: onlyWhile(eq(shardCopies.changeId, before), changeId), isCopying: true }),
       // Rows may refer to one another in any order.
       shard.textStatement(sql`pragma defer_foreign_keys = on`),
       ...statements.map((statement) => shard.textStatement(statement)),
+      shard.update(shardCopies).set({ isCopying: false }),
     ]);
   } catch (error) {
-    // Another run has copied these.
+    // Another run has copied these, or some of them.
     if (!isViolation(error, "NOT NULL", "shard_copies.change_id")) throw error;
+    return false;
   }
-  return false;
+  return changes.length < CHANGES_AT_ONCE;
 }
 
 interface Change {

@@ -1,6 +1,8 @@
 import { eq, sql } from "drizzle-orm";
 
 import { COPIED_TABLES, type CopiedTable } from "../../db/copies/copied-tables.ts";
+import { compareKey } from "../../db/copies/compare-sql.ts";
+import { insertChanges, sqlList, sqlName } from "../../db/copies/copy-sql.ts";
 import { type Database, isViolation, onlyWhile } from "../../db/db.ts";
 import { type CopyKey, shards } from "../../db/schema/index.ts";
 
@@ -42,10 +44,13 @@ export async function seedShard(
         .update(shards)
         .set({ ...next, seedTable: onlyWhile(isHere, next.seedTable) })
         .where(eq(shards.id, shardId)),
-      directory.textStatement(sql`
-        insert into copied_changes (table_name, "key", shard_id)
-        select ${table.name}, value, ${shardId}
-        from json_each(${JSON.stringify(keys.map(({ key }) => key))})`),
+      directory.textStatement(
+        insertChanges(
+          table,
+          keys.map(({ key }) => key),
+          shardId,
+        ),
+      ),
     ]);
   } catch (error) {
     // Another run has entered these.
@@ -55,20 +60,10 @@ export async function seedShard(
 }
 
 function selectKeys(table: CopiedTable, after: CopyKey | null) {
-  const key = sql.join(
-    table.key.map((column) => sql.identifier(column)),
-    sql`, `,
-  );
-  const isAfter =
-    after === null
-      ? sql`1`
-      : sql`(${key}) > (${sql.join(
-          after.map((value) => sql`${value}`),
-          sql`, `,
-        )})`;
+  const key = table.key.map(sqlName);
   return sql`
-    select json_array(${key}) as "key" from ${sql.identifier(table.name)}
-    where ${isAfter}
-    order by ${key}
+    select json_array(${sqlList(key)}) as "key" from ${sqlName(table.name)}
+    where ${compareKey(key, ">", after)}
+    order by ${sqlList(key)}
     limit ${ROWS_AT_ONCE}`;
 }

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 
 import { COPIED_TABLES } from "../../db/copies/copied-tables.ts";
+import { REFUSALS } from "../../db/copies/refusals.ts";
 import type { Database } from "../../db/db.ts";
 import { shardCopies } from "../../db/schema/index.ts";
 
@@ -35,18 +36,29 @@ const startSequences = (shardId: number) => sql`
 export async function setUpShard(shard: Database, shardId: number): Promise<void> {
   const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
   const kept = JSON.stringify(KEPT_TRIGGERS);
-  const triggers = await shard.all<{ name: string }>(sql`
-    select name from sqlite_master
+  const triggers = await shard.all<{ name: string; sql: string }>(sql`
+    select name, sql from sqlite_master
     where type = 'trigger'
       and tbl_name in (select value from json_each(${names}))
       and name not in (select value from json_each(${kept}))`);
+  const isRefusal = ({ name, sql: text }: { name: string; sql: string }) =>
+    REFUSALS.get(name) === text;
+  const present = new Set(triggers.filter(isRefusal).map(({ name }) => name));
+  const missing = [...REFUSALS].filter(([name]) => !present.has(name));
   const [[state]] = await shard.batch([
     shard.select().from(shardCopies).limit(1),
     shard.textStatement(startSequences(shardId)),
-    ...triggers.map(({ name }) => shard.textStatement(sql`drop trigger ${sql.identifier(name)}`)),
+    ...triggers
+      .filter((trigger) => !isRefusal(trigger))
+      .map(({ name }) => shard.textStatement(sql`drop trigger if exists ${sql.identifier(name)}`)),
+    ...missing.map(([, text]) => shard.textStatement(sql.raw(ifMissing(text)))),
   ]);
   if (!state) await shard.insert(shardCopies).values({ shardId, changeId: 0 });
   else if (state.shardId !== shardId) {
     throw new Error(`the database of shard ${shardId} is shard ${state.shardId}`);
   }
 }
+
+/** Two runs may set up a shard at once. */
+const ifMissing = (text: string): string =>
+  text.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS");

@@ -1,82 +1,24 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { COPIED_TABLES, type CopiedTable } from "../../../src/db/copies/copied-tables.ts";
-import { type Database, openDatabase } from "../../../src/db/db.ts";
-import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
+import { COPIED_TABLES } from "../../../src/db/copies/copied-tables.ts";
+import { REFUSALS } from "../../../src/db/copies/refusals.ts";
+import type { Database } from "../../../src/db/db.ts";
 import { KEPT_TRIGGERS } from "../../../src/domain/shards/set-up-shard.ts";
-import { systemCtx } from "../../support/system.ts";
 import { changesOf, drawFrom } from "./directory-changes.ts";
+import {
+  clearDatabases,
+  copy,
+  copyAll,
+  databases,
+  directory,
+  expectCopies,
+  failing,
+  SHARDS,
+} from "./three-shards.ts";
 
-const NOW = Date.UTC(2026, 0, 31);
-const SHARDS = { SHARD_1: env.TEST_SHARD_1, SHARD_2: env.TEST_SHARD_2, SHARD_3: env.TEST_SHARD_3 };
-const directory = openDatabase(env.DIRECTORY_DB.withSession("first-primary"));
-const databases = Object.values(SHARDS).map((d1) => openDatabase(d1.withSession("first-primary")));
-
-for (const database of [env.DIRECTORY_DB, ...Object.values(SHARDS)]) {
-  await applyD1Migrations(database, env.TEST_MIGRATIONS);
-}
-
-const copy = (bindings: Partial<typeof SHARDS> & { DB?: D1Database } = SHARDS) =>
-  copyToShards(systemCtx({ DB: env.DIRECTORY_DB, ...bindings }, NOW));
-
-/** Repeats until nothing is left to copy. */
-async function copyAll(bindings: Partial<typeof SHARDS> = SHARDS): Promise<void> {
-  for (let runs = 0; runs < 50; runs++) {
-    await copy(bindings);
-    const [left] = await directory.all<{ count: number }>(
-      sql`select count(*) as count from copied_changes`,
-    );
-    if (left?.count === 0) return;
-  }
-  throw new Error("the log does not become empty");
-}
-
-const rowsOf = (db: Database, { name, columns }: CopiedTable, where = sql`1`) =>
-  db.all<Record<string, unknown>>(sql`
-    select ${sql.join(
-      columns.map((column) => sql.identifier(column)),
-      sql`, `,
-    )} from ${sql.identifier(name)} where ${where} order by 1, 2`);
-
-/** What a shard is to have of a table. */
-async function expectedRows(table: CopiedTable, shardId: number) {
-  const isThere = (column: string) => sql`exists (
-    select 1 from shard_repositories
-    where shard_id = ${shardId} and repo_id = ${sql.identifier(table.name)}.${sql.identifier(column)}
-  )`;
-  const rows = await rowsOf(
-    directory,
-    table,
-    table.repository === undefined ? sql`1` : isThere(table.repository),
-  );
-  if (table.name !== "repositories") return rows;
-  const ids = new Set(rows.map(({ id }) => id));
-  for (const row of rows) if (!ids.has(row["parent_id"])) row["parent_id"] = null;
-  return rows;
-}
-
-/** Columns that are copied with others alone. */
-const withoutUnlogged = ({ logged }: CopiedTable, rows: readonly Record<string, unknown>[]) =>
-  rows.map((row) => Object.fromEntries(logged.map((column) => [column, row[column]])));
-
-async function expectCopies(copies = databases): Promise<void> {
-  for (const [at, shard] of copies.entries()) {
-    await Promise.all(
-      COPIED_TABLES.map(async (table) => {
-        const [found, expected] = await Promise.all([
-          rowsOf(shard, table),
-          expectedRows(table, at + 1),
-        ]);
-        expect(withoutUnlogged(table, found), `${table.name} of shard ${at + 1}`).toEqual(
-          withoutUnlogged(table, expected),
-        );
-      }),
-    );
-  }
-}
+beforeEach(clearDatabases);
 
 /** Makes changes of drawn kinds, usually after one of each. */
 async function change(count: number, seed: number, { isEach = true } = {}): Promise<void> {
@@ -86,54 +28,6 @@ async function change(count: number, seed: number, { isEach = true } = {}): Prom
   for (let at = 0; at < count; at++) await changes[draw(changes.length)]?.();
 }
 
-/** A database of which one call fails, counted together with those of others. */
-function failing(d1: D1Database, faults: { at: number; isDone: boolean; calls: number }) {
-  const attempt = async (call: () => Promise<unknown>): Promise<unknown> => {
-    if (faults.calls++ !== faults.at) return call();
-    if (faults.isDone) await call();
-    throw new Error("no answer");
-  };
-  const originals = new WeakMap<object, D1PreparedStatement>();
-  const wrapped = (statement: D1PreparedStatement): object => {
-    const wrapper = {
-      bind: (...values: unknown[]) => wrapped(statement.bind(...values)),
-      all: () => attempt(() => statement.all()),
-      raw: () => attempt(() => statement.raw()),
-      run: () => attempt(() => statement.run()),
-    };
-    originals.set(wrapper, statement);
-    return wrapper;
-  };
-  return {
-    withSession: (bookmark: string) => {
-      const session = d1.withSession(bookmark);
-      return {
-        prepare: (text: string) => wrapped(session.prepare(text)),
-        batch: (list: object[]) =>
-          attempt(() => session.batch(list.map((each) => originals.get(each) as never))),
-      };
-    },
-  } as unknown as D1Database;
-}
-
-beforeEach(async () => {
-  for (const db of [directory, ...databases]) {
-    for (const table of [...COPIED_TABLES].toReversed()) {
-      await db.run(sql`delete from ${sql.identifier(table.name)}`);
-    }
-    for (const table of [
-      "shard_repositories",
-      "shards",
-      "copied_changes",
-      "shard_copies",
-      "discarded_objects",
-      "repository_remains",
-    ]) {
-      await db.run(sql`delete from ${sql.identifier(table)}`);
-    }
-  }
-});
-
 describe("copies in three shards", () => {
   it.each(env.TEST_ALL ? [1, 2, 3, 4, 5, 6] : [1, 2])(
     "are equal to the first database after random changes (%s)",
@@ -142,7 +36,7 @@ describe("copies in three shards", () => {
       for (const round of [1, 2]) {
         await change(150, seed * 10 + round);
         // One shard lags behind, and then all do.
-        await copy({ SHARD_1: env.TEST_SHARD_1 });
+        await copy({ SHARD_1: SHARDS.SHARD_1 });
         await change(50, seed * 100 + round);
         await copyAll();
         await expectCopies();
@@ -155,14 +49,14 @@ describe("copies in three shards", () => {
   );
 
   it("are complete in a shard that comes later", async () => {
-    await copy({ SHARD_1: env.TEST_SHARD_1 });
+    await copy({ SHARD_1: SHARDS.SHARD_1 });
     await change(100, 7);
     await copyAll();
     await expectCopies();
   });
 
   it("are equal after each call of the copying has failed once, or was done without an answer", async () => {
-    const one = { SHARD_1: env.TEST_SHARD_1 };
+    const one = { SHARD_1: SHARDS.SHARD_1 };
     await copyAll(one);
     await change(60, 5);
     for (const isDone of [false, true]) {
@@ -171,7 +65,7 @@ describe("copies in three shards", () => {
         const faults = { at, isDone, calls: 0 };
         const failed = copy({
           DB: failing(env.DIRECTORY_DB, faults),
-          SHARD_1: failing(env.TEST_SHARD_1, faults),
+          SHARD_1: failing(SHARDS.SHARD_1, faults),
         });
         await failed.catch(() => undefined);
         await copyAll(one);
@@ -251,17 +145,37 @@ describe("a copy", () => {
     expect(await shard.all(sql`select 1 from users where id = 7`)).toEqual([]);
   });
 
-  it("has no triggers but those that change own data", async () => {
+  it("has the repositories that a token is bound to, and loses them with the token", async () => {
+    await directory.run(sql`
+      insert into access_tokens (id, user_id, name, secret_hash, last_eight, made_by_id, created_at)
+      values (5, 7, 'maker', 'h5', '', null, 1), (6, 7, 'made', 'h6', '', 5, 1)`);
+    await directory.run(sql`insert into access_token_repositories values (5, 8), (6, 8)`);
+    await copyAll();
+    const bound = (db: Database) => db.all(sql`select * from access_token_repositories`);
+    expect(await bound(shard)).toEqual([
+      { token_id: 5, repo_id: 8 },
+      { token_id: 6, repo_id: 8 },
+    ]);
+    expect(await shard.all(sql`select * from access_tokens`)).toEqual([]);
+    await directory.run(sql`delete from access_tokens where id = 5`);
+    await copyAll();
+    expect(await bound(directory)).toEqual([]);
+    expect(await bound(shard)).toEqual([]);
+  });
+
+  it("has no triggers but those that change own data, and those that refuse other writers", async () => {
     const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
     const triggers = await shard.all<{ name: string }>(sql`
       select name from sqlite_master
       where type = 'trigger' and tbl_name in (select value from json_each(${names}))`);
-    expect(triggers.map(({ name }) => name).toSorted()).toEqual([...KEPT_TRIGGERS].toSorted());
+    expect(triggers.map(({ name }) => name).toSorted()).toEqual(
+      [...KEPT_TRIGGERS, ...REFUSALS.keys()].toSorted(),
+    );
   });
 
   it("is refused to a database that is another shard; the others go on", async () => {
     await directory.run(sql`update users set full_name = 'Ann' where id = 7`);
-    await copy({ SHARD_1: env.TEST_SHARD_2, SHARD_3: env.TEST_SHARD_3 });
+    await copy({ SHARD_1: SHARDS.SHARD_2, SHARD_3: SHARDS.SHARD_3 });
     const [, second, third] = databases as [Database, Database, Database];
     const names = (of: Database) => of.all(sql`select full_name from users where id = 7`);
     expect(await names(second)).toEqual([{ full_name: "" }]);

@@ -27,7 +27,7 @@ export function changesOf(
     sql`order by (${sql.raw(ids.join(" * 7919 + "))} * 31 + ${draw(10_007)}) * 7919 % 10007`;
   const anyOf = (kind: User["kind"]): SQL =>
     sql`(select id from users where kind = ${kind} ${shuffled("id")} limit 1)`;
-  const any = (table: "teams" | "repositories"): SQL =>
+  const any = (table: "teams" | "repositories" | "access_tokens"): SQL =>
     sql`(select id from ${sql.identifier(table)} ${shuffled("id")} limit 1)`;
   const kind = () => (draw(4) === 0 ? "organization" : "user");
 
@@ -90,6 +90,7 @@ export function changesOf(
     insertRepo,
     insertRepo,
     insertTeam,
+    subscribe,
     subscribe,
     subscribe,
     subscribe,
@@ -188,5 +189,23 @@ export function changesOf(
     ),
     run(() => sql`update collaborations set access = 3 where user_id = ${anyOf("user")}`),
     run(() => sql`delete from collaborations where user_id = ${anyOf("user")}`),
+    () => {
+      const name = next();
+      return db.run(sql`
+        insert into access_tokens (user_id, name, secret_hash, last_eight, made_by_id, created_at)
+        select id, ${name}, ${name}, '', ${any("access_tokens")}, 1 from users ${shuffled("id")} limit 1`);
+    },
+    run(
+      () => sql`
+      insert or ignore into access_token_repositories (token_id, repo_id)
+      select t.id, r.id from access_tokens t, repositories r ${shuffled("t.id", "r.id")} limit 3`,
+    ),
+    run(
+      () => sql`
+      update or ignore access_token_repositories set repo_id = ${any("repositories")}
+      where token_id = ${any("access_tokens")}`,
+    ),
+    run(() => sql`delete from access_token_repositories where repo_id = ${any("repositories")}`),
+    run(() => sql`delete from access_tokens where id = ${any("access_tokens")}`),
   ];
 }

@@ -113,6 +113,23 @@ export async function deleteTeam(db) {
     ]);
   });
 
+  it("are not what finds out who the caller is in a statement, but other uses of the same tables", () => {
+    const caller = `import { users } from "../db/schema/accounts.ts";
+export const matches = (name) => eq(users.name, name);
+export const toCallerSql = (name) => and(exists(users), matches(name));
+export const callerSql = (name) => and(toCallerSql(name));`;
+    const list = (fragment: string) => `import { issues } from "../db/schema/issues.ts";
+import { ${fragment} as fragment } from "../auth/caller-sql.ts";
+export const list = (db) => db.select().from(issues).where(fragment("a"));`;
+    const found = (fragment: string) =>
+      crossingsOf({ "src/auth/caller-sql.ts": caller, "src/domain/list.ts": list(fragment) });
+    expect(found("toCallerSql")).toEqual({});
+    expect(found("callerSql")).toEqual({});
+    expect(found("matches")).toEqual({
+      "src/domain/list.ts list": { first: ["users"], own: ["issues"] },
+    });
+  });
+
   it("are found where a table is spread", () => {
     const text = `${IMPORTS}
 export const both = (db) => db.select({ ...issues, ...users }).from(view);`;

@@ -1,0 +1,57 @@
+import { eq } from "drizzle-orm";
+
+import type { Ctx } from "../../context.ts";
+import { copiedTable } from "../../db/copies/copied-tables.ts";
+import { insertChanges } from "../../db/copies/copy-sql.ts";
+import type { Database } from "../../db/db.ts";
+import { repositories, shardCopies, shardRepositories } from "../../db/schema/index.ts";
+import { settled } from "../../lib/settled.ts";
+import { copyNow } from "./copy-now.ts";
+
+/**
+ * Makes the copies of a repository private, and then lets `change` make it private in the first database. If that fails, the copies
+ * become again what the first database has.
+ *
+ * SECURITY: in the other order, a shard that does not answer would show the repository for as long.
+ *
+ * Cost: nothing without shards; else one round trip of the first database and one of the shards that have a copy.
+ *
+ * @param directory The first database.
+ * @throws Error if a shard does not answer; `change` is not called then.
+ */
+export async function hideCopiesBefore<T>(
+  directory: Database,
+  ctx: Pick<Ctx, "openShards" | "defer" | "now">,
+  { repoId, change }: { repoId: number; change: () => Promise<T> },
+): Promise<T> {
+  const databases = ctx.openShards();
+  if (databases.size === 0) return change();
+  const copies = await directory
+    .select({ shardId: shardRepositories.shardId })
+    .from(shardRepositories)
+    .where(eq(shardRepositories.repoId, repoId));
+  try {
+    await settled(copies.map(({ shardId }) => hideCopy(databases.get(shardId), repoId)));
+    return await change();
+  } catch (error) {
+    const key = JSON.stringify([repoId]);
+    const ids = copies.map(({ shardId }) => shardId);
+    await Promise.allSettled(
+      ids.map((id) => directory.run(insertChanges(copiedTable("repositories"), [key], id))),
+    );
+    await copyNow(directory, ctx, ids);
+    throw error;
+  }
+}
+
+async function hideCopy(shard: Database | undefined, repoId: number): Promise<void> {
+  if (!shard) throw new Error("the shard has no binding");
+  await shard.batch([
+    shard.update(shardCopies).set({ isCopying: true }),
+    shard
+      .update(repositories)
+      .set({ isPrivate: true, visibility: "private" })
+      .where(eq(repositories.id, repoId)),
+    shard.update(shardCopies).set({ isCopying: false }),
+  ]);
+}

@@ -1,0 +1,198 @@
+import { env } from "cloudflare:workers";
+import { sql } from "drizzle-orm";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+
+import { hashSecret } from "../../../src/auth/secret.ts";
+import type { Database } from "../../../src/db/db.ts";
+import { copyNow } from "../../../src/domain/shards/copy-now.ts";
+import { doorsWith } from "../../support/service.ts";
+import { systemCtx } from "../../support/system.ts";
+import {
+  clearDatabases,
+  copy,
+  copyAll,
+  databases,
+  directory,
+  expectCopies,
+  failing,
+  insertRows,
+  NOW,
+  SHARDS,
+} from "./three-shards.ts";
+
+const TOKEN = "0123456789abcdef0123456789abcdef01234567";
+const [first, second] = databases as [Database, Database, ...Database[]];
+
+/** Requests to a service with these shards, by the account of `insertRows`. */
+function open(shards: Partial<typeof SHARDS>) {
+  const visit = doorsWith({}, { DB: env.DIRECTORY_DB, ...shards });
+  const rename = (name: string) =>
+    visit("PATCH", "/api/v1/user/settings", { token: TOKEN, json: { full_name: name } });
+  return { visit, rename };
+}
+
+const nameIn = (db: Database) => db.all(sql`select full_name from users where id = 1`);
+
+beforeEach(async () => {
+  await clearDatabases();
+  await insertRows();
+  await directory.run(sql`
+    insert into access_tokens (user_id, name, secret_hash, last_eight, scopes, created_at)
+    values (1, 't', ${await hashSecret(TOKEN)}, '', 'all', 1)`);
+});
+
+describe("a request that changes a copied row", () => {
+  it("is answered when all shards have it", async () => {
+    const { rename } = open(SHARDS);
+    expect((await rename("Ann")).status).toBe(200);
+    for (const shard of databases) expect(await nameIn(shard)).toEqual([{ full_name: "Ann" }]);
+    const [{ end } = { end: 0 }] = await directory.all<{ end: number }>(
+      sql`select max(id) as "end" from copied_changes`,
+    );
+    expect(await directory.all(sql`select copied_change_id from shards`)).toEqual(
+      databases.map(() => ({ copied_change_id: end })),
+    );
+  });
+
+  it("asks only the shards that have the repository", async () => {
+    const calls = {
+      one: { at: -1, isDone: false, calls: 0 },
+      two: { at: -1, isDone: false, calls: 0 },
+    };
+    const { visit } = open({
+      SHARD_1: failing(SHARDS.SHARD_1, calls.one),
+      SHARD_2: failing(SHARDS.SHARD_2, calls.two),
+    });
+    const json = { description: "new" };
+    expect((await visit("PATCH", "/api/v1/repos/a/r", { token: TOKEN, json })).status).toBe(200);
+    expect(await first.all(sql`select description from repositories`)).toEqual([json]);
+    // Its position, and the batch.
+    expect(calls.one.calls).toBe(2);
+    expect(calls.two.calls).toBe(0);
+  });
+
+  it("asks no shard when it changes other rows, or none", async () => {
+    const calls = { at: -1, isDone: false, calls: 0 };
+    const { visit } = open({ SHARD_1: failing(SHARDS.SHARD_1, calls) });
+    expect((await visit("PUT", "/api/v1/user/starred/a/r", { token: TOKEN })).status).toBe(204);
+    expect((await visit("GET", "/api/v1/user", { token: TOKEN })).status).toBe(200);
+    expect(calls.calls).toBe(0);
+  });
+
+  it("is answered without a shard that fails, which the next does not wait for, and the schedule copies", async () => {
+    const faults = { at: 0, isDone: false, calls: 0 };
+    const { rename } = open({ ...SHARDS, SHARD_2: failing(SHARDS.SHARD_2, faults) });
+    expect((await rename("Ann")).status).toBe(200);
+    expect(await nameIn(first)).toEqual([{ full_name: "Ann" }]);
+    expect(await nameIn(second)).toEqual([{ full_name: "" }]);
+    expect(faults.calls).toBe(1);
+    expect((await rename("Eve")).status).toBe(200);
+    expect(await nameIn(first)).toEqual([{ full_name: "Eve" }]);
+    expect(faults.calls).toBe(1);
+    await copyAll();
+    await expectCopies();
+    await directory.run(sql`update shards set avoided_until = 0`);
+    expect((await rename("Bob")).status).toBe(200);
+    expect(await nameIn(second)).toEqual([{ full_name: "Bob" }]);
+  });
+
+  it("is answered when the log is too long to wait for", async () => {
+    await directory.run(sql`
+      insert into copied_changes (table_name, "key", shard_id)
+      select 'users', json_array(value + 1000), 0
+      from json_each(${JSON.stringify(Array.from({ length: 500 }, (_, at) => at))})`);
+    const { rename } = open({ SHARD_1: SHARDS.SHARD_1 });
+    expect((await rename("Ann")).status).toBe(200);
+    expect(await nameIn(first)).toEqual([{ full_name: "" }]);
+    await copy();
+    expect(await nameIn(first)).toEqual([{ full_name: "Ann" }]);
+  });
+});
+
+describe("a repository that becomes private", () => {
+  const PRIVATE = { token: TOKEN, json: { private: true } };
+  const isPrivate = async (db: Database) => {
+    const rows = await db.all(sql`select is_private, visibility from repositories where id = 3`);
+    return rows[0];
+  };
+  const hidden = { is_private: 1, visibility: "private" };
+  const shown = { is_private: 0, visibility: "public" };
+
+  it("is private in its copies and the first database", async () => {
+    const { visit } = open(SHARDS);
+    expect((await visit("PATCH", "/api/v1/repos/a/r", PRIVATE)).status).toBe(200);
+    expect(await isPrivate(directory)).toEqual(hidden);
+    expect(await isPrivate(first)).toEqual(hidden);
+  });
+
+  // SECURITY: a copy that stays public would be read for as long as its shard does not answer.
+  it("stays public if a shard with a copy does not answer", async () => {
+    const faults = { at: 0, isDone: false, calls: 0 };
+    const { visit } = open({ SHARD_1: failing(SHARDS.SHARD_1, faults) });
+    const written = () =>
+      directory.all(sql`
+        select (select count(*) from events) as events, (select count(*) from audit_events) as audit`);
+    const before = await written();
+    expect((await visit("PATCH", "/api/v1/repos/a/r", PRIVATE)).status).toBe(500);
+    expect(await isPrivate(directory)).toEqual(shown);
+    expect(await written()).toEqual(before);
+    await copyAll();
+    await expectCopies();
+    expect(await isPrivate(first)).toEqual(shown);
+  });
+
+  it("is public again in the copies if the first database refuses it", async () => {
+    await directory.run(sql`
+      create trigger refuse before update of is_private on repositories
+      when new.is_private begin select raise(abort, 'refused'); end`);
+    try {
+      const { visit } = open(SHARDS);
+      expect((await visit("PATCH", "/api/v1/repos/a/r", PRIVATE)).status).toBe(500);
+    } finally {
+      await directory.run(sql`drop trigger refuse`);
+    }
+    expect(await isPrivate(directory)).toEqual(shown);
+    await copyAll();
+    await expectCopies();
+    expect(await isPrivate(first)).toEqual(shown);
+  });
+});
+
+describe("copyNow", () => {
+  it("brings the given shards up to date", async () => {
+    await directory.run(sql`insert into shard_repositories values (2, 3)`);
+    await copyNow(directory, systemCtx({ DB: env.DIRECTORY_DB, ...SHARDS }, NOW), [2]);
+    expect(await second.all(sql`select id from repositories`)).toEqual([{ id: 3 }]);
+  });
+
+  it("does not wait longer for a shard than two seconds", async () => {
+    await directory.run(sql`update users set full_name = 'Ann' where id = 1`);
+    const later = setTimeout;
+    const timers = vi
+      .spyOn(globalThis, "setTimeout")
+      .mockImplementation(((run: () => void, ms: number) =>
+        later(run, ms === 2000 ? 1 : ms)) as typeof setTimeout);
+    const silent = () => new Promise<never>(() => undefined);
+    const prepare = () => ({ bind: prepare, all: silent, raw: silent, run: silent });
+    const bindings = {
+      DB: env.DIRECTORY_DB,
+      SHARD_1: { withSession: () => ({ prepare, batch: silent }) },
+    };
+    const work: Promise<unknown>[] = [];
+    const ctx = {
+      ...systemCtx(bindings, NOW),
+      defer: (one: Promise<unknown>) => work.push(one),
+    };
+    try {
+      await copyNow(directory, ctx, [1]);
+    } finally {
+      timers.mockRestore();
+    }
+    // What goes on, and the note that the shard is late.
+    expect(work).toHaveLength(2);
+    await work[1];
+    expect(await directory.all(sql`select id from shards where avoided_until > ${NOW}`)).toEqual([
+      { id: 1 },
+    ]);
+  });
+});

@@ -1,0 +1,167 @@
+import { applyD1Migrations } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { sql } from "drizzle-orm";
+import { expect } from "vitest";
+
+import { COPIED_TABLES, type CopiedTable } from "../../../src/db/copies/copied-tables.ts";
+import { type Database, openDatabase } from "../../../src/db/db.ts";
+import {
+  DEFAULT_ISSUE_SETTINGS,
+  DEFAULT_PULL_SETTINGS,
+} from "../../../src/domain/repos/default-settings.ts";
+import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
+import { systemCtx } from "../../support/system.ts";
+
+export const NOW = Date.UTC(2026, 0, 31);
+export const SHARDS = {
+  SHARD_1: env.TEST_SHARD_1,
+  SHARD_2: env.TEST_SHARD_2,
+  SHARD_3: env.TEST_SHARD_3,
+};
+/** The first database of these tests, and its shards. */
+export const directory = openDatabase(env.DIRECTORY_DB.withSession("first-primary"));
+export const databases = Object.values(SHARDS).map((d1) =>
+  openDatabase(d1.withSession("first-primary")),
+);
+
+for (const database of [env.DIRECTORY_DB, ...Object.values(SHARDS)]) {
+  await applyD1Migrations(database, env.TEST_MIGRATIONS);
+}
+
+export const copy = (bindings: Partial<typeof SHARDS> & { DB?: D1Database } = SHARDS) =>
+  copyToShards(systemCtx({ DB: env.DIRECTORY_DB, ...bindings }, NOW));
+
+/** Repeats until nothing is left to copy. */
+export async function copyAll(bindings: Partial<typeof SHARDS> = SHARDS): Promise<void> {
+  for (let runs = 0; runs < 50; runs++) {
+    await copy(bindings);
+    const [left] = await directory.all<{ count: number }>(
+      sql`select count(*) as count from copied_changes`,
+    );
+    if (left?.count === 0) return;
+  }
+  throw new Error("the log does not become empty");
+}
+
+const rowsOf = (db: Database, { name, columns }: CopiedTable, where = sql`1`) =>
+  db.all<Record<string, unknown>>(sql`
+    select ${sql.join(
+      columns.map((column) => sql.identifier(column)),
+      sql`, `,
+    )} from ${sql.identifier(name)} where ${where} order by 1, 2`);
+
+/** What a shard is to have of a table. */
+async function expectedRows(table: CopiedTable, shardId: number) {
+  const isThere = (column: string) => sql`exists (
+    select 1 from shard_repositories
+    where shard_id = ${shardId} and repo_id = ${sql.identifier(table.name)}.${sql.identifier(column)}
+  )`;
+  const rows = await rowsOf(
+    directory,
+    table,
+    table.repository === undefined ? sql`1` : isThere(table.repository),
+  );
+  if (table.name !== "repositories") return rows;
+  const ids = new Set(rows.map(({ id }) => id));
+  for (const row of rows) if (!ids.has(row["parent_id"])) row["parent_id"] = null;
+  return rows;
+}
+
+/** Columns that are copied with others alone. */
+const withoutUnlogged = ({ logged }: CopiedTable, rows: readonly Record<string, unknown>[]) =>
+  rows.map((row) => Object.fromEntries(logged.map((column) => [column, row[column]])));
+
+export async function expectCopies(copies = databases): Promise<void> {
+  for (const [at, shard] of copies.entries()) {
+    await Promise.all(
+      COPIED_TABLES.map(async (table) => {
+        const [found, expected] = await Promise.all([
+          rowsOf(shard, table),
+          expectedRows(table, at + 1),
+        ]);
+        expect(withoutUnlogged(table, found), `${table.name} of shard ${at + 1}`).toEqual(
+          withoutUnlogged(table, expected),
+        );
+      }),
+    );
+  }
+}
+
+/** A database of which one call fails, counted together with those of others. */
+export function failing(d1: D1Database, faults: { at: number; isDone: boolean; calls: number }) {
+  const attempt = async (call: () => Promise<unknown>): Promise<unknown> => {
+    if (faults.calls++ !== faults.at) return call();
+    if (faults.isDone) await call();
+    throw new Error("no answer");
+  };
+  const originals = new WeakMap<object, D1PreparedStatement>();
+  const wrapped = (statement: D1PreparedStatement): object => {
+    const wrapper = {
+      bind: (...values: unknown[]) => wrapped(statement.bind(...values)),
+      all: () => attempt(() => statement.all()),
+      raw: () => attempt(() => statement.raw()),
+      run: () => attempt(() => statement.run()),
+    };
+    originals.set(wrapper, statement);
+    return wrapper;
+  };
+  return {
+    withSession: (bookmark: string) => {
+      const session = d1.withSession(bookmark);
+      return {
+        prepare: (text: string) => wrapped(session.prepare(text)),
+        batch: (list: object[]) =>
+          attempt(() => session.batch(list.map((each) => originals.get(each) as never))),
+      };
+    },
+  } as unknown as D1Database;
+}
+
+/** Empties all of them. */
+export async function clearDatabases(): Promise<void> {
+  for (const db of [directory, ...databases]) {
+    await db.run(sql`delete from shard_copies`);
+    await db.run(sql`insert into shard_copies (shard_id, change_id, is_copying) values (1, 0, 1)`);
+    for (const table of [...COPIED_TABLES].toReversed()) {
+      await db.run(sql`delete from ${sql.identifier(table.name)}`);
+    }
+    for (const table of [
+      "shard_repositories",
+      "shards",
+      "copied_changes",
+      "shard_copies",
+      "discarded_objects",
+      "repository_remains",
+    ]) {
+      await db.run(sql`delete from ${sql.identifier(table)}`);
+    }
+  }
+}
+
+/** Puts a row into each copied table, and into the copies of the first shard. */
+export async function insertRows(): Promise<void> {
+  await copyAll();
+  await directory.batch(
+    [
+      sql`insert into users (id, kind, name, lower_name, created_at, updated_at)
+          values (1, 'user', 'a', 'a', 1, 1), (2, 'organization', 'o', 'o', 1, 1)`,
+      sql`insert into repositories (
+            id, owner_id, name, lower_name, is_private, default_branch, object_name, network_name,
+            pull_settings, issue_settings, created_at, updated_at
+          ) values (3, 1, 'r', 'r', 0, 'main', ${crypto.randomUUID()}, 'n',
+            ${JSON.stringify(DEFAULT_PULL_SETTINGS)}, ${JSON.stringify(DEFAULT_ISSUE_SETTINGS)}, 1, 1)`,
+      sql`insert into shard_repositories values (1, 3)`,
+      sql`insert into user_redirects (lower_name, user_id) values ('was', 1)`,
+      sql`insert into blocks (blocker_id, blocked_id, created_at) values (2, 1, 1)`,
+      sql`insert into organization_members (org_id, user_id) values (2, 1)`,
+      sql`insert into teams (id, org_id, name, lower_name, access, created_at) values (4, 2, 't', 't', 1, 1)`,
+      sql`insert into team_members (team_id, user_id) values (4, 1)`,
+      sql`insert into team_repositories (team_id, repo_id) values (4, 3)`,
+      sql`insert into repository_redirects (owner_id, lower_name, repo_id) values (1, 'was', 3)`,
+      sql`insert into repository_transfers (repo_id, doer_id, recipient_id, created_at) values (3, 1, 2, 1)`,
+      sql`insert into collaborations (repo_id, user_id, access, created_at) values (3, 2, 1, 1)`,
+      sql`insert into access_token_repositories (token_id, repo_id) values (5, 3)`,
+    ].map((statement) => directory.textStatement(statement)) as never,
+  );
+  await copyAll();
+}
