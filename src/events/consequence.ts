@@ -27,6 +27,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "review.dismissed",
   "review.submitted",
   "release.published",
+  "hook.paused",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import {
   events,
   hookDeliveries,
+  hooks,
   OWNER_PERMISSION,
   relayedEvents,
   repositories,
@@ -18,6 +19,7 @@ import { toRepositoryPayload } from "../../src/events/webhooks/payloads/reposito
 import { openReceiver as openReceiverOf } from "../../src/events/webhooks/payloads/open-receiver.ts";
 import { openReceiver } from "../support/deliveries.ts";
 import {
+  copy,
   directory,
   eventsIn,
   handleAll,
@@ -105,6 +107,77 @@ describe("a message", () => {
   });
 });
 
+describe("a hook of an organization or of the service", () => {
+  it("is told of an event in a shard, in the order of events, and retried there", async () => {
+    const owner = await makeAccount("organization");
+    const repo = await makeRepository(owner, 2);
+    const db = shardDatabase(2);
+    const [org, system] = [openReceiver("200"), openReceiver("200|500|200")];
+    const { url } = org;
+    const organization = { level: "organization", ownerId: owner.id, url } as const;
+    const made = await makeHookIn(directory, organization);
+    const service = await makeHookIn(directory, { level: "system", url: system.url });
+    await copy();
+    const ctx = inDatabase(shardedCtx(), 2);
+    const about = { repoId: repo.id, ownerId: owner.id };
+    await db.batch([record(ctx, { type: "repository.created", ...about, name: repo.name })]);
+    await db.batch([record(ctx, { type: "migration.finished", ...about })]);
+    await handleAll([{ kind: "dispatch", shards: [2] }]);
+
+    const actions = async ({ received }: typeof org) =>
+      (await received()).map(({ body }) => (JSON.parse(body) as { action: string }).action);
+    expect(await actions(org)).toEqual(["created", "migration_finished"]);
+    // The second failed, and is to be repeated later.
+    expect(await actions(system)).toEqual(["created", "migration_finished"]);
+    const states = { id: hooks.id, lastStatus: hooks.lastStatus, count: hooks.failureCount };
+    expect(await db.select(states).from(hooks).orderBy(hooks.id)).toEqual([
+      { id: made.id, lastStatus: "succeeded", count: 0 },
+      { id: service.id, lastStatus: "failed", count: 1 },
+    ]);
+    expect(await directory.select(states).from(hooks).orderBy(hooks.id)).toEqual([
+      { id: made.id, lastStatus: "none", count: 0 },
+      { id: service.id, lastStatus: "none", count: 0 },
+    ]);
+
+    // An edit starts over.
+    expect((await db.select(states).from(hooks))[1]).toMatchObject({ count: 1 });
+    await directory.update(hooks).set({ updatedAt: 2000 }).where(eq(hooks.id, service.id));
+    await copy();
+    expect((await db.select(states).from(hooks))[1]).toMatchObject({ count: 0 });
+    const { nextAttemptAt } = hookDeliveries;
+    await db.update(hookDeliveries).set({ nextAttemptAt: 0 }).where(isNotNull(nextAttemptAt));
+    await handleAll([{ hookIds: [service.id], shard: 2 }]);
+    expect(await actions(system)).toEqual(["created", "migration_finished", "migration_finished"]);
+  });
+
+  it("is paused everywhere when a shard pauses it, unless it was edited since", async () => {
+    const hook = await makeHookIn(directory, { level: "system", url: "https://a.example" });
+    await copy();
+    const ctx = inDatabase(shardedCtx(), 2);
+    const paused = { type: "hook.paused", ownerId: 0, hookId: hook.id } as const;
+    await ctx.db.batch([
+      ctx.db.update(hooks).set({ pausedAt: ctx.now }).where(eq(hooks.id, hook.id)),
+      record(ctx, paused),
+    ]);
+    await handleAll([{ kind: "dispatch", shards: [2] }]);
+    await copy();
+    for (const shard of [0, 1, 2, 3]) {
+      const [row] = await shardDatabase(shard).select().from(hooks);
+      expect(row?.pausedAt).toBe(ctx.now);
+    }
+
+    const edited = { pausedAt: null, updatedAt: ctx.now + 1000 };
+    await directory.update(hooks).set(edited).where(eq(hooks.id, hook.id));
+    await ctx.db.batch([record(ctx, paused)]);
+    await handleAll([{ kind: "dispatch", shards: [2] }]);
+    await copy();
+    for (const shard of [0, 1, 2, 3]) {
+      const [row] = await shardDatabase(shard).select().from(hooks);
+      expect(row?.pausedAt).toBeNull();
+    }
+  });
+});
+
 describe("an event of the first database about a repository of a shard", () => {
   const creation = (repo: Repository) =>
     ({
@@ -151,7 +224,8 @@ describe("an event of the first database about a repository of a shard", () => {
   it("of the deletion comes there too, and leaves no payload in either", async () => {
     const { repo, owner, db } = await makeHooked();
     const receiver = openReceiver("200");
-    await makeHookIn(db, { level: "system", url: receiver.url });
+    await makeHookIn(directory, { level: "system", url: receiver.url });
+    await copy();
     const ctx = shardedCtx();
     await directory.delete(repositories).where(eq(repositories.id, repo.id));
     const lastPayload = toRepositoryPayload(

@@ -50,6 +50,8 @@ export async function openSharded(): Promise<void> {
   const rest = ["relayed_events", "shard_repositories", "shards", "copied_changes", "shard_copies"];
   for (const db of [directory, ...shards]) {
     await db.run(sql`delete from sqlite_sequence`);
+    await db.run(sql`delete from shard_copies`);
+    await db.run(sql`insert into shard_copies (shard_id, change_id, is_copying) values (1, 0, 1)`);
     for (const table of [...own, ...copied, ...rest]) {
       await db.run(sql`delete from ${sql.identifier(table)}`);
     }

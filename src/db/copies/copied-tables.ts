@@ -5,7 +5,10 @@ import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import {
   accessTokenRepositories,
   blocks,
+  branchProtections,
   collaborations,
+  hooks,
+  labels,
   organizationMembers,
   repositories,
   repositoryRedirects,
@@ -31,6 +34,10 @@ export interface CopiedTable {
   readonly references: readonly { readonly column: string; readonly to: string }[];
   /** The column with the repository that a row is about: only shards that have it get the row. */
   readonly repository: string | undefined;
+  /** The column whose value makes a row a repository's own data: only rows without one are copied. */
+  readonly ownBy: string | undefined;
+  /** Columns of the shard that get their first values again when the time of the original's last edit changes. */
+  readonly resetByEdit: readonly string[];
   /** A column whose values are unique together with others: rows that exchange them give theirs up first. */
   readonly unique: { readonly column: string; readonly within: readonly string[] } | undefined;
 }
@@ -49,14 +56,17 @@ interface Options<T extends SQLiteTable> {
   shared?: (keyof T["$inferSelect"] & string)[];
   /** Columns that change too often to be copied at each change. */
   notLogged?: (keyof T["$inferSelect"] & string)[];
+  ownBy?: keyof T["$inferSelect"] & string;
+  resetByEdit?: (keyof T["$inferSelect"] & string)[];
 }
 
 /** @param parents The copied tables that it refers to. */
 function copied<T extends SQLiteTable>(
   table: T,
   parents: readonly SQLiteTable[],
-  { repository, unique, notCopied = [], owned = [], shared = [], notLogged = [] }: Options<T> = {},
+  options: Options<T> = {},
 ): CopiedTable {
+  const { repository, unique, notCopied = [], owned = [], shared = [], notLogged = [] } = options;
   const { name, primaryKeys, columns: all, foreignKeys } = getTableConfig(table);
   const keyColumns = primaryKeys[0]?.columns ?? all.filter(({ primary }) => primary);
   const names = Object.keys(getTableColumns(table));
@@ -80,6 +90,8 @@ function copied<T extends SQLiteTable>(
     refused: without([...owned, ...shared]).map(toSnakeCase),
     references,
     repository: repository && toSnakeCase(repository),
+    ownBy: options.ownBy && toSnakeCase(options.ownBy),
+    resetByEdit: (options.resetByEdit ?? []).map((each) => toSnakeCase(each)),
     unique: unique && {
       column: toSnakeCase(unique.column),
       within: unique.within.map(toSnakeCase),
@@ -134,6 +146,33 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   copied(teamRepositories, [teams, repositories], { repository: "repoId" }),
   copied(collaborations, [repositories, users], { repository: "repoId" }),
   copied(accessTokenRepositories, [repositories], { repository: "repoId" }),
+  // Of organizations, users and the service.
+  copied(hooks, [users], {
+    ownBy: "repoId",
+    notCopied: ["repoId"],
+    // Each shard delivers by itself.
+    owned: [
+      "lastStatus",
+      "lastDeliveredAt",
+      "failingSince",
+      "failureCount",
+      "backoffUntil",
+      "leasedUntil",
+    ],
+    // A shard that pauses a hook tells the first database by an event.
+    shared: ["pausedAt"],
+    resetByEdit: ["failingSince", "failureCount", "backoffUntil"],
+  }),
+  copied(labels, [users], {
+    ownBy: "repoId",
+    notCopied: ["repoId"],
+    owned: ["openIssueCount", "closedIssueCount"],
+  }),
+  copied(branchProtections, [users], {
+    ownBy: "repoId",
+    notCopied: ["repoId"],
+    unique: { column: "name", within: ["ownerId"] },
+  }),
 ];
 
 /** @throws Error if the table is not copied. */

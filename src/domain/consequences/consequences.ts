@@ -12,6 +12,7 @@ import { referByCommits } from "../references/refer-by-commits.ts";
 import { notifyRelease } from "../notifications/notify-release.ts";
 import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
+import { pauseOriginal } from "../webhooks/hooks/pause-original.ts";
 import { askCodeOwners } from "../pulls/review/ask-code-owners.ts";
 import { followHeads } from "../pulls/review/follow-heads.ts";
 
@@ -32,4 +33,5 @@ export const CONSEQUENCES: readonly Consequence[] = [
   followPushes,
   notify,
   notifyRelease,
+  pauseOriginal,
 ];

@@ -35,12 +35,20 @@ const startSequences = (shardId: number) => sql`
  */
 export async function setUpShard(shard: Database, shardId: number): Promise<void> {
   const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
+  const partial = JSON.stringify(
+    COPIED_TABLES.filter(({ ownBy }) => ownBy !== undefined).map(({ name }) => name),
+  );
   const kept = JSON.stringify(KEPT_TRIGGERS);
   const triggers = await shard.all<{ name: string; sql: string }>(sql`
     select name, sql from sqlite_master
     where type = 'trigger'
       and tbl_name in (select value from json_each(${names}))
-      and name not in (select value from json_each(${kept}))`);
+      and name not in (select value from json_each(${kept}))
+      -- The others of these tables are about repositories' own rows as well.
+      and (
+        tbl_name not in (select value from json_each(${partial}))
+        or name glob tbl_name || '_copied_*' or name glob tbl_name || '_copy_*'
+      )`);
   const isRefusal = ({ name, sql: text }: { name: string; sql: string }) =>
     REFUSALS.get(name) === text;
   const present = new Set(triggers.filter(isRefusal).map(({ name }) => name));
