@@ -107,6 +107,38 @@ describe("a message", () => {
   });
 });
 
+describe("the operator's queue", () => {
+  it("gets the events of each database in their order, and a relayed one once", async () => {
+    const { repo } = await makeHooked();
+    const out: { id: number }[] = [];
+    const EVENTS_OUT = {
+      sendBatch: async (messages: { body: { id: number } }[]) =>
+        void out.push(...messages.map(({ body }) => body)),
+    };
+    const settings = { EVENTS_OUT };
+    // From then on.
+    await handleSchedule("* * * * *", shardedCtx(settings));
+    const about = { repoId: repo.id, ownerId: repo.ownerId };
+    const inShard = inDatabase(shardedCtx(), 2);
+    await directory.batch([
+      record(shardedCtx(), { type: "repository.created", ...about, name: repo.name }),
+    ]);
+    for (const oid of ["a", "b"]) {
+      await inShard.db.batch([
+        record(inShard, { type: "migration.failed", ...about, reason: oid }),
+      ]);
+    }
+    const sent: Sent = [];
+    await handleMessage({ kind: "dispatch" }, () => shardedCtx(settings, sent));
+    await handleMessage({ kind: "dispatch", shards: [2] }, () => shardedCtx(settings, sent));
+    await handleSchedule("* * * * *", shardedCtx(settings));
+
+    const [first, second, third] = await eventsIn(shardDatabase(2));
+    expect(out.map(({ id }) => id)).toEqual([first?.id, second?.id, third?.id]);
+    expect(await eventsIn(directory)).toMatchObject([{ id: first?.id }]);
+  });
+});
+
 describe("a hook of an organization or of the service", () => {
   it("is told of an event in a shard, in the order of events, and retried there", async () => {
     const owner = await makeAccount("organization");
