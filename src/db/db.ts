@@ -61,14 +61,21 @@ class CountingSession extends SQLiteD1Session<Record<string, never>, Record<stri
   }
 }
 
+interface DatabaseOptions {
+  queryDialect?: SQLiteAsyncDialect;
+  shard?: number;
+}
+
 /** D1 through Drizzle, without its relational queries: lists write their joins explicitly. */
 export class Database extends DrizzleD1Database {
   readonly #counted: { readonly count: number };
   readonly #dialect: SQLiteAsyncDialect;
   readonly #prepare: D1["prepare"];
   readonly #session: CountingSession;
+  /** The number of the shard; 0 for the first database. */
+  readonly shard: number;
 
-  constructor(d1: D1, queryDialect: SQLiteAsyncDialect = dialect) {
+  constructor(d1: D1, { queryDialect = dialect, shard = 0 }: DatabaseOptions = {}) {
     const counted = { count: 0 };
     const counting: D1 = {
       prepare(query) {
@@ -79,6 +86,7 @@ export class Database extends DrizzleD1Database {
     };
     const session = new CountingSession(counting as D1Database, queryDialect, undefined);
     super("async", queryDialect, session, undefined);
+    this.shard = shard;
     this.#counted = counted;
     this.#dialect = queryDialect;
     this.#prepare = counting.prepare;
@@ -120,7 +128,8 @@ export class Database extends DrizzleD1Database {
   }
 }
 
-export const openDatabase = (d1: D1): Database => new Database(d1);
+/** @param shard The number of the shard; 0 for the first database. */
+export const openDatabase = (d1: D1, shard = 0): Database => new Database(d1, { shard });
 
 /** Builds the SQL of queries that are run elsewhere. */
 const builder = new Database(
@@ -128,7 +137,7 @@ const builder = new Database(
     prepare: () => ({}) as D1PreparedStatement,
     batch: () => Promise.reject(new Error("a builder of SQL runs nothing")),
   },
-  numbering,
+  { queryDialect: numbering },
 );
 export const openBuilder = (): Database => builder;
 

@@ -30,6 +30,7 @@ const KINDS_WITH_CONSEQUENCES = [
   "review.submitted",
   "release.published",
   "release.deleted",
+  "hook.paused",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

@@ -23,7 +23,7 @@ type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) :
  * exactly if the change is.
  */
 export function record(ctx: Ctx, event: Recordable) {
-  ctx.eventQueues.noteRecorded();
+  ctx.eventQueues.noteRecorded(ctx.db);
   return insertEvent(originOf(ctx), event, sql`where true`);
 }
 
@@ -33,7 +33,7 @@ export function record(ctx: Ctx, event: Recordable) {
  * @param from The clauses after the selected columns: `from … where …`.
  */
 export function recordEach(ctx: Ctx, event: Recordable, from: SQL) {
-  ctx.eventQueues.noteRecorded();
+  ctx.eventQueues.noteRecorded(ctx.db);
   return insertEvent(originOf(ctx), event, from);
 }
 
@@ -42,7 +42,7 @@ export type OriginArgument = Pick<EventOrigin, "actorId" | "now" | "rootUrl">;
 
 /** The arguments of a prepared query with `recordBy`. They note that an event is being recorded. */
 export function originArgument(ctx: Ctx): OriginArgument {
-  ctx.eventQueues.noteRecorded();
+  ctx.eventQueues.noteRecorded(ctx.db);
   const { actorId, now, rootUrl } = originOf(ctx);
   return { actorId, now, rootUrl };
 }
@@ -120,7 +120,7 @@ function insertEvents(
  * those who saw the repository before and see it now.
  */
 export function recordIfChanged(ctx: Ctx, event: Recordable, then?: RecordedVisibility) {
-  ctx.eventQueues.noteRecorded();
+  ctx.eventQueues.noteRecorded(ctx.db);
   const origin = { ...originOf(ctx), ...(then && { visibility: then }) };
   return insertEvent(origin, event, sql`where changes() > 0`);
 }
@@ -131,7 +131,7 @@ export const recordIfChangedSince = (origin: EventOrigin, event: Event) =>
 
 /** Like `recordIfChanged`, for several events of one change. */
 export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
-  ctx.eventQueues.noteRecorded();
+  ctx.eventQueues.noteRecorded(ctx.db);
   return insertEvents(originOf(ctx), all, sql`changes() > 0`);
 }
 

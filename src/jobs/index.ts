@@ -3,20 +3,26 @@ import { runConsequences } from "../domain/consequences/run-consequences.ts";
 import { runScheduledTasks } from "../domain/cron/run-tasks.ts";
 import { runShardTasks } from "../domain/shard-tasks/run-shard-tasks.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
+import { relayEvents } from "../domain/events/relay-events.ts";
 import { sendDueMails } from "../domain/outbox/send-due-mails.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
 import { collectObjects } from "../domain/git/collect-objects.ts";
 import { maintainRepository } from "../domain/git/maintain-repository.ts";
 import { copyFromShard } from "../domain/shards/copy-from-shards.ts";
+import { inDatabase } from "../domain/shards/in-database.ts";
 import type { CopyOwnedJob, DeliveryJob, EventJob, ShardJob } from "../storage/event-queues.ts";
 import { logBug } from "../lib/log.ts";
+import { forEach } from "../lib/for-each.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 import type { StorageJob } from "../storage/storage-job.ts";
 import { isRemoteJob, runRemoteJob } from "./remote-jobs.ts";
 
 /** The message types of the queues. */
 export type Job = StorageJob | EventJob | CopyOwnedJob | ShardJob | DeliveryJob | RemoteJob;
+
+/** Databases whose events are dispatched concurrently: each may take much memory. */
+const DISPATCHED_AT_ONCE = 2;
 
 /** How long a batch waits for its deliveries. */
 const DELIVERY_WAIT_MS = 200;
@@ -33,23 +39,14 @@ export async function handleBatch(
   untilIdle: () => Promise<void> = async () => {},
 ): Promise<void> {
   const dispatches = messages.filter(({ body }) => "kind" in body && body.kind === "dispatch");
-  const deliveries = messages.filter(({ body }) => "hookIds" in body);
-  // One dispatch handles all pending events. What their consequences record is dispatched by another message.
   if (dispatches.length > 0) {
-    await handle(dispatches, async () => {
-      await dispatchEvents(openCtx());
-      const ctx = openCtx();
-      await runConsequences(ctx);
-      // The schedule sends the others.
-      if (ctx.mailer.takeQueued()) await sendDueMails(openCtx());
-      await forwardEvents(openCtx());
-    });
+    const shards = dispatches.flatMap(({ body }) => (body as EventJob).shards ?? [0]);
+    await handle(dispatches, () =>
+      forEach([...new Set(shards)], DISPATCHED_AT_ONCE, (shard) => dispatch(openCtx, shard)),
+    );
   }
   await copyOwned(messages, openCtx);
-  if (deliveries.length > 0) {
-    const hookIds = deliveries.flatMap(({ body }) => (body as DeliveryJob).hookIds);
-    await handle(deliveries, () => deliverInBackground(openCtx(), hookIds));
-  }
+  await handleDeliveries(messages, openCtx);
   // One run does the tasks of all messages.
   const tasks = messages.filter(({ body }) => "kind" in body && body.kind === "shard_tasks");
   if (tasks.length > 0) await handle(tasks, () => runShardTasks(openCtx()));
@@ -88,11 +85,50 @@ async function copyOwned(messages: readonly Message<Job>[], openCtx: () => Ctx):
 }
 
 /**
+ * Handles all pending events of a database. What their consequences record is dispatched by another message.
+ *
+ * @param shard Its number.
+ */
+async function dispatch(openCtx: () => Ctx, shard: number): Promise<void> {
+  const open = () => inDatabase(openCtx(), shard);
+  // If a shard fails, the message is repeated; what the first database has is not kept waiting.
+  const relaying = shard === 0 ? relayEvents(open()) : undefined;
+  relaying?.catch(() => undefined);
+  await dispatchEvents(open());
+  const ctx = open();
+  await runConsequences(ctx);
+  // The schedule sends the others.
+  if (ctx.mailer.takeQueued()) await sendDueMails(openCtx());
+  await forwardEvents(open());
+  await relaying;
+}
+
+/** Delivers to the hooks of each database in a run of its own, at once: together they have the connections of one. */
+async function handleDeliveries(
+  messages: readonly Message<Job>[],
+  openCtx: () => Ctx,
+): Promise<void> {
+  const deliveries = messages.filter(({ body }) => "hookIds" in body) as Message<DeliveryJob>[];
+  const byShard = Map.groupBy(deliveries, ({ body }) => body.shard ?? 0);
+  const works = Array.from(byShard, ([shard, ofShard]) => {
+    const hookIds = ofShard.flatMap(({ body }) => body.hookIds);
+    return handle(ofShard, () =>
+      deliverInBackground(inDatabase(openCtx(), shard), hookIds, byShard.size),
+    );
+  });
+  await Promise.all(works);
+}
+
+/**
  * Delivers, and continues after the batch if receivers are slow: the next batch is about other hooks. Waits
  * for a moment, to limit the deliveries under way.
  */
-async function deliverInBackground(ctx: Ctx, hookIds: readonly number[]): Promise<void> {
-  const work = deliverDue(ctx, hookIds);
+async function deliverInBackground(
+  ctx: Ctx,
+  hookIds: readonly number[],
+  runCount: number,
+): Promise<void> {
+  const work = deliverDue(ctx, hookIds, undefined, runCount);
   let isInBackground = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<void>((resolve) => {
@@ -108,7 +144,10 @@ async function deliverInBackground(ctx: Ctx, hookIds: readonly number[]): Promis
 }
 
 /** Retries the messages of a failed job only. */
-async function handle(messages: readonly Message<Job>[], work: () => Promise<void>): Promise<void> {
+async function handle(
+  messages: readonly Pick<Message<Job>, "id" | "ack" | "retry">[],
+  work: () => Promise<void>,
+): Promise<void> {
   try {
     await work();
     for (const message of messages) message.ack();

@@ -1,8 +1,11 @@
+import type { Database } from "../db/db.ts";
 import { log } from "../lib/log.ts";
 
-/** A message that events are ready to be dispatched. The database lists them. */
+/** A message that events are ready to be dispatched. Their databases list them. */
 export interface EventJob {
   readonly kind: "dispatch";
+  /** The numbers of the databases; the first one where it is missing. */
+  readonly shards?: readonly number[];
 }
 
 /** A message that columns changed which a shard owns: the first database gets copies. */
@@ -19,7 +22,16 @@ export interface ShardJob {
 /** A message that hooks have due deliveries. */
 export interface DeliveryJob {
   readonly hookIds: readonly number[];
+  /** The number of the database with the deliveries; the first one where it is missing. */
+  readonly shard?: number;
 }
+
+/** The database that something is stored in, by its number. */
+type InDatabase = Pick<Database, "shard">;
+
+/** What a message says of its database: nothing of the first one. */
+export const shardOf = ({ shard }: InDatabase): { shard?: number } =>
+  shard === 0 ? {} : { shard };
 
 /** Hooks of one message. Batches have ten messages (wrangler.toml), and one run delivers to the hooks of a batch. */
 const HOOKS_OF_MESSAGE_MAX = 10;
@@ -36,7 +48,7 @@ export class EventQueues {
   readonly #events: Queue<EventJob | CopyOwnedJob | ShardJob>;
   readonly #deliveries: Queue<DeliveryJob>;
   readonly #out: Queue<object> | undefined;
-  #isDispatchDue = false;
+  #recordedIn = new Set<number>();
   #hasShardTasks = false;
   readonly #changedShards = new Set<number>();
 
@@ -67,11 +79,11 @@ export class EventQueues {
   }
 
   /**
-   * Notes that events are being recorded in this context; its opener queues the dispatch after they are
+   * Notes that events are being recorded in a database; the opener of this context queues the dispatch after they are
    * stored.
    */
-  noteRecorded(): void {
-    this.#isDispatchDue = true;
+  noteRecorded({ shard }: InDatabase): void {
+    this.#recordedIn.add(shard);
   }
 
   /**
@@ -91,7 +103,7 @@ export class EventQueues {
 
   /** Whether events were recorded, tasks of shards stored, or shards changed, since the last dispatch. */
   get hasRecorded(): boolean {
-    return this.#isDispatchDue || this.#hasShardTasks || this.#changedShards.size > 0;
+    return this.#recordedIn.size > 0 || this.#hasShardTasks || this.#changedShards.size > 0;
   }
 
   /**
@@ -103,33 +115,38 @@ export class EventQueues {
       this.#hasShardTasks = false;
       await attempt(() => this.#events.send({ kind: "shard_tasks" }));
     }
-    const shards = [...this.#changedShards];
+    const changed = [...this.#changedShards];
     this.#changedShards.clear();
-    const isDispatchDue = this.#isDispatchDue;
-    this.#isDispatchDue = false;
-    if (isDispatchDue) await this.dispatchSoon();
-    for (const shard of shards) {
+    const recordedIn = [...this.#recordedIn];
+    this.#recordedIn = new Set();
+    if (recordedIn.length > 0) await this.dispatchSoon(recordedIn);
+    for (const shard of changed) {
       await attempt(() => this.#events.send({ kind: "copy-owned", shard }));
     }
   }
 
-  /** Queues a dispatch of pending events. */
-  async dispatchSoon(): Promise<void> {
-    await attempt(() => this.#events.send({ kind: "dispatch" }));
+  /** Queues a dispatch of pending events of databases, by their numbers. */
+  async dispatchSoon(shards: readonly number[]): Promise<void> {
+    const isFirstAlone = shards.every((shard) => shard === 0);
+    const job: EventJob = { kind: "dispatch", ...(!isFirstAlone && { shards }) };
+    await attempt(() => this.#events.send(job));
   }
 
   /** Queues deliveries to hooks. */
-  async deliverSoon(hookIds: readonly number[]): Promise<void> {
-    await this.deliverAt([...new Set(hookIds)].map((hookId) => ({ hookId, delaySeconds: 0 })));
+  async deliverSoon(hookIds: readonly number[], database: InDatabase): Promise<void> {
+    const hooks = [...new Set(hookIds)].map((hookId) => ({ hookId, delaySeconds: 0 }));
+    await this.deliverAt(hooks, database);
   }
 
   /**
    * Queues deliveries to different hooks, each after a delay of at most 12 hours.
    *
+   * @param database Where the deliveries are stored.
    * @param isApart Whether each hook has a message of its own, so that consumers share them.
    */
   async deliverAt(
     hooks: readonly { readonly hookId: number; readonly delaySeconds: number }[],
+    database: InDatabase,
     { isApart = false } = {},
   ): Promise<void> {
     const sizeMax = isApart ? 1 : HOOKS_OF_MESSAGE_MAX;
@@ -137,7 +154,7 @@ export class EventQueues {
     for (const [delaySeconds, group] of Map.groupBy(hooks, (hook) => hook.delaySeconds)) {
       for (let at = 0; at < group.length; at += sizeMax) {
         const hookIds = group.slice(at, at + sizeMax).map(({ hookId }) => hookId);
-        messages.push({ body: { hookIds }, delaySeconds });
+        messages.push({ body: { hookIds, ...shardOf(database) }, delaySeconds });
       }
     }
     for (let at = 0; at < messages.length; at += SENT_AT_ONCE_MAX) {

@@ -39,7 +39,7 @@ export class ShardDatabases {
     this.#opened ??= new Map();
     let database = this.#opened.get(number);
     if (!database) {
-      database = openDatabase(this.#wrap(binding.withSession("first-primary")));
+      database = openDatabase(this.#wrap(binding.withSession("first-primary")), number);
       this.#opened.set(number, database);
     }
     return database;

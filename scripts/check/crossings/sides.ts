@@ -18,7 +18,7 @@ const FIRST = `
   repositories_search repository_totals discarded_objects
   repository_topics topics topics_search stars watches
   notifications notification_counts
-  shards shard_repositories shard_tasks copied_changes
+  shards shard_repositories shard_tasks copied_changes relayed_events
   packages package_versions package_files package_blobs package_properties package_registries package_usage
   package_loose_files package_cleanup_rules package_uploads`;
 

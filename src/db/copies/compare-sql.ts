@@ -2,7 +2,15 @@ import { type SQL, sql } from "drizzle-orm";
 
 import type { CopyKey } from "../schema/index.ts";
 import type { CopiedTable } from "./copied-tables.ts";
-import { columnOf, copiedValue, hasKey, isOfShard, sqlList, sqlName } from "./copy-sql.ts";
+import {
+  columnOf,
+  copiedValue,
+  hasKey,
+  isCopiedRow,
+  isOfShard,
+  sqlList,
+  sqlName,
+} from "./copy-sql.ts";
 
 /** Rows of a page, and repositories of a page of a table about them. */
 const ROWS_AT_ONCE = 500;
@@ -50,7 +58,7 @@ export function selectRangeEnd(table: CopiedTable, shardId: number, after: CopyK
   const key = table.key.map(sqlName);
   return sql`
     select json_array(${sqlList(key)}) as "end" from ${sqlName(table.name)}
-    where ${compareKey(key, ">", after)}
+    where ${compareKey(key, ">", after)} and ${isCopiedRow(table)}
     order by ${sqlList(key)} limit 1 offset ${ROWS_AT_ONCE - 1}`;
 }
 
@@ -82,13 +90,11 @@ export const selectCopies = (table: CopiedTable, which: CopyRange | readonly str
 const isKeys = (which: CopyRange | readonly string[]): which is readonly string[] =>
   Array.isArray(which);
 
-const inRange = (table: CopiedTable, range: CopyRange): SQL =>
-  isWithin(
-    (table.repository === undefined ? table.key : [table.repository]).map((column) =>
-      columnOf(table, column),
-    ),
-    range,
-  );
+function inRange(table: CopiedTable, range: CopyRange): SQL {
+  const key = table.repository === undefined ? table.key : [table.repository];
+  const columns = key.map((column) => columnOf(table, column));
+  return sql`${isWithin(columns, range)} and ${isCopiedRow(table)}`;
+}
 
 /** Columns whose changes are not logged differ until another one changes, and are left out. */
 function selectRows(table: CopiedTable, value: (column: string) => SQL, where: SQL): SQL {

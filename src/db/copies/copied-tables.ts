@@ -5,7 +5,11 @@ import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import {
   accessTokenRepositories,
   blocks,
+  branchProtections,
   collaborations,
+  type Hook,
+  hooks,
+  labels,
   organizationMembers,
   repositories,
   type Repository,
@@ -63,6 +67,10 @@ export interface CopiedTable {
   readonly references: readonly { readonly column: string; readonly to: string }[];
   /** The column with the repository that a row is about: only shards that have it get the row. */
   readonly repository: string | undefined;
+  /** The column whose value makes a row a repository's own data: only rows without one are copied. */
+  readonly ownBy: string | undefined;
+  /** Columns of the shard that get their first values again when the time of the original's last edit changes. */
+  readonly resetByEdit: readonly string[];
   /** A column whose values are unique together with others: rows that exchange them give theirs up first. */
   readonly unique: { readonly column: string; readonly within: readonly string[] } | undefined;
 }
@@ -79,17 +87,22 @@ interface Options<T extends SQLiteTable> {
   notLogged?: (keyof T["$inferSelect"] & string)[];
   owned?: readonly (keyof T["$inferSelect"] & string)[];
   loggedElsewhere?: (keyof T["$inferSelect"] & string)[];
+  /** Columns that a shard may write as well, copied or not. */
+  shared?: (keyof T["$inferSelect"] & string)[];
+  ownBy?: keyof T["$inferSelect"] & string;
+  resetByEdit?: (keyof T["$inferSelect"] & string)[];
 }
 
 /** @param parents The copied tables that it refers to. */
 function copied<T extends SQLiteTable>(
   table: T,
   parents: readonly SQLiteTable[],
-  { repository, unique, notCopied = [], ...options }: Options<T> = {},
+  options: Options<T> = {},
 ): CopiedTable {
+  const { repository, unique, notCopied = [], owned = [], shared = [] } = options;
   const { name, primaryKeys, columns: all, foreignKeys } = getTableConfig(table);
   const keyColumns = primaryKeys[0]?.columns ?? all.filter(({ primary }) => primary);
-  const { owned = [], notLogged = [], loggedElsewhere = [] } = options;
+  const { notLogged = [], loggedElsewhere = [] } = options;
   const isUnlogged = (column: string): boolean =>
     [...owned, ...notLogged].some((each) => each === column);
   const names = Object.keys(getTableColumns(table));
@@ -111,15 +124,29 @@ function copied<T extends SQLiteTable>(
     owned: owned.map(toSnakeCase),
     logged: columns.filter((each) => !isUnlogged(each)).map(toSnakeCase),
     loggedElsewhere: loggedElsewhere.map(toSnakeCase),
-    refused: names.filter((each) => !(owned as readonly string[]).includes(each)).map(toSnakeCase),
+    refused: names
+      .filter((each) => ![...owned, ...shared].some((one) => one === each))
+      .map(toSnakeCase),
     references,
     repository: repository && toSnakeCase(repository),
+    ownBy: options.ownBy && toSnakeCase(options.ownBy),
+    resetByEdit: (options.resetByEdit ?? []).map((each) => toSnakeCase(each)),
     unique: unique && {
       column: toSnakeCase(unique.column),
       within: unique.within.map(toSnakeCase),
     },
   };
 }
+
+/** Columns of a hook that change with its deliveries. */
+const DELIVERY_STATE = [
+  "lastStatus",
+  "lastDeliveredAt",
+  "failingSince",
+  "failureCount",
+  "backoffUntil",
+  "leasedUntil",
+] as const satisfies readonly (keyof Hook)[];
 
 /** All copied tables; each comes after those that it refers to. */
 export const COPIED_TABLES: readonly CopiedTable[] = [
@@ -155,6 +182,25 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   copied(teamRepositories, [teams, repositories], { repository: "repoId" }),
   copied(collaborations, [repositories, users], { repository: "repoId" }),
   copied(accessTokenRepositories, [repositories], { repository: "repoId" }),
+  // Of organizations, users and the service.
+  copied(hooks, [users], {
+    ownBy: "repoId",
+    // Each shard delivers by itself.
+    notCopied: ["repoId", ...DELIVERY_STATE],
+    // A shard that pauses a hook tells the first database by an event.
+    shared: ["pausedAt", ...DELIVERY_STATE],
+    resetByEdit: ["failingSince", "failureCount", "backoffUntil"],
+  }),
+  copied(labels, [users], {
+    ownBy: "repoId",
+    notCopied: ["repoId", "openIssueCount", "closedIssueCount"],
+    shared: ["openIssueCount", "closedIssueCount"],
+  }),
+  copied(branchProtections, [users], {
+    ownBy: "repoId",
+    notCopied: ["repoId"],
+    unique: { column: "name", within: ["ownerId"] },
+  }),
 ];
 
 /** @throws Error if the table is not copied. */

@@ -23,9 +23,14 @@ export function hasKey(table: CopiedTable, keys: readonly string[]): SQL {
   )`;
 }
 
+/** Whether a row of a table is one of those of which there are copies. */
+export const isCopiedRow = (table: CopiedTable): SQL =>
+  table.ownBy === undefined ? sql`1` : sql`${columnOf(table, table.ownBy)} is null`;
+
 /** Whether the shard gets the row: all rows, or those about repositories that it has. */
-export function isOfShard({ name: table, repository }: CopiedTable, shardId: number): SQL {
-  if (repository === undefined) return sql`1`;
+export function isOfShard(copied: CopiedTable, shardId: number): SQL {
+  const { name: table, repository } = copied;
+  if (repository === undefined) return isCopiedRow(copied);
   return sql`exists (
     select 1 from shard_repositories
     where shard_id = ${shardId} and repo_id = ${sqlName(table)}.${sqlName(repository)}
@@ -107,7 +112,7 @@ export const insertChanges = (
 
 /** Deletes rows of a copy. */
 export const deleteCopied = (table: CopiedTable, keys: readonly string[]): SQL =>
-  sql`delete from ${sqlName(table.name)} where ${hasKey(table, keys)}`;
+  sql`delete from ${sqlName(table.name)} where ${hasKey(table, keys)} and ${isCopiedRow(table)}`;
 
 /**
  * Takes the unique values of rows from whoever has them in the copy: from the rows themselves, since they may exchange them, and from others,
@@ -142,6 +147,14 @@ export function upsertCopied(table: CopiedTable, rows: readonly CopiedRow[], sha
   const changes = table.columns.map(
     (column) => sql`${sqlName(column)} = ${updatedValue(table, column, shardId)}`,
   );
+  const editedAt = columnOf(table, "updated_at");
+  for (const column of table.resetByEdit) {
+    const first = column.endsWith("_count") ? sql`0` : sql`null`;
+    const present = columnOf(table, column);
+    changes.push(
+      sql`${sqlName(column)} = iif(${editedAt} = excluded.updated_at, ${present}, ${first})`,
+    );
+  }
   return sql`
     insert into ${sqlName(table.name)} (${sqlList(columns)})
     select ${sqlList(values)} from json_each(${JSON.stringify(rows)})

@@ -6,8 +6,8 @@ import { COPIED_TABLES, type CopiedTable } from "./copied-tables.ts";
  */
 export const REFUSALS: ReadonlyMap<string, string> = new Map(COPIED_TABLES.flatMap(refusalsOf));
 
-function refusalsOf({ name: table, columns, refused }: CopiedTable): [string, string][] {
-  const ownsNone = columns.every((column) => refused.includes(column));
+function refusalsOf({ name: table, columns, refused, ownBy }: CopiedTable): [string, string][] {
+  const ownsNone = !ownBy && columns.every((column) => refused.includes(column));
   const list = refused.map((column) => `"${column}"`).join(", ");
   const verbs = {
     insert: "INSERT",
@@ -16,10 +16,12 @@ function refusalsOf({ name: table, columns, refused }: CopiedTable): [string, st
   };
   return Object.entries(verbs).map(([verb, event]) => {
     const name = `${table}_copy_${verb}`;
+    // A repository's own rows are written as any others.
+    const isCopy = ownBy ? ` AND ${verb === "insert" ? "new" : "old"}."${ownBy}" IS NULL` : "";
     return [
       name,
       `CREATE TRIGGER "${name}" BEFORE ${event} ON "${table}" ` +
-        "WHEN (SELECT is_copying FROM shard_copies) IS NOT 1 " +
+        `WHEN (SELECT is_copying FROM shard_copies) IS NOT 1${isCopy} ` +
         `BEGIN SELECT raise(ABORT, '${table} is a copy: the first database has the original'); END`,
     ];
   });

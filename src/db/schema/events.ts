@@ -1,5 +1,12 @@
 import { sql } from "drizzle-orm";
-import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 
 import type { Visibility } from "./accounts.ts";
 
@@ -80,6 +87,22 @@ export type EventRow = typeof events.$inferSelect;
 
 /** The consequences of an event that were begun, by name: the state to continue with, or null for those that are drawn. */
 export type ConsequenceProgress = Record<string, unknown>;
+
+/**
+ * Events that were recorded in the first database about repositories of shards, and that are not in these yet. Maintained by a
+ * trigger, while there are shards: it takes over when an event is due, so that nothing is due in the first database.
+ */
+export const relayedEvents = sqliteTable(
+  "relayed_events",
+  {
+    shardId: integer().notNull(),
+    eventId: integer().notNull(),
+    /** As in `events`. */
+    dispatchAt: integer(),
+    consequencesAt: integer(),
+  },
+  (table) => [primaryKey({ columns: [table.shardId, table.eventId] })],
+);
 
 /** Positions of the consumers that read all events in order. */
 export const eventCursors = sqliteTable("event_cursors", {

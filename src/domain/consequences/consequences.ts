@@ -13,6 +13,7 @@ import { notifyRelease } from "../notifications/notify-release.ts";
 import { removeNotifications } from "../notifications/remove-notifications.ts";
 import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
+import { pauseOriginal } from "../webhooks/hooks/pause-original.ts";
 import { askCodeOwners } from "../pulls/review/ask-code-owners.ts";
 import { followHeads } from "../pulls/review/follow-heads.ts";
 
@@ -34,4 +35,5 @@ export const CONSEQUENCES: readonly Consequence[] = [
   notify,
   notifyRelease,
   removeNotifications,
+  pauseOriginal,
 ];

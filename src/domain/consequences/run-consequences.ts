@@ -61,7 +61,7 @@ export async function runConsequences(
   while (leased.rows.length > 0 || leased.areMore) {
     leased = await runLeased(ctx, budget, leased, consequences);
   }
-  if (budget.isExhausted) ctx.eventQueues.noteRecorded();
+  if (budget.isExhausted) ctx.eventQueues.noteRecorded(ctx.db);
   await ctx.eventQueues.dispatchRecorded();
 }
 

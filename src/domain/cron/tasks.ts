@@ -5,6 +5,7 @@ import { sweepAudit } from "../audit/sweep-audit.ts";
 import { removeLooseAttachments } from "../attachments/remove-loose-attachments.ts";
 import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
+import { relayEvents } from "../events/relay-events.ts";
 import { sweepEvents } from "../events/sweep-events.ts";
 import { maintainDeleted } from "../git/maintain-deleted.ts";
 import { sendDueImports } from "../imports/send-due-imports.ts";
@@ -28,11 +29,14 @@ import { sweepDeliveries } from "../webhooks/delivery/sweep-deliveries.ts";
 import { resealSecrets } from "../webhooks/hooks/reseal-secrets.ts";
 
 /** A task of the schedule. Each may be repeated, may run twice at once, and leaves what is too much to its next run. */
-interface CronTask {
+export interface CronTask {
   /** Gitea's name where Gitea has the task. */
   readonly name: string;
   /** One of the cron triggers in wrangler.toml. */
   readonly schedule: string;
+  /** Whether it is about each database, with a run for each, or about the first one, as what is of accounts and packages. */
+  readonly isOfEach?: true;
+  /** @param ctx `db` is the database that the run is about. */
   readonly run: (ctx: Ctx) => Promise<unknown>;
 }
 
@@ -41,24 +45,35 @@ const EVERY_TEN_MINUTES = "*/10 * * * *";
 
 /** All tasks of the schedule, in the order in which administrators see them. */
 export const CRON_TASKS: readonly CronTask[] = [
-  { name: "requeue_webhooks", schedule: EVERY_MINUTE, run: requeueDue },
-  { name: "forward_events", schedule: EVERY_MINUTE, run: forwardEvents },
+  { name: "requeue_webhooks", schedule: EVERY_MINUTE, isOfEach: true, run: requeueDue },
+  { name: "relay_events", schedule: EVERY_MINUTE, run: relayEvents },
+  { name: "forward_events", schedule: EVERY_MINUTE, isOfEach: true, run: forwardEvents },
   { name: "send_mails", schedule: EVERY_MINUTE, run: sendAllDueMails },
-  { name: "advance_merge_queues", schedule: EVERY_MINUTE, run: runDueQueues },
-  { name: "update_mirrors", schedule: EVERY_MINUTE, run: sendDueMirrors },
-  { name: "continue_migrations", schedule: EVERY_MINUTE, run: sendDueImports },
+  { name: "advance_merge_queues", schedule: EVERY_MINUTE, isOfEach: true, run: runDueQueues },
+  { name: "update_mirrors", schedule: EVERY_MINUTE, isOfEach: true, run: sendDueMirrors },
+  { name: "continue_migrations", schedule: EVERY_MINUTE, isOfEach: true, run: sendDueImports },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
-  { name: "delete_repository_rows", schedule: EVERY_MINUTE, run: continueRemovals },
+  { name: "delete_repository_rows", schedule: EVERY_MINUTE, isOfEach: true, run: continueRemovals },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
-  { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, run: removeLooseFiles },
+  { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: removeLooseFiles },
   { name: "delete_unused_avatars", schedule: EVERY_TEN_MINUTES, run: removeUnusedImages },
-  { name: "delete_unused_attachments", schedule: EVERY_TEN_MINUTES, run: removeLooseAttachments },
+  {
+    name: "delete_unused_attachments",
+    schedule: EVERY_TEN_MINUTES,
+    isOfEach: true,
+    run: removeLooseAttachments,
+  },
   { name: "delete_unused_packages", schedule: EVERY_TEN_MINUTES, run: removeLooseBlobs },
   { name: "cleanup_packages", schedule: EVERY_TEN_MINUTES, run: cleanUpPackages },
   { name: "delete_unused_images", schedule: EVERY_TEN_MINUTES, run: sweepImages },
-  { name: "delete_old_actions", schedule: EVERY_TEN_MINUTES, run: sweepEvents },
-  { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
-  { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },
+  { name: "delete_old_actions", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: sweepEvents },
+  {
+    name: "cleanup_hook_task_table",
+    schedule: EVERY_TEN_MINUTES,
+    isOfEach: true,
+    run: sweepDeliveries,
+  },
+  { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: resealSecrets },
   { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },
   { name: "cleanup_sign_ins", schedule: EVERY_TEN_MINUTES, run: purgeSignIns },
   { name: "cleanup_notifications", schedule: EVERY_TEN_MINUTES, run: sweepNotifications },
@@ -67,5 +82,5 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "copy_from_shards", schedule: EVERY_MINUTE, run: copyFromShards },
   { name: "measure_shards", schedule: EVERY_TEN_MINUTES, run: measureShards },
   { name: "run_shard_tasks", schedule: EVERY_MINUTE, run: runShardTasks },
-  { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, run: sweepAudit },
+  { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: sweepAudit },
 ];

@@ -1,10 +1,11 @@
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../context.ts";
-import { columnsOf } from "../../db/db.ts";
+import { columnsOf, type Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { eventCursors, events, repositories, users, type User } from "../../db/schema/index.ts";
+import { IDS_PER_SHARD } from "../shards/set-up-shard.ts";
 import { type ForwardedEvent, toForwardedEvent } from "../../shapes/events/forwarded-event.ts";
 
 /** Limits of one batch sent to a queue. */
@@ -19,6 +20,10 @@ const ROUNDS_MAX = 20;
 const CURSOR = "forwarding";
 /** Selects the position up to which events are forwarded. */
 export const isForwardingCursor = eq(eventCursors.name, CURSOR);
+const newest = sql`coalesce(max(${events.id}), 0)`;
+
+/** Less than the ids of a shard's own events, and more than those from the first database. */
+const firstIdOf = ({ shard }: Database): SQL => sql`${shard * IDS_PER_SHARD}`;
 
 /**
  * Forwards all events recorded since the last run to the operator's queue, if one is configured.
@@ -27,6 +32,8 @@ export const isForwardingCursor = eq(eventCursors.name, CURSOR);
  * accepted a batch, so after an interruption the next run sends that batch again. Concurrent runs are safe:
  * only one of them advances the cursor past a batch, and the others continue from there. The very first run
  * sends nothing and sets the cursor behind the newest event.
+ *
+ * Each database has a cursor of its own. Events that came to a shard from the first database are sent there alone.
  *
  * Cost: two round trips and one message for each hundred events.
  */
@@ -39,7 +46,7 @@ export async function forwardEvents(ctx: Ctx): Promise<void> {
     // The schedule retries.
     if (!isAccepted) return;
   }
-  await ctx.eventQueues.dispatchSoon();
+  await ctx.eventQueues.dispatchSoon([ctx.db.shard]);
 }
 
 /** An event as a message, with its size in bytes. */
@@ -90,7 +97,7 @@ async function readWaiting({ db, config }: Ctx) {
     insertSelect(
       db,
       eventCursors,
-      { name: CURSOR, lastId: sql`coalesce(max(${events.id}), 0)` },
+      { name: CURSOR, lastId: db.shard === 0 ? newest : sql`max(${newest}, ${firstIdOf(db)})` },
       sql`from ${events} where true`,
     ).onConflictDoNothing(),
     db.select().from(eventCursors).where(isForwardingCursor),

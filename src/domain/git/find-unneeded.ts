@@ -32,7 +32,7 @@ interface Found {
  * @param membersMax Repositories to ask.
  */
 export async function findUnneeded(
-  { db, git, now }: Ctx,
+  { directory: db, git, now }: Ctx,
   { objectName, networkName }: RepositoryLocation,
   retired: readonly RetiredPack[],
   earlier: Inquiry | null,

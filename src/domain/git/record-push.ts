@@ -117,7 +117,7 @@ export async function recordPush(
     }
   }
   await flush(merges.flatMap((each) => mergeStatements(origin, repo, { ...each, isConfined })));
-  eventQueues.noteRecorded();
+  eventQueues.noteRecorded(db);
   // The client may receive its response before the request's own dispatch runs.
   defer(eventQueues.dispatchRecorded());
 }

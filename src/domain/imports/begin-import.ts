@@ -2,6 +2,7 @@ import { eq, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
+import type { Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { type Import, imports } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
@@ -11,6 +12,7 @@ import { deleteRepository } from "../repos/delete-repository.ts";
 import { findVisibleRepository } from "../repos/find-repository.ts";
 import { type CreationContext, insertRepository } from "../repos/insert-repository.ts";
 import { repositoryLimit } from "../repos/repository-limit.ts";
+import { inRepositoryDb } from "../shards/in-database.ts";
 
 /** Pauses between two looks at an import that the request waits for, in milliseconds. */
 const LOOK_MIN_MS = 50;
@@ -46,8 +48,9 @@ export async function beginImport(
   toMore: ToStatements = () => [],
 ): Promise<RepositoryContext> {
   const repo = await insertImported(ctx, creation, columns, row, toMore);
-  const importId = await findImportId(ctx, repo.row.id);
-  await ctx.remoteJobs.send([{ kind: "import", importId }]);
+  const { db } = inRepositoryDb(ctx, repo.row);
+  const importId = await findImportId(db, repo.row.id);
+  await ctx.remoteJobs.send([{ kind: "import", importId }], db);
   return waitForEnd(ctx, repo, importId);
 }
 
@@ -95,7 +98,7 @@ async function insertImported(
   }
 }
 
-async function findImportId({ db }: Ctx, repoId: number): Promise<number> {
+async function findImportId(db: Database, repoId: number): Promise<number> {
   const [row] = await db.select({ id: imports.id }).from(imports).where(eq(imports.repoId, repoId));
   if (!row) throw new Error("a repository without its import");
   return row.id;
@@ -108,12 +111,13 @@ async function waitForEnd(
   importId: number,
 ): Promise<RepositoryContext> {
   const endsAt = Date.now() + ctx.config.migrationWaitMs;
+  const { db } = inRepositoryDb(ctx, repo.row);
   let pauseMs = LOOK_MIN_MS;
   let row: Pick<Import, "state" | "lastError"> | undefined = { state: "running", lastError: "" };
   while (row?.state === "running" && Date.now() < endsAt) {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     pauseMs = Math.min(pauseMs * 2, LOOK_MAX_MS);
-    [row] = await ctx.db
+    [row] = await db
       .select({ state: imports.state, lastError: imports.lastError })
       .from(imports)
       .where(eq(imports.id, importId));

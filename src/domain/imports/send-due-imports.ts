@@ -20,5 +20,8 @@ export async function sendDueImports({ db, now, remoteJobs }: Ctx): Promise<void
     )
     .orderBy(asc(imports.dueAt))
     .limit(IMPORTS_MAX);
-  await remoteJobs.send(due.map(({ importId }) => ({ kind: "import", importId }) as const));
+  await remoteJobs.send(
+    due.map(({ importId }) => ({ kind: "import", importId }) as const),
+    db,
+  );
 }

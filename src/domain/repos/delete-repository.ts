@@ -35,6 +35,7 @@ export async function deleteRepository(callerCtx: Ctx, repo: RepositoryContext):
     recordIfChanged(ctx, {
       type: "repository.deleted",
       repoId: row.id,
+      ...(row.shard !== 0 && { shard: row.shard }),
       ownerId: owner.id,
       name: row.name,
       lastPayload: toRepositoryPayload({ repo: where, sender: ctx.actor.user, viewer }, "deleted"),

@@ -2,7 +2,7 @@ import { eq, sql } from "drizzle-orm";
 
 import { COPIED_TABLES, type CopiedTable } from "../../db/copies/copied-tables.ts";
 import { compareKey } from "../../db/copies/compare-sql.ts";
-import { insertChanges, sqlList, sqlName } from "../../db/copies/copy-sql.ts";
+import { insertChanges, isCopiedRow, sqlList, sqlName } from "../../db/copies/copy-sql.ts";
 import { type Database, isViolation, onlyWhile } from "../../db/db.ts";
 import { type CopyKey, shards } from "../../db/schema/index.ts";
 
@@ -63,7 +63,7 @@ function selectKeys(table: CopiedTable, after: CopyKey | null) {
   const key = table.key.map(sqlName);
   return sql`
     select json_array(${sqlList(key)}) as "key" from ${sqlName(table.name)}
-    where ${compareKey(key, ">", after)}
+    where ${compareKey(key, ">", after)} and ${isCopiedRow(table)}
     order by ${sqlList(key)}
     limit ${ROWS_AT_ONCE}`;
 }

@@ -22,7 +22,7 @@ export const KEPT_TRIGGERS: readonly string[] = [
 ];
 
 /** Ids that each database gives: the first one those below. */
-const IDS_PER_SHARD = 2 ** 36;
+export const IDS_PER_SHARD = 2 ** 36;
 
 /**
  * Lets the ids of new rows in a shard follow its number times `IDS_PER_SHARD`, so that no two databases give the same: of all tables
@@ -42,12 +42,20 @@ const startSequences = (shardId: number) => sql`
  */
 export async function setUpShard(shard: Database, shardId: number): Promise<void> {
   const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
+  const partial = JSON.stringify(
+    COPIED_TABLES.filter(({ ownBy }) => ownBy !== undefined).map(({ name }) => name),
+  );
   const kept = JSON.stringify(KEPT_TRIGGERS);
   const triggers = await shard.all<{ name: string; text: string }>(sql`
     select name, sql as text from sqlite_master
     where type = 'trigger'
       and tbl_name in (select value from json_each(${names}))
-      and name not in (select value from json_each(${kept}))`);
+      and name not in (select value from json_each(${kept}))
+      -- The others of these tables are about repositories' own rows as well.
+      and (
+        tbl_name not in (select value from json_each(${partial}))
+        or name glob tbl_name || '_copied_*' or name glob tbl_name || '_copy_*'
+      )`);
   const isMade = ({ name, text }: { name: string; text: string }) =>
     MADE_TRIGGERS.get(name) === text;
   const present = new Set(triggers.filter(isMade).map(({ name }) => name));

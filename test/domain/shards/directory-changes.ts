@@ -211,5 +211,32 @@ export function changesOf(
     ),
     run(() => sql`delete from access_token_repositories where repo_id = ${any("repositories")}`),
     run(() => sql`delete from access_tokens where id = ${any("access_tokens")}`),
+    run(
+      () => sql`
+      insert or ignore into hooks (
+        level, owner_id, repo_id, approver_id, type, url, content_type, chat, events, is_active, created_at, updated_at
+      ) values
+        ('organization', ${anyOf("organization")}, null, 0, 'gitea', 'https://a.example', 'json', '{}', '[]', 1, 1, 1),
+        ('repository', null, ${any("repositories")}, 0, 'gitea', 'https://a.example', 'json', '{}', '[]', 1, 1, 1),
+        ('system', null, null, 0, 'gitea', 'https://a.example', 'json', '{}', '[]', 1, 1, 1)`,
+    ),
+    run(
+      () => sql`update hooks set is_active = 0, updated_at = ${number()} where id % 3 = ${draw(3)}`,
+    ),
+    run(() => sql`delete from hooks where id % 7 = ${draw(7)}`),
+    run(
+      () => sql`
+      insert or ignore into labels (repo_id, org_id, name, color, created_at, updated_at)
+      values (null, ${anyOf("organization")}, ${next()}, '0000ff', 1, 1), (${any("repositories")}, null, ${next()}, '0000ff', 1, 1)`,
+    ),
+    run(() => sql`update labels set color = 'ff0000' where id % 3 = ${draw(3)}`),
+    run(() => sql`delete from labels where id % 7 = ${draw(7)}`),
+    run(
+      () => sql`
+      insert or ignore into branch_protections (repo_id, owner_id, name, priority, settings, created_at, updated_at)
+      values (null, ${anyOf("organization")}, ${next()}, 1, '{}', 1, 1), (${any("repositories")}, null, ${next()}, 1, '{}', 1, 1)`,
+    ),
+    run(() => sql`update branch_protections set priority = ${number()} where id % 3 = ${draw(3)}`),
+    run(() => sql`delete from branch_protections where id % 7 = ${draw(7)}`),
   ];
 }

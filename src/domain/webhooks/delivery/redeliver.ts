@@ -41,7 +41,7 @@ export async function redeliver(
   ]);
   const [delivery] = requeuedRows;
   if (!delivery) throw conflict("the delivery is on its way");
-  ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
+  ctx.defer(ctx.eventQueues.deliverSoon([hookId], ctx.db));
   return { delivery, eventId };
 }
 
@@ -101,7 +101,7 @@ export async function redeliverFailed(
       );
   const more = Array.from({ length: Math.ceil(total / REQUEUED_AT_ONCE) - 1 }, requeue);
   const results = await db.batch([requeue(), ...recordRedelivery(ctx, hookOwner, hookId), ...more]);
-  ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
+  ctx.defer(ctx.eventQueues.deliverSoon([hookId], ctx.db));
   const [first, , , ...rest] = results as D1Result[];
   return [first, ...rest].reduce((sum, result) => sum + (result?.meta.changes ?? 0), 0);
 }

@@ -36,7 +36,10 @@ export async function requeueDue({ db, now, config, eventQueues }: Ctx): Promise
       .orderBy(asc(hookDeliveries.hookId))
       .limit(HOOKS_MAX),
   ]);
-  if (undispatched.length + pending.length > 0) await eventQueues.dispatchSoon();
+  if (undispatched.length + pending.length > 0) await eventQueues.dispatchSoon([db.shard]);
   if (due.length > 0 && !config.areWebhooksDisabled)
-    await eventQueues.deliverSoon(due.map(({ hookId }) => hookId));
+    await eventQueues.deliverSoon(
+      due.map(({ hookId }) => hookId),
+      db,
+    );
 }

@@ -116,7 +116,7 @@ export async function testHook(
     ),
   ]);
   if (!hook) throw notFound();
-  if (reset.meta.changes > 0) ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
+  if (reset.meta.changes > 0) ctx.defer(ctx.eventQueues.deliverSoon([hookId], ctx.db));
 }
 
 function fullNameOf({ kind, name }: Revision): string {
