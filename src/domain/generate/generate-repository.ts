@@ -18,6 +18,8 @@ import { isLabelReader } from "../labels/label-owner.ts";
 import { refuseNarrowToken } from "../repos/create-repository.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
 import { type CreationContext, insertRepository } from "../repos/insert-repository.ts";
+import { inRepositoryDb } from "../shards/in-database.ts";
+import { inDirectory } from "../shards/in-directory.ts";
 import { checkRepositoryName } from "../repos/repository-name.ts";
 import { requireApprover } from "../webhooks/hooks/require-approver.ts";
 import { copyLargeFiles, findLargeFiles } from "./copy-large-files.ts";
@@ -90,20 +92,21 @@ export async function generateRepository(
     creation,
     columns,
     (repoId) =>
-      record(ctx, {
+      record(inDirectory(ctx), {
         type: "repository.created",
         repoId,
         ownerId: creation.owner.id,
         name: wanted.name,
       }),
     (own, repoId) => copyOwnData(own, data, repoId),
-    (repoId) => copyStatements(ctx, source.id, repoId, wanted),
+    (repoId) => copyStatements(inDirectory(ctx), source.id, repoId, wanted),
   );
   const repo = withCopied(created, template, wanted);
   if (!content) return repo;
   try {
-    await copyLargeFiles(ctx, source, repo.row, content.largeFiles);
-    const sizeBytes = await writeContent(ctx, repo, creation.creator, content.plan);
+    const own = inRepositoryDb(ctx, repo.row);
+    await copyLargeFiles(own, source, repo.row, content.largeFiles);
+    const sizeBytes = await writeContent(own, repo, creation.creator, content.plan);
     const lfsSizeBytes = content.largeFiles.reduce((sum, file) => sum + file.sizeBytes, 0);
     return { ...repo, row: { ...repo.row, isEmpty: false, sizeBytes, lfsSizeBytes } };
   } catch (error) {

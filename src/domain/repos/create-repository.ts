@@ -10,6 +10,7 @@ import { checkBranchName } from "../branches/branch-name.ts";
 import { deleteRepository } from "./delete-repository.ts";
 import { type FirstContent, makeFirstFiles } from "./first-files.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
+import { inRepositoryDb } from "../shards/in-database.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
 /** The input for a new repository. */
@@ -74,7 +75,7 @@ export async function createRepository(
   );
   if (!files) return repo;
   try {
-    return await writeFirstCommit(ctx, repo, creator, files);
+    return await writeFirstCommit(inRepositoryDb(ctx, repo.row), repo, creator, files);
   } catch (error) {
     await deleteRepository(ctx, repo);
     throw error;

@@ -12,6 +12,8 @@ export function inDatabase(ctx: Ctx, shard: number): Ctx {
   return db === ctx.db ? ctx : { ...ctx, db };
 }
 
-/** The context of work on a repository's own data. */
-export const inRepositoryDb = (ctx: Ctx, { shard }: Pick<Repository, "shard">): Ctx =>
-  inDatabase(ctx, shard);
+/** The context of work that may change a repository's own data. */
+export function inRepositoryDb(ctx: Ctx, { shard }: Pick<Repository, "shard">): Ctx {
+  ctx.eventQueues.noteChanged(shard);
+  return inDatabase(ctx, shard);
+}
