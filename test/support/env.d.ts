@@ -34,6 +34,9 @@ declare global {
       WHOLE_DB?: D1Database;
       /** Whether statements are watched. */
       TEST_SIDES: boolean;
+      /** Shards of `DB`, for the tests of notifications. */
+      SCENE_SHARD_1: D1Database;
+      SCENE_SHARD_2: D1Database;
       TEST_SHARD_1: D1Database;
       TEST_SHARD_2: D1Database;
       TEST_SHARD_3: D1Database;

@@ -63,6 +63,8 @@ export async function setUpShard(shard: Database, shardId: number): Promise<void
   const [[state]] = await shard.batch([
     shard.select().from(shardCopies).limit(1),
     shard.textStatement(startSequences(shardId)),
+    // The first database keeps the rule. Here it would be broken between two copied rows, of which one takes the other's place.
+    shard.textStatement(sql`drop index if exists repositories_fork`),
     ...triggers
       .filter((trigger) => !isMade(trigger))
       .map(({ name }) => shard.textStatement(sql`drop trigger if exists ${sql.identifier(name)}`)),

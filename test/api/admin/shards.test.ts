@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
@@ -5,6 +6,7 @@ import { auditEvents, repositories, shards } from "../../../src/db/schema/index.
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make } from "../../support/make.ts";
+import { serviceWith } from "../../support/service.ts";
 import { makeShard } from "./shards.samples.ts";
 
 interface Shard {
@@ -66,15 +68,18 @@ describe("GET /admin/shards", () => {
   });
 
   it("says which are ready: those with a binding and all copies", async () => {
-    await db.insert(shards).values({ id: 2, createdAt: 1 }).onConflictDoNothing();
-    const isReady = async (): Promise<boolean | undefined> => {
-      const { body } = await call("GET", "/admin/shards", { as: await make.admin() });
-      return body.find(({ id }: Shard) => id === 2)?.is_ready;
+    const [one, other] = [await makeShard({ seededAt: null }), await makeShard()];
+    const bindings = { [`SHARD_${one.id}`]: env.TEST_SHARD_2 };
+    const isReady = async (id: number): Promise<boolean | undefined> => {
+      const answer = await serviceWith({}, bindings)("GET", "/admin/shards?limit=50", {
+        as: await make.admin(),
+      });
+      return answer.body.find((each: Shard) => each.id === id)?.is_ready;
     };
-    expect(await isReady()).toBe(false);
-    await db.update(shards).set({ seededAt: 1 }).where(eq(shards.id, 2));
-    expect(await isReady()).toBe(true);
-    await db.delete(shards).where(eq(shards.id, 2));
+    expect(await isReady(one.id)).toBe(false);
+    await db.update(shards).set({ seededAt: 1 }).where(eq(shards.id, one.id));
+    expect(await isReady(one.id)).toBe(true);
+    expect(await isReady(other.id)).toBe(false);
   });
 
   it("counts the repositories of each, as they are created, move and are deleted", async () => {

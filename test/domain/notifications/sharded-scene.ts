@@ -1,6 +1,7 @@
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
+import { afterAll, beforeAll } from "vitest";
 
 import { accountActor } from "../../../src/auth/actor.ts";
 import type { Ctx } from "../../../src/context.ts";
@@ -28,9 +29,17 @@ import { systemCtx } from "../../support/system.ts";
 // The first database is that of the Worker, so that accounts and repositories are made as everywhere.
 
 const NOW = 1_700_000_000_000;
-const SHARDS = { SHARD_1: env.TEST_SHARD_1, SHARD_2: env.TEST_SHARD_2 };
+const SHARDS = { SHARD_1: env.SCENE_SHARD_1, SHARD_2: env.SCENE_SHARD_2 };
 
 for (const shard of Object.values(SHARDS)) await applyD1Migrations(shard, env.TEST_MIGRATIONS);
+
+// Other tests make shards without a database.
+beforeAll(() => db.run(sql`delete from shards`));
+afterAll(async () => {
+  await db.run(sql`delete from repositories where shard <> 0`);
+  await db.run(sql`delete from shards`);
+  await db.run(sql`delete from copied_changes`);
+});
 
 /** The databases of the shards, by number. */
 export const shards = new Map(

@@ -7,22 +7,14 @@ import { copyOwnData, openTemplateData } from "../../../src/domain/generate/copy
 import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import type { RepositoryContext } from "../../../src/shapes/repos/repository.ts";
 import { systemCtx } from "../../support/system.ts";
-import {
-  BINDINGS,
-  databases,
-  emptyDatabases,
-  insertRepo,
-  insertUser,
-  migrate,
-} from "./task-fixtures.ts";
+import { BINDINGS, databases, insertRepo, insertUser } from "./task-fixtures.ts";
+import { clearDatabases } from "./three-shards.ts";
 
 const NOW = Date.UTC(2026, 0, 31);
 const EVERYTHING = { hasWebhooks: true, hasLabels: true, hasBranchRules: true };
 
-await migrate();
-
 beforeEach(async () => {
-  await emptyDatabases();
+  await clearDatabases();
   await copyToShards(systemCtx(BINDINGS, NOW));
 });
 

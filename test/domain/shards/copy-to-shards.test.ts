@@ -47,12 +47,6 @@ describe("copies in three shards", () => {
       for (const shard of databases) {
         expect(await shard.all(sql`pragma foreign_key_check`)).toEqual([]);
       }
-      for (const table of ["repositories", "hooks", "labels", "branch_protections"]) {
-        const rows = databases.map((shard) =>
-          shard.all(sql`select 1 from ${sql.identifier(table)}`),
-        );
-        expect((await Promise.all(rows)).flat(), table).not.toEqual([]);
-      }
     },
   );
 
@@ -110,6 +104,31 @@ describe("a copy", () => {
     await directory.run(sql`update repositories set shard = 1 where id = 8`);
     await directory.run(sql`insert into shard_repositories values (1, 8)`);
     await copyAll();
+  });
+
+  it("of a fork takes the place of another one, whose change comes after it", async () => {
+    await directory.run(sql`${USER} values (17, 'user', 'bob', 'bob', '', 0, 1, 1)`);
+    for (const [id, owner] of [
+      [18, 7],
+      [19, 17],
+    ]) {
+      await directory.run(sql`
+        ${REPO} values (${id}, ${owner}, ${`f${id}`}, ${`f${id}`}, 0, 'main', ${crypto.randomUUID()}, 'n', '{}', '{}', 1, 1)`);
+      await directory.run(sql`insert into shard_repositories values (1, ${id})`);
+      await directory.run(sql`update repositories set parent_id = 8 where id = ${id}`);
+    }
+    await copyAll();
+    await directory.run(sql`update repositories set parent_id = null where id = 19`);
+    await directory.run(sql`update repositories set parent_id = 8, owner_id = 17 where id = 18`);
+    await copyAll();
+    expect(
+      await shard.all(
+        sql`select id, owner_id, parent_id from repositories where id > 8 order by id`,
+      ),
+    ).toEqual([
+      { id: 18, owner_id: 17, parent_id: 8 },
+      { id: 19, owner_id: 17, parent_id: null },
+    ]);
   });
 
   it("has no secrets, and the counters of the last change", async () => {

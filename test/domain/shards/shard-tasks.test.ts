@@ -43,14 +43,12 @@ import {
   assigneesOf,
   BINDINGS,
   databases,
-  directory,
-  emptyDatabases,
   insertIssue,
   insertRepo,
   insertTeam,
   insertUser,
-  migrate,
 } from "./task-fixtures.ts";
+import { clearDatabases, copyAll, directory } from "./three-shards.ts";
 
 const NOW = Date.UTC(2026, 0, 31);
 const ctxAt = (now: number, bindings: Partial<typeof BINDINGS> = BINDINGS) =>
@@ -58,8 +56,6 @@ const ctxAt = (now: number, bindings: Partial<typeof BINDINGS> = BINDINGS) =>
 const ctx = () => ctxAt(NOW);
 const actingAs = (user: User): Ctx => ({ ...ctx(), actor: accountActor(user) });
 const tasks = () => directory.select().from(shardTasks);
-
-await migrate();
 
 /** Brings all shards up to date. */
 const copy = () => copyToShards(ctx());
@@ -106,7 +102,7 @@ const collaborate = ({ row }: RepositoryContext, { id }: User) =>
     values (${row.id}, ${id}, ${ACCESS.write}, 1)`);
 
 beforeEach(async () => {
-  await emptyDatabases();
+  await clearDatabases();
   await copy();
 });
 
@@ -299,17 +295,11 @@ describe("a transferred repository", () => {
   it("loses labels of its former organization in its shard, in steps", async () => {
     const { org, bob, repos } = await makeOrganization();
     const shard = databases[1];
-    await shard?.insert(labels).values([
-      { id: 900, orgId: org.id, name: "theirs", color: "ffffff", createdAt: 1, updatedAt: 1 },
-      {
-        id: 901,
-        repoId: repos.one.row.id,
-        name: "own",
-        color: "ffffff",
-        createdAt: 1,
-        updatedAt: 1,
-      },
-    ]);
+    const label = { color: "ffffff", createdAt: 1, updatedAt: 1 };
+    await directory.insert(labels).values({ id: 900, orgId: org.id, name: "theirs", ...label });
+    await copyAll();
+    const repoId = repos.one.row.id;
+    await shard?.insert(labels).values({ id: 901, repoId, name: "own", ...label });
     const flags = { repoId: repos.one.row.id, isPull: false, isClosed: false };
     for (let at = 0; at < 30; at++) {
       const { id: issueId } = await insertIssue(repos.one);

@@ -1,9 +1,7 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 
-import { COPIED_TABLES } from "../../../src/db/copies/copied-tables.ts";
-import { type Database, openDatabase } from "../../../src/db/db.ts";
+import type { Database } from "../../../src/db/db.ts";
 import {
   ACCESS,
   everyUnit,
@@ -19,44 +17,12 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { only } from "../../../src/lib/only.ts";
 import type { RepositoryContext } from "../../../src/shapes/repos/repository.ts";
+import { databases as shardDatabases, directory, SHARDS } from "./three-shards.ts";
 
-const SHARDS = {
-  SHARD_1: env.TEST_SHARD_1,
-  SHARD_2: env.TEST_SHARD_2,
-  SHARD_3: env.TEST_SHARD_3,
-};
 /** The bindings of a service with three shards, and their databases. */
 export const BINDINGS = { DB: env.DIRECTORY_DB, ...SHARDS };
-const open = (d1: D1Database): Database => openDatabase(d1.withSession("first-primary"));
-export const directory = open(env.DIRECTORY_DB);
 /** By number; 0 is the first database. */
-export const databases: readonly Database[] = [directory, ...Object.values(SHARDS).map(open)];
-
-export async function migrate(): Promise<void> {
-  for (const d1 of Object.values(BINDINGS)) await applyD1Migrations(d1, env.TEST_MIGRATIONS);
-}
-
-/** Empties the tables that tests of shards use. */
-export async function emptyDatabases(): Promise<void> {
-  const names = ["issue_labels", "timeline_entries", "issues", "labels", "hooks"];
-  const tables = [
-    ...names,
-    ...[...COPIED_TABLES].toReversed().map(({ name }) => name),
-    "shard_repositories",
-    "shards",
-    "copied_changes",
-    "shard_copies",
-    "discarded_objects",
-    "repository_remains",
-    "events",
-  ];
-  for (const db of databases) {
-    const statements = tables.map((name) =>
-      db.textStatement(sql`delete from ${sql.identifier(name)}`),
-    );
-    await db.batch(statements as never);
-  }
-}
+export const databases: readonly Database[] = [directory, ...shardDatabases];
 
 const AT = { createdAt: 1, updatedAt: 1 };
 

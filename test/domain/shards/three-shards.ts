@@ -96,23 +96,31 @@ export async function expectCopies(copies = databases): Promise<void> {
 
 /** Empties all of them. */
 export async function clearDatabases(): Promise<void> {
+  const tables = [
+    "issue_labels",
+    "timeline_entries",
+    "issues",
+    "releases",
+    ...COPIED_TABLES.map(({ name }) => name).toReversed(),
+    "shard_tasks",
+    "relayed_events",
+    "events",
+    "shard_repositories",
+    "shards",
+    "copied_changes",
+    "shard_copies",
+    "owned_changes",
+    "discarded_objects",
+    "repository_remains",
+  ];
+  // A copy is written while one is made only.
+  const statements = [
+    sql`delete from shard_copies`,
+    sql`insert into shard_copies (shard_id, change_id, is_copying) values (1, 0, 1)`,
+    ...tables.map((table) => sql`delete from ${sql.identifier(table)}`),
+  ];
   for (const db of [directory, ...databases]) {
-    await db.run(sql`delete from shard_copies`);
-    await db.run(sql`insert into shard_copies (shard_id, change_id, is_copying) values (1, 0, 1)`);
-    for (const table of [
-      "issues",
-      "releases",
-      ...COPIED_TABLES.map(({ name }) => name).toReversed(),
-      "shard_repositories",
-      "shards",
-      "copied_changes",
-      "shard_copies",
-      "owned_changes",
-      "discarded_objects",
-      "repository_remains",
-    ]) {
-      await db.run(sql`delete from ${sql.identifier(table)}`);
-    }
+    await db.batch(statements.map((statement) => db.textStatement(statement)) as never);
   }
 }
 
