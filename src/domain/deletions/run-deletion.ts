@@ -14,8 +14,6 @@ import {
   accountDeletions,
   follows,
   hooks,
-  mails,
-  notifications,
   OWNER_PERMISSION,
   repositories,
   stars,

@@ -1,5 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import type { Listed, Slice } from "../slice.ts";
+import { inDatabase } from "./in-database.ts";
 
 /** How the items of several databases become one list. */
 interface Merge<T> {
@@ -11,8 +12,8 @@ interface Merge<T> {
 
 /** The context of each database with repositories' own data: of the first one, and of each shard. */
 export const everywhere = (ctx: Ctx): Ctx[] => [
-  { ...ctx, db: ctx.openShard(0) },
-  ...[...ctx.openShards().values()].map((db) => ({ ...ctx, db })),
+  inDatabase(ctx, 0),
+  ...[...ctx.openShards().keys()].map((shard) => inDatabase(ctx, shard)),
 ];
 
 /**
@@ -43,7 +44,7 @@ export async function listFromAll<T>(
 }
 
 /** The first items of sorted lists, in their order; of equal ones, those of the earlier list come first. */
-export function mergeSorted<T>(
+function mergeSorted<T>(
   lists: readonly (readonly T[])[],
   size: number,
   { isBefore, keyOf }: Merge<T>,

@@ -55,7 +55,7 @@ describe("the size of a shard", () => {
     await directory.update(shards).set({ sizeBytes: 7, measuredAt: 5 });
     await directory.insert(shards).values({ id: 9, createdAt: 1 });
 
-    await measureShards(ctxAt(NOW, { ...BINDINGS, SHARD_1: silent } as typeof BINDINGS));
+    await measureShards(ctxAt(NOW, { ...BINDINGS, SHARD_1: silent }));
 
     expect(await all()).toMatchObject([
       { id: 1, sizeBytes: 7, measuredAt: 5 },
