@@ -12,7 +12,7 @@ import { forbidden, invalid } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { IN_DIRECTORY, OWNER_AND_REPO, inRepo, signedInRepo } from "../guards/repository.ts";
+import { IN_DIRECTORY, inRepo, signedInRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { body, optionalText } from "../json-body.ts";
 import { RepoPath } from "./paths.ts";
@@ -35,7 +35,7 @@ forks.openapi(
     operationId: "createFork",
     tags: ["repository"],
     summary: "Fork a repository",
-    middleware: [signedInRepo("write:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("write:repository")] as const,
     request: { params: RepoPath, body: { required: true, ...json(CreateFork, "The fork") } },
     responses: {
       202: json(Repository, "The new fork, ready to use"),

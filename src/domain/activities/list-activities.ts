@@ -15,7 +15,7 @@ import {
   type Repository,
   type User,
 } from "../../db/schema/index.ts";
-import { activityId, type ActivityEntry } from "../../shapes/events/activity.ts";
+import type { ActivityEntry } from "../../shapes/events/activity.ts";
 import {
   type EventReader,
   eventReaderOf,
@@ -25,6 +25,7 @@ import {
 import { isActorShown } from "../events/is-actor-shown.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { everywhere, listFromAll } from "../shards/list-from-all.ts";
+import { isOfThisDatabase } from "../shards/of-this-database.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { isActivityPresent, subjectColumns, toActivitySubject } from "./activity-subject.ts";
 
@@ -156,11 +157,10 @@ const latestWatched = (userId: SQL): SQL => sql`(
   limit ${sql.raw(String(WATCHED_MAX))}
 ) latest`;
 
-/** The order of a feed. An event of the first database may have come to a shard as well. */
+/** The order of a feed. */
 const LATEST_FIRST = {
   isBefore: (one: ActivityEntry, other: ActivityEntry) =>
     one.event.createdAt > other.event.createdAt,
-  keyOf: activityId,
 };
 
 type UserFeedPage = FeedPage & {
@@ -230,6 +230,7 @@ export async function countContributions(
   if (user.isActivityHidden && !seesAll) return [];
   const wanted = {
     reader: eventReaderOf(ctx.actor),
+    isAmongMany: ctx.openShards().size > 0,
     userId: user.id,
     since: ctx.now - HEATMAP_DAYS * DAY_MS,
     examinedMax,
@@ -249,7 +250,7 @@ function addUp(parts: readonly Contributions[]): Contributions[] {
     .map(([timestamp, contributions]) => ({ timestamp, contributions }));
 }
 
-interface HeatmapQuery {
+interface HeatmapQuery extends Pick<FeedPage, "isAmongMany"> {
   readonly reader: EventReader;
   readonly userId: number;
   readonly since: number;
@@ -278,7 +279,13 @@ const contributionsOf = prepare((db, p: Params<HeatmapQuery>) => {
     })
     .from(examined)
     .crossJoin(events)
-    .where(allOf(eq(events.id, examined.id), isRepositoryShown(p.reader)))
+    .where(
+      allOf(
+        eq(events.id, examined.id),
+        p.isAmongMany ? isOfThisDatabase(sql`${events.repoId}`) : undefined,
+        isRepositoryShown(p.reader),
+      ),
+    )
     .groupBy(part)
     .orderBy(part);
 });
@@ -316,7 +323,7 @@ function isRepositoryShown(reader: Params<EventReader>): SQL {
  * @param extraCondition Further condition on the events.
  */
 function walk(
-  { reader, day }: Params<FeedPage>,
+  { reader, day, isAmongMany }: Params<FeedPage>,
   isIn: SQL,
   depth: number | SQL,
   extraCondition?: SQL,
@@ -327,6 +334,7 @@ function walk(
   const isExamined = allOf(isIn, sql`${events.type} in ${ACTIVITY_KINDS}`, isOfDay);
   const isShown = allOf(
     extraCondition,
+    isAmongMany ? isOfThisDatabase(sql`${events.repoId}`) : undefined,
     isRepositoryShown(reader),
     isActivityPresent,
     sql`exists (
@@ -366,16 +374,23 @@ interface FeedPage {
   readonly reader: EventReader;
   /** The times between which its entries are, in milliseconds. */
   readonly day: { readonly from: number; readonly to: number } | undefined;
+  /** Whether repositories' own data is in several databases: an event of the first one may have come to a shard as well. */
+  readonly isAmongMany: boolean;
   /** Entries up to the end of the page. */
   readonly end: number;
   readonly size: number;
   readonly offset: number;
 }
 
-function toPage({ actor }: Ctx, { dayAt }: FeedQuery, { size, offset }: Slice): FeedPage {
+function toPage(
+  { actor, openShards }: Ctx,
+  { dayAt }: FeedQuery,
+  { size, offset }: Slice,
+): FeedPage {
   const end = Math.min(offset + size, ENTRIES_MAX);
   return {
     reader: eventReaderOf(actor),
+    isAmongMany: openShards().size > 0,
     day: dayAt === undefined ? undefined : { from: dayAt, to: dayAt + DAY_MS },
     end,
     size: Math.max(end - offset, 0),

@@ -13,6 +13,7 @@ import { findVisibleRepository } from "../repos/find-repository.ts";
 import { type CreationContext, insertRepository } from "../repos/insert-repository.ts";
 import { repositoryLimit } from "../repos/repository-limit.ts";
 import { inRepositoryDb } from "../shards/in-database.ts";
+import { refreshOwned } from "../shards/owned-columns.ts";
 
 /** Pauses between two looks at an import that the request waits for, in milliseconds. */
 const LOOK_MIN_MS = 50;
@@ -127,5 +128,6 @@ async function waitForEnd(
     throw invalid(row.lastError);
   }
   // It may be renamed, or deleted, by an administrator meanwhile.
-  return (await findVisibleRepository(ctx, repo.owner.name, repo.row.name)) ?? repo;
+  const found = await findVisibleRepository(ctx, repo.owner.name, repo.row.name);
+  return found ? await refreshOwned(ctx, found) : repo;
 }

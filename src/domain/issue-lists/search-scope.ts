@@ -11,14 +11,9 @@ import {
 import type { PrincipalSql } from "../../auth/principal.ts";
 import { allOf } from "../../db/db.ts";
 import { lowered } from "../../db/ids-of-names.ts";
-import {
-  accessTokenRepositories,
-  issues,
-  repositories,
-  shardCopies,
-  users,
-} from "../../db/schema/index.ts";
+import { accessTokenRepositories, issues, repositories, users } from "../../db/schema/index.ts";
 import { unitOf } from "../issues/find-issue.ts";
+import { isShardOfThisDatabase } from "../shards/of-this-database.ts";
 import { integer, withIntegers } from "./arguments.ts";
 import type { IssueFilter } from "./issue-query.ts";
 
@@ -98,11 +93,6 @@ export interface Searched {
   readonly isScoped: boolean;
 }
 
-/** Whether the own data of a repository is in the database that is asked: its row may be in others as well. */
-const isOfThisDatabase = sql`${repositories.shard} = coalesce((
-  select ${shardCopies.shardId} from ${shardCopies} limit 1
-), 0)`;
-
 /**
  * The repositories of the scope, or of the caller's grants, as the common table expression `searched`: the ids of those
  * whose issues or pull requests the caller sees, with which of both and with the counters.
@@ -120,7 +110,7 @@ export function searchedOf(principal: PrincipalSql, scope: SearchScope): Searche
         ${repositories.openPullCount} as count_10, ${repositories.closedPullCount} as count_11,
         ${isKindVisible(principal, false)} as sees_0, ${isKindVisible(principal, true)} as sees_1
       from ${repositories}
-      where ${repositories.id} in (${ids}) and ${isOfThisDatabase}
+      where ${repositories.id} in (${ids}) and ${isShardOfThisDatabase}
     )
     where (sees_0 or sees_1) is true
     order by updated_at desc

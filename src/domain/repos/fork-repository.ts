@@ -10,6 +10,7 @@ import { conflict, Failure, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
+import { inDirectory } from "../shards/in-directory.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
 /** From the most visible to the least. */
@@ -75,7 +76,10 @@ export async function forkRepository(
     defaultBranch: row.defaultBranch,
     isEmpty: row.isEmpty,
     sizeBytes: row.sizeBytes,
-    lfsSizeBytes: sql<number>`(select lfs_size_bytes from ${repositories} where id = ${row.id})`,
+    lfsSizeBytes:
+      row.shard === 0
+        ? sql<number>`(select lfs_size_bytes from ${repositories} where id = ${row.id})`
+        : sql<number>`${row.lfsSizeBytes}`,
   };
   try {
     const repo = await insertRepository(
@@ -83,7 +87,7 @@ export async function forkRepository(
       creation,
       columns,
       (repoId) =>
-        record(ctx, {
+        record(inDirectory(ctx), {
           type: "repository.forked",
           repoId,
           ownerId: owner.id,

@@ -6,8 +6,6 @@ import { inDatabase } from "./in-database.ts";
 interface Merge<T> {
   /** Whether an item comes before another one in the order of the lists. */
   readonly isBefore: (one: T, other: T) => boolean;
-  /** What tells items apart, where one may be in two databases. */
-  readonly keyOf?: (item: T) => number | string;
 }
 
 /** The context of each database with repositories' own data: of the first one, and of each shard. */
@@ -47,10 +45,9 @@ export async function listFromAll<T>(
 function mergeSorted<T>(
   lists: readonly (readonly T[])[],
   size: number,
-  { isBefore, keyOf }: Merge<T>,
+  { isBefore }: Merge<T>,
 ): T[] {
   const places = lists.map(() => 0);
-  const seen = new Set<number | string>();
   const merged: T[] = [];
   while (merged.length < size) {
     let from: number | undefined;
@@ -62,9 +59,6 @@ function mergeSorted<T>(
     }
     if (from === undefined || first === undefined) break;
     places[from] = (places[from] ?? 0) + 1;
-    const key = keyOf?.(first);
-    if (key !== undefined && seen.has(key)) continue;
-    if (key !== undefined) seen.add(key);
     merged.push(first);
   }
   return merged;

@@ -1,8 +1,10 @@
 import { eq } from "drizzle-orm";
 
+import type { Ctx } from "../../context.ts";
 import { SHARD_OWNED } from "../../db/copies/copied-tables.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { type Repository, repositories } from "../../db/schema/index.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /** The columns of a repository's row that its shard owns. */
 export type OwnedColumns = Pick<Repository, (typeof SHARD_OWNED)[number]>;
@@ -23,3 +25,14 @@ export const withOwned = (row: Repository, owned: OwnedColumns): Repository => (
   // It changes in both.
   updatedAt: Math.max(row.updatedAt, owned.updatedAt),
 });
+
+/** The repository with the columns that its shard owns, which a query of the first database has found. */
+export async function refreshOwned(
+  ctx: Pick<Ctx, "openShard">,
+  repo: RepositoryContext,
+): Promise<RepositoryContext> {
+  const { id, shard } = repo.row;
+  if (shard === 0) return repo;
+  const [owned] = await ownedColumns(ctx.openShard(shard), { repoId: id });
+  return owned ? { ...repo, row: withOwned(repo.row, owned) } : repo;
+}
