@@ -337,7 +337,8 @@ describe("a mail of a repository in a shard", () => {
       .from(issueSubscriptions)
       .where(eq(issueSubscriptions.issueId, issue.id));
     expect(chosen).toMatchObject([{ userId: reader.id, isSubscribed: false }]);
-    expect(await db.$count(issueSubscriptions)).toBe(0);
+    const isOfIssue = eq(issueSubscriptions.issueId, issue.id);
+    expect(await db.$count(issueSubscriptions, isOfIssue)).toBe(0);
     await commentBy(repo, issue, owner);
     await sendAllDueMails(ctxOf(undefined, undefined, { MAIL: mailbox }));
     expect(mailbox.to(reader.email)).toHaveLength(1);
