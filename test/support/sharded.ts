@@ -22,6 +22,7 @@ import {
 import { copyToShards } from "../../src/domain/shards/copy-to-shards.ts";
 import { only } from "../../src/lib/only.ts";
 import { SETTINGS } from "./deliveries.ts";
+import { intercepted } from "./intercepted-database.ts";
 import { freshName } from "./make.ts";
 import { systemCtx } from "./system.ts";
 
@@ -176,32 +177,10 @@ export interface DatabaseFaults {
 }
 
 /** A database of which one call fails, counted together with those of others. */
-export function failingDatabase(d1: D1Database, faults: DatabaseFaults): D1Database {
-  const attempt = async (call: () => Promise<unknown>): Promise<unknown> => {
+export const failingDatabase = (d1: D1Database, faults: DatabaseFaults): D1Database =>
+  intercepted(d1, async (call) => {
     const at = faults.calls++;
     if (at < faults.at || (at > faults.at && !faults.isDeath)) return call();
     if (at === faults.at && faults.isDone) await call();
     throw new Error("no answer");
-  };
-  const originals = new WeakMap<object, D1PreparedStatement>();
-  const wrapped = (statement: D1PreparedStatement): object => {
-    const wrapper = {
-      bind: (...values: unknown[]) => wrapped(statement.bind(...values)),
-      all: () => attempt(() => statement.all()),
-      raw: () => attempt(() => statement.raw()),
-      run: () => attempt(() => statement.run()),
-    };
-    originals.set(wrapper, statement);
-    return wrapper;
-  };
-  return {
-    withSession: (bookmark: string) => {
-      const session = d1.withSession(bookmark);
-      return {
-        prepare: (text: string) => wrapped(session.prepare(text)),
-        batch: (list: object[]) =>
-          attempt(() => session.batch(list.map((each) => originals.get(each) as never))),
-      };
-    },
-  } as unknown as D1Database;
-}
+  });

@@ -4,6 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { readRows, type RowRange, type RowSource, rowsOfTable } from "../../db/row-source.ts";
 import { branchProtections, hooks, labels, type Repository } from "../../db/schema/index.ts";
+import { UNDELIVERED } from "../repos/copy-default-hooks.ts";
 import { COPIED_LABELS_MAX, copyLabels } from "../labels/copy-labels.ts";
 
 /** Which own data of a template a new repository takes. */
@@ -77,13 +78,7 @@ export function copyOwnData(own: Ctx, data: TemplateData, repoId: SQL<number>) {
         id: sql`null`,
         repoId,
         approverId: own.actor.user?.id ?? 0,
-        lastStatus: "none",
-        lastDeliveredAt: null,
-        failingSince: null,
-        failureCount: 0,
-        pausedAt: null,
-        backoffUntil: null,
-        leasedUntil: null,
+        ...UNDELIVERED,
         createdAt: now,
         updatedAt: now,
       },

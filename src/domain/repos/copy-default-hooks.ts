@@ -4,6 +4,17 @@ import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { hooks } from "../../db/schema/index.ts";
 
+/** The state of a hook that has delivered nothing yet. */
+export const UNDELIVERED = {
+  lastStatus: "none",
+  lastDeliveredAt: null,
+  failingSince: null,
+  failureCount: 0,
+  pausedAt: null,
+  backoffUntil: null,
+  leasedUntil: null,
+} as const;
+
 /**
  * The statement that copies the default hooks to a new repository, for the batch that creates the
  * repository. The copies are independent: later changes of the default hooks do not affect them.
@@ -21,13 +32,7 @@ export const copyDefaultHooks = ({ db, now }: Ctx, repoId: SQL<number>) =>
       repoId,
       // The service approves the copy, regardless of who created the default hook.
       approverId: 0,
-      lastStatus: "none",
-      lastDeliveredAt: null,
-      failingSince: null,
-      failureCount: 0,
-      pausedAt: null,
-      backoffUntil: null,
-      leasedUntil: null,
+      ...UNDELIVERED,
       createdAt: now,
       updatedAt: now,
     },

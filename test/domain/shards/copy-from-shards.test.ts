@@ -10,7 +10,7 @@ import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import { searchRepositories } from "../../../src/domain/repos/search-repositories.ts";
 import { systemCtx } from "../../support/system.ts";
 import { drawFrom } from "./directory-changes.ts";
-import { failing, intercepted } from "./intercepted-database.ts";
+import { failing, intercepted } from "../../support/intercepted-database.ts";
 import { clearDatabases, databases, directory, SHARDS } from "./three-shards.ts";
 
 const NOW = Date.UTC(2026, 0, 31);

@@ -18,7 +18,7 @@ import {
   NOW,
   SHARDS,
 } from "./three-shards.ts";
-import { failing } from "./intercepted-database.ts";
+import { failing } from "../../support/intercepted-database.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef01234567";
 const [first, second] = databases as [Database, Database, ...Database[]];

@@ -15,7 +15,7 @@ import {
   expectCopies,
   SHARDS,
 } from "./three-shards.ts";
-import { failing } from "./intercepted-database.ts";
+import { failing } from "../../support/intercepted-database.ts";
 
 beforeEach(clearDatabases);
 

@@ -38,7 +38,7 @@ import { copyChanges } from "../../../src/domain/shards/copy-changes.ts";
 import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import type { RepositoryContext } from "../../../src/shapes/repos/repository.ts";
 import { systemCtx } from "../../support/system.ts";
-import { failing, intercepted } from "./intercepted-database.ts";
+import { failing, intercepted } from "../../support/intercepted-database.ts";
 import {
   assigneesOf,
   BINDINGS,
