@@ -16,6 +16,11 @@ import { copiedChanges, shardCopies } from "../../db/schema/index.ts";
 
 /** Entries of the log that are copied at once. */
 const CHANGES_AT_ONCE = 100;
+/**
+ * The same after a failure. A row that the log has again stays until that entry, and may refer to one that is gone already: both must come
+ * together then.
+ */
+const CHANGES_AFTER_FAILURE = 1000;
 
 /**
  * Copies the next entries of the log to a shard: the rows as they are now, and what they refer to. Safe to repeat and to run
@@ -25,13 +30,18 @@ const CHANGES_AT_ONCE = 100;
  *
  * @param directory The first database, from its primary.
  * @param shard The shard's database.
+ * @param atOnce Entries that are copied.
  * @returns Whether no others were there.
  */
-export async function copyChanges(directory: Database, shard: Database): Promise<boolean> {
+export async function copyChanges(
+  directory: Database,
+  shard: Database,
+  atOnce = CHANGES_AT_ONCE,
+): Promise<boolean> {
   const [state] = await shard.select().from(shardCopies).limit(1);
   if (!state) throw new Error("the database is not set up as a shard");
   const { shardId, changeId: before } = state;
-  const changes = await selectChanges(directory, shardId, before);
+  const changes = await selectChanges(directory, { shardId, after: before, atOnce });
   const changeId = changes.at(-1)?.id;
   if (changeId === undefined) return true;
 
@@ -67,10 +77,11 @@ export async function copyChanges(directory: Database, shard: Database): Promise
     ]);
   } catch (error) {
     // Another run has copied these, or some of them.
-    if (!isViolation(error, "NOT NULL", "shard_copies.change_id")) throw error;
-    return false;
+    if (isViolation(error, "NOT NULL", "shard_copies.change_id")) return false;
+    if (atOnce === CHANGES_AFTER_FAILURE || changes.length < atOnce) throw error;
+    return copyChanges(directory, shard, CHANGES_AFTER_FAILURE);
   }
-  return changes.length < CHANGES_AT_ONCE;
+  return changes.length < atOnce;
 }
 
 interface Change {
@@ -81,19 +92,22 @@ interface Change {
 }
 
 /** The next entries of the log that are for a shard: two ranges of one index, so that entries for others are not read. */
-function selectChanges(directory: Database, shardId: number, after: number): Promise<Change[]> {
+function selectChanges(
+  directory: Database,
+  { shardId, after, atOnce }: { shardId: number; after: number; atOnce: number },
+): Promise<Change[]> {
   const range = (of: number) => sql`select * from (
     select id, table_name as "tableName", "key" from ${copiedChanges}
     where shard_id = ${of} and id > ${after}
     order by id
-    limit ${CHANGES_AT_ONCE}
+    limit ${atOnce}
   )`;
   return directory.all<Change>(sql`
     ${range(0)}
     union all
     ${range(shardId)}
     order by id
-    limit ${CHANGES_AT_ONCE}`);
+    limit ${atOnce}`);
 }
 
 interface Read {

@@ -131,6 +131,26 @@ describe("a copy", () => {
     ]);
   });
 
+  it("of a repository that the log has again is not in the way of its former owner's end", async () => {
+    await directory.run(sql`${USER} values (17, 'user', 'bob', 'bob', '', 0, 1, 1)`);
+    await directory.run(sql`
+      ${REPO} values (18, 17, 'x', 'x', 0, 'main', ${crypto.randomUUID()}, 'n', '{}', '{}', 1, 1)`);
+    await directory.run(sql`insert into shard_repositories values (1, 18)`);
+    await copyAll();
+    await directory.run(sql`delete from shard_repositories where repo_id = 18`);
+    await directory.run(sql`update repositories set owner_id = 7 where id = 18`);
+    await directory.run(sql`delete from users where id = 17`);
+    // The next page.
+    for (let at = 0; at < 110; at++) {
+      await directory.run(sql`insert into user_redirects values (${`was-${at}`}, 7)`);
+    }
+    await directory.run(sql`insert into shard_repositories values (1, 18)`);
+    await directory.run(sql`delete from shard_repositories where repo_id = 18`);
+    await copyAll();
+    expect(await shard.all(sql`select id from users`)).toEqual([{ id: 7 }]);
+    expect(await shard.all(sql`select id from repositories`)).toEqual([{ id: 8 }]);
+  });
+
   it("has no secrets, and the counters of the last change", async () => {
     const account = () =>
       shard.all(sql`select name, password_hash, follower_count from users where id = 7`);
