@@ -7,6 +7,7 @@ import { openVitestPlugin } from "./scripts/build/vitest-plugin.ts";
 import { localBuckets } from "./scripts/serve/bucket/bindings.ts";
 import { localDatabases } from "./scripts/serve/database/bindings.ts";
 import { BalancedSequencer } from "./scripts/test/balanced-sequencer.ts";
+import { printLeftOut, readWithShards } from "./test/support/shards/with-shards.ts";
 
 const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
 await buildLocalBindings();
@@ -21,6 +22,7 @@ const OTHER_DATABASES = [
   "FORWARDING_DB",
   "MIGRATED_DB",
   "MIGRATED_SHARD_DB",
+  "MIGRATED_WORDS_DB",
   "DIRECTORY_DB",
   "SCENE_SHARD_1",
   "SCENE_SHARD_2",
@@ -29,6 +31,15 @@ const OTHER_DATABASES = [
   "TEST_SHARD_3",
   "BARE_DB",
 ];
+
+/**
+ * How many shards the Worker under test has, for repositories' own data. `make.repo` then makes repositories there, and
+ * `test/support/db.ts` finds the rows.
+ */
+const SHARDS = Number(process.env["EDGEFORGE_TEST_SHARDS"] ?? 0);
+const withShards = SHARDS > 0 ? readWithShards() : undefined;
+const leftOut = printLeftOut(withShards);
+const SHARD_DATABASES = Array.from({ length: SHARDS }, (_, at) => `SHARD_${at + 1}`);
 
 /** A test of the API that runs in Node, because its validator compiles code, which workerd forbids. */
 const DOCUMENT_TEST = "test/api/document.test.ts";
@@ -120,6 +131,9 @@ export default defineConfig({
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
                 TEST_SIDES: process.env["EDGEFORGE_TEST_SIDES"] === "1",
+                TEST_RECORD: process.env["EDGEFORGE_TEST_RECORD"] === "1",
+                TEST_SHARDS: SHARDS,
+                KNOWN_FAILURES: withShards?.tests ?? [],
                 TEST_ALL: process.env["EDGEFORGE_TEST_ALL"] === "1",
                 // Webhook receivers run on this machine, and names are not resolved.
                 ALLOWED_HOST_LIST: "external, loopback, *.example",
@@ -130,13 +144,18 @@ export default defineConfig({
                 PACKAGES_DOWNLOAD_COUNT_SECONDS: "0",
               },
               // The setup of each test file replaces DB, which wrangler.toml binds, by LOCAL_DB.
-              d1Databases: ["COMPARED_DB", ...(ON_LOCAL_DATABASE ? [] : OTHER_DATABASES)],
+              d1Databases: [
+                "COMPARED_DB",
+                ...(ON_LOCAL_DATABASE ? [] : [...OTHER_DATABASES, ...SHARD_DATABASES]),
+              ],
               r2Buckets: ["COMPARED_BUCKET"],
               unsafeBindings: [
                 ...localBuckets({ COMPARED_LOCAL_BUCKET: "COMPARED_LOCAL_BUCKET" }),
                 ...localDatabases([
                   "COMPARED_LOCAL_DB",
-                  ...(ON_LOCAL_DATABASE ? ["LOCAL_DB", ...OTHER_DATABASES] : []),
+                  ...(ON_LOCAL_DATABASE
+                    ? ["LOCAL_DB", ...OTHER_DATABASES, ...SHARD_DATABASES]
+                    : []),
                 ]),
               ],
               // A queue like an operator's, with another binding name: only its own tests send to it.
@@ -152,7 +171,7 @@ export default defineConfig({
             "test/{auth,db,domain,entrance,events,forges,hostile,jobs,outgoing,registries,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",
           ],
-          exclude: [DOCUMENT_TEST, "test/{storage,outgoing}/node/**"],
+          exclude: [DOCUMENT_TEST, "test/{storage,outgoing}/node/**", ...leftOut],
           // An alias applies only to modules that Vite resolves.
           server: { deps: { inline: ["drizzle-orm"] } },
           globalSetup: [

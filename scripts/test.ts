@@ -2,7 +2,7 @@
  * `npm test`: runs the tests in Node and in workerd, in two processes of one worker each, since two workers of one
  * process share no loaded modules. Arguments are passed to vitest, which then runs in one process; `--project`
  * selects the projects. `--watch` reruns changed tests until it is stopped, `--record` writes
- * the costs of the files into test/ledger.json.
+ * the costs of the files into test/ledger.json, and the work of requests into test/work.json.
  *
  * The last line contains the counts, for people and for scripts: `12 passed, 0 failed`.
  */
@@ -26,6 +26,7 @@ import {
 } from "./test/ledger.ts";
 import { slowestFiles } from "./test/slowest-files.ts";
 import { closingLine, parseReport, mergeReports, type RunReport } from "./test/tally.ts";
+import { readWorks, recordedWorks, writeWorks } from "./test/work.ts";
 import { show } from "./tools/run.ts";
 
 /** The report of a process that ended without one: a failure, regardless of its exit code. */
@@ -33,6 +34,7 @@ const missingReport: RunReport = {
   tally: { passed: 0, failed: 1, skipped: 0 },
   costs: {},
   failedFiles: [],
+  works: {},
 };
 
 const PROCESSES = 2;
@@ -58,18 +60,22 @@ await runScript(async () => {
   const reports = await Promise.all(
     isFullRun
       ? Array.from({ length: PROCESSES }, (_, at) =>
-          runVitest(["--reporter", "minimal", "--shard", `${at + 1}/${PROCESSES}`]),
+          runVitest(["--reporter", "minimal", "--shard", `${at + 1}/${PROCESSES}`], isRecording),
         )
-      : [runVitest(["--reporter", "default", ...vitestArgs])],
+      : [runVitest(["--reporter", "default", ...vitestArgs], isRecording)],
   );
   const run = mergeReports(reports);
   const { tally, costs } = run;
   if (isFullRun) console.log(slowestFiles(costs));
 
   const ledger = await readLedger();
-  if (isRecording) await writeLedger(recordedCosts(ledger, run, isFullRun));
-  // With all values instead of rotating ones, the matrices make more calls than the ledger knows.
-  const hasOtherCosts = isRecording || process.env["EDGEFORGE_TEST_ALL"] === "1";
+  if (isRecording) {
+    await writeLedger(recordedCosts(ledger, run, isFullRun));
+    await writeWorks(recordedWorks(await readWorks(), run));
+  }
+  // With all values instead of rotating ones, and with shards, tests make more calls than the ledger knows.
+  const { EDGEFORGE_TEST_ALL: all, EDGEFORGE_TEST_SHARDS: shards = "" } = process.env;
+  const hasOtherCosts = isRecording || all === "1" || shards !== "";
   const overruns = hasOtherCosts ? [] : await confirmOverruns(ledger, findOverruns(ledger, costs));
   for (const { message } of overruns) console.log(message);
   const unknown = isRecording ? [] : findUnknown(ledger, costs);
@@ -104,14 +110,15 @@ async function confirmOverruns(ledger: Costs, overruns: readonly Overrun[]): Pro
 }
 
 /** Runs one vitest to its end. */
-async function runVitest(args: readonly string[]): Promise<RunReport> {
+async function runVitest(args: readonly string[], isRecording = false): Promise<RunReport> {
   const reporter = ["--reporter", inProject("scripts/test/tally-reporter.ts")];
   // Through a file, because vitest may still print after its reporters.
   const directory = await mkdtemp(join(tmpdir(), "edgeforge-test-"));
   const file = join(directory, "report.json");
   try {
     const command = ["run", ...projectsOf(args), "--maxWorkers=1", ...reporter, ...args];
-    const code = await show("vitest", command, { env: { EDGEFORGE_TALLY: file } });
+    const env = { EDGEFORGE_TALLY: file, ...(isRecording && { EDGEFORGE_TEST_RECORD: "1" }) };
+    const code = await show("vitest", command, { env });
     const report = parseReport(await readFile(file, "utf8").catch(() => "")) ?? missingReport;
     // vitest also fails for other reasons than a test: an unhandled error, a hook, a threshold.
     const isUncounted = code !== 0 && report.tally.failed === 0;

@@ -156,13 +156,9 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     config,
     db: directory,
     directory,
-    git: new GitStorage(
-      c.env.PACKS,
-      c.env.REPOSITORY,
-      c.env.STORAGE_JOBS,
-      edgeCache,
-      c.req.raw.signal,
-    ),
+    git: new GitStorage(c.env.PACKS, c.env.REPOSITORY, c.env.STORAGE_JOBS, edgeCache, {
+      signal: c.req.raw.signal,
+    }),
     eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS, c.env.EVENTS_OUT),
     openShard: (number) => shards.open(number),
     openShards: () => shards.openAll(),

@@ -14,7 +14,7 @@ import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
 import { BatchMeter } from "./jobs/batch-meter.ts";
 import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
-import { inForeground } from "./lib/foreground.ts";
+import { inForeground, letRequestsIn } from "./lib/foreground.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
@@ -43,14 +43,10 @@ export default {
       meter.follow(work);
       execution.waitUntil(work);
     };
-    await handleBatch(
-      batch,
-      () => {
-        const meterD1 = (d1: D1) => meter.meter(d1, { rows: config.logsD1Rows });
-        return openSystemCtx(env, config, { waitUntil }, meterD1);
-      },
-      meter.untilIdle,
-    );
+    await handleBatch(batch, () => {
+      const meterD1 = (d1: D1) => meter.meter(d1, { rows: config.logsD1Rows });
+      return openSystemCtx(env, config, { waitUntil }, meterD1);
+    });
     execution.waitUntil(meter.finish(batch));
   },
 
@@ -103,7 +99,9 @@ function openSystemCtx(
     config,
     db: directory,
     directory,
-    git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache),
+    git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache, {
+      beforeCall: letRequestsIn,
+    }),
     eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS, EVENTS_OUT),
     openShard: (number) => shards.open(number),
     openShards: () => shards.openAll(),

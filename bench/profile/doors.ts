@@ -15,6 +15,7 @@ const GIT_HEADERS = {
   "content-type": "application/x-git-upload-pack-request",
   "git-protocol": "version=2",
 };
+const LFS_TYPE = "application/vnd.git-lfs+json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
 /** Makes what the requests of the doors need: a repository with a commit, a package and the session of a browser. */
@@ -41,6 +42,7 @@ export async function openDoors(
     await send("POST", `${repository}/pulls`, pull);
   }
   const cookie = await signIn(origin, password);
+  let published = 0;
 
   const git = { method: "POST", path: `/${OWNER}/${REPOSITORY}.git/git-upload-pack`, token };
   const lsRefs = pkts("command=ls-refs\n", "0001", "peel\n", "symrefs\n", "0000");
@@ -73,7 +75,30 @@ export async function openDoors(
       status: 200,
       next: () => ({ ...git, headers: GIT_HEADERS, body: fetchOne }),
     },
+    {
+      name: "Git LFS: batch of an upload",
+      status: 200,
+      next: () => ({
+        method: "POST",
+        path: `/${OWNER}/${REPOSITORY}.git/info/lfs/objects/batch`,
+        token,
+        headers: { accept: LFS_TYPE, "content-type": LFS_TYPE },
+        body: JSON.stringify({ operation: "upload", objects: [{ oid: "a".repeat(64), size: 1 }] }),
+      }),
+    },
     read("package read", { path: PACKAGE, token }),
+    {
+      name: "package publication",
+      status: 201,
+      next: () => ({
+        method: "PUT",
+        path: PACKAGE.replace("/1.0/", `/2.${(published += 1)}/`),
+        token,
+        headers: { "content-type": "application/octet-stream" },
+        body: "the file of a package\n",
+      }),
+    },
+    read("feed of a repository", { path: `/${OWNER}/${REPOSITORY}.rss` }),
     read("page: settings", { path: "/user/settings/account", headers: { cookie } }),
   ];
 }

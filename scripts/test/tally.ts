@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { Costs } from "./ledger.ts";
+import { Works } from "./work.ts";
 
 const Tally = z.object({ passed: z.number(), failed: z.number(), skipped: z.number() });
 
@@ -12,6 +13,7 @@ const RunReport = z.object({
   costs: Costs,
   /** The files that did not pass, whose costs are those of a part. */
   failedFiles: z.array(z.string()),
+  works: Works,
 });
 
 /** The counts and costs of one process of a run. */
@@ -40,5 +42,6 @@ export function mergeReports(reports: readonly RunReport[]): RunReport {
     tally: { passed: total("passed"), failed: total("failed"), skipped: total("skipped") },
     costs: Object.assign({}, ...reports.map(({ costs }) => costs)),
     failedFiles: reports.flatMap(({ failedFiles }) => failedFiles),
+    works: Object.assign({}, ...reports.map(({ works }) => works)),
   };
 }

@@ -157,7 +157,7 @@ export async function findPermitted<const R extends readonly TargetQuery[]>(
   if (isWrite && isAdministration(target.requirement)) requireAdministrationInReach(actor);
   if (target.database === "first") return { ctx: found, repo: resolved, own: loaded };
   if (!isRead(incoming.raw)) found.eventQueues.noteChanged(resolved.row.shard);
-  const entered = await inShard(found, resolved, { loaded, select });
+  const entered = await inShard(found, resolved, { loaded, select, isWrite });
   await refuseInStep(entered.ctx, entered.repo, target);
   return entered;
 }

@@ -5,8 +5,8 @@ import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import { insertSelect } from "../db/insert-select.ts";
 import { jsonOf } from "../db/json-of.ts";
-import type { Params } from "../db/prepared.ts";
-import { events, repositories, type Repository } from "../db/schema/index.ts";
+import { type Params, prepare } from "../db/prepared.ts";
+import { events, repositories, type Repository, type Visibility } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/events/event.ts";
 import type { Event } from "./event.ts";
 import { hasConsequences } from "./consequence.ts";
@@ -80,26 +80,49 @@ export const originOf = ({ db, actor, now, config, publicUrl }: Ctx): EventOrigi
  * D1.
  */
 export function recordAll(origin: EventOrigin, all: readonly Event[]) {
-  return insertEvents(origin, all, sql`true`);
+  return insertEvents(origin.db, toArguments(origin, all, false));
 }
 
-function insertEvents(
-  { db, actorId, now, rootUrl, visibility }: EventOrigin,
+/** Events as a prepared query has them. */
+interface EventsArguments extends OriginArgument {
+  /** JSON. */
+  readonly rows: string;
+  readonly isIfChanged: boolean;
+  readonly before: RecordedVisibilityArgument | undefined;
+}
+
+/** As a number, since whether a repository was private does not decide about the text. */
+type RecordedVisibilityArgument = { readonly visibility: Visibility; readonly isPrivate: 0 | 1 };
+
+function toArguments(
+  { actorId, now, rootUrl, visibility: before }: EventOrigin,
   all: readonly Event[],
-  condition: SQL,
-) {
+  isIfChanged: boolean,
+): EventsArguments {
   const rows = all.map((event) => {
     const { type, ownerId, repoId, ...payload } = { repoId: null, ...event };
     const dispatchAt = hasWebhookEvents(type) ? now : null;
     const consequencesAt = hasConsequences(type) ? now : null;
     return { type, ownerId, repoId, payload, dispatchAt, consequencesAt };
   });
+  return {
+    actorId,
+    now,
+    rootUrl,
+    rows: JSON.stringify(rows),
+    isIfChanged,
+    before: before && { visibility: before.visibility, isPrivate: before.isPrivate ? 1 : 0 },
+  };
+}
+
+const insertEvents = prepare((db, p: Params<EventsArguments>) => {
+  const { actorId, now, rootUrl, rows, isIfChanged, before } = p;
   const columns = {
     type: sql`value ->> 'type'`,
     actorId,
     ownerId: sql`value ->> 'ownerId'`,
     repoId: sql`value ->> 'repoId'`,
-    ...visibilityColumns(sql`value ->> 'repoId'`, visibility),
+    ...visibilityColumns(sql`value ->> 'repoId'`, before),
     payload: sql`value ->> 'payload'`,
     createdAt: now,
     dispatchAt: sql`value ->> 'dispatchAt'`,
@@ -108,9 +131,10 @@ function insertEvents(
       coalesce(value ->> 'dispatchAt', value ->> 'consequencesAt') is null, '', ${rootUrl}
     )`,
   };
-  const from = sql`from json_each(${JSON.stringify(rows)}) where ${condition} order by key`;
+  const condition = isIfChanged ? sql`changes() > 0` : sql`true`;
+  const from = sql`from json_each(${rows}) where ${condition} order by key`;
   return insertSelect(db, events, columns, from).onConflictDoNothing();
-}
+});
 
 /**
  * Like `record`, for a change that may turn out to change nothing: the event is inserted only if the
@@ -127,12 +151,12 @@ export function recordIfChanged(ctx: Ctx, event: Recordable, then?: RecordedVisi
 
 /** Like `recordIfChanged`, for an earlier event of a different actor than the caller. */
 export const recordIfChangedSince = (origin: EventOrigin, event: Event) =>
-  insertEvents(origin, [event], sql`changes() > 0`);
+  insertEvents(origin.db, toArguments(origin, [event], true));
 
 /** Like `recordIfChanged`, for several events of one change. */
 export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
   ctx.eventQueues.noteRecorded(ctx.db);
-  return insertEvents(originOf(ctx), all, sql`changes() > 0`);
+  return insertEvents(ctx.db, toArguments(originOf(ctx), all, true));
 }
 
 /** An event with an id of its own, like a push, is recorded once, however often this is repeated. */
@@ -168,7 +192,10 @@ function insertEvent(
  * The visibility of an event's repository at this point of the batch, or the one when the event happened if that was
  * less visible. An event without a repository has no use for it.
  */
-function visibilityColumns(repoId: SQL, then?: RecordedVisibility) {
+function visibilityColumns(
+  repoId: SQL,
+  then?: { visibility: Visibility | SQL; isPrivate: boolean | SQL },
+) {
   const { visibility, isPrivate } = repositories;
   const ofRepository = (column: SQLiteColumn): SQL => sql`(
     select ${column}

@@ -3,7 +3,7 @@ import { Patience } from "../lib/foreground.ts";
 import { log } from "../lib/log.ts";
 
 /** How long the calls of a batch wait for requests that are under way, all together, in milliseconds. */
-const PATIENCE_MS = 50;
+const PATIENCE_MS = 4;
 
 /** Meters the D1 usage of a batch of messages, including work that is deferred past the messages. */
 export class BatchMeter {
@@ -17,14 +17,9 @@ export class BatchMeter {
    * another. Its calls let requests of the isolate come first.
    */
   meter(d1: D1, counts: { rows: boolean }): D1 {
-    const metered = meterD1(d1, counts, this.untilIdle);
+    const metered = meterD1(d1, counts, this.#patience.untilIdle);
     this.#usages.push(metered.usage);
     return metered.d1;
-  }
-
-  /** Waits until no request is under way, for a bounded time. */
-  get untilIdle(): () => Promise<void> {
-    return this.#patience.untilIdle;
   }
 
   /** Registers deferred work. */

@@ -82,8 +82,7 @@ export function enterOwner<R extends TargetQuery>(
         return `/${segments.with(at, encodeURIComponent(renamed.name)).join("/")}`;
       },
     },
-    selectMore &&
-      ((caller) => selectMore(c.var.base.db, { caller, ownerName: name.toLowerCase() })),
+    selectMore && ((db, caller) => selectMore(db, { caller, ownerName: name.toLowerCase() })),
   );
 }
 

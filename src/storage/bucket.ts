@@ -54,12 +54,18 @@ export class Bucket {
   private readonly gaugeBlocks: Gauge;
   private cacheMisses = 0;
 
-  constructor(bucket: R2Bucket, usage: StorageUsage, cache: FileCache) {
+  /** @param before Awaited before each call, if given. */
+  constructor(
+    bucket: R2Bucket,
+    usage: StorageUsage,
+    cache: FileCache,
+    before?: () => Promise<void>,
+  ) {
     this.bucket = bucket;
     this.cache = cache;
     this.usage = usage;
     this.gaugeBlocks = usage.gauge();
-    this.semaphore = new Semaphore(READS_MAX, () => usage.beginR2());
+    this.semaphore = new Semaphore(READS_MAX, () => usage.beginR2(), before);
   }
 
   /** A gauge for bytes that a caller keeps in memory. */

@@ -19,6 +19,11 @@ export interface ShardJob {
   readonly kind: "shard_tasks";
 }
 
+/** A message that moves of repositories can go on. The first database lists them. */
+export interface MoveJob {
+  readonly kind: "moves";
+}
+
 /** A message that hooks have due deliveries. */
 export interface DeliveryJob {
   readonly hookIds: readonly number[];
@@ -45,16 +50,17 @@ const SENT_AT_ONCE_MAX = 100;
  * caller does not fail: the schedule requeues the work.
  */
 export class EventQueues {
-  readonly #events: Queue<EventJob | CopyOwnedJob | ShardJob>;
+  readonly #events: Queue<EventJob | CopyOwnedJob | ShardJob | MoveJob>;
   readonly #deliveries: Queue<DeliveryJob>;
   readonly #out: Queue<object> | undefined;
   #recordedIn = new Set<number>();
   #hasShardTasks = false;
+  #movesAfterSeconds: number | undefined;
   readonly #changedShards = new Set<number>();
 
   /** @param out The operator's queue that receives all events, if configured. */
   constructor(
-    events: Queue<EventJob | CopyOwnedJob | ShardJob>,
+    events: Queue<EventJob | CopyOwnedJob | ShardJob | MoveJob>,
     deliveries: Queue<DeliveryJob>,
     out?: Queue<object>,
   ) {
@@ -101,9 +107,15 @@ export class EventQueues {
     this.#hasShardTasks = true;
   }
 
-  /** Whether events were recorded, tasks of shards stored, or shards changed, since the last dispatch. */
+  /** Notes that a move can go on after a while; the opener of this context queues it afterwards. */
+  noteMoves(delaySeconds = 0): void {
+    this.#movesAfterSeconds = Math.min(delaySeconds, this.#movesAfterSeconds ?? delaySeconds);
+  }
+
+  /** Whether events were recorded, moves can go on, tasks of shards stored, or shards changed, since the last dispatch. */
   get hasRecorded(): boolean {
-    return this.#recordedIn.size > 0 || this.#hasShardTasks || this.#changedShards.size > 0;
+    const hasJobs = this.#hasShardTasks || this.#movesAfterSeconds !== undefined;
+    return this.#recordedIn.size > 0 || hasJobs || this.#changedShards.size > 0;
   }
 
   /**
@@ -114,6 +126,11 @@ export class EventQueues {
     if (this.#hasShardTasks) {
       this.#hasShardTasks = false;
       await attempt(() => this.#events.send({ kind: "shard_tasks" }));
+    }
+    const delaySeconds = this.#movesAfterSeconds;
+    if (delaySeconds !== undefined) {
+      this.#movesAfterSeconds = undefined;
+      await attempt(() => this.#events.send({ kind: "moves" }, { delaySeconds }));
     }
     const changed = [...this.#changedShards];
     this.#changedShards.clear();

@@ -2,14 +2,17 @@ import { DurableObject } from "cloudflare:workers";
 
 import { findMerge } from "../git/pack/find-merge.ts";
 import { CollectionState } from "./collection-state.ts";
+import { sourceOfFork } from "./object-names.ts";
 import { PackList } from "./pack-list.ts";
+import { PendingForks } from "./pending-forks.ts";
 import { RefLeases } from "./ref-leases.ts";
 import { RefTable } from "./ref-table.ts";
-import { RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "./retention.ts";
+import { FORK_ROW_MS, RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "./retention.ts";
 import type {
   CollectedPack,
   CollectionView,
   DoneWork,
+  ForkRecord,
   FormerOids,
   HeldLease,
   Inquiry,
@@ -69,6 +72,15 @@ const SCHEMA = [
   `create table merges (number integer primary key, push_id text not null)`,
   // For the refs of pull requests that have a value.
   `create index refs_oid on refs (oid)`,
+  `create table forks (
+    object_name text primary key, network_name text not null, version integer not null,
+    at integer not null, is_confirmed integer not null default 0
+  ) without rowid`,
+  `create index forks_version on forks (version)`,
+  `create table fork_states (
+    version integer not null, part integer not null, payload text not null,
+    primary key (version, part)
+  ) without rowid`,
 ];
 
 /**
@@ -86,6 +98,7 @@ export class RepositoryObject extends DurableObject<Env> {
   private readonly packs: PackList;
   private readonly leases = new RefLeases(REF_LEASE_MS);
   private readonly collection: CollectionState;
+  private readonly forks: PendingForks;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -93,12 +106,21 @@ export class RepositoryObject extends DurableObject<Env> {
     this.refs = new RefTable(this.sql);
     this.packs = new PackList(this.sql);
     this.collection = new CollectionState(this.sql, state.storage.kv);
-    this.migrate();
+    this.forks = new PendingForks(this.sql);
+    const source = this.schema() === 0 && sourceOfFork(state.id.name ?? "");
+    // Every call waits until this ends, and fails if it does; the next one begins anew.
+    if (source) void state.blockConcurrencyWhile(() => this.takeOver(source));
+    else this.migrate();
+  }
+
+  /** The number of statements of `SCHEMA` that were run; 0 for a new object. */
+  private schema(): number {
+    return this.ctx.storage.kv.get<number>("schema") ?? 0;
   }
 
   private migrate(): void {
     const { kv } = this.ctx.storage;
-    const applied = kv.get<number>("schema") ?? 0;
+    const applied = this.schema();
     if (applied === SCHEMA.length) return;
     this.ctx.storage.transactionSync(() => {
       this.sql.exec(SCHEMA.slice(applied).join(";\n"));
@@ -176,6 +198,7 @@ export class RepositoryObject extends DurableObject<Env> {
     try {
       this.ctx.storage.transactionSync(() => {
         if (outcomes.length > 0) return;
+        this.keepForForks();
         const oldHead = this.head() ?? `refs/heads/${push.defaultBranch}`;
         const head = push.headMove?.from === oldHead ? push.headMove.to : oldHead;
         // Deletions first: a new ref's name may lie below the name of a deleted one.
@@ -230,6 +253,7 @@ export class RepositoryObject extends DurableObject<Env> {
   /** Replaces packs by one that contains the same objects, if all of them are still listed. */
   replacePacks(uploadId: string, oldNames: string[], pack: PackRecord, at: number): ReplaceOutcome {
     return this.ctx.storage.transactionSync(() => {
+      this.keepForForks();
       const wereShared = this.packs.areAnyShared(oldNames);
       const isReplaced = this.packs.hasUpload(uploadId) && this.packs.replace(oldNames, pack, at);
       if (!isReplaced) return { kind: "stale" };
@@ -289,6 +313,7 @@ export class RepositoryObject extends DurableObject<Env> {
           ? pack === null || this.packs.isHeld(pack.name)
           : this.packs.hasUpload(uploadId);
       if (!isStored || !this.collection.isCurrent(epoch)) return { kind: "stale" };
+      this.keepForForks();
       if (!this.packs.replace([oldName], pack, at, isShared)) return { kind: "stale" };
       if (uploadId !== null) this.packs.forgetUploads([uploadId]);
       // SECURITY: or maintenance would delete a pack of the list with the retired ones.
@@ -326,6 +351,7 @@ export class RepositoryObject extends DurableObject<Env> {
 
   /** Points HEAD at a branch, which need not exist. */
   setHead(ref: string): void {
+    this.keepForForks();
     this.ctx.storage.kv.put("head", ref);
     this.bumpVersion();
   }
@@ -337,14 +363,67 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /**
-   * Initializes another object as a fork, without the refs of pull requests. The list of refs goes from object to object,
-   * so that it passes no Worker.
+   * Makes another object a fork, without the refs of pull requests: it takes over this repository as it is now, at its first
+   * use. The list of refs goes from object to object, so that it passes no Worker.
    */
-  async fork(location: RepositoryLocation): Promise<void> {
+  async fork(location: RepositoryLocation, fork: RepositoryLocation, at: number): Promise<void> {
     this.packs.share();
     // The runtime sends no request before it has stored what was written.
-    await this.env.REPOSITORY.getByName(location.objectName).adopt(location, this.snapshot("none"));
+    const object = this.env.REPOSITORY.getByName(fork.objectName);
+    if (sourceOfFork(fork.objectName) !== location.objectName) {
+      await object.adopt({ location: fork, ...this.snapshot("none") });
+      return;
+    }
+    this.forks.add(fork, this.version(), at);
+    this.scheduleMaintenance(location, at + FORK_ROW_MS);
+    if (this.forks.isFull()) await object.wake();
   }
+
+  /** Undoes `fork`. Call only if no row of the fork was written. */
+  async cancelFork({ objectName }: RepositoryLocation): Promise<void> {
+    if (sourceOfFork(objectName) !== undefined) this.forks.remove([objectName]);
+    else await this.env.REPOSITORY.getByName(objectName).destroy();
+  }
+
+  /** What a fork takes over; undefined if it is not pending. */
+  readFork(objectName: string): ForkRecord | undefined {
+    return this.forks.find(objectName, this.version(), () => this.snapshot("none"));
+  }
+
+  /** Forgets a fork that has taken over. */
+  forgetFork(objectName: string): void {
+    this.forks.remove([objectName]);
+  }
+
+  /** Stores the version that the next change ends, if there are pending forks of it. */
+  private keepForForks(): void {
+    this.forks.keep(this.version(), () => this.snapshot("none"));
+  }
+
+  /** Initializes this object as the fork that its name says it is. */
+  private async takeOver(sourceName: string): Promise<void> {
+    const fork = await this.env.REPOSITORY.getByName(sourceName).readFork(this.ctx.id.name ?? "");
+    if (!fork) throw new Error("a fork of which its source does not know");
+    this.ctx.storage.transactionSync(() => {
+      this.migrate();
+      this.adopt(fork);
+      this.ctx.storage.kv.put("source", sourceName);
+    });
+    // The alarm repeats it.
+    this.ctx.waitUntil(this.leaveSource(fork.location).catch(() => undefined));
+  }
+
+  /** Tells the source of a fork that it has taken over. */
+  private async leaveSource({ objectName }: RepositoryLocation): Promise<void> {
+    const { kv } = this.ctx.storage;
+    const sourceName = kv.get<string>("source");
+    if (sourceName === undefined) return;
+    await this.env.REPOSITORY.getByName(sourceName).forgetFork(objectName);
+    kv.delete("source");
+  }
+
+  /** Does nothing but what the first call of each object does: a fork takes over. */
+  wake(): void {}
 
   /**
    * Holds packs of another repository of the network that a push is about to list, so that nothing deletes them
@@ -356,7 +435,7 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** Initializes this object as a fork. @throws Error if the repository is not new. */
-  adopt(location: RepositoryLocation, { head, refs, packs }: SnapshotRecord): void {
+  adopt({ location, head, refs, packs }: ForkRecord): void {
     this.ctx.storage.transactionSync(() => {
       if (this.version() > 0) throw new Error("a repository can't become a fork");
       for (const ref of refs) this.refs.put(ref);
@@ -432,6 +511,7 @@ export class RepositoryObject extends DurableObject<Env> {
       uploadIds: this.packs.listUploads(now - UPLOAD_LIFE_MS),
       // A deleted repository has no readers, so its packs need no retention.
       retired: this.packs.listRetired(isDiscarded ? now : now - RETIRED_LIFE_MS),
+      forkNames: isDiscarded ? this.forks.listAny() : this.forks.listUnconfirmed(now - FORK_ROW_MS),
       inquiry: this.ctx.storage.kv.get<Inquiry>("inquiry") ?? null,
       packs: this.packs.list(),
       isChanged: this.isChanged(),
@@ -444,6 +524,8 @@ export class RepositoryObject extends DurableObject<Env> {
     for (const pushId of done.pushIds) this.settle(pushId);
     this.packs.forgetUploads(done.uploadIds);
     this.packs.forgetRetired(done.retiredNames);
+    this.forks.remove(done.goneForkNames);
+    this.forks.confirm(done.confirmedForkNames);
     this.keepInquiry(done.inquiry);
     if (done.version === this.version()) this.ctx.storage.kv.put("tended", done.version);
     this.collection.setPolicy(done.policy);
@@ -468,6 +550,7 @@ export class RepositoryObject extends DurableObject<Env> {
    */
   discard(at: number): void {
     this.ctx.storage.transactionSync(() => {
+      this.keepForForks();
       this.refs.clear();
       this.packs.retire(at);
       this.sql.exec("delete from reflog");
@@ -491,6 +574,7 @@ export class RepositoryObject extends DurableObject<Env> {
     const location = kv.get<RepositoryLocation>("place");
     kv.delete("alarm");
     if (!location) return;
+    await this.leaveSource(location).catch(() => undefined);
     const now = Date.now();
     const jobs = [
       { kind: "maintain", dueAt: this.maintenanceDueAt() },
@@ -530,7 +614,12 @@ export class RepositoryObject extends DurableObject<Env> {
   /** When maintenance is due, in milliseconds; undefined if there is nothing to do. */
   private maintenanceDueAt(): number | undefined {
     if (this.isChanged() || this.listOutbox().length > 0) return 0;
-    return this.packs.dueAt(this.isDiscarded() ? 0 : RETIRED_LIFE_MS, UPLOAD_LIFE_MS);
+    const isDiscarded = this.isDiscarded();
+    if (isDiscarded && this.forks.listAny().length > 0) return 0;
+    const packsAt = this.packs.dueAt(isDiscarded ? 0 : RETIRED_LIFE_MS, UPLOAD_LIFE_MS);
+    const forkAt = this.forks.firstUnconfirmedAt();
+    if (forkAt === undefined) return packsAt;
+    return Math.min(packsAt ?? Number.POSITIVE_INFINITY, forkAt + FORK_ROW_MS);
   }
 
   private isChanged(): boolean {

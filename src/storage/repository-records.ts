@@ -66,6 +66,11 @@ export interface SnapshotRecord {
   collections: number;
 }
 
+/** What a fork takes over of the repository that was forked, and the fork's location. */
+export type ForkRecord = Pick<SnapshotRecord, "head" | "refs" | "packs"> & {
+  location: RepositoryLocation;
+};
+
 /** The mutable state of a repository at one moment, as a read needs it. */
 export interface Snapshot extends SnapshotRecord {
   /**
@@ -319,6 +324,8 @@ export interface Work {
   uploadIds: string[];
   /** Retired packs that readers of this repository no longer use. */
   retired: RetiredPack[];
+  /** Forks that have not taken over, and of which it is not known whether they exist; all of a deleted repository. */
+  forkNames: string[];
   /** An inquiry that an earlier job has left; null if there is none. */
   inquiry: Inquiry | null;
   /** Oldest first. */
@@ -335,6 +342,10 @@ export interface DoneWork {
   pushIds: string[];
   uploadIds: string[];
   retiredNames: string[];
+  /** Forks that do not exist, or have taken over. */
+  goneForkNames: string[];
+  /** Forks that exist and may not have taken over. */
+  confirmedForkNames: string[];
   /** The inquiry that the next job continues; null if there is none. */
   inquiry: Inquiry | null;
   /** When the repository is to be searched for unreachable objects. */

@@ -47,25 +47,22 @@ export class ShardDatabases {
 
   /** All shards by number, without the first database. */
   openAll(): ReadonlyMap<number, Database> {
-    const numbers = Object.keys(this.#bindings).flatMap((name) => BINDING.exec(name)?.[1] ?? []);
-    return new Map(
-      numbers
-        .map(Number)
-        .toSorted((a, b) => a - b)
-        .map((number) => [number, this.open(number)]),
-    );
+    return new Map(numbersOf(this.#bindings).map((number) => [number, this.open(number)]));
   }
 }
 
-/** Whether there are shards, by the bindings, which are the same object for all requests. */
-const known = new WeakMap<object, boolean>();
+/** The numbers of shards, by the bindings, which are the same object for all requests. */
+const known = new WeakMap<object, readonly number[]>();
+
+function numbersOf(env: object): readonly number[] {
+  let numbers = known.get(env);
+  if (!numbers) {
+    const found = Object.keys(env).flatMap((name) => BINDING.exec(name)?.[1] ?? []);
+    numbers = found.map(Number).toSorted((a, b) => a - b);
+    known.set(env, numbers);
+  }
+  return numbers;
+}
 
 /** Whether a Worker has the binding of a shard. */
-export function hasShards(env: object): boolean {
-  let has = known.get(env);
-  if (has === undefined) {
-    has = Object.keys(env).some((name) => BINDING.test(name));
-    known.set(env, has);
-  }
-  return has;
-}
+export const hasShards = (env: object): boolean => numbersOf(env).length > 0;

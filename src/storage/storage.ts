@@ -84,18 +84,21 @@ export class GitStorage {
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
   private readonly jobs: Queue<StorageJob>;
 
-  /** @param signal Aborted when the caller leaves; undefined for work that no caller waits for. */
+  /**
+   * @param options.signal Aborted when the caller leaves; undefined for work that no caller waits for.
+   * @param options.beforeCall Awaited before each call to the bucket, if given.
+   */
   constructor(
     bucket: R2Bucket,
     objects: DurableObjectNamespace<RepositoryObject>,
     jobs: Queue<StorageJob>,
     cache: FileCache,
-    signal?: AbortSignal,
+    { signal, beforeCall }: { signal?: AbortSignal; beforeCall?: () => Promise<void> } = {},
   ) {
     const onSteps = (steps: number): void => void (this.usage.steps += steps);
     this.openBudget = (stepsMax) => new StepBudget(stepsMax, { signal, onSteps });
     this.budget = signal ? this.openBudget(REQUEST_STEPS_MAX) : UNLIMITED;
-    this.bucket = new Bucket(bucket, this.usage, cache);
+    this.bucket = new Bucket(bucket, this.usage, cache, beforeCall);
     this.largeFiles = new LargeFiles(this.bucket);
     this.avatarFiles = new AvatarFiles(this.bucket);
     this.attachmentFiles = new HashedFiles(this.bucket, attachmentKey, ["sha256"]);
@@ -492,9 +495,19 @@ export class StoredRepository {
     return this.object.share();
   }
 
-  /** Initializes another repository, which must be new, as a fork of this one. Cost: one call. */
-  async fork({ objectName, networkName }: RepositoryLocation): Promise<void> {
-    await this.object.fork({ objectName, networkName });
+  /** Makes another repository, which must be new, a fork of this one, as it is now. Cost: one call. */
+  async fork({ objectName, networkName }: RepositoryLocation, at: number): Promise<void> {
+    await this.object.fork(this.location, { objectName, networkName }, at);
+  }
+
+  /** Undoes `fork`. Call only if no row of the fork was written. */
+  async cancelFork({ objectName, networkName }: RepositoryLocation): Promise<void> {
+    await this.object.cancelFork({ objectName, networkName });
+  }
+
+  /** Makes a fork take over what it is to have of the repository that was forked, as its first use does. */
+  async wake(): Promise<void> {
+    await this.object.wake();
   }
 
   /** Holds packs of another repository of the network, for a push that lists them. */

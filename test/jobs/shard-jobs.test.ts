@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
-import { eq, isNotNull, sql } from "drizzle-orm";
+import { eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import {
+  eventCursors,
   events,
   hookDeliveries,
   hooks,
@@ -13,6 +14,7 @@ import {
   webhookEvents,
 } from "../../src/db/schema/index.ts";
 import { record } from "../../src/events/record.ts";
+import { relayEvents } from "../../src/domain/events/relay-events.ts";
 import { handleSchedule } from "../../src/jobs/index.ts";
 import { inDatabase } from "../../src/domain/shards/in-database.ts";
 import { toRepositoryPayload } from "../../src/events/webhooks/payloads/repository-payload.ts";
@@ -133,9 +135,12 @@ describe("the operator's queue", () => {
     await handleMessage({ kind: "dispatch", shards: [2] }, () => shardedCtx(settings, sent));
     await handleSchedule("* * * * *", shardedCtx(settings));
 
-    const [first, second, third] = await eventsIn(shardDatabase(2));
-    expect(out.map(({ id }) => id)).toEqual([first?.id, second?.id, third?.id]);
-    expect(await eventsIn(directory)).toMatchObject([{ id: first?.id }]);
+    const [original] = await eventsIn(directory);
+    const own = await shardDatabase(2).select().from(events).where(isNull(events.originalId));
+    expect(own).toHaveLength(2);
+    expect(out.map(({ id }) => id)).toEqual([original?.id, ...own.map(({ id }) => id)]);
+    const [cursor] = await shardDatabase(2).select().from(eventCursors);
+    expect(cursor?.lastId).toBe((await eventsIn(shardDatabase(2))).at(-1)?.id);
   });
 });
 
@@ -233,12 +238,45 @@ describe("an event of the first database about a repository of a shard", () => {
     await handleAll([{ kind: "dispatch" }, { kind: "dispatch", shards: [2] }]);
 
     expect(await eventsIn(db)).toMatchObject([
-      { ...recorded, dispatchAt: null, dispatchAttempts: 1 },
+      {
+        ...recorded,
+        id: expect.any(Number),
+        originalId: recorded?.id,
+        dispatchAt: null,
+        dispatchAttempts: 1,
+      },
     ]);
     expect(await directory.select().from(relayedEvents)).toEqual([]);
     expect((await received()).map(({ body }) => JSON.parse(body) as unknown)).toMatchObject([
       { action: "created", repository: { id: repo.id } },
     ]);
+  });
+
+  // Receivers and readers of the repository's stream compare ids, which rise.
+  it("comes after what is pending there, and behind what was read", async () => {
+    const { repo, db, received } = await makeHooked();
+    const inShard = inDatabase(shardedCtx(), 2);
+    const about = { repoId: repo.id, ownerId: repo.ownerId };
+    await db.batch([record(inShard, { type: "migration.finished", ...about })]);
+    await directory.batch([record(shardedCtx(), creation(repo))]);
+    // Twice, as after a message that is repeated.
+    await relayEvents(shardedCtx());
+    await relayEvents(shardedCtx());
+    await handleAll([{ kind: "dispatch", shards: [2] }]);
+
+    const [pending, relayed, ...more] = await eventsIn(db);
+    expect([pending?.type, relayed?.type, more]).toEqual([
+      "migration.finished",
+      "repository.created",
+      [],
+    ]);
+    const requests = await received();
+    expect(requests.map(({ headers }) => Number(headers["x-edgeforge-event-id"]))).toEqual([
+      pending?.id,
+      relayed?.id,
+    ]);
+    const actions = requests.map(({ body }) => (JSON.parse(body) as { action: string }).action);
+    expect(actions).toEqual(["migration_finished", "created"]);
   });
 
   it("stays where the repository is in the first database, and without one", async () => {

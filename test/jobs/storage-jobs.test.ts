@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import { discardedObjects, lfsLooseFiles } from "../../src/db/schema/index.ts";
 import { handleBatch, handleSchedule } from "../../src/jobs/index.ts";
 import { largeFileKey } from "../../src/storage/keys.ts";
+import { inForeground } from "../../src/lib/foreground.ts";
 import type { StorageJob } from "../../src/storage/storage-job.ts";
 import { call } from "../support/call.ts";
 import { db } from "../support/db.ts";
@@ -51,6 +52,32 @@ describe("a batch of storage jobs", () => {
       expect(await packsOf(repo)).toHaveLength(1);
       expect(await readAllObjects(repo)).toBe(at === 0 ? 9 : 6);
     }
+  });
+
+  it("maintains each repository once, and acknowledges all messages about it", async () => {
+    const repos = [await makePushed(2), await makePushed(2)];
+    const batch = batchOf([...repos, ...repos, ...repos].map(jobFor));
+    let opened = 0;
+    await handleBatch(batch, () => {
+      opened += 1;
+      return systemCtx({}, Date.now());
+    });
+    expect(opened).toBe(2);
+    for (const repo of repos) expect(await packsOf(repo)).toHaveLength(1);
+    const { explicitAcks } = await getQueueResult(batch, createExecutionContext());
+    expect(explicitAcks.toSorted()).toEqual(["0", "1", "2", "3", "4", "5"]);
+  });
+
+  it("lets a request under way come first, for a while", async () => {
+    const repo = await makePushed(2);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const response = inForeground(() => promise);
+    const handled = handleBatch(batchOf([jobFor(repo)]), () => systemCtx({}, Date.now()));
+    await new Promise((done) => setTimeout(done, 100));
+    expect(await packsOf(repo)).toHaveLength(2);
+    resolve();
+    await Promise.all([response, handled]);
+    expect(await packsOf(repo)).toHaveLength(1);
   });
 
   it("is safe to handle concurrently", async () => {

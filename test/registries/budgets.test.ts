@@ -15,13 +15,12 @@ const counting = doorsWith({ LOG_D1_ROWS: "true", ...SETTINGS });
 const ROUNDS: Readonly<Record<string, number>> = {
   "npm tags": 2,
   "npm version": 2,
-  "npm version by its tag": 3,
+  "npm version by its tag": 2,
   "pypi metadata of a wheel": 2,
-  "cargo search": 3,
   "rubygems gemspec": 2,
   "rubygems gem": 2,
-  "rubygems search": 3,
-  "rubygems JSON of a gem": 3,
+  "rubygems search": 2,
+  "rubygems JSON of a gem": 2,
   "rubygems JSON of versions": 2,
   "nuget query": 3,
   "nuget autocomplete": 2,
@@ -38,7 +37,7 @@ const ROUNDS: Readonly<Record<string, number>> = {
 };
 
 /** Reads that take three round trips when they come first. */
-const FIRST_ROUNDS: Readonly<Record<string, number>> = { "pypi JSON document": 3 };
+const FIRST_ROUNDS: Readonly<Record<string, number>> = { "rubygems search": 3 };
 
 /**
  * Round trips of a publication: for the caller and the owner, a note of the bytes before they are stored, often the package,
@@ -62,9 +61,6 @@ const PUBLISH_ROUNDS: Readonly<Record<string, number>> = {
 /** Lists and searches that are made from all versions that they may name, each time. */
 const GROWING = new Set([
   "npm tags",
-  "npm version by its tag",
-  "cargo search",
-  "rubygems search",
   "rubygems JSON of a gem",
   "rubygems JSON of versions",
   "nuget query",

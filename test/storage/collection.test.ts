@@ -256,6 +256,19 @@ describe("a search in a fork network", { timeout: 60_000 }, () => {
     expect(await filesWith(fork, kept.oid)).not.toEqual([]);
   });
 
+  it("keeps what a fork has that nobody has used, also one of such a fork", async () => {
+    const { owner, repo, secret } = await makeLeaked();
+    const fork = await forkOf(repo, await make.user());
+    const ofFork = { ...repo, owner: fork.owner, name: fork.name };
+    const second = await forkOf(ofFork, await make.user());
+    await remove(owner, repo, "secret", secret.oid);
+    await collectNow(repo);
+    await maintainLater(repo);
+    for (const each of [fork, second]) expect(await readAllObjects(each)).toBe(6);
+    expect(await readAllObjects(repo)).toBe(3);
+    expect(await filesWith(repo, secret.oid)).not.toEqual([]);
+  });
+
   it("writes the size of each repository where its own data is", async () => {
     const { owner, repo, secret } = await makeLeaked();
     const forker = await make.user();

@@ -1,3 +1,4 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -87,6 +88,12 @@ async function expectNoStrays(network: RepositoryLocation, members: RepositoryLo
     .map((key) => key.split("/").slice(2).join("/"));
   expect(files).toEqual([...expected].toSorted());
 }
+
+/** The forks that a repository keeps for their first use. */
+const pendingOf = ({ objectName }: RepositoryLocation) =>
+  runInDurableObject(env.REPOSITORY.getByName(objectName), (_, { storage: { sql } }) =>
+    [...sql.exec("select object_name from forks").raw()].flat(),
+  );
 
 const rowOf = async (id: number) =>
   (await db.select().from(repositories).where(eq(repositories.id, id)))[0];
@@ -195,24 +202,59 @@ describe(
         const rows = await db.select().from(repositories).where(eq(repositories.parentId, repo.id));
         expect(rows.length).toBeLessThanOrEqual(1);
         expect(rows.length).toBeGreaterThanOrEqual(isAcknowledged ? 1 : 0);
-        for (const name of faults.objectNames.add(repo.objectName)) {
-          await maintain({ objectName: name, networkName: repo.networkName });
-        }
         const [fork] = rows;
+        for (const each of fork ? [repo, fork] : [repo]) await maintain(each);
         for (const each of fork ? [repo, fork] : [repo]) {
           expect(await refsOf(each)).toEqual(refs);
           expect(await readAllObjects(each)).toBe(6);
         }
-        const known = new Set([repo.objectName, fork?.objectName]);
-        for (const name of faults.objectNames) {
-          if (known.has(name)) continue;
-          const { version } = await env.REPOSITORY.getByName(name).snapshot();
-          expect(version).toBe(0);
-        }
+        expect([...faults.objectNames]).toEqual(
+          faults.objectNames.size > 0 ? [repo.objectName] : [],
+        );
+        expect(await pendingOf(repo)).toEqual([]);
         await expectNoStrays(repo, fork ? [repo, fork] : [repo]);
         return faults;
       });
       expect(most).toBeGreaterThanOrEqual(3);
+    });
+
+    it("the deletion of a repository leaves a fork that nobody has used complete, and nothing of its own", async () => {
+      const most = await failEveryCall(async (fault) => {
+        const { owner, repo } = await makePushed(2);
+        const refs = await refsOf(repo);
+        const fork = await forkOf(repo);
+        const { oid, pack } = makeCommit(freshName("later"));
+        await storePush(repo, "refs/heads/later", oid, pack);
+        await call("DELETE", `/repos/${repo.owner}/${repo.name}`, { as: owner });
+        const faults = failing(fault);
+        await maintainRepository(systemCtx(faults.bindings, Date.now()), repo).catch(() => {});
+        for (const each of [repo, fork, repo]) await maintain(each);
+        expect(await refsOf(fork)).toEqual(refs);
+        expect(await readAllObjects(fork)).toBe(6);
+        expect(await pendingOf(repo)).toEqual([]);
+        await expectNoStrays(fork, [fork]);
+        return faults;
+      });
+      expect(most).toBeGreaterThanOrEqual(8);
+    });
+
+    it("a fork that nobody has used, and that is deleted, leaves nothing", async () => {
+      const most = await failEveryCall(async (fault) => {
+        const { repo } = await makePushed(1);
+        const as = await make.user();
+        const path = `/repos/${repo.owner}/${repo.name}/forks`;
+        const { body } = await call("POST", path, { as, json: {} });
+        const fork = await placeOf(body.id);
+        await call("DELETE", `/repos/${body.full_name}`, { as });
+        const faults = failing(fault);
+        await maintainRepository(systemCtx(faults.bindings, Date.now()), fork).catch(() => {});
+        for (const each of [fork, repo]) await maintain(each);
+        expect(await pendingOf(repo)).toEqual([]);
+        expect(await readAllObjects(repo)).toBe(3);
+        await expectNoStrays(repo, [repo]);
+        return faults;
+      });
+      expect(most).toBeGreaterThanOrEqual(5);
     });
 
     it("a large file is complete or does not exist, and leaves no stray files", async () => {

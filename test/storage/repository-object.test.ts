@@ -29,7 +29,12 @@ const NEW = {
 };
 
 /** Nothing is left to ask, and no search for unreachable objects is ever due. */
-const REST = { inquiry: null, policy: { graceMs: 0, intervalMs: null } };
+const REST = {
+  goneForkNames: [],
+  confirmedForkNames: [],
+  inquiry: null,
+  policy: { graceMs: 0, intervalMs: null },
+};
 
 /** A new repository object. */
 const fresh = () => env.REPOSITORY.getByName(freshName("repository"));
@@ -521,45 +526,9 @@ describe("the refs of pull requests", () => {
     expect(await object.listPullRefs([B, C])).toMatchObject([{ name: "refs/pull/2/head" }]);
     expect(await object.listPullRefs([])).toEqual([]);
     const { location, object: fork } = freshNamed();
-    await object.fork(location);
+    await object.fork(LOCATION, location, 1000);
     expect(namesOf(await fork.snapshot())).toEqual([...OTHERS, "refs/heads/b"].toSorted());
     expect(await fork.snapshot("none")).toMatchObject({ lacksPullRefs: false });
-  });
-});
-
-describe("fork", () => {
-  it("creates an object with the same refs and packs, and marks the packs as shared in both objects", async () => {
-    const source = fresh();
-    const { location, object: fork } = freshNamed();
-    const first = push([update(MAIN, null, A)], { packs: [pack("one")] });
-    await source.commitPush(LOCATION, first);
-    await source.fork(location);
-    await source.commitPush(LOCATION, push([update(MAIN, A, B)], { packs: [pack("two")] }));
-    expect(await fork.snapshot()).toEqual({
-      collections: 0,
-      version: 1,
-      head: MAIN,
-      refs: [{ name: MAIN, oid: A, peeledOid: null }],
-      lacksPullRefs: false,
-      packs: [pack("one")],
-    });
-    await source.discard(1000);
-    await fork.discard(1000);
-    expect((await source.listWork(1000)).retired).toEqual([
-      { name: "one", isShared: true },
-      { name: "two", isShared: false },
-    ]);
-    expect((await fork.listWork(1000)).retired).toEqual([{ name: "one", isShared: true }]);
-  });
-
-  it("refuses to overwrite a repository that has pushes", async () => {
-    const [source, other] = [fresh(), fresh()];
-    await other.commitPush(LOCATION, push([update(MAIN, null, B)]));
-    const snapshot = await source.snapshot("none");
-    await runInDurableObject(other, (object) => {
-      expect(() => object.adopt(LOCATION, snapshot)).toThrow("can't become a fork");
-    });
-    expect((await other.snapshot()).refs).toMatchObject([{ oid: B }]);
   });
 });
 
@@ -648,9 +617,10 @@ describe("the updates of a push", () => {
         JSON.stringify(oldPayload),
         pushId,
       );
-      // The statements since: this one, the table of merges and the index of values.
+      // The statements since: this one, the table of merges, the index of values, and the tables of forks.
       storage.sql.exec("drop table merges; drop index refs_oid");
-      storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 3);
+      storage.sql.exec("drop table forks; drop table fork_states");
+      storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 6);
       (instance as unknown as { migrate: () => void }).migrate();
     });
     const entry = (await object.listOutbox()).find(({ pushId }) => pushId === second.id);

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 
 import worker from "../../src/worker.ts";
 import { checkAnswer } from "./check-answer.ts";
+import { settleShards } from "./shards/settle-shards.ts";
 import type { TestUser } from "./make.ts";
 
 /** Credential, headers and body of a request. */
@@ -41,10 +42,23 @@ export function visit(method: string, path: string, sending: Sending = {}): Prom
  * A request through the runtime costs a millisecond more; tests of the runtime use `exports.default.fetch`.
  * As with the runtime, `waitUntil` work is awaited only at the end of the test file.
  */
-export function answer(request: Request): Promise<Response> {
-  return Promise.resolve(
-    worker.fetch(request as Parameters<typeof worker.fetch>[0], env, createExecutionContext()),
-  );
+export async function answer(request: Request): Promise<Response> {
+  await settleShards(request);
+  return worker.fetch(request as Parameters<typeof worker.fetch>[0], env, createExecutionContext());
+}
+
+/** How each request is served, to the end of its response: a test that counts what the service does replaces it. */
+export const serving = { run: <T>(serve: () => Promise<T>): Promise<T> => serve() };
+
+/** Sends requests that are not counted: what those that are need. */
+export async function uncounted<T>(prepare: () => Promise<T>): Promise<T> {
+  const { run } = serving;
+  serving.run = (serve) => serve();
+  try {
+    return await prepare();
+  } finally {
+    serving.run = run;
+  }
 }
 
 /**
@@ -68,9 +82,12 @@ export async function send(
     body: sending.json === undefined ? (sending.body ?? null) : JSON.stringify(sending.json),
     redirect: "manual",
   });
-  const response = await answerTo(request);
+  const { response, bytes } = await serving.run(async () => {
+    const answered = await answerTo(request);
+    return { response: answered, bytes: await answered.arrayBuffer() };
+  });
   // Not `text()`: the runtime logs a warning if the content type is not textual.
-  const text = new TextDecoder().decode(await response.arrayBuffer());
+  const text = new TextDecoder().decode(bytes);
   if (path.startsWith(API_PATH)) {
     const { status, headers: answered } = response;
     checkAnswer(method, path.slice(API_PATH.length), { status, headers: answered, text });

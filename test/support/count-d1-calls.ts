@@ -1,6 +1,6 @@
-import { env } from "cloudflare:workers";
 import { afterEach, beforeEach } from "vitest";
 
+import { d1Senders } from "./d1-senders.ts";
 import { isInQueueConsumer } from "./queue-consumer.ts";
 
 declare module "vitest" {
@@ -18,20 +18,15 @@ declare global {
   var d1Calls: number | undefined;
 }
 
-/** The methods of a D1 session that every call passes through: the first by HTTP, the second by RPC. */
-const SENDERS = ["_send", "_queryOrThrow"];
-/** Those of a session of the local database. */
-const LOCAL_SENDERS = ["send"];
-
 if (globalThis.d1Calls === undefined) {
   globalThis.d1Calls = 0;
-  const session: Record<string, unknown> = Object.getPrototypeOf(env.DB.withSession());
-  for (const name of env.LOCAL_DB ? LOCAL_SENDERS : SENDERS) {
-    const send = session[name];
-    if (typeof send !== "function") throw new Error(`D1 has no ${name} to count its calls by`);
+  const { session, names } = d1Senders();
+  for (const name of names) {
+    const send = session[name] as (...args: unknown[]) => unknown;
     session[name] = function (this: unknown, ...args: unknown[]): unknown {
       if (!isInQueueConsumer()) globalThis.d1Calls = callsSoFar() + 1;
-      return Reflect.apply(send, this, args);
+      const call = (): unknown => Reflect.apply(send, this, args);
+      return globalThis.testShards ? globalThis.testShards.bringCopies().then(call) : call();
     };
   }
 }

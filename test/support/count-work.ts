@@ -1,11 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { SQLiteD1Session } from "drizzle-orm/d1";
 
 import { openBuilder } from "../../src/db/db.ts";
-import worker from "../../src/worker.ts";
+import { serving } from "./call.ts";
+import { d1Senders } from "./d1-senders.ts";
 
-/** What the service makes and does for one request, until its response is returned. */
+/** What the service makes and does for one request or job, with the work that goes on after the response. */
 export interface Work {
   /** Responses made: each copy of a response counts. */
   responses: number;
@@ -23,9 +26,33 @@ export interface Work {
   logLines: number;
   /** Queries whose SQL is built anew: prepared ones are built by the isolate's first call, and count for none. */
   sqlBuilds: number;
+  /** Calls of D1; a batch is one. */
+  d1Calls: number;
+  /** Calls of the bucket, besides the parts of an upload. */
+  r2Calls: number;
+  /** Calls of repositories' objects. */
+  objectCalls: number;
+  /** Calls that send messages to queues. */
+  queueCalls: number;
 }
 
-/** The requests that are counted. Work of others, as of queue consumers, runs at the same time and counts for none. */
+/** The kinds of work, in the order of their record. */
+export const KINDS = [
+  "responses",
+  "headerLists",
+  "headerWrites",
+  "urls",
+  "digests",
+  "deferred",
+  "logLines",
+  "sqlBuilds",
+  "d1Calls",
+  "r2Calls",
+  "objectCalls",
+  "queueCalls",
+] as const satisfies readonly (keyof Work)[];
+
+/** What is counted at present. Work of others, as of queue consumers, runs at the same time and counts for none. */
 const counted = new AsyncLocalStorage<Work>();
 
 const note = (kind: keyof Work): void => {
@@ -36,23 +63,18 @@ const note = (kind: keyof Work): void => {
 /** The session of the queries that are prepared. */
 const { session: builder } = openBuilder() as unknown as { session: object };
 
-/** Counts what the service does for the requests that `send` sends to the Worker. */
-export async function countWork<Result>(
+const BUCKET_METHODS = ["get", "put", "head", "list", "delete", "createMultipartUpload"] as const;
+
+/** Counts what the service does for the requests that `send` sends, until their deferred work has ended. */
+export const countWork = <Result>(
   send: () => Promise<Result>,
-): Promise<{ result: Result; work: Work }> {
-  return counting(send, (work) => [
-    replace(worker, "fetch", (own) => (request, env, execution) => {
-      const waitUntil = (promise: Promise<unknown>): void => {
-        note("deferred");
-        execution.waitUntil(promise);
-      };
-      return counted.run(work, () => own(request, env, { ...execution, waitUntil }));
-    }),
+): Promise<{ result: Result; work: Work }> =>
+  counting(send, (work) => [
+    replace(serving, "run", (own) => (serve) => counted.run(work, () => own(serve))),
   ]);
-}
 
 /** Counts all that `run` does: a job, rather than a request. */
-export const countJob = async (run: () => Promise<void>): Promise<Work> =>
+export const countJob = async (run: () => Promise<unknown>): Promise<Work> =>
   (await counting((work) => counted.run(work, run))).work;
 
 /** @param watch Replaces what the requests of the service come through. */
@@ -60,44 +82,93 @@ async function counting<Result>(
   run: (work: Work) => Promise<Result>,
   watch: (work: Work) => (() => void)[] = () => [],
 ): Promise<{ result: Result; work: Work }> {
-  const work: Work = {
-    responses: 0,
-    headerLists: 0,
-    headerWrites: 0,
-    urls: 0,
-    digests: 0,
-    deferred: 0,
-    logLines: 0,
-    sqlBuilds: 0,
-  };
-  const restore = [
-    replace(globalThis, "Response", (own) => countingClass(own, "responses")),
-    replace(globalThis, "Headers", (own) => countingClass(own, "headerLists")),
-    replace(globalThis, "URL", (own) => countingClass(own, "urls")),
-    replace(Headers.prototype, "set", (own) => countingCalls(own, "headerWrites")),
-    replace(Headers.prototype, "append", (own) => countingCalls(own, "headerWrites")),
-    replace(Headers.prototype, "delete", (own) => countingCalls(own, "headerWrites")),
-    replace(Object.getPrototypeOf(crypto.subtle) as SubtleCrypto, "digest", (own) =>
-      countingCalls(own, "digests"),
-    ),
-    replace(console, "log", (own) => countingCalls(own, "logLines")),
+  const work = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as unknown as Work;
+  const deferred: Promise<unknown>[] = [];
+  const restore = [...replaceMakers(), ...replaceBindings(), ...watch(work)];
+  restore.push(
     replace(
-      SQLiteD1Session.prototype,
-      "prepareQuery",
+      Object.getPrototypeOf(createExecutionContext()) as ExecutionContext,
+      "waitUntil",
       (own) =>
-        function prepareQuery(this: object, ...args: Parameters<typeof own>) {
-          if (this !== builder) note("sqlBuilds");
-          return own.apply(this as never, args);
+        function waitUntil(this: ExecutionContext, promise: Promise<unknown>) {
+          if (counted.getStore() === work) {
+            work.deferred += 1;
+            deferred.push(promise);
+          }
+          own.call(this, promise);
         },
     ),
-    ...watch(work),
-  ];
+  );
   try {
-    return { result: await run(work), work };
+    const result = await run(work);
+    // Deferred work may defer more work.
+    for (const promise of deferred) await promise.catch(() => undefined);
+    return { result, work };
   } finally {
     for (const undo of restore.toReversed()) undo();
   }
 }
+
+/** Counts what is made in the isolate. */
+const replaceMakers = (): (() => void)[] => [
+  replace(globalThis, "Response", (own) => countingClass(own, "responses")),
+  replace(globalThis, "Headers", (own) => countingClass(own, "headerLists")),
+  replace(globalThis, "URL", (own) => countingClass(own, "urls")),
+  replace(Headers.prototype, "set", (own) => countingCalls(own, "headerWrites")),
+  replace(Headers.prototype, "append", (own) => countingCalls(own, "headerWrites")),
+  replace(Headers.prototype, "delete", (own) => countingCalls(own, "headerWrites")),
+  replace(Object.getPrototypeOf(crypto.subtle) as SubtleCrypto, "digest", (own) =>
+    countingCalls(own, "digests"),
+  ),
+  replace(console, "log", (own) => countingCalls(own, "logLines")),
+  replace(
+    SQLiteD1Session.prototype,
+    "prepareQuery",
+    (own) =>
+      function prepareQuery(this: object, ...args: Parameters<typeof own>) {
+        if (this !== builder) note("sqlBuilds");
+        return own.apply(this as never, args);
+      },
+  ),
+];
+
+/** Counts calls of what the Worker is bound to. */
+function replaceBindings(): (() => void)[] {
+  const { session, names } = d1Senders();
+  const bucket = Object.getPrototypeOf(env.PACKS) as R2Bucket;
+  const queue = Object.getPrototypeOf(env.EVENT_JOBS) as Queue<object>;
+  const objects = Object.getPrototypeOf(env.REPOSITORY) as typeof env.REPOSITORY;
+  return [
+    ...names.map((name) => replace(session, name, (own) => countingCalls(own as never, "d1Calls"))),
+    ...BUCKET_METHODS.map((name) =>
+      replace(bucket, name, (own) => countingCalls(own as never, "r2Calls")),
+    ),
+    replace(queue, "send", (own) => countingCalls(own, "queueCalls")),
+    replace(queue, "sendBatch", (own) => countingCalls(own, "queueCalls")),
+    replace(
+      objects,
+      "getByName",
+      (own) =>
+        function getByName(this: typeof objects, ...args: Parameters<typeof own>) {
+          return countingStub(own.apply(this, args));
+        },
+    ),
+  ];
+}
+
+/** The stub of an object whose calls are counted. */
+const countingStub = <Stub extends object>(stub: Stub): Stub =>
+  new Proxy(stub, {
+    get: (_, key) => {
+      const value: unknown = Reflect.get(stub, key, stub);
+      if (typeof value !== "function") return value;
+      // The methods of stubs are proxies without `apply`.
+      return (...args: unknown[]) => {
+        note("objectCalls");
+        return (stub as Record<string, (...given: unknown[]) => unknown>)[String(key)]?.(...args);
+      };
+    },
+  });
 
 /** Replaces a member of an object. @returns A function that puts it back. */
 function replace<Target extends object, Name extends keyof Target>(

@@ -1,6 +1,17 @@
 import { env } from "cloudflare:workers";
 
-import { openDatabase } from "../../src/db/db.ts";
+import { type Database, openDatabase } from "../../src/db/db.ts";
+import { IDS_PER_SHARD } from "../../src/domain/shards/set-up-shard.ts";
+import { isSharded, openTestShards } from "./shards/test-shards.ts";
 
-/** The same D1 that the Worker uses. */
-export const db = openDatabase((env.WHOLE_DB ?? env.DB).withSession());
+/** The same D1 that the Worker uses; with shards all of them, of which each statement goes to the one that it is about. */
+export const db = openDatabase(
+  isSharded ? (await openTestShards()).routed : (env.WHOLE_DB ?? env.DB).withSession(),
+);
+
+/** The database with a row, by its id: where rows belong that refer to it, and to no repository. */
+export function databaseWith(id: number): Database {
+  const shard = Math.floor(id / IDS_PER_SHARD);
+  const d1 = globalThis.testShards?.all[shard];
+  return d1 && shard > 0 ? openDatabase(d1.withSession(), shard) : db;
+}

@@ -13,9 +13,11 @@ import { deliverDue } from "../../src/domain/webhooks/delivery/deliver-due.ts";
 import { type Clock, SYSTEM_CLOCK } from "../../src/domain/webhooks/delivery/delivery-run.ts";
 import { SEALED_FOR } from "../../src/domain/webhooks/hooks/hook-options.ts";
 import { toRepositoryPayload } from "../../src/events/webhooks/payloads/repository-payload.ts";
+import { everywhere } from "../../src/domain/shards/list-from-all.ts";
+import { IDS_PER_SHARD } from "../../src/domain/shards/set-up-shard.ts";
 import { only } from "../../src/lib/only.ts";
 import type { DeliveryJob } from "../../src/storage/event-queues.ts";
-import { db } from "./db.ts";
+import { databaseWith, db } from "./db.ts";
 import type { ReceivedHook } from "./hook-receiver.ts";
 import { makeHook } from "./hooks.ts";
 import { make } from "./make.ts";
@@ -70,11 +72,12 @@ export async function makeDelivery(
   const { repoId = hook.repoId ?? 1, payload, ...columns } = fields;
   const body = payload ?? toRepositoryPayload(await makeOccasion({}), "created");
   const event = columns.event ?? "repository";
-  const [webhookEvent] = await db
+  const into = databaseWith(hook.id);
+  const [webhookEvent] = await into
     .insert(webhookEvents)
     .values({ eventId: ++lastEventId, part: 0, event, repoId, payload: body, createdAt: 1000 })
     .returning();
-  const rows = await db
+  const rows = await into
     .insert(hookDeliveries)
     .values({
       hookId: hook.id,
@@ -115,7 +118,10 @@ export async function deliver(
     ...SETTINGS,
     ...settings,
   });
-  await deliverDue(ctx, hookIds, clock);
+  for (const each of everywhere(ctx)) {
+    const own = hookIds.filter((id) => Math.floor(id / IDS_PER_SHARD) === each.db.shard);
+    if (own.length > 0) await deliverDue(each, own, clock);
+  }
   return sent;
 }
 

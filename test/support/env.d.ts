@@ -1,5 +1,6 @@
 import type { D1Migration } from "@cloudflare/vitest-plugin";
 
+import type { KnownFailure } from "./shards/with-shards.ts";
 import type * as worker from "../../src/worker.ts";
 
 declare global {
@@ -13,6 +14,8 @@ declare global {
       TEST_MIGRATIONS: D1Migration[];
       /** Matrices send every value for every field, not only once per class of fields. */
       TEST_ALL: boolean;
+      /** Whether the work of requests and jobs is recorded, and bounded by nothing. */
+      TEST_RECORD: boolean;
       ALLOWED_HOST_LIST: string;
       DNS_RESOLVER_URL: string;
       WEBHOOKS_MAX: string;
@@ -26,12 +29,19 @@ declare global {
       /** A database for the test of the migrations alone. */
       MIGRATED_DB: D1Database;
       MIGRATED_SHARD_DB: D1Database;
+      MIGRATED_WORDS_DB: D1Database;
       /** The first database and the shards of the tests of many databases. */
       DIRECTORY_DB: D1Database;
       /** `DB` under another name: the database of repositories' own data. */
       SHARD_0?: D1Database;
       /** `DB` itself, for tests. */
       WHOLE_DB?: D1Database;
+      /** The shards themselves, for tests, where statements are watched. */
+      WHOLE_SHARDS?: Record<string, D1Database>;
+      /** How many shards the Worker has. */
+      TEST_SHARDS: number;
+      /** Tests that fail with shards. */
+      KNOWN_FAILURES: readonly KnownFailure[];
       /** Whether statements are watched. */
       TEST_SIDES: boolean;
       /** Shards of `DB`, for the tests of notifications. */
@@ -40,7 +50,7 @@ declare global {
       TEST_SHARD_1: D1Database;
       TEST_SHARD_2: D1Database;
       TEST_SHARD_3: D1Database;
-      /** Shards of the Worker, which it has only in those tests. */
+      /** Shards of the Worker, which it has only with EDGEFORGE_TEST_SHARDS. */
       SHARD_1?: D1Database;
       SHARD_2?: D1Database;
       SHARD_3?: D1Database;

@@ -8,7 +8,7 @@ import {
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
 import { History } from "./commits.ts";
-import { db } from "./db.ts";
+import { databaseWith, db } from "./db.ts";
 import type { TestRepo } from "./make.ts";
 import { storePush } from "./push.ts";
 
@@ -44,13 +44,14 @@ export async function makeKeptDelivery(
 ): Promise<HookDelivery & { eventId: number }> {
   const { event = "push", createdAt = Date.now() } = fields;
   const eventId = nextEventId--;
+  const into = databaseWith(hookId);
   const { id: webhookEventId } = only(
-    await db
+    await into
       .insert(webhookEvents)
       .values({ eventId, part: 0, event, repoId: 0, payload: PUSHED, createdAt, ...eventFields })
       .returning({ id: webhookEvents.id }),
   );
-  const rows = await db
+  const rows = await into
     .insert(hookDeliveries)
     .values({
       hookId,

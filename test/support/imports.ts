@@ -22,7 +22,7 @@ import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 import { make, type TestRepo, type TestUser } from "./make.ts";
 import { commitsOn, type GitRemote, makeRemote, openRemote } from "./remotes.ts";
-import { systemCtx } from "./system.ts";
+import { systemCtx, systemCtxOf } from "./system.ts";
 
 /** A project elsewhere, by kinds of items; pages have `pageSize` items. */
 export type ForeignData = { [K in ForeignKind]: ForeignItems[K][] } & { pageSize: number };
@@ -408,7 +408,7 @@ export async function advance(
   importId: number,
   remote: GitRemote,
   reader: ForgeReader,
-  ctx: Ctx = systemCtx({}, Date.now()),
+  ctx: Ctx = systemCtxOf(importId),
 ): Promise<void> {
   await advanceImport(ctx, importId, async () => sourceOf(ctx, remote, reader));
 }

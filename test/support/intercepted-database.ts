@@ -18,6 +18,7 @@ export function intercepted(
     withSession: (bookmark: string) => {
       const session = d1.withSession(bookmark);
       return {
+        getBookmark: () => session.getBookmark(),
         prepare: (text: string) => wrapped(session.prepare(text)),
         batch: (list: object[]) =>
           around(() => session.batch(list.map((each) => originals.get(each) as never))),

@@ -68,10 +68,11 @@ export async function makeComment(
 export async function makeLabel(
   { repo, org }: { repo?: Repository; org?: User },
   fields: Partial<Label> = {},
+  into: Database = db,
 ): Promise<Label> {
   const row = { repoId: repo?.id ?? null, orgId: org?.id ?? null, color: "ee0701" };
   const values = { ...row, name: freshName("label"), createdAt: 1000, updatedAt: 1000, ...fields };
-  return only(await db.insert(labels).values(values).returning());
+  return only(await into.insert(labels).values(values).returning());
 }
 
 /** Attaches labels to an issue, without entries of its timeline. */
@@ -84,10 +85,11 @@ export async function attachLabel(issue: Issue, ...attached: Label[]): Promise<v
 export async function makeMilestone(
   repo: Repository,
   fields: Partial<Milestone> = {},
+  into: Database = db,
 ): Promise<Milestone> {
   const row = { repoId: repo.id, title: freshName("milestone"), createdAt: 1000, updatedAt: 1000 };
   return only(
-    await db
+    await into
       .insert(milestones)
       .values({ ...row, ...fields })
       .returning(),

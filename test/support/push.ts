@@ -11,7 +11,7 @@ import { networkPrefix } from "../../src/storage/keys.ts";
 import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { type Answer, visit as visitAsIs } from "./call.ts";
 import { git } from "./git.ts";
-import { systemCtx } from "./system.ts";
+import { systemCtxOf } from "./system.ts";
 import type { TestRepo, TestUser } from "./make.ts";
 
 export const NULL = "0".repeat(40);
@@ -160,13 +160,6 @@ export async function storeRefs(
   });
   if (!journalEntry) throw new Error(`the push was refused: ${JSON.stringify(summary)}`);
   const findNoCommits = () => Promise.resolve(new Map());
-  await recordPush(
-    systemCtx({}, Date.now()),
-    repo,
-    journalEntry,
-    summary,
-    [updates],
-    findNoCommits,
-  );
+  await recordPush(systemCtxOf(repo), repo, journalEntry, summary, [updates], findNoCommits);
   await stored.settle(journalEntry.pushId);
 }

@@ -46,9 +46,17 @@ export async function openSharded(): Promise<void> {
   for (const d1 of [env.DIRECTORY_DB, env.TEST_SHARD_1, env.TEST_SHARD_2, env.TEST_SHARD_3]) {
     await applyD1Migrations(d1, env.TEST_MIGRATIONS);
   }
-  const own = ["hook_deliveries", "webhook_events", "hooks", "events", "event_cursors"];
+  const own = ["hook_deliveries", "webhook_events", "hooks", "events", "event_cursors", "issues"];
   const copied = COPIED_TABLES.map(({ name }) => name).toReversed();
-  const rest = ["relayed_events", "shard_repositories", "shards", "copied_changes", "shard_copies"];
+  const rest = [
+    "relayed_events",
+    "shard_repositories",
+    "account_shards",
+    "noted_accounts",
+    "shards",
+    "copied_changes",
+    "shard_copies",
+  ];
   for (const db of [directory, ...shards]) {
     await db.run(sql`delete from sqlite_sequence`);
     await db.run(sql`delete from shard_copies`);

@@ -4,12 +4,17 @@ import { ANONYMOUS } from "../../src/auth/actor.ts";
 import { parseConfig } from "../../src/config.ts";
 import type { Ctx } from "../../src/context.ts";
 import { openDatabase } from "../../src/db/db.ts";
+import type { Repository } from "../../src/db/schema/index.ts";
+import { inDatabase } from "../../src/domain/shards/in-database.ts";
+import { everywhere } from "../../src/domain/shards/list-from-all.ts";
+import { IDS_PER_SHARD } from "../../src/domain/shards/set-up-shard.ts";
 import { USER_AGENT } from "../../src/domain/version.ts";
 import { EventQueues } from "../../src/storage/event-queues.ts";
 import { RemoteJobs } from "../../src/storage/remote-jobs.ts";
 import { type MailBindings, Mailer } from "../../src/outgoing/mailer.ts";
 import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 import { edgeCache } from "../../src/storage/edge-cache.ts";
+import { shardBindings } from "./shards/shard-bindings.ts";
 import { ShardDatabases } from "../../src/storage/shard-databases.ts";
 import { GitStorage } from "../../src/storage/storage.ts";
 
@@ -35,8 +40,10 @@ export function systemCtx(
   const all = { ...env, ...bindings };
   const config = parseConfig({ ...TEST_SETTINGS, ...settings });
   const directory = openDatabase(all.DB.withSession("first-primary"));
-  // A test names its shards: those of the Worker are other tests'.
-  const shards = new ShardDatabases({ SHARD_0: env.SHARD_0, ...bindings }, directory);
+  // Without EDGEFORGE_TEST_SHARDS only those that a test names.
+  const isOther = bindings.DB !== undefined && Object.values(env).includes(bindings.DB);
+  const own = isOther ? {} : shardBindings();
+  const shards = new ShardDatabases({ SHARD_0: env.SHARD_0, ...own, ...bindings }, directory);
   return {
     config,
     db: directory,
@@ -56,4 +63,21 @@ export function systemCtx(
     // As in the runtime, a failure counts as handled from the start.
     defer: (work) => void work.catch(() => undefined),
   };
+}
+
+/** The same for work about what a database has: that of a repository, or of a row with an id. */
+export const systemCtxOf = (
+  of: Pick<Repository, "shard"> | number,
+  bindings: Parameters<typeof systemCtx>[0] = {},
+  now: number = Date.now(),
+  settings: Record<string, string> = {},
+): Ctx =>
+  inDatabase(
+    systemCtx(bindings, now, settings),
+    typeof of === "number" ? Math.max(0, Math.floor(of / IDS_PER_SHARD)) : of.shard,
+  );
+
+/** Runs a task of the schedule for each database. */
+export async function runInEach(ctx: Ctx, run: (ctx: Ctx) => Promise<unknown>): Promise<void> {
+  for (const each of everywhere(ctx)) await run(each);
 }

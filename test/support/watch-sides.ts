@@ -1,16 +1,13 @@
-import { SIDES } from "../../scripts/check/crossings/sides.ts";
+import { toSnakeCase } from "drizzle-orm/casing";
 
-/** Packages stay in the first database until they go to a shard by their owner. */
-const isPackages = (table: string): boolean => table.startsWith("package");
+import { SIDES } from "../../scripts/check/crossings/sides.ts";
+import { SHARD_OWNED } from "../../src/db/copies/copied-tables.ts";
 
 const NAMED = /\b(?:from|join|into|update)\s+"?(\w+)"?/gi;
 const WRITTEN = /\b(?:into|update(?:\s+or\s+\w+)?|delete\s+from)\s+"?(\w+)"?/gi;
 
 /** Columns of the row of a repository that belong to its shard. */
-const OWNED = new Set(
-  `is_empty language licenses size_bytes lfs_size_bytes last_issue_number open_issue_count closed_issue_count
-  open_pull_count closed_pull_count release_count updated_at`.split(/\s+/),
-);
+const OWNED: ReadonlySet<string> = new Set(SHARD_OWNED.map(toSnakeCase));
 
 /** Whether a statement changes owned columns of repositories, and no others. */
 function writesOwnedAlone(text: string): boolean {
@@ -34,14 +31,12 @@ const misplaced = new Map<string, string>();
 export function watchSide(real: D1Database, at: "first" | "own"): D1Database {
   const other = (text: string): string[] => {
     if (at === "first") {
-      return [...tablesIn(text, NAMED)].filter(
-        (table) => SIDES.get(table) === "own" && !isPackages(table),
-      );
+      return [...tablesIn(text, NAMED)].filter((table) => SIDES.get(table) === "own");
     }
     return [
       ...[...tablesIn(text, NAMED)].filter((table) => SIDES.get(table) === "first"),
       ...[...tablesIn(text, WRITTEN)].filter(
-        (table) => (SIDES.get(table) === "copied" && !writesOwnedAlone(text)) || isPackages(table),
+        (table) => SIDES.get(table) === "copied" && !writesOwnedAlone(text),
       ),
     ];
   };

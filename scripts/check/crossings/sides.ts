@@ -6,10 +6,7 @@ import type { OwnedByTable } from "./updated-columns.ts";
 /** On which side of the seam a table is: docs/sharding.md says why. */
 export type Side = "first" | "copied" | "own" | "each";
 
-/**
- * Tables of credentials, people and the directory of repositories, which are in the first database alone; and packages, which belong to
- * owners, and stay there until there are shards of owners.
- */
+/** Tables of credentials, people and the directory of repositories, which are in the first database alone. */
 const FIRST = `
   email_addresses follows badges user_badges avatar_images account_deletions registrations
   users_search email_addresses_search
@@ -18,9 +15,7 @@ const FIRST = `
   repositories_search repository_totals discarded_objects
   repository_topics topics topics_search stars watches
   notifications notification_counts
-  shards shard_repositories shard_tasks copied_changes relayed_events
-  packages package_versions package_files package_blobs package_properties package_registries package_usage
-  package_loose_files package_cleanup_rules package_uploads`;
+  shards shard_repositories account_shards shard_tasks copied_changes package_shards repository_moves`;
 
 /**
  * Tables of the first database of which the shards have copies: who is who, who may do what, and a shard's repositories.
@@ -32,17 +27,21 @@ const COPIED = `
   repositories repository_redirects repository_transfers team_repositories collaborations
   access_token_repositories`;
 
-/** Tables of the repositories' own data, which move to shards. */
+/** Tables of the repositories' own data, and of the packages of accounts, each in a shard or in the first database. */
 const OWN = `
   issues issues_search labels issue_labels issue_assignees issue_mentions issue_subscriptions issue_dependencies milestones
+  cross_shard_dependencies cross_shard_references cross_shard_entries
   timeline_entries comment_counts content_versions reactions attachments attachment_loose_files stopwatches tracked_times
   pulls reviews code_comments scheduled_merges merge_queues merge_queue_entries branch_protections tag_protections
   branch_tips commit_statuses repository_insights releases lfs_objects lfs_loose_files lfs_locks
-  pull_mirrors push_mirrors imports import_answers foreign_items`;
+  pull_mirrors push_mirrors imports import_answers foreign_items
+  packages package_versions package_files package_blobs package_properties package_registries package_usage
+  package_loose_files package_cleanup_rules package_uploads`;
 
 /** Tables that every database has, for the rows of what is in it: a change and its event are one batch. */
-const EACH =
-  "shard_copies owned_changes repository_remains events event_cursors hooks webhook_events hook_deliveries audit_events";
+const EACH = `
+  shard_copies owned_changes noted_accounts move_sides moving_repositories move_changes move_batches
+  repository_remains relayed_events events event_cursors hooks webhook_events hook_deliveries audit_events`;
 
 const names = (list: string): string[] => list.split(/\s+/).filter((name) => name !== "");
 

@@ -4,6 +4,7 @@ import { cron } from "./cron.ts";
 import { adminEmails } from "./emails.ts";
 import { userKeys } from "./keys.ts";
 import { adminRepositories } from "./repositories.ts";
+import { adminMoves } from "./moves.ts";
 import { adminShards } from "./shards.ts";
 import { secondFactors } from "./second-factors.ts";
 import { unadopted } from "./unadopted.ts";
@@ -19,6 +20,7 @@ export const adminRoutes = [
   adminEmails,
   cron,
   adminAudit,
+  adminMoves,
   adminShards,
   unadopted,
 ];

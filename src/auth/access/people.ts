@@ -28,20 +28,32 @@ import { isUnitOn } from "./unit-switches.ts";
  * @param repo   The repository's row, either as stored or as an edit is about to store it.
  */
 export function reaches(userId: SQL, repo: Repository, requirement: Requirement): SQL {
+  const reach = reachOf(repo, requirement);
+  return reach ? reachesBy(userId, repo, reach) : sql`0`;
+}
+
+/** What decides about the text of `reaches`, beside the ids of the repository and its owner. */
+export interface Reach extends ReadableBy {
+  readonly requirement: Requirement;
+}
+
+/** What a permission in a repository means there; undefined if nobody has it. */
+export function reachOf(repo: Repository, requirement: Requirement): Reach | undefined {
   const { unit, mode } = requirement;
-  if (unit !== undefined && !isUnitOn(repo, unit)) {
-    return mode === "read" ? reaches(userId, repo, { mode: "admin" }) : sql`0`;
-  }
   const isRead = mode === "read";
-  return reachesUnit(userId, repo, requirement, {
+  if (unit !== undefined && !isUnitOn(repo, unit)) {
+    return isRead ? { requirement: { mode: "admin" }, ...READABLE_BY_GRANTS } : undefined;
+  }
+  return {
+    requirement,
     isReadableByAnybody: isRead && repo.visibility !== "private",
     isReadableByMembers: isRead && !repo.isPrivate,
-  });
+  };
 }
 
 /** The rule of `reaches` for writing to a unit that is on, which does not depend on who may read the repository. */
 export const reachesToWrite = (userId: SQL, repo: RepositoryIds, unit: Unit): SQL =>
-  reachesUnit(userId, repo, { unit, mode: "write" }, READABLE_BY_GRANTS);
+  reachesBy(userId, repo, { requirement: { unit, mode: "write" }, ...READABLE_BY_GRANTS });
 
 /** Who may read a repository without a grant. */
 interface ReadableBy {
@@ -51,11 +63,11 @@ interface ReadableBy {
 
 const READABLE_BY_GRANTS: ReadableBy = { isReadableByAnybody: false, isReadableByMembers: false };
 
-function reachesUnit(
+/** The condition of `reaches`, which a prepared query can have: `reach` belongs to its shape. */
+export function reachesBy(
   userId: SQL,
   repo: RepositoryIds,
-  requirement: Requirement,
-  { isReadableByAnybody, isReadableByMembers }: ReadableBy,
+  { requirement, isReadableByAnybody, isReadableByMembers }: Reach,
 ): SQL {
   const isReader = isReadableByAnybody ? sql`not reader.is_restricted` : sql`0`;
   return sql`(

@@ -29,11 +29,11 @@ export const isCopiedRow = (table: CopiedTable): SQL =>
 
 /** Whether the shard gets the row: all rows, or those about repositories that it has. */
 export function isOfShard(copied: CopiedTable, shardId: number): SQL {
-  const { name: table, repository } = copied;
+  const { repository } = copied;
   if (repository === undefined) return isCopiedRow(copied);
   return sql`exists (
     select 1 from shard_repositories
-    where shard_id = ${shardId} and repo_id = ${sqlName(table)}.${sqlName(repository)}
+    where shard_id = ${shardId} and repo_id = ${columnOf(copied, repository)}
   )`;
 }
 

@@ -3,6 +3,7 @@ import { toSnakeCase } from "drizzle-orm/casing";
 
 import { ownedChanges, repositories } from "../schema/index.ts";
 import { SHARD_OWNED } from "./copied-tables.ts";
+import { sqlList, sqlName } from "./copy-sql.ts";
 
 /** The columns of a repository's row that its shard owns, with its id and their version, by the names of columns. */
 export type OwnedRow = Readonly<Record<string, string | number | null>> & {
@@ -11,7 +12,6 @@ export type OwnedRow = Readonly<Record<string, string | number | null>> & {
 };
 
 const COLUMNS = SHARD_OWNED.map(toSnakeCase);
-const name = (identifier: string): SQL => sql.identifier(identifier).getSQL();
 const value = (column: string): SQL => sql`changed.value ->> ${sql.raw(`'${column}'`)}`;
 
 /**
@@ -33,10 +33,7 @@ END`,
 
 /** Selects the owned columns of repositories that are noted in a shard, by id. */
 export const selectNoted = (after: number, limit: number): SQL => sql`
-  select r.id, r.owned_version, ${sql.join(
-    COLUMNS.map((column) => sql`r.${name(column)}`),
-    sql`, `,
-  )}
+  select r.id, r.owned_version, ${sqlList(COLUMNS.map((column) => sql`r.${sqlName(column)}`))}
   from ${ownedChanges}
   join ${repositories} r on r.id = ${ownedChanges.repoId}
   where ${ownedChanges.repoId} > ${after}
@@ -64,7 +61,7 @@ export const writeOwned = (rows: readonly OwnedRow[], shardId: number): SQL => s
         column === "updated_at"
           ? // It also changes here, and the later time wins.
             sql`updated_at = max(${repositories.updatedAt}, ${value(column)})`
-          : sql`${name(column)} = ${value(column)}`,
+          : sql`${sqlName(column)} = ${value(column)}`,
       ),
       sql`, `,
     )}

@@ -50,6 +50,11 @@ export const events = sqliteTable(
     consequenceProgress: text({ mode: "json" }).$type<ConsequenceProgress>(),
     /** Public URL of the service, for the URLs in payloads; "" if the configuration has one. */
     rootUrl: text().notNull().default(""),
+    /**
+     * In a shard, the id that an event of the first database has there; null for the shard's own events. In the shard it has
+     * an id of its own, so that it comes after what the shard had when it arrived.
+     */
+    originalId: integer(),
   },
   (table) => [
     index("events_repo").on(table.repoId, table.id),
@@ -81,6 +86,10 @@ export const events = sqliteTable(
     uniqueIndex("events_push")
       .on(sql`${table.payload} ->> 'pushId'`, sql`${table.payload} ->> 'part'`)
       .where(sql`${table.type} = 'repository.pushed'`),
+    // An event comes to a shard once.
+    uniqueIndex("events_original")
+      .on(table.originalId)
+      .where(sql`${table.originalId} is not null`),
   ],
 );
 export type EventRow = typeof events.$inferSelect;
@@ -89,12 +98,14 @@ export type EventRow = typeof events.$inferSelect;
 export type ConsequenceProgress = Record<string, unknown>;
 
 /**
- * Events that were recorded in the first database about repositories of shards, and that are not in these yet. Maintained by a
- * trigger, while there are shards: it takes over when an event is due, so that nothing is due in the first database.
+ * Events that were recorded in another database than that of their repository, and that are not in that one yet: in the first database
+ * about repositories of shards, in a shard about packages that are linked to a repository elsewhere. Maintained by triggers, while there are
+ * shards: they take over when an event is due, so that nothing is due where it was recorded.
  */
 export const relayedEvents = sqliteTable(
   "relayed_events",
   {
+    /** The number of the repository's database. */
     shardId: integer().notNull(),
     eventId: integer().notNull(),
     /** As in `events`. */

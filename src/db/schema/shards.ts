@@ -1,6 +1,8 @@
+import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 import { repositories } from "./repositories.ts";
+import { users } from "./accounts.ts";
 
 /** Databases besides the first, by the number in the names of their bindings. docs/sharding.md has the whole. */
 export const shards = sqliteTable("shards", {
@@ -87,6 +89,43 @@ export const ownedChanges = sqliteTable("owned_changes", {
     .primaryKey()
     .references(() => repositories.id, { onDelete: "cascade" }),
 });
+
+/**
+ * The shards that may have issues, reviews, times and events of an account, or that name it: lists over all repositories ask no others.
+ * Rows only come, from what the shards note.
+ */
+export const accountShards = sqliteTable(
+  "account_shards",
+  {
+    accountId: integer()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    shardId: integer()
+      .notNull()
+      .references(() => shards.id, { onDelete: "cascade" }),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.shardId] }),
+    index("account_shards_shard").on(table.shardId),
+  ],
+);
+
+/**
+ * In a shard, the accounts of which it has something, and whether the first database has been told. Kept by triggers. Accounts may
+ * be gone meanwhile.
+ */
+export const notedAccounts = sqliteTable(
+  "noted_accounts",
+  {
+    accountId: integer().primaryKey(),
+    isCopied: integer({ mode: "boolean" }).notNull().default(false),
+  },
+  (table) => [
+    index("noted_accounts_uncopied")
+      .on(table.accountId)
+      .where(sql`not ${table.isCopied}`),
+  ],
+);
 
 /**
  * What is still to be done in shards after changes of the first database. A row is written in the batch of its change, and removed

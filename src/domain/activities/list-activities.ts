@@ -26,6 +26,7 @@ import { isActorShown } from "../events/is-actor-shown.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { everywhere, listFromAll } from "../shards/list-from-all.ts";
 import { isOfThisDatabase } from "../shards/of-this-database.ts";
+import { findShardsOf, findShardsOfFeed } from "../shards/shards-of.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { isActivityPresent, subjectColumns, toActivitySubject } from "./activity-subject.ts";
 
@@ -65,7 +66,7 @@ const ofRepository = prepareAll((db, { id, ...page }: Params<FeedPage & { id: nu
 });
 
 /** Lists the activities in the repositories of an organization, latest first. */
-export const listOrganizationActivities = (
+export const listOrganizationActivities = async (
   ctx: Ctx,
   { id }: User,
   query: FeedQuery,
@@ -77,6 +78,7 @@ export const listOrganizationActivities = (
     async ({ db }, part) =>
       toListed(ctx, await db.batch(ofOrganization(db, { ...toPage(ctx, query, part), id }))),
     LATEST_FIRST,
+    await findShardsOf(ctx, id),
   );
 
 const ofOrganization = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
@@ -88,7 +90,7 @@ const ofOrganization = prepareAll((db, { id, ...page }: Params<FeedPage & { id: 
  * Lists the activities in the repositories that a team reaches, latest first. Callers check that the team
  * is visible.
  */
-export const listTeamActivities = (
+export const listTeamActivities = async (
   ctx: Ctx,
   id: number,
   query: FeedQuery,
@@ -100,6 +102,7 @@ export const listTeamActivities = (
     async ({ db }, part) =>
       toListed(ctx, await db.batch(ofTeam(db, { ...toPage(ctx, query, part), id }))),
     LATEST_FIRST,
+    await findShardsOf(ctx, organizationOfTeam(id)),
   );
 
 const ofTeam = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
@@ -134,6 +137,7 @@ export async function listUserActivities(
     async ({ db }, part) =>
       toListed(ctx, await db.batch(ofUser(db, { ...toPage(ctx, query, part), ...listed }))),
     LATEST_FIRST,
+    await findShardsOfFeed(ctx, user.id, watched ?? []),
   );
 }
 
@@ -235,7 +239,8 @@ export async function countContributions(
     since: ctx.now - HEATMAP_DAYS * DAY_MS,
     examinedMax,
   };
-  const parts = await Promise.all(everywhere(ctx).map(({ db }) => contributionsOf(db, wanted)));
+  const places = everywhere(ctx, await findShardsOf(ctx, user.id));
+  const parts = await Promise.all(places.map(({ db }) => contributionsOf(db, wanted)));
   return parts.length === 1 ? parts.flat() : addUp(parts.flat());
 }
 

@@ -5,7 +5,7 @@ import { sweepAudit } from "../audit/sweep-audit.ts";
 import { removeLooseAttachments } from "../attachments/remove-loose-attachments.ts";
 import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
-import { relayEvents } from "../events/relay-events.ts";
+import { passOnEvents } from "../events/pass-on-events.ts";
 import { sweepEvents } from "../events/sweep-events.ts";
 import { maintainDeleted } from "../git/maintain-deleted.ts";
 import { sendDueImports } from "../imports/send-due-imports.ts";
@@ -17,6 +17,7 @@ import { cleanUpPackages } from "../package-cleanup/run-cleanup.ts";
 import { removeLooseBlobs } from "../packages/remove-loose-blobs.ts";
 import { sweepImages } from "../images/sweep-images.ts";
 import { purgeGrants } from "../oauth/purge-grants.ts";
+import { runMoves } from "../moves/run-moves.ts";
 import { runDueQueues } from "../pulls/merge/queue/run-due-queues.ts";
 import { compareCopies } from "../shards/compare-copies.ts";
 import { copyFromShards } from "../shards/copy-from-shards.ts";
@@ -34,7 +35,7 @@ export interface CronTask {
   readonly name: string;
   /** One of the cron triggers in wrangler.toml. */
   readonly schedule: string;
-  /** Whether it is about each database, with a run for each, or about the first one, as what is of accounts and packages. */
+  /** Whether it is about each database, with a run for each, or about the first one, as what is of accounts. */
   readonly isOfEach?: true;
   /** @param ctx `db` is the database that the run is about. */
   readonly run: (ctx: Ctx) => Promise<unknown>;
@@ -46,7 +47,7 @@ const EVERY_TEN_MINUTES = "*/10 * * * *";
 /** All tasks of the schedule, in the order in which administrators see them. */
 export const CRON_TASKS: readonly CronTask[] = [
   { name: "requeue_webhooks", schedule: EVERY_MINUTE, isOfEach: true, run: requeueDue },
-  { name: "relay_events", schedule: EVERY_MINUTE, run: relayEvents },
+  { name: "relay_events", schedule: EVERY_MINUTE, isOfEach: true, run: passOnEvents },
   { name: "forward_events", schedule: EVERY_MINUTE, isOfEach: true, run: forwardEvents },
   { name: "send_mails", schedule: EVERY_MINUTE, run: sendAllDueMails },
   { name: "advance_merge_queues", schedule: EVERY_MINUTE, isOfEach: true, run: runDueQueues },
@@ -63,9 +64,14 @@ export const CRON_TASKS: readonly CronTask[] = [
     isOfEach: true,
     run: removeLooseAttachments,
   },
-  { name: "delete_unused_packages", schedule: EVERY_TEN_MINUTES, run: removeLooseBlobs },
-  { name: "cleanup_packages", schedule: EVERY_TEN_MINUTES, run: cleanUpPackages },
-  { name: "delete_unused_images", schedule: EVERY_TEN_MINUTES, run: sweepImages },
+  {
+    name: "delete_unused_packages",
+    schedule: EVERY_TEN_MINUTES,
+    isOfEach: true,
+    run: removeLooseBlobs,
+  },
+  { name: "cleanup_packages", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: cleanUpPackages },
+  { name: "delete_unused_images", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: sweepImages },
   { name: "delete_old_actions", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: sweepEvents },
   {
     name: "cleanup_hook_task_table",
@@ -81,6 +87,7 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "compare_copies", schedule: EVERY_TEN_MINUTES, run: compareCopies },
   { name: "copy_from_shards", schedule: EVERY_MINUTE, run: copyFromShards },
   { name: "measure_shards", schedule: EVERY_TEN_MINUTES, run: measureShards },
+  { name: "move_repositories", schedule: EVERY_MINUTE, run: runMoves },
   { name: "run_shard_tasks", schedule: EVERY_MINUTE, run: runShardTasks },
   { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: sweepAudit },
 ];

@@ -23,11 +23,11 @@ import {
 } from "../../db/schema/index.ts";
 
 /**
- * The statements that take an account out of some of what it did: its posts and releases stay without an author, and its
- * reactions, booked times and roles go, and so do uses of an organization's labels. The foreign keys would do the same, all
- * at once.
+ * The statements that take an account out of some of what it did: its posts, releases and versions of packages stay without an
+ * author, and its reactions, booked times and roles go, and so do uses of an organization's labels. The foreign keys would do
+ * the same, all at once.
  *
- * @param db A database with own data of repositories.
+ * @param db A database with own data of repositories and accounts.
  * @param limit Rows that each statement changes, at most.
  */
 export function releaseSomePosts(db: Database, accountId: number, limit: number) {
@@ -75,19 +75,19 @@ export function releaseSomePosts(db: Database, accountId: number, limit: number)
       .update(issueDependencies)
       .set({ creatorId: null })
       .where(some(sql`${issueDependencies}`, isAccount(issueDependencies.creatorId))),
-    ...DELETED.map(([table, isOne]) => db.delete(table).where(some(sql`${table}`, isOne))),
-  ] as const;
-}
-
-/** Like `releaseSomePosts`, for what the first database has of it: versions of packages, notifications and mails. */
-export function releaseSomeInDirectory(db: Database, accountId: number, limit: number) {
-  const some = someOf(limit);
-  const isAccount = isColumnOf(accountId);
-  return [
     db
       .update(packageVersions)
       .set({ creatorId: null })
       .where(some(sql`${packageVersions}`, isAccount(packageVersions.creatorId))),
+    ...DELETED.map(([table, isOne]) => db.delete(table).where(some(sql`${table}`, isOne))),
+  ] as const;
+}
+
+/** Like `releaseSomePosts`, for what the first database has of it: notifications and mails. */
+export function releaseSomeInDirectory(db: Database, accountId: number, limit: number) {
+  const some = someOf(limit);
+  const isAccount = isColumnOf(accountId);
+  return [
     db.delete(notifications).where(some(sql`${notifications}`, isAccount(notifications.userId))),
     db.delete(mails).where(some(sql`${mails}`, isAccount(mails.userId))),
   ] as const;

@@ -1,14 +1,18 @@
-import { eq, inArray, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
-import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
 import { toCallerSql } from "../../auth/caller-sql.ts";
-import { type Principal, principalOf, type PrincipalSql } from "../../auth/principal.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
-import { type Params, prepareAll } from "../../db/prepared.ts";
-import { issueDependencies, issues, repositories } from "../../db/schema/index.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
+import {
+  crossShardDependencies,
+  issueDependencies,
+  issues,
+  repositories,
+} from "../../db/schema/index.ts";
 import { selectTotal } from "../../db/select-total.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
@@ -17,6 +21,8 @@ import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../iss
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { requireDependenciesOn } from "./dependency.ts";
+import { isIssueAllowed } from "./issue-allowed.ts";
+import { listBlockersAcrossShards, listWaitingInAllShards } from "./list-across-shards.ts";
 
 /**
  * Lists the issues and pull requests for which one waits: those of its own repository first, then by repository, the
@@ -50,22 +56,26 @@ export async function listWaiting(
   return { items: items.filter((item) => item !== undefined), total };
 }
 
-/** The condition, on the issues and repositories of a query, that the caller may see the issue. */
-const isIssueAllowed = (principal: PrincipalSql): SQL => sql`case
-  when ${issues.isPull} then ${isRepositoryAllowed(principal, { unit: "pulls", mode: "read" })}
-  else ${isRepositoryAllowed(principal, { unit: "issues", mode: "read" })}
-end`;
-
 async function listLinked(
-  { db, actor }: Ctx,
+  ctx: Ctx,
   repo: RepositoryContext,
   number: number,
   side: Side,
   { size, offset }: Slice,
 ): Promise<Listed<IssueContext | undefined>> {
+  const { db, actor } = ctx;
+  if (side === "waiting" && ctx.openShards().size > 0) {
+    const [subject] = await subjectNumbered(db, { repoId: repo.row.id, number });
+    if (!subject || !isIssueVisible(repo, subject)) throw notFound("issue does not exist");
+    return listWaitingInAllShards(ctx, subject, { size, offset });
+  }
   const list = { repoId: repo.row.id, number, principal: principalOf(actor), size, offset };
-  const [[subject], rows, repoRows, [counted]] = await db.batch(linkedPage(db, list, side));
+  const [[subject], rows, repoRows, [counted], [elsewhere] = []] = await db.batch([
+    ...linkedPage(db, list, side),
+    ...(ctx.openShards().size > 0 ? [blockedElsewhere(db, { repoId: repo.row.id, number })] : []),
+  ]);
   if (!subject || !isIssueVisible(repo, subject)) throw notFound("issue does not exist");
+  if (elsewhere) return listBlockersAcrossShards(ctx, elsewhere, { size, offset });
   const repos = new Map(
     repoRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)] as const),
   );
@@ -76,6 +86,29 @@ async function listLinked(
   });
   return { items, total: counted?.total ?? 0 };
 }
+
+const subjectNumbered = prepare((db, p: Params<{ repoId: number; number: number }>) =>
+  db
+    .select({ id: issues.id, repoId: issues.repoId, isPull: issues.isPull })
+    .from(issues)
+    .where(isNumbered(p.repoId, p.number)),
+);
+
+/** Selects an issue if it waits for some of other databases. */
+const blockedElsewhere = prepare((db, p: Params<{ repoId: number; number: number }>) =>
+  db
+    .select({ id: issues.id, repoId: issues.repoId })
+    .from(issues)
+    .where(
+      and(
+        isNumbered(p.repoId, p.number),
+        sql`exists (
+          select 1 from ${crossShardDependencies} far
+          where far.issue_id = ${issues.id} and far.is_checked
+        )`,
+      ),
+    ),
+);
 
 /** Whether the issues are listed for which one waits, or those that wait for it. */
 type Side = "blockers" | "waiting";

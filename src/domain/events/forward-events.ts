@@ -1,11 +1,11 @@
-import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../context.ts";
-import { columnsOf, type Database } from "../../db/db.ts";
+import { columnsOf } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { eventCursors, events, repositories, users, type User } from "../../db/schema/index.ts";
-import { IDS_PER_SHARD } from "../shards/set-up-shard.ts";
+import { isPassedOn } from "./is-passed-on.ts";
 import { type ForwardedEvent, toForwardedEvent } from "../../shapes/events/forwarded-event.ts";
 
 /** Limits of one batch sent to a queue. */
@@ -22,9 +22,6 @@ const CURSOR = "forwarding";
 export const isForwardingCursor = eq(eventCursors.name, CURSOR);
 const newest = sql`coalesce(max(${events.id}), 0)`;
 
-/** Less than the ids of a shard's own events, and more than those from the first database. */
-const firstIdOf = ({ shard }: Database): SQL => sql`${shard * IDS_PER_SHARD}`;
-
 /**
  * Forwards all events recorded since the last run to the operator's queue, if one is configured.
  *
@@ -40,9 +37,9 @@ const firstIdOf = ({ shard }: Database): SQL => sql`${shard * IDS_PER_SHARD}`;
 export async function forwardEvents(ctx: Ctx): Promise<void> {
   if (!ctx.eventQueues.isForwarding) return;
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const { lastId, waiting } = await readWaiting(ctx);
-    if (waiting.length === 0) return;
-    const isAccepted = await forwardAll(ctx, lastId, waiting);
+    const read = await readWaiting(ctx);
+    if (read.end === undefined) return;
+    const isAccepted = await forwardAll(ctx, read.lastId, read.waiting, read.end);
     // The schedule retries.
     if (!isAccepted) return;
   }
@@ -52,26 +49,36 @@ export async function forwardEvents(ctx: Ctx): Promise<void> {
 /** An event as a message, with its size in bytes. */
 type Waiting = ReturnType<typeof toForwardedEvent>;
 
-/** @returns False if the queue refuses a batch. */
+/**
+ * @param end The last event that was read, which may be one that is not sent from here.
+ * @returns False if the queue refuses a batch.
+ */
 async function forwardAll(
   ctx: Ctx,
   firstId: number,
   waiting: readonly Waiting[],
+  end: number,
 ): Promise<boolean> {
   let lastId = firstId;
   for (const batch of batchesOf(waiting)) {
     if (!(await ctx.eventQueues.forward(batch))) return false;
     const nextId = batch.at(-1)?.id ?? lastId;
-    const advanced = await ctx.db
-      .update(eventCursors)
-      .set({ lastId: nextId })
-      .where(and(isForwardingCursor, eq(eventCursors.lastId, lastId)))
-      .returning();
     // A concurrent run sent this batch as well: read the events behind its cursor.
-    if (advanced.length === 0) return true;
+    if (!(await advance(ctx, lastId, nextId))) return true;
     lastId = nextId;
   }
+  if (lastId < end) await advance(ctx, lastId, end);
   return true;
+}
+
+/** @returns False if the cursor is not there any more. */
+async function advance({ db }: Ctx, lastId: number, nextId: number): Promise<boolean> {
+  const advanced = await db
+    .update(eventCursors)
+    .set({ lastId: nextId })
+    .where(and(isForwardingCursor, eq(eventCursors.lastId, lastId)))
+    .returning();
+  return advanced.length > 0;
 }
 
 /** Splits messages into batches that a queue accepts. */
@@ -97,7 +104,7 @@ async function readWaiting({ db, config }: Ctx) {
     insertSelect(
       db,
       eventCursors,
-      { name: CURSOR, lastId: db.shard === 0 ? newest : sql`max(${newest}, ${firstIdOf(db)})` },
+      { name: CURSOR, lastId: newest },
       sql`from ${events} where true`,
     ).onConflictDoNothing(),
     db.select().from(eventCursors).where(isForwardingCursor),
@@ -117,11 +124,18 @@ async function readWaiting({ db, config }: Ctx) {
       .leftJoin(users, eq(users.id, events.actorId))
       .leftJoin(owners, eq(owners.id, events.ownerId))
       .leftJoin(repositories, eq(repositories.id, events.repoId))
-      .where(gt(events.id, sql`(select last_id from ${eventCursors} where ${isForwardingCursor})`))
+      .where(
+        and(
+          gt(events.id, sql`(select last_id from ${eventCursors} where ${isForwardingCursor})`),
+          db.shard === 0 ? undefined : sql`not ${isPassedOn}`,
+        ),
+      )
       .orderBy(asc(events.id))
       .limit(MESSAGES_MAX),
   ]);
-  const waiting = rows.map(({ event, actor, owner, repoId, repoName, repoOwner }) => {
+  // What came from the first database is sent there.
+  const own = rows.filter(({ event }) => event.originalId === null);
+  const waiting = own.map(({ event, actor, owner, repoId, repoName, repoOwner }) => {
     const viewer = {
       userId: undefined,
       isSiteAdmin: true,
@@ -131,7 +145,7 @@ async function readWaiting({ db, config }: Ctx) {
     const repo = repoId === null ? undefined : { id: repoId, name: repoName, owner: repoOwner };
     return toForwardedEvent({ event, actor: joinedUser(actor), repo }, joinedUser(owner), viewer);
   });
-  return { lastId: cursor?.lastId ?? 0, waiting };
+  return { lastId: cursor?.lastId ?? 0, waiting, end: rows.at(-1)?.event.id };
 }
 
 /** A joined account; all its columns are null if no row matched. */

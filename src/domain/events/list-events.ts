@@ -6,7 +6,6 @@ import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, type Database, flagColumn } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { events, repositories, users, type User } from "../../db/schema/index.ts";
-import type { EventEntry } from "../../shapes/events/event.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Membership } from "../accounts/find-account.ts";
 import {
@@ -15,20 +14,11 @@ import {
   isAccountEventVisible,
   isEventVisible,
 } from "./event-visibility.ts";
+import { everywhere } from "../shards/list-from-all.ts";
+import { IDS_PER_SHARD } from "../shards/set-up-shard.ts";
 import { isActorShown } from "./is-actor-shown.ts";
-
-/** The requested part of a stream. */
-export interface Cursor {
-  /** Only events after this one; 0 for all. */
-  readonly after: number;
-  readonly size: number;
-}
-
-export interface EventSlice {
-  readonly items: EventEntry[];
-  /** The cursor of the next page. */
-  readonly next: number;
-}
+import { isPassedOn } from "./is-passed-on.ts";
+import { type Cursor, type EventSlice, mergeParts, type StreamPart } from "./merge-parts.ts";
 
 /** Rows examined for one page, including events that the caller may not see. */
 const EXAMINED_MAX = 1000;
@@ -39,11 +29,10 @@ export async function listRepositoryEvents(
   repo: RepositoryContext,
   cursor: Cursor,
 ): Promise<EventSlice> {
+  const { db } = ctx;
   const listed = { repoId: repo.row.id, administers: isAllowed(repo, { mode: "admin" }) };
-  return toSlice(
-    cursor,
-    await ctx.db.batch(eventsOfRepository(ctx.db, { ...toPage(ctx, cursor), ...listed })),
-  );
+  const page = { ...toPage(ctx, cursor, db), ...listed, isAmongMany: false };
+  return mergeParts([toPart(db, page, await db.batch(eventsOfRepository(db, page)))], cursor.size);
 }
 
 const eventsOfRepository = prepareAll(
@@ -68,9 +57,8 @@ export async function listOrganizationEvents(
     isInside: isMember && !isNarrowed(ctx),
     ownsAll: isOwner && !isNarrowed(ctx),
   };
-  return toSlice(
-    cursor,
-    await ctx.db.batch(eventsOfOrganization(ctx.db, { ...toPage(ctx, cursor), ...listed })),
+  return listEverywhere(ctx, cursor, (db, page) =>
+    db.batch(eventsOfOrganization(db, { ...page, ...listed })),
   );
 }
 
@@ -98,9 +86,8 @@ const eventsOfOrganization = prepareAll((db, p: Params<OrganizationPage>) => {
 /** Lists the events of the caller's account and repositories, oldest first. */
 export async function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<EventSlice> {
   const listed = { userId: user.id, isUnrestricted: !isNarrowed(ctx) };
-  return toSlice(
-    cursor,
-    await ctx.db.batch(eventsOfUser(ctx.db, { ...toPage(ctx, cursor), ...listed })),
+  return listEverywhere(ctx, cursor, (db, page) =>
+    db.batch(eventsOfUser(db, { ...page, ...listed })),
   );
 }
 
@@ -151,16 +138,46 @@ const isRepositoryEventListed = (reader: Params<EventReader>, administers: boole
     administers ? undefined : sql`not ${isAdministrative}`,
   );
 
+/** Whether no other database lists an event in the stream of an account. */
+const isRecordedHere = sql`(${events.originalId} is null and not ${isPassedOn})`;
+
 /** Who reads which part of a stream, as arguments of its queries. */
-interface EventPage extends Cursor {
+interface EventPage {
   readonly reader: EventReader;
+  readonly after: number;
+  readonly size: number;
+  /** Whether the stream has parts in other databases: then what came from the first one is listed there alone. */
+  readonly isAmongMany: boolean;
 }
 
-const toPage = ({ actor }: Ctx, { after, size }: Cursor): EventPage => ({
-  reader: eventReaderOf(actor),
-  after,
+const toPage = (ctx: Ctx, { after, size }: Cursor, { shard }: Database): EventPage => ({
+  reader: eventReaderOf(ctx.actor),
+  after: after.get(shard) ?? 0,
   size,
+  isAmongMany: ctx.openShards().size > 0,
 });
+
+/**
+ * Lists a stream that has a part in each database.
+ *
+ * Cost: one round trip, to all databases at once.
+ */
+async function listEverywhere(
+  ctx: Ctx,
+  cursor: Cursor,
+  read: (db: Database, page: EventPage) => Promise<Rows>,
+): Promise<EventSlice> {
+  const parts = await Promise.all(
+    everywhere(ctx).map(async ({ db }) => {
+      const page = toPage(ctx, cursor, db);
+      // Events with ids of another database are of a repository that came from there, where they are listed.
+      const start = db.shard * IDS_PER_SHARD;
+      const own = { ...page, after: Math.max(page.after, start) };
+      return toPart(db, own, await read(db, own));
+    }),
+  );
+  return mergeParts(parts, cursor.size);
+}
 
 /**
  * Selects a page of a stream, in the order of the events' ids, and the last id that was examined.
@@ -174,10 +191,11 @@ const toPage = ({ actor }: Ctx, { after, size }: Cursor): EventPage => ({
  */
 function selectEvents(
   db: Database,
-  { reader, after, size }: Params<EventPage>,
+  { reader, after, size, isAmongMany }: Params<EventPage>,
   isIn: SQL,
   isListed: SQL,
 ) {
+  const examinedCount = { count: sql<number>`count(*)`.as("examined_count") };
   const examined = sql`(
     select ${events.id} as id
     from ${events}
@@ -202,20 +220,26 @@ function selectEvents(
       .innerJoin(examined, sql`looked.id = ${events.id}`)
       .leftJoin(repositories, eq(repositories.id, events.repoId))
       .leftJoin(users, eq(users.id, events.actorId))
-      .where(isListed)
+      .where(allOf(isAmongMany ? isRecordedHere : undefined, isListed))
       .orderBy(asc(events.id))
       .limit(size),
-    db.select({ id: sql<number | null>`max(looked.id)`.as("last_id") }).from(examined),
+    db
+      .select({
+        id: sql<number | null>`max(looked.id)`.as("last_id"),
+        ...(isAmongMany && examinedCount),
+      })
+      .from(examined),
   ] as const;
 }
 
 type Statements = ReturnType<typeof selectEvents>;
+type Rows = readonly [
+  Awaited<Statements[0]>,
+  readonly { readonly id: number | null; readonly count?: number | undefined }[],
+];
 
-/** The page of the rows of `selectEvents`. */
-function toSlice(
-  { after, size }: Cursor,
-  [rows, [last]]: readonly [Awaited<Statements[0]>, Awaited<Statements[1]>],
-): EventSlice {
+/** The page of one database, of the rows of `selectEvents`. */
+function toPart({ shard }: Database, { after, size }: EventPage, [rows, [last]]: Rows): StreamPart {
   const items = rows.map(({ event, actor, isActorShown: isShown, ...repo }) => ({
     event,
     actor: isShown ? actor : undefined,
@@ -225,5 +249,11 @@ function toSlice(
         : { id: repo.repoId, name: repo.repoName, owner: repo.repoOwner },
   }));
   const lastListed = items.length === size ? items.at(-1)?.event.id : undefined;
-  return { items, next: lastListed ?? last?.id ?? after };
+  return {
+    shard,
+    items,
+    after,
+    end: lastListed ?? last?.id ?? after,
+    areMore: last?.count === EXAMINED_MAX,
+  };
 }

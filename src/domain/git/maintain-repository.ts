@@ -10,14 +10,15 @@ import type { OutboxEntry, RepositoryLocation, Work } from "../../storage/reposi
 import type { StoredRepository } from "../../storage/storage.ts";
 import { inRepositoryDb } from "../shards/in-database.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
+import { findForks } from "./find-forks.ts";
 import { findUnneeded } from "./find-unneeded.ts";
 import { listPushedCommits, type PushOrigin } from "./list-pushed-commits.ts";
 import { recordPush } from "./record-push.ts";
 
 /**
  * Does a repository's pending maintenance: records events of pushes that are still in the outbox, merges
- * packs, and deletes unneeded packs and the uploads of aborted pushes. For a deleted repository, or a fork
- * whose creation failed, it deletes everything.
+ * packs, forgets forks that were never created, and deletes unneeded packs and the uploads of aborted pushes. For a deleted
+ * repository it deletes everything, once its forks have taken over.
  *
  * Safe to run at any time, repeatedly and concurrently: each step is marked as done only after it completed, and
  * is idempotent.
@@ -79,8 +80,10 @@ async function removeFiles(
   ctx: Ctx,
   location: RepositoryLocation,
   stored: StoredRepository,
-  { version, outbox, uploadIds, retired, inquiry }: Work,
+  work: Work,
 ): Promise<boolean> {
+  const { version, outbox, uploadIds, retired, inquiry } = work;
+  const forks = await findForks(ctx, location, work);
   await stored.deleteUploads(uploadIds);
   const found = await findUnneeded(ctx, location, retired, inquiry);
   await stored.deletePacks(found.unneeded);
@@ -90,6 +93,7 @@ async function removeFiles(
     pushIds: outbox.map(({ pushId }) => pushId),
     uploadIds,
     retiredNames: found.decided,
+    ...forks,
     inquiry: found.inquiry,
     policy: { graceMs, intervalMs },
   });

@@ -1,6 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { branchTips, repositories, type Repository } from "../../db/schema/index.ts";
 import type { Event } from "../../events/event.ts";
 import { recordAll } from "../../events/record.ts";
@@ -70,16 +71,14 @@ export async function recordPush(
     ...(remoteOrigin === "mirror" && { isMirror: true as const }),
   } as const;
   const setRow = (isTold: boolean) =>
-    db
-      .update(repositories)
-      .set({
-        isEmpty: !hasRefs,
-        sizeBytes: packBytes,
-        ...(head !== null && { defaultBranch: branchName(head) }),
-        // What the service does for pull requests is nobody's activity.
-        ...(isTold && { updatedAt: sql`max(${repositories.updatedAt}, ${at})` }),
-      })
-      .where(eq(repositories.id, repo.id));
+    setPushedRow(db, {
+      repoId: repo.id,
+      isEmpty: !hasRefs,
+      sizeBytes: packBytes,
+      defaultBranch: head === null ? undefined : branchName(head),
+      // What the service does for pull requests is nobody's activity.
+      at: isTold ? at : undefined,
+    });
 
   let part = 0;
   let logId = firstLogId;
@@ -89,7 +88,7 @@ export async function recordPush(
   const flush = async (rest: readonly Statement[] = []): Promise<void> => {
     await db.batch([
       setRow(pending.length > 0),
-      setTips(db, repo.id, tips),
+      setTips(db, { repoId: repo.id, tips: JSON.stringify(tips) }),
       recordAll(origin, pending),
       ...rest,
     ]);
@@ -132,14 +131,42 @@ const branchName = (ref: string): string =>
 /** A branch, its value or null, and the reflog id of the update. */
 type Tip = readonly [branch: string, oid: string | null, logId: number];
 
-/** Stores the new values of the branches that pull requests have, unless a later value is stored already. */
-const setTips = (db: Ctx["db"], repoId: number, tips: readonly Tip[]) =>
+/** What a push changes of a repository's row. */
+interface PushedRow {
+  readonly repoId: number;
+  readonly isEmpty: boolean;
+  readonly sizeBytes: number;
+  /** Undefined to keep it. */
+  readonly defaultBranch: string | undefined;
+  /** When it was used, in Unix milliseconds; undefined if it is nobody's activity. */
+  readonly at: number | undefined;
+}
+
+const setPushedRow = prepare((db, p: Params<PushedRow>) =>
+  db
+    .update(repositories)
+    .set({
+      isEmpty: p.isEmpty,
+      sizeBytes: p.sizeBytes,
+      ...(p.defaultBranch && { defaultBranch: p.defaultBranch }),
+      ...(p.at && { updatedAt: sql`max(${repositories.updatedAt}, ${p.at})` }),
+    })
+    .where(eq(repositories.id, p.repoId)),
+);
+
+/**
+ * Stores the new values of the branches that pull requests have, unless a later value is stored already.
+ *
+ * @param tips JSON of a list of {@link Tip}.
+ */
+const setTips = prepare((db, { repoId, tips }: Params<{ repoId: number; tips: string }>) =>
   db
     .update(branchTips)
     .set({ oid: sql`pushed.value ->> 1`, logId: sql`pushed.value ->> 2` })
-    .from(sql`json_each(${JSON.stringify(tips)}) pushed`)
+    .from(sql`json_each(${tips}) pushed`)
     .where(
       sql`${branchTips.repoId} = ${repoId}
         and ${branchTips.branch} = pushed.value ->> 0
         and ${branchTips.logId} < pushed.value ->> 2`,
-    );
+    ),
+);

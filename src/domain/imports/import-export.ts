@@ -9,6 +9,8 @@ import { ExportArchive } from "../exports/export-archive.ts";
 import { refuseNarrowToken } from "../repos/create-repository.ts";
 import { type CreationContext, unitsOfProject } from "../repos/insert-repository.ts";
 import { checkRepositoryName } from "../repos/repository-name.ts";
+import { chooseShard } from "../shards/choose-shard.ts";
+import { inDatabase } from "../shards/in-database.ts";
 import { beginImport } from "./begin-import.ts";
 import { findAuthors } from "./find-authors.ts";
 import { findImportOwner, requireMigrations } from "./find-import-owner.ts";
@@ -48,12 +50,15 @@ export async function importExport(
       throw error;
     },
   );
-  const file = await storeLooseFile(ctx, pieces, ctx.config.importMaxBytes);
+  // The file is noted where its import will be.
+  const shard = await chooseShard(ctx);
+  const own = inDatabase(ctx, shard);
+  const file = await storeLooseFile(own, pieces, ctx.config.importMaxBytes);
   try {
-    return await importFile(ctx, creation, wanted, authors, file);
+    return await importFile(ctx, { ...creation, shard }, wanted, authors, file);
   } catch (error) {
     // After any other error it is unknown whether an import refers to the file: then its note expires.
-    if (error instanceof Failure) dropLooseFile(ctx, file.uuid);
+    if (error instanceof Failure) dropLooseFile(own, file.uuid);
     throw error;
   }
 }
@@ -78,7 +83,7 @@ async function checkRequest(ctx: Ctx, creator: User, wanted: NewExportImport) {
 
 async function importFile(
   ctx: Ctx,
-  creation: CreationContext,
+  { shard, ...creation }: CreationContext & { readonly shard: number },
   wanted: NewExportImport,
   authors: Record<string, number>,
   { uuid, sizeBytes }: LooseFile,
@@ -93,6 +98,7 @@ async function importFile(
     ctx,
     creation,
     {
+      shard,
       name,
       description: project.description,
       isPrivate,

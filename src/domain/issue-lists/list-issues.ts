@@ -60,7 +60,7 @@ export async function listIssues(
   const people = [...(filter?.people ?? []), ...requiredPeople];
   const names = [...new Set(requiredPeople.map(({ name }) => name.toLowerCase()))];
   const [rows, [counted], known] = await ctx.db.batch([
-    ...selectList(ctx.db, repo, filter && { ...filter, people }, slice),
+    ...selectList(ctx, repo, filter && { ...filter, people }, slice),
     knownUsers(ctx.db, { principal: principalOf(ctx.actor), names }),
   ]);
   const missing = names.find((name) => !known.some((each) => each.name === name));
@@ -81,7 +81,7 @@ const knownUsers = prepare(
 
 /** The statements of a list: its page and its total. Those of a filter that names nothing are prepared. */
 function selectList(
-  db: Database,
+  { db, openShards }: Ctx,
   repo: RepositoryContext,
   filter: IssueFilter | undefined,
   slice: Slice,
@@ -92,7 +92,8 @@ function selectList(
     const { isPull, isClosed, sort } = visible;
     return plainList(db, scope, { isPull, isClosed, sort });
   }
-  return toStatements(db, listStatements(scope, visible));
+  const isAmongMany = openShards().size > 0;
+  return toStatements(db, listStatements({ ...scope, isAmongMany }, visible));
 }
 
 /** What the statements of a list take of a repository and of the page. */
@@ -104,6 +105,8 @@ export interface ListScope {
   readonly countMax: number;
   readonly size: number;
   readonly offset: number;
+  /** For a filter with words: whether repositories' own data is in several databases. */
+  readonly isAmongMany?: boolean;
 }
 
 /** The scope of a list of the kinds and states of a filter. */
@@ -196,7 +199,7 @@ function statementsOf(
   const slice = { size, offset };
   const args = new Arguments();
   const tables = namedTables(args, filter, { repoId, ownerId });
-  if (hasText(filter)) return textStatements(args, repoId, filter, order, slice, tables);
+  if (hasText(filter)) return textStatements(args, scope, filter, order, tables);
   const sources = sourcesOf(args, filter, repoId, order);
   const head = sql`with ${sql.join([args.table(), ...tables, choiceTable(sources)], sql`, `)}`;
   const range = isUpdatedIn(filter);
@@ -268,14 +271,16 @@ function totalOf(row: Repository, { isPull, isClosed }: Partial<KindsAndStates>)
 /** The statements for a filter with words: the newest issues that have them, or the oldest, in the order of the list. */
 function textStatements(
   args: Arguments,
-  repoId: number | SQL,
+  { repoId, size, offset, isAmongMany = false }: ListScope | Params<ListScope>,
   filter: IssueFilter,
   order: ListOrder,
-  { size, offset }: { size: number | SQL; offset: number | SQL },
   tables: readonly SQL[],
 ): Statements {
-  const isOldest = order.isByAge && !order.isDescending;
-  const matching = matchingIssueIds(searchTextOf(filter), { scope: scopeOf(repoId), isOldest });
+  const matching = matchingIssueIds(searchTextOf(filter), {
+    scope: scopeOf(repoId),
+    isOldest: order.isByAge && !order.isDescending,
+    isAmongMany,
+  });
   const columns = { isPull: sql`${issues.isPull}`, isClosed: sql`${issues.isClosed}` };
   // The documents come in the order of issues, and the outer loop keeps it.
   const found = sql`

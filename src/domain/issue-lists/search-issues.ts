@@ -17,7 +17,8 @@ import { type IssueFilter, NAMES_NOTHING, type PersonRole } from "./issue-query.
 import { isEmpty } from "./list-issues.ts";
 import { isIssueBefore, orderOf, termsOf } from "./orders.ts";
 import { ownerIdOf, type SearchScope, teamIdOf } from "./search-scope.ts";
-import { FOUND_MAX, searchStatements } from "./search-statements.ts";
+import { FOUND_MAX, NAMED_KINDS, type NamedKind, searchStatements } from "./search-statements.ts";
+import { findShardsOfSearch } from "./search-shards.ts";
 import { hasText, searchTextOf } from "./text-match.ts";
 
 /** A search over all repositories that the caller sees. */
@@ -48,22 +49,35 @@ export async function searchIssues(
 ): Promise<Listed<IssueContext>> {
   const { filter, priorityRepoId } = search;
   const sort = filter?.sort ?? "newest";
-  return listFromAll(ctx, slice, (part, partSlice) => searchIn(part, search, partSlice), {
-    isBefore: ({ row: one }, { row: other }) => {
-      const [isFirst, isOtherFirst] = [one, other].map(({ repoId }) => repoId === priorityRepoId);
-      return isFirst === isOtherFirst ? isIssueBefore(sort, one, other) : isFirst === true;
+  return listFromAll(
+    ctx,
+    slice,
+    (part, partSlice) => searchIn(part, search, partSlice),
+    {
+      isBefore: ({ row: one }, { row: other }) => {
+        const [isFirst, isOtherFirst] = [one, other].map(({ repoId }) => repoId === priorityRepoId);
+        return isFirst === isOtherFirst ? isIssueBefore(sort, one, other) : isFirst === true;
+      },
+      isPart,
     },
-  });
+    await findShardsOfSearch(ctx, search),
+  );
 }
+
+/** What one database finds. */
+interface Found extends Listed<IssueContext> {
+  /** The names of the filter of which the caller sees any there. */
+  readonly known: readonly NamedKind[];
+}
+
+/** A name that one database knows is known: where it is not, no issue has it, and the names were ignored. */
+const isPart = ({ known }: Found, all: readonly Found[]): boolean =>
+  all.every((other) => other.known.every((kind) => known.includes(kind)));
 
 const NO_SCOPE: SearchScope<string> = { owner: undefined, team: undefined };
 
 /** Searches in one database. */
-async function searchIn(
-  ctx: Ctx,
-  search: IssueSearch,
-  slice: Slice,
-): Promise<Listed<IssueContext>> {
+async function searchIn(ctx: Ctx, search: IssueSearch, slice: Slice): Promise<Found> {
   const { actor } = ctx;
   const [rows, repos, [counted]] = await ctx.db.batch(selectFound(ctx, search, slice));
   // The first database has all accounts.
@@ -81,11 +95,12 @@ async function searchIn(
       return repo ? [toIssueContext(repo, row)] : [];
     }),
     total: counted?.total ?? 0,
+    known: NAMED_KINDS.filter((kind) => counted?.[kind]),
   };
 }
 
 /** The statements of a search. Those for kinds, states, words and one user are prepared. */
-function selectFound({ db, actor }: Ctx, search: IssueSearch, slice: Slice) {
+function selectFound({ db, actor, openShards }: Ctx, search: IssueSearch, slice: Slice) {
   const { filter, priorityRepoId } = search;
   const scope = {
     owner: search.scope.owner?.toLowerCase(),
@@ -93,7 +108,8 @@ function selectFound({ db, actor }: Ctx, search: IssueSearch, slice: Slice) {
   };
   const text = filter && hasText(filter) ? searchTextOf(filter) : undefined;
   const reach = reachOf(filter, slice);
-  const asked = { principal: principalOf(actor), scope, priorityRepoId, text, reach };
+  const isAmongMany = openShards().size > 0;
+  const asked = { principal: principalOf(actor), scope, priorityRepoId, text, reach, isAmongMany };
   const shape = filter && shapeOf(filter);
   const { name = "" } = filter?.people[0] ?? {};
   if (!shape || typeof name !== "string") return toStatements(db, asked, filter);
@@ -108,6 +124,8 @@ interface Asked {
   /** The words, as `searchTextOf` returns them. */
   readonly text: string | undefined;
   readonly reach: Reach;
+  /** Whether repositories' own data is in several databases. */
+  readonly isAmongMany: boolean;
 }
 
 /** The page of a search, and how many issues are found and counted for it. */
@@ -169,7 +187,7 @@ const foundOfShape = prepareAll(
 /** @param filter Undefined if nothing can match; its words are those of `asked`. */
 function toStatements(
   db: Database,
-  { principal, scope, priorityRepoId, text, reach }: Asked | Params<Asked>,
+  { principal, scope, priorityRepoId, text, reach, isAmongMany }: Asked | Params<Asked>,
   filter: IssueFilter | undefined,
 ) {
   const order = orderOf(filter?.sort ?? "newest");
@@ -178,7 +196,8 @@ function toStatements(
   if (priorityRepoId !== undefined) {
     terms.unshift(sql`(${issues.repoId} = ${integer(priorityRepoId)}) desc`);
   }
-  const statements = filter && searchStatements(principal, { filter, text, scope, priorityRepoId });
+  const wanted = { text, scope, priorityRepoId, isAmongMany };
+  const statements = filter && searchStatements(principal, { ...wanted, filter });
   const found = statements?.find({ all: reach.found, byWords: reach.foundByWords });
   const ids: SQL = found
     ? sql`
@@ -191,6 +210,8 @@ function toStatements(
   const { owner, team } = scope;
   const column = <T>(value: SQL | undefined, name: string) =>
     qualified<T>(value ?? sql`null`).as(name);
+  const isKnown = (kind: NamedKind) =>
+    column<number | null>(isAmongMany ? statements?.isKnown(kind) : undefined, `knows_${kind}`);
   return [
     selectIssues(db)
       .where(sql`${issues.id} in (${ids})`)
@@ -209,6 +230,8 @@ function toStatements(
           owner === undefined || team === undefined ? undefined : teamIdOf(principal, owner, team),
           "team_id",
         ),
+        labels: isKnown("labels"),
+        milestones: isKnown("milestones"),
       })
       .from(sql`(select 1)`),
   ] as const;

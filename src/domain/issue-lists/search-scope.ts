@@ -61,6 +61,13 @@ const grantedIds = (principal: PrincipalSql): SQL | undefined =>
     ? withIntegers(grantedRepositoryIds(principal))
     : undefined;
 
+/**
+ * Selects the ids of all repositories in which a search can find something: of its scope, or of the grants of a caller who sees nothing
+ * else; undefined for more than those.
+ */
+export const reachedIds = (principal: PrincipalSql, scope: SearchScope): SQL | undefined =>
+  scopeIds(principal, scope) ?? (seesSome(principal) ? undefined : grantedIds(principal));
+
 /** Whether a caller sees any repository without a grant. */
 export const seesSome = (principal: PrincipalSql): boolean =>
   visibilitiesWithoutGrant(principal).length > 0;

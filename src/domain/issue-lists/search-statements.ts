@@ -38,7 +38,13 @@ export interface SearchStatements {
   readonly find: (max: SearchMax) => SQL;
   /** Counts the issues that are found. */
   readonly count: (max: SearchMax) => SQL;
+  /** Whether the caller sees a label of the filter's names here, or a milestone; undefined for a filter without. */
+  readonly isKnown: (kind: NamedKind) => SQL | undefined;
 }
+
+/** Kinds of names that a filter ignores where the caller sees none of them. */
+export const NAMED_KINDS = ["labels", "milestones"] as const;
+export type NamedKind = (typeof NAMED_KINDS)[number];
 
 /** How many issues a statement finds at most: values, or parameters of a prepared statement. */
 interface SearchMax {
@@ -55,11 +61,13 @@ export interface WantedIssues {
   readonly scope: SearchScope;
   /** A repository whose first issues are found in any case. */
   readonly priorityRepoId: number | SQL | undefined;
+  /** Whether repositories' own data is in several databases. */
+  readonly isAmongMany: boolean;
 }
 
 export function searchStatements(
   principal: PrincipalSql,
-  { filter, text, scope, priorityRepoId }: WantedIssues,
+  { filter, text, scope, priorityRepoId, isAmongMany }: WantedIssues,
 ): SearchStatements {
   const args = new Arguments();
   const searched = searchedOf(principal, scope);
@@ -88,6 +96,7 @@ export function searchStatements(
       ...(searched.isScoped ? [sql`${issues.repoId} in (select id from searched)`] : []),
     ],
     isOldest: filter.sort === "oldest",
+    isAmongMany,
   };
   const isPlain = text === undefined && common.length === 0 && known.length === 0;
   // Whether it is a list of all issues of its repositories, apart from labels and the like.
@@ -117,6 +126,10 @@ export function searchStatements(
       const select = sql`select count(*) from (${found(max)})`;
       return sql`(${statement(select)})`;
     },
+    isKnown: (kind) =>
+      filter[kind].length > 0
+        ? sql`(${statement(sql`select is_known from ${sql.raw(`known_${kind}`)}`)})`
+        : undefined,
   };
 }
 
@@ -127,12 +140,12 @@ function* mainIds(
   searched: Searched,
   { all: max, byWords }: SearchMax,
 ): Generator<SQL> {
-  const { principal, filter, isOldest } = search;
+  const { principal, filter, isOldest, isAmongMany } = search;
   const [person] = filter.people;
   const isEverywhere = !searched.isScoped && seesSome(principal);
   if (text !== undefined) {
     const matching = (scope: SQL | undefined) =>
-      seenOf(search, matchingIssueIds(text, { scope, isOldest }), byWords);
+      seenOf(search, matchingIssueIds(text, { scope, isOldest, isAmongMany }), byWords);
     if (isEverywhere) yield matching(undefined);
     if (searched.table) yield matching(scopeOfSome(sql`select id from searched`));
   } else if (person) {

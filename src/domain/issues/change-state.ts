@@ -2,22 +2,24 @@ import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
-import { hasOpenBlockers } from "../../db/open-blockers.ts";
 import { issues, pulls } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { Oid } from "../../git/oid.ts";
 import { notFound, precondition } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
+import { mustWait, whenBlockersAllow } from "../blockers/open-blockers.ts";
 import { eventSubject } from "./event-subject.ts";
 import { type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
 import { stopStatements } from "./stop-stopwatch.ts";
 import { unscheduleStatements } from "./unschedule-merge.ts";
 
-/** What caused a change of state. */
+/** What caused a change of state, and what is known of its condition. */
 interface StateCause {
   /** The commit whose message did it; "" for none. */
   readonly commitOid?: Oid | "";
+  /** Issues of other databases that were found closed: these do not keep the issue open. */
+  readonly closedElsewhere?: readonly number[];
 }
 
 /**
@@ -32,17 +34,19 @@ export async function changeState(
   isClosed: boolean,
   cause: StateCause = {},
 ): Promise<IssueContext> {
-  try {
-    const results = await ctx.db.batch([
-      ...stateStatements(ctx, issue, isClosed, cause),
-      selectIssues(ctx.db).where(eq(issues.id, issue.row.id)),
-    ]);
-    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
-    if (!row) throw notFound("issue does not exist");
-    return toIssueContext(issue.repo, row);
-  } catch (error) {
-    throw asOpenBlockers(error);
-  }
+  return whenBlockersAllow(ctx, issue.row.id, async (closedElsewhere) => {
+    try {
+      const results = await ctx.db.batch([
+        ...stateStatements(ctx, issue, isClosed, { ...cause, closedElsewhere }),
+        selectIssues(ctx.db).where(eq(issues.id, issue.row.id)),
+      ]);
+      const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+      if (!row) throw notFound("issue does not exist");
+      return toIssueContext(issue.repo, row);
+    } catch (error) {
+      throw asOpenBlockers(error);
+    }
+  });
 }
 
 /**
@@ -54,12 +58,12 @@ export function stateStatements(
   ctx: Ctx,
   issue: IssueContext,
   isClosed: boolean,
-  { commitOid = "" }: StateCause = {},
+  { commitOid = "", closedElsewhere }: StateCause = {},
 ) {
   const { id: issueId, repoId } = issue.row;
   const kind = isClosed ? "close" : "reopen";
   const isBlocked = issue.repo.row.issueSettings.enableIssueDependencies
-    ? hasOpenBlockers(sql`${issueId}`)
+    ? mustWait(ctx, issueId, closedElsewhere)
     : sql`false`;
   const change = [
     ctx.db

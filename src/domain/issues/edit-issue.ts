@@ -14,6 +14,7 @@ import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { deadlineStatements } from "./change-deadline.ts";
 import { estimateStatements } from "./change-estimate.ts";
 import { asWrongMilestone, milestoneStatements } from "./change-milestone.ts";
+import { whenBlockersAllow } from "../blockers/open-blockers.ts";
 import { asOpenBlockers, stateStatements } from "./change-state.ts";
 import { hasDraftTitle } from "./draft-title.ts";
 import { eventSubject } from "./event-subject.ts";
@@ -72,18 +73,27 @@ export async function editIssue(
     findIssue(ctx, repo, number),
     findPossibleAssignees(ctx, repo, posterId, wanted.assignees ?? []),
   ]);
-  const statements = editStatements(ctx, issue, wanted, possible);
-  try {
-    const results = await ctx.db.batch([
-      ...statements,
-      selectIssues(ctx.db).where(eq(issues.id, issue.row.id)),
-    ]);
-    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
-    if (!row) throw notFound("issue does not exist");
-    return toIssueContext(issue.repo, row);
-  } catch (error) {
-    throw asEditRefusal(error);
-  }
+  return whenBlockersAllow(ctx, issue.row.id, async (closedElsewhere) => {
+    const statements = editStatements(ctx, issue, wanted, { possible, closedElsewhere });
+    try {
+      const results = await ctx.db.batch([
+        ...statements,
+        selectIssues(ctx.db).where(eq(issues.id, issue.row.id)),
+      ]);
+      const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+      if (!row) throw notFound("issue does not exist");
+      return toIssueContext(issue.repo, row);
+    } catch (error) {
+      throw asEditRefusal(error);
+    }
+  });
+}
+
+/** What an edit needs to know besides the issue. */
+interface EditFacts {
+  readonly possible: readonly PossibleAssignee[];
+  /** As in `mustWait`. */
+  readonly closedElsewhere: readonly number[];
 }
 
 /**
@@ -95,7 +105,7 @@ export function editStatements(
   ctx: Ctx,
   issue: IssueContext,
   wanted: IssueEdit,
-  possible: readonly PossibleAssignee[],
+  { possible, closedElsewhere }: EditFacts,
 ) {
   requireIssueEdit(ctx, issue);
   if (wanted.isClosed !== undefined && isMerged(issue)) {
@@ -105,7 +115,9 @@ export function editStatements(
     requireUnblocked(ctx, issue),
     ...textStatements(ctx, issue, wanted),
     ...(isIssueWritable(issue) ? writerStatements(ctx, issue, wanted, possible) : []),
-    ...(wanted.isClosed === undefined ? [] : stateStatements(ctx, issue, wanted.isClosed)),
+    ...(wanted.isClosed === undefined
+      ? []
+      : stateStatements(ctx, issue, wanted.isClosed, { closedElsewhere })),
   ] as const;
 }
 

@@ -17,6 +17,7 @@ import {
 } from "../../db/schema/index.ts";
 import type { Consequence } from "../../events/consequence.ts";
 import { REQUIREMENT_OF } from "./notification-filter.ts";
+import { isLaterEvent, TOLD_AGAIN } from "./told-again.ts";
 
 /** Watchers whom one step tells. */
 const TOLD_AT_ONCE = 500;
@@ -113,16 +114,8 @@ async function tell(
   ).onConflictDoUpdate({
     target: [notifications.userId, notifications.releaseId],
     targetWhere: sql`release_id is not null`,
-    set: {
-      // A pinned notification stays pinned.
-      status: sql`case ${notifications.status}
-        when 'read' then 'unread'
-        else ${notifications.status}
-      end`,
-      eventId: sql`excluded.event_id`,
-      updatedAt: sql`excluded.updated_at`,
-    },
-    setWhere: sql`${notifications.eventId} < excluded.event_id`,
+    set: TOLD_AGAIN,
+    setWhere: isLaterEvent,
   });
   const [[last]] = await directory.batch([
     directory

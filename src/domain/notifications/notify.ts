@@ -1,23 +1,17 @@
-import { and, eq, or, sql } from "drizzle-orm";
+import { and, eq, or } from "drizzle-orm";
 
+import { reachOf } from "../../auth/access/people.ts";
 import type { Ctx } from "../../context.ts";
 import { batchBoth } from "../../db/batch-both.ts";
 import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
-import { insertSelect } from "../../db/insert-select.ts";
-import {
-  type DequeueReason,
-  issues,
-  mails,
-  notifications,
-  repositories,
-  reviews,
-  users,
-} from "../../db/schema/index.ts";
+import { type DequeueReason, issues, repositories, reviews } from "../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
+import { unitOf } from "../issues/find-issue.ts";
 import { isMailOn } from "../mail/queue-mail.ts";
 import { findReferences } from "../references/find-references.ts";
-import { type AudiencePart, participantsOf, REASON } from "./participants.ts";
-import { isTold, selectConcerned, type Audience } from "./recipients.ts";
+import { type AudiencePart, participantsOf } from "./participants.ts";
+import { type Audience, toValues } from "./recipients.ts";
+import { tellConcerned } from "./tell-concerned.ts";
 import { selectToldTexts } from "./told-texts.ts";
 
 type EventType = RecordedEvent["event"]["type"];
@@ -181,97 +175,27 @@ function findMentions(texts: readonly string[]): Audience["mentioned"] {
  * Tells a part of the audience.
  *
  * A notification knows the last event that it tells of: one that was told already, or of which a later one was, changes
- * nothing when it is told again. The mails come first, for those who are not told yet.
+ * nothing when it is told again.
  *
  * All of it is one batch of the first database.
  *
  * @returns The last user of this part; undefined if no part follows.
  */
 async function tell(
-  ctx: Ctx,
+  { directory, config, mailer, now }: Ctx,
   { id: eventId }: RecordedEvent,
   { audience, entryId }: Found,
   audiencePart: AudiencePart,
 ): Promise<number | undefined> {
-  const { directory, config, mailer, now } = ctx;
-  const { issue, doerId } = audience;
-  const concerned = selectConcerned(audience, audiencePart);
-  const isToldNow = isTold(audience);
-  const queueMails = insertSelect(
-    directory,
-    mails,
-    {
-      userId: sql`concerned.user_id`,
-      address: "",
-      sealedContent: "",
-      repoId: issue.repoId,
-      issueId: issue.id,
-      eventId,
-      reason: sql`case concerned.reason
-        when ${REASON.mention} then 'mention'
-        when ${REASON.reviewRequest} then 'review_request'
-        when ${REASON.assign} then 'assign'
-        else 'subscribed'
-      end`,
-      dueAt: now,
-      createdAt: now,
-    },
-    sql`
-      from (${concerned}) concerned
-      join ${users} on ${users.id} = concerned.user_id
-      where ${isToldNow}
-        and (${users.emailNotifications} in ('enabled', 'andyourown')
-          or ${users.emailNotifications} = 'onmention' and concerned.reason > ${REASON.subscribed})
-        and (${users.id} <> ${doerId} or ${users.emailNotifications} = 'andyourown')
-        and not exists (
-          select 1
-          from ${notifications}
-          where ${notifications.userId} = concerned.user_id
-            and ${notifications.issueId} = ${issue.id}
-            and ${notifications.eventId} >= ${eventId}
-        )`,
-  ).onConflictDoNothing();
-  const upsert = insertSelect(
-    directory,
-    notifications,
-    {
-      userId: sql`concerned.user_id`,
-      repoId: issue.repoId,
-      subject: issue.isPull ? "pull" : "issue",
-      issueId: issue.id,
-      status: "unread",
-      entryId,
-      eventId,
-      createdAt: now,
-      updatedAt: now,
-    },
-    sql`
-      from (${concerned}) concerned
-      where concerned.user_id <> ${doerId} and ${isToldNow}`,
-  ).onConflictDoUpdate({
-    target: [notifications.userId, notifications.issueId],
-    targetWhere: sql`issue_id is not null`,
-    set: {
-      // A pinned notification stays pinned.
-      status: sql`case ${notifications.status}
-        when 'read' then 'unread'
-        else ${notifications.status}
-      end`,
-      entryId: sql`coalesce(excluded.entry_id, ${notifications.entryId})`,
-      eventId: sql`excluded.event_id`,
-      updatedAt: sql`excluded.updated_at`,
-    },
-    setWhere: sql`${notifications.eventId} < excluded.event_id`,
-  });
-  const part = directory
-    .select({
-      lastId: sql<number | null>`max(concerned.user_id)`.as("last_id"),
-      size: sql<number>`count(*)`.as("size"),
-    })
-    .from(sql`(${concerned}) concerned`);
-  const [[last]] = isMailOn(config)
-    ? await directory.batch([part, queueMails, upsert])
-    : await directory.batch([part, upsert]);
-  if (isMailOn(config)) mailer.noteQueued();
+  const { repo, issue } = audience;
+  const reach = reachOf(repo, { unit: unitOf(issue), mode: "read" });
+  if (!reach) return undefined;
+  const { id: issueId, isPull } = issue;
+  const isMailed = isMailOn(config);
+  const told = { part: audiencePart, issueId, isPull, eventId, entryId, isMailed, now };
+  const [[last]] = await directory.batch(
+    tellConcerned(directory, { audience: toValues(audience), ...told }, { reach }),
+  );
+  if (isMailed) mailer.noteQueued();
   return last?.size === audiencePart.size ? (last.lastId ?? undefined) : undefined;
 }

@@ -1,11 +1,11 @@
 import { sql, type SQL } from "drizzle-orm";
 
 import { isBlockedBy } from "../../auth/access/blocks.ts";
-import { mentionedUserIds, type MentionedNames } from "../../auth/access/mentioned-users.ts";
-import { reaches } from "../../auth/access/people.ts";
+import { type MentionedNames, mentionedUserIds } from "../../auth/access/mentioned-users.ts";
+import { type Reach, reachesBy } from "../../auth/access/people.ts";
 import { teamMemberIds } from "../../auth/access/teams.ts";
+import type { Params } from "../../db/prepared.ts";
 import { users, watches, type Issue, type Repository } from "../../db/schema/index.ts";
-import { unitOf } from "../issues/find-issue.ts";
 import { type AudiencePart, type Participant, REASON } from "./participants.ts";
 
 /** Whom an event of an issue concerns. */
@@ -26,6 +26,35 @@ export interface Audience {
   readonly asked?: { readonly userId: number | null; readonly teamId: number | null } | undefined;
 }
 
+/** An audience as values of a query. */
+export interface AudienceValues {
+  readonly repo: Pick<Repository, "id" | "ownerId">;
+  readonly doerId: number;
+  readonly isForAll: boolean;
+  readonly mentioned: { readonly users: readonly string[]; readonly teams: string };
+  /** JSON of users whom the event concerns: id, reason, and whether they unsubscribed. */
+  readonly named: string;
+  /** 0 for nobody. */
+  readonly askedUserId: number;
+  readonly askedTeamId: number;
+}
+
+export const toValues = (audience: Audience): AudienceValues => ({
+  repo: { id: audience.repo.id, ownerId: audience.repo.ownerId },
+  doerId: audience.doerId,
+  isForAll: audience.isForAll,
+  mentioned: {
+    users: audience.mentioned.users,
+    teams: JSON.stringify(audience.mentioned.teams),
+  },
+  named: JSON.stringify([
+    ...audience.participants.map((each) => [each.userId, each.reason, Number(each.isUnsubscribed)]),
+    ...audience.others.map((userId) => [userId, REASON.subscribed, 0]),
+  ]),
+  askedUserId: audience.asked?.userId ?? 0,
+  askedTeamId: audience.asked?.teamId ?? 0,
+});
+
 /**
  * Selects a part of those whom an event concerns, each once, whether or not they may be told: `user_id`, `reason` and
  * `is_unsubscribed`.
@@ -34,25 +63,22 @@ export interface Audience {
  *
  * @param audience With the same part of the participants.
  */
-export function selectConcerned(audience: Audience, { afterId, size }: AudiencePart): SQL {
-  const { repo, isForAll, participants, others, mentioned, asked } = audience;
-  const named = sql`
+export function selectConcerned(
+  { repo, isForAll, mentioned, named, askedUserId, askedTeamId }: Params<AudienceValues>,
+  { afterId, size }: Params<AudiencePart>,
+): SQL {
+  const byText = sql`
     select user_id, ${REASON.mention} as reason, 0 as is_unsubscribed
-    from (${mentionedUserIds(repo, mentioned)})
+    from (${mentionedUserIds(repo.ownerId, mentioned)})
     where user_id > ${afterId}`;
   const reviewers = sql`
     select ${users.id} as user_id, ${REASON.reviewRequest} as reason, 0 as is_unsubscribed
     from ${users}
-    where (${users.id} = ${asked?.userId ?? 0}
-        or ${users.id} in ${teamMemberIds(asked?.teamId ?? 0)})
+    where (${users.id} = ${askedUserId} or ${users.id} in ${teamMemberIds(askedTeamId)})
       and ${users.id} > ${afterId}`;
-  const rows = [
-    ...participants.map((each) => [each.userId, each.reason, Number(each.isUnsubscribed)]),
-    ...others.map((userId) => [userId, REASON.subscribed, 0]),
-  ];
   const given = sql`
     select value ->> 0 as user_id, value ->> 1 as reason, value ->> 2 as is_unsubscribed
-    from json_each(${JSON.stringify(rows)})
+    from json_each(${named})
     where value ->> 0 > ${afterId}`;
   const watchers = sql`
     select ${watches.userId} as user_id, ${REASON.subscribed} as reason, 0 as is_unsubscribed
@@ -60,7 +86,7 @@ export function selectConcerned(audience: Audience, { afterId, size }: AudienceP
     where ${watches.repoId} = ${repo.id} and ${watches.userId} > ${afterId}
     order by user_id
     limit ${size}`;
-  const sources = [named, reviewers, given, ...(isForAll ? [watchers] : [])];
+  const sources = [byText, reviewers, given, ...(isForAll ? [watchers] : [])];
   const all = sources.map((source) => sql`select * from (${source})`);
   return sql`
     select user_id, max(reason) as reason, max(is_unsubscribed) as is_unsubscribed
@@ -76,8 +102,10 @@ export function selectConcerned(audience: Audience, { afterId, size }: AudienceP
  * Who unsubscribed from the issue is told where they are named, as in Gitea. Nobody is told by somebody whom they block.
  *
  * SECURITY: nobody is told who may not read the issue, however they came among those concerned.
+ *
+ * @param reach Of those who may read the issue.
  */
-export function isTold({ repo, issue, doerId }: Audience): SQL {
+export function isTold({ repo, doerId }: Params<AudienceValues>, reach: Reach): SQL {
   const userId = sql`concerned.user_id`;
   return sql`exists (
       select 1
@@ -89,5 +117,5 @@ export function isTold({ repo, issue, doerId }: Audience): SQL {
     )
     and concerned.reason >= iif(concerned.is_unsubscribed, ${REASON.assign}, ${REASON.subscribed})
     and not ${isBlockedBy(sql`${doerId}`, userId)}
-    and ${reaches(userId, repo, { unit: unitOf(issue), mode: "read" })}`;
+    and ${reachesBy(userId, repo, reach)}`;
 }

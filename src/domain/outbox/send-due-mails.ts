@@ -4,6 +4,7 @@ import { z } from "zod";
 import { unseal } from "../../auth/seal.ts";
 import type { Ctx } from "../../context.ts";
 import { qualified } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { mails, repositories } from "../../db/schema/index.ts";
 import { log } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
@@ -33,18 +34,8 @@ const Content = z.object({ subject: z.string(), text: z.string() });
 export async function sendDueMails(ctx: Ctx): Promise<boolean> {
   const { directory: db, config, now } = ctx;
   if (!isMailOn(config)) return false;
-  const due = db
-    .select({ id: mails.id })
-    .from(mails)
-    .where(lte(mails.dueAt, now))
-    .orderBy(mails.dueAt)
-    .limit(SENT_MAX);
   // Of two calls at once, each sends what it leased.
-  const leased = await db
-    .update(mails)
-    .set({ dueAt: now + LEASE_MS, attempts: sql`${mails.attempts} + 1` })
-    .where(inArray(mails.id, due))
-    .returning({ ...getTableColumns(mails), shard: SHARD });
+  const leased = await leaseDue(db, { now });
   const waiting = [...leased];
   const sendWaiting = async (): Promise<void> => {
     for (let mail = waiting.shift(); mail; mail = waiting.shift()) await send(ctx, mail);
@@ -59,33 +50,50 @@ export async function sendAllDueMails(ctx: Ctx): Promise<void> {
   while (Date.now() - startedAt < RUN_MS && (await sendDueMails(ctx)));
 }
 
-type QueuedMailRow = typeof mails.$inferSelect & {
-  /** Where the own data of a notification's repository is; null for other mails. */
-  readonly shard: number | null;
-};
-
+/** Where the own data of a notification's repository is; null for other mails. */
 const SHARD = qualified<number | null>(sql`(
   select ${repositories.shard} from ${repositories} where ${repositories.id} = ${mails.repoId}
 )`);
 
+const leaseDue = prepare((db, { now }: Params<{ now: number }>) => {
+  const due = db
+    .select({ id: mails.id })
+    .from(mails)
+    .where(lte(mails.dueAt, now))
+    .orderBy(mails.dueAt)
+    .limit(SENT_MAX);
+  return db
+    .update(mails)
+    .set({ dueAt: sql`${now} + ${LEASE_MS}`, attempts: sql`${mails.attempts} + 1` })
+    .where(inArray(mails.id, due))
+    .returning({ ...getTableColumns(mails), shard: SHARD });
+});
+
+const deleteMail = prepare((db, { id }: Params<{ id: number }>) =>
+  db.delete(mails).where(eq(mails.id, id)),
+);
+
+type QueuedMailRow = typeof mails.$inferSelect & {
+  readonly shard: number | null;
+};
+
 async function send(ctx: Ctx, mail: QueuedMailRow): Promise<void> {
   const { directory: db, config, mailer, now } = ctx;
   const { id, attempts } = mail;
-  const isMail = eq(mails.id, id);
   try {
     const content = await writeMail(ctx, mail);
     if (content) await mailer.send({ from: config.mailFrom, ...content });
-    await db.delete(mails).where(isMail);
+    await deleteMail(db, { id });
   } catch (error) {
     // SECURITY: the error may contain the address, so only its kind is logged.
     const name = error instanceof Error ? error.name : typeof error;
     log("mail:failed", { id, attempts, error: name });
-    if (attempts >= ATTEMPTS_MAX) await db.delete(mails).where(isMail);
+    if (attempts >= ATTEMPTS_MAX) await deleteMail(db, { id });
     else
       await db
         .update(mails)
         .set({ dueAt: now + MINUTE_MS * 2.5 ** attempts })
-        .where(isMail);
+        .where(eq(mails.id, id));
   }
 }
 

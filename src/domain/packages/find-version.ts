@@ -28,6 +28,24 @@ const versionOfKey = prepare((db, p: Params<{ packageId: number; versionKey: str
     ),
 );
 
+/** Finds the version of a package that was published last. */
+export async function findNewestVersion(
+  { db }: Ctx,
+  { row }: PackageContext,
+): Promise<PackageVersion | undefined> {
+  const [found] = await newestVersion(db, { packageId: row.id });
+  return found;
+}
+
+const newestVersion = prepare((db, p: Params<{ packageId: number }>) =>
+  db
+    .select()
+    .from(packageVersions)
+    .where(and(eq(packageVersions.packageId, p.packageId), eq(packageVersions.isInternal, false)))
+    .orderBy(desc(packageVersions.id))
+    .limit(1),
+);
+
 /** All versions of a package that somebody sees, newest first. */
 export const listAllVersions = ({ db }: Ctx, { row }: PackageContext): Promise<PackageVersion[]> =>
   versionsOfPackage(db, { packageId: row.id }).execute();

@@ -6,6 +6,7 @@ import { hasOpenBlockers } from "../../db/open-blockers.ts";
 import { issues, reviews, type ReviewState } from "../../db/schema/index.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryRules } from "../../shapes/repos/repository-rules.ts";
+import { listOpenBlockers, selectFarBlockers } from "../blockers/open-blockers.ts";
 import { type LatestStatus, selectLatestStatuses } from "./judge-checks.ts";
 import { selectRules, toRules } from "./select-rules.ts";
 
@@ -21,14 +22,18 @@ export interface MergeFacts {
   readonly statuses: readonly LatestStatus[];
 }
 
-/** Loads what decides about a merge. Cost: one round trip to the database. */
+/**
+ * Loads what decides about a merge.
+ *
+ * Cost: one round trip to the database; where the pull request waits for issues of other databases alone, that of their states.
+ */
 export async function loadMergeFacts(
   ctx: Ctx,
   { repo, row, pull }: PullContext,
 ): Promise<MergeFacts> {
   const owner = { repoId: sql`${repo.row.id}`, ownerId: sql`${repo.row.ownerId}` };
   const isWaiting = repo.row.issueSettings.enableIssueDependencies;
-  const [rules, counted, statuses, blockers] = await ctx.db.batch([
+  const [rules, counted, statuses, blockers, far = []] = await ctx.db.batch([
     selectRules(ctx.db, owner, callerSql(ctx.actor)),
     ctx.db
       .select({
@@ -50,11 +55,12 @@ export async function loadMergeFacts(
       .select({ id: issues.id })
       .from(issues)
       .where(and(eq(issues.id, row.id), isWaiting ? hasOpenBlockers(sql`${row.id}`) : sql`false`)),
+    ...(isWaiting && ctx.openShards().size > 0 ? [selectFarBlockers(ctx, row.id)] : []),
   ]);
   return {
     rules: toRules(repo.row, rules),
     reviews: counted,
     statuses,
-    isBlocked: blockers.length > 0,
+    isBlocked: blockers.length > 0 || (await listOpenBlockers(ctx, far)).size > 0,
   };
 }

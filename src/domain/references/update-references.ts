@@ -3,31 +3,16 @@ import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import {
-  issues,
-  repositories,
-  timelineEntries,
-  users,
-  type Issue,
-  type RefAction,
-} from "../../db/schema/index.ts";
-import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { issues, repositories, timelineEntries, users } from "../../db/schema/index.ts";
 import { mayEditIssue } from "../issues/require-issue-access.ts";
 import type { ReferredIssue } from "./find-references.ts";
+import type { RefKind, ReferringText, Told, WantedReference } from "./referring-text.ts";
+import { updateFarReferences } from "./update-far-references.ts";
 import { findReferred } from "./find-referred.ts";
-
-/** An issue or pull request with the text of its title and body, or one of its comments. */
-export interface ReferringText {
-  /** With the permission of the caller. */
-  readonly repo: RepositoryContext;
-  readonly issue: Issue;
-  /** Undefined for the text of the issue itself. */
-  readonly commentId: number | undefined;
-}
 
 /**
  * Makes the timelines tell of exactly those references that a text has: adds those to issues that the caller may see, and
- * removes those that the text has no more. One that stays keeps its entry.
+ * removes those that the text has no more. One that stays keeps its entry. Those in other databases follow by `sendEntries`.
  *
  * Idempotent, also concurrently: the statement that adds an entry adds it once.
  */
@@ -37,23 +22,32 @@ export async function updateReferences(
   references: readonly ReferredIssue[],
 ): Promise<void> {
   const find = await findReferred(ctx, text.repo, references);
-  const wanted = new Map<number, { repoId: number; issueId: number; action: RefAction }>();
+  const wanted = new Map<number, WantedReference & { shard: number }>();
   for (const reference of references) {
     const referred = find(reference);
     if (!referred || referred.row.id === text.issue.id) continue;
-    const { repoId, id: issueId } = referred.row;
+    const { repoId, id: issueId, number } = referred.row;
+    const { shard } = referred.repo.row;
     // Only a pull request does something to the issues that it names, when it is merged.
     const isActing = text.issue.isPull && text.commentId === undefined && !referred.row.isPull;
     const action = isActing && mayEditIssue(ctx, referred) ? reference.action : "none";
     const before = wanted.get(issueId);
-    if (!before || before.action === "none") wanted.set(issueId, { repoId, issueId, action });
+    if (!before || before.action === "none")
+      wanted.set(issueId, { repoId, issueId, number, action, shard });
   }
-  const stale = (await listTold(ctx, text)).filter((told) => {
+  const isStale = (told: Told): boolean => {
     const now = wanted.get(told.issueId);
     return now ? now.action !== told.action : !isNamed(text, references, told);
-  });
-  if (stale.length === 0 && wanted.size === 0) return;
-  const inserted = insertEntries(ctx, text, [...wanted.values()]);
+  };
+  const isNear = ({ shard }: { shard: number }): boolean => shard === text.repo.row.shard;
+  const near = [...wanted.values()].filter(isNear);
+  if (ctx.openShards().size > 0) {
+    const far = [...wanted.values()].filter((each) => !isNear(each));
+    await updateFarReferences(ctx, text, kindOf(text), { wanted: far, isStale });
+  }
+  const stale = (await listTold(ctx, text)).filter(isStale);
+  if (stale.length === 0 && near.length === 0) return;
+  const inserted = insertEntries(ctx, text, near);
   if (stale.length === 0) {
     await inserted;
     return;
@@ -63,14 +57,6 @@ export async function updateReferences(
     ctx.db.delete(timelineEntries).where(inArray(timelineEntries.id, ids)),
     inserted,
   ]);
-}
-
-/** An entry that tells of a reference, with the present names of the issue to which it was made. */
-interface Told {
-  readonly issueId: number;
-  readonly number: number;
-  readonly owner: string;
-  readonly name: string;
 }
 
 /** Whether the text names the issue, also if the caller may not see it: then somebody else referred to it. */
@@ -115,8 +101,6 @@ const toldOfText = prepare((db, p: Params<TextId>, { kind }: { kind: RefKind }) 
     .where(isOfText(p, kind)),
 );
 
-type RefKind = "comment_ref" | "pull_ref" | "issue_ref";
-
 const kindOf = ({ issue, commentId }: ReferringText): RefKind => {
   if (commentId !== undefined) return "comment_ref";
   return issue.isPull ? "pull_ref" : "issue_ref";
@@ -135,7 +119,7 @@ const isOfText = (id: TextId | Params<TextId>, kind: RefKind): SQL | undefined =
 function insertEntries(
   { db, actor, now }: Ctx,
   text: ReferringText,
-  wanted: readonly { repoId: number; issueId: number; action: RefAction }[],
+  wanted: readonly WantedReference[],
 ) {
   const { issue, commentId } = text;
   const told = sql`(

@@ -21,6 +21,7 @@ import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-snapshot.ts";
 import { hideCopiesBefore } from "../shards/hide-copies.ts";
+import { inDirectory } from "../shards/in-directory.ts";
 import { type OwnedColumns, ownedColumns, withOwned } from "../shards/owned-columns.ts";
 import { findRelated } from "./find-related.ts";
 import { deleteOutsiderToggles } from "./outsider-toggles.ts";
@@ -99,7 +100,7 @@ export async function editRepository(
   const { isArchived, pullSettings, issueSettings, defaultBranch, ...columns } = edit;
   const isThis = eq(repositories.id, row.id);
   const isApart = ctx.db !== ctx.directory;
-  const inDirectory = { ...ctx, db: ctx.directory };
+  const first = inDirectory(ctx);
   const update = ctx.directory
     .update(repositories)
     .set({
@@ -117,28 +118,25 @@ export async function editRepository(
     .returning();
   try {
     // Before the update, so that the returned row has its changes, and the counters already reduced.
-    const before = [
-      ...deleteTogglesHidden(inDirectory, row, edit),
-      ...(isApart ? [] : more),
-    ] as const;
+    const before = [...deleteTogglesHidden(first, row, edit), ...(isApart ? [] : more)] as const;
     const change = (): Promise<unknown[]> =>
       ctx.directory.batch([
         ...before,
         update,
-        ...redirects(inDirectory, row, edit),
-        record(inDirectory, {
+        ...redirects(first, row, edit),
+        record(first, {
           type: "repository.edited",
           repoId: row.id,
           ownerId: owner.id,
           changed,
         }),
-        recordAudit(inDirectory, {
+        recordAudit(first, {
           kind: "repository.edited",
           repoId: row.id,
           ownerId: owner.id,
           details: { changed },
         }),
-        ...visibilityAndNameEvents(inDirectory, row, edit),
+        ...visibilityAndNameEvents(first, row, edit),
       ]);
     const results = edit.isPrivate
       ? await hideCopiesBefore(ctx.directory, ctx, { repoId: row.id, change })

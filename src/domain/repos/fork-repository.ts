@@ -8,6 +8,7 @@ import { lfsObjects, repositories, type User, type Visibility } from "../../db/s
 import { record } from "../../events/record.ts";
 import { conflict, Failure, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { newForkName } from "../../storage/object-names.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
 import { inDirectory } from "../shards/in-directory.ts";
@@ -20,8 +21,8 @@ const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
  * Forks a repository: creates another one with the same refs that shares the existing packs.
  *
  * Only the lists of refs, packs and large files are copied, so the time does not depend on the repository's
- * size. The fork's Durable Object is created first and its row last: a visible fork is complete, and an object
- * whose row was never written removes itself.
+ * size. The object of the source notes the fork first, and the fork's row is written last: a visible fork is complete. The
+ * fork's own object takes over from it when it is first used; a fork whose row was never written is forgotten.
  *
  * SECURITY: a fork must not be visible to more people than its parent: if its owner is more visible than the
  * parent, the fork is private.
@@ -46,10 +47,10 @@ export async function forkRepository(
   }
   refuseNarrowToken(ctx, row.visibility !== "public" || owner.visibility !== "public");
 
-  const location = { objectName: crypto.randomUUID(), networkName: row.networkName };
-  const stored = ctx.git.repository(location);
+  const location = { objectName: newForkName(row.objectName), networkName: row.networkName };
+  const stored = ctx.git.repository(row);
   // The refs of pull requests belong to the repository in which they were opened.
-  await ctx.git.repository(row).fork(location);
+  await stored.fork(location, ctx.now);
 
   const ownerRank = VISIBILITIES.indexOf(owner.visibility);
   const isLessVisible = sql`case visibility
@@ -109,7 +110,7 @@ export async function forkRepository(
     const refusal = toRefusal(error, source, owner);
     if (!refusal) throw error;
     // The row was certainly not written, so nothing refers to the object.
-    ctx.defer(stored.destroy());
+    ctx.defer(stored.cancelFork(location));
     if (refusal.kind === "not_found") await requireNotBlocked(ctx.db, isBlocked);
     throw refusal;
   }

@@ -3,7 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import { insertAdministrator } from "../../auth/access/memberships.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, isViolation } from "../../db/db.ts";
+import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
   OWNER_PERMISSION,
@@ -15,12 +15,13 @@ import {
   type User,
 } from "../../db/schema/index.ts";
 import type { record } from "../../events/record.ts";
-import { conflict } from "../../lib/failure.ts";
+import { conflict, moving } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { chooseShard } from "../shards/choose-shard.ts";
 import { copyNow } from "../shards/copy-now.ts";
+import { inDatabase } from "../shards/in-database.ts";
 import { copyDefaultHooks } from "./copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 import { limitReached, withinLimit } from "./repository-limit.ts";
@@ -108,7 +109,12 @@ export async function insertRepository(
   const lowerName = columns.name.toLowerCase();
   const isThis = and(eq(repositories.ownerId, owner.id), eq(repositories.lowerName, lowerName));
   const newId = sql<number>`(select ${repositories.id} from ${repositories} where ${isThis})`;
-  const { isPrivate } = columns;
+  const { isPrivate, parentId } = columns;
+  // A fork is where its parent is, which may move meanwhile.
+  const isWithParent = sql`${shard} = (
+    select p.shard from ${repositories} p where p.id = ${parentId}
+  )`;
+  const isFixed = parentId == null || ctx.openShards().size === 0;
 
   const insert = db
     .insert(repositories)
@@ -116,7 +122,7 @@ export async function insertRepository(
       // As in Gitea, a template's own actions do not run; those of repositories generated from it do.
       hasActions: !(columns.isTemplate ?? false),
       ...columns,
-      shard,
+      shard: isFixed ? shard : onlyWhile(isWithParent, shard),
       ownerId: isUnlimited ? owner.id : withinLimit(ctx, owner),
       // The values that the triggers would set: with them in the insert, the row is indexed only once.
       ownerLowerName: owner.lowerName,
@@ -152,7 +158,7 @@ export async function insertRepository(
             eq(repositoryRedirects.lowerName, lowerName),
           ),
         ),
-      ...(shard === 0 ? toAllOwn({ ...ctx, db: ctx.openShard(0) }, newId) : []),
+      ...(shard === 0 ? toAllOwn(inDatabase(ctx, 0), newId) : []),
       ...toMore(newId),
     ]);
     const repo = only(created);
@@ -164,6 +170,7 @@ export async function insertRepository(
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw conflict("The repository with the same name already exists.");
     }
+    if (isViolation(error, "NOT NULL", "repositories.shard")) throw moving();
     if (isViolation(error, "NOT NULL", "repositories.owner_id")) {
       throw limitReached(ctx, owner);
     }
@@ -174,11 +181,11 @@ export async function insertRepository(
 /** Writes the first own data of a new repository to its shard, after the copy of its row. */
 async function insertOwn(ctx: Ctx, repo: Repository, toOwn: ToOwn): Promise<void> {
   const { directory } = ctx;
-  const db = ctx.openShard(repo.shard);
+  const own = inDatabase(ctx, repo.shard);
   try {
     await copyNow(directory, ctx, [repo.shard]);
-    const [first, ...rest] = toOwn({ ...ctx, db }, sql<number>`${repo.id}`);
-    if (first) await db.batch([first, ...rest]);
+    const [first, ...rest] = toOwn(own, sql<number>`${repo.id}`);
+    if (first) await own.db.batch([first, ...rest]);
   } catch (error) {
     await directory.delete(repositories).where(eq(repositories.id, repo.id));
     throw error;

@@ -1,4 +1,4 @@
-import { eq, type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
@@ -31,8 +31,10 @@ export function addShardTasks(
   ];
 }
 
-/** The condition that a shard has own data of a repository. */
-export const isShardOf = ({ shard }: { readonly shard: number }): SQL => eq(shards.id, shard);
+/** The condition that a shard has own data of a repository, which may have moved since it was read. */
+export const isShardOf = ({ id }: { readonly id: number }): SQL => sql`${shards.id} = (
+  select ${repositories.shard} from ${repositories} where ${repositories.id} = ${id}
+)`;
 
 /** The condition that a shard has own data of an account's repositories. Cost: the account's repositories. */
 export const isShardOfOwner = (ownerId: number): SQL => sql`${shards.id} in (

@@ -28,7 +28,7 @@ const PAGES_MAX = 40;
  * @param pagesMax Pages of each shard.
  */
 export async function compareCopies(
-  { db: directory, openShards, now }: Ctx,
+  { directory, openShards, now }: Ctx,
   pagesMax = PAGES_MAX,
 ): Promise<void> {
   const databases = openShards();

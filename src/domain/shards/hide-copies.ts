@@ -12,12 +12,13 @@ import { copyNow } from "./copy-now.ts";
  * Makes the copies of a repository private, and then lets `change` make it private in the first database. If that fails, the copies
  * become again what the first database has.
  *
- * SECURITY: in the other order, a shard that does not answer would show the repository for as long.
+ * SECURITY: in the other order, a shard that does not answer would show the repository for as long. A shard that got a copy meanwhile, which may be
+ * public, is asked after it.
  *
- * Cost: nothing without shards; else one round trip of the first database and one of the shards that have a copy.
+ * Cost: nothing without shards; else two round trips of the first database and one of the shards that have a copy.
  *
  * @param directory The first database.
- * @throws Error if a shard does not answer; `change` is not called then.
+ * @throws Error if a shard does not answer; `change` is not called then, but for a shard that got a copy meanwhile.
  */
 export async function hideCopiesBefore<T>(
   directory: Database,
@@ -26,22 +27,32 @@ export async function hideCopiesBefore<T>(
 ): Promise<T> {
   const databases = ctx.openShards();
   if (databases.size === 0) return change();
-  const copies = await directory
-    .select({ shardId: shardRepositories.shardId })
-    .from(shardRepositories)
-    .where(eq(shardRepositories.repoId, repoId));
+  let ids = await shardsWithCopy(directory, repoId);
+  const hide = (shardIds: readonly number[]) =>
+    settled(shardIds.map((shardId) => hideCopy(databases.get(shardId), repoId)));
   try {
-    await settled(copies.map(({ shardId }) => hideCopy(databases.get(shardId), repoId)));
-    return await change();
+    await hide(ids);
+    const changed = await change();
+    const before = new Set(ids);
+    ids = await shardsWithCopy(directory, repoId);
+    await hide(ids.filter((id) => !before.has(id)));
+    return changed;
   } catch (error) {
     const key = JSON.stringify([repoId]);
-    const ids = copies.map(({ shardId }) => shardId);
     await Promise.allSettled(
       ids.map((id) => directory.run(insertChanges(copiedTable("repositories"), [key], id))),
     );
     await copyNow(directory, ctx, ids);
     throw error;
   }
+}
+
+async function shardsWithCopy(directory: Database, repoId: number): Promise<number[]> {
+  const copies = await directory
+    .select({ shardId: shardRepositories.shardId })
+    .from(shardRepositories)
+    .where(eq(shardRepositories.repoId, repoId));
+  return copies.map(({ shardId }) => shardId);
 }
 
 async function hideCopy(shard: Database | undefined, repoId: number): Promise<void> {

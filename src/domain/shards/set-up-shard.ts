@@ -1,9 +1,11 @@
 import { sql } from "drizzle-orm";
 
 import { COPIED_TABLES } from "../../db/copies/copied-tables.ts";
+import { NOTING_TRIGGERS } from "../../db/copies/noted-accounts.ts";
 import { REFUSALS } from "../../db/copies/refusals.ts";
 import { OWNED_CHANGES_TRIGGER } from "../../db/copies/owned-sql.ts";
 import type { Database } from "../../db/db.ts";
+import { OWNED_MOVES_TRIGGER } from "../../db/moves/move-triggers.ts";
 import { shardCopies } from "../../db/schema/index.ts";
 
 /** Triggers of copied tables that only shards have: their texts by name. */
@@ -45,7 +47,8 @@ export async function setUpShard(shard: Database, shardId: number): Promise<void
   const partial = JSON.stringify(
     COPIED_TABLES.filter(({ ownBy }) => ownBy !== undefined).map(({ name }) => name),
   );
-  const kept = JSON.stringify(KEPT_TRIGGERS);
+  const kept = JSON.stringify([...KEPT_TRIGGERS, OWNED_MOVES_TRIGGER]);
+  const noting = JSON.stringify([...NOTING_TRIGGERS.keys()]);
   const triggers = await shard.all<{ name: string; text: string }>(sql`
     select name, sql as text from sqlite_master
     where type = 'trigger'
@@ -55,11 +58,15 @@ export async function setUpShard(shard: Database, shardId: number): Promise<void
       and (
         tbl_name not in (select value from json_each(${partial}))
         or name glob tbl_name || '_copied_*' or name glob tbl_name || '_copy_*'
-      )`);
+      )
+    union all
+    select name, sql from sqlite_master
+    where type = 'trigger' and name in (select value from json_each(${noting}))`);
   const isMade = ({ name, text }: { name: string; text: string }) =>
-    MADE_TRIGGERS.get(name) === text;
+    text === (MADE_TRIGGERS.get(name) ?? NOTING_TRIGGERS.get(name)?.text);
   const present = new Set(triggers.filter(isMade).map(({ name }) => name));
   const missing = [...MADE_TRIGGERS].filter(([name]) => !present.has(name));
+  const unnoted = [...NOTING_TRIGGERS].filter(([name]) => !present.has(name));
   const [[state]] = await shard.batch([
     shard.select().from(shardCopies).limit(1),
     shard.textStatement(startSequences(shardId)),
@@ -69,6 +76,11 @@ export async function setUpShard(shard: Database, shardId: number): Promise<void
       .filter((trigger) => !isMade(trigger))
       .map(({ name }) => shard.textStatement(sql`drop trigger if exists ${sql.identifier(name)}`)),
     ...missing.map(([, text]) => shard.textStatement(sql.raw(ifMissing(text)))),
+    // Rows from before such a trigger are noted with it.
+    ...unnoted.flatMap(([, { text, fill }]) => [
+      shard.textStatement(sql.raw(ifMissing(text))),
+      shard.textStatement(fill),
+    ]),
   ]);
   if (!state) await shard.insert(shardCopies).values({ shardId, changeId: 0 });
   else if (state.shardId !== shardId) {

@@ -8,6 +8,7 @@ import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, repositories, stopwatches, users, type User } from "../../db/schema/index.ts";
 import type { StopWatchContext } from "../../shapes/issues/stop-watch.ts";
 import { listFromAll } from "../shards/list-from-all.ts";
+import { findShardsOf } from "../shards/shards-of.ts";
 import type { Listed, Slice } from "../slice.ts";
 
 /** Lists the running stopwatches of the caller on issues that the caller may still read, oldest first. */
@@ -25,6 +26,7 @@ export async function listStopwatches(
       return { items: rows, total: counted?.total ?? 0 };
     },
     { isBefore: (one, other) => one.startedAt < other.startedAt },
+    await findShardsOf(ctx, user.id),
   );
 }
 

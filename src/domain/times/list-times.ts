@@ -23,6 +23,7 @@ import {
 } from "../issues/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { listFromAll } from "../shards/list-from-all.ts";
+import { findShardsOf } from "../shards/shards-of.ts";
 import { selectTimeUser } from "./find-time-user.ts";
 import { isTrackerOn, requireTracker } from "./time-access.ts";
 import type { Listed, Slice } from "../slice.ts";
@@ -208,6 +209,7 @@ export async function listOwnTimes(
     slice,
     async ({ db }, part) => toListed(ctx, await db.batch(timesOfUser(db, { ...times, ...part }))),
     { isBefore: ({ row: one }, { row: other }) => one.createdAt < other.createdAt },
+    await findShardsOf(ctx, user.id),
   );
 }
 

@@ -62,7 +62,7 @@ cargo.get(API, async (c) => {
   const view = await enterRegistry(c, { ...ruleOf(c, "read"), type: "cargo" });
   const perPage = readNumber(c.req.query("per_page"), PAGE_SIZE, PAGE_SIZE_MAX);
   const page = readNumber(c.req.query("page"), 1, Number.MAX_SAFE_INTEGER / PAGE_SIZE_MAX);
-  const found = await searchCrates(view.ctx, view, c.req.query("q") ?? "", { page, perPage });
+  const found = await searchCrates(view, c.req.query("q") ?? "", { page, perPage });
   return c.json({ crates: found.crates, meta: { total: found.total } });
 });
 

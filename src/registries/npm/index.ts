@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Ctx } from "../../context.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import type { PackageContext, PackageOwner } from "../../domain/packages/find-package.ts";
+import { inDirectory } from "../../domain/shards/in-directory.ts";
 import { malformed, notFound, unauthenticated } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
@@ -20,7 +21,7 @@ import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { readJson } from "../read-upload.ts";
 import { failureRenderer, jsonDialect } from "../render-failure.ts";
 import { changePackage, changeTags, removeTag, unpublish } from "./change-package.ts";
-import { loadPackage, loadSummaries } from "./load-package.ts";
+import { findTagged, loadPackage, loadSummaries } from "./load-package.ts";
 import { logOut, parseLogin, tokenOfLogin } from "./login.ts";
 import type { Manifest } from "./manifest.ts";
 import { requireDistTag, requireNpmName, unscoped, versionKeyOf } from "./names.ts";
@@ -71,13 +72,13 @@ npm.put("/-/user/:user", async (c) => {
   const user = c.req.param("user").replace(/^org\.couchdb\.user:/, "");
   if (user !== credential.name) throw malformed("the login is of another user than the address");
   const { ctx } = await enterOwner(c, { mode: "read", credential });
-  const token = await tokenOfLogin(ctx, credential);
+  const token = await tokenOfLogin(inDirectory(ctx), credential);
   return c.json({ ok: true, id: `org.couchdb.user:${user}`, token }, 201);
 });
 
 npm.delete("/-/user/token/:token", async (c) => {
   const { ctx } = await enterOwner(c, { mode: "read" });
-  await logOut(ctx, c.req.param("token"));
+  await logOut(inDirectory(ctx), c.req.param("token"));
   return c.json({ ok: true });
 });
 
@@ -213,12 +214,11 @@ async function enterAsUser(c: RegistryContext) {
 const baseUrlOf = ({ rootUrl }: Ctx, { account }: PackageOwner): string =>
   `${rootUrl}/api/packages/${encodeURIComponent(account.name)}/npm`;
 
-async function findByVersionOrTag(ctx: Ctx, pkg: PackageContext, wanted: string) {
+function findByVersionOrTag(ctx: Ctx, pkg: PackageContext, wanted: string) {
   const versionKey = versionKeyOf(wanted);
-  if (versionKey !== undefined) return findVersion(ctx, pkg, versionKey);
-  const { tags } = await loadSummaries(ctx, pkg);
-  const tagged = Object.hasOwn(tags, wanted) ? versionKeyOf(tags[wanted] ?? "") : undefined;
-  return tagged === undefined ? undefined : findVersion(ctx, pkg, tagged);
+  return versionKey === undefined
+    ? findTagged(ctx, pkg, wanted)
+    : findVersion(ctx, pkg, versionKey);
 }
 
 async function tarball(c: RegistryContext): Promise<Response> {

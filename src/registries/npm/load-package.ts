@@ -2,11 +2,12 @@ import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import type { Database } from "../../db/db.ts";
-import { type Params, prepareAll } from "../../db/prepared.ts";
-import { packageProperties, packageVersions } from "../../db/schema/index.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
+import { packageProperties, packageVersions, type PackageVersion } from "../../db/schema/index.ts";
 import type { PackageContext } from "../../domain/packages/find-package.ts";
+import { findVersion } from "../../domain/packages/find-version.ts";
 import type { Manifest } from "./manifest.ts";
-import { LATEST } from "./names.ts";
+import { LATEST, versionKeyOf } from "./names.ts";
 import { ABBREVIATED, resolveTags, type StoredPackage, type StoredTag } from "./packument.ts";
 import { formatRevision } from "./revision.ts";
 import { TAG_PROPERTY } from "./tags.ts";
@@ -141,4 +142,39 @@ const packageSummaries = prepareAll(
         .orderBy(asc(packageVersions.id)),
       selectTags(db, packageId),
     ] as const,
+);
+
+/**
+ * Finds the version that a tag names.
+ *
+ * Cost: one round trip; three for `latest` where it was never set, or went with its version.
+ */
+export async function findTagged(
+  ctx: Ctx,
+  pkg: PackageContext,
+  tag: string,
+): Promise<PackageVersion | undefined> {
+  const [stored] = await versionOfTag(ctx.db, { packageId: pkg.row.id, tag });
+  if (stored || tag !== LATEST) return stored?.version ?? undefined;
+  const { tags } = await loadSummaries(ctx, pkg);
+  const versionKey = versionKeyOf(tags[LATEST] ?? "");
+  return versionKey === undefined ? undefined : findVersion(ctx, pkg, versionKey);
+}
+
+/** A tag that is to name no version has a row without one. */
+const versionOfTag = prepare((db, { packageId, tag }: Params<{ packageId: number; tag: string }>) =>
+  db
+    .select({ version: packageVersions })
+    .from(packageProperties)
+    .leftJoin(
+      packageVersions,
+      and(eq(packageVersions.id, packageProperties.versionId), isVersionOf(packageId)),
+    )
+    .where(
+      and(
+        eq(packageProperties.packageId, packageId),
+        eq(packageProperties.name, TAG_PROPERTY),
+        eq(packageProperties.value, tag),
+      ),
+    ),
 );

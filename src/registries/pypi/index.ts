@@ -5,7 +5,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { packageFiles, packageProperties, packageVersions } from "../../db/schema/index.ts";
 import { findPackage } from "../../domain/packages/find-package.ts";
-import { findVersion } from "../../domain/packages/find-version.ts";
+import { findNewestVersion, findVersion } from "../../domain/packages/find-version.ts";
 import { listPackages } from "../../domain/packages/list-packages.ts";
 import { publishVersion } from "../../domain/packages/publish-version.ts";
 import { withBlobs } from "../../domain/packages/receive-blob.ts";
@@ -127,13 +127,17 @@ for (const path of ["/pypi/:name/json", "/pypi/:name/:version/json"]) {
       kind: ["pypi-document", key ?? ""],
       type: "application/json",
       make: async () => {
-        const [files, wanted] = await Promise.all([
+        // The version that a project shows is mostly the one that was published last.
+        const [files, read] = await Promise.all([
           listProjectFiles(ctx, pkg),
-          key === undefined ? undefined : findVersion(ctx, pkg, key),
+          key === undefined ? findNewestVersion(ctx, pkg) : findVersion(ctx, pkg, key),
         ]);
         const [first] = files;
-        const latest = first && key === undefined ? latestVersionOf(first, files) : undefined;
-        const found = latest ? await findVersion(ctx, pkg, pythonVersionKey(latest)) : wanted;
+        const shown = first && key === undefined ? latestVersionOf(first, files) : read?.version;
+        const found =
+          shown === undefined || shown === read?.version
+            ? read
+            : await findVersion(ctx, pkg, pythonVersionKey(shown));
         if (!found) throw notFound("the version does not exist");
         const { version, metadata } = found;
         const projectUrl = `${rootOf(request)}/simple/${pkg.row.nameKey}/`;

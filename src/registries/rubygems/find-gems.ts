@@ -37,10 +37,8 @@ export interface IndexedGemRow extends IndexedGem {
 const fromMetadata = (path: string): SQL<string> =>
   sql<string>`${packageFiles.metadata} ->> ${path}`;
 
-/** Which gems are listed: those of a package, or of an owner, perhaps only with a text in their names. */
-type GemFilter =
-  | { readonly packageId: number }
-  | { readonly ownerId: number; /** In lower case. */ readonly text?: string };
+/** Which gems are listed: those of a package, or of an owner. */
+type GemFilter = { readonly packageId: number } | { readonly ownerId: number };
 
 /** Lists the files of gems in the order of their publication. */
 export const listGems = ({ db }: Ctx, filter: GemFilter): Promise<IndexedGemRow[]> =>
@@ -49,15 +47,13 @@ export const listGems = ({ db }: Ctx, filter: GemFilter): Promise<IndexedGemRow[
 type GemArgument = {
   readonly packageId?: number;
   readonly ownerId?: number;
-  readonly text?: string;
 };
 
-const isListed = ({ packageId, ownerId, text }: Params<GemArgument>): SQL =>
+const isListed = ({ packageId, ownerId }: Params<GemArgument>): SQL =>
   allOf(
     packageId && eq(packageVersions.packageId, packageId),
     ownerId &&
       sql`${packageVersions.ownerId} = ${ownerId} and ${packageVersions.type} = 'rubygems'`,
-    text && sql`instr(lower(${packages.name}), ${text}) > 0`,
     eq(packageVersions.isInternal, false),
   );
 
@@ -81,9 +77,16 @@ const gemFiles = prepare((db, filter: Params<GemArgument>) =>
     .orderBy(asc(packageFiles.id)),
 );
 
-/** The newest version of each gem: a release if there is one. */
-export function newestOf(gems: readonly IndexedGemRow[]): IndexedGemRow[] {
-  const newest = new Map<number, IndexedGemRow>();
+/** The version of a gem's file. */
+export const gemNumberOf = ({ file }: FileOfVersion): string =>
+  (file.metadata as GemFileMetadata).spec.number;
+
+/** A version of the gem of an id. */
+type NumberedGem = Pick<IndexedGemRow, "id" | "number">;
+
+/** The newest version of each gem: a release if there is one. Of equal ones it is the first. */
+export function newestOf<Gem extends NumberedGem>(gems: readonly Gem[]): Gem[] {
+  const newest = new Map<number, Gem>();
   for (const gem of gems) {
     const known = newest.get(gem.id);
     if (!known || isNewer(gem, known)) newest.set(gem.id, gem);
@@ -91,7 +94,7 @@ export function newestOf(gems: readonly IndexedGemRow[]): IndexedGemRow[] {
   return [...newest.values()];
 }
 
-function isNewer({ number }: GemSlug, { number: known }: GemSlug): boolean {
+function isNewer({ number }: NumberedGem, { number: known }: NumberedGem): boolean {
   if (isPrerelease(number) !== isPrerelease(known)) return isPrerelease(known);
   return compareGemVersions(number, known) > 0;
 }

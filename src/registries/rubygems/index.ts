@@ -31,6 +31,7 @@ import {
   listFilesOf,
   listGems,
   newestOf,
+  gemNumberOf,
   selectGemPackages,
 } from "./find-gems.ts";
 import { toGemJson } from "./gem-json.ts";
@@ -95,6 +96,12 @@ rubygems.get("/gems/:file{.+\\.gem}", async (c) => {
   return answerFile(c, ctx, found);
 });
 
+/** A gem as searches see it: the file of its newest version. */
+type CatalogGem = Pick<
+  IndexedGemRow,
+  "id" | "name" | "repoId" | "isRestricted" | "isConcealed" | "fileId"
+>;
+
 rubygems.post("/api/v1/gems", async (c) => {
   const { ctx, owner } = await enterOwner(c, { mode: "write", credential: readGemKey(c) });
   const blob = await receiveBlob(ctx, "rubygems", readUpload(c));
@@ -140,10 +147,12 @@ rubygems.delete("/api/v1/gems/yank", async (c) => {
 
 rubygems.get("/api/v1/search.json", async (c) => {
   const request = await enterGems(c);
-  const { ctx, owner, sees } = request;
+  const { ctx, sees } = request;
   const text = (c.req.query("query") ?? "").toLowerCase();
-  const found = await listGems(ctx, { ownerId: owner.account.id, text });
-  const newest = newestOf(found.filter(sees));
+  // SECURITY: the catalog has gems that this caller may not see.
+  const newest = (await readCatalog(request)).filter(
+    (gem) => sees(gem) && gem.name.toLowerCase().includes(text),
+  );
   const at = (pageOf(c.req.query("page")) - 1) * PAGE_SIZE;
   const page = newest.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(at, at + PAGE_SIZE);
   const files = await listFiles(
@@ -156,13 +165,10 @@ rubygems.get("/api/v1/search.json", async (c) => {
 rubygems.get("/api/v1/gems/:file{.+\\.json}", async (c) => {
   const request = await enterGem(c, c.req.param("file").replace(/\.json$/, ""));
   const { ctx, row } = request;
-  const gems = await listGems(ctx, { packageId: row.id });
-  const [file] = await listFiles(
-    ctx,
-    newestOf(gems).map(({ fileId }) => fileId),
-  );
-  if (!file) throw notFound("the gem does not exist");
-  return c.json(toGemJson(baseOf(request), file));
+  const files = (await listFilesOf(ctx, row.id)).toReversed();
+  const [newest] = newestOf(files.map((each) => ({ id: row.id, number: gemNumberOf(each), each })));
+  if (!newest) throw notFound("the gem does not exist");
+  return c.json(toGemJson(baseOf(request), newest.each));
 });
 
 rubygems.get("/api/v1/versions/:file{.+\\.json}", async (c) => {
@@ -204,6 +210,24 @@ async function enterFile(c: RegistryContext, text: string): Promise<FileOfVersio
   // Versions that are equal may be written differently.
   if (found?.file.name !== `${text}.gem`) throw notFound("the gem does not exist");
   return { ctx, ...found };
+}
+
+/** The newest version of each gem of an owner, as searches look through them. */
+async function readCatalog({ ctx, owner, registry }: RegistryRequest): Promise<CatalogGem[]> {
+  const bytes = await readIndex(ctx, {
+    source: registry,
+    kind: ["rubygems-catalog"],
+    make: async () => {
+      const newest = newestOf(await listGems(ctx, { ownerId: owner.account.id }));
+      return JSON.stringify(
+        newest.map(({ id, name, repoId, isRestricted, isConcealed, fileId }) => {
+          const gem: CatalogGem = { id, name, repoId, isRestricted, isConcealed, fileId };
+          return gem;
+        }),
+      );
+    },
+  });
+  return JSON.parse(new TextDecoder().decode(bytes)) as CatalogGem[];
 }
 
 /** An index over all gems that the caller may see. */

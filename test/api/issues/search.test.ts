@@ -69,7 +69,8 @@ beforeAll(async () => {
     .values({ issueId: banana.id, repoId, userId: writer.id, createdAt: 1 });
   await db.insert(issueMentions).values({ issueId: apple.id, repoId, userId: writer.id });
   await makeComment(apple, { body: "grape" });
-  const secret = await makeIssue(hidden, { title: "hidden fruit", updatedAt: 6000 });
+  const latest = { createdAt: 2000, updatedAt: 6000 };
+  const secret = await makeIssue(hidden, { title: "hidden fruit", ...latest });
   await makeComment(secret, { body: "secretword" });
   await addLabel(secret, await makeLabel({ repo: hidden }, { name: "secretlabel" }));
 });

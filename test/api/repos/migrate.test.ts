@@ -15,14 +15,17 @@ import { freshName, make, type TestUser } from "../../support/make.ts";
 import { commitsOn, GitRemote, makeRemote } from "../../support/remotes.ts";
 import { SEALING_KEYS } from "../../support/sealing.ts";
 import { serviceWith } from "../../support/service.ts";
-import { systemCtx } from "../../support/system.ts";
+import { systemCtxOf } from "../../support/system.ts";
 
 /** The service whose jobs run at once, with a key to seal credentials. */
 const SETTINGS = { SEALING_KEYS };
 const jobs = {
   sendBatch: (messages: { body: { kind: string; importId: number } }[]) => {
     for (const { body } of messages) {
-      void advanceImport(systemCtx({ REMOTE_JOBS: silent }, Date.now(), SETTINGS), body.importId);
+      void advanceImport(
+        systemCtxOf(body.importId, { REMOTE_JOBS: silent }, Date.now(), SETTINGS),
+        body.importId,
+      );
     }
     return Promise.resolve();
   },
@@ -455,7 +458,7 @@ describe("a repository that is being migrated", () => {
       .where(eq(imports.repoId, repo.id))
       .returning();
 
-    await advanceImport(systemCtx({}, Date.now()), row?.id ?? 0);
+    await advanceImport(systemCtxOf(row?.id ?? 0), row?.id ?? 0);
 
     const [ended] = await db
       .select()

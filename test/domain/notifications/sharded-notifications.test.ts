@@ -49,6 +49,9 @@ import {
   shardOf,
   shards,
 } from "./sharded-scene.ts";
+import { withShards } from "../../support/copies.ts";
+
+withShards();
 
 const idsOf = (...all: Pick<User, "id">[]) => all.map(({ id }) => id).toSorted((a, b) => a - b);
 

@@ -1,7 +1,6 @@
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { eq, sql } from "drizzle-orm";
-import { afterAll, beforeAll } from "vitest";
+import { eq } from "drizzle-orm";
 
 import { accountActor } from "../../../src/auth/actor.ts";
 import type { Ctx } from "../../../src/context.ts";
@@ -15,10 +14,10 @@ import {
   type Repository,
   type User,
 } from "../../../src/db/schema/index.ts";
-import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import type { Consequence, RecordedEvent } from "../../../src/events/consequence.ts";
 import { WorkBudget } from "../../../src/lib/work-budget.ts";
 import type { RepositoryContext } from "../../../src/shapes/repos/repository.ts";
+import { copyAllTo } from "../../support/copies.ts";
 import { db } from "../../support/db.ts";
 import { makeIssue } from "../../support/issues.ts";
 import { MAIL_SETTINGS, type Mailbox } from "../../support/mails.ts";
@@ -29,17 +28,10 @@ import { systemCtx } from "../../support/system.ts";
 // The first database is that of the Worker, so that accounts and repositories are made as everywhere.
 
 const NOW = 1_700_000_000_000;
-const SHARDS = { SHARD_1: env.SCENE_SHARD_1, SHARD_2: env.SCENE_SHARD_2 };
+/** The bindings of the shards. */
+export const SHARDS = { SHARD_1: env.SCENE_SHARD_1, SHARD_2: env.SCENE_SHARD_2 };
 
 for (const shard of Object.values(SHARDS)) await applyD1Migrations(shard, env.TEST_MIGRATIONS);
-
-// Other tests make shards without a database.
-beforeAll(() => db.run(sql`delete from shards`));
-afterAll(async () => {
-  await db.run(sql`delete from repositories where shard <> 0`);
-  await db.run(sql`delete from shards`);
-  await db.run(sql`delete from copied_changes`);
-});
 
 /** The databases of the shards, by number. */
 export const shards = new Map(
@@ -59,16 +51,7 @@ export function ctxOf(user?: User, repo?: Repository, bindings: { MAIL?: Mailbox
 }
 
 /** Brings the copies in the shards up to date. */
-export async function copyAll(): Promise<void> {
-  for (let runs = 0; runs < 50; runs++) {
-    await copyToShards(ctxOf());
-    const [left] = await db.all<{ count: number }>(
-      sql`select count(*) as count from copied_changes`,
-    );
-    if (left?.count === 0) return;
-  }
-  throw new Error("the log does not become empty");
-}
+export const copyAll = (): Promise<void> => copyAllTo(ctxOf);
 
 /** Puts a repository without own data into a shard, with a copy of what it refers to. */
 export async function makeRepoIn(shard: number, owner: TestUser): Promise<TestRepo> {
@@ -86,12 +69,14 @@ export async function makeRepoIn(shard: number, owner: TestUser): Promise<TestRe
 let lastId = 100_000;
 /** An id as a shard gives it: of none of the others. */
 const idIn = ({ shard }: Repository): number => shard * 2 ** 40 + ++lastId;
+/** The first database gives ids itself, to other tests as well. */
+const givenId = (repo: Repository) => (repo.shard === 0 ? {} : { id: idIn(repo) });
 
 export const makeIssueOf = (repo: Repository, fields: Partial<Issue> = {}): Promise<Issue> =>
-  makeIssue(repo, { id: idIn(repo), ...fields }, shardOf(repo.shard));
+  makeIssue(repo, { ...givenId(repo), ...fields }, shardOf(repo.shard));
 
 export const makeReleaseOf = (repo: Repository, fields: Partial<Release> = {}): Promise<Release> =>
-  makeRelease(repo, { id: idIn(repo), ...fields }, shardOf(repo.shard));
+  makeRelease(repo, { ...givenId(repo), ...fields }, shardOf(repo.shard));
 
 /** An event of a repository, with an id of its database. */
 export const eventOf = (

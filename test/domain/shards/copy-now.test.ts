@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { hashSecret } from "../../../src/auth/secret.ts";
 import type { Database } from "../../../src/db/db.ts";
 import { copyNow } from "../../../src/domain/shards/copy-now.ts";
+import { hideCopiesBefore } from "../../../src/domain/shards/hide-copies.ts";
 import { doorsWith } from "../../support/service.ts";
 import { systemCtx } from "../../support/system.ts";
 import {
@@ -139,6 +140,21 @@ describe("a repository that becomes private", () => {
     await copyAll();
     await expectCopies();
     expect(await isPrivate(first)).toEqual(shown);
+  });
+
+  // As while somebody links a package of that shard to it.
+  it("is private in a copy that a shard gets meanwhile", async () => {
+    const ctx = systemCtx({ DB: env.DIRECTORY_DB, ...SHARDS }, NOW);
+    const change = async () => {
+      await directory.run(sql`insert into shard_repositories values (2, 3)`);
+      await copyAll();
+      expect(await isPrivate(second)).toEqual(shown);
+      await directory.run(
+        sql`update repositories set is_private = 1, visibility = 'private' where id = 3`,
+      );
+    };
+    await hideCopiesBefore(directory, ctx, { repoId: 3, change });
+    expect(await isPrivate(second)).toEqual(hidden);
   });
 
   it("is public again in the copies if the first database refuses it", async () => {

@@ -106,10 +106,12 @@ export async function clearDatabases(): Promise<void> {
     "relayed_events",
     "events",
     "shard_repositories",
+    "account_shards",
     "shards",
     "copied_changes",
     "shard_copies",
     "owned_changes",
+    "noted_accounts",
     "discarded_objects",
     "repository_remains",
   ];

@@ -27,7 +27,7 @@ import {
 } from "../../support/large-files.ts";
 import { freshName, make, type TestRepo } from "../../support/make.ts";
 import { doorsWith } from "../../support/service.ts";
-import { systemCtx } from "../../support/system.ts";
+import { runInEach, systemCtx } from "../../support/system.ts";
 import { logged } from "../../support/usage.ts";
 
 async function makeStored(content: string | Uint8Array = freshName("large")) {
@@ -408,13 +408,14 @@ describe("removeLooseFiles", () => {
       await db.insert(lfsLooseFiles).values({ uploadId, oid, networkName, expiresAt });
     }
     // An hour after the expiry, since the clocks of two requests may differ.
-    await removeLooseFiles(systemCtx({}, now + 1000));
+    await runInEach(systemCtx({}, now + 1000), removeLooseFiles);
     expect(await largeFilesOf(repo)).toHaveLength(3);
-    await removeLooseFiles(systemCtx({}, now + 2 * 60 * 60 * 1000));
+    await runInEach(systemCtx({}, now + 2 * 60 * 60 * 1000), removeLooseFiles);
     expect(await largeFilesOf(repo)).toHaveLength(2);
-    await removeLooseFiles(systemCtx({}, now + 2 * LFS_UPLOAD_LIFE_MS), "another network");
+    const later = systemCtx({}, now + 2 * LFS_UPLOAD_LIFE_MS);
+    await runInEach(later, (each) => removeLooseFiles(each, "another network"));
     expect(await largeFilesOf(repo)).toHaveLength(2);
-    await removeLooseFiles(systemCtx({}, now + 2 * LFS_UPLOAD_LIFE_MS), repo.networkName);
+    await runInEach(later, (each) => removeLooseFiles(each, repo.networkName));
     expect([await looseOf(repo), await objectsOf(repo)]).toEqual([[], [row]]);
     expect(await largeFilesOf(repo)).toHaveLength(1);
     expect((await fetchObject(repo, file.oid)).bytes).toEqual(file.bytes);

@@ -117,11 +117,21 @@ describe("dist-tags", () => {
     expect(await tagsOf(name)).toEqual({ latest: "1.0.0", stable: "1.0.0" });
   });
 
+  it("name a version by a path, and latest is the highest where it was never set", async () => {
+    const name = freshName("tool");
+    for (const version of ["2.0.0", "1.0.0"]) await publish(owner, name, version, { tag: "old" });
+    expect(await read(`${name}/old`)).toMatchObject({ version: "1.0.0" });
+    expect(await read(`${name}/latest`)).toMatchObject({ version: "2.0.0" });
+    expect(await visit("GET", at(`${name}/next`))).toMatchObject({ status: 404 });
+  });
+
   it("have no latest after it was deleted, until it is set again", async () => {
     const name = await makePackage();
     const path = `-/package/${name}/dist-tags`;
+    expect(await read(`${name}/latest`)).toMatchObject({ version: "2.0.0" });
     await send("DELETE", `${path}/latest`);
     expect(await tagsOf(name)).toEqual({});
+    expect(await visit("GET", at(`${name}/latest`))).toMatchObject({ status: 404 });
     await publish(owner, name, "3.0.0", { tag: "next" });
     expect(await tagsOf(name)).toEqual({ next: "3.0.0" });
     await send("PUT", `${path}/latest`, "1.0.0");

@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 
 import { repositories } from "../../../db/schema/index.ts";
 import { Failure } from "../../../lib/failure.ts";
+import { inDirectory } from "../../shards/in-directory.ts";
 import { readTopicNames, TOPICS_MAX } from "../../topics/topic-name.ts";
 import { setTopics } from "../../topics/set-topics.ts";
 import type { ImportJob } from "../import-job.ts";
@@ -18,7 +19,9 @@ export async function importProject(job: ImportJob): Promise<void> {
     return;
   }
   const topics = keptTopics(project.topics);
-  if (topics.length > 0 && repo.row.topics.length === 0) await setTopics(ctx, repo, topics);
+  if (topics.length > 0 && repo.row.topics.length === 0) {
+    await setTopics(inDirectory(ctx), repo, topics);
+  }
   const description = project.description.slice(0, DESCRIPTION_LENGTH_MAX).toWellFormed();
   const website = /^https?:\/\//i.test(project.website)
     ? project.website.slice(0, WEBSITE_LENGTH_MAX).toWellFormed()

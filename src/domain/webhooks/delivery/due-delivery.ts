@@ -1,6 +1,7 @@
-import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
 
 import type { Database } from "../../../db/db.ts";
+import type { Params } from "../../../db/prepared.ts";
 import { webhookEvents, hookDeliveries, hooks } from "../../../db/schema/index.ts";
 
 /** A due delivery. */
@@ -13,6 +14,10 @@ export interface DueRange {
   readonly token: number;
   /** In milliseconds. */
   readonly now: number;
+  /** Deliveries of each hook. */
+  readonly ofHookMax: number;
+  /** Webhook events whose payloads are not read. */
+  readonly knownIds: readonly number[];
 }
 
 /** Deliveries of one read: of each hook, and of all together unless these are more hooks. */
@@ -21,8 +26,12 @@ const OF_ALL_MAX = 100;
 /** Payloads of one read: until they exceed this many characters together. */
 const PAYLOADS_SIZE_MAX = 4 * 1024 * 1024;
 
+/** How many deliveries of each hook are read, of so many hooks. */
+export const ofHookMaxFor = (hookCount: number): number =>
+  Math.min(OF_HOOK_MAX, Math.max(1, Math.floor(OF_ALL_MAX / hookCount)));
+
 /** Whether the hook of the current row has due deliveries. */
-export const hasDue = (now: number): SQL => sql`exists (
+export const hasDue = (now: SQL): SQL => sql`exists (
   select 1
   from ${hookDeliveries}
   where ${hookDeliveries.hookId} = ${hooks.id}
@@ -31,21 +40,19 @@ export const hasDue = (now: number): SQL => sql`exists (
 )`;
 
 /** The ids of the first due deliveries of the hook of the current row. */
-const firstDue = ({ hookIds, now }: DueRange): SQL => sql`
+const firstDue = ({ now, ofHookMax }: Params<DueRange>): SQL => sql`
   select d.id
   from ${hookDeliveries} d
   where d.hook_id = ${hooks.id} and d.status = 'pending' and d.next_attempt_at <= ${now}
   order by d.id
-  limit ${Math.min(OF_HOOK_MAX, Math.max(1, Math.floor(OF_ALL_MAX / hookIds.length)))}`;
+  limit ${ofHookMax}`;
 
-const isLeased = ({ hookIds, token }: DueRange): SQL | undefined =>
-  and(
-    sql`${hooks.id} in (select value from json_each(${JSON.stringify(hookIds)}))`,
-    eq(hooks.leasedUntil, token),
-  );
+/** Any number of hooks is one bound value: a statement binds at most 100. */
+const isLeased = ({ hookIds, token }: Params<DueRange>): SQL | undefined =>
+  and(inArray(hooks.id, hookIds), eq(hooks.leasedUntil, token));
 
 /** Selects the first due deliveries of each hook, oldest first. */
-export function selectDue(db: Database, range: DueRange) {
+export function selectDue(db: Database, range: Params<DueRange>) {
   return db
     .select({
       id: sql<number>`${hookDeliveries.id}`.as("delivery_id"),
@@ -66,12 +73,8 @@ export function selectDue(db: Database, range: DueRange) {
     .orderBy(asc(hookDeliveries.id));
 }
 
-/**
- * Selects the payloads of what `selectDue` selects, each once.
- *
- * @param knownIds Webhook events whose payloads are not read.
- */
-export function selectDuePayloads(db: Database, range: DueRange, knownIds: readonly number[]) {
+/** Selects the payloads of what `selectDue` selects, each once. */
+export function selectDuePayloads(db: Database, range: Params<DueRange>) {
   const wanted = sql`
     select d.webhook_event_id
     from ${hooks}
@@ -83,7 +86,7 @@ export function selectDuePayloads(db: Database, range: DueRange, knownIds: reado
       select w.id, sum(length(w.payload)) over (order by w.id) - length(w.payload) as size_before
       from ${webhookEvents} w
       where w.id in (${wanted})
-        and w.id not in (select value from json_each(${JSON.stringify(knownIds)}))
+        and w.id not in ${range.knownIds}
     ) sized
     where sized.size_before <= ${PAYLOADS_SIZE_MAX}`;
   const { id, event, payload } = webhookEvents;

@@ -18,6 +18,7 @@ import {
   hookOwnerArgument,
   isHookOf,
 } from "../hooks/hook-owner.ts";
+import { inDeliveryDatabase } from "../hooks/delivery-databases.ts";
 
 /** A delivery with the content that was sent. */
 export interface FoundDelivery {
@@ -36,11 +37,12 @@ export interface FoundDelivery {
  * to this owner.
  */
 export async function findDelivery(
-  { db }: Ctx,
+  ctx: Ctx,
   hookOwner: HookOwner,
   hookId: number,
   id: number,
 ): Promise<FoundDelivery> {
+  const { db } = inDeliveryDatabase(ctx, hookOwner, id);
   const [row] = await deliveryOfHook(db, { id, hookId, owner: hookOwnerArgument(hookOwner) });
   if (!row) throw notFound();
   const { type, webhookEventPayload, eventId, ...delivery } = row;

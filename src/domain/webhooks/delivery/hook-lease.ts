@@ -1,11 +1,20 @@
-import { and, eq, inArray, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import type { Database } from "../../../db/db.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { hookDeliveries, hooks, type Hook } from "../../../db/schema/index.ts";
 import { isApproved } from "../hooks/is-approved.ts";
 import type { AttemptRecord } from "./attempt-record.ts";
 import type { PayloadRow } from "./delivery-contents.ts";
-import { type DueDelivery, hasDue, selectDue, selectDuePayloads } from "./due-delivery.ts";
+import {
+  type DueDelivery,
+  type DueRange,
+  hasDue,
+  ofHookMaxFor,
+  selectDue,
+  selectDuePayloads,
+} from "./due-delivery.ts";
 
 /**
  * Longer than the longest time between two writes under a lease: waiting for a connection, the request, and
@@ -44,26 +53,26 @@ const UNSENT = {
   unapproved: "not sent: whoever set the webhook up may not administer its place any more",
 } as const;
 
-/** Matches any number of hooks with one bound value: a statement binds at most 100. */
-export const isAmong = (hookIds: readonly number[]): SQL =>
-  sql`${hooks.id} in (select value from json_each(${JSON.stringify(hookIds)}))`;
-
 /** Whether a hook receives deliveries other than tests and redeliveries. */
 export const isEnabled = ({ isActive, pausedAt }: Hook): boolean => isActive && pausedAt === null;
 
 export const isBackingOff = ({ backoffUntil }: Hook, now: number): boolean =>
   backoffUntil !== null && backoffUntil > now;
 
+/** Hooks that the caller has leased. */
+interface LeasedHooks {
+  readonly hookIds: readonly number[];
+  /** Of the lease. */
+  readonly token: number;
+  /** In milliseconds. */
+  readonly now: number;
+}
+
 /**
  * The statement that gives up pending deliveries of hooks that are inactive, paused or not approved, except
  * for tests and redeliveries.
  */
-export function giveUpUnsendable(
-  { db }: Ctx,
-  hookIds: readonly number[],
-  token: number,
-  now: number,
-) {
+export function giveUpUnsendable(db: Database, { hookIds, token, now }: Params<LeasedHooks>) {
   const reason = sql`(
     select case
       when not ${hooks.isActive} then ${UNSENT.inactive}
@@ -79,7 +88,7 @@ export function giveUpUnsendable(
     .from(hooks)
     .where(
       and(
-        isAmong(hookIds),
+        inArray(hooks.id, hookIds),
         eq(hooks.leasedUntil, token),
         or(eq(hooks.isActive, false), isNotNull(hooks.pausedAt), sql`not ${isApproved}`),
       ),
@@ -102,30 +111,14 @@ export function giveUpUnsendable(
  * Cost: one round trip, whatever the number of hooks.
  */
 export async function acquireLeases(
-  ctx: Ctx,
+  { db }: Ctx,
   hookIds: readonly number[],
   now: number,
 ): Promise<{ hooks: { lease: HookLease; due: DueDelivery[] }[]; payloads: PayloadRow[] }> {
-  const { db } = ctx;
   const token = now + LEASE_MS;
-  const range = { hookIds, token, now };
-  const [leased, , due, payloads] = await db.batch([
-    db
-      .update(hooks)
-      .set({ leasedUntil: token })
-      .where(
-        and(
-          isAmong(hookIds),
-          or(isNull(hooks.leasedUntil), lte(hooks.leasedUntil, now)),
-          or(isNull(hooks.backoffUntil), lte(hooks.backoffUntil, now)),
-          hasDue(now),
-        ),
-      )
-      .returning(),
-    giveUpUnsendable(ctx, hookIds, token, now),
-    selectDue(db, range),
-    selectDuePayloads(db, range, []),
-  ]);
+  const ofHookMax = ofHookMaxFor(hookIds.length);
+  const range = { hookIds, token, now, ofHookMax, knownIds: [] };
+  const [leased, , due, payloads] = await db.batch(leaseAndSelectDue(db, range));
   const ofHook = Map.groupBy(due, ({ hookId }) => hookId);
   const opened = leased.map((hook) => ({
     lease: { read: hook, hook, token, unstored: [], isProven: false, hasRetries: false },
@@ -133,3 +126,24 @@ export async function acquireLeases(
   }));
   return { hooks: opened, payloads };
 }
+
+const leaseAndSelectDue = prepareAll(
+  (db, range: Params<DueRange>) =>
+    [
+      db
+        .update(hooks)
+        .set({ leasedUntil: range.token })
+        .where(
+          and(
+            inArray(hooks.id, range.hookIds),
+            or(isNull(hooks.leasedUntil), lte(hooks.leasedUntil, range.now)),
+            or(isNull(hooks.backoffUntil), lte(hooks.backoffUntil, range.now)),
+            hasDue(range.now),
+          ),
+        )
+        .returning(),
+      giveUpUnsendable(db, range),
+      selectDue(db, range),
+      selectDuePayloads(db, range),
+    ] as const,
+);

@@ -6,6 +6,7 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, notFound } from "../../../lib/failure.ts";
 import { findDelivery } from "./find-delivery.ts";
 import { eventOwner, hookOwnerArgument, type HookOwner } from "../hooks/hook-owner.ts";
+import { deliveryDatabases, inDeliveryDatabase } from "../hooks/delivery-databases.ts";
 import { DELIVERY_COLUMNS, type DeliveryEntry, selectIdOfHook } from "./list-deliveries.ts";
 
 /** Deliveries that one statement requeues. */
@@ -20,11 +21,12 @@ const REDELIVERED_MAX = 10_000;
  * @throws Failure `not_found` if the delivery does not exist, `conflict` if it is due already.
  */
 export async function redeliver(
-  ctx: Ctx,
+  caller: Ctx,
   hookOwner: HookOwner,
   hookId: number,
   id: number,
 ): Promise<DeliveryEntry> {
+  const ctx = inDeliveryDatabase(caller, hookOwner, id);
   const { eventId } = await findDelivery(ctx, hookOwner, hookId, id);
   const isDue = and(
     eq(hookDeliveries.status, "pending"),
@@ -46,11 +48,11 @@ export async function redeliver(
 }
 
 /**
- * Redelivers failed deliveries, newest first.
+ * Redelivers failed deliveries, newest first; of a hook with deliveries in several databases, those of one after the other.
  *
  * @param since    Only deliveries created at this time or later, in milliseconds.
  * @param countMax Deliveries at most, rounded up to whole statements.
- * @returns The number of requeued deliveries; if it equals the maximum, more may remain.
+ * @returns The number of requeued deliveries; if it is not less than the maximum, more may remain.
  * @throws Failure `not_found` for a hook that does not belong to this owner.
  */
 export async function redeliverFailed(
@@ -59,6 +61,30 @@ export async function redeliverFailed(
   hookId: number,
   since: number,
   countMax = REDELIVERED_MAX,
+): Promise<number> {
+  let redelivered = 0;
+  for (const [at, there] of deliveryDatabases(ctx, hookOwner).entries()) {
+    if (redelivered >= countMax) break;
+    const isHookHere = at === 0;
+    const wanted = { hookOwner, hookId, since, countMax: countMax - redelivered, isHookHere };
+    redelivered += await redeliverFailedIn(there, wanted);
+  }
+  return redelivered;
+}
+
+/** The failed deliveries of a hook in one database. */
+interface FailedDeliveries {
+  readonly hookOwner: HookOwner;
+  readonly hookId: number;
+  readonly since: number;
+  readonly countMax: number;
+  /** Whether the hook is in this database, or a copy that may be late. */
+  readonly isHookHere: boolean;
+}
+
+async function redeliverFailedIn(
+  ctx: Ctx,
+  { hookOwner, hookId, since, countMax, isHookHere }: FailedDeliveries,
 ): Promise<number> {
   const { db } = ctx;
   const isFailed = and(
@@ -80,7 +106,7 @@ export async function redeliverFailed(
           .as("failed"),
       ),
   ]);
-  if (!hook) throw notFound();
+  if (!hook && isHookHere) throw notFound();
   const total = counted?.total ?? 0;
   if (total === 0) return 0;
   const requeue = () =>

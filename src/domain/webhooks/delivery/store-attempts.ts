@@ -1,13 +1,21 @@
-import { and, eq, gte, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, gte, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../../context.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { hookDeliveries, hooks, repositories, type Hook } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { type AttemptRecord, type ChangedDelivery, toHookChange } from "./attempt-record.ts";
 import type { PayloadRow } from "./delivery-contents.ts";
-import { type DueDelivery, hasDue, selectDue, selectDuePayloads } from "./due-delivery.ts";
-import { giveUpUnsendable, isAmong, isEnabled, LEASE_MS } from "./hook-lease.ts";
+import {
+  type DueDelivery,
+  type DueRange,
+  hasDue,
+  ofHookMaxFor,
+  selectDue,
+  selectDuePayloads,
+} from "./due-delivery.ts";
+import { giveUpUnsendable, isEnabled, LEASE_MS } from "./hook-lease.ts";
 
 /** Consecutive failed attempts before a hook is paused, in addition to the configured time. */
 const PAUSE_FAILURES_MIN = 10;
@@ -82,18 +90,22 @@ export async function storeAttempts(
   );
   const pausing = works.filter((work) => reachesPauseLimit(ctx, work, now));
   const unsendableIds = [...new Set([...releasingIds, ...pausing.map(({ hookId }) => hookId)])];
-  const range = { hookIds: releasingIds, token, now };
-  const isHeld = and(isAmong(ids), eq(hooks.leasedUntil, token));
+  const ofHookMax = ofHookMaxFor(releasingIds.length);
+  const range = { hookIds: releasingIds, token, now, ofHookMax, knownIds };
 
   const results = await db.batch([
     // Renews the leases first: the other statements have an effect only on hooks with the new token.
-    updateHooks(ctx, works, token),
-    ...updateDeliveries(ctx, works, token),
+    updateHooks(db, { rows: formatChanges(works), token }),
+    ...chunksOf(works.flatMap(({ records }) => records.map((each) => each.deliveryJson))).map(
+      (rows) => updateDeliveries(db, { rows: `[${rows.join(",")}]`, token }),
+    ),
     ...pausing.flatMap(({ before }) => pause(ctx, before, token, now)),
-    ...(unsendableIds.length > 0 ? [giveUpUnsendable(ctx, unsendableIds, token, now)] : []),
-    ...(releasing.length > 0 ? [releaseLeases(ctx, releasingIds, alwaysIds, token, now)] : []),
-    db.select().from(hooks).where(isHeld),
-    ...(releasing.length > 0 ? [selectDue(db, range), selectDuePayloads(db, range, knownIds)] : []),
+    ...(unsendableIds.length > 0 ? [giveUp(db, { hookIds: unsendableIds, token, now })] : []),
+    ...(releasing.length > 0
+      ? [releaseLeases(db, { hookIds: releasingIds, alwaysIds, token, now })]
+      : []),
+    selectHeld(db, { ids, token }),
+    ...(releasing.length > 0 ? selectDueWithPayloads(db, range) : []),
   ] as readonly BatchItem<"sqlite">[] as [BatchItem<"sqlite">]);
 
   const read = results.slice(releasing.length > 0 ? -4 : -1) as unknown[];
@@ -117,18 +129,20 @@ export async function storeAttempts(
   };
 }
 
-function updateHooks({ db }: Ctx, works: readonly HookWork[], token: number) {
-  const rows = works.map(({ hookId, token: held, records }) => {
-    const { last, ...change } = toHookChange(records);
-    return {
-      id: hookId,
-      token: held,
-      lastStatus: last?.status,
-      lastDeliveredAt: last?.at,
-      ...change,
-    };
-  });
-  const value = (name: keyof (typeof rows)[number]): SQL => sql.raw(`work.value ->> '${name}'`);
+/** How attempts change hooks, as the JSON of a list. */
+const formatChanges = (works: readonly HookWork[]): string =>
+  JSON.stringify(
+    works.map(({ hookId, token, records }) => {
+      const { last, ...change } = toHookChange(records);
+      return { id: hookId, token, lastStatus: last?.status, lastDeliveredAt: last?.at, ...change };
+    }),
+  );
+
+/** Rows as JSON, and the token of the lease that is held by then. */
+type Rows = Params<{ rows: string; token: number }>;
+
+const updateHooks = prepare((db, { rows, token }: Rows) => {
+  const value = (name: string): SQL => sql.raw(`work.value ->> '${name}'`);
   const { lastStatus, lastDeliveredAt, failingSince, failureCount, backoffUntil } = hooks;
   return db
     .update(hooks)
@@ -146,31 +160,41 @@ function updateHooks({ db }: Ctx, works: readonly HookWork[], token: number) {
         max(coalesce(${backoffUntil}, 0), ${value("backoffUntil")})
       )`,
     })
-    .from(sql`json_each(${JSON.stringify(rows)}) work`)
+    .from(sql`json_each(${rows}) work`)
     .where(sql`${hooks.id} = ${value("id")} and ${hooks.leasedUntil} = ${value("token")}`);
-}
+});
 
 /** Leaves a delivery pending if a redelivery was requested during the attempt. */
-function updateDeliveries({ db }: Ctx, works: readonly HookWork[], token: number) {
+const updateDeliveries = prepare((db, { rows, token }: Rows) => {
   const value = (name: string): SQL => sql.raw(`attempt.value ->> '${name}'`);
   const columns = STORED_COLUMNS.map((name) => [name, value(name)] as const);
-  return chunksOf(works.flatMap(({ records }) => records.map((each) => each.deliveryJson))).map(
-    (rows) =>
-      db
-        .update(hookDeliveries)
-        .set(Object.fromEntries(columns))
-        .from(sql`json_each(${`[${rows.join(",")}]`}) attempt`)
-        .where(
-          sql`${hookDeliveries.id} = ${value("id")}
-            and ${hookDeliveries.nextAttemptAt} = ${value("dueAt")}
-            and exists (
-              select 1
-              from ${hooks}
-              where ${hooks.id} = ${hookDeliveries.hookId} and ${hooks.leasedUntil} = ${token}
-            )`,
-        ),
-  );
-}
+  return db
+    .update(hookDeliveries)
+    .set(Object.fromEntries(columns))
+    .from(sql`json_each(${rows}) attempt`)
+    .where(
+      sql`${hookDeliveries.id} = ${value("id")}
+        and ${hookDeliveries.nextAttemptAt} = ${value("dueAt")}
+        and exists (
+          select 1
+          from ${hooks}
+          where ${hooks.id} = ${hookDeliveries.hookId} and ${hooks.leasedUntil} = ${token}
+        )`,
+    );
+});
+
+const giveUp = prepare(giveUpUnsendable);
+
+const selectHeld = prepare((db, p: Params<{ ids: readonly number[]; token: number }>) =>
+  db
+    .select()
+    .from(hooks)
+    .where(and(inArray(hooks.id, p.ids), eq(hooks.leasedUntil, p.token))),
+);
+
+const selectDueWithPayloads = prepareAll(
+  (db, range: Params<DueRange>) => [selectDue(db, range), selectDuePayloads(db, range)] as const,
+);
 
 /** Splits JSON texts so that each part fits into one bound value. */
 function chunksOf(texts: readonly string[]): string[][] {
@@ -230,18 +254,14 @@ function eventOwnerOf({ repoId, ownerId }: Hook) {
 
 type ReleasedHook = Pick<Hook, "id" | "backoffUntil"> & { nextAt: number | null };
 
-/**
- * Releases leases on hooks without due deliveries or that back off.
- *
- * @param alwaysIds Hooks that are released even if deliveries are due.
- */
-function releaseLeases(
-  { db }: Ctx,
-  hookIds: readonly number[],
-  alwaysIds: readonly number[],
-  token: number,
-  now: number,
-) {
+/** Which leases are released. */
+interface Release extends Pick<DueRange, "hookIds" | "token" | "now"> {
+  /** Hooks that are released even if deliveries are due. */
+  readonly alwaysIds: readonly number[];
+}
+
+/** Releases leases on hooks without due deliveries or that back off. */
+const releaseLeases = prepare((db, { hookIds, alwaysIds, token, now }: Params<Release>) => {
   const nextAt = sql<number | null>`(
     select min(d.next_attempt_at)
     from ${hookDeliveries} d
@@ -252,10 +272,14 @@ function releaseLeases(
     .set({ leasedUntil: null })
     .where(
       and(
-        isAmong(hookIds),
+        inArray(hooks.id, hookIds),
         eq(hooks.leasedUntil, token),
-        or(isAmong(alwaysIds), sql`${hooks.backoffUntil} > ${now}`, sql`not ${hasDue(now)}`),
+        or(
+          inArray(hooks.id, alwaysIds),
+          sql`${hooks.backoffUntil} > ${now}`,
+          sql`not ${hasDue(now)}`,
+        ),
       ),
     )
     .returning({ id: hooks.id, backoffUntil: hooks.backoffUntil, nextAt: nextAt.as("next_at") });
-}
+});

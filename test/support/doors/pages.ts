@@ -1,0 +1,94 @@
+import { Browser } from "../browser.ts";
+import { call, visit } from "../call.ts";
+import { pngOf } from "../images.ts";
+import { make } from "../make.ts";
+import { CALLBACK, makeApplication, makeTokens } from "../oauth.ts";
+import { World } from "../samples/world.ts";
+import { door } from "./door.ts";
+
+/** Everything that the paths below show, of one user who is signed in. */
+export async function makeSite() {
+  const user = await make.userWithPassword();
+  const world = new World({ owner: user });
+  const [repo, pull] = [await world.repo(), await world.pull()];
+  const application = await makeApplication(user);
+  const at = `/repos/${user.name}/${repo.name}`;
+  const release = await call("POST", `${at}/releases`, {
+    as: user,
+    json: { tag_name: "v1", target_commitish: "main" },
+  });
+  const asset = await call("POST", `${at}/releases/${release.body.id}/assets?name=a.txt`, {
+    as: user,
+    headers: { "Content-Type": "application/octet-stream" },
+    body: "text",
+  });
+  await call("POST", "/user/avatar", { as: user, json: { image: pngOf(1, 1, user.name) } });
+  const { body } = await call("GET", "/user", { as: user });
+  return {
+    user,
+    browser: await Browser.signedIn(user),
+    path: `/${user.name}/${repo.name}`,
+    pullNumber: pull.number,
+    uuid: String(asset.body.uuid),
+    avatarPath: new URL(body.avatar_url).pathname,
+    clientId: application.clientId,
+    oauthToken: (await makeTokens(user, application, { scope: "openid" })).access,
+  };
+}
+
+export type Site = Awaited<ReturnType<typeof makeSite>>;
+
+const authorization = ({ clientId }: Site): string => {
+  const wanted = { client_id: clientId, redirect_uri: CALLBACK, response_type: "code" };
+  return `/login/oauth/authorize?${new URLSearchParams({ ...wanted, scope: "read:user" })}`;
+};
+
+export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
+  "the start page": () => "/",
+  "the health check": () => "/api/healthz",
+  "the address of the node information": () => "/.well-known/nodeinfo",
+  "the page to sign in": () => "/user/login",
+  "the page of a second factor": () => "/user/two_factor",
+  "the page of a new password": () => "/user/change_password",
+  "the settings of the account": () => "/user/settings/account",
+  "the settings of applications": () => "/user/settings/applications",
+  "the settings of keys": () => "/user/settings/keys",
+  "the settings of security": () => "/user/settings/security",
+  "the enrolment of an app": () => "/user/settings/security/two_factor/enroll",
+  "the settings of tokens": () => "/user/settings/tokens",
+  "the page that asks for consent": authorization,
+  "the description of the provider": () => "/.well-known/oauth-authorization-server",
+  "the keys of the provider": () => "/login/oauth/keys",
+  "the feed of a user": ({ user }) => `/${user.name}.rss`,
+  "the feed of a repository": ({ path }) => `${path}.atom`,
+  "the feed of releases": ({ path }) => `${path}/releases.rss`,
+  "the feed of tags": ({ path }) => `${path}/tags.atom`,
+  "an archive": ({ path }) => `${path}/archive/main.tar.gz`,
+  "the changes of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}.diff`,
+  "a file": ({ uuid }) => `/attachments/${uuid}`,
+  "a file of a repository": ({ path, uuid }) => `${path}/attachments/${uuid}`,
+  "a file of a release": ({ path }) => `${path}/releases/download/v1/a.txt`,
+  "a file of the latest release": ({ path }) => `${path}/releases/latest/download/a.txt`,
+  "a generated avatar": ({ user }) => `/avatars/${user.id}`,
+  "an uploaded avatar": ({ avatarPath }) => avatarPath,
+};
+
+/** A form that creates a token, with its page. */
+const TOKENS = "/user/settings/tokens";
+
+/** Requests of a browser that is signed in, and of readers of feeds. */
+export const PAGES_DOOR = door<Site>({
+  open: makeSite,
+  requests: {
+    ...Object.fromEntries(
+      Object.entries(PAGES).map(([title, to]) => [
+        title,
+        (site: Site) => site.browser.get(to(site)),
+      ]),
+    ),
+    "the feed of a repository, for nobody": ({ path }) => visit("GET", `${path}.rss`),
+    "the page to sign in, and its form": ({ user }) => new Browser().signIn(user),
+    "the page of tokens, and the form of a new one": ({ browser }, turn) =>
+      browser.submit(TOKENS, { name: `token ${turn}`, "scope-repository": "read" }),
+  },
+});

@@ -1,0 +1,39 @@
+import { env } from "cloudflare:workers";
+import { expect } from "vitest";
+
+import recorded from "../work.json";
+import { KINDS, type Work } from "./count-work.ts";
+
+declare module "vitest" {
+  interface TaskMeta {
+    /** The work that a test has counted, by names: test/work.json bounds it. */
+    works?: Record<string, Work>;
+  }
+}
+
+/** The work that is recorded, by files and names: what is not listed is not done. */
+const RECORDED: Readonly<Record<string, Record<string, Partial<Work>>>> = recorded;
+
+/** A test: what Vitest hands to its function. */
+interface Task {
+  readonly meta: { works?: Record<string, Work> };
+  readonly file: { readonly name: string };
+}
+
+/**
+ * Expects that nothing counts more than test/work.json has of the same name in the same file. `npm test -- --record <file>`
+ * writes what was counted there.
+ */
+export function expectRecorded({ meta, file }: Task, works: Readonly<Record<string, Work>>): void {
+  meta.works = { ...meta.works, ...works };
+  if (env.TEST_RECORD) return;
+  const known = RECORDED[file.name] ?? {};
+  const grown = Object.entries(works).flatMap(([name, work]) => {
+    const bound = known[name];
+    if (!bound) return [`${name}: not recorded`];
+    return KINDS.filter((kind) => work[kind] > (bound[kind] ?? 0)).map(
+      (kind) => `${name}: ${work[kind]} ${kind}, ${bound[kind] ?? 0} are recorded`,
+    );
+  });
+  expect(grown).toEqual([]);
+}

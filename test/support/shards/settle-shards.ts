@@ -1,0 +1,7 @@
+/** Lets a request find what the service does in shards, and brings back from them, after earlier ones. */
+export async function settleShards({ method }: Request): Promise<void> {
+  const shards = globalThis.testShards;
+  if (!shards) return;
+  await shards.settle();
+  if (method !== "GET" && method !== "HEAD") shards.noteWrite();
+}
