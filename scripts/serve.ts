@@ -59,6 +59,8 @@ async function start(): Promise<void> {
   const administratorCreated = await createFirstAdministrator(await runtime.setup(), administrator);
   if (administratorCreated) console.log(describeAdministrator(administratorCreated));
   await openShards(await runtime.setup());
+  // The lock excludes another process: what has a lease now, a killed one has left.
+  await (await runtime.setup()).releaseLeases();
 
   const { listen, fire } = runtime;
   const url = await listen(host, port).catch(async (error: unknown) => {

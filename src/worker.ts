@@ -8,6 +8,7 @@ import type { Ctx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import type { D1 } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
+import { releaseLeases } from "./domain/leases/release-leases.ts";
 import { catchUpShards } from "./domain/shards/copy-to-shards.ts";
 import { USER_AGENT } from "./domain/version.ts";
 import { EventQueues } from "./storage/event-queues.ts";
@@ -77,6 +78,11 @@ export class Setup extends WorkerEntrypoint<Env> {
   async copyToShards(): Promise<{ isCurrent: boolean }> {
     const ctx = openSystemCtx(this.env, configOf(this.env), this.ctx);
     return { isCurrent: await catchUpShards(ctx) };
+  }
+
+  /** Ends the leases of all jobs: only while no process runs jobs of these databases. */
+  releaseLeases(): Promise<void> {
+    return releaseLeases(openSystemCtx(this.env, configOf(this.env), this.ctx));
   }
 }
 

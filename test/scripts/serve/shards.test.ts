@@ -47,6 +47,7 @@ describe("openShards", () => {
   const setup = (copyToShards: () => Promise<{ isCurrent: boolean }>) => ({
     copyToShards,
     createFirstAdministrator: () => expect.unreachable(),
+    releaseLeases: () => expect.unreachable(),
   });
 
   it("copies until the shards have everything", async () => {
