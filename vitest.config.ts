@@ -104,8 +104,6 @@ export default defineConfig({
           // Tests that start the service several times take minutes on a busy machine.
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          // Each service has two processes, so one file at a time uses a machine with two cores.
-          fileParallelism: false,
         },
       },
       {

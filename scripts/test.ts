@@ -95,6 +95,15 @@ function projectsOf(args: readonly string[]): string[] {
 }
 
 /**
+ * How many files of these projects run at a time. Tests of the scripts wait for processes most of their time; clients share one
+ * service, and two workers of one process would share no loaded modules of the Worker.
+ */
+function workersOf(args: readonly string[]): number {
+  const projects = args.filter((_, at) => args[at - 1] === "--project");
+  return projects.length > 0 && projects.every((name) => name === "scripts") ? 2 : 1;
+}
+
+/**
  * Runs each of the files once more, alone, and returns the overruns that repeat: in a run of many files, calls by
  * background jobs of one file may count for the next.
  */
@@ -116,7 +125,8 @@ async function runVitest(args: readonly string[], isRecording = false): Promise<
   const directory = await mkdtemp(join(tmpdir(), "edgeforge-test-"));
   const file = join(directory, "report.json");
   try {
-    const command = ["run", ...projectsOf(args), "--maxWorkers=1", ...reporter, ...args];
+    const workers = `--maxWorkers=${workersOf(args)}`;
+    const command = ["run", ...projectsOf(args), workers, ...reporter, ...args];
     const env = { EDGEFORGE_TALLY: file, ...(isRecording && { EDGEFORGE_TEST_RECORD: "1" }) };
     const code = await show("vitest", command, { env });
     const report = parseReport(await readFile(file, "utf8").catch(() => "")) ?? missingReport;
