@@ -186,6 +186,7 @@ export default defineConfig({
           isolate: false,
           // A busy machine is slow; tests of a time limit set their own timeout.
           testTimeout: 30_000,
+          hookTimeout: 120_000,
         },
       },
     ],
