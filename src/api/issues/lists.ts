@@ -35,7 +35,7 @@ issueLists.openapi(
     const { ctx, repo, viewer } = c.var;
     const query = c.req.valid("query");
     const filter = readFilter(query, ctx.actor.user?.name);
-    const named: readonly PersonFilter<string>[] = [
+    const named: readonly PersonFilter[] = [
       { role: "poster", name: query.created_by },
       { role: "assignee", name: query.assigned_by },
       { role: "mentioned", name: query.mentioned_by },

@@ -2,7 +2,6 @@ import { type SQL, sql } from "drizzle-orm";
 
 import { isTeamAsked, pullsAskingTeamsOf } from "../../auth/access/requested-teams.ts";
 import { allOf } from "../../db/db.ts";
-import { lowered } from "../../db/ids-of-names.ts";
 import {
   issueAssignees,
   issueLabels,
@@ -13,15 +12,29 @@ import {
   reviews,
 } from "../../db/schema/index.ts";
 import { hasDraftTitle } from "../issues/draft-title.ts";
-import { type Arguments, integer } from "./arguments.ts";
-import type { IssueFilter, Missing, PersonRole, PullFilter } from "./issue-query.ts";
+import type { FilterParams } from "./bound-filter.ts";
+import { type Missing, MISSING, PERSON_ROLES, type PersonRole } from "./issue-query.ts";
 
 // Conditions on the `issues` rows of a query.
 
-/** Selects the id of a user by name; none if there is no such user. */
-export const userIdOf = (args: Arguments, name: string | SQL): SQL => sql`(
-  select id from users where lower_name = ${args.text(lowered(name))}
-)`;
+/** A condition's result as SQLite stores it. */
+export const bit = (value: boolean): SQL => sql.raw(value ? "1" : "0");
+
+/** Selects the id of a user by name, which is bound in lower case; none if there is no such user. */
+export const userIdOf = (name: SQL): SQL => sql`(select id from users where lower_name = ${name})`;
+
+/** The users of a role. */
+type PeopleParams = NonNullable<FilterParams["people"][PersonRole]>;
+
+/** The condition that each of some users has to do with an issue; false if one of them does not exist. */
+const hasPeople = (role: PersonRole, { first, all }: PeopleParams): SQL =>
+  all === undefined
+    ? hasPerson(role, userIdOf(first))
+    : sql`not exists (
+        select 1
+        from ${all} named left join users named_user on named_user.lower_name = named.value
+        where (${hasPerson(role, sql`named_user.id`)}) is not true
+      )`;
 
 const hasPerson = (role: PersonRole, userId: SQL): SQL =>
   ({
@@ -90,20 +103,32 @@ const isWithout = (missing: Missing): SQL =>
     )`,
   })[missing];
 
+/** Selects the labels of an issue, of some names. */
+const labelsOf = (column: SQL, names: SQL): SQL => sql`
+  select ${column}
+  from ${issueLabels} join ${labels} on ${labels.id} = ${issueLabels.labelId}
+  where ${issueLabels.issueId} = ${issues.id} and ${labels.name} in ${names}`;
+
 /** The condition that an issue has a label of one of some names. */
-export const hasLabelOf = (args: Arguments, names: readonly string[]): SQL => sql`exists (
-  select 1 from ${issueLabels} join ${labels} on ${labels.id} = ${issueLabels.labelId}
-  where ${issueLabels.issueId} = ${issues.id} and ${labels.name} in ${args.list(names)}
-)`;
+export const hasLabelOf = (names: SQL): SQL => sql`exists (${labelsOf(sql`1`, names)})`;
+
+/** The condition that an issue has a label of each name. */
+const hasLabelsOf = ({ isOne, all }: NonNullable<FilterParams["requiredLabels"]>): SQL =>
+  isOne
+    ? hasLabelOf(all)
+    : sql`(${labelsOf(sql`count(distinct ${labels.name})`, all)}) = ${countOfList(all)}`;
+
+/** The number of values of a list. */
+export const countOfList = (list: SQL): SQL => sql`(select count(*) from ${list})`;
 
 /** The condition that an issue has a milestone of a title. */
-const hasMilestoneOf = (args: Arguments, title: string): SQL => sql`exists (
-  select 1 from milestones m where m.id = ${issues.milestoneId} and m.title = ${args.text(title)}
+const hasMilestoneOf = (title: SQL): SQL => sql`exists (
+  select 1 from milestones m where m.id = ${issues.milestoneId} and m.title = ${title}
 )`;
 
-export const isUpdatedIn = ({ since, before }: Pick<IssueFilter, "since" | "before">): SQL[] => [
-  ...(since === undefined ? [] : [sql`${issues.updatedAt} >= ${integer(since)}`]),
-  ...(before === undefined ? [] : [sql`${issues.updatedAt} <= ${integer(before)}`]),
+export const isUpdatedIn = ({ since, before }: Pick<FilterParams, "since" | "before">): SQL[] => [
+  ...(since === undefined ? [] : [sql`${issues.updatedAt} >= ${since}`]),
+  ...(before === undefined ? [] : [sql`${issues.updatedAt} <= ${before}`]),
 ];
 
 /** Conditions of a filter by what they ask for, so that an index that implies one can do without it. */
@@ -112,62 +137,47 @@ export type Conditions = ReadonlyMap<string, SQL>;
 /** The keys of conditions. */
 export const keyOf = {
   labels: "labels",
-  requiredLabel: (name: string) => `label:${name}`,
+  requiredLabels: "required-labels",
   milestones: "milestones",
-  requiredMilestone: (title: string) => `milestone:${title}`,
-  labelId: (at: number) => `label-id:${at}`,
+  requiredMilestone: "required-milestone",
+  labelId: (at: string) => `label-id:${at}`,
   milestoneId: "milestone-id",
   base: "base",
-  person: (at: number) => `person:${at}`,
+  person: (role: PersonRole) => `person:${role}`,
 };
 
-function* pullConditions(args: Arguments, wanted: PullFilter): Generator<[string, SQL]> {
-  const { base, head, isMerged } = wanted;
-  if (base !== undefined) {
-    yield [keyOf.base, isPullWith(sql`${pulls.baseBranch} = ${args.text(base)}`)];
-  }
-  if (head !== undefined) {
-    yield ["head", isPullWith(sql`${pulls.headBranch} = ${args.text(head)}`)];
-  }
+function* pullConditions({
+  base,
+  head,
+  isMerged,
+  isDraft,
+}: FilterParams): Generator<[string, SQL]> {
+  if (base !== undefined) yield [keyOf.base, isPullWith(sql`${pulls.baseBranch} = ${base}`)];
+  if (head !== undefined) yield ["head", isPullWith(sql`${pulls.headBranch} = ${head}`)];
   if (isMerged !== undefined) {
     const not = sql.raw(isMerged ? "not" : "");
     yield ["merged", isPullWith(sql`${pulls.mergedAt} is ${not} null`)];
   }
-  if (wanted.isDraft !== undefined)
-    yield ["draft", wanted.isDraft ? hasDraftTitle : sql`not ${hasDraftTitle}`];
+  if (isDraft !== undefined) yield ["draft", isDraft ? hasDraftTitle : sql`not ${hasDraftTitle}`];
 }
 
 /** The conditions of a filter that are the same in one repository and in all. */
-export function commonConditions(args: Arguments, filter: IssueFilter): Map<string, SQL> {
+export function commonConditions(filter: FilterParams): Map<string, SQL> {
   const conditions = new Map<string, SQL>();
-  for (const name of filter.requiredLabels) {
-    conditions.set(keyOf.requiredLabel(name), hasLabelOf(args, [name]));
+  const { requiredLabels, requiredMilestone, people, without, excludedLabels } = filter;
+  if (requiredLabels) conditions.set(keyOf.requiredLabels, hasLabelsOf(requiredLabels));
+  if (requiredMilestone) {
+    conditions.set(keyOf.requiredMilestone, hasMilestoneOf(requiredMilestone));
   }
-  for (const title of filter.requiredMilestones) {
-    conditions.set(keyOf.requiredMilestone(title), hasMilestoneOf(args, title));
+  for (const role of PERSON_ROLES) {
+    const named = people[role];
+    if (named) conditions.set(keyOf.person(role), hasPeople(role, named));
   }
-  for (const [at, { role, name }] of filter.people.entries()) {
-    conditions.set(keyOf.person(at), hasPerson(role, userIdOf(args, name)));
+  for (const [key, condition] of pullConditions(filter)) conditions.set(key, condition);
+  for (const missing of MISSING) {
+    if (without[missing]) conditions.set(`no:${missing}`, isWithout(missing));
   }
-  for (const [at, id] of (filter.labelIds ?? []).entries()) {
-    const isLabel = sql`${issueLabels.labelId} = ${integer(id)}`;
-    conditions.set(
-      keyOf.labelId(at),
-      sql`exists (
-        select 1 from ${issueLabels} where ${issueLabels.issueId} = ${issues.id} and ${isLabel}
-      )`,
-    );
-  }
-  if (filter.milestoneId !== undefined) {
-    conditions.set(keyOf.milestoneId, sql`+${issues.milestoneId} = ${integer(filter.milestoneId)}`);
-  }
-  for (const [key, condition] of pullConditions(args, filter.pull ?? {})) {
-    conditions.set(key, condition);
-  }
-  for (const missing of filter.without) conditions.set(`no:${missing}`, isWithout(missing));
-  if (filter.excludedLabels.length > 0) {
-    conditions.set("excluded", sql`not ${hasLabelOf(args, filter.excludedLabels)}`);
-  }
+  if (excludedLabels) conditions.set("excluded", sql`not ${hasLabelOf(excludedLabels)}`);
   const range = isUpdatedIn(filter);
   // Without an index, so that the order of the list chooses it.
   const isInRange = range.map((each) => sql`(${each}) is true`);

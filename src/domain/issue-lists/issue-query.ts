@@ -1,5 +1,3 @@
-import type { SQL } from "drizzle-orm";
-
 /** The orders of lists and searches of issues, by the words of the query parameter `sort`. */
 export const ISSUE_SORTS = [
   "newest",
@@ -19,32 +17,33 @@ export const SEARCHED_PARTS = ["title", "body", "comment"] as const;
 export type SearchedPart = (typeof SEARCHED_PARTS)[number];
 
 /** What a user has to do with an issue. */
-export type PersonRole =
-  | "poster"
-  | "assignee"
-  | "mentioned"
+export const PERSON_ROLES = [
+  "poster",
+  "assignee",
+  "mentioned",
   /** Asked for a review of a pull request, as a user or in a team, and no approval or rejection since. */
-  | "review_requested"
+  "review_requested",
   /** Submitted a review of a pull request. */
-  | "reviewed";
+  "reviewed",
+] as const;
+export type PersonRole = (typeof PERSON_ROLES)[number];
 
 /** A user by whom a list is filtered. */
-export interface PersonFilter<Name extends string | SQL = string | SQL> {
+export interface PersonFilter {
   readonly role: PersonRole;
-  /** A parameter of a prepared statement is bound in lower case. */
-  readonly name: Name;
+  readonly name: string;
 }
 
 /** What pull requests only are filtered by; undefined where it makes no difference. */
 export interface PullFilter {
   /** Branches. */
-  readonly base?: string | SQL | undefined;
-  readonly head?: string | SQL | undefined;
+  readonly base?: string | undefined;
+  readonly head?: string | undefined;
   readonly isMerged?: boolean | undefined;
   readonly isDraft?: boolean | undefined;
 }
 
-/** What a list or a search of issues is filtered by. Values that are SQL are parameters of a prepared statement. */
+/** What a list or a search of issues is filtered by. */
 export interface IssueFilter {
   /** Undefined for open and closed ones. */
   readonly isClosed: boolean | undefined;
@@ -64,10 +63,6 @@ export interface IssueFilter {
   readonly milestones: readonly string[];
   /** Titles of milestones that an issue has, also where none exists. */
   readonly requiredMilestones: readonly string[];
-  /** Ids of labels that an issue has all of, also where none exists. */
-  readonly labelIds?: readonly (number | SQL)[] | undefined;
-  /** The id of a milestone that an issue has, also where none exists. */
-  readonly milestoneId?: number | SQL | undefined;
   readonly people: readonly PersonFilter[];
   /** What an issue has nothing of. */
   readonly without: readonly Missing[];
@@ -77,21 +72,6 @@ export interface IssueFilter {
   readonly sort: IssueSort;
   readonly pull?: PullFilter | undefined;
 }
-
-/** A filter that names nothing. */
-export const NAMES_NOTHING = {
-  words: [],
-  parts: [],
-  labels: [],
-  requiredLabels: [],
-  excludedLabels: [],
-  milestones: [],
-  requiredMilestones: [],
-  people: [],
-  without: [],
-  since: undefined,
-  before: undefined,
-} as const satisfies Partial<IssueFilter>;
 
 /** What `no:` asks for the absence of. */
 export const MISSING = ["label", "milestone", "assignee"] as const;

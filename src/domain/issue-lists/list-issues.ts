@@ -5,7 +5,7 @@ import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, type Database } from "../../db/db.ts";
+import { allOf } from "../../db/db.ts";
 import { selectTotal } from "../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { ACCESS, type Issue, issues, type Repository, users } from "../../db/schema/index.ts";
@@ -14,10 +14,10 @@ import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectIssues, toIssueContext, unitOf } from "../issues/find-issue.ts";
-import { Arguments, integer } from "./arguments.ts";
+import { type ListFilter, type ListParams, bindListFilter } from "./bound-filter.ts";
 import { isUpdatedIn, keyOf } from "./conditions.ts";
-import { type IssueFilter, NAMES_NOTHING, type PersonFilter } from "./issue-query.ts";
-import { conditionsOf, labelNamesOf, milestoneTableOf, namedTables } from "./named-filters.ts";
+import type { IssueFilter, IssueSort, PersonFilter } from "./issue-query.ts";
+import { conditionsOf, milestoneTableOf, namedTables } from "./named-filters.ts";
 import { type ListOrder, orderOf, termsOf } from "./orders.ts";
 import {
   choiceTable,
@@ -27,7 +27,7 @@ import {
   pageIds,
   sourcesOf,
 } from "./sources.ts";
-import { hasText, matchingIssueIds, scopeOf, searchTextOf } from "./text-match.ts";
+import { matchingIssueIds, scopeOf } from "./text-match.ts";
 
 /** Issues beyond the page that a total counts at most, where no counter is stored. */
 const TOTAL_MAX = 10_000;
@@ -39,7 +39,7 @@ interface ListQuery {
   /** Undefined if nothing can match. */
   readonly filter: IssueFilter | undefined;
   /** Users of whom one that is not visible to the caller fails the list. */
-  readonly requiredPeople: readonly PersonFilter<string>[];
+  readonly requiredPeople: readonly PersonFilter[];
 }
 
 /**
@@ -79,7 +79,7 @@ const knownUsers = prepare(
       .where(allOf(inArray(users.lowerName, names), isAccountVisible(principal))),
 );
 
-/** The statements of a list: its page and its total. Those of a filter that names nothing are prepared. */
+/** The statements of a list: its page and its total. */
 function selectList(
   { db, openShards }: Ctx,
   repo: RepositoryContext,
@@ -88,12 +88,9 @@ function selectList(
 ) {
   const visible = filter && visibleOf(repo, filter);
   const scope = listScopeOf(repo, visible ?? {}, slice);
-  if (visible && isPlain(visible)) {
-    const { isPull, isClosed, sort } = visible;
-    return plainList(db, scope, { isPull, isClosed, sort });
-  }
   const isAmongMany = openShards().size > 0;
-  return toStatements(db, listStatements({ ...scope, isAmongMany }, visible));
+  const asked = { scope: { ...scope, isAmongMany }, filter: visible && bindListFilter(visible) };
+  return issuePage(db, asked, { sort: visible?.sort ?? "newest" });
 }
 
 /** What the statements of a list take of a repository and of the page. */
@@ -125,29 +122,23 @@ export const listScopeOf = (
 
 type KindsAndStates = Pick<IssueFilter, "isPull" | "isClosed">;
 
-const plainList = prepareAll(
-  (db, scope: Params<ListScope>, shape: KindsAndStates & Pick<IssueFilter, "sort">) =>
-    toStatements(db, listStatements(scope, { ...NAMES_NOTHING, ...shape })),
+interface Asked {
+  readonly scope: ListScope;
+  /** Undefined if nothing can match. */
+  readonly filter: ListFilter | undefined;
+}
+
+const issuePage = prepareAll(
+  (db, { scope, filter }: Params<Asked>, { sort }: { sort: IssueSort }) => {
+    const { ids, total, terms } = listStatements(scope, filter, sort);
+    return [
+      selectIssues(db)
+        .where(sql`${issues.id} in (${ids})`)
+        .orderBy(...terms),
+      selectTotal(db, total),
+    ] as const;
+  },
 );
-
-const toStatements = (db: Database, { ids, total, terms }: ListStatements) =>
-  [
-    selectIssues(db)
-      .where(sql`${issues.id} in (${ids})`)
-      .orderBy(...terms),
-    selectTotal(db, total),
-  ] as const;
-
-/** Whether a filter has no values: only kinds and states, and the order. */
-const isPlain = (filter: IssueFilter): boolean =>
-  Object.entries(filter).every(([name, value]) => SHAPE.has(name) || isEmpty(value));
-
-/** Whether a part of a filter asks for nothing: it is missing, an empty list, or only has such parts. */
-export const isEmpty = (value: unknown): boolean =>
-  value === undefined ||
-  (typeof value === "object" && Object.values(value ?? {}).every((each) => each === undefined));
-
-const SHAPE: ReadonlySet<string> = new Set(["isPull", "isClosed", "sort"]);
 
 /**
  * The parts of the statements of a list: what selects the ids of its page, its total, and its order for rows of `issues`.
@@ -155,10 +146,11 @@ const SHAPE: ReadonlySet<string> = new Set(["isPull", "isClosed", "sort"]);
  * @param filter Undefined if nothing can match.
  */
 export function listStatements(
-  scope: ListScope | Params<ListScope>,
-  filter: IssueFilter | undefined,
+  scope: Params<ListScope>,
+  filter: ListParams | undefined,
+  sort: IssueSort,
 ): ListStatements {
-  const order = orderOf(filter?.sort ?? "newest");
+  const order = orderOf(sort);
   const statements = filter ? statementsOf(scope, filter, order) : NOTHING;
   return { ...statements, terms: termsOf(order) };
 }
@@ -190,20 +182,15 @@ interface ListStatements extends Statements {
   readonly terms: SQL[];
 }
 
-function statementsOf(
-  scope: ListScope | Params<ListScope>,
-  filter: IssueFilter,
-  order: ListOrder,
-): Statements {
+function statementsOf(scope: Params<ListScope>, filter: ListParams, order: ListOrder): Statements {
   const { repoId, ownerId, storedTotal, countMax: max, size, offset } = scope;
   const slice = { size, offset };
-  const args = new Arguments();
-  const tables = namedTables(args, filter, { repoId, ownerId });
-  if (hasText(filter)) return textStatements(args, scope, filter, order, tables);
-  const sources = sourcesOf(args, filter, repoId, order);
-  const head = sql`with ${sql.join([args.table(), ...tables, choiceTable(sources)], sql`, `)}`;
+  const tables = namedTables(filter, { repoId, ownerId });
+  if (filter.text) return textStatements(scope, filter, filter.text, order, tables);
+  const sources = sourcesOf(filter, repoId, order);
+  const head = sql`with ${sql.join([...tables, choiceTable(sources)], sql`, `)}`;
   const range = isUpdatedIn(filter);
-  const isRangeAlone = range.length > 0 && conditionsOf(args, filter).size === 1;
+  const isRangeAlone = range.length > 0 && conditionsOf(filter).size === 1;
   const counted = isRangeAlone
     ? countUpdated(repoId, filter, range, max)
     : countOf(sources, filter, order, max);
@@ -216,23 +203,19 @@ function statementsOf(
 }
 
 /** The stored counters that answer a total, if they have a value. */
-function countersOf(storedTotal: number | SQL, filter: IssueFilter): SQL[] {
-  const keys = [...conditionsOf(new Arguments(), filter).keys()];
-  const [key = "", ...more] = keys;
-  const [name, ...names] = labelNamesOf(filter);
-  const [title] = filter.requiredMilestones;
+function countersOf(storedTotal: SQL, filter: ListParams): SQL[] {
+  const keys = [...conditionsOf(filter).keys()];
+  const [key, ...more] = keys;
   const isOnly = filter.isPull === undefined && more.length === 0;
   const list: SQL[] = [];
-  if (isOnly && name !== undefined && names.length === 0) {
-    if (key === keyOf.labels || key === keyOf.requiredLabel(name)) {
-      // An organization's label counts the issues of all repositories.
-      const count = sumOf(filter, sql`open_count`, sql`closed_count`);
-      list.push(sql`(
-        select max(${count}) from wanted having count(*) = 1 and max(repo_id) is not null
-      )`);
-    }
+  if (isOnly && filter.names?.isOne && (key === keyOf.labels || key === keyOf.requiredLabels)) {
+    // An organization's label counts the issues of all repositories.
+    const count = sumOf(filter, sql`open_count`, sql`closed_count`);
+    list.push(sql`(
+      select max(${count}) from wanted having count(*) = 1 and max(repo_id) is not null
+    )`);
   }
-  if (isOnly && (key === keyOf.milestones || key === keyOf.requiredMilestone(title ?? ""))) {
+  if (isOnly && (key === keyOf.milestones || key === keyOf.requiredMilestone)) {
     const count = sumOf(filter, sql`open_issue_count`, sql`closed_issue_count`);
     list.push(sql`(
       select sum(${count}) from milestones where id in (select id from ${milestoneTableOf(filter)})
@@ -244,12 +227,12 @@ function countersOf(storedTotal: number | SQL, filter: IssueFilter): SQL[] {
   };
   if (keys.every((each) => each in isAll)) {
     const isUnfiltered = allOf(...keys.map((each) => isAll[each]));
-    list.push(sql`case when ${isUnfiltered} then ${integer(storedTotal)} end`);
+    list.push(sql`case when ${isUnfiltered} then ${storedTotal} end`);
   }
   return list;
 }
 
-const sumOf = ({ isClosed }: IssueFilter, open: SQL, closed: SQL): SQL => {
+const sumOf = ({ isClosed }: ListParams, open: SQL, closed: SQL): SQL => {
   if (isClosed === undefined) return sql`${open} + ${closed}`;
   return isClosed ? closed : open;
 };
@@ -270,13 +253,13 @@ function totalOf(row: Repository, { isPull, isClosed }: Partial<KindsAndStates>)
 
 /** The statements for a filter with words: the newest issues that have them, or the oldest, in the order of the list. */
 function textStatements(
-  args: Arguments,
-  { repoId, size, offset, isAmongMany = false }: ListScope | Params<ListScope>,
-  filter: IssueFilter,
+  { repoId, size, offset, isAmongMany = false }: Params<ListScope>,
+  filter: ListParams,
+  text: SQL,
   order: ListOrder,
   tables: readonly SQL[],
 ): Statements {
-  const matching = matchingIssueIds(searchTextOf(filter), {
+  const matching = matchingIssueIds(text, {
     scope: scopeOf(repoId),
     isOldest: order.isByAge && !order.isDescending,
     isAmongMany,
@@ -288,19 +271,19 @@ function textStatements(
     from (${matching}) matching
     cross join ${issues} on ${issues.id} = matching.id
     where ${allOf(
-      sql`${issues.repoId} = ${integer(repoId)}`,
+      sql`${issues.repoId} = ${repoId}`,
       kindsAndStates(columns, filter),
-      ...conditionsOf(args, filter).values(),
+      ...conditionsOf(filter).values(),
     )}
-    limit ${integer(FOUND_MAX)}`;
-  const head = sql`with ${sql.join([args.table(), ...tables], sql`, `)}`;
+    limit ${FOUND_MAX}`;
+  const head = tables.length > 0 ? sql`with ${sql.join([...tables], sql`, `)}` : sql``;
   return {
     ids: sql`${head}
       select ${issues.id}
       from ${issues}
       where ${issues.id} in (${found})
       order by ${sql.join(termsOf(order), sql`, `)}
-      limit ${integer(size)} offset ${integer(offset)}`,
+      limit ${size} offset ${offset}`,
     total: sql`(${head} select count(*) from (${found}))`,
   };
 }

@@ -1,52 +1,45 @@
 import { type SQL, sql } from "drizzle-orm";
 
 import { issueLabels, issues, labels } from "../../db/schema/index.ts";
-import { type Arguments, integer } from "./arguments.ts";
-import { commonConditions, type Conditions, keyOf } from "./conditions.ts";
-import type { IssueFilter } from "./issue-query.ts";
+import type { ListParams } from "./bound-filter.ts";
+import { commonConditions, type Conditions, countOfList, keyOf } from "./conditions.ts";
 
 // Labels and milestones that a list names. They are found in the statement of the list, which saves a round trip: the
 // common table expressions `wanted` and `wanted_milestones`, and conditions and sizes that read them.
 
 type NamedFilter = Pick<
-  IssueFilter,
-  "labels" | "requiredLabels" | "milestones" | "requiredMilestones"
+  ListParams,
+  "names" | "requiredLabels" | "milestones" | "requiredMilestone"
 >;
 
 /** Where names are looked up: a repository, with the organization whose labels it has. */
-export interface NameScope {
-  readonly repoId: number | SQL;
-  readonly ownerId: number | SQL;
+interface NameScope {
+  readonly repoId: SQL;
+  readonly ownerId: SQL;
 }
 
-export const labelNamesOf = ({ labels: names, requiredLabels }: NamedFilter): string[] => [
-  ...new Set([...names, ...requiredLabels]),
-];
-
 /** The common table expression with the milestones that an issue may have; undefined if it may have any. */
-export function milestoneTableOf({ milestones, requiredMilestones }: NamedFilter): SQL | undefined {
-  if (requiredMilestones.length > 0) return sql.raw("required_milestones");
-  return milestones.length > 0 ? sql.raw("wanted_milestones") : undefined;
+export function milestoneTableOf({ milestones, requiredMilestone }: NamedFilter): SQL | undefined {
+  if (requiredMilestone) return sql.raw("required_milestones");
+  return milestones ? sql.raw("wanted_milestones") : undefined;
 }
 
 /** The common table expressions of a filter, in their order. */
 export function namedTables(
-  args: Arguments,
-  filter: NamedFilter,
+  { names, milestones, requiredMilestone }: NamedFilter,
   { repoId, ownerId }: NameScope,
 ): SQL[] {
   const tables: SQL[] = [];
-  const names = labelNamesOf(filter);
-  if (names.length > 0) {
+  if (names) {
     const columns = sql.raw(
       "id, name, repo_id, open_issue_count as open_count, closed_issue_count as closed_count",
     );
     tables.push(sql`wanted as materialized (
       select ${columns} from labels
-      where repo_id = ${integer(repoId)} and name in ${args.list(names)}
+      where repo_id = ${repoId} and name in ${names.all}
       union all
       select ${columns} from labels
-      where org_id = ${integer(ownerId)} and name in ${args.list(names)}
+      where org_id = ${ownerId} and name in ${names.all}
     )`);
     // The label with the fewest issues, of a name that no other label has.
     tables.push(sql`rarest as materialized (
@@ -58,50 +51,65 @@ export function namedTables(
       limit 1
     )`);
   }
-  const named = (titles: readonly string[]) => sql`
-    select id from milestones
-    where repo_id = ${integer(repoId)} and title in ${args.list(titles)}`;
-  if (filter.milestones.length > 0) {
-    const ids = filter.milestones.filter((title) => /^\d{1,15}$/.test(title)).map(Number);
+  if (milestones) {
     // A number is an id unless it is a title.
     tables.push(sql`wanted_milestones as materialized (
-      ${named(filter.milestones)}
+      select id from milestones
+      where repo_id = ${repoId} and title in ${milestones.titles}
       union
       select id from milestones m
-      where m.repo_id = ${integer(repoId)}
-        and m.id in ${args.list(ids)}
+      where m.repo_id = ${repoId}
+        and m.id in ${milestones.ids}
         and not exists (
           select 1 from milestones other
-          where other.repo_id = ${integer(repoId)} and other.title = m.id || ''
+          where other.repo_id = ${repoId} and other.title = m.id || ''
         )
     )`);
   }
-  // No issue has two: a second title is a condition that nothing meets.
-  const [title] = filter.requiredMilestones;
-  if (title !== undefined) {
-    tables.push(sql`required_milestones as materialized (${named([title])})`);
+  if (requiredMilestone) {
+    tables.push(sql`required_milestones as materialized (
+      select id from milestones
+      where repo_id = ${repoId} and title = ${requiredMilestone}
+    )`);
   }
   return tables;
 }
 
 /** The conditions of a filter on the issues of one repository. */
-export function conditionsOf(args: Arguments, filter: IssueFilter): Conditions {
-  const conditions = commonConditions(args, filter);
-  if (filter.labels.length > 0) conditions.set(keyOf.labels, hasKnownLabels(args, filter.labels));
-  if (filter.milestones.length > 0) {
-    conditions.set(keyOf.milestones, hasKnownMilestone);
+export function conditionsOf(filter: ListParams): Conditions {
+  const conditions = commonConditions(filter);
+  for (const [at, id] of Object.entries(filter.labelIds)) {
+    conditions.set(
+      keyOf.labelId(at),
+      sql`exists (
+        select 1 from ${issueLabels}
+        where ${issueLabels.issueId} = ${issues.id} and ${issueLabels.labelId} = ${id}
+      )`,
+    );
   }
+  if (filter.moreLabelIds) conditions.set("more-label-ids", hasLabelIds(filter.moreLabelIds));
+  if (filter.milestoneId) {
+    conditions.set(keyOf.milestoneId, sql`+${issues.milestoneId} = ${filter.milestoneId}`);
+  }
+  if (filter.labels) conditions.set(keyOf.labels, hasKnownLabels(filter.labels));
+  if (filter.milestones) conditions.set(keyOf.milestones, hasKnownMilestone);
   return conditions;
 }
 
+/** The condition that an issue has the labels of all ids. */
+const hasLabelIds = (ids: SQL): SQL => sql`(
+  select count(*) from ${issueLabels}
+  where ${issueLabels.issueId} = ${issues.id} and ${issueLabels.labelId} in ${ids}
+) = ${countOfList(ids)}`;
+
 /** The condition that an issue has a label of each name that exists; true if none does. */
-const hasKnownLabels = (args: Arguments, names: readonly string[]): SQL => sql`(
+const hasKnownLabels = (names: SQL): SQL => sql`(
   select count(distinct ${labels.name})
   from ${issueLabels} join ${labels} on ${labels.id} = ${issueLabels.labelId}
   where ${issueLabels.issueId} = ${issues.id}
     and ${issueLabels.labelId} in (select id from wanted)
-    and ${labels.name} in ${args.list(names)}
-) = (select count(distinct name) from wanted where name in ${args.list(names)})`;
+    and ${labels.name} in ${names}
+) = (select count(distinct name) from wanted where name in ${names})`;
 
 /** The condition that an issue has one of the milestones that exist; true if none does. */
 const hasKnownMilestone: SQL = sql`(
@@ -110,20 +118,16 @@ const hasKnownMilestone: SQL = sql`(
 )`;
 
 /** Zero if a required label or milestone does not exist, so that nothing has it; null otherwise. */
-export function impossibleSize(
-  args: Arguments,
-  { requiredLabels, requiredMilestones }: NamedFilter,
-): SQL {
-  const names = [...new Set(requiredLabels)];
+export function impossibleSize({ requiredLabels, requiredMilestone }: NamedFilter): SQL {
   const conditions = [
-    ...(names.length > 0
+    ...(requiredLabels
       ? [
           sql`(
-            select count(distinct name) from wanted where name in ${args.list(names)}
-          ) < ${integer(names.length)}`,
+            select count(distinct name) from wanted where name in ${requiredLabels.all}
+          ) < ${countOfList(requiredLabels.all)}`,
         ]
       : []),
-    ...(requiredMilestones.length > 0 ? [sql`not exists (select 1 from required_milestones)`] : []),
+    ...(requiredMilestone ? [sql`not exists (select 1 from required_milestones)`] : []),
   ];
   if (conditions.length === 0) return sql`null`;
   return sql`case when ${sql.join(conditions, sql` or `)} then 0 end`;

@@ -10,9 +10,9 @@ import {
   pulls,
   repositories,
 } from "../../db/schema/index.ts";
-import { type Arguments, bit, integer } from "./arguments.ts";
-import { reviewedBy, userIdOf } from "./conditions.ts";
-import type { IssueFilter, PersonFilter } from "./issue-query.ts";
+import type { SearchParams } from "./bound-filter.ts";
+import { bit, reviewedBy, userIdOf } from "./conditions.ts";
+import type { PersonRole } from "./issue-query.ts";
 import { columnsOfPart, isIssueSeen } from "./search-scope.ts";
 import { flags, unionAll } from "./sources.ts";
 
@@ -21,9 +21,8 @@ export const EXAMINED_MAX = 20_000;
 
 /** What the candidates of a search have in common. */
 export interface Candidates {
-  readonly args: Arguments;
   readonly principal: PrincipalSql;
-  readonly filter: IssueFilter;
+  readonly filter: SearchParams;
   /** Conditions on the `issues` rows of a query. */
   readonly conditions: readonly SQL[];
   readonly isOldest: boolean;
@@ -34,7 +33,7 @@ export interface Candidates {
 const directionOf = ({ isOldest }: Candidates): SQL => sql.raw(isOldest ? "asc" : "desc");
 
 /** The kinds and states of a filter, each with its own part of an index. */
-export const partsOf = ({ isPull, isClosed }: IssueFilter) =>
+export const partsOf = ({ isPull, isClosed }: SearchParams) =>
   flags(isPull).flatMap((kind) =>
     flags(isClosed).map((state) => ({ isPull: kind, isClosed: state })),
   );
@@ -47,19 +46,19 @@ const isInPart = ({ isPull, isClosed }: Part): SQL =>
  * Selects the ids of the first issues, of those that a query selects in the order of ids, which match and which the
  * caller sees.
  */
-export const seenOf = (search: Candidates, ids: SQL, max: number | SQL): SQL => sql`
+export const seenOf = (search: Candidates, ids: SQL, max: SQL): SQL => sql`
   select ${issues.id} as id
   from (${ids}) candidate
   cross join ${issues} on ${issues.id} = candidate.id
   cross join ${repositories} on ${repositories.id} = ${issues.repoId}
   where ${allOf(...search.conditions, isIssueSeen(search.principal, search.filter))}
-  limit ${integer(max)}`;
+  limit ${max}`;
 
 const examined = (search: Candidates, arms: readonly SQL[]): SQL => sql`
   select id from (
     ${unionAll(arms)}
     order by id ${directionOf(search)}
-    limit ${integer(EXAMINED_MAX)}
+    limit ${EXAMINED_MAX}
   )`;
 
 /** Selects the ids of all issues, newest or oldest first. */
@@ -69,9 +68,9 @@ export const everyIssue = (search: Candidates): SQL =>
     partsOf(search.filter).map((part) => sql`select id from ${issues} where ${isInPart(part)}`),
   );
 
-/** Selects the ids of the issues that a user has to do with. */
-export function issuesOfPerson(search: Candidates, { role, name }: PersonFilter): SQL {
-  const userId = userIdOf(search.args, name);
+/** Selects the ids of the issues that a user, whose name is given, has to do with. */
+export function issuesOfPerson(search: Candidates, role: PersonRole, name: SQL): SQL {
+  const userId = userIdOf(name);
   if (role === "review_requested" || role === "reviewed") {
     const ids = reviewedBy(role, userId);
     const arms = partsOf(search.filter).flatMap(({ isPull, isClosed }) =>
@@ -101,7 +100,7 @@ export function issuesOfPerson(search: Candidates, { role, name }: PersonFilter)
  *
  * @param isSearched A condition without which there are none.
  */
-export const firstOfEach = (search: Candidates, max: number | SQL, isSearched: SQL = sql`1`): SQL =>
+export const firstOfEach = (search: Candidates, max: SQL, isSearched: SQL = sql`1`): SQL =>
   unionAll(
     partsOf(search.filter).map((part) => {
       const { count, isSeen } = columnsOfPart(part.isPull, part.isClosed);
@@ -109,7 +108,7 @@ export const firstOfEach = (search: Candidates, max: number | SQL, isSearched: S
         select id as examined_id from ${issues}
         where repo_id = searched.id and ${isInPart(part)}
         order by number ${directionOf(search)}
-        limit ${integer(EXAMINED_MAX)}`;
+        limit ${EXAMINED_MAX}`;
       return sql`
         select listed.id as id
         from searched
@@ -118,36 +117,36 @@ export const firstOfEach = (search: Candidates, max: number | SQL, isSearched: S
     }),
   );
 
-const firstOf = (search: Candidates, examinedIds: SQL, max: number | SQL): SQL => sql`
+const firstOf = (search: Candidates, examinedIds: SQL, max: SQL): SQL => sql`
   select ${issues.id}
   from (${examinedIds}) cross join ${issues} on ${issues.id} = examined_id
   where ${allOf(...search.conditions)}
-  limit ${integer(max)}`;
+  limit ${max}`;
 
 /**
  * The common table expression `pairs`: the labels of some names, as `label_id`, with each of the repositories
  * `searched`, as `repo_id`, whose issues may have them.
  */
-export const labelPairs = (args: Arguments, names: readonly string[]): SQL => sql`
+export const labelPairs = (names: SQL): SQL => sql`
   pairs as materialized (
     select labels.id as label_id, labels.repo_id, sees_0, sees_1
     from searched join labels on labels.repo_id = searched.id
-    where labels.name in ${args.list(names)}
+    where labels.name in ${names}
     union all
     select labels.id, searched.id, sees_0, sees_1
     from searched join labels on labels.org_id = searched.owner_id
-    where labels.name in ${args.list(names)}
+    where labels.name in ${names}
   )`;
 
 /** Selects the ids of the first matching issues with each of the labels of `pairs`. */
-export const firstOfLabels = (search: Candidates, max: number | SQL): SQL =>
+export const firstOfLabels = (search: Candidates, max: SQL): SQL =>
   unionAll(
     partsOf(search.filter).map((part) => {
       const labelled = sql`
         select issue_id as examined_id from ${issueLabels}
         where label_id = pairs.label_id and repo_id = pairs.repo_id and ${isInPart(part)}
         order by issue_id ${directionOf(search)}
-        limit ${integer(EXAMINED_MAX)}`;
+        limit ${EXAMINED_MAX}`;
       return sql`
         select listed.id as id
         from pairs

@@ -3,7 +3,7 @@ import { sql, type SQL } from "drizzle-orm";
 import { toCallerSql } from "../../auth/caller-sql.ts";
 import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { type Database, qualified } from "../../db/db.ts";
+import { qualified } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, repositories } from "../../db/schema/index.ts";
 import { malformed } from "../../lib/failure.ts";
@@ -12,20 +12,18 @@ import { selectRepositories, toRepositoryContext } from "../repos/find-repositor
 import { listFromAll } from "../shards/list-from-all.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectIssues, toIssueContext } from "../issues/find-issue.ts";
-import { integer } from "./arguments.ts";
-import { type IssueFilter, NAMES_NOTHING, type PersonRole } from "./issue-query.ts";
-import { isEmpty } from "./list-issues.ts";
+import { type SearchFilter, bindSearchFilter } from "./bound-filter.ts";
+import type { IssueFilter, IssueSort } from "./issue-query.ts";
 import { isIssueBefore, orderOf, termsOf } from "./orders.ts";
 import { ownerIdOf, type SearchScope, teamIdOf } from "./search-scope.ts";
 import { FOUND_MAX, NAMED_KINDS, type NamedKind, searchStatements } from "./search-statements.ts";
 import { findShardsOfSearch } from "./search-shards.ts";
-import { hasText, searchTextOf } from "./text-match.ts";
 
-/** A search over all repositories that the caller sees. */
+/** A search over all repositories that the caller sees. Names of its scope are in any case. */
 interface IssueSearch {
   /** Undefined if nothing can match. */
   readonly filter: IssueFilter | undefined;
-  readonly scope: SearchScope<string>;
+  readonly scope: SearchScope;
   /** A repository whose issues come first. */
   readonly priorityRepoId: number | undefined;
 }
@@ -47,12 +45,15 @@ export async function searchIssues(
   search: IssueSearch,
   slice: Slice,
 ): Promise<Listed<IssueContext>> {
-  const { filter, priorityRepoId } = search;
-  const sort = filter?.sort ?? "newest";
+  const { priorityRepoId } = search;
+  const sort = search.filter?.sort ?? "newest";
+  const filter = search.filter && bindSearchFilter(search.filter);
+  const [owner, team] = [search.scope.owner?.toLowerCase(), search.scope.team?.toLowerCase()];
+  const wanted = { filter, scope: { owner, team }, priorityRepoId, sort };
   return listFromAll(
     ctx,
     slice,
-    (part, partSlice) => searchIn(part, search, partSlice),
+    (part, partSlice) => searchIn(part, wanted, partSlice),
     {
       isBefore: ({ row: one }, { row: other }) => {
         const [isFirst, isOtherFirst] = [one, other].map(({ repoId }) => repoId === priorityRepoId);
@@ -60,7 +61,7 @@ export async function searchIssues(
       },
       isPart,
     },
-    await findShardsOfSearch(ctx, search),
+    await findShardsOfSearch(ctx, wanted),
   );
 }
 
@@ -74,12 +75,22 @@ interface Found extends Listed<IssueContext> {
 const isPart = ({ known }: Found, all: readonly Found[]): boolean =>
   all.every((other) => other.known.every((kind) => known.includes(kind)));
 
-const NO_SCOPE: SearchScope<string> = { owner: undefined, team: undefined };
+const NO_SCOPE: SearchScope = { owner: undefined, team: undefined };
 
 /** Searches in one database. */
-async function searchIn(ctx: Ctx, search: IssueSearch, slice: Slice): Promise<Found> {
+async function searchIn(
+  ctx: Ctx,
+  { sort, ...search }: Wanted & { readonly sort: IssueSort },
+  slice: Slice,
+): Promise<Found> {
   const { actor } = ctx;
-  const [rows, repos, [counted]] = await ctx.db.batch(selectFound(ctx, search, slice));
+  const asked = {
+    ...search,
+    principal: principalOf(actor),
+    reach: reachOf(sort, slice),
+    isAmongMany: ctx.openShards().size > 0,
+  };
+  const [rows, repos, [counted]] = await ctx.db.batch(foundIssues(ctx.db, asked, { sort }));
   // The first database has all accounts.
   const { owner, team } = ctx.db === ctx.openShard(0) ? search.scope : NO_SCOPE;
   if (owner !== undefined && !counted?.ownerId) {
@@ -99,30 +110,17 @@ async function searchIn(ctx: Ctx, search: IssueSearch, slice: Slice): Promise<Fo
   };
 }
 
-/** The statements of a search. Those for kinds, states, words and one user are prepared. */
-function selectFound({ db, actor, openShards }: Ctx, search: IssueSearch, slice: Slice) {
-  const { filter, priorityRepoId } = search;
-  const scope = {
-    owner: search.scope.owner?.toLowerCase(),
-    team: search.scope.team?.toLowerCase(),
-  };
-  const text = filter && hasText(filter) ? searchTextOf(filter) : undefined;
-  const reach = reachOf(filter, slice);
-  const isAmongMany = openShards().size > 0;
-  const asked = { principal: principalOf(actor), scope, priorityRepoId, text, reach, isAmongMany };
-  const shape = filter && shapeOf(filter);
-  const { name = "" } = filter?.people[0] ?? {};
-  if (!shape || typeof name !== "string") return toStatements(db, asked, filter);
-  return foundOfShape(db, { ...asked, person: name.toLowerCase() }, shape);
+/** What is searched. */
+interface Wanted {
+  /** Undefined if nothing can match. */
+  readonly filter: SearchFilter | undefined;
+  readonly scope: SearchScope;
+  readonly priorityRepoId: number | undefined;
 }
 
 /** What the statements of a search take of the request. */
-interface Asked {
+interface Asked extends Wanted {
   readonly principal: Principal;
-  readonly scope: SearchScope<string>;
-  readonly priorityRepoId: number | undefined;
-  /** The words, as `searchTextOf` returns them. */
-  readonly text: string | undefined;
   readonly reach: Reach;
   /** Whether repositories' own data is in several databases. */
   readonly isAmongMany: boolean;
@@ -135,8 +133,8 @@ interface Reach extends Slice {
   readonly countedMax: number;
 }
 
-function reachOf(filter: IssueFilter | undefined, { size, offset }: Slice): Reach {
-  const { isByAge } = orderOf(filter?.sort ?? "newest");
+function reachOf(sort: IssueSort, { size, offset }: Slice): Reach {
+  const { isByAge } = orderOf(sort);
   const found = isByAge ? offset + size : FOUND_MAX;
   return {
     size,
@@ -147,56 +145,16 @@ function reachOf(filter: IssueFilter | undefined, { size, offset }: Slice): Reac
   };
 }
 
-/** What a search is for, but for values. */
-interface SearchShape extends Pick<IssueFilter, "isPull" | "isClosed" | "sort"> {
-  /** What one user has to do with the issues. */
-  readonly role: PersonRole | undefined;
-}
-
-/** The shape of a filter; undefined if it asks for more. */
-function shapeOf(filter: IssueFilter): SearchShape | undefined {
-  const { isPull, isClosed, sort, people } = filter;
-  const [person, ...more] = people;
-  const isMore = Object.entries(filter).some(
-    ([name, value]) => !PREPARED.has(name) && !isEmpty(value),
-  );
-  return isMore || more.length > 0 ? undefined : { isPull, isClosed, sort, role: person?.role };
-}
-
-/** The parts of a filter whose statements are prepared; of users, one. */
-const PREPARED: ReadonlySet<string> = new Set([
-  "isPull",
-  "isClosed",
-  "sort",
-  "people",
-  "words",
-  "parts",
-]);
-
-const foundOfShape = prepareAll(
-  (
-    db,
-    { person, ...asked }: Params<Asked & { person: string }>,
-    { role, ...shape }: SearchShape,
-  ) => {
-    const people = role ? [{ role, name: person }] : [];
-    return toStatements(db, asked, { ...NAMES_NOTHING, ...shape, people });
-  },
-);
-
-/** @param filter Undefined if nothing can match; its words are those of `asked`. */
-function toStatements(
-  db: Database,
-  { principal, scope, priorityRepoId, text, reach, isAmongMany }: Asked | Params<Asked>,
-  filter: IssueFilter | undefined,
-) {
-  const order = orderOf(filter?.sort ?? "newest");
+/** The statements of a search. */
+const foundIssues = prepareAll((db, asked: Params<Asked>, { sort }: { sort: IssueSort }) => {
+  const { principal, filter, scope, priorityRepoId, reach, isAmongMany } = asked;
+  const order = orderOf(sort);
   // Over several repositories, the age is the order of ids.
   const terms = order.isByAge ? termsOf(order).slice(1) : termsOf(order);
   if (priorityRepoId !== undefined) {
-    terms.unshift(sql`(${issues.repoId} = ${integer(priorityRepoId)}) desc`);
+    terms.unshift(sql`(${issues.repoId} = ${priorityRepoId}) desc`);
   }
-  const wanted = { text, scope, priorityRepoId, isAmongMany };
+  const wanted = { scope, priorityRepoId, isAmongMany, isOldest: sort === "oldest" };
   const statements = filter && searchStatements(principal, { ...wanted, filter });
   const found = statements?.find({ all: reach.found, byWords: reach.foundByWords });
   const ids: SQL = found
@@ -204,9 +162,9 @@ function toStatements(
         select ${issues.id} from ${issues}
         where ${issues.id} in (${found})
         order by ${sql.join(terms, sql`, `)}
-        limit ${integer(reach.size)} offset ${integer(reach.offset)}`
+        limit ${reach.size} offset ${reach.offset}`
     : sql`select id from ${issues} where 0`;
-  const total = statements?.count({ all: reach.countedMax, byWords: FOUND_MAX });
+  const total = statements?.count({ all: reach.countedMax, byWords: sql`${FOUND_MAX}` });
   const { owner, team } = scope;
   const column = <T>(value: SQL | undefined, name: string) =>
     qualified<T>(value ?? sql`null`).as(name);
@@ -235,4 +193,4 @@ function toStatements(
       })
       .from(sql`(select 1)`),
   ] as const;
-}
+});

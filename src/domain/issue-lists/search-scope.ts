@@ -8,39 +8,39 @@ import {
   isRepositoryAllowed,
   visibilitiesWithoutGrant,
 } from "../../auth/access/visible-repositories.ts";
-import type { PrincipalSql } from "../../auth/principal.ts";
+import type { Principal, PrincipalSql } from "../../auth/principal.ts";
 import { allOf } from "../../db/db.ts";
-import { lowered } from "../../db/ids-of-names.ts";
+import type { Params } from "../../db/prepared.ts";
 import { accessTokenRepositories, issues, repositories, users } from "../../db/schema/index.ts";
 import { unitOf } from "../issues/find-issue.ts";
 import { isShardOfThisDatabase } from "../shards/of-this-database.ts";
-import { integer, withIntegers } from "./arguments.ts";
 import type { IssueFilter } from "./issue-query.ts";
 
 // Whose issues a search over several repositories looks at. Each statement begins with what the caller may see.
 
-/** What narrows a search to some repositories: names, or parameters that are bound in lower case. */
-export interface SearchScope<Name extends string | SQL = string | SQL> {
-  readonly owner: Name | undefined;
+/** What narrows a search to some repositories: names in lower case. */
+export interface SearchScope {
+  readonly owner: string | undefined;
   /** A team of the owner. */
-  readonly team: Name | undefined;
+  readonly team: string | undefined;
 }
+type ScopeParams = Params<SearchScope>;
 
 /** Repositories that a search looks into one by one: those that changed last. */
 const REPOSITORIES_MAX = 1000;
 
 /** Selects the id of the owner, if the caller may see the account. */
-export const ownerIdOf = (principal: PrincipalSql, name: string | SQL): SQL => sql`(
+export const ownerIdOf = (principal: PrincipalSql, name: SQL): SQL => sql`(
   select ${users.id} from ${users}
-  where ${users.lowerName} = ${lowered(name)} and ${isAccountVisible(principal)}
+  where ${users.lowerName} = ${name} and ${isAccountVisible(principal)}
 )`;
 
 /** Selects the id of the team, if the caller knows of it. */
-export const teamIdOf = (principal: PrincipalSql, owner: string | SQL, team: string | SQL): SQL =>
+export const teamIdOf = (principal: PrincipalSql, owner: SQL, team: SQL): SQL =>
   teamIdSeenBy(principal, ownerIdOf(principal, owner), team);
 
 /** Selects the ids of the repositories that narrow a search; undefined for a search of all. */
-function scopeIds(principal: PrincipalSql, { owner, team }: SearchScope): SQL | undefined {
+function scopeIds(principal: PrincipalSql, { owner, team }: ScopeParams): SQL | undefined {
   if (owner !== undefined && team !== undefined) {
     return teamRepositoryIds(teamIdOf(principal, owner, team));
   }
@@ -52,21 +52,29 @@ function scopeIds(principal: PrincipalSql, { owner, team }: SearchScope): SQL | 
   return sql`
     select ${accessTokenRepositories.repoId} as id
     from ${accessTokenRepositories}
-    where ${accessTokenRepositories.tokenId} = ${integer(tokenId)}`;
+    where ${accessTokenRepositories.tokenId} = ${tokenId}`;
 }
 
 /** Selects the ids of repositories that a search of all might miss behind those of others. */
 const grantedIds = (principal: PrincipalSql): SQL | undefined =>
-  principal.userId !== undefined && !principal.isSiteAdmin
-    ? withIntegers(grantedRepositoryIds(principal))
-    : undefined;
+  hasGrants(principal) ? grantedRepositoryIds(principal) : undefined;
 
 /**
  * Selects the ids of all repositories in which a search can find something: of its scope, or of the grants of a caller who sees nothing
  * else; undefined for more than those.
  */
-export const reachedIds = (principal: PrincipalSql, scope: SearchScope): SQL | undefined =>
+export const reachedIds = (principal: PrincipalSql, scope: ScopeParams): SQL | undefined =>
   scopeIds(principal, scope) ?? (seesSome(principal) ? undefined : grantedIds(principal));
+
+/** Whether a search can find something only in some repositories, which `reachedIds` selects. */
+export const isReachLimited = (principal: Principal, { owner }: SearchScope): boolean =>
+  owner !== undefined ||
+  principal.boundTokenId !== undefined ||
+  (!seesSome(principal) && hasGrants(principal));
+
+/** Whether a caller may see repositories by a grant alone. */
+const hasGrants = ({ userId, isSiteAdmin }: PrincipalSql): boolean =>
+  userId !== undefined && !isSiteAdmin;
 
 /** Whether a caller sees any repository without a grant. */
 export const seesSome = (principal: PrincipalSql): boolean =>
@@ -75,9 +83,7 @@ export const seesSome = (principal: PrincipalSql): boolean =>
 /** The condition, on the `repositories` rows of a query, that the caller sees its issues, or its pull requests. */
 function isKindVisible(principal: PrincipalSql, isPull: boolean): SQL {
   const unit = unitOf({ isPull });
-  return withIntegers(
-    allOf(isUnitOnSql(unit), isRepositoryAllowed(principal, { unit, mode: "read" })),
-  );
+  return allOf(isUnitOnSql(unit), isRepositoryAllowed(principal, { unit, mode: "read" }));
 }
 
 /** The condition, on rows of `issues` and their `repositories`, that the caller sees an issue. */
@@ -104,7 +110,7 @@ export interface Searched {
  * The repositories of the scope, or of the caller's grants, as the common table expression `searched`: the ids of those
  * whose issues or pull requests the caller sees, with which of both and with the counters.
  */
-export function searchedOf(principal: PrincipalSql, scope: SearchScope): Searched {
+export function searchedOf(principal: PrincipalSql, scope: ScopeParams): Searched {
   const scoped = scopeIds(principal, scope);
   const ids = scoped ?? grantedIds(principal);
   if (!ids) return { table: undefined, isScoped: false };
@@ -121,7 +127,7 @@ export function searchedOf(principal: PrincipalSql, scope: SearchScope): Searche
     )
     where (sees_0 or sees_1) is true
     order by updated_at desc
-    limit ${integer(REPOSITORIES_MAX)}
+    limit ${REPOSITORIES_MAX}
   )`;
   return { table, isScoped: scoped !== undefined };
 }

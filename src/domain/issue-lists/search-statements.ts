@@ -2,10 +2,11 @@ import { sql, type SQL } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import type { PrincipalSql } from "../../auth/principal.ts";
+import type { Params } from "../../db/prepared.ts";
 import { issues, repositories } from "../../db/schema/index.ts";
-import { Arguments, bit, integer, withIntegers } from "./arguments.ts";
-import { commonConditions, hasLabelOf } from "./conditions.ts";
-import type { IssueFilter } from "./issue-query.ts";
+import type { SearchParams } from "./bound-filter.ts";
+import { bit, commonConditions, hasLabelOf } from "./conditions.ts";
+import { PERSON_ROLES } from "./issue-query.ts";
 import {
   type Candidates,
   EXAMINED_MAX,
@@ -46,48 +47,44 @@ export interface SearchStatements {
 export const NAMED_KINDS = ["labels", "milestones"] as const;
 export type NamedKind = (typeof NAMED_KINDS)[number];
 
-/** How many issues a statement finds at most: values, or parameters of a prepared statement. */
+/** How many issues a statement finds at most. */
 interface SearchMax {
-  readonly all: number | SQL;
+  readonly all: SQL;
   /** Of those that are found by words; no more than `FOUND_MAX`. */
-  readonly byWords: number | SQL;
+  readonly byWords: SQL;
 }
 
 /** What a search looks for and where. */
 export interface WantedIssues {
-  readonly filter: IssueFilter;
-  /** The words of the filter, as `searchTextOf` returns them; undefined without any. */
-  readonly text: string | SQL | undefined;
-  readonly scope: SearchScope;
+  readonly filter: SearchParams;
+  /** Whether the oldest issues are found first, rather than the newest. */
+  readonly isOldest: boolean;
+  readonly scope: Params<SearchScope>;
   /** A repository whose first issues are found in any case. */
-  readonly priorityRepoId: number | SQL | undefined;
+  readonly priorityRepoId: SQL | undefined;
   /** Whether repositories' own data is in several databases. */
   readonly isAmongMany: boolean;
 }
 
 export function searchStatements(
   principal: PrincipalSql,
-  { filter, text, scope, priorityRepoId, isAmongMany }: WantedIssues,
+  { filter, isOldest, scope, priorityRepoId, isAmongMany }: WantedIssues,
 ): SearchStatements {
-  const args = new Arguments();
   const searched = searchedOf(principal, scope);
-  const common = [...commonConditions(args, filter).values()];
-  const known = knownTables(args, principal, filter, searched);
-  const { isPull, isClosed } = filter;
+  const common = [...commonConditions(filter).values()];
+  const known = knownTables(principal, filter, searched);
+  const { isPull, isClosed, text, labels, milestones, people } = filter;
   const search: Candidates = {
-    args,
     principal,
     filter,
     conditions: [
       ...common,
-      ...(filter.labels.length > 0
-        ? [sql`(not (select is_known from known_labels) or ${hasLabelOf(args, filter.labels)})`]
-        : []),
-      ...(filter.milestones.length > 0
+      ...(labels ? [sql`(not (select is_known from known_labels) or ${hasLabelOf(labels)})`] : []),
+      ...(milestones
         ? [
             sql`(not (select is_known from known_milestones) or exists (
               select 1 from milestones m
-              where m.id = ${issues.milestoneId} and m.title in ${args.list(filter.milestones)}
+              where m.id = ${issues.milestoneId} and m.title in ${milestones}
             ))`,
           ]
         : []),
@@ -95,14 +92,14 @@ export function searchStatements(
       ...(isClosed === undefined ? [] : [sql`${issues.isClosed} = ${bit(isClosed)}`]),
       ...(searched.isScoped ? [sql`${issues.repoId} in (select id from searched)`] : []),
     ],
-    isOldest: filter.sort === "oldest",
+    isOldest,
     isAmongMany,
   };
   const isPlain = text === undefined && common.length === 0 && known.length === 0;
   // Whether it is a list of all issues of its repositories, apart from labels and the like.
-  const isListed = text === undefined && filter.people.length === 0;
+  const isListed = text === undefined && PERSON_ROLES.every((role) => !people[role]);
   const found = (max: SearchMax) => {
-    const parts = [...mainIds(search, text, searched, max)];
+    const parts = [...mainIds(search, searched, max)];
     if (priorityRepoId !== undefined && isListed) {
       parts.push(prioritized(search, priorityRepoId, max.all));
     }
@@ -112,22 +109,18 @@ export function searchStatements(
     );
   };
   const statement = (select: SQL): SQL => {
-    const tables = [args.table(), ...(searched.table ? [searched.table] : []), ...known];
-    return sql`with ${sql.join(tables, sql`, `)} ${select}`;
+    const tables = [...(searched.table ? [searched.table] : []), ...known];
+    return tables.length > 0 ? sql`with ${sql.join(tables, sql`, `)} ${select}` : select;
   };
   return {
-    // `found` registers the texts that the head contains.
-    find: (max) => {
-      const select = found(max);
-      return statement(select);
-    },
+    find: (max) => statement(found(max)),
     count: (max) => {
       if (isPlain && searched.isScoped) return sql`(${statement(countersOf(filter))})`;
       const select = sql`select count(*) from (${found(max)})`;
       return sql`(${statement(select)})`;
     },
     isKnown: (kind) =>
-      filter[kind].length > 0
+      filter[kind]
         ? sql`(${statement(sql`select is_known from ${sql.raw(`known_${kind}`)}`)})`
         : undefined,
   };
@@ -136,24 +129,25 @@ export function searchStatements(
 /** The selects of the issues that a search finds; D1 allows five. */
 function* mainIds(
   search: Candidates,
-  text: string | SQL | undefined,
   searched: Searched,
   { all: max, byWords }: SearchMax,
 ): Generator<SQL> {
   const { principal, filter, isOldest, isAmongMany } = search;
-  const [person] = filter.people;
+  const { text, people, labels } = filter;
+  const role = PERSON_ROLES.find((each) => people[each]);
+  const named = role && people[role];
   const isEverywhere = !searched.isScoped && seesSome(principal);
   if (text !== undefined) {
     const matching = (scope: SQL | undefined) =>
       seenOf(search, matchingIssueIds(text, { scope, isOldest, isAmongMany }), byWords);
     if (isEverywhere) yield matching(undefined);
     if (searched.table) yield matching(scopeOfSome(sql`select id from searched`));
-  } else if (person) {
-    yield seenOf(search, issuesOfPerson(search, person), max);
+  } else if (role && named) {
+    yield seenOf(search, issuesOfPerson(search, role, named.first), max);
   } else if (isEverywhere || !searched.isScoped) {
     if (isEverywhere) yield seenOf(search, everyIssue(search), max);
     if (searched.table) yield firstOfEach(search, max);
-  } else if (filter.labels.length > 0) {
+  } else if (labels) {
     yield firstOfLabels(search, max);
     yield firstOfEach(search, max, sql`not (select is_known from known_labels)`);
   } else {
@@ -162,40 +156,39 @@ function* mainIds(
 }
 
 /** Selects the ids of the first matching issues of one repository. */
-const prioritized = (search: Candidates, repoId: number | SQL, max: number | SQL): SQL => {
+const prioritized = (search: Candidates, repoId: SQL, max: SQL): SQL => {
   const direction = sql.raw(search.isOldest ? "asc" : "desc");
   const ids = sql`
-    select id from ${issues} where repo_id = ${integer(repoId)}
+    select id from ${issues} where repo_id = ${repoId}
     order by number ${direction}
-    limit ${integer(EXAMINED_MAX)}`;
+    limit ${EXAMINED_MAX}`;
   return seenOf(search, ids, max);
 };
 
 /** Whether the caller sees a label, or a milestone, of one of the names: unknown names are ignored. */
 function knownTables(
-  args: Arguments,
   principal: PrincipalSql,
-  filter: IssueFilter,
+  { labels, milestones }: SearchParams,
   { isScoped }: Searched,
 ): SQL[] {
   const tables: SQL[] = [];
   const seen = (table: SQL, isNamed: SQL, hasOwner: SQL) => sql`exists (
     select 1
-    from (select * from ${table} where ${isNamed} limit ${integer(NAMED_MAX)}) named
+    from (select * from ${table} where ${isNamed} limit ${NAMED_MAX}) named
     join ${repositories} on ${repositories.id} = named.repo_id ${hasOwner}
-    where ${withIntegers(isRepositoryVisible(principal))}
+    where ${isRepositoryVisible(principal)}
   )`;
-  if (filter.labels.length > 0) {
-    if (isScoped) tables.push(labelPairs(args, filter.labels));
-    const isNamed = sql`name in ${args.list(filter.labels)}`;
+  if (labels) {
+    if (isScoped) tables.push(labelPairs(labels));
+    const isNamed = sql`name in ${labels}`;
     const hasOwner = sql`or ${repositories.ownerId} = named.org_id`;
     const isKnown = isScoped
       ? sql`exists (select 1 from pairs)`
       : seen(sql.raw("labels"), isNamed, hasOwner);
     tables.push(sql`known_labels as materialized (select ${isKnown} as is_known)`);
   }
-  if (filter.milestones.length > 0) {
-    const isTitled = sql`title in ${args.list(filter.milestones)}`;
+  if (milestones) {
+    const isTitled = sql`title in ${milestones}`;
     const isKnown = isScoped
       ? sql`exists (
           select 1 from searched join milestones on milestones.repo_id = searched.id
@@ -208,7 +201,7 @@ function knownTables(
 }
 
 /** Sums the counters of the repositories `searched`. */
-function countersOf(filter: IssueFilter): SQL {
+function countersOf(filter: SearchParams): SQL {
   const sums = partsOf(filter).map(({ isPull, isClosed }) => {
     const { count, isSeen } = columnsOfPart(isPull, isClosed);
     return sql`iif(${isSeen}, ${count}, 0)`;

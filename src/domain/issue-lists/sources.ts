@@ -8,23 +8,14 @@ import {
   issues,
   pulls,
 } from "../../db/schema/index.ts";
-import { type Arguments, integer } from "./arguments.ts";
+import type { ListParams } from "./bound-filter.ts";
 import { type Conditions, isUpdatedIn, keyOf, reviewedBy, userIdOf } from "./conditions.ts";
-import type { IssueFilter, PersonRole } from "./issue-query.ts";
-import {
-  conditionsOf,
-  impossibleSize,
-  labelNamesOf,
-  milestonesSize,
-  milestoneTableOf,
-} from "./named-filters.ts";
+import { PERSON_ROLES, type PersonRole } from "./issue-query.ts";
+import { conditionsOf, impossibleSize, milestonesSize, milestoneTableOf } from "./named-filters.ts";
 import type { ListOrder } from "./orders.ts";
 
 /** Issues of a filter beyond which a list walks the index of its order rather than sort them. */
 const SORTED_MAX = 2000;
-
-/** Labels given by their ids whose indexes are considered; the others are conditions. */
-const LABEL_SOURCES_MAX = 4;
 
 /** What a source counts as that is taken where no other one is small enough. */
 const WALK_SIZE = 1_000_000_000_000_000;
@@ -58,52 +49,45 @@ const OF_ISSUES = {
 const USER_TABLES = { assignee: issueAssignees, mentioned: issueMentions } as const;
 
 /** All sources of a filtered list; the last one is the walk through the order of the whole repository. */
-export function sourcesOf(
-  args: Arguments,
-  filter: IssueFilter,
-  repoId: number | SQL,
-  order: ListOrder,
-): Source[] {
-  const all = conditionsOf(args, filter);
-  const names = labelNamesOf(filter);
-  const [title] = filter.requiredMilestones;
+export function sourcesOf(filter: ListParams, repoId: SQL, order: ListOrder): Source[] {
+  const all = conditionsOf(filter);
+  const { names, requiredLabels, requiredMilestone, labelIds, milestoneId, base, people } = filter;
   const milestones = milestoneTableOf(filter);
   const sources: Source[] = [];
-  if (filter.requiredLabels.length > 0 || title !== undefined) {
+  if (requiredLabels || requiredMilestone) {
     // Chosen before all others, and never has an issue.
     const seek = () => sql`${issues.id} is null`;
-    const size = impossibleSize(args, filter);
+    const size = impossibleSize(filter);
     sources.push({ name: "none", size, isOrdered: true, ...fromIssues(seek, []) });
   }
-  if (names.length > 0) {
-    const [name = ""] = names;
-    const implied = names.length === 1 ? [keyOf.labels, keyOf.requiredLabel(name)] : [];
+  if (names) {
+    const implied = names.isOne ? [keyOf.labels, keyOf.requiredLabels] : [];
     sources.push(labelSource(repoId, order, without(all, ...implied)));
   }
   if (milestones) {
-    const implied = title === undefined ? keyOf.milestones : keyOf.requiredMilestone(title);
+    const implied = requiredMilestone ? keyOf.requiredMilestone : keyOf.milestones;
     sources.push(...milestoneSources(milestones, order, without(all, implied)));
   }
-  for (const [at, id] of (filter.labelIds ?? []).slice(0, LABEL_SOURCES_MAX).entries()) {
+  for (const [at, id] of Object.entries(labelIds)) {
     const name = `label${at}`;
     sources.push({ name, ...labelIdSource(repoId, id, order, without(all, keyOf.labelId(at))) });
   }
-  if (filter.milestoneId !== undefined) {
-    const rest = [sql`+${issues.repoId} = ${integer(repoId)}`, ...without(all, keyOf.milestoneId)];
-    sources.push(milestoneIdSource(filter.milestoneId, order, rest));
+  if (milestoneId) {
+    const rest = [sql`+${issues.repoId} = ${repoId}`, ...without(all, keyOf.milestoneId)];
+    sources.push(milestoneIdSource(milestoneId, order, rest));
   }
-  const base = filter.pull?.base;
-  if (base !== undefined) {
-    sources.push(baseSource(repoId, args.text(base), order, without(all, keyOf.base)));
-  }
-  for (const [at, person] of filter.people.entries()) {
-    const rest = without(all, keyOf.person(at));
+  if (base) sources.push(baseSource(repoId, base, order, without(all, keyOf.base)));
+  for (const role of PERSON_ROLES) {
+    const named = people[role];
+    if (!named) continue;
+    // The index of the first user implies nothing about others.
+    const implied = named.all ? [] : [keyOf.person(role)];
     sources.push(
-      personSource(at, userIdOf(args, person.name), person.role, {
+      personSource(userIdOf(named.first), role, {
         repoId,
         order,
         isOnly: all.size === 1,
-        conditions: rest,
+        conditions: without(all, ...implied),
       }),
     );
   }
@@ -111,12 +95,15 @@ export function sourcesOf(
   if (range.length > 0 && order.key !== issues.updatedAt) {
     sources.push(updatedSource(repoId, filter, range, [...range, ...all.values()]));
   }
-  const seek = (ifChosen: (value: SQL) => SQL) =>
-    sql`${issues.repoId} = ${ifChosen(sql`${integer(repoId)}`)}`;
-  const size = integer(WALK_SIZE);
+  const seek = (ifChosen: (value: SQL) => SQL) => sql`${issues.repoId} = ${ifChosen(repoId)}`;
   const inOrder = order.key === issues.updatedAt ? range : [];
   const rest = [...all.values(), ...inOrder];
-  sources.push({ name: "walk", size, isOrdered: true, ...fromIssues(seek, rest) });
+  sources.push({
+    name: "walk",
+    size: sql`${WALK_SIZE}`,
+    isOrdered: true,
+    ...fromIssues(seek, rest),
+  });
   return sources;
 }
 
@@ -140,47 +127,38 @@ const OF_LABELS = {
 
 /** A label that does not exist has no issue, and is chosen before all others. */
 function labelIdSource(
-  repoId: number | SQL,
-  labelId: number | SQL,
+  repoId: SQL,
+  labelId: SQL,
   order: ListOrder,
   conditions: readonly SQL[],
 ): Omit<Source, "name"> {
   const size = sql`coalesce((
-    select open_issue_count + closed_issue_count from labels where id = ${integer(labelId)}
+    select open_issue_count + closed_issue_count from labels where id = ${labelId}
   ), 0)`;
   return {
     size,
     isOrdered: order.isByAge,
     from: withIssues(sql`${issueLabels}`, sql`${issueLabels.issueId}`, order, conditions),
     seek: (ifChosen) =>
-      sql`${issueLabels.labelId} = ${ifChosen(integer(labelId))}
-        and ${issueLabels.repoId} = ${integer(repoId)}`,
+      sql`${issueLabels.labelId} = ${ifChosen(labelId)}
+        and ${issueLabels.repoId} = ${repoId}`,
     columns: OF_LABELS,
     conditions,
   };
 }
 
-function milestoneIdSource(
-  milestoneId: number | SQL,
-  order: ListOrder,
-  conditions: readonly SQL[],
-): Source {
+function milestoneIdSource(milestoneId: SQL, order: ListOrder, conditions: readonly SQL[]): Source {
   const size = sql`coalesce((
-    select open_issue_count + closed_issue_count from milestones where id = ${integer(milestoneId)}
+    select open_issue_count + closed_issue_count from milestones where id = ${milestoneId}
   ), 0)`;
   const seek = (ifChosen: (value: SQL) => SQL) =>
-    sql`${issues.milestoneId} = ${ifChosen(integer(milestoneId))}`;
+    sql`${issues.milestoneId} = ${ifChosen(milestoneId)}`;
   return { name: "milestone-id", size, isOrdered: order.isByAge, ...fromIssues(seek, conditions) };
 }
 
-function baseSource(
-  repoId: number | SQL,
-  base: SQL,
-  order: ListOrder,
-  conditions: readonly SQL[],
-): Source {
+function baseSource(repoId: SQL, base: SQL, order: ListOrder, conditions: readonly SQL[]): Source {
   const isOf = (branch: SQL) =>
-    sql`${pulls.repoId} = ${integer(repoId)} and ${pulls.baseBranch} = ${branch}`;
+    sql`${pulls.repoId} = ${repoId} and ${pulls.baseBranch} = ${branch}`;
   return {
     name: "base",
     size: boundedCount(sql`${pulls} where ${isOf(base)}`),
@@ -199,10 +177,10 @@ function baseSource(
 
 /** The number of rows, if it is small enough to sort them; a greater one otherwise. */
 const boundedCount = (rows: SQL): SQL => sql`(
-  select count(*) from (select 1 from ${rows} limit ${integer(SORTED_MAX + 1)})
+  select count(*) from (select 1 from ${rows} limit ${SORTED_MAX + 1})
 )`;
 
-function labelSource(repoId: number | SQL, order: ListOrder, conditions: readonly SQL[]): Source {
+function labelSource(repoId: SQL, order: ListOrder, conditions: readonly SQL[]): Source {
   return {
     name: "label",
     size: sql`(select size from rarest)`,
@@ -210,7 +188,7 @@ function labelSource(repoId: number | SQL, order: ListOrder, conditions: readonl
     from: withIssues(sql`${issueLabels}`, sql`${issueLabels.issueId}`, order, conditions),
     seek: (ifChosen) =>
       sql`${issueLabels.labelId} = ${ifChosen(sql`(select id from rarest)`)}
-        and ${issueLabels.repoId} = ${integer(repoId)}`,
+        and ${issueLabels.repoId} = ${repoId}`,
     columns: OF_LABELS,
     conditions,
   };
@@ -240,17 +218,15 @@ function milestoneSources(table: SQL, order: ListOrder, conditions: readonly SQL
 }
 
 function personSource(
-  at: number,
   userId: SQL,
   role: PersonRole,
   { repoId, order, isOnly, conditions }: PersonOptions,
 ): Source {
-  const common = { name: `person${at}`, isOrdered: order.isByAge };
+  const common = { name: role, isOrdered: order.isByAge };
   // The only source is chosen whatever its size.
   const bounded = (rows: SQL) => (isOnly && order.isByAge ? sql`1` : boundedCount(rows));
   if (role === "poster") {
-    const isOf = (id: SQL) =>
-      sql`${issues.posterId} = ${id} and ${issues.repoId} = ${integer(repoId)}`;
+    const isOf = (id: SQL) => sql`${issues.posterId} = ${id} and ${issues.repoId} = ${repoId}`;
     const size = bounded(sql`${issues} where ${isOf(userId)}`);
     return { ...common, size, ...fromIssues((ifChosen) => isOf(ifChosen(userId)), conditions) };
   }
@@ -262,13 +238,13 @@ function personSource(
       size: boundedCount(sql`(${ids})`),
       // The outer loop is over the reviews.
       from: sql`(${ids}) reviewed cross join ${issues} on ${issues.id} = reviewed.issue_id`,
-      seek: (ifChosen) => sql`${issues.repoId} = ${ifChosen(sql`${integer(repoId)}`)}`,
+      seek: (ifChosen) => sql`${issues.repoId} = ${ifChosen(repoId)}`,
       columns: OF_ISSUES,
       conditions,
     };
   }
   const table = USER_TABLES[role];
-  const isOf = (id: SQL) => sql`${table.userId} = ${id} and ${table.repoId} = ${integer(repoId)}`;
+  const isOf = (id: SQL) => sql`${table.userId} = ${id} and ${table.repoId} = ${repoId}`;
   return {
     ...common,
     size: bounded(sql`${table} where ${isOf(userId)}`),
@@ -285,36 +261,35 @@ function personSource(
 }
 
 function updatedSource(
-  repoId: number | SQL,
-  filter: IssueFilter,
+  repoId: SQL,
+  filter: ListParams,
   range: readonly SQL[],
   conditions: readonly SQL[],
 ): Source {
-  const size = countUpdated(repoId, filter, range, SORTED_MAX + 1);
-  const seek = (ifChosen: (value: SQL) => SQL) =>
-    sql`${issues.repoId} = ${ifChosen(sql`${integer(repoId)}`)}`;
+  const size = countUpdated(repoId, filter, range, sql`${SORTED_MAX + 1}`);
+  const seek = (ifChosen: (value: SQL) => SQL) => sql`${issues.repoId} = ${ifChosen(repoId)}`;
   return { name: "updated", size, isOrdered: false, ...fromIssues(seek, conditions) };
 }
 
 /** Counts the issues of a repository in a range of updates, up to a limit, by the index of updates. */
 export const countUpdated = (
-  repoId: number | SQL,
+  repoId: SQL,
   states: States,
   range: readonly SQL[],
-  max: number | SQL,
+  max: SQL,
 ): SQL => sql`(
   select count(*) from (
     select 1
     from ${issues}
-    where ${issues.repoId} = ${integer(repoId)}
+    where ${issues.repoId} = ${repoId}
       and ${kindsAndStates(OF_ISSUES, states)}
       and ${allOf(...range)}
-    limit ${integer(max)}
+    limit ${max}
   )
 )`;
 
 interface PersonOptions {
-  readonly repoId: number | SQL;
+  readonly repoId: SQL;
   readonly order: ListOrder;
   /** Whether the list has no other condition. */
   readonly isOnly: boolean;
@@ -327,7 +302,7 @@ const withIssues = (table: SQL, id: SQL, order: ListOrder, conditions: readonly 
     ? table
     : sql`${table} cross join ${issues} on ${issues.id} = ${id}`;
 
-type States = Pick<IssueFilter, "isPull" | "isClosed">;
+type States = Pick<ListParams, "isPull" | "isClosed">;
 
 /** The values of a column that a filter lets pass. */
 export const flags = (wanted: boolean | undefined): readonly boolean[] =>
@@ -353,7 +328,7 @@ export function choiceTable(sources: readonly Source[]): SQL {
     const usable = isOrdered
       ? size
       : sql`(
-          select sized.n from (select ${size} as n) sized where sized.n <= ${integer(SORTED_MAX)}
+          select sized.n from (select ${size} as n) sized where sized.n <= ${SORTED_MAX}
         )`;
     return sql`json_array(${quoted(name)}, ${usable})`;
   });
@@ -393,8 +368,8 @@ export function unionAll(parts: readonly SQL[]): SQL {
 }
 
 interface Slice {
-  readonly size: number | SQL;
-  readonly offset: number | SQL;
+  readonly size: SQL;
+  readonly offset: SQL;
 }
 
 /** Selects the ids of a page: the chosen source's, in the order of the list. */
@@ -410,7 +385,7 @@ export const pageIds = (
       return sql`select id from (
         ${unionAll(armsOf(source, states, order))}
         order by k ${order.direction}, id ${direction}
-        limit ${integer(size)} offset ${integer(offset)}
+        limit ${size} offset ${offset}
       )`;
     }),
   );
@@ -420,8 +395,8 @@ export const countOf = (
   sources: readonly Source[],
   states: States,
   order: ListOrder,
-  max: number | SQL,
+  max: SQL,
 ): SQL => {
   const arms = sources.flatMap((source) => armsOf(source, states, order));
-  return sql`(select count(*) from (select id from (${unionAll(arms)}) limit ${integer(max)}))`;
+  return sql`(select count(*) from (select id from (${unionAll(arms)}) limit ${max}))`;
 };

@@ -72,9 +72,9 @@ export function matchingIssueIds(
     limit ${sql.raw(String(3 * DOCUMENTS_MAX))}`;
 }
 
-/** The scope of one repository. */
+/** The scope of one repository. D1 binds an id as a real number, whose text would have a fraction. */
 export const scopeOf = (repoId: number | SQL): SQL =>
-  typeof repoId === "number" ? sql`${`"r${repoId}"`}` : sql`('"r' || ${repoId} || '"')`;
+  sql`('"r' || cast(${repoId} as integer) || '"')`;
 
 /** The scope of the repositories that a query selects the ids of, as `id`; nothing is in the scope of none. */
 export const scopeOfSome = (repoIds: SQL): SQL => sql`(

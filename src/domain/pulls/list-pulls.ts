@@ -11,7 +11,13 @@ import { issues, users } from "../../db/schema/index.ts";
 import { malformed } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { type IssueFilter, type IssueSort, NAMES_NOTHING } from "../issue-lists/issue-query.ts";
+import {
+  bindLabelIds,
+  bindPerson,
+  type ListFilter,
+  NO_FILTER,
+} from "../issue-lists/bound-filter.ts";
+import type { IssueSort } from "../issue-lists/issue-query.ts";
 import {
   isKindListed,
   type ListScope,
@@ -54,19 +60,24 @@ export async function listPulls(
 ): Promise<Listed<PullContext>> {
   const { poster, milestoneId, base, head, isClosed, sort } = query;
   const lowerPoster = poster === "" ? undefined : poster.toLowerCase();
-  const asked = {
-    caller: callerArgument(ctx.actor),
-    scope: listScopeOf(repo, { isPull: true, isClosed }, slice),
-    poster: lowerPoster,
+  const filter: ListFilter = {
+    ...NO_FILTER,
+    ...bindLabelIds(query.labelIds),
+    isClosed,
+    isPull: true,
     milestoneId,
-    labelIds: Object.fromEntries([...new Set(query.labelIds)].entries()),
+    people: lowerPoster === undefined ? {} : bindPerson("poster", lowerPoster),
     base,
     head,
   };
-  const isListed = isKindListed(repo, { isPull: true });
+  const asked = {
+    caller: callerArgument(ctx.actor),
+    scope: listScopeOf(repo, { isPull: true, isClosed }, slice),
+    filter: isKindListed(repo, { isPull: true }) ? filter : undefined,
+  };
   const named = lowerPoster === undefined ? [] : [lowerPoster];
   const [rows, heads, [counted], ...posters] = await ctx.db.batch([
-    ...pullPage(ctx.db, asked, { isClosed, sort, isListed }),
+    ...pullPage(ctx.db, asked, { sort }),
     ...named.map((name) => posterNamed(ctx.db, { name, principal: principalOf(ctx.actor) })),
   ]);
   if (posters.some((found) => found.length === 0)) {
@@ -82,33 +93,13 @@ export async function listPulls(
 interface Asked {
   readonly caller: CallerArgument;
   readonly scope: ListScope;
-  /** In lower case; undefined for anybody's. */
-  readonly poster: string | undefined;
-  readonly milestoneId: number | undefined;
-  /** By their positions: each is a parameter. */
-  readonly labelIds: Readonly<Record<string, number>>;
-  readonly base: string | undefined;
-  readonly head: string | undefined;
-}
-
-interface Shape extends Pick<PullQuery, "isClosed" | "sort"> {
-  /** Whether the caller sees any. */
-  readonly isListed: boolean;
+  /** Undefined if the caller sees none. */
+  readonly filter: ListFilter | undefined;
 }
 
 const pullPage = prepareAll(
-  (db, { caller, scope, ...asked }: Params<Asked>, { isClosed, sort, isListed }: Shape) => {
-    const filter: IssueFilter = {
-      ...NAMES_NOTHING,
-      isClosed,
-      isPull: true,
-      labelIds: Object.values(asked.labelIds),
-      milestoneId: asked.milestoneId,
-      people: asked.poster === undefined ? [] : [{ role: "poster", name: asked.poster }],
-      sort,
-      pull: { base: asked.base, head: asked.head },
-    };
-    const { ids, total, terms } = listStatements(scope, isListed ? filter : undefined);
+  (db, { caller, scope, filter }: Params<Asked>, { sort }: Pick<PullQuery, "sort">) => {
+    const { ids, total, terms } = listStatements(scope, filter, sort);
     return [
       selectPulls(db)
         .where(sql`${issues.id} in (${ids})`)

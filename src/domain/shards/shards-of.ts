@@ -31,10 +31,7 @@ export async function findShardsOfFeed(
 }
 
 /** @param selected Selects the numbers of shards, as `id`. */
-export async function findShards(
-  { directory, openShards }: Ctx,
-  selected: SQL,
-): Promise<AskedShards> {
+async function findShards({ directory, openShards }: Ctx, selected: SQL): Promise<AskedShards> {
   if (openShards().size === 0) return undefined;
   const rows = await directory.all<{ id: number }>(selected);
   return new Set(rows.map(({ id }) => id));
