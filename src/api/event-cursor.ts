@@ -4,7 +4,6 @@ import type { Context } from "hono";
 import type { Cursor, EventSlice, Positions } from "../domain/events/merge-parts.ts";
 import { invalidField } from "../lib/failure.ts";
 import { AccountEventPage, EventPage, toEvent } from "../shapes/events/event.ts";
-import { IDS_PER_SHARD } from "../domain/shards/set-up-shard.ts";
 import { json } from "./answers.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 import { queryInteger, readPage } from "./paging.ts";
@@ -83,7 +82,7 @@ const firstOf = (positions: Positions): number => positions.get(0) ?? 0;
 
 /** A database without a position is read from its beginning. */
 function formatPositions(positions: Positions): string {
-  const others = [...positions].filter(([shard, id]) => shard !== 0 && id > shard * IDS_PER_SHARD);
+  const others = [...positions].filter(([shard, id]) => shard !== 0 && id > 0);
   const parts = others.map(([shard, id]) => `_${shard}-${id}`);
   return `${firstOf(positions)}${parts.join("")}`;
 }

@@ -14,7 +14,7 @@ import { type Clock, SYSTEM_CLOCK } from "../../src/domain/webhooks/delivery/del
 import { SEALED_FOR } from "../../src/domain/webhooks/hooks/hook-options.ts";
 import { toRepositoryPayload } from "../../src/events/webhooks/payloads/repository-payload.ts";
 import { everywhere } from "../../src/domain/shards/list-from-all.ts";
-import { IDS_PER_SHARD } from "../../src/domain/shards/set-up-shard.ts";
+import { IDS_PER_RANGE } from "../../src/domain/shards/id-ranges.ts";
 import { only } from "../../src/lib/only.ts";
 import type { DeliveryJob } from "../../src/storage/event-queues.ts";
 import { databaseWith, db } from "./db.ts";
@@ -119,7 +119,7 @@ export async function deliver(
     ...settings,
   });
   for (const each of everywhere(ctx)) {
-    const own = hookIds.filter((id) => Math.floor(id / IDS_PER_SHARD) === each.db.shard);
+    const own = hookIds.filter((id) => Math.floor(id / IDS_PER_RANGE) === each.db.shard);
     if (own.length > 0) await deliverDue(each, own, clock);
   }
   return sent;

@@ -54,6 +54,7 @@ export async function openSharded(): Promise<void> {
     "account_shards",
     "noted_accounts",
     "shards",
+    "id_ranges",
     "copied_changes",
     "shard_copies",
   ];

@@ -7,7 +7,7 @@ import { openDatabase } from "../../src/db/db.ts";
 import type { Repository } from "../../src/db/schema/index.ts";
 import { inDatabase } from "../../src/domain/shards/in-database.ts";
 import { everywhere } from "../../src/domain/shards/list-from-all.ts";
-import { IDS_PER_SHARD } from "../../src/domain/shards/set-up-shard.ts";
+import { IDS_PER_RANGE } from "../../src/domain/shards/id-ranges.ts";
 import { USER_AGENT } from "../../src/domain/version.ts";
 import { EventQueues } from "../../src/storage/event-queues.ts";
 import { RemoteJobs } from "../../src/storage/remote-jobs.ts";
@@ -74,7 +74,7 @@ export const systemCtxOf = (
 ): Ctx =>
   inDatabase(
     systemCtx(bindings, now, settings),
-    typeof of === "number" ? Math.max(0, Math.floor(of / IDS_PER_SHARD)) : of.shard,
+    typeof of === "number" ? Math.max(0, Math.floor(of / IDS_PER_RANGE)) : of.shard,
   );
 
 /** Runs a task of the schedule for each database. */

@@ -40,7 +40,7 @@ const OWN = `
 
 /** Tables that every database has, for the rows of what is in it: a change and its event are one batch. */
 const EACH = `
-  shard_copies owned_changes noted_accounts move_sides moving_repositories move_changes move_batches
+  shard_copies id_ranges owned_changes noted_accounts move_sides moving_repositories move_changes move_batches
   repository_remains relayed_events events event_cursors hooks webhook_events hook_deliveries audit_events`;
 
 const names = (list: string): string[] => list.split(/\s+/).filter((name) => name !== "");

@@ -85,10 +85,10 @@ export const deleteMoved = (table: MovedTable, keys: readonly string[]): SQL =>
   sql`delete from ${sqlName(table.name)} where ${hasKey(table, keys)}`;
 
 /** Selects keys of rows that are still there. */
-export const selectSome = (table: MovedTable, repos: SQL, limit: number): SQL => sql`
+export const selectSome = (table: MovedTable, where: SQL, limit: number): SQL => sql`
   select json_array(${sqlList(keyColumns(table))}) as ${sqlName("key")}
   from ${sqlName(table.name)}
-  where ${isOfRepositories(table, repos)}
+  where ${where}
   limit ${limit}`;
 
 /**
@@ -111,6 +111,23 @@ export function freeUniqueValues(table: MovedTable, rows: readonly MovedRow[]): 
         where (${sql.join(isSame, sql` and `)}) or (${sql.join(key, sql` and `)})
       )`;
   });
+}
+
+/**
+ * Whether rows that are about to be written have no id that a sequence has not reached: SQLite would let it follow them, into a range of
+ * another database.
+ */
+export function areBelowSequences(rows: ReadonlyMap<MovedTable, readonly MovedRow[]>): SQL {
+  const last = [...rows].flatMap(([{ name, givesIds }, some]) => {
+    const id = some.reduce((greatest, row) => Math.max(greatest, Number(row["id"])), 0);
+    return givesIds && some.length > 0 ? [{ name, id }] : [];
+  });
+  return sql`(not exists (
+    select 1 from json_each(${JSON.stringify(last)})
+    where not exists (
+      select 1 from sqlite_sequence where name = value ->> 'name' and seq >= value ->> 'id'
+    )
+  ))`;
 }
 
 /** Inserts rows, or overwrites them. */

@@ -14,6 +14,8 @@ export interface MovedTable {
   readonly name: string;
   readonly key: readonly string[];
   readonly columns: readonly string[];
+  /** Whether it gives its rows ids, which are of no other row of any database. The keys of other tables refer to such rows. */
+  readonly givesIds: boolean;
   /** How its rows lead to the repository. */
   readonly path: RepositoryPath;
   /** Its columns that refer to the only column of the key of a moved table. */
@@ -133,6 +135,9 @@ function describe(
     name: nameOf(table),
     key: keyOf(table),
     columns,
+    givesIds: Object.values(getTableColumns(table)).some(
+      (column) => is(column, SQLiteInteger) && column.autoIncrement,
+    ),
     path: findPath(table, columns, keys, derived),
     references: keys.map(({ column, to }) => ({ column, to: nameOf(to) })),
     unique: indexes.flatMap(({ config }) =>

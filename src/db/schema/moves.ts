@@ -48,6 +48,8 @@ export const repositoryMoves = sqliteTable(
     /** The repositories all of whose rows have been entered into the log, and those whose rows are being entered. */
     entered: text({ mode: "json" }).$type<number[]>().notNull().default([]),
     entering: text({ mode: "json" }).$type<number[]>().notNull().default([]),
+    /** The repositories of which the target has copies for the sake of this move, and had none before. */
+    givenCopies: text({ mode: "json" }).$type<number[]>().notNull().default([]),
     /** The table of the last row that was entered, by its place among the tables, and its key; null for none. */
     enterTable: integer().notNull().default(0),
     enterKey: text({ mode: "json" }).$type<CopyKey>(),

@@ -36,6 +36,19 @@ export const shards = sqliteTable("shards", {
 });
 export type Shard = typeof shards.$inferSelect;
 
+/**
+ * The ranges of ids that shards give: ids of range n follow n times 2³⁶. The first database gives those of range 0, which has no row, and
+ * lists the ranges of all shards; a shard has its own. New ids of a shard are of the last of its ranges.
+ */
+export const idRanges = sqliteTable(
+  "id_ranges",
+  {
+    number: integer().primaryKey(),
+    shardId: integer().notNull(),
+  },
+  (table) => [index("id_ranges_shard").on(table.shardId, table.number)],
+);
+
 /** The repositories of which a shard has a copy, with all copied rows about them. */
 export const shardRepositories = sqliteTable(
   "shard_repositories",

@@ -2,9 +2,10 @@ import { and, asc, eq, gt, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../context.ts";
-import { columnsOf } from "../../db/db.ts";
+import { columnsOf, flagColumn } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { eventCursors, events, repositories, users, type User } from "../../db/schema/index.ts";
+import { isIdOfThisShard } from "../shards/id-ranges.ts";
 import { isPassedOn } from "./is-passed-on.ts";
 import { type ForwardedEvent, toForwardedEvent } from "../../shapes/events/forwarded-event.ts";
 
@@ -30,7 +31,8 @@ const newest = sql`coalesce(max(${events.id}), 0)`;
  * only one of them advances the cursor past a batch, and the others continue from there. The very first run
  * sends nothing and sets the cursor behind the newest event.
  *
- * Each database has a cursor of its own. Events that came to a shard from the first database are sent there alone.
+ * Each database has a cursor of its own. Events that came to a shard from another database, with or without their repository, are sent there
+ * alone.
  *
  * Cost: two round trips and one message for each hundred events.
  */
@@ -113,6 +115,10 @@ async function readWaiting({ db, config }: Ctx) {
         event: columnsOf(events, "e"),
         actor: columnsOf(users, "u"),
         owner: columnsOf(owners, "o"),
+        isRecordedHere: flagColumn(
+          db.shard === 0 ? sql`1` : isIdOfThisShard(events.id),
+          "is_recorded_here",
+        ),
         repoId: sql<number | null>`${repositories.id}`.as("listed_repo_id"),
         repoName: sql<string>`${repositories.name}`.as("listed_repo_name"),
         repoOwner:
@@ -133,8 +139,10 @@ async function readWaiting({ db, config }: Ctx) {
       .orderBy(asc(events.id))
       .limit(MESSAGES_MAX),
   ]);
-  // What came from the first database is sent there.
-  const own = rows.filter(({ event }) => event.originalId === null);
+  // What came from another database is sent there.
+  const own = rows.filter(
+    ({ event, isRecordedHere }) => isRecordedHere && event.originalId === null,
+  );
   const waiting = own.map(({ event, actor, owner, repoId, repoName, repoOwner }) => {
     const viewer = {
       userId: undefined,

@@ -15,7 +15,7 @@ import {
   isEventVisible,
 } from "./event-visibility.ts";
 import { everywhere } from "../shards/list-from-all.ts";
-import { IDS_PER_SHARD } from "../shards/set-up-shard.ts";
+import { isIdOfThisShard, nextOwnPosition } from "../shards/id-ranges.ts";
 import { isActorShown } from "./is-actor-shown.ts";
 import { isPassedOn } from "./is-passed-on.ts";
 import { type Cursor, type EventSlice, mergeParts, type StreamPart } from "./merge-parts.ts";
@@ -140,14 +140,18 @@ const isRepositoryEventListed = (reader: Params<EventReader>, administers: boole
 
 /** Whether no other database lists an event in the stream of an account. */
 const isRecordedHere = sql`(${events.originalId} is null and not ${isPassedOn})`;
+/** The same in a shard, where events with ids of another database are of a repository that came from there, where they are listed. */
+const isRecordedInShard = sql`(${isIdOfThisShard(events.id)} and ${isRecordedHere})`;
 
 /** Who reads which part of a stream, as arguments of its queries. */
 interface EventPage {
   readonly reader: EventReader;
   readonly after: number;
   readonly size: number;
-  /** Whether the stream has parts in other databases: then what came from the first one is listed there alone. */
+  /** Whether the stream has parts in other databases: then what came from another one is listed there alone. */
   readonly isAmongMany: boolean;
+  /** Whether it is the part of a shard. */
+  readonly isShard: boolean;
 }
 
 const toPage = (ctx: Ctx, { after, size }: Cursor, { shard }: Database): EventPage => ({
@@ -155,6 +159,7 @@ const toPage = (ctx: Ctx, { after, size }: Cursor, { shard }: Database): EventPa
   after: after.get(shard) ?? 0,
   size,
   isAmongMany: ctx.openShards().size > 0,
+  isShard: shard !== 0,
 });
 
 /**
@@ -170,10 +175,7 @@ async function listEverywhere(
   const parts = await Promise.all(
     everywhere(ctx).map(async ({ db }) => {
       const page = toPage(ctx, cursor, db);
-      // Events with ids of another database are of a repository that came from there, where they are listed.
-      const start = db.shard * IDS_PER_SHARD;
-      const own = { ...page, after: Math.max(page.after, start) };
-      return toPart(db, own, await read(db, own));
+      return toPart(db, page, await read(db, page));
     }),
   );
   return mergeParts(parts, cursor.size);
@@ -191,15 +193,18 @@ async function listEverywhere(
  */
 function selectEvents(
   db: Database,
-  { reader, after, size, isAmongMany }: Params<EventPage>,
+  { reader, after, size, isAmongMany, isShard }: Params<EventPage>,
   isIn: SQL,
   isListed: SQL,
 ) {
   const examinedCount = { count: sql<number>`count(*)`.as("examined_count") };
+  const isPartOfShard = isAmongMany && isShard;
+  const start = isPartOfShard ? nextOwnPosition(after) : after;
+  const recorded = isPartOfShard ? isRecordedInShard : isRecordedHere;
   const examined = sql`(
     select ${events.id} as id
     from ${events}
-    where ${isIn} and ${events.id} > ${after}
+    where ${isIn} and ${events.id} > ${start}
     order by ${events.id}
     limit ${EXAMINED_MAX}
   ) looked`;
@@ -220,7 +225,7 @@ function selectEvents(
       .innerJoin(examined, sql`looked.id = ${events.id}`)
       .leftJoin(repositories, eq(repositories.id, events.repoId))
       .leftJoin(users, eq(users.id, events.actorId))
-      .where(allOf(isAmongMany ? isRecordedHere : undefined, isListed))
+      .where(allOf(isAmongMany ? recorded : undefined, isListed))
       .orderBy(asc(events.id))
       .limit(size),
     db

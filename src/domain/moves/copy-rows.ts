@@ -2,6 +2,7 @@ import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 
 import { isViolation } from "../../db/db.ts";
 import {
+  areBelowSequences,
   deleteMoved,
   freeUniqueValues,
   keyText,
@@ -13,6 +14,8 @@ import {
 } from "../../db/moves/move-sql.ts";
 import { MOVED_TABLES, movedTable } from "../../db/moves/moved-tables.ts";
 import { moveChanges, moveSides } from "../../db/schema/index.ts";
+import { copyToShard } from "../shards/copy-to-shards.ts";
+import { raiseTarget } from "./enter-repositories.ts";
 import { MoveLeaseLost, moveBatch, type OpenedMove, sideOf } from "./opened-move.ts";
 
 /** Entries of the log that are copied or compared at once, and how many of them one of a table with large rows counts for. */
@@ -21,6 +24,9 @@ const LARGE_TABLES = new Set(["events", "webhook_events", "hook_deliveries", "im
 const LARGE_WEIGHT = 20;
 /** Characters of rows that one statement writes; D1 takes parameters of 2 MB. */
 const STATEMENT_CHARACTERS = 500_000;
+
+/** Rows that come have greater ids than the target has given: the source has got a new range since the move began. */
+class IdsAhead extends Error {}
 
 /** Keys of rows by table. */
 export type MovedKeys = ReadonlyMap<string, readonly string[]>;
@@ -76,17 +82,26 @@ export async function readCopied({ target, move, budget }: OpenedMove): Promise<
  * @returns Whether there were any.
  */
 export async function copyNext(opened: OpenedMove): Promise<boolean> {
+  const { directory, target, move, ctx } = opened;
   const before = await readCopied(opened);
   const page = await readLog(opened, before);
   if (!page) return false;
   let keys: MovedKeys = page.keys;
   let freesUnique = false;
+  let isRaised = false;
   for (;;) {
     try {
       await writePage(opened, before, { end: page.end, keys }, { freesUnique });
       return true;
     } catch (error) {
       if (error instanceof MoveLeaseLost) throw error;
+      if (error instanceof IdsAhead) {
+        if (isRaised) throw error;
+        isRaised = true;
+        await raiseTarget(opened);
+        await copyToShard(directory, { id: move.target, db: target }, ctx.now);
+        continue;
+      }
       // A foreign key fails at the end of the batch, where the local database says no more than that it failed.
       if (isViolation(error, "UNIQUE") && !freesUnique) freesUnique = true;
       else if (keys === page.keys) keys = await withReferred(opened, keys);
@@ -160,11 +175,20 @@ async function writePage(
     sql`update move_sides set copied_id = ${end} where move_id = ${move.id}`,
   ];
   budget.consume(statements.length + 3);
+  const areInOrder = areBelowSequences(
+    new Map(tables.map((table) => [table, [...(rows.get(table.name)?.values() ?? [])]])),
+  );
   const isCurrent = sql`(
-    select case when not is_source and copied_id = ${before} and fence <= ${move.fence} then 1 end
+    select case
+      when not is_source and copied_id = ${before} and fence <= ${move.fence}
+        and ${areInOrder}
+      then 1
+    end
     ${sideOf(move.id)}
   )`;
-  if (!(await moveBatch(target, move.id, isCurrent, statements))) throw new MoveLeaseLost();
+  if (await moveBatch(target, move.id, isCurrent, statements)) return;
+  const [found] = await target.all<{ ok: number }>(sql`select ${areInOrder} as ok`);
+  throw found?.ok === 1 ? new MoveLeaseLost() : new IdsAhead("ids are ahead of the target's");
 }
 
 /** Rows that one statement writes. */

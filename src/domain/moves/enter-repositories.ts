@@ -10,6 +10,7 @@ import {
   shardRepositories,
 } from "../../db/schema/index.ts";
 import { copyToShard } from "../shards/copy-to-shards.ts";
+import { NO_RANGE_LEFT, raiseIdRange } from "../shards/id-ranges.ts";
 import { createTriggers, MoveFailed, type OpenedMove, save } from "./opened-move.ts";
 
 /** Rows that are entered into the log at once. */
@@ -35,8 +36,24 @@ export async function enterRepositories(opened: OpenedMove): Promise<boolean> {
   budget.consume(20);
 
   const each = sql`from json_each(${JSON.stringify(missing)}) where true on conflict do nothing`;
-  await directory.run(sql`
-    insert into ${shardRepositories} (shard_id, repo_id) select ${move.target}, value ${each}`);
+  await raiseTarget(opened);
+  await directory.batch([
+    directory.textStatement(sql`
+      update repository_moves set given_copies = (
+        select json_group_array(value) from (
+          select value from json_each(given_copies)
+          union
+          select value from json_each(${JSON.stringify(missing)})
+          where value not in (
+            select repo_id from shard_repositories where shard_id = ${move.target}
+          )
+        )
+      )
+      where id = ${move.id}`),
+    directory.textStatement(sql`
+      insert into ${shardRepositories} (shard_id, repo_id) select ${move.target}, value ${each}`),
+  ]);
+  // With it the ids of new rows in the target rise.
   if (!(await copyToShard(directory, { id: move.target, db: target }, ctx.now))) return false;
   const prepared = await target.select().from(movingRepositories).where(ofMove(opened));
   const fresh = missing.filter((id) => !prepared.some(({ repoId }) => repoId === id));
@@ -59,6 +76,18 @@ export async function enterRepositories(opened: OpenedMove): Promise<boolean> {
   }
   await save(opened, { state: "copying", entering: missing, enterTable: 0, enterKey: null });
   return true;
+}
+
+/**
+ * Lets new ids of the target be greater than all that come: it gets a new range of ids if the source gives greater ones. Without, its sequences
+ * would follow ids that come from another database, and both would give the same.
+ *
+ * @throws MoveFailed if no range is left.
+ */
+export async function raiseTarget({ directory, move, budget }: OpenedMove): Promise<void> {
+  budget.consume(2);
+  const { target: shardId, source: above } = move;
+  if (!(await raiseIdRange(directory, { shardId, above }))) throw new MoveFailed(NO_RANGE_LEFT);
 }
 
 /** The repositories of the network, as the first database has them. */

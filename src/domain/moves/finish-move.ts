@@ -11,6 +11,7 @@ import {
   shardRepositories,
 } from "../../db/schema/index.ts";
 import { copyToShard } from "../shards/copy-to-shards.ts";
+import { isIdOfThisShard } from "../shards/id-ranges.ts";
 import { open } from "./freeze.ts";
 import {
   dropTriggers,
@@ -128,8 +129,8 @@ export async function revert(opened: OpenedMove): Promise<boolean> {
   await open(opened);
   const [side] = await target.all(sql`select 1 ${sideOf(move.id)} and not is_source`);
   if (side) {
-    if (await removeSome(target, opened, [])) return true;
-    await forgetCopies(directory, move.target, move.id, target);
+    if (await removeSome(target, opened, { keepsAllEvents: false })) return true;
+    await forgetCopies(directory, move);
     await leave(target, opened);
   }
   await leave(source, opened);
@@ -152,17 +153,26 @@ async function removeFrom(
   if (!(await moveBatch(db, move.id, isCurrent, statements))) throw new MoveLeaseLost();
 }
 
-/** Removes some rows of the repositories. @returns Whether there were any. */
+/**
+ * Removes some rows of the repositories.
+ *
+ * @param keepsAllEvents Whether all events stay, or those alone that the database has recorded itself: the repositories were there before.
+ * @returns Whether there were any.
+ */
 async function removeSome(
   db: Database,
   opened: OpenedMove,
-  kept: readonly string[] = KEPT_TABLES,
+  { keepsAllEvents = true } = {},
 ): Promise<boolean> {
   const repos = reposOf(opened.move.id);
   for (const table of MOVED_TABLES.toReversed()) {
-    if (kept.includes(table.name)) continue;
+    const isKept = KEPT_TABLES.includes(table.name);
+    if (isKept && keepsAllEvents) continue;
     opened.budget.consume(1);
-    const keys = await db.all<{ key: string }>(selectSome(table, repos, REMOVED_AT_ONCE));
+    const isRemoved = isKept ? sql`not ${isIdOfThisShard(sql`${sqlName(table.name)}.id`)}` : sql`1`;
+    const keys = await db.all<{ key: string }>(
+      selectSome(table, sql`${isOfRepositories(table, repos)} and ${isRemoved}`, REMOVED_AT_ONCE),
+    );
     if (keys.length === 0) continue;
     const some = keys.map(({ key }) => key);
     await removeFrom(db, opened, [deleteMoved(table, some)]);
@@ -171,24 +181,18 @@ async function removeSome(
   return false;
 }
 
-/** Takes the copies of the repositories' rows from a shard, which has nothing of them any more. */
+/** Takes the copies of the repositories' rows from the target, but for those that it had before: something there refers to these. */
 async function forgetCopies(
   directory: Database,
-  shardId: number,
-  moveId: number,
-  db: Database,
+  { target, givenCopies }: OpenedMove["move"],
 ): Promise<void> {
-  const rows = await db
-    .select()
-    .from(movingRepositories)
-    .where(eq(movingRepositories.moveId, moveId));
-  const ids = JSON.stringify(rows.map(({ repoId }) => repoId));
+  const ids = JSON.stringify(givenCopies);
   await directory.delete(shardRepositories).where(
-    sql`${shardRepositories.shardId} = ${shardId}
+    sql`${shardRepositories.shardId} = ${target}
       and ${shardRepositories.repoId} in (select value from json_each(${ids}))
       and not exists (
         select 1 from repositories
-        where id = ${shardRepositories.repoId} and shard = ${shardId}
+        where id = ${shardRepositories.repoId} and shard = ${target}
       )`,
   );
 }

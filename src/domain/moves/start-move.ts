@@ -1,7 +1,7 @@
-import { eq, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { columnsOf, isViolation } from "../../db/db.ts";
+import { columnsOf, flagColumn, isViolation, onlyWhile } from "../../db/db.ts";
 import {
   repositories,
   type Repository,
@@ -15,6 +15,7 @@ import { conflict, invalidField, notFound } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { isNamed } from "../repos/find-repository.ts";
+import { isRangeLeft, NO_RANGE_LEFT } from "../shards/id-ranges.ts";
 import { inDirectory } from "../shards/in-directory.ts";
 import { areBlockingIn, hasOutsideReferences, OUTSIDE } from "./freeze.ts";
 
@@ -22,8 +23,8 @@ import { areBlockingIn, hasOutsideReferences, OUTSIDE } from "./freeze.ts";
  * Starts to move a repository to a shard, with all of its network of forks. For administrators, who see every repository.
  *
  * @param target The number of the shard.
- * @throws Failure `not_found` if there is no repository of the name; `invalid` for a shard that is not ready; `conflict` for one with a lower
- * number, while the network moves, and where its issues refer to those of others.
+ * @throws Failure `not_found` if there is no repository of the name; `invalid` for a shard that is not ready; `conflict` while the network moves,
+ * where its issues refer to those of others, where another repository moves the other way, and where no range of ids is left.
  */
 export async function startMove(
   callerCtx: Ctx,
@@ -48,10 +49,17 @@ export async function startMove(
   }
   const { repo, ownerName } = found;
   refuseTarget(repo, target);
-  const members = await db
-    .select({ id: repositories.id })
-    .from(repositories)
-    .where(eq(repositories.networkName, repo.networkName));
+  const [members, [range]] = await db.batch([
+    db
+      .select({ id: repositories.id })
+      .from(repositories)
+      .where(eq(repositories.networkName, repo.networkName)),
+    db
+      .select({ isLeft: flagColumn(isRangeLeft(target, repo.shard), "is_left") })
+      .from(shards)
+      .where(eq(shards.id, target)),
+  ]);
+  if (range?.isLeft !== true) throw conflict(NO_RANGE_LEFT);
   const [source, ids] = [ctx.openShard(repo.shard), listed(members.map(({ id }) => id))];
   if (
     (await hasOutsideReferences(source, ids)) ||
@@ -67,7 +75,7 @@ export async function startMove(
           networkName: repo.networkName,
           repoId: repo.id,
           repoName: `${ownerName}/${repo.name}`,
-          source: repo.shard,
+          source: onlyWhile(isOneWay(repo.shard, target), repo.shard),
           target,
           dueAt: now,
           createdAt: now,
@@ -84,18 +92,30 @@ export async function startMove(
     ctx.eventQueues.noteMoves();
     return only(rows);
   } catch (error) {
+    if (isViolation(error, "NOT NULL", "repository_moves.source")) throw conflict(OTHER_WAY);
     if (!isViolation(error, "UNIQUE", "repository_moves.network_name")) throw error;
     throw conflict("the repository or one of its network moves already, or has moved within a day");
   }
 }
 
+const OTHER_WAY = "another repository moves from this shard to the present one: wait for its end";
+
+/**
+ * Whether no repository is being copied from the target to the source, directly or from shard to shard. Each database needs ids above
+ * those of all from which rows come: in a circle they would take one range after the other.
+ */
+const isOneWay = (source: number, target: number): SQL => sql`${source} not in (
+  with recursive reached (shard) as (
+    select ${target}
+    union
+    select m.target
+    from reached join repository_moves m on m.source = reached.shard
+    where m.state in ('copying', 'following', 'frozen')
+  )
+  select shard from reached
+)`;
+
 function refuseTarget({ shard: source, networkName }: Repository, target: number): void {
   if (target === source) throw conflict("the repository is in this shard");
-  // A new row's id is greater than all of its table: after rows of a database with a greater number, ids would be given twice.
-  if (target < source) {
-    throw conflict(
-      "a repository moves to shards with a greater number only, since rows keep their ids",
-    );
-  }
   if (networkName === "") throw conflict("the repository has no storage yet");
 }

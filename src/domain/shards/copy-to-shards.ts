@@ -5,6 +5,7 @@ import type { Database } from "../../db/db.ts";
 import { copiedChanges, shards } from "../../db/schema/index.ts";
 import { logBug } from "../../lib/log.ts";
 import { copyChanges } from "./copy-changes.ts";
+import { keepIdRanges, openIdRanges } from "./id-ranges.ts";
 import { seedShard } from "./seed-shard.ts";
 import { setUpShard } from "./set-up-shard.ts";
 
@@ -66,7 +67,10 @@ export async function copyToShard(
   { id, db: shard }: { id: number; db: Database },
   now: number,
 ): Promise<boolean> {
-  await setUpShard(shard, id);
+  const ranges = await openIdRanges(directory, id);
+  const known = await setUpShard(shard, id, ranges);
+  const unlisted = known.filter((number) => !ranges.includes(number));
+  await keepIdRanges(directory, id, unlisted);
   await directory.insert(shards).values({ id, createdAt: now }).onConflictDoNothing();
   let isSeeded = false;
   for (let step = 0; step < STEPS_MAX; step++) {

@@ -6,7 +6,8 @@ import { REFUSALS } from "../../db/copies/refusals.ts";
 import { OWNED_CHANGES_TRIGGER } from "../../db/copies/owned-sql.ts";
 import type { Database } from "../../db/db.ts";
 import { OWNED_MOVES_TRIGGER } from "../../db/moves/move-triggers.ts";
-import { shardCopies } from "../../db/schema/index.ts";
+import { idRanges, shardCopies } from "../../db/schema/index.ts";
+import { startIdRanges } from "./id-ranges.ts";
 
 /** Triggers of copied tables that only shards have: their texts by name. */
 export const MADE_TRIGGERS: ReadonlyMap<string, string> = new Map([
@@ -23,26 +24,18 @@ export const KEPT_TRIGGERS: readonly string[] = [
   "packages_repository_visibility",
 ];
 
-/** Ids that each database gives: the first one those below. */
-export const IDS_PER_SHARD = 2 ** 36;
-
-/**
- * Lets the ids of new rows in a shard follow its number times `IDS_PER_SHARD`, so that no two databases give the same: of all tables
- * at first, of new ones after a migration.
- */
-const startSequences = (shardId: number) => sql`
-  insert into sqlite_sequence (name, seq)
-  select name, ${shardId * IDS_PER_SHARD}
-  from sqlite_master
-  where type = 'table' and sql like '%autoincrement%'
-    and name not in (select name from sqlite_sequence)`;
-
 /**
  * Makes a migrated database a shard, and is to be repeated after each migration.
  *
+ * @param ranges The ranges of its ids.
+ * @returns The ranges that it knew before.
  * @throws Error if it is another shard.
  */
-export async function setUpShard(shard: Database, shardId: number): Promise<void> {
+export async function setUpShard(
+  shard: Database,
+  shardId: number,
+  ranges: readonly number[],
+): Promise<number[]> {
   const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
   const partial = JSON.stringify(
     COPIED_TABLES.filter(({ ownBy }) => ownBy !== undefined).map(({ name }) => name),
@@ -67,9 +60,10 @@ export async function setUpShard(shard: Database, shardId: number): Promise<void
   const present = new Set(triggers.filter(isMade).map(({ name }) => name));
   const missing = [...MADE_TRIGGERS].filter(([name]) => !present.has(name));
   const unnoted = [...NOTING_TRIGGERS].filter(([name]) => !present.has(name));
-  const [[state]] = await shard.batch([
+  const [[state], known] = await shard.batch([
     shard.select().from(shardCopies).limit(1),
-    shard.textStatement(startSequences(shardId)),
+    shard.select({ number: idRanges.number }).from(idRanges),
+    ...startIdRanges(shardId, ranges).map((statement) => shard.textStatement(statement)),
     // The first database keeps the rule. Here it would be broken between two copied rows, of which one takes the other's place.
     shard.textStatement(sql`drop index if exists repositories_fork`),
     ...triggers
@@ -86,6 +80,7 @@ export async function setUpShard(shard: Database, shardId: number): Promise<void
   else if (state.shardId !== shardId) {
     throw new Error(`the database of shard ${shardId} is shard ${state.shardId}`);
   }
+  return known.map(({ number }) => number);
 }
 
 /** Two runs may set up a shard at once. */

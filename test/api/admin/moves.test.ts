@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { MOVE_TRIGGERS } from "../../../src/db/moves/move-triggers.ts";
 import {
   auditEvents,
+  idRanges,
   issueDependencies,
   repositories,
   repositoryMoves,
@@ -100,13 +101,78 @@ describe("POST /admin/repos/{owner}/{repo}/move", () => {
     expect((await start({ as: admin })).status).toBe(409);
     await db.delete(issueDependencies).where(eq(issueDependencies.issueId, blocked.id));
 
-    for (const shard of [id, id + 1]) {
-      await db.update(repositories).set({ shard }).where(eq(repositories.id, repo.id));
-      expect((await start({ as: admin })).status).toBe(409);
-    }
+    await db.update(repositories).set({ shard: id }).where(eq(repositories.id, repo.id));
+    expect((await start({ as: admin })).status).toBe(409);
     await db.update(repositories).set({ shard: 0 }).where(eq(repositories.id, repo.id));
     expect((await moves()).length).toBe(before);
     expect(await auditOf(admin.id)).toEqual([]);
+  });
+});
+
+describe("a move to a shard with a smaller number", () => {
+  /** A repository of a shard, and the service that has both databases. */
+  async function makeScene() {
+    await applyD1Migrations(env.TEST_SHARD_1, env.TEST_MIGRATIONS);
+    const [admin, repo] = [await make.admin(), await make.repo(await make.user())];
+    const [to, from] = [await makeShard(), await makeShard()];
+    await db.update(repositories).set({ shard: from.id }).where(eq(repositories.id, repo.id));
+    const service = serviceWith(
+      {},
+      { [`SHARD_${to.id}`]: env.TEST_SHARD_1, [`SHARD_${from.id}`]: env.TEST_SHARD_2 },
+    );
+    const path = `/admin/repos/${repo.owner}/${repo.name}/move`;
+    const start = () => service("POST", path, { as: admin, json: { shard: to.id } });
+    return { admin, repo, from, to, start };
+  }
+
+  it("starts as another", async () => {
+    const { from, to, start } = await makeScene();
+    const { status, body } = await start();
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: { source: from.id, target: to.id, state: "copying" },
+    });
+    await db.delete(repositoryMoves).where(eq(repositoryMoves.id, body.id));
+  });
+
+  it.each([
+    ["directly", []],
+    ["by a third shard", [3000]],
+  ])("is refused while another repository moves the other way, %s", async (_how, between) => {
+    const { admin, from, to, start } = await makeScene();
+    const stops = [to.id, ...between, from.id];
+    const others = [];
+    for (const [at, target] of stops.slice(1).entries()) {
+      others.push(await makeMove({ source: stops[at] as number, target, state: "following" }));
+    }
+    const before = (await moves()).length;
+
+    expect(await start()).toMatchObject({ status: 409, body: { message: /^another repository/ } });
+    expect((await moves()).length).toBe(before);
+    expect(await auditOf(admin.id)).toEqual([]);
+
+    for (const { id } of others) {
+      await db.update(repositoryMoves).set({ state: "cleaning" }).where(eq(repositoryMoves.id, id));
+    }
+    expect((await start()).status).toBe(201);
+    await db.delete(repositoryMoves).where(eq(repositoryMoves.source, from.id));
+  });
+
+  it("is refused where it needs a new range of ids, and none is left", async () => {
+    const { admin, from, to, start } = await makeScene();
+    await db.insert(idRanges).values([
+      { number: 2046, shardId: to.id },
+      { number: 2047, shardId: from.id },
+    ]);
+
+    expect(await start()).toMatchObject({ status: 409, body: { message: /none is left/ } });
+    expect(await auditOf(admin.id)).toEqual([]);
+
+    // Without need it starts.
+    await db.update(idRanges).set({ number: 5 }).where(eq(idRanges.shardId, from.id));
+    expect((await start()).status).toBe(201);
+    await db.delete(repositoryMoves).where(eq(repositoryMoves.source, from.id));
+    await db.delete(idRanges);
   });
 });
 

@@ -33,6 +33,9 @@ for (const d1 of [env.DIRECTORY_DB, env.TEST_SHARD_1, env.TEST_SHARD_2, env.TEST
   await applyD1Migrations(d1, env.TEST_MIGRATIONS);
 }
 
+/** The first database, and the shards. */
+export const shardNumbers = [0, 1, 2, 3] as const;
+
 /** Lets each test start from empty databases, which other files have as well. */
 export function withMoves(): void {
   beforeEach(openMoves);
@@ -40,7 +43,7 @@ export function withMoves(): void {
 }
 
 async function openMoves(): Promise<void> {
-  for (const number of [0, 1, 2, 3]) {
+  for (const number of shardNumbers) {
     const db = shardDatabase(number);
     await db.run(sql`delete from move_sides`);
     await db.run(sql`delete from shard_copies`);

@@ -2,12 +2,15 @@ import { type SQL, sql } from "drizzle-orm";
 
 import { isMoving } from "../../../src/db/moves/is-moving.ts";
 import { directory, shardDatabase } from "../../support/sharded.ts";
+import type { Repository } from "../../../src/db/schema/index.ts";
 import { fresh, type Network } from "./fixtures.ts";
 
 /** What writers know of their writes. */
 export interface Journal {
   /** Bodies of comments that were accepted, without those that were deleted again. */
   readonly comments: Map<string, number>;
+  /** Numbers of events that were accepted, in their order, with their repositories. */
+  readonly events: Map<number, number>;
   accepted: number;
   refused: number;
   /** Lists that were read while the repository moved, each with all comments of that moment. */
@@ -16,6 +19,7 @@ export interface Journal {
 
 export const openJournal = (): Journal => ({
   comments: new Map(),
+  events: new Map(),
   accepted: 0,
   refused: 0,
   reads: 0,
@@ -49,11 +53,21 @@ export function writersOf(
       return;
     }
     journal.accepted += 1;
+    if (told) journal.events.set(...told);
     then();
   };
-  const event = (repoId: number) => sql`
-    insert into events (type, actor_id, owner_id, repo_id, payload, created_at)
-    values ('comment.created', ${owner.id}, ${owner.id}, ${repoId}, '{}', 1)`;
+  /** The event of the next write. */
+  let told: [number, number] | undefined;
+  const event = (repoId: number) => {
+    told = [fresh(), repoId];
+    return sql`
+      insert into events (
+        type, actor_id, owner_id, repo_id, visibility, is_private, payload, created_at
+      ) values (
+        'comment.created', ${owner.id}, ${owner.id}, ${repoId}, 'public', 0,
+        ${JSON.stringify({ serial: told[0] })}, 1
+      )`;
+  };
 
   const kinds: ((shard: number, repoId: number) => Promise<void>)[] = [
     (shard, repoId) => {
@@ -175,7 +189,12 @@ export function writersOf(
       const now = { shard: await shardOf(repoId), repoId };
       const at = late && draw(2) === 0 ? late : now;
       if (!late || draw(3) === 0) late = now;
+      told = undefined;
       await kinds[draw(kinds.length)]?.(at.shard, at.repoId);
+    },
+    /** Records an event of a repository that does not move. */
+    async writeBeside({ shard, id }: Repository): Promise<void> {
+      await write(shard, [event(id)], () => undefined);
     },
     /** Reads a list, which has all comments that were accepted. */
     async read(): Promise<{ found: string[]; expected: string[] }> {

@@ -152,8 +152,8 @@ describe("what a shard has of an account is told to the first database", () => {
     await own.run(sql`delete from noted_accounts`);
     await copyFromShards(shardedCtx());
     expect(await shardsOf(user)).toEqual([]);
-    await setUpShard(own, 1);
-    await setUpShard(own, 1);
+    await setUpShard(own, 1, [1]);
+    await setUpShard(own, 1, [1]);
     await copyFromShards(shardedCtx());
     expect(await shardsOf(user)).toEqual([1]);
   });

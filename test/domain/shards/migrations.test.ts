@@ -75,21 +75,25 @@ it("a database that is a shard takes later migrations", async () => {
         order by name`)
     ).map(({ name }) => name);
   expect((await triggers()).length).toBeGreaterThan(KEPT_TRIGGERS.length);
-  // What is set up now needs a later table.
+  // What is set up now needs later tables.
   await shard.run(
     sql`create table noted_accounts (account_id integer primary key, is_copied integer)`,
   );
-  await setUpShard(shard, 1);
+  await shard.run(sql`create table id_ranges (number integer primary key, shard_id integer)`);
+  await setUpShard(shard, 1, [1]);
   for (const name of NOTING_TRIGGERS.keys()) {
     await shard.run(sql`drop trigger ${sql.identifier(name)}`);
   }
   await shard.run(sql`drop table noted_accounts`);
+  await shard.run(sql`drop table id_ranges`);
   const id = 2 ** 36 + 9;
   await shard.run(sql`update shard_copies set is_copying = 1`);
   await insertWords(shard, id);
 
   await applyD1Migrations(env.MIGRATED_SHARD_DB, env.TEST_MIGRATIONS);
-  await setUpShard(shard, 1);
+  // It has given ids of the range of its number.
+  expect(await shard.all(sql`select * from id_ranges`)).toEqual([{ number: 1, shard_id: 1 }]);
+  await setUpShard(shard, 1, [1]);
 
   // The last one keeps labels of deleted repositories out.
   expect(await triggers()).toEqual(

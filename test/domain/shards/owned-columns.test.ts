@@ -81,7 +81,7 @@ describe("the columns that a shard owns", () => {
       shard1.all(
         sql`select sql as text from sqlite_master where name = ${OWNED_CHANGES_TRIGGER.name}`,
       );
-    await Promise.all([setUpShard(shard1, 1), setUpShard(shard1, 1)]);
+    await Promise.all([setUpShard(shard1, 1, [1]), setUpShard(shard1, 1, [1])]);
     expect(await triggers()).toEqual([{ text: OWNED_CHANGES_TRIGGER.text }]);
     await shard1.run(sql.raw(`drop trigger ${OWNED_CHANGES_TRIGGER.name}`));
     await shard1.run(
@@ -89,7 +89,7 @@ describe("the columns that a shard owns", () => {
         `create trigger ${OWNED_CHANGES_TRIGGER.name} after update on repositories begin select 1; end`,
       ),
     );
-    await setUpShard(shard1, 1);
+    await setUpShard(shard1, 1, [1]);
     expect(await triggers()).toEqual([{ text: OWNED_CHANGES_TRIGGER.text }]);
   });
 });

@@ -108,6 +108,7 @@ export async function clearDatabases(): Promise<void> {
     "shard_repositories",
     "account_shards",
     "shards",
+    "id_ranges",
     "copied_changes",
     "shard_copies",
     "owned_changes",

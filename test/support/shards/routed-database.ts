@@ -3,7 +3,7 @@ import { toSnakeCase } from "drizzle-orm/casing";
 import { SIDES } from "../../../scripts/check/crossings/sides.ts";
 import { COPIED_TABLES, SHARD_OWNED } from "../../../src/db/copies/copied-tables.ts";
 import type { D1 } from "../../../src/db/meter.ts";
-import { IDS_PER_SHARD } from "../../../src/domain/shards/set-up-shard.ts";
+import { IDS_PER_RANGE } from "../../../src/domain/shards/id-ranges.ts";
 import { allValues, comparedValues, insertedValues, limitOf } from "./statement-values.ts";
 
 /** A statement of a test. */
@@ -141,7 +141,7 @@ export class RoutedDatabase implements D1 {
   async #findShard(given: Given): Promise<number | undefined> {
     const found = new Set<number>();
     for (const value of allValues(given.text, given.values)) {
-      const number = typeof value === "number" ? Math.floor(value / IDS_PER_SHARD) : 0;
+      const number = typeof value === "number" ? Math.floor(value / IDS_PER_RANGE) : 0;
       if (number > 0 && number < this.#databases.all.length) found.add(number);
     }
     if (found.size === 0) {
@@ -226,7 +226,7 @@ const withoutCopies = (text: string): string =>
   text
     .replaceAll(
       /\bfrom\s+"?events"?(?!\w)/gi,
-      `from (select * from events where id >= ${IDS_PER_SHARD}) as "events"`,
+      `from (select * from events where id >= ${IDS_PER_RANGE}) as "events"`,
     )
     .replaceAll(
       new RegExp(`\\bfrom\\s+"?(${PARTLY_COPIED.join("|")})"?(?!\\w)`, "gi"),

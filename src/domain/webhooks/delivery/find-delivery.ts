@@ -42,7 +42,16 @@ export async function findDelivery(
   hookId: number,
   id: number,
 ): Promise<FoundDelivery> {
-  const { db } = inDeliveryDatabase(ctx, hookOwner, id);
+  return findDeliveryIn(await inDeliveryDatabase(ctx, hookOwner, id), hookOwner, hookId, id);
+}
+
+/** The same of a delivery in the database of the context. */
+export async function findDeliveryIn(
+  { db }: Ctx,
+  hookOwner: HookOwner,
+  hookId: number,
+  id: number,
+): Promise<FoundDelivery> {
   const [row] = await deliveryOfHook(db, { id, hookId, owner: hookOwnerArgument(hookOwner) });
   if (!row) throw notFound();
   const { type, webhookEventPayload, eventId, ...delivery } = row;

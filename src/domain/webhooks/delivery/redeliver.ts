@@ -4,7 +4,7 @@ import type { Ctx } from "../../../context.ts";
 import { hookDeliveries, hooks, type HookDelivery } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, notFound } from "../../../lib/failure.ts";
-import { findDelivery } from "./find-delivery.ts";
+import { findDeliveryIn } from "./find-delivery.ts";
 import { eventOwner, hookOwnerArgument, type HookOwner } from "../hooks/hook-owner.ts";
 import { deliveryDatabases, inDeliveryDatabase } from "../hooks/delivery-databases.ts";
 import { DELIVERY_COLUMNS, type DeliveryEntry, selectIdOfHook } from "./list-deliveries.ts";
@@ -26,8 +26,8 @@ export async function redeliver(
   hookId: number,
   id: number,
 ): Promise<DeliveryEntry> {
-  const ctx = inDeliveryDatabase(caller, hookOwner, id);
-  const { eventId } = await findDelivery(ctx, hookOwner, hookId, id);
+  const ctx = await inDeliveryDatabase(caller, hookOwner, id);
+  const { eventId } = await findDeliveryIn(ctx, hookOwner, hookId, id);
   const isDue = and(
     eq(hookDeliveries.status, "pending"),
     lte(hookDeliveries.nextAttemptAt, ctx.now),
