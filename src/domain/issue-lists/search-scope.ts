@@ -42,7 +42,7 @@ export const teamIdOf = (principal: PrincipalSql, owner: SQL, team: SQL): SQL =>
 /** Selects the ids of the repositories that narrow a search; undefined for a search of all. */
 function scopeIds(principal: PrincipalSql, { owner, team }: ScopeParams): SQL | undefined {
   if (owner !== undefined && team !== undefined) {
-    return teamRepositoryIds(teamIdOf(principal, owner, team));
+    return sql`select repo_id as id from (${teamRepositoryIds(teamIdOf(principal, owner, team))})`;
   }
   if (owner !== undefined) {
     return sql`select id from ${repositories} where owner_id = ${ownerIdOf(principal, owner)}`;
@@ -114,7 +114,8 @@ export function searchedOf(principal: PrincipalSql, scope: ScopeParams): Searche
   const scoped = scopeIds(principal, scope);
   const ids = scoped ?? grantedIds(principal);
   if (!ids) return { table: undefined, isScoped: false };
-  // Without an index of what everybody sees: the repositories are few of those.
+  // Without an index of what everybody sees: the repositories are few of those. As a join: SQLite takes 100 levels of
+  // expressions, and those that find a team are in no condition this way.
   const table = sql`searched as materialized (
     select * from (
       select ${repositories.id} as id, ${repositories.ownerId} as owner_id,
@@ -122,8 +123,9 @@ export function searchedOf(principal: PrincipalSql, scope: ScopeParams): Searche
         ${repositories.openIssueCount} as count_00, ${repositories.closedIssueCount} as count_01,
         ${repositories.openPullCount} as count_10, ${repositories.closedPullCount} as count_11,
         ${isKindVisible(principal, false)} as sees_0, ${isKindVisible(principal, true)} as sees_1
-      from ${repositories}
-      where ${repositories.id} in (${ids}) and ${isShardOfThisDatabase}
+      from (select distinct id from (${ids})) scoped
+      cross join ${repositories} on ${repositories.id} = scoped.id
+      where ${isShardOfThisDatabase}
     )
     where (sees_0 or sees_1) is true
     order by updated_at desc

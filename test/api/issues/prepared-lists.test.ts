@@ -193,6 +193,21 @@ const SEARCHES: Case[] = [
     ({ org: owner, labels: [, b] }) => ({ owner, q: `-label:${b.name}` }),
     [3, 2],
   ],
+  [
+    "milestones and a team",
+    ({ org: owner, team, milestones: [v1] }) => ({ owner, team, milestones: v1.title }),
+    [4, 1],
+  ],
+  [
+    "labels, milestones and a team",
+    ({ org: owner, team, labels, milestones: [v1] }) => ({
+      owner,
+      team,
+      labels: names(...labels),
+      milestones: v1.title,
+    }),
+    [4, 1],
+  ],
 ];
 
 const PULLS: Case[] = [
