@@ -9,9 +9,12 @@ export const db = openDatabase(
   isSharded ? (await openTestShards()).routed : (env.WHOLE_DB ?? env.DB).withSession(),
 );
 
+/** The shard that gave an id; 0 for the first database. */
+export const shardOfId = (id: number): number => Math.floor(id / IDS_PER_RANGE);
+
 /** The database with a row, by its id: where rows belong that refer to it, and to no repository. */
 export function databaseWith(id: number): Database {
-  const shard = Math.floor(id / IDS_PER_RANGE);
+  const shard = shardOfId(id);
   const d1 = globalThis.testShards?.all[shard];
   return d1 && shard > 0 ? openDatabase(d1.withSession(), shard) : db;
 }

@@ -7,6 +7,8 @@ import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
 import type { Outgoing } from "../../src/outgoing/outgoing.ts";
 import { withoutQueueConsumer } from "./queue-consumer.ts";
+import { settleShards } from "./shards/settle-shards.ts";
+import { shardBindings } from "./shards/shard-bindings.ts";
 
 /** How a call fails: which call, whether it takes effect, and whether the Worker survives it. */
 export interface Fault {
@@ -85,11 +87,14 @@ export function failing(fault: Fault) {
         call((list as object[]).map((each) => statements.get(each) ?? each)),
       ),
   };
-  const database = replaced(env.DB, (name, method) => (...args) => {
-    const result = method(...args);
-    if (name !== "withSession") return result;
-    return replaced(result as object, (part, call) => inSession[part]?.(call) ?? call);
-  });
+  const database = (d1: D1Database) =>
+    replaced(d1, (name, method) => (...args) => {
+      const result = method(...args);
+      if (name !== "withSession") return result;
+      return replaced(result as object, (part, call) => inSession[part]?.(call) ?? call);
+    });
+  const shards = Object.entries(shardBindings()).map(([name, d1]) => [name, database(d1)]);
+  const databases: Partial<Env> = { DB: database(env.DB), ...Object.fromEntries(shards) };
   const objects = {
     getByName(name: string): object {
       objectNames.add(name);
@@ -103,7 +108,7 @@ export function failing(fault: Fault) {
   };
   const bindings = {
     PACKS: bucket,
-    DB: database,
+    ...databases,
     REPOSITORY: objects,
     STORAGE_JOBS: queue,
     EVENT_JOBS: queue,
@@ -112,6 +117,8 @@ export function failing(fault: Fault) {
   } as unknown as Partial<Env>;
   return {
     bindings,
+    /** Those of the databases alone. */
+    databases,
     /** An `Outgoing` whose calls are counted and fail as well. */
     outgoingOf: (outgoing: Outgoing): Outgoing =>
       replaced(outgoing, (name, method) => attempt(`outgoing.${name}`, method)),
@@ -135,6 +142,7 @@ export async function serveFailing(
   // As in the runtime, a failure counts as handled from the start, however early it comes.
   const waitUntil = (work: Promise<unknown>) => deferred.push(work.catch(() => undefined));
   const execution = { waitUntil };
+  await settleShards(request);
   const all = { ...env, ...bindings };
   const response = await app.fetch(request, all, execution as unknown as ExecutionContext);
   const body = await response.arrayBuffer().catch(() => undefined);

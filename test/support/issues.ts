@@ -2,6 +2,8 @@ import { sql } from "drizzle-orm";
 
 import {
   attachments,
+  crossShardDependencies,
+  issueDependencies,
   issueLabels,
   issues,
   labels,
@@ -21,7 +23,7 @@ import {
 } from "../../src/db/schema/index.ts";
 import type { Database } from "../../src/db/db.ts";
 import { only } from "../../src/lib/only.ts";
-import { db } from "./db.ts";
+import { databaseWith, db, shardOfId } from "./db.ts";
 import { freshName } from "./make.ts";
 
 /** Stores an issue by the owner of a repository, past the API. */
@@ -119,6 +121,18 @@ export async function makeTime(
       .values({ ...row, ...fields })
       .returning(),
   );
+}
+
+/** Stores that an open issue blocks another one, in the table for where the two are. */
+export async function makeDependency(blocked: Issue, blocker: Issue): Promise<void> {
+  const link = { issueId: blocked.id, blockerId: blocker.id, createdAt: 1000 };
+  if (shardOfId(blocked.id) === shardOfId(blocker.id)) {
+    await db.insert(issueDependencies).values(link);
+    return;
+  }
+  const { repoId: blockerRepoId, createdAt: blockerCreatedAt } = blocker;
+  const row = { ...link, blockerRepoId, blockerCreatedAt, isChecked: true };
+  await databaseWith(blocked.id).insert(crossShardDependencies).values(row);
 }
 
 /** Stores a running stopwatch of a user. */

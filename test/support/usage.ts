@@ -1,6 +1,7 @@
 import { vi } from "vitest";
 
 import type { Answer } from "./call.ts";
+import { isSharded } from "./shards/test-shards.ts";
 
 /** The log line of a request. */
 export interface RequestLine {
@@ -51,3 +52,10 @@ export async function logged(send: () => Promise<Answer>) {
     spy.mockRestore();
   }
 }
+
+/**
+ * The round trips of a request about what is in a repository's database, or in that of an owner's packages.
+ *
+ * @param rounds Those without shards: with shards one more, since the first database says which shard it is.
+ */
+export const roundsInShard = (rounds: number): number => rounds + (isSharded ? 1 : 0);

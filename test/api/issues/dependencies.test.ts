@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import {
   blocks,
   collaborations,
+  crossShardDependencies,
+  crossShardReferences,
   events,
   issueDependencies,
   repositories,
@@ -53,20 +55,31 @@ const addWriter = async (repo: TestRepo): Promise<TestUser> => {
 const entriesOf = async ({ id }: Issue) =>
   (
     await db
-      .select()
+      .select({
+        kind: timelineEntries.kind,
+        otherId: timelineEntries.otherIssueId,
+        crossId: crossShardReferences.issueId,
+      })
       .from(timelineEntries)
+      .leftJoin(crossShardReferences, eq(crossShardReferences.entryId, timelineEntries.id))
       .where(eq(timelineEntries.issueId, id))
       .orderBy(asc(timelineEntries.id))
-  ).map(({ kind, otherIssueId }) => [kind, otherIssueId]);
+  ).map(({ kind, otherId, crossId }) => [kind, otherId ?? crossId]);
 
 const eventsOf = async ({ id }: TestRepo) =>
   (await db.select().from(events).where(eq(events.repoId, id)).orderBy(asc(events.id))).map(
     ({ type, payload }) => [type, payload["issueId"], payload["blockerId"]],
   );
 const linksOf = async ({ id }: Issue) =>
-  (await db.select().from(issueDependencies).where(eq(issueDependencies.issueId, id))).map(
-    ({ blockerId }) => blockerId,
-  );
+  (
+    await Promise.all(
+      [issueDependencies, crossShardDependencies].map((table) =>
+        db.select().from(table).where(eq(table.issueId, id)),
+      ),
+    )
+  )
+    .flat()
+    .map(({ blockerId }) => blockerId);
 
 /** Asserts that nothing about an issue was written. */
 async function expectUntouched(...list: Issue[]): Promise<void> {

@@ -71,7 +71,9 @@ beforeAll(async () => {
   await makeComment(apple, { body: "grape" });
   const latest = { createdAt: 2000, updatedAt: 6000 };
   const secret = await makeIssue(hidden, { title: "hidden fruit", ...latest });
+  // One more than the apple, so that their order is no matter of ids, which are apart in several databases.
   await makeComment(secret, { body: "secretword" });
+  await makeComment(secret);
   await addLabel(secret, await makeLabel({ repo: hidden }, { name: "secretlabel" }));
 });
 
@@ -182,8 +184,10 @@ describe("GET /repos/issues/search", () => {
     const closed = await make.repo(owner, { isPrivate: true });
     await make.collaborator(closed, friend, 1);
     await make.collaborator(closed, restricted, 1);
-    await makeIssue(open, { title: `${word} open` });
-    await makeIssue(closed, { title: `${word} closed` });
+    // Newer than what other files leave, so that they are on the first page of everything.
+    const createdAt = Date.now();
+    await makeIssue(open, { title: `${word} open`, createdAt });
+    await makeIssue(closed, { title: `${word} closed`, createdAt: createdAt + 1000 });
     const [o, c] = [`${word} open`, `${word} closed`];
     const found = async (as?: TestUser) => (await ask(`q=${word}`, asOf(as))).titles;
     expect(await found()).toEqual([o]);

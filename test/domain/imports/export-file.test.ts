@@ -23,7 +23,7 @@ import {
 } from "../../support/imports.ts";
 import { make } from "../../support/make.ts";
 import { namedRefs } from "../../support/mirrors.ts";
-import { systemCtx } from "../../support/system.ts";
+import { runInEach, systemCtx } from "../../support/system.ts";
 
 const HOUR_MS = 3600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -48,7 +48,7 @@ async function makeStarted(files: MadeFiles = {}) {
         .set({ expiresAt: Date.now() + ms })
         .where(isNote),
     /** Runs the job that removes files, some time from now. */
-    sweep: (ms: number) => removeLooseAttachments(systemCtx({}, Date.now() + ms)),
+    sweep: (ms: number) => runInEach(systemCtx({}, Date.now() + ms), removeLooseAttachments),
     isStored: async () => (await env.PACKS.list()).objects.some(({ key }) => key.includes(uuid)),
   };
 }

@@ -19,7 +19,7 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { continueRemovals, removeRemains } from "../../../src/domain/repos/remove-remains.ts";
 import { call } from "../../support/call.ts";
-import { systemCtx } from "../../support/system.ts";
+import { runInEach, systemCtx } from "../../support/system.ts";
 import { db } from "../../support/db.ts";
 import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
 import { makeComment, makeIssue, makeLabel, makeMilestone } from "../../support/issues.ts";
@@ -122,7 +122,8 @@ describe("removal of what a deleted repository leaves", () => {
     expect(before - after).toBeGreaterThan(0);
     expect(before - after).toBeLessThanOrEqual(3 * 120);
     // A run has a bounded number of steps, and repositories that other tests have deleted come before.
-    for (let runs = 0; runs < 20 && (await leftOf(repo)) > 0; runs++) await continueRemovals(ctx);
+    for (let runs = 0; runs < 20 && (await leftOf(repo)) > 0; runs++)
+      await runInEach(ctx, continueRemovals);
     expect(await leftOf(repo)).toBe(0);
   });
 
@@ -159,7 +160,7 @@ describe("removal of what a deleted repository leaves", () => {
         await serveFailing(new Request(path, { method: "DELETE", headers }), faults.bindings);
         const [row] = await db.select().from(repositories).where(eq(repositories.id, repo.id));
         // The whole repository is there, or the schedule removes the rest.
-        await continueRemovals(systemCtx({}, Date.now()));
+        await runInEach(systemCtx({}, Date.now()), continueRemovals);
         expect(await leftOf(repo)).toBe(row ? 3 : 0);
         return faults;
       });

@@ -21,7 +21,7 @@ import { formatBase64 } from "../../../src/lib/base64.ts";
 import { db } from "../../support/db.ts";
 import { makeKeptDelivery, makeHook } from "../../support/hooks.ts";
 import { make } from "../../support/make.ts";
-import { systemCtx } from "../../support/system.ts";
+import { runInEach, systemCtx } from "../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAINTENANCE = "*/10 * * * *";
@@ -106,7 +106,7 @@ describe("deliveries past the configured retention", () => {
     const alone = await makeKeptDelivery(gone, { createdAt });
     await db.delete(hooks).where(eq(hooks.id, gone.id));
 
-    await sweepDeliveries(systemCtx({}, now));
+    await runInEach(systemCtx({}, now), sweepDeliveries);
 
     expect(await remainingOf([first, ...second])).toEqual([]);
     expect(await countWebhookEvents([first, alone])).toBe(0);
@@ -119,7 +119,7 @@ describe("deliveries past the configured retention", () => {
       db.delete(hookDeliveries).where(sql`webhook_event_id in (${isFuture})`),
       db.delete(webhookEvents).where(sql`id in (${isFuture})`),
     ]);
-    for (let runs = 0; runs < 10; runs++) await sweepDeliveries(systemCtx({}, now));
+    for (let runs = 0; runs < 10; runs++) await runInEach(systemCtx({}, now), sweepDeliveries);
     const hook = await makeOwnHook();
     const createdAt = now - 31 * DAY_MS;
     const numbers = JSON.stringify(
@@ -141,7 +141,7 @@ describe("deliveries past the configured retention", () => {
     const ctx = systemCtx({}, now);
     const batch = vi.spyOn(ctx.db, "batch");
 
-    await sweepDeliveries(ctx);
+    await runInEach(ctx, sweepDeliveries);
 
     const left = await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, hook.id));
     expect(left).toMatchObject([{ id: young.id }]);

@@ -13,9 +13,9 @@ import { removeLooseBlobs } from "../../../src/domain/packages/remove-loose-blob
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { make, type TestUser } from "../../support/make.ts";
-import { listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
+import { listStored, listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
 import { doorsWith } from "../../support/service.ts";
-import { systemCtx } from "../../support/system.ts";
+import { runInEach, systemCtx } from "../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -24,8 +24,8 @@ const at = ({ name }: { name: string }, path: string): string =>
 
 /** Files of packages in the bucket, after the job has removed those that nothing refers to. */
 async function countFiles(): Promise<number> {
-  await removeLooseBlobs(systemCtx({}, Date.now() + 2 * DAY_MS));
-  return (await env.PACKS.list({ prefix: "packages/" })).objects.length;
+  await runInEach(systemCtx({}, Date.now() + 2 * DAY_MS), removeLooseBlobs);
+  return (await listStored()).length;
 }
 
 const contentsOf = async ({ id }: TestUser) => ({
@@ -116,9 +116,7 @@ describe("an upload", () => {
     const owner = await make.user();
     await visit("PUT", at(owner, "tool/1/a"), { as: owner, body: "to be deleted" });
     const [blob] = await db.select().from(packageBlobs).where(eq(packageBlobs.ownerId, owner.id));
-    const key = (await env.PACKS.list({ prefix: "packages/" })).objects.find(({ key: each }) =>
-      each.includes(blob?.uuid ?? "-"),
-    )?.key;
+    const key = (await listStored()).find((each) => each.includes(blob?.uuid ?? "-"));
     expect(key).toBeDefined();
     expect((await visit("DELETE", at(owner, "tool/1"), { as: owner })).status).toBe(204);
     await countFiles();

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
@@ -14,14 +13,15 @@ import { removeLooseBlobs } from "../../../src/domain/packages/remove-loose-blob
 import { db } from "../../support/db.ts";
 import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
 import { freshName, make } from "../../support/make.ts";
-import { systemCtx } from "../../support/system.ts";
+import { runInEach, systemCtx } from "../../support/system.ts";
+import { listStored } from "../../support/package-faults.ts";
 import { makePublication, registryPath } from "./documents.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PREFIX = "packages/";
 
 const storedUuids = async (): Promise<string[]> =>
-  (await env.PACKS.list({ prefix: PREFIX })).objects.map(({ key }) => key.slice(PREFIX.length));
+  (await listStored()).map((key) => key.slice(PREFIX.length));
 
 /** A publication, and what is left of it once the schedule has removed what nothing refers to. */
 async function makeUpload() {
@@ -36,7 +36,7 @@ async function makeUpload() {
       body: content,
     });
   const settle = async () => {
-    await removeLooseBlobs(systemCtx({}, Date.now() + 2 * DAY_MS));
+    await runInEach(systemCtx({}, Date.now() + 2 * DAY_MS), removeLooseBlobs);
     const versions = await db
       .select()
       .from(packageVersions)

@@ -61,9 +61,9 @@ export class RoutedDatabase implements D1 {
         while (end < given.length && isSame(routes[end] as Route, numbers)) end++;
         const number = numbers[0] as number;
         const d1 = this.#open(number);
-        const part = given
-          .slice(at, end)
-          .map(({ text, values }) => d1.prepare(text).bind(...values));
+        const list = given.slice(at, end);
+        for (const each of list) await this.#giveCopy(each, number);
+        const part = list.map(({ text, values }) => d1.prepare(text).bind(...values));
         results.push(...(await d1.batch<T>(part)));
         this.#databases.onWrite(number);
       } else {
@@ -82,6 +82,7 @@ export class RoutedDatabase implements D1 {
     const results: unknown[] = [];
     for (const number of numbers) {
       const d1 = this.#open(number);
+      await this.#giveCopy(given, number);
       const text = number === 0 || target !== undefined ? given.text : withoutCopies(given.text);
       const statement = d1.prepare(text).bind(...given.values);
       if (number !== 0 && isUnlocked) {
@@ -145,12 +146,42 @@ export class RoutedDatabase implements D1 {
       if (number > 0 && number < this.#databases.all.length) found.add(number);
     }
     if (found.size === 0) {
-      for (const id of repositoriesOf(given)) {
-        const number = await this.#shardOfRepository(id);
-        if (number !== undefined) found.add(number);
-      }
+      for (const number of await this.#shardsOf(given)) found.add(number);
     }
     return found.size === 1 ? [...found][0] : undefined;
+  }
+
+  /** The shards of the repositories that a statement is about, or of the packages' owners. */
+  async #shardsOf(given: Given): Promise<number[]> {
+    const isAboutPackages = isPackages(tableOf(given.text));
+    const numbers = await Promise.all(
+      isAboutPackages
+        ? ownersOf(given).map((id) => this.#shardOfPackages(id))
+        : repositoriesOf(given).map((id) => this.#shardOfRepository(id)),
+    );
+    return numbers.filter((number) => number !== undefined);
+  }
+
+  /** Packages of an account without a choice are in the first database. */
+  async #shardOfPackages(ownerId: number): Promise<number> {
+    const row = await this.#open(0)
+      .prepare("select shard from package_shards where owner_id = ?")
+      .bind(ownerId)
+      .first<{ shard: number }>();
+    return row?.shard ?? 0;
+  }
+
+  /** Lets the database of a package get a copy of the repository that it is linked to, as linking does. */
+  async #giveCopy(given: Given, number: number): Promise<void> {
+    if (number === 0 || !/^\s*(?:insert|update)/i.test(given.text)) return;
+    if (tableOf(given.text) !== "packages") return;
+    for (const id of repositoriesOf(given)) {
+      await this.#open(0)
+        .prepare("insert or ignore into shard_repositories (shard_id, repo_id) values (?, ?)")
+        .bind(number, id)
+        .run();
+      this.#databases.onWrite(0);
+    }
   }
 
   async #shardOfRepository(id: number): Promise<number | undefined> {
@@ -200,6 +231,10 @@ interface Route {
 const isSame = ({ numbers, isUnlocked }: Route, others: readonly number[]): boolean =>
   isUnlocked !== true && numbers.length === 1 && numbers[0] === others[0];
 
+/** The table that a statement writes, or reads first. */
+const tableOf = (text: string): string =>
+  (WRITES.exec(text)?.[1] ?? [...text.matchAll(NAMED)][0]?.[1] ?? "").toLowerCase();
+
 const isPackages = (table: string): boolean => table.startsWith("package");
 
 const isOfShards = (table: string): boolean => {
@@ -218,6 +253,13 @@ function repositoriesOf({ text, values }: Given): number[] {
           ...comparedValues(text, values, column),
           ...comparedValues(text, values, "repositories.id"),
         ];
+  return found.filter((value) => typeof value === "number");
+}
+
+/** The ids of accounts whose packages a statement compares, or inserts. */
+function ownersOf({ text, values }: Given): number[] {
+  const inserted = insertedValues(text, values, "owner_id") ?? [];
+  const found = inserted.length > 0 ? inserted : comparedValues(text, values, "owner_id");
   return found.filter((value) => typeof value === "number");
 }
 

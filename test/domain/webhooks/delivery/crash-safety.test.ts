@@ -9,6 +9,7 @@ import {
 } from "../../../../src/db/schema/index.ts";
 import { maintainRepository } from "../../../../src/domain/git/maintain-repository.ts";
 import { deliverDue } from "../../../../src/domain/webhooks/delivery/deliver-due.ts";
+import { passOnEvents } from "../../../../src/domain/events/pass-on-events.ts";
 import { dispatchEvents } from "../../../../src/domain/webhooks/dispatch/dispatch-events.ts";
 import { db } from "../../../support/db.ts";
 import {
@@ -24,7 +25,7 @@ import { failEveryCall, failing, serveFailing } from "../../../support/faults.ts
 import { makeHook } from "../../../support/hooks.ts";
 import { freshName, make } from "../../../support/make.ts";
 import { makeCommit, pushRequest, refsOf } from "../../../support/push.ts";
-import { systemCtx } from "../../../support/system.ts";
+import { runInEach, systemCtx } from "../../../support/system.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -35,8 +36,9 @@ const silentBindings = () => failing({ at: Infinity, isDone: false, isDeath: fal
 async function recover(hook: Hook): Promise<void> {
   for (const hour of [1, 2, 3]) {
     const at = Date.now() + hour * HOUR_MS;
-    await dispatchEvents(systemCtx(silentBindings(), at, SETTINGS));
-    await deliverDue(systemCtx(silentBindings(), at, SETTINGS), [hook.id], clockAt(at));
+    const ctx = systemCtx(silentBindings(), at, SETTINGS);
+    for (const task of [passOnEvents, dispatchEvents]) await runInEach(ctx, task);
+    await runInEach(ctx, (each) => deliverDue(each, [hook.id], clockAt(at)));
   }
 }
 
@@ -124,7 +126,9 @@ describe("if any call fails, or the Worker dies at it", { timeout: 180_000 }, ()
       await serveFailing(request, silentBindings());
 
       const faults = failing(fault);
-      await dispatchEvents(systemCtx(faults.bindings, Date.now(), SETTINGS)).catch(() => {});
+      await runInEach(systemCtx(faults.bindings, Date.now(), SETTINGS), dispatchEvents).catch(
+        () => {},
+      );
       await recover(hook);
       expect(await undispatchedOf(repo.id)).toEqual([]);
       expect(await deliveriesOf(hook)).toMatchObject([{ event: "push", status: "succeeded" }]);
@@ -142,12 +146,12 @@ describe("if any call fails, or the Worker dies at it", { timeout: 180_000 }, ()
       const { oid, pack } = makeCommit(freshName("text"));
       const request = pushRequest(owner, repo, oid, pack, "refs/heads/main");
       await serveFailing(request, silentBindings());
-      await dispatchEvents(systemCtx(silentBindings(), Date.now(), SETTINGS));
+      await runInEach(systemCtx(silentBindings(), Date.now(), SETTINGS), dispatchEvents);
 
       const faults = failing(fault);
       const ctx = systemCtx(faults.bindings, Date.now(), SETTINGS);
       ctx.outgoing = faults.outgoingOf(ctx.outgoing);
-      await deliverDue(ctx, [hook.id]).catch(() => {});
+      await runInEach(ctx, (each) => deliverDue(each, [hook.id])).catch(() => {});
       await recover(hook);
       expect(await deliveriesOf(hook)).toMatchObject([{ status: "succeeded" }]);
       expect(await receivedBy({ received })).toMatchObject([
@@ -177,10 +181,8 @@ describe("if any call of a run with several hooks fails, or the Worker dies at i
         const faults = failing(fault);
         const ctx = systemCtx(faults.bindings, Date.now(), SETTINGS);
         ctx.outgoing = faults.outgoingOf(ctx.outgoing);
-        await deliverDue(
-          ctx,
-          hooks.map(({ hook }) => hook.id),
-        ).catch(() => {});
+        const ids = hooks.map(({ hook }) => hook.id);
+        await runInEach(ctx, (each) => deliverDue(each, ids)).catch(() => {});
         for (const { hook, received } of hooks) {
           await recover(hook);
           const uuids = made.get(hook) ?? [];
@@ -213,8 +215,9 @@ describe("queue messages that are repeated and out of order", () => {
       oids.push(oid);
       await serveFailing(pushRequest(owner, repo, oid, pack, `refs/heads/${at}`), silentBindings());
     }
-    const dispatch = () => dispatchEvents(systemCtx(silentBindings(), Date.now(), SETTINGS));
-    const deliver = () => deliverDue(systemCtx(silentBindings(), Date.now(), SETTINGS), [hook.id]);
+    const openCtx = () => systemCtx(silentBindings(), Date.now(), SETTINGS);
+    const dispatch = () => runInEach(openCtx(), dispatchEvents);
+    const deliver = () => runInEach(openCtx(), (each) => deliverDue(each, [hook.id]));
     // Deliveries are requested before, during and after the dispatch.
     await Promise.all([deliver(), dispatch(), deliver(), dispatch()]);
     await Promise.all([deliver(), deliver(), dispatch(), deliver()]);

@@ -24,7 +24,7 @@ import { failing } from "../../../support/faults.ts";
 import { makeHistory, makeHook } from "../../../support/hooks.ts";
 import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
 import { pushCommands } from "../../../support/push.ts";
-import { systemCtx } from "../../../support/system.ts";
+import { runInEach, systemCtx } from "../../../support/system.ts";
 
 /** Later than any event that the queue dispatches by itself. */
 const LATE = Date.UTC(2100, 0, 1);
@@ -39,13 +39,16 @@ async function dispatchAt(now: number, bindings: Partial<Env> = {}): Promise<num
       return Promise.resolve();
     },
   } as unknown as Env["DELIVERY_JOBS"];
-  await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue, ...bindings }, now, { ROOT_URL: "" }));
+  await runInEach(
+    systemCtx({ DELIVERY_JOBS: queue, ...bindings }, now, { ROOT_URL: "" }),
+    dispatchEvents,
+  );
   return queued;
 }
 
-async function makeScene() {
+async function makeScene(fields: Parameters<typeof make.repo>[1] = {}) {
   const owner = await make.user();
-  const repo = await make.repo(owner);
+  const repo = await make.repo(owner, fields);
   const own = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
   return { owner, repo, own };
 }
@@ -185,8 +188,7 @@ describe("a pending event", () => {
         };
         const id = await tell(repo, owner, "repository.pushed", pushed, LATE, LATE);
         const fault = failing({ at, isDone, isDeath: true });
-        const { DB } = fault.bindings;
-        await dispatchAt(LATE, DB ? { DB } : {}).catch(() => {});
+        await dispatchAt(LATE, fault.databases).catch(() => {});
         const before = (await deliveriesOf(hook)).map(({ uuid }) => uuid);
         await dispatchAt(LATE + MINUTE_MS / 2);
         await dispatchAt(LATE + DISPATCH_LEASE_MS + MINUTE_MS);
@@ -214,7 +216,7 @@ describe("a pending event", () => {
         if (location.objectName === bad.repo.objectName) throw new Error("the repository is away");
         return ctx.git.repository(location);
       };
-      await dispatchEvents({ ...ctx, git });
+      await runInEach({ ...ctx, git }, dispatchEvents);
     };
 
     await brokenAt(LATE);
@@ -383,6 +385,7 @@ describe("an event for which nobody has a hook", () => {
 });
 
 describe("the cost of a dispatch", () => {
+  // The calls of one database are counted.
   async function roundTripsOf(now: number): Promise<number> {
     const { d1, usage } = meterD1(env.DB.withSession("first-primary"), { rows: false });
     const metered = { withSession: () => d1 } as unknown as Env["DB"];
@@ -391,7 +394,7 @@ describe("the cost of a dispatch", () => {
   }
 
   it("is few round trips", async () => {
-    const { owner, repo, own } = await makeScene();
+    const { owner, repo, own } = await makeScene({ shard: 0 });
     const { main, some } = await makeHistory(repo);
     await dispatchAt(LATE - 1_000_000);
     expect(await roundTripsOf(LATE)).toBe(1);
@@ -430,7 +433,7 @@ describe("the cost of a dispatch", () => {
   });
 
   it("does not grow with the number of recipients", async () => {
-    const { owner, repo, own } = await makeScene();
+    const { owner, repo, own } = await makeScene({ shard: 0 });
     const model = await makeHook({ ...own, events: ["repository"] });
     const names =
       "level, repo_id, approver_id, type, url, content_type, chat, events, is_active, created_at, updated_at";
@@ -453,7 +456,7 @@ describe("the cost of a dispatch", () => {
   });
 
   it("is split into batches if many refs meet many hooks", async () => {
-    const { owner, repo, own } = await makeScene();
+    const { owner, repo, own } = await makeScene({ shard: 0 });
     const model = await makeHook({ ...own, events: ["create"] });
     const names =
       "level, repo_id, approver_id, type, url, content_type, chat, events, is_active, created_at, updated_at";
@@ -484,7 +487,7 @@ describe("the cost of a dispatch", () => {
 
   // Ten thousand commits are walked, and five read.
   it("does not grow with the number of pushed commits", async () => {
-    const { owner, repo, own } = await makeScene();
+    const { owner, repo, own } = await makeScene({ shard: 0 });
     const history = new History();
     const oids: string[] = [];
     for (let at = 0; at < 10_000; at++) {
@@ -499,7 +502,7 @@ describe("the cost of a dispatch", () => {
     const updates = [{ ref: "refs/heads/main", before, after }];
     await tell(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
     const ctx = systemCtx({}, LATE);
-    await dispatchEvents(ctx);
+    await runInEach(ctx, dispatchEvents);
     expect(ctx.git.usage.objectCalls).toBe(1);
     expect(ctx.git.usage.r2Calls).toBeLessThan(12);
     expect((await webhookEventsOf(repo)).at(-1)?.payload).toMatchObject({

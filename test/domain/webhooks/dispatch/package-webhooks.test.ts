@@ -15,14 +15,14 @@ import { db } from "../../../support/db.ts";
 import { makeHook } from "../../../support/hooks.ts";
 import { freshName, make } from "../../../support/make.ts";
 import { makePackage } from "../../../support/packages.ts";
-import { systemCtx } from "../../../support/system.ts";
+import { runInEach, systemCtx } from "../../../support/system.ts";
 
 /** Later than any event that the queue dispatches by itself. */
 const LATE = Date.UTC(2100, 0, 1);
 
 async function dispatch(): Promise<void> {
   const queue = { sendBatch: () => Promise.resolve() } as unknown as Env["DELIVERY_JOBS"];
-  await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue }, LATE));
+  await runInEach(systemCtx({ DELIVERY_JOBS: queue }, LATE), dispatchEvents);
 }
 
 /** What was sent to a hook, oldest first. */

@@ -21,14 +21,14 @@ import { makeComment, makeIssue, makeLabel, makeMilestone } from "../../../suppo
 import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
 import { oidOf } from "../../../support/payload-contexts.ts";
 import { makeCodeComment, makePull, makeReview, type TestPull } from "../../../support/pulls.ts";
-import { systemCtx } from "../../../support/system.ts";
+import { runInEach, systemCtx } from "../../../support/system.ts";
 
 /** Later than any event that the queue dispatches by itself. */
 const LATE = Date.UTC(2100, 0, 1);
 
 async function dispatch(): Promise<void> {
   const queue = { sendBatch: () => Promise.resolve() } as unknown as Env["DELIVERY_JOBS"];
-  await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue }, LATE));
+  await runInEach(systemCtx({ DELIVERY_JOBS: queue }, LATE), dispatchEvents);
 }
 
 interface Scene {

@@ -28,7 +28,7 @@ import {
 import { makeRule } from "../../../../support/protections.ts";
 import type { TestPull } from "../../../../support/pulls.ts";
 import { refsOf, storeRefs } from "../../../../support/push.ts";
-import { systemCtx } from "../../../../support/system.ts";
+import { runInEach, systemCtx } from "../../../../support/system.ts";
 
 const QUEUE = {
   isMergeQueueEnabled: true,
@@ -198,7 +198,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     });
     const later = Date.now() + 11 * 60_000;
     const settings = { ROOT_URL: "https://forge.example" };
-    await runDueQueues(systemCtx(silentBindings(), later, settings));
+    await runInEach(systemCtx(silentBindings(), later, settings), runDueQueues);
     for (const pull of queued.pulls) {
       expect(await timelineOf(pull)).toEqual(["pull_enqueued", "pull_dequeued base_deleted"]);
     }
@@ -223,7 +223,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     const sendBatch = () => Promise.resolve();
     const queue = { sendBatch } as unknown as Env["DELIVERY_JOBS"];
     const soon = Date.now() + 60_000;
-    await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue }, soon));
+    await runInEach(systemCtx({ DELIVERY_JOBS: queue }, soon), dispatchEvents);
     await deliver([hookId], clockAt(soon + 60_000));
     const received = (await receiver.received()).map(
       ({ body }) => JSON.parse(body) as { action: string },
