@@ -179,25 +179,30 @@ describe("a fork", () => {
     expect(line.d1Rounds).toBeLessThanOrEqual(3);
   });
 
-  it("keeps shared files when its parent is deleted, and they are deleted with the last repository", async () => {
-    const { owner, repo, file } = await makeStored();
-    const own = makeLargeFile(freshName("own"));
-    const forker = await make.user();
-    const fork = await forkOf(repo, forker);
-    await upload(owner, repo, own);
-    expect(await largeFilesOf(repo)).toHaveLength(2);
+  // The job of a deletion comes after those of other tests.
+  it(
+    "keeps shared files when its parent is deleted, and they are deleted with the last repository",
+    { timeout: 150_000 },
+    async () => {
+      const { owner, repo, file } = await makeStored();
+      const own = makeLargeFile(freshName("own"));
+      const forker = await make.user();
+      const fork = await forkOf(repo, forker);
+      await upload(owner, repo, own);
+      expect(await largeFilesOf(repo)).toHaveLength(2);
 
-    await remove(repo, owner);
-    await vi.waitFor(async () => expect(await largeFilesOf(repo)).toHaveLength(1), {
-      timeout: 15_000,
-    });
-    expect((await fetchObject(fork, file.oid)).bytes).toEqual(file.bytes);
-    await remove(fork, forker);
-    await vi.waitFor(
-      async () => expect([await largeFilesOf(repo), await looseOf(repo)]).toEqual([[], []]),
-      { timeout: 15_000 },
-    );
-  });
+      await remove(repo, owner);
+      await vi.waitFor(async () => expect(await largeFilesOf(repo)).toHaveLength(1), {
+        timeout: 60_000,
+      });
+      expect((await fetchObject(fork, file.oid)).bytes).toEqual(file.bytes);
+      await remove(fork, forker);
+      await vi.waitFor(
+        async () => expect([await largeFilesOf(repo), await looseOf(repo)]).toEqual([[], []]),
+        { timeout: 60_000 },
+      );
+    },
+  );
 
   it("of a fork keeps shared files too, and the schedule sweeps files after a deletion without a job", async () => {
     const { owner, repo, file } = await makeStored();
