@@ -56,11 +56,12 @@ async function start(): Promise<void> {
   const described = { ...worker, vars, unsafeBindings };
   runtime = await openRuntime(described, data, (pid) => lock.setRuntime(pid));
   await applyMigrations(runtime, names);
-  const administratorCreated = await createFirstAdministrator(await runtime.setup(), administrator);
+  const setup = await runtime.setup();
+  const administratorCreated = await createFirstAdministrator(setup, administrator);
   if (administratorCreated) console.log(describeAdministrator(administratorCreated));
-  await openShards(await runtime.setup());
+  await openShards(setup);
   // The lock excludes another process: what has a lease now, a killed one has left.
-  await (await runtime.setup()).releaseLeases();
+  await setup.releaseLeases();
 
   const { listen, fire } = runtime;
   const url = await listen(host, port).catch(async (error: unknown) => {
