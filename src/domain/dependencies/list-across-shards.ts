@@ -1,8 +1,8 @@
-import { inArray, type SQL, sql } from "drizzle-orm";
+import { inArray, sql } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
-import { callerSql, toCallerSql } from "../../auth/caller-sql.ts";
+import { callerSql } from "../../auth/caller-sql.ts";
 import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
@@ -21,6 +21,7 @@ import { listFromAll } from "../shards/list-from-all.ts";
 import { readByShard } from "../shards/read-by-shard.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { isIssueAllowed } from "./issue-allowed.ts";
+import { selectLinked } from "./select-linked.ts";
 
 /** The issue whose dependencies are listed. */
 type Subject = Pick<Issue, "id" | "repoId">;
@@ -142,21 +143,8 @@ async function listWaitingIn(
     from ${issues}
     join ${repositories} on ${repositories.id} = ${issues.repoId}
     where ${allOf(sql`${issues.id} in ${waitingIds}`, isIssueAllowed(principal))}`;
-  const order = sql`
-    ${issues.repoId} <> ${repoId}, ${issues.repoId}, ${issues.createdAt} desc, ${issues.id} desc`;
-  const page = (column: SQL): SQL => sql`(
-    select page.id
-    from (select ${column} as id ${linked} order by ${order} limit ${size} offset ${offset}) page
-  )`;
-  const [rows, repoRows, [counted]] = await db.batch([
-    selectIssues(db)
-      .where(inArray(issues.id, page(sql`${issues.id}`)))
-      .orderBy(order),
-    selectRepositories(db, toCallerSql(principal)).where(
-      inArray(repositories.id, page(sql`${issues.repoId}`)),
-    ),
-    selectTotal(db, sql`(select count(*) ${linked})`),
-  ]);
+  const page = { principal, repoId, size, offset };
+  const [rows, repoRows, [counted]] = await db.batch(selectLinked(db, linked, page));
   const repos = new Map(repoRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
   return {
     items: rows.flatMap((row) => {

@@ -1,8 +1,7 @@
-import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
-import { toCallerSql } from "../../auth/caller-sql.ts";
 import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
@@ -13,16 +12,16 @@ import {
   issues,
   repositories,
 } from "../../db/schema/index.ts";
-import { selectTotal } from "../../db/select-total.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issues/find-issue.ts";
-import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { isIssueVisible, isNumbered, toIssueContext } from "../issues/find-issue.ts";
+import { toRepositoryContext } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { requireDependenciesOn } from "./dependency.ts";
 import { isIssueAllowed } from "./issue-allowed.ts";
 import { listBlockersAcrossShards, listWaitingInAllShards } from "./list-across-shards.ts";
+import { selectLinked } from "./select-linked.ts";
 
 /**
  * Lists the issues and pull requests for which one waits: those of its own repository first, then by repository, the
@@ -137,23 +136,8 @@ const linkedPage = prepareAll((db, list: Params<LinkedList>, side: Side) => {
     join ${issues} on ${issues.id} = ${listedId}
     join ${repositories} on ${repositories.id} = ${issues.repoId}
     where ${isListed}`;
-  const order = sql`
-    ${issues.repoId} <> ${repoId},
-    ${issues.repoId},
-    ${issues.createdAt} desc,
-    ${issues.id} desc`;
-  const page = (column: SQL): SQL => sql`(
-    select page.id
-    from (select ${column} as id ${linked} order by ${order} limit ${size} offset ${offset}) page
-  )`;
   return [
     db.select({ isPull: issues.isPull }).from(issues).where(isNumbered(repoId, number)),
-    selectIssues(db)
-      .where(inArray(issues.id, page(sql`${issues.id}`)))
-      .orderBy(order),
-    selectRepositories(db, toCallerSql(principal)).where(
-      inArray(repositories.id, page(sql`${issues.repoId}`)),
-    ),
-    selectTotal(db, sql`(select count(*) ${linked})`),
-  ];
+    ...selectLinked(db, linked, { principal, repoId, size, offset }),
+  ] as const;
 });
