@@ -14,7 +14,7 @@ import {
   type User,
 } from "../../src/db/schema/index.ts";
 import { handleBatch, type Job } from "../../src/jobs/index.ts";
-import { COPIED_TABLES } from "../../src/db/copies/copied-tables.ts";
+import { copiedTables } from "../../src/db/copies/copied-tables.ts";
 import {
   DEFAULT_ISSUE_SETTINGS,
   DEFAULT_PULL_SETTINGS,
@@ -47,7 +47,9 @@ export async function openSharded(): Promise<void> {
     await applyD1Migrations(d1, env.TEST_MIGRATIONS);
   }
   const own = ["hook_deliveries", "webhook_events", "hooks", "events", "event_cursors", "issues"];
-  const copied = COPIED_TABLES.map(({ name }) => name).toReversed();
+  const copied = copiedTables()
+    .map(({ name }) => name)
+    .toReversed();
   const rest = [
     "relayed_events",
     "shard_repositories",

@@ -2,6 +2,7 @@ import { getTableColumns } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
+import { lazy } from "../../lib/lazy.ts";
 import {
   accessTokenRepositories,
   blocks,
@@ -149,7 +150,7 @@ const DELIVERY_STATE = [
 ] as const satisfies readonly (keyof Hook)[];
 
 /** All copied tables; each comes after those that it refers to. */
-export const COPIED_TABLES: readonly CopiedTable[] = [
+export const copiedTables = lazy((): readonly CopiedTable[] => [
   copied(users, [], {
     unique: { column: "lowerName", within: [] },
     // SECURITY: what only signing in needs stays in the first database.
@@ -201,11 +202,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     notCopied: ["repoId"],
     unique: { column: "name", within: ["ownerId"] },
   }),
-];
+]);
 
 /** @throws Error if the table is not copied. */
 export function copiedTable(name: string): CopiedTable {
-  const table = COPIED_TABLES.find((each) => each.name === name);
+  const table = copiedTables().find((each) => each.name === name);
   if (!table) throw new Error(`${name} is not copied`);
   return table;
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import { COPIED_TABLES, type CopiedTable } from "./copied-tables.ts";
+import { copiedTables, type CopiedTable } from "./copied-tables.ts";
 
 /** Rows of copied tables by their keys, as the log has them: JSON texts. */
 export type KeysByTable = ReadonlyMap<string, readonly string[]>;
@@ -45,7 +45,7 @@ function isCopied(table: CopiedTable, keys: KeysByTable, shardId: number): SQL {
   const reasons: SQL[] = [];
   const own = keys.get(table.name);
   if (own) reasons.push(hasKey(table, own));
-  for (const child of COPIED_TABLES) {
+  for (const child of copiedTables()) {
     for (const { column, to } of child.references) {
       if (to !== table.name || !isReached(child, keys)) continue;
       reasons.push(sql`${columnOf(table, "id")} in (
@@ -60,13 +60,13 @@ function isCopied(table: CopiedTable, keys: KeysByTable, shardId: number): SQL {
 /** Whether any row of a table may be copied. */
 const isReached = (table: CopiedTable, keys: KeysByTable): boolean =>
   keys.has(table.name) ||
-  COPIED_TABLES.some(
+  copiedTables().some(
     (child) => child.references.some(({ to }) => to === table.name) && isReached(child, keys),
   );
 
 /** The tables of which rows are copied. */
 export const reachedTables = (keys: KeysByTable): CopiedTable[] =>
-  COPIED_TABLES.filter((table) => isReached(table, keys));
+  copiedTables().filter((table) => isReached(table, keys));
 
 /** What a shard gets of a column. */
 export function copiedValue(table: CopiedTable, column: string, shardId: number): SQL {

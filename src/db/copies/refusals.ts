@@ -1,10 +1,13 @@
-import { COPIED_TABLES, type CopiedTable } from "./copied-tables.ts";
+import { lazy } from "../../lib/lazy.ts";
+import { copiedTables, type CopiedTable } from "./copied-tables.ts";
 
 /**
  * Triggers of a shard that refuse to write copied tables, by name: the text that SQLite keeps. A batch that copies has set
  * `is_copying`; columns that the shard owns may be updated at any time.
  */
-export const REFUSALS: ReadonlyMap<string, string> = new Map(COPIED_TABLES.flatMap(refusalsOf));
+export const copyRefusals = lazy(
+  (): ReadonlyMap<string, string> => new Map(copiedTables().flatMap(refusalsOf)),
+);
 
 function refusalsOf({ name: table, columns, refused, ownBy }: CopiedTable): [string, string][] {
   const ownsNone = !ownBy && columns.every((column) => refused.includes(column));

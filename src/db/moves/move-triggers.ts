@@ -1,8 +1,9 @@
 import { toSnakeCase } from "drizzle-orm/casing";
 
+import { lazy } from "../../lib/lazy.ts";
 import { SHARD_OWNED } from "../copies/copied-tables.ts";
 import { MOVING } from "./is-moving.ts";
-import { MOVED_TABLES, type MovedTable } from "./moved-tables.ts";
+import { movedTables, type MovedTable } from "./moved-tables.ts";
 
 /** The trigger on a copied table, which a shard keeps while something moves. */
 export const OWNED_MOVES_TRIGGER = "repositories_moves_update";
@@ -77,12 +78,15 @@ function ownedTrigger(): string {
  * Refused is nothing that a move does itself; nothing that follows from copies of the first database, which follows in the other
  * database as well; and nothing of a repository that is deleted.
  */
-export const MOVE_TRIGGERS: ReadonlyMap<string, string> = new Map([
-  ...MOVED_TABLES.flatMap((table) =>
-    (["insert", "update", "delete"] as const).map((verb): [string, string] => [
-      `${table.name}_moves_${verb}`,
-      triggerOf(table, verb),
+export const moveTriggers = lazy(
+  (): ReadonlyMap<string, string> =>
+    new Map([
+      ...movedTables().flatMap((table) =>
+        (["insert", "update", "delete"] as const).map((verb): [string, string] => [
+          `${table.name}_moves_${verb}`,
+          triggerOf(table, verb),
+        ]),
+      ),
+      [OWNED_MOVES_TRIGGER, ownedTrigger()],
     ]),
-  ),
-  [OWNED_MOVES_TRIGGER, ownedTrigger()],
-]);
+);

@@ -7,6 +7,7 @@ import {
   SQLiteText,
 } from "drizzle-orm/sqlite-core";
 
+import { lazy } from "../../lib/lazy.ts";
 import * as schema from "../schema/index.ts";
 
 /** A table whose rows of a repository move with it. Names as in SQL. */
@@ -184,13 +185,13 @@ function toUnique(columns: readonly unknown[], where: SQL | undefined): UniqueIn
 }
 
 /** All of them; each comes after those that it refers to. */
-export const MOVED_TABLES: readonly MovedTable[] = derive([...OWN, ...OF_EACH]);
+export const movedTables = lazy((): readonly MovedTable[] => derive([...OWN, ...OF_EACH]));
 
-const BY_NAME = new Map(MOVED_TABLES.map((table) => [table.name, table]));
+const tablesByName = lazy(() => new Map(movedTables().map((table) => [table.name, table])));
 
 /** @throws Error if rows of the table do not move. */
 export function movedTable(name: string): MovedTable {
-  const table = BY_NAME.get(name);
+  const table = tablesByName().get(name);
   if (!table) throw new Error(`rows of ${name} do not move`);
   return table;
 }

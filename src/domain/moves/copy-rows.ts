@@ -12,7 +12,7 @@ import {
   selectMoved,
   upsertMoved,
 } from "../../db/moves/move-sql.ts";
-import { MOVED_TABLES, movedTable } from "../../db/moves/moved-tables.ts";
+import { movedTables, movedTable } from "../../db/moves/moved-tables.ts";
 import { moveChanges, moveSides } from "../../db/schema/index.ts";
 import { copyToShard } from "../shards/copy-to-shards.ts";
 import { raiseTarget } from "./enter-repositories.ts";
@@ -155,7 +155,7 @@ async function writePage(
 ): Promise<void> {
   const { target, move, budget } = opened;
   const { rows, later } = await readMovedRows(opened, keys, end);
-  const tables = MOVED_TABLES.filter(({ name }) => keys.has(name));
+  const tables = movedTables().filter(({ name }) => keys.has(name));
   const statements = [
     ...tables.toReversed().flatMap((table) => {
       const present = rows.get(table.name);

@@ -1,7 +1,7 @@
 import { asc, eq, sql } from "drizzle-orm";
 
 import { countMoved, enterRows, listed } from "../../db/moves/move-sql.ts";
-import { KEPT_TABLES, MOVED_TABLES } from "../../db/moves/moved-tables.ts";
+import { KEPT_TABLES, movedTables } from "../../db/moves/moved-tables.ts";
 import type { Database } from "../../db/db.ts";
 import {
   type CopyKey,
@@ -106,16 +106,16 @@ export async function countRows(
   repoIds: readonly number[],
 ): Promise<Map<string, number>> {
   const results = (await db.batch(
-    MOVED_TABLES.map((table) => db.textStatement(countMoved(table, listed(repoIds)))) as never,
+    movedTables().map((table) => db.textStatement(countMoved(table, listed(repoIds)))) as never,
   )) as { count: number }[][];
-  return new Map(MOVED_TABLES.map(({ name }, at) => [name, results[at]?.[0]?.count ?? 0]));
+  return new Map(movedTables().map(({ name }, at) => [name, results[at]?.[0]?.count ?? 0]));
 }
 
 /** Enters the next rows of repositories into the log of the source. */
 export async function enterNext(opened: OpenedMove): Promise<void> {
   const { source, move, budget } = opened;
   const { entering, enterTable, enterKey } = move;
-  const table = MOVED_TABLES[enterTable];
+  const table = movedTables()[enterTable];
   if (!table) {
     await save(opened, {
       state: "following",

@@ -3,7 +3,7 @@ import { eq, type SQL, sql } from "drizzle-orm";
 import { sqlList, sqlName } from "../../db/copies/copy-sql.ts";
 import type { Database } from "../../db/db.ts";
 import { deleteMoved, isOfRepositories, reposOf, selectSome } from "../../db/moves/move-sql.ts";
-import { KEPT_TABLES, MOVED_TABLES, movedTable } from "../../db/moves/moved-tables.ts";
+import { KEPT_TABLES, movedTables, movedTable } from "../../db/moves/moved-tables.ts";
 import {
   moveChanges,
   moveSides,
@@ -165,7 +165,7 @@ async function removeSome(
   { keepsAllEvents = true } = {},
 ): Promise<boolean> {
   const repos = reposOf(opened.move.id);
-  for (const table of MOVED_TABLES.toReversed()) {
+  for (const table of movedTables().toReversed()) {
     const isKept = KEPT_TABLES.includes(table.name);
     if (isKept && keepsAllEvents) continue;
     opened.budget.consume(1);

@@ -3,7 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
 import { type Database, isViolation } from "../../db/db.ts";
-import { MOVE_TRIGGERS } from "../../db/moves/move-triggers.ts";
+import { moveTriggers } from "../../db/moves/move-triggers.ts";
 import { type RepositoryMove, repositoryMoves } from "../../db/schema/index.ts";
 import type { WorkBudget } from "../../lib/work-budget.ts";
 
@@ -85,7 +85,7 @@ export async function moveBatch(
 
 /** The statements that create the triggers of moves. */
 export const createTriggers = (db: Database): BatchItem<"sqlite">[] =>
-  [...MOVE_TRIGGERS.values()].map((text) =>
+  [...moveTriggers().values()].map((text) =>
     db.textStatement(sql.raw(text.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS"))),
   );
 
@@ -95,5 +95,5 @@ export const dropTriggers = (db: Database, moveId: number) =>
     db,
     moveId,
     sql`(select case when count(*) = 0 then 1 end from move_sides)`,
-    [...MOVE_TRIGGERS.keys()].map((name) => sql`drop trigger if exists ${sql.identifier(name)}`),
+    [...moveTriggers().keys()].map((name) => sql`drop trigger if exists ${sql.identifier(name)}`),
   );

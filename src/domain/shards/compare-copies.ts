@@ -8,7 +8,7 @@ import {
   selectOriginals,
   selectRangeEnd,
 } from "../../db/copies/compare-sql.ts";
-import { COPIED_TABLES, type CopiedTable } from "../../db/copies/copied-tables.ts";
+import { copiedTables, type CopiedTable } from "../../db/copies/copied-tables.ts";
 import { insertChanges, selectLaterKeys } from "../../db/copies/copy-sql.ts";
 import type { Database } from "../../db/db.ts";
 import { type CopyKey, type Shard, shardCopies, shards } from "../../db/schema/index.ts";
@@ -64,13 +64,13 @@ async function compareShard(
   const { id } = state;
   let { compareTable, compareKey } = state;
   for (let page = 0; page < pagesMax; page++) {
-    const table = COPIED_TABLES[compareTable];
+    const table = copiedTables()[compareTable];
     if (!table) break;
     const end = await comparePage(directory, shard, { table, after: compareKey, shardId: id });
     if (end === null) compareTable += 1;
     compareKey = end;
   }
-  const isDone = compareTable >= COPIED_TABLES.length;
+  const isDone = compareTable >= copiedTables().length;
   await directory
     .update(shards)
     .set(

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 
 import { type Database, isViolation, onlyWhile } from "../../db/db.ts";
-import { COPIED_TABLES, type CopiedTable } from "../../db/copies/copied-tables.ts";
+import { copiedTables, type CopiedTable } from "../../db/copies/copied-tables.ts";
 import {
   type CopiedRow,
   deleteCopied,
@@ -52,7 +52,7 @@ export async function copyChanges(
     ]),
   );
   const { rows, later } = await readRows(directory, keys, { shardId, changeId });
-  const tables = COPIED_TABLES.filter(({ name }) => rows.has(name));
+  const tables = copiedTables().filter(({ name }) => rows.has(name));
   const statements = [
     ...tables.toReversed().flatMap((table) => {
       const gone = goneKeys(table, keys, rows, later);

@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 
-import { COPIED_TABLES, type CopiedTable } from "../../db/copies/copied-tables.ts";
+import { copiedTables, type CopiedTable } from "../../db/copies/copied-tables.ts";
 import { compareKey } from "../../db/copies/compare-sql.ts";
 import { insertChanges, isCopiedRow, sqlList, sqlName } from "../../db/copies/copy-sql.ts";
 import { type Database, isViolation, onlyWhile } from "../../db/db.ts";
@@ -10,9 +10,8 @@ import { type CopyKey, shards } from "../../db/schema/index.ts";
 const ROWS_AT_ONCE = 1000;
 
 /** Tables of which every shard has all rows. What is about a repository follows from `shard_repositories`. */
-const SEEDED: readonly CopiedTable[] = COPIED_TABLES.filter(
-  ({ repository }) => repository === undefined,
-);
+const seededTables = (): CopiedTable[] =>
+  copiedTables().filter(({ repository }) => repository === undefined);
 
 /**
  * Enters the next rows of copied tables into the log, for a new shard. Safe to repeat and to run concurrently.
@@ -26,7 +25,7 @@ export async function seedShard(
 ): Promise<boolean> {
   const [shard] = await directory.select().from(shards).where(eq(shards.id, shardId));
   if (!shard || shard.seededAt !== null) return true;
-  const table = SEEDED[shard.seedTable];
+  const table = seededTables()[shard.seedTable];
   const isHere = sql`${shards.seedTable} = ${shard.seedTable}
     and ${shards.seedKey} is ${shard.seedKey && JSON.stringify(shard.seedKey)}`;
   if (!table) {

@@ -1,19 +1,20 @@
 import { sql } from "drizzle-orm";
 
-import { COPIED_TABLES } from "../../db/copies/copied-tables.ts";
+import { copiedTables } from "../../db/copies/copied-tables.ts";
 import { NOTING_TRIGGERS } from "../../db/copies/noted-accounts.ts";
-import { REFUSALS } from "../../db/copies/refusals.ts";
+import { copyRefusals } from "../../db/copies/refusals.ts";
 import { OWNED_CHANGES_TRIGGER } from "../../db/copies/owned-sql.ts";
 import type { Database } from "../../db/db.ts";
 import { OWNED_MOVES_TRIGGER } from "../../db/moves/move-triggers.ts";
 import { idRanges, shardCopies } from "../../db/schema/index.ts";
+import { lazy } from "../../lib/lazy.ts";
 import { startIdRanges } from "./id-ranges.ts";
 
 /** Triggers of copied tables that only shards have: their texts by name. */
-export const MADE_TRIGGERS: ReadonlyMap<string, string> = new Map([
-  ...REFUSALS,
-  [OWNED_CHANGES_TRIGGER.name, OWNED_CHANGES_TRIGGER.text],
-]);
+export const madeTriggers = lazy(
+  (): ReadonlyMap<string, string> =>
+    new Map([...copyRefusals(), [OWNED_CHANGES_TRIGGER.name, OWNED_CHANGES_TRIGGER.text]]),
+);
 
 /** Triggers of copied tables that change own data. The others keep what a shard does not have: search, totals, images, the log. */
 export const KEPT_TRIGGERS: readonly string[] = [
@@ -36,9 +37,11 @@ export async function setUpShard(
   shardId: number,
   ranges: readonly number[],
 ): Promise<number[]> {
-  const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
+  const names = JSON.stringify(copiedTables().map(({ name }) => name));
   const partial = JSON.stringify(
-    COPIED_TABLES.filter(({ ownBy }) => ownBy !== undefined).map(({ name }) => name),
+    copiedTables()
+      .filter(({ ownBy }) => ownBy !== undefined)
+      .map(({ name }) => name),
   );
   const kept = JSON.stringify([...KEPT_TRIGGERS, OWNED_MOVES_TRIGGER]);
   const noting = JSON.stringify([...NOTING_TRIGGERS.keys()]);
@@ -56,9 +59,9 @@ export async function setUpShard(
     select name, sql from sqlite_master
     where type = 'trigger' and name in (select value from json_each(${noting}))`);
   const isMade = ({ name, text }: { name: string; text: string }) =>
-    text === (MADE_TRIGGERS.get(name) ?? NOTING_TRIGGERS.get(name)?.text);
+    text === (madeTriggers().get(name) ?? NOTING_TRIGGERS.get(name)?.text);
   const present = new Set(triggers.filter(isMade).map(({ name }) => name));
-  const missing = [...MADE_TRIGGERS].filter(([name]) => !present.has(name));
+  const missing = [...madeTriggers()].filter(([name]) => !present.has(name));
   const unnoted = [...NOTING_TRIGGERS].filter(([name]) => !present.has(name));
   const [[state], known] = await shard.batch([
     shard.select().from(shardCopies).limit(1),

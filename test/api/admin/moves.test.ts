@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { desc, eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it } from "vitest";
 
-import { MOVE_TRIGGERS } from "../../../src/db/moves/move-triggers.ts";
+import { moveTriggers } from "../../../src/db/moves/move-triggers.ts";
 import {
   auditEvents,
   idRanges,
@@ -253,7 +253,7 @@ describe("a repository that is frozen", () => {
   afterEach(async () => {
     await db.run(sql`delete from move_sides`);
     await db.run(sql`delete from moving_repositories`);
-    for (const name of MOVE_TRIGGERS.keys()) {
+    for (const name of moveTriggers().keys()) {
       await db.run(sql`drop trigger if exists ${sql.identifier(name)}`);
     }
   });
@@ -262,7 +262,7 @@ describe("a repository that is frozen", () => {
     const owner = await make.user();
     const [repo, other] = [await make.repo(owner), await make.repo(owner)];
     const [issue, otherIssue] = [await makeIssue(repo), await makeIssue(other)];
-    for (const text of MOVE_TRIGGERS.values()) await db.run(sql.raw(text));
+    for (const text of moveTriggers().values()) await db.run(sql.raw(text));
     await db.run(sql`insert into move_sides values (1, 1, 1, 1, 0)`);
     await db.run(sql`insert into moving_repositories values (${repo.id}, 1)`);
     const at = (name: string, number: number) => `/repos/${owner.name}/${name}/issues/${number}`;

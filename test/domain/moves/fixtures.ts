@@ -8,7 +8,7 @@ import { afterAll, beforeEach, expect } from "vitest";
 
 import type { Database } from "../../../src/db/db.ts";
 import { listed, isOfRepositories } from "../../../src/db/moves/move-sql.ts";
-import { MOVED_TABLES } from "../../../src/db/moves/moved-tables.ts";
+import { movedTables } from "../../../src/db/moves/moved-tables.ts";
 import * as schema from "../../../src/db/schema/index.ts";
 import type { Repository, RepositoryMove, User } from "../../../src/db/schema/index.ts";
 import { runMove } from "../../../src/domain/moves/run-moves.ts";
@@ -48,7 +48,7 @@ async function openMoves(): Promise<void> {
     await db.run(sql`delete from move_sides`);
     await db.run(sql`delete from shard_copies`);
     await db.run(sql`insert into shard_copies (shard_id, change_id, is_copying) values (1, 0, 1)`);
-    for (const { name } of MOVED_TABLES.toReversed()) {
+    for (const { name } of movedTables().toReversed()) {
       await db.run(sql`delete from ${sql.identifier(name)}`);
     }
     await db.run(sql`delete from attachment_loose_files`);
@@ -205,7 +205,7 @@ async function insertRows(
 export async function rowsIn(shard: number, repoIds: readonly number[]) {
   const db = shardDatabase(shard);
   const rows = new Map<string, unknown[]>();
-  for (const table of MOVED_TABLES) {
+  for (const table of movedTables()) {
     const list = table.columns.map(
       (column) => sql`${sql.identifier(table.name)}.${sql.identifier(column)}`,
     );

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { accountActor } from "../../../src/auth/actor.ts";
-import { MOVED_TABLES } from "../../../src/db/moves/moved-tables.ts";
+import { movedTables } from "../../../src/db/moves/moved-tables.ts";
 import type { Repository } from "../../../src/db/schema/index.ts";
 import { listOwnEvents } from "../../../src/domain/events/list-events.ts";
 import type { Positions } from "../../../src/domain/events/merge-parts.ts";
@@ -59,7 +59,7 @@ async function expectUniqueIds({ events }: Journal): Promise<void> {
     }
   }
   expect([...serials.values()].toSorted((a, b) => a - b)).toEqual([...events.keys()]);
-  for (const { name, givesIds } of MOVED_TABLES) {
+  for (const { name, givesIds } of movedTables()) {
     if (!givesIds || name === "events") continue;
     const ids: number[] = [];
     for (const shard of shardNumbers) {

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { type SQL, sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import { COPIED_TABLES } from "../../../src/db/copies/copied-tables.ts";
+import { copiedTables } from "../../../src/db/copies/copied-tables.ts";
 import type { Database } from "../../../src/db/db.ts";
 import { compareCopies } from "../../../src/domain/shards/compare-copies.ts";
 import { systemCtx } from "../../support/system.ts";
@@ -73,7 +73,7 @@ describe("the comparison of copies", () => {
     );
   });
 
-  it.each(COPIED_TABLES.map(({ name }) => name))(
+  it.each(copiedTables().map(({ name }) => name))(
     "finds a row that is missing, and the next copy heals it: %s",
     async (name) => {
       // Rows that refer to it go with it; an owner can't.

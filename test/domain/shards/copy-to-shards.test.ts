@@ -2,9 +2,9 @@ import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { COPIED_TABLES } from "../../../src/db/copies/copied-tables.ts";
+import { copiedTables } from "../../../src/db/copies/copied-tables.ts";
 import type { Database } from "../../../src/db/db.ts";
-import { KEPT_TRIGGERS, MADE_TRIGGERS } from "../../../src/domain/shards/set-up-shard.ts";
+import { KEPT_TRIGGERS, madeTriggers } from "../../../src/domain/shards/set-up-shard.ts";
 import { changesOf, drawFrom } from "./directory-changes.ts";
 import {
   clearDatabases,
@@ -234,13 +234,13 @@ describe("a copy", () => {
   });
 
   it("has no triggers but those that change own data, and those that only shards have", async () => {
-    const names = JSON.stringify(COPIED_TABLES.map(({ name }) => name));
+    const names = JSON.stringify(copiedTables().map(({ name }) => name));
     const triggers = await shard.all<{ name: string }>(sql`
       select name from sqlite_master
       where type = 'trigger' and tbl_name in (select value from json_each(${names}))`);
     expect(triggers.map(({ name }) => name).toSorted()).toEqual(
       // The last one keeps labels of deleted repositories out.
-      [...KEPT_TRIGGERS, ...MADE_TRIGGERS.keys(), "labels_repository"].toSorted(),
+      [...KEPT_TRIGGERS, ...madeTriggers().keys(), "labels_repository"].toSorted(),
     );
   });
 
@@ -277,7 +277,7 @@ describe("the log of changes", () => {
       }),
     );
     expect(logged).toEqual(
-      Object.fromEntries(COPIED_TABLES.map((each) => [each.name, each.logged])),
+      Object.fromEntries(copiedTables().map((each) => [each.name, each.logged])),
     );
   });
 
@@ -304,7 +304,7 @@ describe("the log of changes", () => {
     const [trigger] = await directory.all<{ text: string }>(sql`
       select sql as text from sqlite_master where name = 'repositories_owned_update'`);
     const [, columns = ""] = /UPDATE OF ([^]*?) ON/.exec(trigger?.text ?? "") ?? [];
-    const table = COPIED_TABLES.find(({ name }) => name === "repositories");
+    const table = copiedTables().find(({ name }) => name === "repositories");
     expect(columns.replaceAll("`", "").split(", ")).toEqual(table?.loggedElsewhere);
     for (const column of table?.loggedElsewhere ?? []) {
       expect(trigger?.text).toContain(`new.\`${column}\` IS NOT old.\`${column}\``);

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { expect, it } from "vitest";
 
-import { COPIED_TABLES } from "../../../src/db/copies/copied-tables.ts";
+import { copiedTables } from "../../../src/db/copies/copied-tables.ts";
 import { NOTING_TRIGGERS } from "../../../src/db/copies/noted-accounts.ts";
 import { type Database, openDatabase } from "../../../src/db/db.ts";
 import {
@@ -17,7 +17,7 @@ import {
 } from "../../../src/domain/repos/default-settings.ts";
 import {
   KEPT_TRIGGERS,
-  MADE_TRIGGERS,
+  madeTriggers,
   setUpShard,
 } from "../../../src/domain/shards/set-up-shard.ts";
 
@@ -70,7 +70,7 @@ it("a database that is a shard takes later migrations", async () => {
       await shard.all<{ name: string }>(sql`
         select name from sqlite_master where type = 'trigger'
           and tbl_name in (
-            select value from json_each(${JSON.stringify(COPIED_TABLES.map(({ name }) => name))})
+            select value from json_each(${JSON.stringify(copiedTables().map(({ name }) => name))})
           )
         order by name`)
     ).map(({ name }) => name);
@@ -97,7 +97,7 @@ it("a database that is a shard takes later migrations", async () => {
 
   // The last one keeps labels of deleted repositories out.
   expect(await triggers()).toEqual(
-    [...KEPT_TRIGGERS, ...MADE_TRIGGERS.keys(), "labels_repository"].toSorted(),
+    [...KEPT_TRIGGERS, ...madeTriggers().keys(), "labels_repository"].toSorted(),
   );
   await expectWords(shard, id, true);
 });

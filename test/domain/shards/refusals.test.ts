@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { COPIED_TABLES, copiedTable } from "../../../src/db/copies/copied-tables.ts";
-import { REFUSALS } from "../../../src/db/copies/refusals.ts";
+import { copiedTables, copiedTable } from "../../../src/db/copies/copied-tables.ts";
+import { copyRefusals } from "../../../src/db/copies/refusals.ts";
 import type { Database } from "../../../src/db/db.ts";
 import { clearDatabases, copy, databases, insertRows } from "./three-shards.ts";
 
@@ -19,14 +19,14 @@ describe("a copied table in a shard", () => {
     await insertRows();
   });
 
-  it.each(COPIED_TABLES.map(({ name }) => name))(
+  it.each(copiedTables().map(({ name }) => name))(
     "is written by the copying alone: %s",
     async (name) => {
       const table = sql.identifier(name);
       const rows = () => shard.all(sql`select * from ${table}`);
       const before = await rows();
       expect(before).not.toEqual([]);
-      const { refused: columns = [] } = COPIED_TABLES.find((each) => each.name === name) ?? {};
+      const { refused: columns = [] } = copiedTables().find((each) => each.name === name) ?? {};
       await expect(
         shard.run(sql`insert into ${table} select * from ${table}`),
       ).rejects.toMatchObject(refused);
@@ -56,7 +56,7 @@ describe("a copied table in a shard", () => {
   it("refuses again after a copy, and after a migration made the table anew", async () => {
     const before = await refusals();
     expect(before.map(({ name, sql: text }) => [name, text])).toEqual(
-      [...REFUSALS].toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      [...copyRefusals()].toSorted(([one], [other]) => (one < other ? -1 : 1)),
     );
     await shard.run(sql`drop trigger users_copy_update`);
     await shard.run(sql`drop trigger teams_copy_delete`);

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { expect } from "vitest";
 
-import { COPIED_TABLES, type CopiedTable } from "../../../src/db/copies/copied-tables.ts";
+import { copiedTables, type CopiedTable } from "../../../src/db/copies/copied-tables.ts";
 import { isCopiedRow } from "../../../src/db/copies/copy-sql.ts";
 import { type Database, openDatabase } from "../../../src/db/db.ts";
 import {
@@ -81,7 +81,7 @@ const withoutUnlogged = (
 export async function expectCopies(copies = databases): Promise<void> {
   for (const [at, shard] of copies.entries()) {
     await Promise.all(
-      COPIED_TABLES.map(async (table) => {
+      copiedTables().map(async (table) => {
         const [found, expected] = await Promise.all([
           rowsOf(shard, table, isCopiedRow(table)),
           expectedRows(table, at + 1),
@@ -101,7 +101,9 @@ export async function clearDatabases(): Promise<void> {
     "timeline_entries",
     "issues",
     "releases",
-    ...COPIED_TABLES.map(({ name }) => name).toReversed(),
+    ...copiedTables()
+      .map(({ name }) => name)
+      .toReversed(),
     "shard_tasks",
     "relayed_events",
     "events",

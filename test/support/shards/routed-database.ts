@@ -1,7 +1,7 @@
 import { toSnakeCase } from "drizzle-orm/casing";
 
 import { SIDES } from "../../../scripts/check/crossings/sides.ts";
-import { COPIED_TABLES, SHARD_OWNED } from "../../../src/db/copies/copied-tables.ts";
+import { copiedTables, SHARD_OWNED } from "../../../src/db/copies/copied-tables.ts";
 import type { D1 } from "../../../src/db/meter.ts";
 import { IDS_PER_RANGE } from "../../../src/domain/shards/id-ranges.ts";
 import { allValues, comparedValues, insertedValues, limitOf } from "./statement-values.ts";
@@ -27,9 +27,9 @@ const WRITES =
 
 const OWNED: ReadonlySet<string> = new Set(SHARD_OWNED.map(toSnakeCase));
 /** Tables of shards that have copies of some rows and own the others. */
-const PARTLY_COPIED = COPIED_TABLES.filter(({ ownBy }) => ownBy !== undefined).map(
-  ({ name }) => name,
-);
+const PARTLY_COPIED = copiedTables()
+  .filter(({ ownBy }) => ownBy !== undefined)
+  .map(({ name }) => name);
 /** Whose rows about a repository are in its shard and, for what happened in the first database, there. */
 const OF_BOTH: ReadonlySet<string> = new Set(["events", "audit_events"]);
 
