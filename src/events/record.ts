@@ -1,10 +1,10 @@
-import { type SQL, sql } from "drizzle-orm";
+import { is, SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
 import { insertSelect } from "../db/insert-select.ts";
-import { jsonOf } from "../db/json-of.ts";
+import { LAST_INSERT_ID, splitFields, withFields } from "../db/json-of.ts";
 import { type Params, prepare } from "../db/prepared.ts";
 import { events, repositories, type Repository, type Visibility } from "../db/schema/index.ts";
 import type { EventKind } from "../shapes/events/event.ts";
@@ -18,13 +18,20 @@ type OrSql<T> = {
 };
 type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) : never;
 
+/** Where an event is recorded: in any case, or if the previous statement of the batch changed a row. */
+const ALWAYS = sql`where true`;
+export const IF_CHANGED: SQL = sql`where changes() > 0`;
+
 /**
  * The statement that records an event. It belongs into the batch of the change, so that the event is stored
  * exactly if the change is.
  */
 export function record(ctx: Ctx, event: Recordable) {
-  ctx.eventQueues.noteRecorded(ctx.db);
-  return insertEvent(originOf(ctx), event, sql`where true`);
+  const argument = eventArgument(ctx, event);
+  const { computed } = splitFields(event);
+  return isKnown(computed)
+    ? insertKnown(ctx.db, { ...argument, lastIds: toFlags(computed), isIfChanged: false })
+    : insertEvent(ctx.db, argument, computed, ALWAYS);
 }
 
 /**
@@ -32,24 +39,60 @@ export function record(ctx: Ctx, event: Recordable) {
  *
  * @param from The clauses after the selected columns: `from … where …`.
  */
-export function recordEach(ctx: Ctx, event: Recordable, from: SQL) {
-  ctx.eventQueues.noteRecorded(ctx.db);
-  return insertEvent(originOf(ctx), event, from);
+export const recordEach = (ctx: Ctx, event: Recordable, from: SQL) =>
+  insertEvent(ctx.db, eventArgument(ctx, event), splitFields(event).computed, from);
+
+/** An event as an argument of a prepared query, without the fields that the query computes. */
+export interface EventArgument {
+  readonly type: EventKind;
+  readonly actorId: number;
+  readonly ownerId?: number;
+  readonly repoId?: number | null;
+  /** JSON. */
+  readonly payload: string;
+  /** In milliseconds. */
+  readonly now: number;
+  readonly dispatchAt: number | null;
+  readonly consequencesAt: number | null;
+  readonly rootUrl: string;
 }
 
-/** What `record` takes of a context, for a query that is prepared. */
-export type OriginArgument = Pick<EventOrigin, "actorId" | "now" | "rootUrl">;
-
-/** The arguments of a prepared query with `recordBy`. They note that an event is being recorded. */
-export function originArgument(ctx: Ctx): OriginArgument {
+/**
+ * An event for `recordBy`. It notes that an event is being recorded.
+ *
+ * @param event Fields that are SQL are left out: `COMPUTED` for each that the query computes.
+ */
+export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
   ctx.eventQueues.noteRecorded(ctx.db);
   const { actorId, now, rootUrl } = originOf(ctx);
-  return { actorId, now, rootUrl };
+  const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
+  return {
+    type,
+    actorId,
+    ...(!is(ownerId, SQL) && { ownerId }),
+    ...(!is(repoId, SQL) && { repoId }),
+    payload: JSON.stringify(splitFields(fields).known),
+    now,
+    dispatchAt: hasWebhookEvents(type) ? now : null,
+    consequencesAt: hasConsequences(type) ? now : null,
+    rootUrl,
+  };
 }
 
-/** Like `record`, in a query that is prepared. */
-export const recordBy = (db: Database, origin: Params<OriginArgument>, event: Recordable) =>
-  insertEvent({ db, ...origin }, event, sql`where true`);
+/**
+ * Like `recordEach`, in a query that is prepared.
+ *
+ * @param computed The fields that the argument lacks.
+ */
+export const recordBy = (
+  db: Database,
+  event: Params<EventArgument>,
+  computed: Readonly<Record<string, SQL>> = {},
+  from: SQL = ALWAYS,
+) => insertEvent(db, event, computed, from);
+
+/** What a prepared query has as a parameter: itself, or in a query that is built for one call its value. */
+type OrSlots<T> = { readonly [K in keyof T]: T[K] | SQL };
 
 /** The actor of an event, and when and where it was recorded. */
 export interface EventOrigin {
@@ -84,15 +127,23 @@ export function recordAll(origin: EventOrigin, all: readonly Event[]) {
 }
 
 /** Events as a prepared query has them. */
-interface EventsArguments extends OriginArgument {
+interface EventsArguments extends Pick<EventOrigin, "actorId" | "now" | "rootUrl"> {
   /** JSON. */
   readonly rows: string;
   readonly isIfChanged: boolean;
-  readonly before: RecordedVisibilityArgument | undefined;
+  readonly before: VisibilityArgument | undefined;
 }
 
 /** As a number, since whether a repository was private does not decide about the text. */
-type RecordedVisibilityArgument = { readonly visibility: Visibility; readonly isPrivate: 0 | 1 };
+interface VisibilityArgument {
+  readonly visibility: Visibility;
+  readonly isPrivate: 0 | 1;
+}
+
+const toVisibilityArgument = ({
+  visibility,
+  isPrivate,
+}: RecordedVisibility): VisibilityArgument => ({ visibility, isPrivate: isPrivate ? 1 : 0 });
 
 function toArguments(
   { actorId, now, rootUrl, visibility: before }: EventOrigin,
@@ -111,7 +162,7 @@ function toArguments(
     rootUrl,
     rows: JSON.stringify(rows),
     isIfChanged,
-    before: before && { visibility: before.visibility, isPrivate: before.isPrivate ? 1 : 0 },
+    before: before && toVisibilityArgument(before),
   };
 }
 
@@ -144,9 +195,12 @@ const insertEvents = prepare((db, p: Params<EventsArguments>) => {
  * those who saw the repository before and see it now.
  */
 export function recordIfChanged(ctx: Ctx, event: Recordable, then?: RecordedVisibility) {
-  ctx.eventQueues.noteRecorded(ctx.db);
-  const origin = { ...originOf(ctx), ...(then && { visibility: then }) };
-  return insertEvent(origin, event, sql`where changes() > 0`);
+  const argument = eventArgument(ctx, event);
+  const before = then && toVisibilityArgument(then);
+  const { computed } = splitFields(event);
+  return isKnown(computed)
+    ? insertKnown(ctx.db, { ...argument, lastIds: toFlags(computed), isIfChanged: true, before })
+    : insertEvent(ctx.db, argument, computed, IF_CHANGED, before);
 }
 
 /** Like `recordIfChanged`, for an earlier event of a different actor than the caller. */
@@ -159,31 +213,48 @@ export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
   return insertEvents(ctx.db, toArguments(originOf(ctx), all, true));
 }
 
+/** An event whose fields are all known, or `LAST_INSERT_ID`, as a prepared query has it. */
+interface KnownEvent extends EventArgument {
+  /** The names of the latter. */
+  readonly lastIds: Readonly<Record<string, boolean>>;
+  readonly isIfChanged: boolean;
+  readonly before?: VisibilityArgument | undefined;
+}
+
+const insertKnown = prepare(
+  (db, { lastIds, isIfChanged, before, ...event }: Params<KnownEvent>) => {
+    const ids = Object.keys(lastIds).map((name) => [name, LAST_INSERT_ID] as const);
+    const from = isIfChanged ? IF_CHANGED : ALWAYS;
+    return insertEvent(db, event, Object.fromEntries(ids), from, before);
+  },
+);
+
+const isKnown = (computed: Readonly<Record<string, SQL>>): boolean =>
+  Object.values(computed).every((each) => each === LAST_INSERT_ID);
+
+const toFlags = (computed: object): Record<string, true> =>
+  Object.fromEntries(Object.keys(computed).map((name) => [name, true as const]));
+
 /** An event with an id of its own, like a push, is recorded once, however often this is repeated. */
 function insertEvent(
-  {
-    db,
-    actorId,
-    now,
-    rootUrl,
-    visibility,
-  }: OrSql<Pick<EventOrigin, "actorId" | "now">> &
-    Pick<EventOrigin, "db" | "visibility"> & { rootUrl: string | SQL },
-  event: Recordable,
+  db: Database,
+  event: OrSlots<EventArgument>,
+  computed: Readonly<Record<string, SQL>>,
   from: SQL,
+  then?: OrSlots<VisibilityArgument>,
 ) {
-  const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
+  const { ownerId = event.ownerId, repoId = event.repoId, ...fields } = computed;
   const columns = {
-    type: type satisfies EventKind,
-    actorId,
-    ownerId,
-    repoId,
-    ...visibilityColumns(sql`${repoId}`, visibility),
-    payload: jsonOf(fields),
-    createdAt: now,
-    dispatchAt: hasWebhookEvents(type) ? now : null,
-    consequencesAt: hasConsequences(type) ? now : null,
-    rootUrl,
+    type: event.type,
+    actorId: event.actorId,
+    ownerId: sql`${ownerId}`,
+    repoId: sql`${repoId}`,
+    ...visibilityColumns(sql`${repoId}`, then),
+    payload: withFields(event.payload, fields),
+    createdAt: event.now,
+    dispatchAt: event.dispatchAt,
+    consequencesAt: event.consequencesAt,
+    rootUrl: event.rootUrl,
   };
   return insertSelect(db, events, columns, from).onConflictDoNothing();
 }
@@ -192,10 +263,7 @@ function insertEvent(
  * The visibility of an event's repository at this point of the batch, or the one when the event happened if that was
  * less visible. An event without a repository has no use for it.
  */
-function visibilityColumns(
-  repoId: SQL,
-  then?: { visibility: Visibility | SQL; isPrivate: boolean | SQL },
-) {
+function visibilityColumns(repoId: SQL, then?: OrSlots<VisibilityArgument>) {
   const { visibility, isPrivate } = repositories;
   const ofRepository = (column: SQLiteColumn): SQL => sql`(
     select ${column}
@@ -209,6 +277,6 @@ function visibilityColumns(
       when 'limited' in (${then?.visibility ?? "public"}, ${now}) then 'limited'
       else 'public'
     end`,
-    isPrivate: sql`coalesce(${ofRepository(isPrivate)}, true) or ${then?.isPrivate ?? false}`,
+    isPrivate: sql`coalesce(${ofRepository(isPrivate)}, true) or ${then?.isPrivate ?? 0}`,
   };
 }

@@ -3,7 +3,7 @@ import { and, asc, eq, ne, or, sql, type SQL } from "drizzle-orm";
 import { allOf, columnsOf, flagColumn, type Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import type { Params } from "../../db/prepared.ts";
-import { collaborations, repositories, users, type Repository } from "../../db/schema/index.ts";
+import { collaborations, repositories, users } from "../../db/schema/index.ts";
 import { isBlockBetween, unlessBlocked } from "./blocks.ts";
 
 // Statements about collaborations, for the batches of the operations in `domain`.
@@ -64,10 +64,10 @@ export const BLOCKED_COLLABORATOR = "collaborations.user_id";
  */
 export function insertCollaborator(
   db: Database,
-  repo: Repository,
+  repo: { readonly id: number | SQL },
   userId: number | SQL,
-  access: CollaboratorAccess,
-  now: number,
+  access: CollaboratorAccess | SQL,
+  now: number | SQL,
 ) {
   const isBlocked = isBlockBetween(sql`${userId}`, sql`${repositories.ownerId}`);
   return insertSelect(
@@ -83,7 +83,7 @@ export const updateCollaborator = (
   db: Database,
   repoId: number | SQL,
   userId: number | SQL,
-  access: CollaboratorAccess,
+  access: CollaboratorAccess | SQL<CollaboratorAccess>,
 ) =>
   db
     .update(collaborations)

@@ -6,7 +6,11 @@ import { insertSelect } from "../../db/insert-select.ts";
 import { attachments, issues, timelineEntries, type Attachment } from "../../db/schema/index.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { FormFile } from "./form-file.ts";
-import { isKeptOut, isParticipationAllowed } from "../comments/participation.ts";
+import {
+  isKeptOut,
+  isParticipationAllowed,
+  participationArgument,
+} from "../comments/participation.ts";
 import {
   type AttachmentSubject,
   isAttachedTo,
@@ -55,8 +59,9 @@ async function insertAttachment(
   const { db, now, actor, config } = ctx;
   const { issue, comment } = subject;
   const { uuid } = file;
+  const participation = participationArgument(ctx, issue);
   const isPossible = and(
-    isParticipationAllowed(issue),
+    isParticipationAllowed(participation),
     isNoted(uuid),
     comment &&
       sql`exists (
@@ -72,7 +77,7 @@ async function insertAttachment(
   );
   const row = {
     ...file,
-    name: unlessBlocked(isKeptOut(ctx, issue), file.name),
+    name: unlessBlocked(isKeptOut(participation), file.name),
     repoId: issue.repo.row.id,
     issueId: issue.row.id,
     entryId: comment?.row.id ?? null,

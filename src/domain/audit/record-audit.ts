@@ -1,8 +1,10 @@
-import { is, SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import type { Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { jsonOf } from "../../db/json-of.ts";
+import { COMPUTED, jsonOf, splitFields } from "../../db/json-of.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { auditEvents, repositories, users } from "../../db/schema/index.ts";
 import type { AuditDetails, AuditKind } from "../../shapes/audit/audit-event.ts";
 
@@ -40,19 +42,46 @@ export type AuditEntry = { [K in AuditKind]: EntryOf<K> }[AuditKind];
  *
  * The names of owner, user and repository are read where the statement stands in the batch: it precedes their deletion.
  */
-export const recordAudit = (ctx: AuditCtx, entry: AuditEntry) =>
-  recordAuditWhere(ctx, entry, sql`1`);
+export const recordAudit = (ctx: AuditCtx, entry: AuditEntry) => insertEntry(ctx, entry, false);
 
 /**
  * Like `recordAudit`, for a change that may turn out to change nothing: the entry is inserted only if the previous
  * statement of the batch changed a row. That may be a `recordIfChanged`.
  */
 export const recordAuditIfChanged = (ctx: AuditCtx, entry: AuditEntry) =>
-  recordAuditWhere(ctx, entry, sql`changes() > 0`);
+  insertEntry(ctx, entry, true);
 
 /** Like `recordAudit`, if a condition holds where the statement stands in the batch. */
 export const recordAuditWhere = (ctx: AuditCtx, entry: AuditEntry, condition: SQL) =>
-  insertEntries(ctx, entry, sql`where ${condition}`);
+  insertEntries(ctx.db, auditArgument(ctx, entry), computedOf(entry), sql`where ${condition}`);
+
+/**
+ * Like `recordAuditWhere`, in a query that is prepared.
+ *
+ * @param computed The parts of the entry that the argument lacks.
+ */
+export const recordAuditBy = (
+  db: Database,
+  entry: Params<AuditArgument>,
+  computed: ComputedParts,
+  condition: SQL,
+) => insertEntries(db, entry, computed, sql`where ${condition}`);
+
+function insertEntry(ctx: AuditCtx, entry: AuditEntry, isIfChanged: boolean) {
+  const argument = auditArgument(ctx, entry);
+  const computed = computedOf(entry);
+  return Object.keys(computed).length === 0
+    ? insertKnown(ctx.db, { ...argument, isIfChanged })
+    : insertEntries(ctx.db, argument, computed, conditionOf(isIfChanged));
+}
+
+const conditionOf = (isIfChanged: boolean): SQL =>
+  isIfChanged ? sql`where changes() > 0` : sql`where true`;
+
+const insertKnown = prepare(
+  (db, { isIfChanged, ...entry }: Params<AuditArgument & { isIfChanged: boolean }>) =>
+    insertEntries(db, entry, {}, conditionOf(isIfChanged)),
+);
 
 /** Like `recordAuditIfChanged`, for a change of several things of one kind: their owners, names and details. */
 export function recordAllAuditIfChanged<K extends AuditKind>(
@@ -61,22 +90,63 @@ export function recordAllAuditIfChanged<K extends AuditKind>(
   all: readonly { ownerId: number; target: string; details: AuditDetails<K> }[],
 ) {
   const rows = all.map((each) => ({ ...each, details: JSON.stringify(each.details) }));
-  const entry = {
-    kind,
+  const entry = auditArgument(ctx, { kind, ownerId: COMPUTED, target: COMPUTED });
+  return insertRows(ctx.db, { entry, rows: JSON.stringify(rows) });
+}
+
+const insertRows = prepare((db, p: Params<{ entry: AuditArgument; rows: string }>) => {
+  const computed = {
     ownerId: sql`value ->> 'ownerId'`,
     target: sql`value ->> 'target'`,
     details: sql`value ->> 'details'`,
   };
-  const from = sql`from json_each(${JSON.stringify(rows)}) where changes() > 0`;
-  return insertEntries(ctx, entry, from);
+  return insertEntries(db, p.entry, computed, sql`from json_each(${p.rows}) where changes() > 0`);
+});
+
+/** An entry as an argument of a prepared query, without the parts that the query computes. */
+export interface AuditArgument {
+  readonly kind: AuditKind;
+  readonly actorId: number;
+  readonly actorName: string;
+  readonly sudoerId: number | null;
+  readonly sudoerName: string;
+  readonly credential: string;
+  readonly tokenId: number | null;
+  readonly ownerId?: number;
+  readonly userId?: number;
+  readonly repoId?: number;
+  readonly target?: string;
+  /** JSON. */
+  readonly details: string;
+  readonly address: string | null;
+  readonly requestId: string;
+  readonly now: number;
+  readonly isAuditOn: boolean;
 }
 
-type Insertable = Omit<EntryOf<AuditKind>, "details"> & { details?: object | SQL | undefined };
+/** The parts of an entry that are known as SQL only. */
+interface ComputedParts {
+  readonly ownerId?: SQL;
+  readonly userId?: SQL;
+  readonly repoId?: SQL;
+  readonly target?: SQL;
+  /** Instead of the argument's. */
+  readonly details?: SQL;
+}
 
-function insertEntries(ctx: AuditCtx, entry: Insertable, from: SQL) {
-  const { db, config, actor, client, now } = ctx;
+type Insertable = Pick<EntryOf<AuditKind>, "kind" | "ownerId" | "userId" | "repoId" | "target"> & {
+  details?: object | undefined;
+};
+
+/**
+ * An entry for `recordAuditBy`.
+ *
+ * @param entry Parts that are SQL are left out: `COMPUTED` for each that the query computes.
+ */
+export function auditArgument(ctx: AuditCtx, entry: Insertable): AuditArgument {
+  const { config, actor, client, now } = ctx;
   const { kind, ownerId, userId, repoId, target = "", details = {} } = entry;
-  const columns = {
+  return {
     kind,
     actorId: actor.user?.id ?? 0,
     actorName: actor.user?.name ?? "",
@@ -84,22 +154,47 @@ function insertEntries(ctx: AuditCtx, entry: Insertable, from: SQL) {
     sudoerName: actor.sudoer?.name ?? "",
     credential: actor.credential,
     tokenId: actor.token?.id ?? null,
-    ownerId,
-    ownerName: nameOf(ownerId),
-    userId: userId ?? null,
-    userName: userId === undefined ? "" : nameOf(userId),
-    repoId: repoId ?? null,
-    repoName: repoId === undefined ? "" : fullNameOf(repoId),
-    target,
-    details: is(details, SQL) ? details : jsonOf(details),
+    ...splitFields({ ownerId, userId, repoId, target }).known,
+    details: JSON.stringify(splitFields(details).known),
     address: client.address ?? null,
     requestId: client.requestId,
-    createdAt: now,
+    now,
+    isAuditOn: config.isAuditOn,
   };
-  return insertSelect(db, auditEvents, columns, sql`${from} and ${config.isAuditOn}`);
 }
 
-const nameOf = (id: Id): SQL =>
+function computedOf({ ownerId, userId, repoId, target, details = {} }: Insertable): ComputedParts {
+  const hasComputed = Object.keys(splitFields(details).computed).length > 0;
+  return {
+    ...splitFields({ ownerId, userId, repoId, target }).computed,
+    ...(hasComputed && { details: jsonOf(details) }),
+  };
+}
+
+function insertEntries(
+  db: Database,
+  entry: Params<AuditArgument> | AuditArgument,
+  computed: ComputedParts,
+  from: SQL,
+) {
+  const all = { ...entry, ...computed };
+  const { ownerId, userId, repoId, target, details, now, isAuditOn, ...known } = all;
+  const columns = {
+    ...known,
+    ownerId: sql`${ownerId}`,
+    ownerName: nameOf(ownerId),
+    userId,
+    userName: userId === undefined ? "" : nameOf(userId),
+    repoId,
+    repoName: repoId === undefined ? "" : fullNameOf(repoId),
+    target,
+    details: sql`${details}`,
+    createdAt: now,
+  };
+  return insertSelect(db, auditEvents, columns, sql`${from} and ${isAuditOn}`);
+}
+
+const nameOf = (id: Id | undefined): SQL =>
   sql`coalesce((select named.name from ${users} named where named.id = ${id}), '')`;
 
 const fullNameOf = (id: Id): SQL => sql`coalesce(

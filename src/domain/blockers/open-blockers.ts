@@ -60,22 +60,17 @@ function selectOpen(db: Ctx["db"], some: readonly FarBlocker[]) {
 /**
  * The condition that an issue or pull request must wait for others.
  *
- * @param closedElsewhere Ids of issues of other databases that were found closed. Any other one counts as open, since it can't be seen.
+ * @param closedElsewhere Selects the ids of issues of other databases that were found closed. Any other one counts as open, since it
+ * can't be seen. Undefined if there are no other databases.
  */
-export function mustWait(
-  { openShards }: Pick<Ctx, "openShards">,
-  issueId: number,
-  closedElsewhere: readonly number[] = [],
-): SQL {
-  const near = hasOpenBlockers(sql`${issueId}`);
-  if (openShards().size === 0) return near;
+export function mustWait(issueId: SQL, closedElsewhere: SQL | undefined): SQL {
+  const near = hasOpenBlockers(issueId);
+  if (!closedElsewhere) return near;
   return sql`(${near} or exists (
     select 1
     from ${crossShardDependencies}
     where ${crossShardDependencies.issueId} = ${issueId} and ${crossShardDependencies.isChecked}
-      and ${crossShardDependencies.blockerId} not in (
-        select value from json_each(${JSON.stringify(closedElsewhere)})
-      )
+      and ${crossShardDependencies.blockerId} not in ${closedElsewhere}
   ))`;
 }
 

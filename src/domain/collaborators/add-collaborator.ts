@@ -5,6 +5,7 @@ import {
   updateCollaborator,
 } from "../../auth/access/collaborators.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { ACCESS, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { invalid } from "../../lib/failure.ts";
@@ -34,12 +35,14 @@ export async function addCollaborator(
   const subject = { repoId: row.id, ownerId: row.ownerId, userId: user.id };
   const change = { ...subject, permission };
   const details = { permission };
+  const collaborator = { repoId: row.id, userId: user.id, access, now: ctx.now };
+  const [update, insert] = storeCollaborator(db, collaborator);
   try {
     await db.batch([
-      updateCollaborator(db, row.id, user.id, access),
+      update,
       recordIfChanged(ctx, { type: "collaborator.edited", ...change }),
       recordAuditIfChanged(ctx, { kind: "collaborator.edited", ...subject, details }),
-      insertCollaborator(db, row, user.id, access, ctx.now),
+      insert,
       recordIfChanged(ctx, { type: "collaborator.added", ...change }),
       recordAuditIfChanged(ctx, { kind: "collaborator.added", ...subject, details }),
     ]);
@@ -47,3 +50,18 @@ export async function addCollaborator(
     throw asBlocked(error, BLOCKED_COLLABORATOR);
   }
 }
+
+interface NewCollaborator {
+  readonly repoId: number;
+  readonly userId: number;
+  readonly access: (typeof ACCESS)[CollaboratorPermission];
+  readonly now: number;
+}
+
+const storeCollaborator = prepareAll(
+  (db, { repoId, userId, access, now }: Params<NewCollaborator>) =>
+    [
+      updateCollaborator(db, repoId, userId, access),
+      insertCollaborator(db, { id: repoId }, userId, access, now),
+    ] as const,
+);

@@ -3,14 +3,23 @@ import { and, eq, sql, type SQL } from "drizzle-orm";
 import { asBlocked, unlessBlocked } from "../../auth/access/blocks.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { COMPUTED } from "../../db/json-of.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, timelineEntries } from "../../db/schema/index.ts";
-import { recordIfChanged } from "../../events/record.ts";
+import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../events/record.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { eventSubject } from "../issues/event-subject.ts";
+import { entryArgument, type EntryArgument } from "../issues/insert-entry.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
-import { isKeptOut, isParticipationAllowed, requireParticipation } from "./participation.ts";
+import {
+  isKeptOut,
+  isParticipationAllowed,
+  participationArgument,
+  type ParticipationArgument,
+  requireParticipation,
+} from "./participation.ts";
 import { selectComments, toCommentContext } from "./select-comments.ts";
 
 const LOCKED = "You cannot comment on a locked issue.";
@@ -30,43 +39,64 @@ export async function createComment(
 ): Promise<CommentContext> {
   requireNotArchived(issue.repo);
   requireParticipation(issue, LOCKED);
-  const { db, now, actor } = ctx;
-  const { repo, row } = issue;
-  const comment = {
+  const { db } = ctx;
+  const { repo } = issue;
+  const statements = insertComment(db, {
+    participation: participationArgument(ctx, issue),
     repoId: repo.row.id,
-    issueId: row.id,
-    kind: "comment" as const,
-    posterId: actor.user?.id ?? null,
-    body: unlessBlocked(isKeptOut(ctx, issue), body),
-    createdAt: now,
-    updatedAt: now,
-  };
-  const newest = newestEntryId(row.id);
-  const [inserted, , , [created]] = await db
-    .batch([
-      insertSelect(
-        db,
-        timelineEntries,
-        comment,
-        sql`from ${issues} where ${isParticipationAllowed(issue)}`,
-      ).returning({ id: timelineEntries.id }),
-      db
-        .update(issues)
-        .set({ updatedAt: now })
-        .where(and(eq(issues.id, row.id), sql`changes() > 0`)),
-      recordIfChanged(ctx, { type: "comment.created", ...eventSubject(issue), commentId: newest }),
-      selectComments(db).where(eq(timelineEntries.id, newest)),
-    ])
-    .catch((error: unknown) => {
-      throw asBlocked(error, "timeline_entries.body");
-    });
+    body,
+    entry: entryArgument(ctx),
+    event: eventArgument(ctx, {
+      type: "comment.created",
+      ...eventSubject(issue),
+      commentId: COMPUTED,
+    }),
+  });
+  const [inserted, , , [created]] = await db.batch(statements).catch((error: unknown) => {
+    throw asBlocked(error, "timeline_entries.body");
+  });
   // Locked since it was read.
   if (!inserted[0] || !created) throw forbidden(LOCKED);
   return toCommentContext(repo, created);
 }
 
+interface NewComment {
+  readonly participation: ParticipationArgument;
+  readonly repoId: number;
+  readonly body: string;
+  readonly entry: EntryArgument;
+  readonly event: EventArgument;
+}
+
+const insertComment = prepareAll((db, p: Params<NewComment>) => {
+  const { participation, repoId, body, entry } = p;
+  const { issueId } = participation;
+  const newest = newestEntryId(issueId);
+  const comment = {
+    repoId,
+    issueId,
+    kind: "comment" as const,
+    ...entry,
+    body: unlessBlocked(isKeptOut(participation), body),
+  };
+  return [
+    insertSelect(
+      db,
+      timelineEntries,
+      comment,
+      sql`from ${issues} where ${isParticipationAllowed(participation)}`,
+    ).returning({ id: timelineEntries.id }),
+    db
+      .update(issues)
+      .set({ updatedAt: entry.updatedAt })
+      .where(and(eq(issues.id, issueId), sql`changes() > 0`)),
+    recordBy(db, p.event, { commentId: newest }, IF_CHANGED),
+    selectComments(db).where(eq(timelineEntries.id, newest)),
+  ] as const;
+});
+
 /** The id of the entry that this batch has just added to the timeline of an issue. */
-const newestEntryId = (issueId: number): SQL => sql`(
+const newestEntryId = (issueId: SQL): SQL => sql`(
   select max(id)
   from ${timelineEntries}
   where issue_id = ${issueId}

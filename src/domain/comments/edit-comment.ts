@@ -1,19 +1,35 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import { asBlocked, unlessBlocked } from "../../auth/access/blocks.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { timelineEntries } from "../../db/schema/index.ts";
 import { conflict, forbidden, notFound } from "../../lib/failure.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { isIssueWritable } from "../issues/find-issue.ts";
-import { insertOriginal, insertVersionIfChanged } from "../issues/insert-version.ts";
+import {
+  editArgument,
+  type EditArgument,
+  insertOriginal,
+  insertVersion,
+} from "../issues/insert-version.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
-import { isCommentOf } from "./find-comment.ts";
-import { isKeptOut, requireUnitOn } from "./participation.ts";
+import {
+  isWantedComment,
+  oneComment,
+  toWantedComment,
+  type WantedComment,
+} from "./find-comment.ts";
+import {
+  isKeptOut,
+  participationArgument,
+  type ParticipationArgument,
+  requireUnitOn,
+} from "./participation.ts";
 import { recordOfComment } from "./record-of-comment.ts";
-import { selectComments, toCommentContext } from "./select-comments.ts";
+import { toCommentContext } from "./select-comments.ts";
 
 /** A comment with its issue. */
 export interface CommentOfIssue {
@@ -45,33 +61,27 @@ export async function editComment(
   requireNotArchived(issue.repo);
   const { row } = comment;
   if (row.body === body) return comment;
-  const { db, now } = ctx;
+  const { db } = ctx;
   const { id, contentVersion } = row;
-  const text = { issueId: row.issueId, entryId: id };
-  const isUnchanged = and(
-    isCommentOf(ctx, issue.repo, id),
-    eq(timelineEntries.contentVersion, contentVersion),
-  );
+  const wanted = toWantedComment(ctx, issue.repo, id);
+  const edit = {
+    comment: wanted,
+    contentVersion,
+    nextVersion: contentVersion + 1,
+    issueId: row.issueId,
+    participation: participationArgument(ctx, issue),
+    edit: editArgument(ctx, body),
+  };
   const [, updated, , , [edited]] = await db
     .batch([
-      insertOriginal(ctx, text, isUnchanged),
-      db
-        .update(timelineEntries)
-        .set({
-          body: unlessBlocked(isKeptOut(ctx, issue), body),
-          contentVersion: contentVersion + 1,
-          updatedAt: now,
-        })
-        .where(isUnchanged)
-        .returning({ id: timelineEntries.id }),
-      insertVersionIfChanged(ctx, text, body),
+      ...updateComment(db, edit),
       recordOfComment(ctx, row, {
         type: "comment.edited",
         ...eventSubject(issue),
         commentId: id,
         from: row.body,
       }),
-      selectComments(db).where(isCommentOf(ctx, issue.repo, id)),
+      oneComment(db, wanted),
     ])
     .catch((error: unknown) => {
       throw asBlocked(error, "timeline_entries.body");
@@ -80,3 +90,34 @@ export async function editComment(
   if (!updated[0]) throw conflict("the comment was changed meanwhile: try again");
   return toCommentContext(issue.repo, edited);
 }
+
+interface EditedComment {
+  readonly comment: WantedComment;
+  readonly contentVersion: number;
+  readonly nextVersion: number;
+  readonly issueId: number;
+  readonly participation: ParticipationArgument;
+  readonly edit: EditArgument;
+}
+
+const updateComment = prepareAll((db, p: Params<EditedComment>) => {
+  const { comment, issueId, edit } = p;
+  const text = { issueId, entryId: comment.id };
+  const isUnchanged = and(
+    isWantedComment(comment),
+    eq(timelineEntries.contentVersion, p.contentVersion),
+  );
+  return [
+    insertOriginal(db, text, isUnchanged),
+    db
+      .update(timelineEntries)
+      .set({
+        body: unlessBlocked(isKeptOut(p.participation), edit.body),
+        contentVersion: p.nextVersion,
+        updatedAt: edit.createdAt,
+      })
+      .where(isUnchanged)
+      .returning({ id: timelineEntries.id }),
+    insertVersion(db, text, edit, sql`where changes() > 0`),
+  ] as const;
+});

@@ -18,7 +18,7 @@ import { isSubmittedOrBy } from "./written-entries.ts";
  * SECURITY: one of a pending review is its author's alone.
  */
 export const isCommentOf = (ctx: Ctx, repo: RepositoryContext, id: number): SQL =>
-  isWanted(toWantedComment(ctx, repo, id));
+  isWantedComment(toWantedComment(ctx, repo, id));
 
 /** A comment of a repository by its id, as an argument of a query. */
 export interface WantedComment {
@@ -37,7 +37,11 @@ export const toWantedComment = (
   userId: actor.user?.id,
 });
 
-const isWanted = ({ id, repoId, userId }: Params<WantedComment> | WantedComment): SQL =>
+export const isWantedComment = ({
+  id,
+  repoId,
+  userId,
+}: Params<WantedComment> | WantedComment): SQL =>
   allOf(
     eq(timelineEntries.id, id),
     eq(timelineEntries.repoId, repoId),
@@ -47,7 +51,7 @@ const isWanted = ({ id, repoId, userId }: Params<WantedComment> | WantedComment)
 
 /** Selects the id of the issue of a comment. */
 const issueIdOfComment = (wanted: Params<WantedComment>): SQL => sql`(
-  select ${timelineEntries.issueId} from ${timelineEntries} where ${isWanted(wanted)}
+  select ${timelineEntries.issueId} from ${timelineEntries} where ${isWantedComment(wanted)}
 )`;
 
 /** An issue or pull request itself, or a comment of one, as an argument of a query. */
@@ -69,12 +73,12 @@ export function issueOf(subject: Params<IssueOrComment>): { isOfIssue: SQL; issu
   return { isOfIssue, issueId };
 }
 
-const oneComment = prepare((db, wanted: Params<WantedComment>) =>
-  selectComments(db).where(isWanted(wanted)),
+export const oneComment = prepare((db, wanted: Params<WantedComment>) =>
+  selectComments(db).where(isWantedComment(wanted)),
 );
 
 const commentAndIssue = prepareAll((db, wanted: Params<WantedComment>) => [
-  selectComments(db).where(isWanted(wanted)),
+  selectComments(db).where(isWantedComment(wanted)),
   selectIssues(db).where(eq(issues.id, issueIdOfComment(wanted))),
 ]);
 

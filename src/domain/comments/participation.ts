@@ -4,6 +4,7 @@ import { isBlockedBy } from "../../auth/access/blocks.ts";
 import { isAllowed } from "../../auth/access/permission.ts";
 import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../context.ts";
+import type { Params } from "../../db/prepared.ts";
 import { issues } from "../../db/schema/index.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
@@ -30,9 +31,34 @@ export function requireUnitOn({ repo, row }: IssueContext): void {
   if (!isUnitOn(repo.row, unit)) throw forbidden(`the repository's ${unit} unit is disabled`);
 }
 
+/** An issue and the caller who takes part in it, as an argument of a query. */
+export interface ParticipationArgument {
+  readonly issueId: number;
+  readonly ownerId: number;
+  readonly posterId: number | null;
+  readonly actorId: number | null;
+  /** Whether the caller may write to the unit of the issue, and whether to everything. */
+  readonly isWriter: boolean;
+  readonly isAdmin: boolean;
+}
+
+export const participationArgument = (
+  { actor }: Ctx,
+  issue: IssueContext,
+): ParticipationArgument => ({
+  issueId: issue.row.id,
+  ownerId: issue.repo.row.ownerId,
+  posterId: issue.row.posterId,
+  actorId: actor.user?.id ?? null,
+  isWriter: isIssueWritable(issue),
+  isAdmin: isAllowed(issue.repo, { mode: "admin" }),
+});
+
+type Participation = ParticipationArgument | Params<ParticipationArgument>;
+
 /** The condition on the `issues` row, when the statement runs. */
-export const isParticipationAllowed = (issue: IssueContext): SQL | undefined =>
-  and(eq(issues.id, issue.row.id), isIssueWritable(issue) ? undefined : eq(issues.isLocked, false));
+export const isParticipationAllowed = ({ issueId, isWriter }: Participation): SQL | undefined =>
+  and(eq(issues.id, issueId), isWriter ? undefined : eq(issues.isLocked, false));
 
 /**
  * The condition that a block keeps the caller out of an issue, for `unlessBlocked`. Administrators of the repository are
@@ -41,13 +67,9 @@ export const isParticipationAllowed = (issue: IssueContext): SQL | undefined =>
  * @param others Whom the action reaches besides the owner and the poster of the issue.
  */
 export const isKeptOut = (
-  { actor }: Ctx,
-  { repo, row }: IssueContext,
-  ...others: readonly (number | null)[]
+  { actorId, ownerId, posterId, isAdmin }: Participation,
+  ...others: readonly (number | SQL | null)[]
 ): SQL =>
-  isAllowed(repo, { mode: "admin" })
+  isAdmin
     ? sql`0`
-    : isBlockedBy(
-        sql`${actor.user?.id ?? null}`,
-        ...[repo.row.ownerId, row.posterId, ...others].map((id) => sql`${id}`),
-      );
+    : isBlockedBy(sql`${actorId}`, ...[ownerId, posterId, ...others].map((id) => sql`${id}`));

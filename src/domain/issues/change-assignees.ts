@@ -1,24 +1,24 @@
-import { and, eq, sql, type SQL } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import { isBlockedBy, unlessBlocked } from "../../auth/access/blocks.ts";
-import { reaches } from "../../auth/access/people.ts";
+import { type Reach, reachesBy, reachOf } from "../../auth/access/people.ts";
 import type { Ctx } from "../../context.ts";
 import { anyOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { issueAssignees, type Issue, type User } from "../../db/schema/index.ts";
-import { recordEach } from "../../events/record.ts";
+import { COMPUTED } from "../../db/json-of.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
+import { issueAssignees, type Issue, timelineEntries, type User } from "../../db/schema/index.ts";
+import { eventArgument, type EventArgument, recordBy } from "../../events/record.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { unitOf } from "./find-issue.ts";
-import { insertEntries } from "./insert-entry.ts";
+import { entryArgument, type EntryArgument } from "./insert-entry.ts";
+import { type IssueArgument, issueSql } from "./new-issue-id.ts";
 
-/** The issue whose assignees change. Id and number are SQL where the same batch inserts it. */
+/** The issue whose assignees change; without id and number, the one that the batch inserts. */
 interface AssignableIssue {
   readonly repo: RepositoryContext;
-  readonly row: Pick<Issue, "isPull" | "posterId"> & {
-    readonly id: number | SQL;
-    readonly number: number | SQL;
-  };
+  readonly row: Pick<Issue, "isPull" | "posterId"> & Partial<Pick<Issue, "id" | "number">>;
 }
 
 /**
@@ -32,57 +32,83 @@ export function assigneeStatements(
   { repo, row }: AssignableIssue,
   wanted: readonly Pick<User, "id">[],
 ) {
-  const { db, now } = ctx;
-  const { userId } = issueAssignees;
-  const ids = JSON.stringify([...new Set(wanted.map(({ id }) => id))]);
-  const isOfIssue = eq(issueAssignees.issueId, sql`${row.id}`);
-  const isRemoved = and(isOfIssue, sql`${userId} not in (select value from json_each(${ids}))`);
-  const removed = sql`from ${issueAssignees} where ${isRemoved} order by ${issueAssignees}.rowid`;
-  const added = sql`
-    from json_each(${ids}) wanted
-    where not exists (
-      select 1 from ${issueAssignees} where ${isOfIssue} and ${userId} = wanted.value
-    )
-    order by wanted.key`;
-  const addedId = sql`wanted.value`;
-
-  const subject = { repoId: repo.row.id, issueId: row.id };
-  const event = { ...subject, ownerId: repo.row.ownerId, number: row.number, isPull: row.isPull };
-  const entry = { ...subject, kind: "assignees" as const };
-  return [
-    insertEntries(ctx, { ...entry, assigneeId: sql`${userId}`, isAssigneeRemoved: true }, removed),
-    recordEach(ctx, { type: "issue.unassigned", ...event, userId: sql`${userId}` }, removed),
-    db.delete(issueAssignees).where(isRemoved),
-    insertEntries(ctx, { ...entry, assigneeId: addedId }, added),
-    recordEach(ctx, { type: "issue.assigned", ...event, userId: addedId }, added),
-    insertSelect(
-      db,
-      issueAssignees,
-      {
-        issueId: sql`${row.id}`,
-        userId: unlessBlocked(isForbidden(ctx, addedId, repo, row), addedId),
-        repoId: onlyWhile(
-          reaches(addedId, repo.row, { unit: unitOf(row), mode: "read" }),
-          repo.row.id,
-        ),
-        createdAt: now,
-      },
-      added,
-    ),
-  ] as const;
+  const { id: repoId, ownerId } = repo.row;
+  const { id = COMPUTED, number = COMPUTED, isPull } = row;
+  const event = { repoId, ownerId, issueId: id, number, isPull, userId: COMPUTED };
+  const args: AssigneeArguments = {
+    repoId,
+    ownerId,
+    ...(row.id !== undefined && { issueId: row.id }),
+    posterId: row.posterId,
+    actorId: ctx.actor.user?.id ?? null,
+    ids: JSON.stringify([...new Set(wanted.map((user) => user.id))]),
+    entry: entryArgument(ctx),
+    unassigned: eventArgument(ctx, { type: "issue.unassigned", ...event }),
+    assigned: eventArgument(ctx, { type: "issue.assigned", ...event }),
+  };
+  const reach = reachOf(repo.row, { unit: unitOf(row), mode: "read" });
+  return changeAssignees(ctx.db, args, { reach });
 }
 
-/** Whoever the owner or the author blocks is not assigned, and nobody is by those whom they block. */
-const isForbidden = (
-  { actor }: Ctx,
-  assigneeId: SQL,
-  { row: { ownerId } }: RepositoryContext,
-  { posterId }: AssignableIssue["row"],
-): SQL =>
-  anyOf(
-    isBlockedBy(assigneeId, sql`${ownerId}`, sql`${posterId}`),
-    isBlockedBy(sql`${actor.user?.id ?? null}`, assigneeId),
-  );
+interface AssigneeArguments extends IssueArgument {
+  readonly ownerId: number;
+  readonly posterId: number | null;
+  readonly actorId: number | null;
+  /** JSON. */
+  readonly ids: string;
+  readonly entry: EntryArgument;
+  readonly unassigned: EventArgument;
+  readonly assigned: EventArgument;
+}
+
+const changeAssignees = prepareAll(
+  (db, p: Params<AssigneeArguments>, { reach }: { reach: Reach | undefined }) => {
+    const { repoId, ownerId, ids } = p;
+    const { userId } = issueAssignees;
+    const { issueId, computed } = issueSql(p);
+    const isOfIssue = eq(issueAssignees.issueId, issueId);
+    const isRemoved = and(isOfIssue, sql`${userId} not in (select value from json_each(${ids}))`);
+    const removed = sql`from ${issueAssignees} where ${isRemoved} order by ${issueAssignees}.rowid`;
+    const added = sql`
+      from json_each(${ids}) wanted
+      where not exists (
+        select 1 from ${issueAssignees} where ${isOfIssue} and ${userId} = wanted.value
+      )
+      order by wanted.key`;
+    const removedId = sql`${userId}`;
+    const addedId = sql`wanted.value`;
+    // Whoever the owner or the author blocks is not assigned, and nobody is by those whom they block.
+    const isForbidden = anyOf(
+      isBlockedBy(addedId, ownerId, p.posterId),
+      isBlockedBy(p.actorId, addedId),
+    );
+    const reaches = reach ? reachesBy(addedId, { id: repoId, ownerId }, reach) : sql`0`;
+    const entry = { repoId, issueId, kind: "assignees" as const, ...p.entry };
+    return [
+      insertSelect(
+        db,
+        timelineEntries,
+        { ...entry, assigneeId: removedId, isAssigneeRemoved: true },
+        removed,
+      ),
+      recordBy(db, p.unassigned, { ...computed, userId: removedId }, removed),
+      db.delete(issueAssignees).where(isRemoved),
+      insertSelect(db, timelineEntries, { ...entry, assigneeId: addedId }, added),
+      recordBy(db, p.assigned, { ...computed, userId: addedId }, added),
+      insertSelect(
+        db,
+        issueAssignees,
+        {
+          issueId,
+          userId: unlessBlocked(isForbidden, addedId),
+          repoId: onlyWhile(reaches, repoId),
+          createdAt: p.entry.createdAt,
+        },
+        added,
+      ),
+    ] as const;
+  },
+);
 
 /** What a failed batch means for the caller: the refusal if an assignment was not allowed, otherwise the error itself. */
 export function asUnassignable(error: unknown): unknown {

@@ -1,12 +1,15 @@
 import { type AnyColumn, and, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { issues } from "../../db/schema/index.ts";
+import { insertSelect } from "../../db/insert-select.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
+import { issues, timelineEntries } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { eventSubject } from "./event-subject.ts";
-import { insertEntries } from "./insert-entry.ts";
+import { issueIdById } from "./find-issue.ts";
+import { entryArgument, type EntryArgument } from "./insert-entry.ts";
 
 /** Sets or removes the due date of an issue or pull request. Idempotent. @throws Failure `not_found` if it is gone. */
 export async function changeDeadline(
@@ -16,7 +19,7 @@ export async function changeDeadline(
 ): Promise<void> {
   const [, , , [found]] = await ctx.db.batch([
     ...deadlineStatements(ctx, issue, deadlineAt),
-    ctx.db.select({ id: issues.id }).from(issues).where(eq(issues.id, issue.row.id)),
+    issueIdById(ctx.db, { id: issue.row.id }),
   ]);
   if (!found) throw notFound("issue does not exist");
 }
@@ -24,29 +27,49 @@ export async function changeDeadline(
 /** The statements that set or remove a due date. Where it is that already they write nothing. */
 export function deadlineStatements(ctx: Ctx, issue: IssueContext, deadlineAt: number | null) {
   const { id: issueId, repoId } = issue.row;
-  const isChanged = and(eq(issues.id, issueId), sql`${issues.deadlineAt} is not ${deadlineAt}`);
+  const isRemoved = deadlineAt === null;
+  const args = { repoId, issueId, deadlineAt, isRemoved, entry: entryArgument(ctx) };
   return [
-    deadlineEntry(ctx, { repoId, issueId }, deadlineAt, sql`from ${issues} where ${isChanged}`),
+    insertDeadlineEntry(ctx.db, args),
     recordIfChanged(ctx, { type: "issue.deadline_changed", ...eventSubject(issue), deadlineAt }),
-    ctx.db.update(issues).set({ deadlineAt, updatedAt: ctx.now }).where(isChanged),
+    updateDeadline(ctx.db, args),
   ] as const;
 }
 
-/** The entry names the days: the new one, the former one, or both. */
-function deadlineEntry(
-  ctx: Ctx,
-  subject: { repoId: number; issueId: number },
-  deadlineAt: number | null,
-  from: SQL,
-) {
-  const dayOf = (time: AnyColumn | number): SQL => sql`date(${time} / 1000, 'unixepoch')`;
-  const isAdded = sql`${issues.deadlineAt} is null`;
-  if (deadlineAt === null) {
-    const body = dayOf(issues.deadlineAt);
-    return insertEntries(ctx, { kind: "removed_deadline", ...subject, body }, from);
-  }
-  const kind = sql`iif(${isAdded}, 'added_deadline', 'modified_deadline')`;
-  const body = sql`
-    ${dayOf(deadlineAt)} || iif(${isAdded}, '', '|' || ${dayOf(issues.deadlineAt)})`;
-  return insertEntries(ctx, { kind, ...subject, body }, from);
+interface NewDeadline {
+  readonly repoId: number;
+  readonly issueId: number;
+  readonly deadlineAt: number | null;
+  readonly isRemoved: boolean;
+  readonly entry: EntryArgument;
 }
+
+const isChangedBy = ({ issueId, deadlineAt }: Params<NewDeadline>) =>
+  and(eq(issues.id, issueId), sql`${issues.deadlineAt} is not ${deadlineAt}`);
+
+const updateDeadline = prepare((db, p: Params<NewDeadline>) =>
+  db
+    .update(issues)
+    .set({ deadlineAt: p.deadlineAt, updatedAt: p.entry.updatedAt })
+    .where(isChangedBy(p)),
+);
+
+/** The entry names the days: the new one, the former one, or both. */
+const insertDeadlineEntry = prepare((db, p: Params<NewDeadline>) => {
+  const { repoId, issueId, deadlineAt, entry } = p;
+  const dayOf = (time: AnyColumn | SQL): SQL => sql`date(${time} / 1000, 'unixepoch')`;
+  const isAdded = sql`${issues.deadlineAt} is null`;
+  const former = dayOf(issues.deadlineAt);
+  const told = p.isRemoved
+    ? { kind: "removed_deadline" as const, body: former }
+    : {
+        kind: sql`iif(${isAdded}, 'added_deadline', 'modified_deadline')`,
+        body: sql`${dayOf(deadlineAt)} || iif(${isAdded}, '', '|' || ${former})`,
+      };
+  return insertSelect(
+    db,
+    timelineEntries,
+    { repoId, issueId, ...entry, ...told },
+    sql`from ${issues} where ${isChangedBy(p)}`,
+  );
+});

@@ -1,6 +1,7 @@
 import { and, eq, ne } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { issues } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { formatEstimate } from "../../lib/duration.ts";
@@ -15,10 +16,7 @@ import { insertEntryIfChanged } from "./insert-entry.ts";
 export function estimateStatements(ctx: Ctx, issue: IssueContext, seconds: number) {
   const { id: issueId, repoId } = issue.row;
   return [
-    ctx.db
-      .update(issues)
-      .set({ timeEstimateSeconds: seconds, updatedAt: ctx.now })
-      .where(and(eq(issues.id, issueId), ne(issues.timeEstimateSeconds, seconds))),
+    updateEstimate(ctx.db, { issueId, seconds, now: ctx.now }),
     insertEntryIfChanged(ctx, {
       kind: "change_time_estimate",
       repoId,
@@ -28,3 +26,10 @@ export function estimateStatements(ctx: Ctx, issue: IssueContext, seconds: numbe
     recordIfChanged(ctx, { type: "issue.estimate_changed", ...eventSubject(issue), seconds }),
   ] as const;
 }
+
+const updateEstimate = prepare((db, p: Params<{ issueId: number; seconds: number; now: number }>) =>
+  db
+    .update(issues)
+    .set({ timeEstimateSeconds: p.seconds, updatedAt: p.now })
+    .where(and(eq(issues.id, p.issueId), ne(issues.timeEstimateSeconds, p.seconds))),
+);

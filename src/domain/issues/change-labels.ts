@@ -2,6 +2,7 @@ import { and, asc, eq, or } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf, isViolation } from "../../db/db.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { issueLabels, labels, type Label } from "../../db/schema/index.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
@@ -34,12 +35,7 @@ export async function changeLabels(
     number: row.number,
     isPull: row.isPull,
   };
-  const select = db
-    .select(columnsOf(labels, "l"))
-    .from(issueLabels)
-    .innerJoin(labels, eq(labels.id, issueLabels.labelId))
-    .where(eq(issueLabels.issueId, row.id))
-    .orderBy(asc(labels.name), asc(labels.id));
+  const select = labelsOfIssue(db, { issueId: row.id });
   try {
     const results = await db.batch([...labelStatements(ctx, issue, change), select]);
     return results[results.length - 1] as Label[];
@@ -49,6 +45,15 @@ export async function changeLabels(
     throw isTooManyLabels(error) ? tooManyLabels() : error;
   }
 }
+
+const labelsOfIssue = prepare((db, { issueId }: Params<{ issueId: number }>) =>
+  db
+    .select(columnsOf(labels, "l"))
+    .from(issueLabels)
+    .innerJoin(labels, eq(labels.id, issueLabels.labelId))
+    .where(eq(issueLabels.issueId, issueId))
+    .orderBy(asc(labels.name), asc(labels.id)),
+);
 
 /**
  * Takes a label off an issue or pull request. Idempotent.
@@ -68,12 +73,18 @@ export async function removeLabel(
   const { id: repoId, ownerId } = repo.row;
   const [issue, [label]] = await Promise.all([
     findIssue(ctx, repo, number),
-    ctx.db
-      .select({ id: labels.id })
-      .from(labels)
-      .where(and(eq(labels.id, labelId), or(eq(labels.repoId, repoId), eq(labels.orgId, ownerId)))),
+    usableLabel(ctx.db, { labelId, repoId, ownerId }),
   ]);
   requireLabeling(issue);
   if (!label) throw invalid(`label does not exist [label_id: ${labelId}]`);
   await changeLabels(ctx, issue, { kind: "remove", labelId });
 }
+
+const usableLabel = prepare((db, p: Params<{ labelId: number; repoId: number; ownerId: number }>) =>
+  db
+    .select({ id: labels.id })
+    .from(labels)
+    .where(
+      and(eq(labels.id, p.labelId), or(eq(labels.repoId, p.repoId), eq(labels.orgId, p.ownerId))),
+    ),
+);

@@ -2,16 +2,17 @@ import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
-import { issues, pulls } from "../../db/schema/index.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
+import { issues, pulls, scheduledMerges } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { Oid } from "../../git/oid.ts";
 import { notFound, precondition } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { mustWait, whenBlockersAllow } from "../blockers/open-blockers.ts";
 import { eventSubject } from "./event-subject.ts";
-import { type IssueQueryRow, selectIssues, toIssueContext } from "./find-issue.ts";
+import { issueById, type IssueQueryRow, toIssueContext } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
-import { stopStatements } from "./stop-stopwatch.ts";
+import { isIssueOpen, stopStatements } from "./stop-stopwatch.ts";
 import { unscheduleStatements } from "./unschedule-merge.ts";
 
 /** What caused a change of state, and what is known of its condition. */
@@ -38,7 +39,7 @@ export async function changeState(
     try {
       const results = await ctx.db.batch([
         ...stateStatements(ctx, issue, isClosed, { ...cause, closedElsewhere }),
-        selectIssues(ctx.db).where(eq(issues.id, issue.row.id)),
+        issueById(ctx.db, { id: issue.row.id }),
       ]);
       const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
       if (!row) throw notFound("issue does not exist");
@@ -58,29 +59,19 @@ export function stateStatements(
   ctx: Ctx,
   issue: IssueContext,
   isClosed: boolean,
-  { commitOid = "", closedElsewhere }: StateCause = {},
+  { commitOid = "", closedElsewhere = [] }: StateCause = {},
 ) {
   const { id: issueId, repoId } = issue.row;
   const kind = isClosed ? "close" : "reopen";
-  const isBlocked = issue.repo.row.issueSettings.enableIssueDependencies
-    ? mustWait(ctx, issueId, closedElsewhere)
-    : sql`false`;
+  const isWaiting = isClosed && issue.repo.row.issueSettings.enableIssueDependencies;
   const change = [
-    ctx.db
-      .update(issues)
-      .set({
-        isClosed: isClosed ? onlyWhile(sql`not ${isBlocked}`, sql<boolean>`1`) : false,
-        closedAt: isClosed ? ctx.now : null,
-        updatedAt: ctx.now,
-      })
-      .where(
-        and(
-          eq(issues.id, issueId),
-          ne(issues.isClosed, isClosed),
-          // A merge is final.
-          isClosed ? undefined : sql`not ${isMerged(issueId)}`,
-        ),
-      ),
+    setState(ctx.db, {
+      issueId,
+      isClosed,
+      isWaiting,
+      closedElsewhere: ctx.openShards().size === 0 ? undefined : closedElsewhere,
+      now: ctx.now,
+    }),
     insertEntryIfChanged(ctx, { kind, repoId, issueId, commitOid }),
     recordIfChanged(ctx, {
       type: isClosed ? "issue.closed" : "issue.reopened",
@@ -90,17 +81,48 @@ export function stateStatements(
   ] as const;
   if (!isClosed) return change;
   const { user } = ctx.actor;
-  const isOpen = sql`exists (
-    select 1 from ${issues} where ${issues.id} = ${issueId} and not ${issues.isClosed}
-  )`;
   const closing = user
-    ? ([...stopStatements(ctx, issue, user, isOpen), ...change] as const)
+    ? ([...stopStatements(ctx, issue, user, { isIfOpen: true }), ...change] as const)
     : change;
   if (!issue.row.isPull) return closing;
-  return [...unscheduleStatements(ctx, issue, isOpen), ...closing] as const;
+  const deletion = deleteMergeIfOpen(ctx.db, { issueId });
+  return [...unscheduleStatements(ctx, issue, deletion), ...closing] as const;
 }
 
-const isMerged = (issueId: number): SQL => sql`exists (
+interface NewState {
+  readonly issueId: number;
+  readonly isClosed: boolean;
+  /** Whether open blockers keep the issue from being closed. */
+  readonly isWaiting: boolean;
+  readonly closedElsewhere: readonly number[] | undefined;
+  readonly now: number;
+}
+
+const setState = prepare((db, p: Params<NewState>) => {
+  const { issueId, isClosed, now } = p;
+  const isBlocked = p.isWaiting ? mustWait(issueId, p.closedElsewhere) : sql`false`;
+  return db
+    .update(issues)
+    .set({
+      isClosed: isClosed ? onlyWhile(sql`not ${isBlocked}`, sql<boolean>`1`) : false,
+      closedAt: isClosed ? now : null,
+      updatedAt: now,
+    })
+    .where(
+      and(
+        eq(issues.id, issueId),
+        ne(issues.isClosed, isClosed),
+        // A merge is final.
+        isClosed ? undefined : sql`not ${isMerged(issueId)}`,
+      ),
+    );
+});
+
+const deleteMergeIfOpen = prepare((db, { issueId }: Params<{ issueId: number }>) =>
+  db.delete(scheduledMerges).where(and(eq(scheduledMerges.issueId, issueId), isIssueOpen(issueId))),
+);
+
+const isMerged = (issueId: SQL): SQL => sql`exists (
   select 1 from ${pulls}
   where ${pulls.issueId} = ${issueId} and ${pulls.mergedAt} is not null
 )`;

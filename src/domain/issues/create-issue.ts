@@ -9,8 +9,8 @@ import { insertSelect } from "../../db/insert-select.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { issues, milestones, repositories, type User } from "../../db/schema/index.ts";
 import {
-  type OriginArgument,
-  originArgument,
+  eventArgument,
+  type EventArgument,
   record,
   recordBy,
   recordIfChanged,
@@ -23,6 +23,7 @@ import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { findPossibleAssignees, toAssignees } from "./find-assignees.ts";
 import { type IssueQueryRow, isNumbered, selectIssues, toIssueContext } from "./find-issue.ts";
 import { insertEntries, insertEntry } from "./insert-entry.ts";
+import { newIdIn, newNumberIn } from "./new-issue-id.ts";
 import { toIssueTitle } from "./issue-title.ts";
 import { mayWriteIssues, requireNotArchived } from "./require-issue-access.ts";
 
@@ -111,8 +112,8 @@ export async function findNewAssignees(
   unit: "issues" | "pulls",
   names: readonly string[],
 ): Promise<User[]> {
-  const posterId = sql`${ctx.actor.user?.id ?? 0}`;
-  return toAssignees(unit, names, await findPossibleAssignees(ctx, repo, posterId, names));
+  const poster = { id: ctx.actor.user?.id ?? 0 };
+  return toAssignees(unit, names, await findPossibleAssignees(ctx, repo, poster, names));
 }
 
 const takeNumber = prepare((db, { repoId }: Params<{ repoId: number }>) =>
@@ -123,26 +124,14 @@ const takeNumber = prepare((db, { repoId }: Params<{ repoId: number }>) =>
 );
 
 const selectNewIssue = prepare((db, { repoId }: Params<{ repoId: number }>) =>
-  selectIssues(db).where(isNumbered(repoId, numberIn(repoId))),
+  selectIssues(db).where(isNumbered(repoId, newNumberIn(repoId))),
 );
 
 /** The number of the new issue, in later statements of the batch. */
-export const newNumber = ({ row }: RepositoryContext) => numberIn(row.id);
-
-const numberIn = (repoId: number | SQL) => sql<number>`(
-  select ${repositories.lastIssueNumber}
-  from ${repositories}
-  where ${repositories.id} = ${repoId}
-)`;
+export const newNumber = ({ row }: RepositoryContext) => newNumberIn(row.id);
 
 /** Its id, likewise. */
-export const newIssueId = ({ row }: RepositoryContext) => issueIdIn(row.id);
-
-const issueIdIn = (repoId: number | SQL) => sql<number>`(
-  select ${issues.id}
-  from ${issues}
-  where ${issues.repoId} = ${repoId} and ${issues.number} = ${numberIn(repoId)}
-)`;
+export const newIssueId = ({ row }: RepositoryContext) => newIdIn(row.id);
 
 function insertIssue({ db, actor, now }: Ctx, { row }: RepositoryContext, wanted: Opening) {
   const { isPull, isClosed = false, milestoneId = 0, body = "", ref = "" } = wanted;
@@ -192,7 +181,7 @@ const insertOpened = prepare((db, p: Params<OpenedIssue>) => {
     issues,
     {
       repoId,
-      number: numberIn(repoId),
+      number: newNumberIn(repoId),
       isPull: p.isPull,
       posterId: p.posterId,
       title: unlessBlocked(isBlockedBy(p.actorId, p.ownerId), p.title),
@@ -209,22 +198,8 @@ const insertOpened = prepare((db, p: Params<OpenedIssue>) => {
   );
 });
 
-/** What the event of a new issue is about. */
-interface OpenedSubject extends OriginArgument {
-  readonly repoId: number;
-  readonly ownerId: number;
-  readonly isPull: boolean;
-}
-
-const recordOpened = prepare((db, { repoId, ownerId, isPull, ...origin }: Params<OpenedSubject>) =>
-  recordBy(db, origin, {
-    type: "issue.opened",
-    repoId,
-    ownerId,
-    issueId: issueIdIn(repoId),
-    number: numberIn(repoId),
-    isPull,
-  }),
+const recordOpened = prepare((db, p: Params<{ repoId: number; event: EventArgument }>) =>
+  recordBy(db, p.event, { issueId: newIdIn(p.repoId), number: newNumberIn(p.repoId) }),
 );
 
 /** The statements that tell of a new issue, and those that give it assignees and labels. */
@@ -240,15 +215,18 @@ function toldStatements(
   const subject = { repoId, ownerId, issueId, number: newNumber(repo), isPull };
   const { labelIds = [], milestoneId = 0, isClosed = false } = wanted;
   const statements: BatchItem<"sqlite">[] = [
-    recordOpened(ctx.db, { repoId, ownerId, isPull, ...originArgument(ctx) }),
+    recordOpened(ctx.db, {
+      repoId,
+      event: eventArgument(ctx, { type: "issue.opened", ...subject }),
+    }),
   ];
   if (assignees.length > 0) {
     const posterId = ctx.actor.user?.id ?? null;
-    const row = { id: issueId, number: subject.number, isPull, posterId };
-    statements.push(...assigneeStatements(ctx, { repo, row }, assignees));
+    statements.push(...assigneeStatements(ctx, { repo, row: { isPull, posterId } }, assignees));
   }
   if (labelIds.length > 0) {
-    statements.push(...labelStatements(ctx, subject, { kind: "add", wanted: { ids: labelIds } }));
+    const change = { kind: "add", wanted: { ids: labelIds } } as const;
+    statements.push(...labelStatements(ctx, { repoId, ownerId, isPull }, change));
   }
   if (milestoneId > 0) {
     const given = sql`(

@@ -1,11 +1,18 @@
-import { and, eq, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, ne, or, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { isBlockedBy, unlessBlocked, asBlocked } from "../../auth/access/blocks.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
-import { issues } from "../../db/schema/index.ts";
-import { recordEach, recordIfChanged } from "../../events/record.ts";
+import { insertSelect } from "../../db/insert-select.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
+import { issues, timelineEntries } from "../../db/schema/index.ts";
+import {
+  eventArgument,
+  type EventArgument,
+  recordBy,
+  recordIfChanged,
+} from "../../events/record.ts";
 import { malformed, notFound, precondition } from "../../lib/failure.ts";
 import { type IssueContext, isDraftTitle } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -22,13 +29,17 @@ import { findPossibleAssignees, type PossibleAssignee, toAssignees } from "./fin
 import {
   findIssue,
   isIssueWritable,
-  isNumbered,
+  issueById,
   type IssueQueryRow,
-  selectIssues,
   toIssueContext,
 } from "./find-issue.ts";
-import { insertEntries } from "./insert-entry.ts";
-import { insertBodyVersion, insertOriginal } from "./insert-version.ts";
+import { entryArgument, type EntryArgument } from "./insert-entry.ts";
+import {
+  editArgument,
+  type EditArgument,
+  insertOriginal,
+  insertVersion,
+} from "./insert-version.ts";
 import { toIssueTitle } from "./issue-title.ts";
 import { requireIssueEdit } from "./require-issue-access.ts";
 
@@ -66,20 +77,14 @@ export async function editIssue(
   number: number,
   wanted: IssueEdit,
 ): Promise<IssueContext> {
-  const posterId = sql`(
-    select ${issues.posterId} from ${issues} where ${isNumbered(repo.row.id, number)}
-  )`;
   const [issue, possible] = await Promise.all([
     findIssue(ctx, repo, number),
-    findPossibleAssignees(ctx, repo, posterId, wanted.assignees ?? []),
+    findPossibleAssignees(ctx, repo, { number }, wanted.assignees ?? []),
   ]);
   return whenBlockersAllow(ctx, issue.row.id, async (closedElsewhere) => {
     const statements = editStatements(ctx, issue, wanted, { possible, closedElsewhere });
     try {
-      const results = await ctx.db.batch([
-        ...statements,
-        selectIssues(ctx.db).where(eq(issues.id, issue.row.id)),
-      ]);
+      const results = await ctx.db.batch([...statements, issueById(ctx.db, { id: issue.row.id })]);
       const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
       if (!row) throw notFound("issue does not exist");
       return toIssueContext(issue.repo, row);
@@ -143,73 +148,41 @@ function writerStatements(
 }
 
 /** The statement that fails if the owner blocks the caller. It changes nothing. */
-function requireUnblocked({ db, actor }: Ctx, { repo, row }: IssueContext) {
-  const isBlocked = isBlockedBy(sql`${actor.user?.id ?? 0}`, sql`${repo.row.ownerId}`);
-  return db
+const requireUnblocked = ({ db, actor }: Ctx, { repo, row }: IssueContext) =>
+  renumber(db, { issueId: row.id, actorId: actor.user?.id ?? 0, ownerId: repo.row.ownerId });
+
+const renumber = prepare((db, p: Params<{ issueId: number; actorId: number; ownerId: number }>) =>
+  db
     .update(issues)
-    .set({ number: unlessBlocked(isBlocked, sql<number>`number`) })
-    .where(eq(issues.id, row.id));
-}
+    .set({ number: unlessBlocked(isBlockedBy(p.actorId, p.ownerId), sql<number>`number`) })
+    .where(eq(issues.id, p.issueId)),
+);
 
 /** The statements that change title, body and ref, with the former texts, the entries and the event. */
 function textStatements(ctx: Ctx, issue: IssueContext, wanted: IssueEdit): BatchItem<"sqlite">[] {
+  const { db } = ctx;
   const { id: issueId, repoId } = issue.row;
   const { body, ref, contentVersion } = wanted;
   const title = wanted.title === undefined ? "" : toIssueTitle(wanted.title);
-  const isThis = eq(issues.id, issueId);
-  const entry = { repoId, issueId };
+  const entry = { repoId, issueId, ...entryArgument(ctx) };
   const statements: BatchItem<"sqlite">[] = [];
-  const changes: (SQL | undefined)[] = [];
   if (title !== "") {
-    const isOther = ne(issues.title, title);
-    changes.push(isOther);
     statements.push(
-      insertEntries(
-        ctx,
-        { kind: "change_title", ...entry, oldValue: issues.title, newValue: title },
-        sql`from ${issues} where ${and(isThis, isOther)}`,
-      ),
+      insertTextEntry(db, { entry, value: title }, { text: "title" }),
       ...(issue.row.isPull && !isDraftTitle(title) ? [recordReady(ctx, issue)] : []),
     );
   }
   if (ref !== undefined) {
-    const isOther = ne(issues.ref, ref);
-    changes.push(isOther);
-    statements.push(
-      insertEntries(
-        ctx,
-        { kind: "change_issue_ref", ...entry, oldValue: issues.ref, newValue: ref },
-        sql`from ${issues} where ${and(isThis, isOther)}`,
-      ),
-    );
+    statements.push(insertTextEntry(db, { entry, value: ref }, { text: "ref" }));
   }
   if (body !== undefined) {
-    changes.push(ne(issues.body, body));
-    const isEdited = and(isThis, ne(issues.body, body));
-    statements.push(
-      insertOriginal(ctx, { issueId, entryId: null }, isEdited),
-      insertBodyVersion(ctx, issueId, body, isEdited),
-    );
+    statements.push(...insertVersions(db, { issueId, edit: editArgument(ctx, body) }));
   }
-  // The version is compared also where nothing changes.
-  if (contentVersion !== undefined) changes.push(ne(issues.contentVersion, contentVersion));
-  if (changes.length === 0) return [];
-  const version = sql<number>`content_version + ${
-    body === undefined ? sql`0` : sql`(${ne(issues.body, body)})`
-  }`;
-  const isCurrent = sql`content_version = ${contentVersion}`;
+  const texts = { ...(title !== "" && { title }), ref, body, contentVersion };
+  if (Object.values(texts).every((text) => text === undefined)) return [];
   return [
     ...statements,
-    ctx.db
-      .update(issues)
-      .set({
-        ...(title !== "" && { title }),
-        ...(ref !== undefined && { ref }),
-        ...(body !== undefined && { body }),
-        contentVersion: contentVersion === undefined ? version : onlyWhile(isCurrent, version),
-        updatedAt: ctx.now,
-      })
-      .where(allOf(isThis, or(...changes))),
+    updateTexts(db, { issueId, ...texts, now: ctx.now }),
     recordIfChanged(ctx, {
       type: "issue.edited",
       ...eventSubject(issue),
@@ -222,15 +195,88 @@ function textStatements(ctx: Ctx, issue: IssueContext, wanted: IssueEdit): Batch
   ];
 }
 
+/** The texts of an issue that the timeline tells of. */
+const TOLD_TEXTS = {
+  title: { kind: "change_title", column: issues.title },
+  ref: { kind: "change_issue_ref", column: issues.ref },
+} as const;
+
+interface TextEntry {
+  readonly entry: EntryArgument & { readonly repoId: number; readonly issueId: number };
+  readonly value: string;
+}
+
+const insertTextEntry = prepare(
+  (db, { entry, value }: Params<TextEntry>, { text }: { text: keyof typeof TOLD_TEXTS }) => {
+    const { kind, column } = TOLD_TEXTS[text];
+    return insertSelect(
+      db,
+      timelineEntries,
+      { kind, ...entry, oldValue: column, newValue: value },
+      sql`from ${issues} where ${and(eq(issues.id, entry.issueId), ne(column, value))}`,
+    );
+  },
+);
+
+const insertVersions = prepareAll(
+  (db, { issueId, edit }: Params<{ issueId: number; edit: EditArgument }>) => {
+    const isEdited = and(eq(issues.id, issueId), ne(issues.body, edit.body));
+    return [
+      insertOriginal(db, { issueId, entryId: null }, isEdited),
+      insertVersion(db, { issueId, entryId: null }, edit, sql`from ${issues} where ${isEdited}`),
+    ] as const;
+  },
+);
+
+interface NewTexts {
+  readonly issueId: number;
+  readonly title?: string | undefined;
+  readonly ref?: string | undefined;
+  readonly body?: string | undefined;
+  readonly contentVersion?: number | undefined;
+  readonly now: number;
+}
+
+const updateTexts = prepare((db, p: Params<NewTexts>) => {
+  const { title, ref, body, contentVersion } = p;
+  const isOtherBody = body && ne(issues.body, body);
+  const changes = [
+    title && ne(issues.title, title),
+    ref && ne(issues.ref, ref),
+    isOtherBody,
+    // The version is compared also where nothing changes.
+    contentVersion && ne(issues.contentVersion, contentVersion),
+  ];
+  const version = sql<number>`content_version + ${isOtherBody ? sql`(${isOtherBody})` : sql`0`}`;
+  const isCurrent = sql`content_version = ${contentVersion}`;
+  return db
+    .update(issues)
+    .set({
+      ...(title && { title }),
+      ...(ref && { ref }),
+      ...(body && { body }),
+      contentVersion: contentVersion ? onlyWhile(isCurrent, version) : version,
+      updatedAt: p.now,
+    })
+    .where(allOf(eq(issues.id, p.issueId), or(...changes)));
+});
+
 /** The statement that tells that a pull request is no draft any more, before its title changes. */
 function recordReady(ctx: Ctx, { repo, row }: IssueContext) {
   const { id: issueId, repoId, number } = row;
-  return recordEach(
-    ctx,
-    { type: "pull.ready", repoId, ownerId: repo.row.ownerId, issueId, number },
-    sql`from ${issues} where ${issues.id} = ${issueId} and ${hasDraftTitle}`,
-  );
+  const { ownerId } = repo.row;
+  const event = eventArgument(ctx, { type: "pull.ready", repoId, ownerId, issueId, number });
+  return recordIfDraft(ctx.db, { issueId, event });
 }
+
+const recordIfDraft = prepare((db, p: Params<{ issueId: number; event: EventArgument }>) =>
+  recordBy(
+    db,
+    p.event,
+    {},
+    sql`from ${issues} where ${issues.id} = ${p.issueId} and ${hasDraftTitle}`,
+  ),
+);
 
 /** What a failed batch with `editStatements` means for the caller. */
 export function asEditRefusal(error: unknown): unknown {

@@ -1,14 +1,16 @@
-import { sql, type SQL } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { isBlockBetween, isBlockedBy } from "../../auth/access/blocks.ts";
-import { eligibleUserIds, reaches } from "../../auth/access/people.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { eligibleUserIds, type Reach, reachesBy, reachOf } from "../../auth/access/people.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, flagColumn } from "../../db/db.ts";
-import { users, type Unit, type User } from "../../db/schema/index.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
+import { issues, users, type User } from "../../db/schema/index.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isNumbered } from "./find-issue.ts";
 
 /** The number of assignees that an issue can have: each list of issues shows all of them. */
 export const ASSIGNEES_MAX = 50;
@@ -21,56 +23,87 @@ export interface PossibleAssignee {
   readonly isBlocked: boolean;
 }
 
+/** The poster of an issue or pull request: by id, or as that of the issue with a number. */
+type Poster = { readonly id: number | null } | { readonly number: number };
+
 /**
  * Finds the accounts that an issue or pull request is to be assigned to, by name, in any case. `toAssignees` judges them,
  * since the issue may be read at the same time.
- *
- * @param posterId Of the issue or pull request.
  */
 export async function findPossibleAssignees(
   ctx: Ctx,
   { row }: RepositoryContext,
-  posterId: SQL,
+  poster: Poster,
   names: readonly string[],
 ): Promise<PossibleAssignee[]> {
   if (names.every((name) => name === "")) return [];
-  const id = sql`${users.id}`;
-  const isEligible = (unit: Unit) => sql`${id} in ${eligibleUserIds(row, "read", [unit])}`;
-  const mayRead = (unit: Unit) => sql`(${reaches(id, row, { unit, mode: "read" })})`;
-  const isOne = (unit: Unit) => sql`(
-    ${users.kind} = 'user' and (${isEligible(unit)} or ${mayRead(unit)})
-  )`;
-  // SECURITY: an account that is hidden from the caller is known by its role in the repository only.
-  const isKnown = anyOf(
-    isAccountVisible(principalOf(ctx.actor)),
-    isEligible("issues"),
-    isEligible("pulls"),
+  const rows = await possibleAssignees(
+    ctx.db,
+    {
+      repo: { id: row.id, ownerId: row.ownerId },
+      poster,
+      lowerNames: names.map((name) => name.toLowerCase()),
+      principal: principalOf(ctx.actor),
+      callerId: ctx.actor.user?.id ?? 0,
+    },
+    {
+      reach: {
+        issues: reachOf(row, { unit: "issues", mode: "read" }),
+        pulls: reachOf(row, { unit: "pulls", mode: "read" }),
+      },
+    },
   );
-  const lowerNames = JSON.stringify(names.map((name) => name.toLowerCase()));
-  const rows = await ctx.db
-    .select({
-      user: columnsOf(users, "u"),
-      issues: flagColumn(isOne("issues"), "is_of_issues"),
-      pulls: flagColumn(isOne("pulls"), "is_of_pulls"),
-      isBlocked: flagColumn(isBlockedFrom(ctx, id, row.ownerId, posterId), "is_blocked"),
-    })
-    .from(users)
-    .where(
-      allOf(
-        sql`${users.lowerName} in (select value from json_each(${lowerNames}))`,
-        sql`(${isKnown})`,
-      ),
-    );
   return rows.map(({ user, isBlocked, ...isAssignable }) => ({ user, isBlocked, isAssignable }));
 }
 
-/** The condition that a block keeps a user from being assigned by the caller. */
-function isBlockedFrom(ctx: Ctx, userId: SQL, ownerId: number, posterId: SQL): SQL {
-  const callerId = sql`${ctx.actor.user?.id ?? 0}`;
-  return sql`(
-    ${isBlockedBy(userId, sql`${ownerId}`, posterId)} or ${isBlockBetween(userId, callerId)}
-  )`;
+interface NamedAssignees {
+  readonly repo: { readonly id: number; readonly ownerId: number };
+  readonly poster: Poster;
+  readonly lowerNames: readonly string[];
+  readonly principal: Principal;
+  /** 0 for nobody. */
+  readonly callerId: number;
 }
+
+type AssignableUnit = keyof PossibleAssignee["isAssignable"];
+type Reaches = Readonly<Record<AssignableUnit, Reach | undefined>>;
+
+const possibleAssignees = prepare(
+  (db, p: Params<NamedAssignees>, { reach }: { reach: Reaches }) => {
+    const { repo, poster } = p;
+    const id = sql`${users.id}`;
+    const isEligible = (unit: AssignableUnit) =>
+      sql`${id} in ${eligibleUserIds(repo, "read", [unit])}`;
+    const mayRead = (unit: AssignableUnit) => {
+      const unitReach = reach[unit];
+      return sql`(${unitReach ? reachesBy(id, repo, unitReach) : sql`0`})`;
+    };
+    const isOne = (unit: AssignableUnit) => sql`(
+      ${users.kind} = 'user' and (${isEligible(unit)} or ${mayRead(unit)})
+    )`;
+    // SECURITY: an account that is hidden from the caller is known by its role in the repository only.
+    const isKnown = anyOf(isAccountVisible(p.principal), isEligible("issues"), isEligible("pulls"));
+    const posterId =
+      "id" in poster
+        ? poster.id
+        : sql`(
+            select ${issues.posterId} from ${issues} where ${isNumbered(repo.id, poster.number)}
+          )`;
+    // Whether a block keeps the user from being assigned by the caller.
+    const isBlocked = sql`(
+      ${isBlockedBy(id, repo.ownerId, posterId)} or ${isBlockBetween(id, p.callerId)}
+    )`;
+    return db
+      .select({
+        user: columnsOf(users, "u"),
+        issues: flagColumn(isOne("issues"), "is_of_issues"),
+        pulls: flagColumn(isOne("pulls"), "is_of_pulls"),
+        isBlocked: flagColumn(isBlocked, "is_blocked"),
+      })
+      .from(users)
+      .where(allOf(sql`${users.lowerName} in ${p.lowerNames}`, sql`(${isKnown})`));
+  },
+);
 
 /**
  * The users of the given names, each once, in the given order. Empty names are skipped, as in Gitea.

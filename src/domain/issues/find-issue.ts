@@ -124,6 +124,14 @@ export async function findIssue(
   return toIssueContext(repo, row);
 }
 
+export const issueIdById = prepare((db, p: Params<{ id: number }>) =>
+  db.select({ id: issues.id }).from(issues).where(eq(issues.id, p.id)),
+);
+
+export const issueById = prepare((db, p: Params<{ id: number }>) =>
+  selectIssues(db).where(eq(issues.id, p.id)),
+);
+
 const issueByNumber = prepare((db, p: Params<{ repoId: number; number: number }>) =>
   selectIssues(db).where(isNumbered(p.repoId, p.number)).orderBy(asc(issues.id)).limit(1),
 );

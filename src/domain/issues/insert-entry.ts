@@ -1,7 +1,8 @@
-import { type Column, type SQL, sql } from "drizzle-orm";
+import { Column, is, SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { timelineEntries, type TimelineKind } from "../../db/schema/index.ts";
 
 /** A new entry of a timeline. Ids of rows that the same batch inserts are known as SQL only. */
@@ -16,21 +17,46 @@ type NewEntry = {
   readonly issueId: number | SQL;
 };
 
+/** An entry whose columns are all known. */
+type KnownEntry = { [K in keyof NewEntry]: Exclude<NewEntry[K], SQL | Column> };
+
 /** The statement that adds an entry by the caller to the timeline of an issue, in the batch of what it tells of. */
-export const insertEntry = (ctx: Ctx, entry: NewEntry) =>
-  insertSelect(ctx.db, timelineEntries, toRow(ctx, entry), sql`where true`);
+export const insertEntry = (ctx: Ctx, entry: NewEntry) => insertOne(ctx, entry, false);
 
 /** Like `insertEntry`, if the previous statement of the batch changed a row. */
-export const insertEntryIfChanged = (ctx: Ctx, entry: NewEntry) =>
-  insertSelect(ctx.db, timelineEntries, toRow(ctx, entry), sql`where changes() > 0`);
+export const insertEntryIfChanged = (ctx: Ctx, entry: NewEntry) => insertOne(ctx, entry, true);
+
+const insertOne = (ctx: Ctx, entry: NewEntry, isIfChanged: boolean) =>
+  isKnown(entry)
+    ? insertKnown(ctx.db, { isIfChanged, row: toRow(ctx, entry) })
+    : insertEntries(ctx, entry, conditionOf(isIfChanged));
 
 /** The statement that adds an entry for each row of a select, whose columns the entry may contain: `from … where …`. */
 export const insertEntries = (ctx: Ctx, entry: NewEntry, from: SQL) =>
   insertSelect(ctx.db, timelineEntries, toRow(ctx, entry), from);
 
-const toRow = ({ actor, now }: Ctx, entry: NewEntry) => ({
+const conditionOf = (isIfChanged: boolean): SQL =>
+  isIfChanged ? sql`where changes() > 0` : sql`where true`;
+
+const isKnown = (entry: NewEntry): entry is KnownEntry =>
+  Object.values(entry).every((value) => !is(value, SQL) && !is(value, Column));
+
+const insertKnown = prepare(
+  (db, { isIfChanged, row }: Params<{ isIfChanged: boolean; row: EntryArgument & KnownEntry }>) =>
+    insertSelect(db, timelineEntries, row, conditionOf(isIfChanged)),
+);
+
+/** The columns that say who adds an entry and when, as an argument of a prepared query. */
+export interface EntryArgument {
+  readonly posterId: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export const entryArgument = ({ actor, now }: Ctx): EntryArgument => ({
   posterId: actor.user?.id ?? null,
   createdAt: now,
   updatedAt: now,
-  ...entry,
 });
+
+const toRow = <T extends NewEntry>(ctx: Ctx, entry: T) => ({ ...entryArgument(ctx), ...entry });

@@ -1,24 +1,20 @@
 import { and, eq, isNull, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import type { Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import type { Params } from "../../db/prepared.ts";
 import { contentVersions, issues, timelineEntries } from "../../db/schema/index.ts";
 
 /** A text with a history: the body of an issue or pull request, or a comment. */
-export interface VersionedText {
-  readonly issueId: number;
+interface VersionedText {
+  readonly issueId: number | SQL;
   /** The comment; null for the issue's own body. */
-  readonly entryId: number | null;
+  readonly entryId: number | SQL | null;
 }
 
 /** The condition for the versions of a text. */
-export const isVersionOf = ({
-  issueId,
-  entryId,
-}: {
-  issueId: number | SQL;
-  entryId: number | SQL | null;
-}): SQL | undefined =>
+export const isVersionOf = ({ issueId, entryId }: VersionedText): SQL | undefined =>
   and(
     eq(contentVersions.issueId, issueId),
     entryId === null ? isNull(contentVersions.entryId) : eq(contentVersions.entryId, entryId),
@@ -29,7 +25,7 @@ export const isVersionOf = ({
  *
  * @param isEdited The condition of the edit on the row with the text.
  */
-export const insertOriginal = ({ db }: Ctx, text: VersionedText, isEdited: SQL | undefined) => {
+export const insertOriginal = (db: Database, text: VersionedText, isEdited: SQL | undefined) => {
   const table = text.entryId === null ? issues : timelineEntries;
   const { posterId, body, createdAt } = table;
   return insertSelect(
@@ -43,33 +39,27 @@ export const insertOriginal = ({ db }: Ctx, text: VersionedText, isEdited: SQL |
   );
 };
 
-/**
- * The statement that adds a version of an issue's body by the caller, before the body is changed.
- *
- * @param isEdited The condition of the edit on the row with the text.
- */
-export const insertBodyVersion = (
-  { db, actor, now }: Ctx,
-  issueId: number,
-  body: string,
-  isEdited: SQL | undefined,
-) =>
-  insertSelect(
-    db,
-    contentVersions,
-    { issueId, editorId: actor.user?.id ?? null, body, createdAt: now },
-    sql`from ${issues} where ${isEdited}`,
-  );
+/** Text by the caller, as an argument of a prepared query. */
+export interface EditArgument {
+  readonly body: string;
+  readonly editorId: number | null;
+  readonly createdAt: number;
+}
 
-/** The statement that adds a version by the caller, if the previous statement of the batch changed a row. */
-export const insertVersionIfChanged = (
-  { db, actor, now }: Ctx,
+export const editArgument = ({ actor, now }: Ctx, body: string): EditArgument => ({
+  body,
+  editorId: actor.user?.id ?? null,
+  createdAt: now,
+});
+
+/**
+ * The statement that adds a version of a text.
+ *
+ * @param from The clauses after the selected columns: `from … where …`.
+ */
+export const insertVersion = (
+  db: Database,
   text: VersionedText,
-  body: string,
-) =>
-  insertSelect(
-    db,
-    contentVersions,
-    { ...text, editorId: actor.user?.id ?? null, body, createdAt: now },
-    sql`where changes() > 0`,
-  );
+  edit: Params<EditArgument>,
+  from: SQL,
+) => insertSelect(db, contentVersions, { ...text, ...edit }, from);

@@ -1,11 +1,13 @@
 import { and, eq, ne } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { issues } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { eventSubject } from "./event-subject.ts";
+import { issueIdById } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
 
 /**
@@ -22,12 +24,8 @@ export async function lockIssue(
   reason = "",
 ): Promise<void> {
   const { id: issueId, repoId } = issue.row;
-  const isThis = eq(issues.id, issueId);
   const [, , , [found]] = await ctx.db.batch([
-    ctx.db
-      .update(issues)
-      .set({ isLocked, updatedAt: ctx.now })
-      .where(and(isThis, ne(issues.isLocked, isLocked))),
+    updateLock(ctx.db, { issueId, isLocked, now: ctx.now }),
     insertEntryIfChanged(ctx, {
       kind: isLocked ? "lock" : "unlock",
       repoId,
@@ -38,7 +36,15 @@ export async function lockIssue(
       type: isLocked ? "issue.locked" : "issue.unlocked",
       ...eventSubject(issue),
     }),
-    ctx.db.select({ id: issues.id }).from(issues).where(isThis),
+    issueIdById(ctx.db, { id: issueId }),
   ]);
   if (!found) throw notFound("issue does not exist");
 }
+
+const updateLock = prepare(
+  (db, { issueId, isLocked, now }: Params<{ issueId: number; isLocked: boolean; now: number }>) =>
+    db
+      .update(issues)
+      .set({ isLocked, updatedAt: now })
+      .where(and(eq(issues.id, issueId), ne(issues.isLocked, isLocked))),
+);

@@ -1,6 +1,7 @@
-import { sql } from "drizzle-orm";
-
 import type { Ctx } from "../../context.ts";
+import { boundRow, type BoundRow } from "../../db/bound-row.ts";
+import { LAST_INSERT_ID } from "../../db/json-of.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { labels, type Label } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { only } from "../../lib/only.ts";
@@ -27,23 +28,25 @@ export async function createLabel(
   { color, isArchived, ...fields }: LabelFields,
 ): Promise<Label> {
   const { db, now } = ctx;
+  const row = {
+    ...labelOwnerColumns(owner),
+    ...fields,
+    color: readLabelColor(color),
+    archivedAt: isArchived ? now : null,
+    createdAt: now,
+    updatedAt: now,
+  };
   const [created] = await db.batch([
-    db
-      .insert(labels)
-      .values({
-        ...labelOwnerColumns(owner),
-        ...fields,
-        color: readLabelColor(color),
-        archivedAt: isArchived ? now : null,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .returning(),
+    insertLabel(db, boundRow(labels, row)),
     record(ctx, {
       type: "label.created",
       ...labelEventOwner(owner),
-      labelId: sql`last_insert_rowid()`,
+      labelId: LAST_INSERT_ID,
     }),
   ]);
   return only(created);
 }
+
+const insertLabel = prepare((db, row: Params<BoundRow<typeof labels.$inferInsert>>) =>
+  db.insert(labels).values(row).returning(),
+);

@@ -1,7 +1,10 @@
 import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { boundRow, type BoundRow } from "../../db/bound-row.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { LAST_INSERT_ID } from "../../db/json-of.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { milestones, repositories, type Milestone } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
@@ -27,25 +30,32 @@ export async function createMilestone(
 ): Promise<Milestone> {
   const { db, now } = ctx;
   const [[created]] = await db.batch([
-    insertSelect(
+    insertMilestone(
       db,
-      milestones,
-      {
+      boundRow(milestones, {
         ...fields,
-        repoId: sql`${repositories.id}`,
+        repoId: row.id,
         closedAt: fields.isClosed ? now : null,
         createdAt: now,
         updatedAt: now,
-      },
-      sql`from ${repositories} where ${eq(repositories.id, row.id)}`,
-    ).returning(),
+      }),
+    ),
     recordIfChanged(ctx, {
       type: "milestone.created",
       repoId: row.id,
       ownerId: row.ownerId,
-      milestoneId: sql`last_insert_rowid()`,
+      milestoneId: LAST_INSERT_ID,
     }),
   ]);
   if (!created) throw notFound();
   return created;
 }
+
+const insertMilestone = prepare((db, row: Params<BoundRow<typeof milestones.$inferInsert>>) =>
+  insertSelect(
+    db,
+    milestones,
+    { ...row, repoId: sql`${repositories.id}` },
+    sql`from ${repositories} where ${eq(repositories.id, row.repoId)}`,
+  ).returning(),
+);

@@ -40,8 +40,8 @@ export async function editPull(
   wanted: PullEdit,
 ): Promise<PullContext> {
   const { repo } = pull;
-  const posterId = sql`${pull.row.posterId}`;
-  const possible = await findPossibleAssignees(ctx, repo, posterId, wanted.assignees ?? []);
+  const poster = { id: pull.row.posterId };
+  const possible = await findPossibleAssignees(ctx, repo, poster, wanted.assignees ?? []);
   const isThis = eq(issues.id, pull.row.id);
   return whenBlockersAllow(ctx, pull.row.id, async (closedElsewhere) => {
     const facts = { possible, closedElsewhere };

@@ -9,6 +9,7 @@ import type { ReactionContext } from "../../shapes/issues/reaction.ts";
 import {
   isKeptOut,
   isParticipationAllowed,
+  participationArgument,
   requireParticipation,
 } from "../comments/participation.ts";
 import { ALLOWED_REACTIONS } from "../../shapes/issues/allowed-reactions.ts";
@@ -42,7 +43,8 @@ export async function addReaction(
   }
   const { db, now, actor } = ctx;
   const { issue, comment } = subject;
-  const keptOut = isKeptOut(ctx, issue, ...(comment ? [comment.row.posterId] : []));
+  const participation = participationArgument(ctx, issue);
+  const keptOut = isKeptOut(participation, ...(comment ? [comment.row.posterId] : []));
   const row = {
     issueId: issue.row.id,
     entryId: comment?.row.id ?? null,
@@ -50,7 +52,7 @@ export async function addReaction(
     content: unlessBlocked(keptOut, content),
     createdAt: now,
   };
-  const isPossible = and(isParticipationAllowed(issue), isReactionSubjectPresent(subject));
+  const isPossible = and(isParticipationAllowed(participation), isReactionSubjectPresent(subject));
   const [inserted, [reaction]] = await db
     .batch([
       insertSelect(db, reactions, row, sql`from ${issues} where ${isPossible}`)

@@ -1,7 +1,10 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { boundRow, type BoundRow } from "../../db/bound-row.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { LAST_INSERT_ID } from "../../db/json-of.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { releases, repositories, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { conflict, invalid } from "../../lib/failure.ts";
@@ -42,11 +45,8 @@ export async function createRelease(
   const { tagName, title, body, isDraft, isPrerelease, tagMessage: message } = wanted;
   requireTagName(tagName);
   const { db, now } = ctx;
-  const ofTag = and(
-    eq(releases.repoId, repo.row.id),
-    eq(releases.lowerTagName, tagName.toLowerCase()),
-  );
-  const [taken] = await db.select({ id: releases.id }).from(releases).where(ofTag);
+  const ofTag = { repoId: repo.row.id, lowerTagName: tagName.toLowerCase() };
+  const [taken] = await idOfTag(db, ofTag);
   if (taken) throw tagTaken();
   const tag = isDraft
     ? undefined
@@ -54,9 +54,8 @@ export async function createRelease(
   // The target of a tag that was there before is nobody's choice.
   const target = wanted.target || (tag?.kind === "found" ? "" : repo.row.defaultBranch);
   const row = {
-    repoId: sql`${repositories.id}`,
+    ...ofTag,
     tagName,
-    lowerTagName: tagName.toLowerCase(),
     target,
     title,
     body,
@@ -66,15 +65,8 @@ export async function createRelease(
     createdAt: timeOf(ctx, tag),
     publishedAt: isDraft ? null : now,
   };
-  const insert = insertSelect(
-    db,
-    releases,
-    row,
-    sql`from ${repositories} where ${eq(repositories.id, repo.row.id)}`,
-  )
-    .onConflictDoNothing()
-    .returning({ id: releases.id });
-  const select = selectReleases(db).where(ofTag);
+  const insert = insertRelease(db, boundRow(releases, row));
+  const select = releaseOfTag(db, ofTag);
   const subject = { repoId: repo.row.id, ownerId: repo.row.ownerId, tagName };
   const [[inserted], [stored]] = isDraft
     ? await db.batch([insert, select])
@@ -84,7 +76,7 @@ export async function createRelease(
           recordIfChanged(ctx, {
             type: "release.published",
             ...subject,
-            releaseId: sql`last_insert_rowid()`,
+            releaseId: LAST_INSERT_ID,
           }),
           select,
         ])
@@ -92,6 +84,28 @@ export async function createRelease(
   if (!inserted || !stored) throw tagTaken();
   return toReleaseContext(repo, stored);
 }
+
+type ReleaseTag = Params<{ repoId: number; lowerTagName: string }>;
+
+const isOfTag = ({ repoId, lowerTagName }: ReleaseTag) =>
+  and(eq(releases.repoId, repoId), eq(releases.lowerTagName, lowerTagName));
+
+const idOfTag = prepare((db, tag: ReleaseTag) =>
+  db.select({ id: releases.id }).from(releases).where(isOfTag(tag)),
+);
+
+const releaseOfTag = prepare((db, tag: ReleaseTag) => selectReleases(db).where(isOfTag(tag)));
+
+const insertRelease = prepare((db, row: Params<BoundRow<typeof releases.$inferInsert>>) =>
+  insertSelect(
+    db,
+    releases,
+    { ...row, repoId: sql`${repositories.id}` },
+    sql`from ${repositories} where ${eq(repositories.id, row.repoId)}`,
+  )
+    .onConflictDoNothing()
+    .returning({ id: releases.id }),
+);
 
 /** Gitea's words. */
 export const tagTaken = () => conflict("Release is has no Tag");

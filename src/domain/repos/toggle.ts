@@ -3,6 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { asBlocked, isBlockedBy, unlessBlocked } from "../../auth/access/blocks.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { repositories, stars, watches, type Repository, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 
@@ -22,23 +23,38 @@ export async function createToggle(
   repo: Repository,
 ): Promise<void> {
   const { id: repoId, ownerId } = repo;
-  const isBlocked = isBlockedBy(sql`${user.id}`, sql`${repositories.ownerId}`);
-  const userId = unlessBlocked(isBlocked, user.id);
-  const columns = { userId, repoId, visibility: repositories.visibility, createdAt: ctx.now };
   try {
     await ctx.db.batch([
-      insertSelect(
-        ctx.db,
-        TABLES[toggle],
-        columns,
-        sql`from ${repositories} where ${repositories.id} = ${repoId}`,
-      ).onConflictDoNothing(),
+      insertToggle(ctx.db, { userId: user.id, repoId, now: ctx.now }, { toggle }),
       recordIfChanged(ctx, { type: `${toggle}.created`, repoId, ownerId }),
     ]);
   } catch (error) {
     throw asBlocked(error, `${toggle === "star" ? "stars" : "watches"}.user_id`);
   }
 }
+
+interface NewToggle {
+  readonly userId: number;
+  readonly repoId: number;
+  readonly now: number;
+}
+
+const insertToggle = prepare(
+  (db, { userId, repoId, now }: Params<NewToggle>, { toggle }: { toggle: Toggle }) => {
+    const isBlocked = isBlockedBy(userId, sql`${repositories.ownerId}`);
+    return insertSelect(
+      db,
+      TABLES[toggle],
+      {
+        userId: unlessBlocked(isBlocked, userId),
+        repoId,
+        visibility: repositories.visibility,
+        createdAt: now,
+      },
+      sql`from ${repositories} where ${repositories.id} = ${repoId}`,
+    ).onConflictDoNothing();
+  },
+);
 
 /** Removes a star or a watch. Idempotent. */
 export async function deleteToggle(
@@ -48,9 +64,15 @@ export async function deleteToggle(
   repo: Repository,
 ): Promise<void> {
   const { id: repoId, ownerId } = repo;
-  const table = TABLES[toggle];
   await ctx.db.batch([
-    ctx.db.delete(table).where(and(eq(table.userId, user.id), eq(table.repoId, repoId))),
+    removeToggle(ctx.db, { userId: user.id, repoId }, { toggle }),
     recordIfChanged(ctx, { type: `${toggle}.deleted`, repoId, ownerId }),
   ]);
 }
+
+const removeToggle = prepare(
+  (db, p: Params<Omit<NewToggle, "now">>, { toggle }: { toggle: Toggle }) => {
+    const table = TABLES[toggle];
+    return db.delete(table).where(and(eq(table.userId, p.userId), eq(table.repoId, p.repoId)));
+  },
+);

@@ -1,15 +1,18 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
+import { boundRow, type BoundRow } from "../../db/bound-row.ts";
 import { isViolation } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { COMPUTED } from "../../db/json-of.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
   commitStatuses,
   type CommitState,
   repositories,
   type User,
 } from "../../db/schema/index.ts";
-import { recordIfChanged } from "../../events/record.ts";
+import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../events/record.ts";
 import type { Oid } from "../../git/oid.ts";
 import { invalid, invalidField, notFound } from "../../lib/failure.ts";
 import type { StatusEntry } from "../../shapes/git/commit-status.ts";
@@ -46,44 +49,29 @@ export async function createStatus(
   if (targetUrl !== "" && !isWebAddress(targetUrl)) {
     throw invalidField("target_url", "must be a URL with http or https");
   }
-  const isOfCommit = and(
-    eq(commitStatuses.repoId, row.id),
-    eq(commitStatuses.commitOid, commitOid),
-  );
-  const last = sql`(
-    select max(${commitStatuses.number}) from ${commitStatuses} where ${isOfCommit}
-  )`;
-  const next = sql`case
-    when coalesce(${last}, 0) < ${STATUSES_MAX} then coalesce(${last}, 0) + 1
-  end`;
   try {
-    const [[status]] = await db.batch([
-      insertSelect(
-        db,
-        commitStatuses,
-        {
-          repoId: repositories.id,
-          commitOid,
-          number: next,
-          state,
-          context,
-          description: wanted.description.trim(),
-          targetUrl,
-          creatorId: creator.id,
-          createdAt: now,
-        },
-        sql`from ${repositories} where ${repositories.id} = ${row.id}`,
-      ).returning(),
-      recordIfChanged(ctx, {
+    const statements = insertStatus(db, {
+      row: boundRow(commitStatuses, {
+        repoId: row.id,
+        commitOid,
+        state,
+        context,
+        description: wanted.description.trim(),
+        targetUrl,
+        creatorId: creator.id,
+        createdAt: now,
+      }),
+      event: eventArgument(ctx, {
         type: "commit_status.created",
         repoId: row.id,
         ownerId: owner.id,
         commitOid,
-        number: last,
+        number: COMPUTED,
         state,
         context,
       }),
-    ]);
+    });
+    const [[status]] = await db.batch(statements);
     if (!status) throw notFound();
     return { status, creator };
   } catch (error) {
@@ -93,6 +81,32 @@ export async function createStatus(
     throw error;
   }
 }
+
+type StatusRow = Omit<typeof commitStatuses.$inferInsert, "id" | "number">;
+
+const insertStatus = prepareAll(
+  (db, { row, event }: Params<{ row: BoundRow<StatusRow>; event: EventArgument }>) => {
+    const isOfCommit = and(
+      eq(commitStatuses.repoId, row.repoId),
+      eq(commitStatuses.commitOid, row.commitOid),
+    );
+    const last = sql`(
+      select max(${commitStatuses.number}) from ${commitStatuses} where ${isOfCommit}
+    )`;
+    const next = sql`case
+      when coalesce(${last}, 0) < ${STATUSES_MAX} then coalesce(${last}, 0) + 1
+    end`;
+    return [
+      insertSelect(
+        db,
+        commitStatuses,
+        { ...row, repoId: repositories.id, number: next },
+        sql`from ${repositories} where ${repositories.id} = ${row.repoId}`,
+      ).returning(),
+      recordBy(db, event, { number: last }, IF_CHANGED),
+    ] as const;
+  },
+);
 
 /** SECURITY: pages link to this URL; with another scheme it could be a script. */
 function isWebAddress(text: string): boolean {

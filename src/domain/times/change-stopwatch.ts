@@ -11,7 +11,7 @@ import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { findIssue } from "../issues/find-issue.ts";
-import { insertEntryIfChanged } from "../issues/insert-entry.ts";
+import { insertEntries, insertEntryIfChanged } from "../issues/insert-entry.ts";
 import { everywhere } from "../shards/list-from-all.ts";
 import { findRunning, type Running } from "./find-running.ts";
 import { isBlockedFromIssue } from "../issues/is-blocked-from-issue.ts";
@@ -95,7 +95,11 @@ async function tryStart(
     sql`from ${issues} where ${and(eq(issues.id, issueId), sql`not ${isAnyRunning}`)}`,
   );
   const told = [
-    insertEntryIfChanged(ctx, { kind: "start_tracking", repoId, issueId }).returning(),
+    insertEntries(
+      ctx,
+      { kind: "start_tracking", repoId, issueId },
+      sql`where changes() > 0`,
+    ).returning(),
     recordIfChanged(ctx, {
       type: "issue.stopwatch_started",
       ...eventSubject(issue),

@@ -6,7 +6,10 @@ import { isWithin, parseScopes, type Scopes } from "../../auth/scope.ts";
 import { hashSecret, makeSecret } from "../../auth/secret.ts";
 import { principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
+import { boundRow, type BoundRow } from "../../db/bound-row.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { COMPUTED, withFields } from "../../db/json-of.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { isViolation } from "../../db/db.ts";
 import {
   accessTokenRepositories,
@@ -19,7 +22,7 @@ import {
 import { record } from "../../events/record.ts";
 import { forbidden, invalidField, malformed, unauthenticated } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
-import { recordAudit } from "../audit/record-audit.ts";
+import { auditArgument, type AuditArgument, recordAuditBy } from "../audit/record-audit.ts";
 import { checkPatterns, type PatternBinding } from "./check-patterns.ts";
 
 /** The input for a new token. */
@@ -66,46 +69,41 @@ export async function createAccessToken(
 
   const secret = makeSecret();
   const secretHash = await hashSecret(secret);
-  const newId = sql<number>`(
-    select ${accessTokens.id} from ${accessTokens} where ${accessTokens.secretHash} = ${secretHash}
-  )`;
+  const { id: userId } = user;
+  const [insert, bind, audit] = insertToken(ctx.db, {
+    row: boundRow(accessTokens, {
+      userId,
+      name: wanted.name,
+      secretHash,
+      lastEight: secret.slice(-8),
+      scopes: scopes.text,
+      expiresAt: wanted.expiresAt,
+      isBound: wanted.repositories !== null,
+      boundRefs: wanted.bindings.refs,
+      boundPaths: wanted.bindings.paths,
+      boundPackages: wanted.bindings.packages,
+      createdAt: ctx.now,
+      madeById: ctx.actor.token?.id ?? null,
+    }),
+    repoIds: bound.map(({ id }) => id),
+    audit: auditArgument(ctx, {
+      kind: "access_token.created",
+      ownerId: userId,
+      target: wanted.name,
+      details: {
+        tokenId: COMPUTED,
+        scopes: scopes.text,
+        expiresAt: wanted.expiresAt,
+        repositories: wanted.repositories === null ? null : bound.map((repo) => repo.fullName),
+      },
+    }),
+  });
   try {
     const [created] = await ctx.db.batch([
-      ctx.db
-        .insert(accessTokens)
-        .values({
-          userId: user.id,
-          name: wanted.name,
-          secretHash,
-          lastEight: secret.slice(-8),
-          scopes: scopes.text,
-          expiresAt: wanted.expiresAt,
-          isBound: wanted.repositories !== null,
-          boundRefs: wanted.bindings.refs,
-          boundPaths: wanted.bindings.paths,
-          boundPackages: wanted.bindings.packages,
-          createdAt: ctx.now,
-          madeById: ctx.actor.token?.id ?? null,
-        })
-        .returning(),
-      insertSelect(
-        ctx.db,
-        accessTokenRepositories,
-        { tokenId: newId, repoId: sql`value` },
-        sql`from json_each(${JSON.stringify(bound.map(({ id }) => id))})`,
-      ),
-      record(ctx, { type: "access_token.created", ownerId: user.id, name: wanted.name }),
-      recordAudit(ctx, {
-        kind: "access_token.created",
-        ownerId: user.id,
-        target: wanted.name,
-        details: {
-          tokenId: newId,
-          scopes: scopes.text,
-          expiresAt: wanted.expiresAt,
-          repositories: wanted.repositories === null ? null : bound.map((repo) => repo.fullName),
-        },
-      }),
+      insert,
+      bind,
+      record(ctx, { type: "access_token.created", ownerId: userId, name: wanted.name }),
+      audit,
     ]);
     return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
   } catch (error) {
@@ -119,6 +117,30 @@ export async function createAccessToken(
     throw error;
   }
 }
+
+interface InsertedToken {
+  readonly row: BoundRow<typeof accessTokens.$inferInsert>;
+  readonly repoIds: readonly number[];
+  readonly audit: AuditArgument;
+}
+
+const insertToken = prepareAll((db, { row, repoIds, audit }: Params<InsertedToken>) => {
+  const newId = sql<number>`(
+    select ${accessTokens.id}
+    from ${accessTokens}
+    where ${accessTokens.secretHash} = ${row.secretHash}
+  )`;
+  return [
+    db.insert(accessTokens).values(row).returning(),
+    insertSelect(
+      db,
+      accessTokenRepositories,
+      { tokenId: newId, repoId: sql`value` },
+      sql`from ${repoIds}`,
+    ),
+    recordAuditBy(db, audit, { details: withFields(audit.details, { tokenId: newId }) }, sql`1`),
+  ] as const;
+});
 
 /**
  * SECURITY: a token can't create a token with more scopes or a later expiry than its own. A token that is bound to

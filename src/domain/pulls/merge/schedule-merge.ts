@@ -84,8 +84,12 @@ export async function cancelMerge(ctx: Ctx, pull: PullContext, user: User): Prom
     throw forbidden("user has no permission to cancel the scheduled auto merge");
   }
   requireNotArchived(repo);
-  const isSame = eq(scheduledMerges.doerId, scheduled.doerId);
-  await ctx.db.batch(unscheduleStatements(ctx, pull, isSame));
+  const isSame = and(
+    eq(scheduledMerges.issueId, issueId),
+    eq(scheduledMerges.doerId, scheduled.doerId),
+  );
+  const deletion = ctx.db.delete(scheduledMerges).where(isSame);
+  await ctx.db.batch(unscheduleStatements(ctx, pull, deletion));
 }
 
 function subjectOf(pull: PullContext) {

@@ -21,6 +21,7 @@ import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
 import {
   isKeptOut,
   isParticipationAllowed,
+  participationArgument,
   requireParticipation,
 } from "../../comments/participation.ts";
 import { branchRef } from "../../branches/find-branch.ts";
@@ -180,6 +181,7 @@ async function store(
 ): Promise<ReviewContext | undefined> {
   const { db, now, actor } = ctx;
   const { repo, row } = pull;
+  const participation = participationArgument(ctx, pull);
   const { state, body, isOfficial, comments, commitOid } = review;
   // SECURITY: a head that moved since is another one, whatever the caller saw.
   const isStale = sql<boolean>`(
@@ -201,7 +203,7 @@ async function store(
   ) as SQL;
   const isStillOpen = isVote(state) ? eq(issues.isClosed, false) : undefined;
   const isAllowedNow = sql`exists (
-    select 1 from ${issues} where ${and(isParticipationAllowed(pull), isStillOpen)}
+    select 1 from ${issues} where ${and(isParticipationAllowed(participation), isStillOpen)}
   )`;
   const times = { createdAt: now, updatedAt: now };
   const begin = insertSelect(
@@ -241,7 +243,7 @@ async function store(
           kind: "review",
           ...subject,
           repoId: onlyWhile(isAllowedNow, subject.repoId),
-          body: unlessBlocked(isKeptOut(ctx, pull), body),
+          body: unlessBlocked(isKeptOut(participation), body),
           reviewId: sql`${reviews.id}`,
         },
         sql`from ${reviews} where ${isThis}`,

@@ -1,13 +1,23 @@
 import { sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
+import { COMPUTED, LAST_INSERT_ID } from "../../../db/json-of.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { hooks, type Hook } from "../../../db/schema/index.ts";
 import { record } from "../../../events/record.ts";
 import { invalid } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
-import { recordAudit } from "../../audit/record-audit.ts";
-import { eventOwner, belongsTo, type HookOwner, type SITE_LEVELS } from "./hook-owner.ts";
+import { auditArgument, type AuditArgument, recordAuditBy } from "../../audit/record-audit.ts";
+import {
+  eventOwner,
+  type HookOwner,
+  hookOwnerArgument,
+  type HookOwnerArgument,
+  isHookOf,
+  type SITE_LEVELS,
+} from "./hook-owner.ts";
 import { toColumns, toHookType, type HookOptions } from "./hook-options.ts";
 import { requireApprover } from "./require-approver.ts";
 
@@ -37,43 +47,63 @@ export async function createHook(ctx: Ctx, hookOwner: HookOwner, wanted: NewHook
     throw invalid("Missing config option: channel");
   }
   const limit = ctx.config.hookCountMax;
-  const isWithinLimit = sql`(
-    select count(*) from ${hooks} where ${belongsTo(hookOwner)}
-  ) < ${limit}`;
-  const batch = ctx.db.batch([
-    ctx.db
-      .insert(hooks)
-      .values({
-        chat: {},
-        events: ["push"],
-        isActive: false,
-        ...columns,
-        type,
-        // Above the limit the URL is null, which the column refuses, so the batch fails.
-        url: onlyWhile(isWithinLimit, url),
-        contentType,
-        level: hookOwner.level === "site" ? (wanted.siteLevel ?? "default") : hookOwner.level,
-        repoId: hookOwner.level === "repository" ? hookOwner.repo.id : null,
-        ownerId: "owner" in hookOwner ? hookOwner.owner.id : null,
-        approverId: approver.id,
-        createdAt: ctx.now,
-        updatedAt: ctx.now,
-      })
-      .returning(),
-    record(ctx, {
-      type: "hook.created",
-      ...eventOwner(hookOwner),
-      hookId: sql`last_insert_rowid()`,
-    }),
-    recordAudit(ctx, {
+  const { now } = ctx;
+  const row = {
+    chat: {},
+    events: ["push"],
+    isActive: false,
+    ...columns,
+    type,
+    url,
+    contentType,
+    level: hookOwner.level === "site" ? (wanted.siteLevel ?? "default") : hookOwner.level,
+    repoId: hookOwner.level === "repository" ? hookOwner.repo.id : null,
+    ownerId: "owner" in hookOwner ? hookOwner.owner.id : null,
+    approverId: approver.id,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const [insert, audit] = insertHook(ctx.db, {
+    row: boundRow(hooks, row),
+    hookOwner: hookOwnerArgument(hookOwner),
+    limit,
+    audit: auditArgument(ctx, {
       kind: "hook.created",
       ...eventOwner(hookOwner),
-      target: sql`(select max(${hooks.id}) from ${hooks} where ${belongsTo(hookOwner)})`,
+      target: COMPUTED,
       details: { host: new URL(url).host },
     }),
+  });
+  const batch = ctx.db.batch([
+    insert,
+    record(ctx, { type: "hook.created", ...eventOwner(hookOwner), hookId: LAST_INSERT_ID }),
+    audit,
   ]);
   const [created] = await batch.catch((error: unknown) => {
     throw isViolation(error, "NOT NULL", "hooks.url") ? invalid(TOO_MANY(limit)) : error;
   });
   return only(created);
 }
+
+interface InsertedHook {
+  readonly row: BoundRow<typeof hooks.$inferInsert>;
+  readonly hookOwner: HookOwnerArgument;
+  readonly limit: number;
+  readonly audit: AuditArgument;
+}
+
+const insertHook = prepareAll((db, { row, hookOwner, limit, audit }: Params<InsertedHook>) => {
+  const isOfOwner = isHookOf(hookOwner);
+  const isWithinLimit = sql`(
+    select count(*) from ${hooks} where ${isOfOwner}
+  ) < ${limit}`;
+  const lastId = sql`(select max(${hooks.id}) from ${hooks} where ${isOfOwner})`;
+  return [
+    db
+      .insert(hooks)
+      // Above the limit the URL is null, which the column refuses, so the batch fails.
+      .values({ ...row, url: onlyWhile<string>(isWithinLimit, sql`${row.url}`) })
+      .returning(),
+    recordAuditBy(db, audit, { target: lastId }, sql`1`),
+  ] as const;
+});
