@@ -2,6 +2,7 @@ import { and, eq, inArray, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { hasOpenBlockers } from "../../db/open-blockers.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { crossShardDependencies, issues, repositories } from "../../db/schema/index.ts";
 import { Failure } from "../../lib/failure.ts";
 import { findRepositoryShards } from "../shards/find-repository-shards.ts";
@@ -14,7 +15,7 @@ interface FarBlocker {
 }
 
 /** Selects the issues of other databases for which an issue waits. */
-export const selectFarBlockers = ({ db }: Pick<Ctx, "db">, issueId: number) =>
+export const selectFarBlockers = prepare((db, { issueId }: Params<{ issueId: number }>) =>
   db
     .select({
       blockerId: crossShardDependencies.blockerId,
@@ -23,7 +24,8 @@ export const selectFarBlockers = ({ db }: Pick<Ctx, "db">, issueId: number) =>
     .from(crossShardDependencies)
     .where(
       and(eq(crossShardDependencies.issueId, issueId), eq(crossShardDependencies.isChecked, true)),
-    );
+    ),
+);
 
 /**
  * Lists those of some issues of other databases that keep others open. What is deleted, or belongs to a deleted repository, does not.
@@ -92,7 +94,7 @@ export async function whenBlockersAllow<T>(
   } catch (error) {
     const isRefused = error instanceof Failure && error.kind === "precondition";
     if (!isRefused || ctx.openShards().size === 0) throw error;
-    const blockers = await selectFarBlockers(ctx, issueId);
+    const blockers = await selectFarBlockers(ctx.db, { issueId });
     const open = await listOpenBlockers(ctx, blockers);
     const closed = blockers.map(({ blockerId }) => blockerId).filter((id) => !open.has(id));
     if (closed.length === 0) throw error;

@@ -1,7 +1,9 @@
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 
+import { boundRow, type BoundRow } from "../../db/bound-row.ts";
 import type { Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
   issues,
   type MergeKind,
@@ -41,27 +43,22 @@ export function mergeStatements(
   const { mergerId: actorId = origin.actorId } = merge;
   const { issueId, number, kind, commitOid, baseOid, mergeBaseOid, isAutomatic } = merge;
   const { isConfined, isBranchDeleted } = merge;
-  // The account may have been deleted since.
-  const merger: SQL<number> = sql`(select id from users where id = ${actorId})`;
+  const [mark, entry, close, unschedule] = storeMerge(db, {
+    issueId,
+    repoId,
+    actorId,
+    mergedAt: merge.mergedAt ?? now,
+    merge: boundRow(pulls, {
+      mergeCommitOid: commitOid,
+      mergedBaseOid: baseOid,
+      mergeBaseOid,
+      mergeKind: kind,
+    }),
+    now,
+  });
   return [
-    db
-      .update(pulls)
-      .set({
-        mergedAt: merge.mergedAt ?? now,
-        mergerId: merger,
-        mergeCommitOid: commitOid,
-        mergedBaseOid: baseOid,
-        mergeBaseOid,
-        mergeKind: kind,
-      })
-      .where(and(eq(pulls.issueId, issueId), isNull(pulls.mergedAt)))
-      .returning({ issueId: pulls.issueId }),
-    insertSelect(
-      db,
-      timelineEntries,
-      { kind: "merge_pull", repoId, issueId, posterId: merger, createdAt: now, updatedAt: now },
-      sql`where changes() > 0`,
-    ),
+    mark,
+    entry,
     recordIfChangedSince(
       { ...origin, actorId },
       {
@@ -76,6 +73,41 @@ export function mergeStatements(
         ...(isBranchDeleted && { isBranchDeleted }),
         ...(isConfined && { isConfined }),
       },
+    ),
+    close,
+    unschedule,
+  ] as const;
+}
+
+interface StoredMerge {
+  readonly issueId: number;
+  readonly repoId: number;
+  readonly actorId: number;
+  readonly mergedAt: number;
+  readonly merge: BoundRow<
+    Pick<
+      typeof pulls.$inferInsert,
+      "mergeCommitOid" | "mergedBaseOid" | "mergeBaseOid" | "mergeKind"
+    >
+  >;
+  readonly now: number;
+}
+
+const storeMerge = prepareAll((db, p: Params<StoredMerge>) => {
+  const { issueId, repoId, now } = p;
+  // The account may have been deleted since.
+  const merger: SQL<number> = sql`(select id from users where id = ${p.actorId})`;
+  return [
+    db
+      .update(pulls)
+      .set({ mergedAt: p.mergedAt, mergerId: merger, ...p.merge })
+      .where(and(eq(pulls.issueId, issueId), isNull(pulls.mergedAt)))
+      .returning({ issueId: pulls.issueId }),
+    insertSelect(
+      db,
+      timelineEntries,
+      { kind: "merge_pull", repoId, issueId, posterId: merger, createdAt: now, updatedAt: now },
+      sql`where changes() > 0`,
     ),
     db
       .update(issues)
@@ -92,4 +124,4 @@ export function mergeStatements(
       ),
     db.delete(scheduledMerges).where(eq(scheduledMerges.issueId, issueId)),
   ] as const;
-}
+});

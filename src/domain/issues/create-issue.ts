@@ -1,20 +1,21 @@
-import { eq, type SQL, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { asBlocked, isBlockedBy, unlessBlocked } from "../../auth/access/blocks.ts";
 import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { type Params, prepare } from "../../db/prepared.ts";
-import { issues, milestones, repositories, type User } from "../../db/schema/index.ts";
+import { COMPUTED } from "../../db/json-of.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import {
-  eventArgument,
-  type EventArgument,
-  record,
-  recordBy,
-  recordIfChanged,
-} from "../../events/record.ts";
+  issues,
+  milestones,
+  repositories,
+  timelineEntries,
+  type User,
+} from "../../db/schema/index.ts";
+import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -22,8 +23,8 @@ import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { findPossibleAssignees, toAssignees } from "./find-assignees.ts";
 import { type IssueQueryRow, isNumbered, selectIssues, toIssueContext } from "./find-issue.ts";
-import { insertEntries, insertEntry } from "./insert-entry.ts";
-import { newIdIn, newNumberIn } from "./new-issue-id.ts";
+import { entryArgument, type EntryArgument, insertEntryOnNew } from "./insert-entry.ts";
+import { issueSql, newNumberIn } from "./new-issue-id.ts";
 import { toIssueTitle } from "./issue-title.ts";
 import { mayWriteIssues, requireNotArchived } from "./require-issue-access.ts";
 
@@ -94,10 +95,6 @@ export const openingStatements = (
     ...toldStatements(ctx, repo, wanted, assignees),
   ] as const;
 
-/** The condition for the new issue, in later statements of the batch. */
-export const isNewIssue = (repo: RepositoryContext): SQL =>
-  allOf(eq(issues.repoId, repo.row.id), eq(issues.number, newNumber(repo)));
-
 const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
   title,
   body,
@@ -126,12 +123,6 @@ const takeNumber = prepare((db, { repoId }: Params<{ repoId: number }>) =>
 const selectNewIssue = prepare((db, { repoId }: Params<{ repoId: number }>) =>
   selectIssues(db).where(isNumbered(repoId, newNumberIn(repoId))),
 );
-
-/** The number of the new issue, in later statements of the batch. */
-export const newNumber = ({ row }: RepositoryContext) => newNumberIn(row.id);
-
-/** Its id, likewise. */
-export const newIssueId = ({ row }: RepositoryContext) => newIdIn(row.id);
 
 function insertIssue({ db, actor, now }: Ctx, { row }: RepositoryContext, wanted: Opening) {
   const { isPull, isClosed = false, milestoneId = 0, body = "", ref = "" } = wanted;
@@ -198,8 +189,8 @@ const insertOpened = prepare((db, p: Params<OpenedIssue>) => {
   );
 });
 
-const recordOpened = prepare((db, p: Params<{ repoId: number; event: EventArgument }>) =>
-  recordBy(db, p.event, { issueId: newIdIn(p.repoId), number: newNumberIn(p.repoId) }),
+const recordOnNew = prepare((db, p: Params<{ repoId: number; event: EventArgument }>) =>
+  recordBy(db, p.event, issueSql({ repoId: p.repoId }).computed),
 );
 
 /** The statements that tell of a new issue, and those that give it assignees and labels. */
@@ -211,15 +202,10 @@ function toldStatements(
 ): BatchItem<"sqlite">[] {
   const { id: repoId, ownerId } = repo.row;
   const { isPull } = wanted;
-  const issueId = newIssueId(repo);
-  const subject = { repoId, ownerId, issueId, number: newNumber(repo), isPull };
+  const subject = { repoId, ownerId, issueId: COMPUTED, number: COMPUTED, isPull };
   const { labelIds = [], milestoneId = 0, isClosed = false } = wanted;
-  const statements: BatchItem<"sqlite">[] = [
-    recordOpened(ctx.db, {
-      repoId,
-      event: eventArgument(ctx, { type: "issue.opened", ...subject }),
-    }),
-  ];
+  const opened = eventArgument(ctx, { type: "issue.opened", ...subject });
+  const statements: BatchItem<"sqlite">[] = [recordOnNew(ctx.db, { repoId, event: opened })];
   if (assignees.length > 0) {
     const posterId = ctx.actor.user?.id ?? null;
     statements.push(...assigneeStatements(ctx, { repo, row: { isPull, posterId } }, assignees));
@@ -229,26 +215,41 @@ function toldStatements(
     statements.push(...labelStatements(ctx, { repoId, ownerId, isPull }, change));
   }
   if (milestoneId > 0) {
-    const given = sql`(
-      select ${issues.milestoneId} from ${issues} where ${issues.id} = ${issueId}
-    )`;
-    statements.push(
-      insertEntries(
-        ctx,
-        { kind: "milestone", repoId, issueId, milestoneId: issues.milestoneId },
-        sql`from ${issues} where ${issues.id} = ${issueId} and ${issues.milestoneId} is not null`,
-      ),
-      recordIfChanged(ctx, { type: "issue.milestoned", ...subject, milestoneId: given }),
-    );
+    const event = eventArgument(ctx, {
+      type: "issue.milestoned",
+      ...subject,
+      milestoneId: COMPUTED,
+    });
+    statements.push(...tellMilestone(ctx.db, { repoId, entry: entryArgument(ctx), event }));
   }
   if (isClosed) {
+    const closed = eventArgument(ctx, { type: "issue.closed", ...subject, commitOid: "" });
     statements.push(
-      insertEntry(ctx, { kind: "close", repoId, issueId }),
-      record(ctx, { type: "issue.closed", ...subject, commitOid: "" }),
+      insertEntryOnNew(ctx, { kind: "close", repoId }),
+      recordOnNew(ctx.db, { repoId, event: closed }),
     );
   }
   return statements;
 }
+
+const tellMilestone = prepareAll(
+  (db, p: Params<{ repoId: number; entry: EntryArgument; event: EventArgument }>) => {
+    const { repoId } = p;
+    const { issueId, computed } = issueSql({ repoId });
+    const milestoneId = sql`(
+      select ${issues.milestoneId} from ${issues} where ${issues.id} = ${issueId}
+    )`;
+    return [
+      insertSelect(
+        db,
+        timelineEntries,
+        { kind: "milestone", repoId, issueId, ...p.entry, milestoneId: issues.milestoneId },
+        sql`from ${issues} where ${issues.id} = ${issueId} and ${issues.milestoneId} is not null`,
+      ),
+      recordBy(db, p.event, { ...computed, milestoneId }, IF_CHANGED),
+    ] as const;
+  },
+);
 
 /** What a failed batch with `openingStatements` means for the caller. */
 export function asOpeningRefusal(error: unknown): unknown {

@@ -4,6 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { timelineEntries, type TimelineKind } from "../../db/schema/index.ts";
+import { newIdIn } from "./new-issue-id.ts";
 
 /** A new entry of a timeline. Ids of rows that the same batch inserts are known as SQL only. */
 type NewEntry = {
@@ -30,6 +31,17 @@ const insertOne = (ctx: Ctx, entry: NewEntry, isIfChanged: boolean) =>
   isKnown(entry)
     ? insertKnown(ctx.db, { isIfChanged, row: toRow(ctx, entry) })
     : insertEntries(ctx, entry, conditionOf(isIfChanged));
+
+/** An entry by the caller on the issue that the batch has inserted. */
+type EntryOnNew = Omit<KnownEntry, "issueId" | keyof EntryArgument>;
+
+/** Like `insertEntry`, on the issue or pull request that the batch has inserted. */
+export const insertEntryOnNew = (ctx: Ctx, entry: EntryOnNew) =>
+  insertOnNew(ctx.db, { ...entryArgument(ctx), ...entry });
+
+const insertOnNew = prepare((db, row: Params<EntryArgument & EntryOnNew>) =>
+  insertSelect(db, timelineEntries, { ...row, issueId: newIdIn(row.repoId) }, conditionOf(false)),
+);
 
 /** The statement that adds an entry for each row of a select, whose columns the entry may contain: `from … where …`. */
 export const insertEntries = (ctx: Ctx, entry: NewEntry, from: SQL) =>

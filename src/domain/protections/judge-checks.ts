@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Database } from "../../db/db.ts";
 import {
@@ -19,7 +19,7 @@ export interface LatestStatus {
 }
 
 /** Selects the latest status of each context of a commit. */
-export function selectLatestStatuses(db: Database, repoId: number, commitOid: string) {
+export function selectLatestStatuses(db: Database, repoId: number | SQL, commitOid: string | SQL) {
   const isOfCommit = and(
     eq(commitStatuses.repoId, repoId),
     eq(commitStatuses.commitOid, commitOid),

@@ -1,8 +1,9 @@
 import { and, eq, sql } from "drizzle-orm";
 
-import { callerSql } from "../../auth/caller-sql.ts";
+import { callerArgument, type CallerArgument, toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { hasOpenBlockers } from "../../db/open-blockers.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, reviews, type ReviewState } from "../../db/schema/index.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryRules } from "../../shapes/repos/repository-rules.ts";
@@ -31,31 +32,20 @@ export async function loadMergeFacts(
   ctx: Ctx,
   { repo, row, pull }: PullContext,
 ): Promise<MergeFacts> {
-  const owner = { repoId: sql`${repo.row.id}`, ownerId: sql`${repo.row.ownerId}` };
   const isWaiting = repo.row.issueSettings.enableIssueDependencies;
+  const subject = {
+    caller: callerArgument(ctx.actor),
+    repoId: repo.row.id,
+    ownerId: repo.row.ownerId,
+    issueId: row.id,
+    headOid: pull.headOid,
+    isWaiting,
+  };
   const [rules, counted, statuses, blockers, far = []] = await ctx.db.batch([
-    selectRules(ctx.db, owner, callerSql(ctx.actor)),
-    ctx.db
-      .select({
-        state: reviews.state,
-        isStale: reviews.isStale,
-        count: sql<number>`count(*)`.as("review_count"),
-      })
-      .from(reviews)
-      .where(
-        and(
-          eq(reviews.issueId, row.id),
-          eq(reviews.isOfficial, true),
-          eq(reviews.isDismissed, false),
-        ),
-      )
-      .groupBy(reviews.state, reviews.isStale),
-    selectLatestStatuses(ctx.db, repo.row.id, pull.headOid),
-    ctx.db
-      .select({ id: issues.id })
-      .from(issues)
-      .where(and(eq(issues.id, row.id), isWaiting ? hasOpenBlockers(sql`${row.id}`) : sql`false`)),
-    ...(isWaiting && ctx.openShards().size > 0 ? [selectFarBlockers(ctx, row.id)] : []),
+    ...selectFacts(ctx.db, subject),
+    ...(isWaiting && ctx.openShards().size > 0
+      ? [selectFarBlockers(ctx.db, { issueId: row.id })]
+      : []),
   ]);
   return {
     rules: toRules(repo.row, rules),
@@ -64,3 +54,39 @@ export async function loadMergeFacts(
     isBlocked: blockers.length > 0 || (await listOpenBlockers(ctx, far)).size > 0,
   };
 }
+
+interface FactsSubject {
+  readonly caller: CallerArgument;
+  readonly repoId: number;
+  readonly ownerId: number;
+  readonly issueId: number;
+  readonly headOid: string;
+  readonly isWaiting: boolean;
+}
+
+const selectFacts = prepareAll((db, p: Params<FactsSubject>) => {
+  const { issueId } = p;
+  return [
+    selectRules(db, p, toCallerSql(p.caller)),
+    db
+      .select({
+        state: reviews.state,
+        isStale: reviews.isStale,
+        count: sql<number>`count(*)`.as("review_count"),
+      })
+      .from(reviews)
+      .where(
+        and(
+          eq(reviews.issueId, issueId),
+          eq(reviews.isOfficial, true),
+          eq(reviews.isDismissed, false),
+        ),
+      )
+      .groupBy(reviews.state, reviews.isStale),
+    selectLatestStatuses(db, p.repoId, p.headOid),
+    db
+      .select({ id: issues.id })
+      .from(issues)
+      .where(and(eq(issues.id, issueId), p.isWaiting ? hasOpenBlockers(issueId) : sql`false`)),
+  ] as const;
+});

@@ -1,13 +1,15 @@
-import { asc, eq, type SQL, sql } from "drizzle-orm";
+import { asc, eq, sql } from "drizzle-orm";
 
-import { callerSql } from "../../auth/caller-sql.ts";
+import { callerArgument, type CallerArgument, toCallerSql } from "../../auth/caller-sql.ts";
 import { isGrantedToPerson } from "../../auth/access/grants.ts";
 import { isAllowed, modeOf, requireAccess } from "../../auth/access/permission.ts";
 import type { Requirement } from "../../auth/access/requirement.ts";
 import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../context.ts";
+import { boundRow, type BoundRow } from "../../db/bound-row.ts";
 import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import {
   ACCESS,
   branchTips,
@@ -30,13 +32,11 @@ import { findRef, openSideBySide, type RepositorySnapshot } from "../git/open-sn
 import {
   asOpeningRefusal,
   findNewAssignees,
-  isNewIssue,
   type NewIssue,
-  newIssueId,
-  newNumber,
   openingStatements,
 } from "../issues/create-issue.ts";
-import { insertEntry } from "../issues/insert-entry.ts";
+import { insertEntryOnNew } from "../issues/insert-entry.ts";
+import { newIdIn } from "../issues/new-issue-id.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
 import { requestStatements } from "../reviews/request-reviews.ts";
 import { findReviewers, type ReviewerNames, type Reviewers } from "../reviews/find-reviewers.ts";
@@ -46,7 +46,7 @@ import { toBranch } from "./branch-of.ts";
 import { judge, type Judgement } from "./judge.ts";
 import { toPushBody } from "./push-entry.ts";
 import { storeHead } from "./store-head.ts";
-import { asTaken, isTaken } from "./taken-pair.ts";
+import { asTaken, type BranchPair, isTaken } from "./taken-pair.ts";
 
 /** The input for a new pull request. */
 export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
@@ -149,12 +149,20 @@ const mayOffer = (repo: RepositoryContext): boolean =>
 
 /** Whether the caller was granted access to a repository that others may read, too. */
 async function findIsInsider({ db, actor }: Ctx, { row }: RepositoryContext): Promise<boolean> {
-  const [found] = await db
-    .select({ id: repositories.id })
-    .from(repositories)
-    .where(allOf(eq(repositories.id, row.id), isGrantedToPerson(callerSql(actor).actorId)));
+  const [found] = await grantedRepository(db, {
+    caller: callerArgument(actor),
+    repoId: row.id,
+  });
   return found !== undefined;
 }
+
+const grantedRepository = prepare(
+  (db, { caller, repoId }: Params<{ caller: CallerArgument; repoId: number }>) =>
+    db
+      .select({ id: repositories.id })
+      .from(repositories)
+      .where(allOf(eq(repositories.id, repoId), isGrantedToPerson(toCallerSql(caller).actorId))),
+);
 
 /** Finds the repository of a head: the user's one of the same fork network. */
 async function findHeadRepository(
@@ -164,18 +172,33 @@ async function findHeadRepository(
 ): Promise<RepositoryContext> {
   const lowerOwner = owner?.toLowerCase();
   if (lowerOwner === undefined || lowerOwner === repo.owner.lowerName) return repo;
-  const isFork: SQL = allOf(
-    eq(users.lowerName, lowerOwner),
-    eq(repositories.networkName, repo.row.networkName),
-    sql`${repositories.networkName} <> ''`,
-  );
-  const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor))
-    .where(isFork)
-    .orderBy(asc(repositories.id))
-    .limit(1);
+  const [row] = await forkOf(ctx.db, {
+    caller: callerArgument(ctx.actor),
+    lowerOwner,
+    networkName: repo.row.networkName,
+  });
   if (!row) throw notFound("the user has no fork of the repository");
   return toRepositoryContext(ctx.actor, row);
 }
+
+interface NetworkMember {
+  readonly caller: CallerArgument;
+  readonly lowerOwner: string;
+  readonly networkName: string;
+}
+
+const forkOf = prepare((db, { caller, lowerOwner, networkName }: Params<NetworkMember>) =>
+  selectRepositories(db, toCallerSql(caller))
+    .where(
+      allOf(
+        eq(users.lowerName, lowerOwner),
+        eq(repositories.networkName, networkName),
+        sql`${repositories.networkName} <> ''`,
+      ),
+    )
+    .orderBy(asc(repositories.id))
+    .limit(1),
+);
 
 function requireBranch(snapshot: RepositorySnapshot, branch: string): StoredRef {
   const ref = findRef(snapshot, branchRef(branch));
@@ -190,10 +213,9 @@ const pushedStatements = (ctx: Ctx, repo: RepositoryContext, commitOids: readonl
   commitOids.length === 0
     ? []
     : [
-        insertEntry(ctx, {
+        insertEntryOnNew(ctx, {
           kind: "pull_push",
           repoId: repo.row.id,
-          issueId: newIssueId(repo),
           body: toPushBody(false, commitOids),
         }),
       ];
@@ -202,8 +224,7 @@ const pushedStatements = (ctx: Ctx, repo: RepositoryContext, commitOids: readonl
 function askingStatements(ctx: Ctx, repo: RepositoryContext, reviewers: Reviewers) {
   if (reviewers.users.length + reviewers.teams.length === 0) return [];
   const posterId = ctx.actor.user?.id ?? null;
-  const row = { posterId, id: newIssueId(repo), number: newNumber(repo) };
-  return requestStatements(ctx, { repo, row }, reviewers);
+  return requestStatements(ctx, { repo, row: { posterId } }, reviewers);
 }
 
 /** The commits and branches of a new pull request. */
@@ -229,48 +250,23 @@ async function insertPull(
   const { headRepo, headBranch, baseBranch, headOid, baseOid } = ends;
   const { treeOid: _, ...judgement } = ends.judgement;
   const { milestoneId = 0 } = wanted;
-  const isMilestone = sql`(${milestoneId} = 0 or exists (
-    select 1 from ${milestones}
-    where ${milestones.id} = ${milestoneId} and ${milestones.repoId} = ${repo.row.id}
-  ))`;
-  const isPair = isTaken({
-    repoId: repo.row.id,
-    headRepoId: headRepo.row.id,
-    headBranch,
-    baseBranch,
+  const pair = { repoId: repo.row.id, headRepoId: headRepo.row.id, headBranch, baseBranch };
+  const row = boundRow(pulls, {
+    ...pair,
+    headOid,
+    ...judgement,
+    judgedBaseOid: baseOid,
+    judgedHeadOid: headOid,
+    allowMaintainerEdit:
+      headRepo.row.id !== repo.row.id && repo.row.pullSettings.defaultAllowMaintainerEdit,
   });
-  const hasOther = sql`exists (select 1 from ${pulls} where ${isPair})`;
-  const insert = insertSelect(
-    ctx.db,
-    pulls,
-    {
-      issueId: newIssueId(repo),
-      repoId: repo.row.id,
-      headRepoId: headRepo.row.id,
-      headBranch: onlyWhile(sql`not ${hasOther}`, headBranch),
-      baseBranch: onlyWhile(isMilestone, baseBranch),
-      headOid,
-      ...judgement,
-      judgedBaseOid: baseOid,
-      judgedHeadOid: headOid,
-      allowMaintainerEdit:
-        headRepo.row.id !== repo.row.id && repo.row.pullSettings.defaultAllowMaintainerEdit,
-    },
-    sql`where true`,
-  );
-  const tips = ctx.db
-    .insert(branchTips)
-    .values([
-      { repoId: repo.row.id, branch: baseBranch, oid: baseOid },
-      { repoId: headRepo.row.id, branch: headBranch, oid: headOid },
-    ])
-    .onConflictDoNothing();
+  const [insert, tips] = storePull(ctx.db, { pair, milestoneId, row, baseOid, headOid });
   try {
     const results = await ctx.db.batch([
       ...openingStatements(ctx, repo, wanted, assignees, [insert, tips]),
       ...pushedStatements(ctx, repo, ends.commitOids),
       ...askingStatements(ctx, repo, reviewers),
-      ...pullStatements(ctx, repo, isNewIssue(repo)),
+      ...pullStatements(ctx, repo),
     ]);
     const [rows, heads] = results.slice(-2) as unknown as [
       Parameters<typeof toOnePull>[2],
@@ -281,7 +277,7 @@ async function insertPull(
     return pull;
   } catch (error) {
     if (isViolation(error, "NOT NULL", "pulls.head_branch")) {
-      throw await asTaken(ctx, repo, isPair);
+      throw await asTaken(ctx, repo, isTaken(pair));
     }
     if (isViolation(error, "NOT NULL", "pulls.base_branch")) {
       throw notFound("milestone does not exist");
@@ -289,3 +285,42 @@ async function insertPull(
     throw asOpeningRefusal(error);
   }
 }
+
+interface StoredPull {
+  readonly pair: BranchPair;
+  /** 0 for none. */
+  readonly milestoneId: number;
+  readonly row: BoundRow<Omit<typeof pulls.$inferInsert, "issueId">>;
+  readonly baseOid: string;
+  readonly headOid: string;
+}
+
+const storePull = prepareAll((db, p: Params<StoredPull>) => {
+  const { milestoneId, row } = p;
+  const { repoId, headRepoId, headBranch, baseBranch } = p.pair;
+  const isMilestone = sql`(${milestoneId} = 0 or exists (
+    select 1 from ${milestones}
+    where ${milestones.id} = ${milestoneId} and ${milestones.repoId} = ${repoId}
+  ))`;
+  const hasOther = sql`exists (select 1 from ${pulls} where ${isTaken(p.pair)})`;
+  return [
+    insertSelect(
+      db,
+      pulls,
+      {
+        ...row,
+        issueId: newIdIn(repoId),
+        headBranch: onlyWhile<string>(sql`not ${hasOther}`, headBranch),
+        baseBranch: onlyWhile<string>(isMilestone, baseBranch),
+      },
+      sql`where true`,
+    ),
+    db
+      .insert(branchTips)
+      .values([
+        { repoId, branch: baseBranch, oid: p.baseOid },
+        { repoId: headRepoId, branch: headBranch, oid: p.headOid },
+      ])
+      .onConflictDoNothing(),
+  ] as const;
+});

@@ -1,13 +1,13 @@
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
-import { issues, pulls, repositories } from "../../db/schema/index.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
+import { pulls, repositories } from "../../db/schema/index.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
-import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { whenBlockersAllow } from "../blockers/open-blockers.ts";
 import { asEditRefusal, editStatements, type IssueEdit } from "../issues/edit-issue.ts";
 import { findPossibleAssignees } from "../issues/find-assignees.ts";
@@ -42,7 +42,6 @@ export async function editPull(
   const { repo } = pull;
   const poster = { id: pull.row.posterId };
   const possible = await findPossibleAssignees(ctx, repo, poster, wanted.assignees ?? []);
-  const isThis = eq(issues.id, pull.row.id);
   return whenBlockersAllow(ctx, pull.row.id, async (closedElsewhere) => {
     const facts = { possible, closedElsewhere };
     const [first, ...edits] = editStatements(ctx, pull, wanted, facts);
@@ -57,8 +56,8 @@ export async function editPull(
         ...(wanted.allowMaintainerEdit === undefined
           ? []
           : maintainerStatements(ctx, pull, wanted.allowMaintainerEdit)),
-        selectCounters(ctx, repo),
-        ...pullStatements(ctx, repo, isThis),
+        selectCounters(ctx.db, { repoId: repo.row.id }),
+        ...pullStatements(ctx, repo, pull.row.number),
       ]);
       const [[counters], rows, heads] = results.slice(-3) as unknown as LastResults;
       const row = { ...repo.row, ...counters };
@@ -75,14 +74,15 @@ export async function editPull(
 }
 
 /** The number of pull requests of a repository changes with their state. */
-const selectCounters = ({ db }: Ctx, { row }: RepositoryContext) =>
+const selectCounters = prepare((db, { repoId }: Params<{ repoId: number }>) =>
   db
     .select({
       openPullCount: repositories.openPullCount,
       closedPullCount: repositories.closedPullCount,
     })
     .from(repositories)
-    .where(eq(repositories.id, row.id));
+    .where(eq(repositories.id, repoId)),
+);
 
 /** The results of the last statements of the batch. */
 type LastResults = [
@@ -100,7 +100,9 @@ function maintainerStatements(
   const isPoster = row.posterId !== null && row.posterId === actor.user?.id;
   const mayPush = headRepo !== undefined && isAllowed(headRepo, { unit: "code", mode: "write" });
   if (!isPoster || !mayPush) throw forbidden("SetAllowEdits: user not allowed to do this action");
-  return [
-    db.update(pulls).set({ allowMaintainerEdit: isAllowedThen }).where(eq(pulls.issueId, row.id)),
-  ];
+  return [allowMaintainers(db, { issueId: row.id, isAllowed: isAllowedThen })];
 }
+
+const allowMaintainers = prepare((db, p: Params<{ issueId: number; isAllowed: boolean }>) =>
+  db.update(pulls).set({ allowMaintainerEdit: p.isAllowed }).where(eq(pulls.issueId, p.issueId)),
+);

@@ -27,6 +27,7 @@ import { notFound } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, issueColumns, toIssueContext } from "../issues/find-issue.ts";
+import { newNumberIn } from "../issues/new-issue-id.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 
 /** The value of a branch of a pull request; null if the branch does not exist. */
@@ -132,9 +133,24 @@ export function toPullContext(
   }
 }
 
-/** The statements that load one pull request by a condition on `issues` and `pulls`, for `toOnePull`. */
-export const pullStatements = ({ db, actor }: Ctx, repo: RepositoryContext, isWanted: SQL) =>
-  selectOnePull(db, callerSql(actor), repo.row.id, isWanted);
+/**
+ * The statements that load one pull request, for `toOnePull`.
+ *
+ * @param number Undefined for the one that the batch has inserted.
+ */
+export const pullStatements = ({ db, actor }: Ctx, repo: RepositoryContext, number?: number) =>
+  onePull(db, {
+    caller: callerArgument(actor),
+    repoId: repo.row.id,
+    ...(number !== undefined && { number }),
+  });
+
+const onePull = prepareAll(
+  (db, p: Params<{ caller: CallerArgument; repoId: number; number?: number }>) => {
+    const { repoId, number = newNumberIn(repoId) } = p;
+    return selectOnePull(db, toCallerSql(p.caller), repoId, isNumbered(repoId, number));
+  },
+);
 
 /** The same by its number and the names of its repository, for a batch that is sent before the repository is known. */
 export function selectPullByName(

@@ -2,6 +2,7 @@ import { eq, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
+import type { Params } from "../../db/prepared.ts";
 import { pulls } from "../../db/schema/index.ts";
 import { conflict, type Failure } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -16,7 +17,12 @@ export interface BranchPair {
 }
 
 /** The condition for the open pull request of two branches, of which there is one at most when it is opened. */
-export const isTaken = ({ repoId, headRepoId, headBranch, baseBranch }: BranchPair): SQL =>
+export const isTaken = ({
+  repoId,
+  headRepoId,
+  headBranch,
+  baseBranch,
+}: BranchPair | Params<BranchPair>): SQL =>
   allOf(
     eq(pulls.repoId, repoId),
     eq(pulls.headRepoId, headRepoId),

@@ -38,6 +38,6 @@ export async function deleteReview(
     ...(row.state === "pending"
       ? []
       : [recordIfChanged(ctx, { type: "review.deleted", ...subject, reviewId: id })]),
-    ...(isOfficial ? [restoreOfficial(ctx, pull.row.id, sql`(${reviewerId})`)] : []),
+    ...(isOfficial ? [restoreOfficial(ctx.db, pull.row.id, sql`(${reviewerId})`)] : []),
   ]);
 }

@@ -1,16 +1,20 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
 
 import { isBlockedBy } from "../../auth/access/blocks.ts";
-import { reaches } from "../../auth/access/people.ts";
+import { type Reach, reachesBy, reachOf } from "../../auth/access/people.ts";
+import type { Requirement } from "../../auth/access/requirement.ts";
 import type { Ctx } from "../../context.ts";
-import { anyOf } from "../../db/db.ts";
+import { anyOf, type Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { COMPUTED } from "../../db/json-of.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, reviews, timelineEntries, type Issue } from "../../db/schema/index.ts";
-import { recordEach } from "../../events/record.ts";
+import { eventArgument, type EventArgument, recordBy } from "../../events/record.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { ReviewContext } from "../../shapes/pulls/pull-review.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { insertEntries } from "../issues/insert-entry.ts";
+import { entryArgument, type EntryArgument } from "../issues/insert-entry.ts";
+import { type IssueArgument, issueSql } from "../issues/new-issue-id.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
 import { requireUnitOn } from "../comments/participation.ts";
 import {
@@ -23,13 +27,10 @@ import {
 } from "./find-reviewers.ts";
 import { isRequest, restoreOfficial } from "./review-states.ts";
 
-/** The pull request that reviews are asked for. Id and number are SQL where the same batch inserts it. */
+/** The pull request that reviews are asked for; without id and number, the one that the batch inserts. */
 export interface ReviewablePull {
   readonly repo: RepositoryContext;
-  readonly row: Pick<Issue, "posterId"> & {
-    readonly id: number | SQL;
-    readonly number: number | SQL;
-  };
+  readonly row: Pick<Issue, "posterId"> & Partial<Pick<Issue, "id" | "number">>;
 }
 
 /**
@@ -44,106 +45,134 @@ export function requestStatements(
   { repo, row }: ReviewablePull,
   { users: people, teams, official }: Reviewers,
 ) {
-  const { db, now } = ctx;
-  const wanted = JSON.stringify([
-    ...people.map(({ id }) => ({ userId: id, isOfficial: official.userIds.includes(id) })),
-    ...teams.map(({ id }) => ({ teamId: id, isOfficial: official.teamIds.includes(id) })),
-  ]);
-  const userId = sql`wanted.value ->> 'userId'`;
-  const teamId = sql`wanted.value ->> 'teamId'`;
-  const isOfficial = sql`wanted.value ->> 'isOfficial'`;
-  const isAsked = sql`exists (
-    select 1 from ${reviews} asked
-    where asked.issue_id = ${row.id} and asked.state = 'request_review'
-      and (asked.reviewer_id = ${userId} or asked.team_id = ${teamId})
-  )`;
-  const isOpen = sql`exists (
-    select 1 from ${issues} where ${issues.id} = ${row.id} and not ${issues.isClosed}
-  )`;
-  const isReading = reaches(userId, repo.row, { unit: "pulls", mode: "read" });
-  const added = sql`
-    from json_each(${wanted}) wanted
-    where ${isOpen} and not ${isAsked} and not (${isForbidden(ctx, userId, repo, row)})
-      and (${teamId} is not null or ${isReading})`;
-  const subject = { repoId: repo.row.id, issueId: row.id };
-  const event = {
-    type: "pull.review_requested" as const,
-    ownerId: repo.row.ownerId,
-    number: row.number,
-    ...subject,
+  const { id: repoId, ownerId } = repo.row;
+  const { id = COMPUTED, number = COMPUTED, posterId } = row;
+  const type = "pull.review_requested" as const;
+  const event = { type, ownerId, number, repoId, issueId: id };
+  const args: RequestArguments = {
+    repoId,
+    ownerId,
+    ...(row.id !== undefined && { issueId: row.id }),
+    posterId,
+    actorId: ctx.actor.user?.id ?? null,
+    wanted: JSON.stringify([
+      ...people.map((user) => ({
+        userId: user.id,
+        isOfficial: official.userIds.includes(user.id),
+      })),
+      ...teams.map((team) => ({ teamId: team.id, isOfficial: official.teamIds.includes(team.id) })),
+    ]),
+    entry: entryArgument(ctx),
+    ofUser: eventArgument(ctx, { ...event, userId: COMPUTED, teamId: null }),
+    ofTeam: eventArgument(ctx, { ...event, userId: null, teamId: COMPUTED }),
   };
-  const isNew = and(
-    eq(reviews.issueId, sql`${row.id}`),
-    isRequest,
-    sql`not exists (
-      select 1 from ${timelineEntries} where ${timelineEntries.reviewId} = ${reviews.id}
-    )`,
-  );
-  const newOnes = (condition: SQL): SQL =>
-    sql`from ${reviews} where ${isNew} and ${condition} order by ${reviews.id}`;
-  return [
-    // Once the review is asked for, only the one that answers counts.
-    db
-      .update(reviews)
-      .set({ isOfficial: false })
-      .where(
-        and(
-          eq(reviews.issueId, sql`${row.id}`),
-          eq(reviews.isOfficial, true),
-          sql`${reviews.state} <> 'request_review'`,
-          sql`${reviews.reviewerId} in (select ${userId} ${added} and ${isOfficial})`,
-        ),
-      ),
-    insertSelect(
-      db,
-      reviews,
-      {
-        repoId: repo.row.id,
-        issueId: sql`${row.id}`,
-        state: "request_review",
-        reviewerId: userId,
-        teamId,
-        isOfficial,
-        createdAt: now,
-        updatedAt: now,
-      },
-      sql`${added} order by wanted.key`,
-    ).returning(),
-    recordEach(
-      ctx,
-      { ...event, userId: sql`${reviews.reviewerId}`, teamId: null },
-      newOnes(sql`${reviews.reviewerId} is not null`),
-    ),
-    recordEach(
-      ctx,
-      { ...event, userId: null, teamId: sql`${reviews.teamId}` },
-      newOnes(sql`${reviews.teamId} is not null`),
-    ),
-    insertEntries(
-      ctx,
-      {
-        kind: "review_request" as const,
-        ...subject,
-        reviewId: sql`${reviews.id}`,
-        assigneeId: sql`${reviews.reviewerId}`,
-        teamId: sql`${reviews.teamId}`,
-      },
-      newOnes(sql`1`),
-    ),
-  ] as const;
+  return storeRequested(ctx.db, args, { reach: reachOf(repo.row, TO_READ_PULLS) });
 }
 
-/** Whoever the owner or the poster blocks is not asked, and nobody is by those whom they block. */
-const isForbidden = (
-  { actor }: Ctx,
-  userId: SQL,
-  { row: { ownerId } }: RepositoryContext,
-  { posterId }: ReviewablePull["row"],
-): SQL =>
-  anyOf(
-    isBlockedBy(userId, sql`${ownerId}`, sql`${posterId}`),
-    isBlockedBy(sql`${actor.user?.id ?? null}`, userId),
-  );
+const TO_READ_PULLS: Requirement = { unit: "pulls", mode: "read" };
+
+interface RequestArguments extends IssueArgument {
+  readonly ownerId: number;
+  readonly posterId: number | null;
+  readonly actorId: number | null;
+  /** JSON. */
+  readonly wanted: string;
+  readonly entry: EntryArgument;
+  readonly ofUser: EventArgument;
+  readonly ofTeam: EventArgument;
+}
+
+const storeRequested = prepareAll(
+  (db, p: Params<RequestArguments>, { reach }: { reach: Reach | undefined }) => {
+    const { repoId, ownerId, wanted, entry } = p;
+    const { issueId, computed } = issueSql(p);
+    const userId = sql`wanted.value ->> 'userId'`;
+    const teamId = sql`wanted.value ->> 'teamId'`;
+    const isOfficial = sql`wanted.value ->> 'isOfficial'`;
+    const isAsked = sql`exists (
+      select 1 from ${reviews} asked
+      where asked.issue_id = ${issueId} and asked.state = 'request_review'
+        and (asked.reviewer_id = ${userId} or asked.team_id = ${teamId})
+    )`;
+    const isOpen = sql`exists (
+      select 1 from ${issues} where ${issues.id} = ${issueId} and not ${issues.isClosed}
+    )`;
+    const isReading = reach ? reachesBy(userId, { id: repoId, ownerId }, reach) : sql`0`;
+    // Whoever the owner or the poster blocks is not asked, and nobody is by those whom they block.
+    const isForbidden = anyOf(
+      isBlockedBy(userId, ownerId, p.posterId),
+      isBlockedBy(p.actorId, userId),
+    );
+    const added = sql`
+      from json_each(${wanted}) wanted
+      where ${isOpen} and not ${isAsked} and not (${isForbidden})
+        and (${teamId} is not null or ${isReading})`;
+    const isNew = and(
+      eq(reviews.issueId, issueId),
+      isRequest,
+      sql`not exists (
+        select 1 from ${timelineEntries} where ${timelineEntries.reviewId} = ${reviews.id}
+      )`,
+    );
+    const newOnes = (condition: SQL): SQL =>
+      sql`from ${reviews} where ${isNew} and ${condition} order by ${reviews.id}`;
+    return [
+      // Once the review is asked for, only the one that answers counts.
+      db
+        .update(reviews)
+        .set({ isOfficial: false })
+        .where(
+          and(
+            eq(reviews.issueId, issueId),
+            eq(reviews.isOfficial, true),
+            sql`${reviews.state} <> 'request_review'`,
+            sql`${reviews.reviewerId} in (select ${userId} ${added} and ${isOfficial})`,
+          ),
+        ),
+      insertSelect(
+        db,
+        reviews,
+        {
+          repoId,
+          issueId,
+          state: "request_review",
+          reviewerId: userId,
+          teamId,
+          isOfficial,
+          createdAt: entry.createdAt,
+          updatedAt: entry.updatedAt,
+        },
+        sql`${added} order by wanted.key`,
+      ).returning(),
+      recordBy(
+        db,
+        p.ofUser,
+        { ...computed, userId: sql`${reviews.reviewerId}` },
+        newOnes(sql`${reviews.reviewerId} is not null`),
+      ),
+      recordBy(
+        db,
+        p.ofTeam,
+        { ...computed, teamId: sql`${reviews.teamId}` },
+        newOnes(sql`${reviews.teamId} is not null`),
+      ),
+      insertSelect(
+        db,
+        timelineEntries,
+        {
+          kind: "review_request",
+          repoId,
+          issueId,
+          ...entry,
+          reviewId: sql`${reviews.id}`,
+          assigneeId: sql`${reviews.reviewerId}`,
+          teamId: sql`${reviews.teamId}`,
+        },
+        newOnes(sql`1`),
+      ),
+    ] as const;
+  },
+);
 
 /**
  * Asks users and teams to review a pull request. Nobody is asked twice, and nobody is asked to review a closed one.
@@ -198,58 +227,80 @@ export async function removeRequests(
   if (people.length + teams.length === 0) return;
   const { repo, row } = pull;
   const { userIds, teamIds } = toIds(people, teams);
+  const { id: repoId, ownerId } = repo.row;
+  const type = "pull.review_request_removed" as const;
+  const event = { type, ownerId, repoId, issueId: row.id, number: row.number };
+  const statements = removeRequested(ctx.db, {
+    repoId,
+    issueId: row.id,
+    userIds,
+    teamIds,
+    entry: entryArgument(ctx),
+    ofUser: eventArgument(ctx, { ...event, userId: COMPUTED, teamId: null }),
+    ofTeam: eventArgument(ctx, { ...event, userId: null, teamId: COMPUTED }),
+  });
+  await ctx.db.batch(statements);
+}
+
+interface RemovedRequests {
+  readonly repoId: number;
+  readonly issueId: number;
+  readonly userIds: readonly number[];
+  readonly teamIds: readonly number[];
+  readonly entry: EntryArgument;
+  readonly ofUser: EventArgument;
+  readonly ofTeam: EventArgument;
+}
+
+const removeRequested = prepareAll((db, p: Params<RemovedRequests>) => {
+  const { repoId, issueId } = p;
   const isRemoved = and(
-    eq(reviews.issueId, row.id),
+    eq(reviews.issueId, issueId),
     isRequest,
-    sql`(
-      ${reviews.reviewerId} in (select value from json_each(${JSON.stringify(userIds)}))
-      or ${reviews.teamId} in (select value from json_each(${JSON.stringify(teamIds)}))
-    )`,
+    sql`(${reviews.reviewerId} in ${p.userIds} or ${reviews.teamId} in ${p.teamIds})`,
   );
   const removed = (condition: SQL): SQL =>
     sql`from ${reviews} where ${isRemoved} and ${condition} order by ${reviews.id}`;
-  const subject = { repoId: repo.row.id, issueId: row.id };
-  const event = {
-    type: "pull.review_request_removed" as const,
-    ownerId: repo.row.ownerId,
-    ...subject,
-    number: row.number,
-  };
-  await ctx.db.batch([
-    insertEntries(
-      ctx,
+  return [
+    insertSelect(
+      db,
+      timelineEntries,
       {
-        kind: "review_request" as const,
-        ...subject,
+        kind: "review_request",
+        repoId,
+        issueId,
+        ...p.entry,
         isAssigneeRemoved: true,
         assigneeId: sql`${reviews.reviewerId}`,
         teamId: sql`${reviews.teamId}`,
       },
       removed(sql`1`),
     ),
-    recordEach(
-      ctx,
-      { ...event, userId: sql`${reviews.reviewerId}`, teamId: null },
+    recordBy(
+      db,
+      p.ofUser,
+      { userId: sql`${reviews.reviewerId}` },
       removed(sql`${reviews.reviewerId} is not null`),
     ),
-    recordEach(
-      ctx,
-      { ...event, userId: null, teamId: sql`${reviews.teamId}` },
+    recordBy(
+      db,
+      p.ofTeam,
+      { teamId: sql`${reviews.teamId}` },
       removed(sql`${reviews.teamId} is not null`),
     ),
     restoreOfficial(
-      ctx,
-      row.id,
+      db,
+      issueId,
       sql`(select asked.reviewer_id from ${reviews} asked where asked.id in (
         select ${reviews.id} from ${reviews} where ${isRemoved} and ${reviews.isOfficial}
       ))`,
     ),
-    ...dropRequests(ctx, isRemoved),
-  ]);
-}
+    ...dropRequests(db, isRemoved),
+  ] as const;
+});
 
 /** The statements that delete requests for reviews. The timeline goes on telling that there were any. */
-export const dropRequests = ({ db }: Ctx, isDropped: SQL | undefined) =>
+export const dropRequests = (db: Database, isDropped: SQL | undefined) =>
   [
     db
       .update(timelineEntries)

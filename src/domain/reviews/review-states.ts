@@ -1,6 +1,6 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
 
-import type { Ctx } from "../../context.ts";
+import type { Database } from "../../db/db.ts";
 import { type Review, reviews } from "../../db/schema/index.ts";
 
 // The states of reviews, as in Gitea. Each user has at most one request and one pending review of a pull request, and any
@@ -34,7 +34,7 @@ export const isReviewVisible = (callerId: number | null | SQL): SQL =>
  *
  * @param userIds Selects the users.
  */
-export const restoreOfficial = ({ db }: Ctx, issueId: number, userIds: SQL) =>
+export const restoreOfficial = (db: Database, issueId: number | SQL, userIds: SQL) =>
   db
     .update(reviews)
     .set({ isOfficial: true })

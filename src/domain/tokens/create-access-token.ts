@@ -4,12 +4,12 @@ import { type Actor, refuseBound } from "../../auth/actor.ts";
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import { isWithin, parseScopes, type Scopes } from "../../auth/scope.ts";
 import { hashSecret, makeSecret } from "../../auth/secret.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { boundRow, type BoundRow } from "../../db/bound-row.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { COMPUTED, withFields } from "../../db/json-of.ts";
-import { type Params, prepareAll } from "../../db/prepared.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { isViolation } from "../../db/db.ts";
 import {
   accessTokenRepositories,
@@ -162,20 +162,10 @@ function refuseWidening(actor: Actor, requested: Scopes, wanted: NewAccessToken)
 /** Finds repositories by name, each visible to the caller; a bound token sees only its own repositories. */
 async function findAll(ctx: Ctx, fullNames: readonly string[]) {
   const lowerNames = [...new Set(fullNames.map((name) => name.toLowerCase()))];
-  const fullName = sql<string>`${users.name} || '/' || ${repositories.name}`;
-  const found = await ctx.db
-    .select({ id: repositories.id, fullName: fullName.as("full_name") })
-    .from(repositories)
-    .innerJoin(users, sql`${users.id} = ${repositories.ownerId}`)
-    .where(
-      sql`
-        (${repositories.ownerLowerName}, ${repositories.lowerName}) in (
-          select substr(value, 1, instr(value, '/') - 1), substr(value, instr(value, '/') + 1)
-          from json_each(${JSON.stringify(lowerNames)})
-        )
-        and ${isRepositoryVisible(principalOf(ctx.actor))}`,
-    )
-    .orderBy(repositories.id);
+  const found = await visibleRepositories(ctx.db, {
+    lowerNames,
+    principal: principalOf(ctx.actor),
+  });
   if (found.length !== lowerNames.length) {
     const known = new Set(found.map((each) => each.fullName.toLowerCase()));
     const missing = lowerNames.find((name) => !known.has(name));
@@ -186,3 +176,25 @@ async function findAll(ctx: Ctx, fullNames: readonly string[]) {
   }
   return found;
 }
+
+interface NamedRepositories {
+  readonly lowerNames: readonly string[];
+  readonly principal: Principal;
+}
+
+const visibleRepositories = prepare((db, { lowerNames, principal }: Params<NamedRepositories>) => {
+  const fullName = sql<string>`${users.name} || '/' || ${repositories.name}`;
+  return db
+    .select({ id: repositories.id, fullName: fullName.as("full_name") })
+    .from(repositories)
+    .innerJoin(users, sql`${users.id} = ${repositories.ownerId}`)
+    .where(
+      sql`
+        (${repositories.ownerLowerName}, ${repositories.lowerName}) in (
+          select substr(value, 1, instr(value, '/') - 1), substr(value, instr(value, '/') + 1)
+          from ${lowerNames}
+        )
+        and ${isRepositoryVisible(principal)}`,
+    )
+    .orderBy(repositories.id);
+});

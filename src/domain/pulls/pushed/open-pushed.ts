@@ -15,8 +15,9 @@ import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { findRef } from "../../git/open-snapshot.ts";
 import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
 import { updateRefs } from "../../git/update-refs.ts";
-import { asOpeningRefusal, newIssueId, openingStatements } from "../../issues/create-issue.ts";
-import { insertEntry } from "../../issues/insert-entry.ts";
+import { asOpeningRefusal, openingStatements } from "../../issues/create-issue.ts";
+import { insertEntryOnNew } from "../../issues/insert-entry.ts";
+import { newIdIn } from "../../issues/new-issue-id.ts";
 import { headRefOf, latestBase } from "../open-pull.ts";
 import { toPushBody } from "../push-entry.ts";
 import type { PullOptions } from "./parse-target.ts";
@@ -124,7 +125,7 @@ async function tryInsert(
     ctx.db,
     pulls,
     {
-      issueId: newIssueId(repo),
+      issueId: newIdIn(repoId),
       repoId,
       flow: "agit",
       headRepoId: repoId,
@@ -139,12 +140,11 @@ async function tryInsert(
     .insert(branchTips)
     .values({ repoId, branch: base, oid: baseOid })
     .onConflictDoNothing();
-  const issueId = newIssueId(repo);
   const body = toPushBody(false, added.toReversed());
   try {
     await ctx.db.batch([
       ...openingStatements(ctx, repo, { ...text, isPull: true }, [], [insert, tip]),
-      insertEntry(ctx, { kind: "pull_push", repoId, issueId, body }),
+      insertEntryOnNew(ctx, { kind: "pull_push", repoId, body }),
     ]);
     return true;
   } catch (error) {

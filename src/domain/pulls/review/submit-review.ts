@@ -3,8 +3,11 @@ import { and, eq, sql, type SQL } from "drizzle-orm";
 import { teamIdsOf } from "../../../auth/access/teams.ts";
 import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
-import { isViolation, onlyWhile } from "../../../db/db.ts";
+import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
+import { allOf, isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
+import { COMPUTED } from "../../../db/json-of.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
   codeComments,
   issues,
@@ -13,7 +16,7 @@ import {
   type ReviewState,
   timelineEntries,
 } from "../../../db/schema/index.ts";
-import { recordEach } from "../../../events/record.ts";
+import { eventArgument, type EventArgument, recordBy } from "../../../events/record.ts";
 import type { Oid } from "../../../git/oid.ts";
 import { forbidden, invalid } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
@@ -22,11 +25,12 @@ import {
   isKeptOut,
   isParticipationAllowed,
   participationArgument,
+  type ParticipationArgument,
   requireParticipation,
 } from "../../comments/participation.ts";
 import { branchRef } from "../../branches/find-branch.ts";
 import { findRef } from "../../git/open-snapshot.ts";
-import { insertEntries } from "../../issues/insert-entry.ts";
+import { entryArgument, type EntryArgument } from "../../issues/insert-entry.ts";
 import { requireNotArchived } from "../../issues/require-issue-access.ts";
 import { isOfficialCaller } from "../../protections/official.ts";
 import { type NewCodeComment, placeComments, type PlacedComment } from "./place-comments.ts";
@@ -179,85 +183,60 @@ async function store(
   review: StoredReview,
   id?: number,
 ): Promise<ReviewContext | undefined> {
-  const { db, now, actor } = ctx;
+  const { db, actor } = ctx;
   const { repo, row } = pull;
-  const participation = participationArgument(ctx, pull);
   const { state, body, isOfficial, comments, commitOid } = review;
-  // SECURITY: a head that moved since is another one, whatever the caller saw.
-  const isStale = sql<boolean>`(
-    select iif(
-      ${pulls.headOid} = ${pull.pull.headOid}, ${review.isStale}, ${pulls.headOid} <> ${commitOid}
-    )
-    from ${pulls}
-    where ${pulls.issueId} = ${row.id}
-  )`;
-  const isDismissed = review.isDismissedStale ? isStale : false;
-  const isSubmitted = state !== "pending";
-  const reviewerId = actor.user?.id ?? null;
-  const subject = { repoId: repo.row.id, issueId: row.id };
-  const isThis = and(
-    eq(reviews.issueId, row.id),
-    eq(reviews.reviewerId, sql`${reviewerId}`),
-    eq(reviews.state, "pending"),
-    id === undefined ? undefined : eq(reviews.id, id),
-  ) as SQL;
-  const isStillOpen = isVote(state) ? eq(issues.isClosed, false) : undefined;
-  const isAllowedNow = sql`exists (
-    select 1 from ${issues} where ${and(isParticipationAllowed(participation), isStillOpen)}
-  )`;
-  const times = { createdAt: now, updatedAt: now };
-  const begin = insertSelect(
-    db,
-    reviews,
-    { ...subject, ...times, state: "pending", reviewerId, commitOid },
-    sql`
-      where ${id === undefined} and not exists (
-        select 1 from ${reviews} where ${isThis}
-      )`,
-  );
-  const ofMine = and(
-    eq(reviews.issueId, row.id),
-    eq(reviews.reviewerId, sql`${reviewerId}`),
-    sql`${reviews.state} in ('approved', 'request_changes')`,
-    sql`exists (
-      select 1 from ${reviews} mine
-      where mine.issue_id = ${row.id} and mine.reviewer_id = ${reviewerId}
-        and mine.state = 'pending' ${id === undefined ? sql`` : sql`and mine.id = ${id}`}
-    )`,
-  );
+  const { id: repoId, ownerId } = repo.row;
+  const one: OneReview = {
+    repoId,
+    issueId: row.id,
+    reviewerId: actor.user?.id ?? null,
+    ...(id !== undefined && { id }),
+  };
+  const participation = participationArgument(ctx, pull);
+  const [begin, removeEntry, insertEntry] = beginReview(db, {
+    one,
+    participation,
+    isVote: isVote(state),
+    body,
+    commitOid,
+    entry: entryArgument(ctx),
+  });
+  const submission =
+    state === "pending"
+      ? []
+      : submitOne(db, {
+          one,
+          ownerId,
+          isVote: isVote(state),
+          now: ctx.now,
+          event: eventArgument(ctx, {
+            type: "review.submitted",
+            repoId,
+            ownerId,
+            issueId: row.id,
+            number: row.number,
+            reviewId: COMPUTED,
+            state,
+          }),
+        });
+  const end = endReview(db, {
+    one,
+    headOid: pull.pull.headOid,
+    isStale: review.isStale ? 1 : 0,
+    isDismissedStale: review.isDismissedStale,
+    row: boundRow(reviews, { state, body, isOfficial, commitOid }),
+    now: ctx.now,
+  });
   try {
     const results = await db.batch([
       begin,
-      // It stands in the timeline where it is submitted.
-      db.delete(timelineEntries).where(
-        and(
-          eq(timelineEntries.kind, "review"),
-          sql`${timelineEntries.reviewId} = (
-              select ${reviews.id} from ${reviews} where ${isThis}
-            )`,
-        ),
-      ),
-      insertEntries(
-        ctx,
-        {
-          kind: "review",
-          ...subject,
-          repoId: onlyWhile(isAllowedNow, subject.repoId),
-          body: unlessBlocked(isKeptOut(participation), body),
-          reviewId: sql`${reviews.id}`,
-        },
-        sql`from ${reviews} where ${isThis}`,
-      ).returning({ id: timelineEntries.id }),
-      ...commentStatements(ctx, pull, comments, isThis),
-      ...(isSubmitted ? submissionStatements(ctx, pull, state, isThis) : []),
-      ...(isVote(state)
-        ? [db.update(reviews).set({ isOfficial: false, isDismissed: true }).where(ofMine)]
-        : []),
-      db
-        .update(reviews)
-        .set({ state, body, isOfficial, commitOid, isStale, isDismissed, ...times })
-        .where(isThis)
-        .returning(),
+      removeEntry,
+      insertEntry,
+      ...commentStatements(ctx, comments, one),
+      ...submission,
+      ...(isVote(state) ? [dismissFormer(db, { one })] : []),
+      end,
     ]);
     const [entry] = results[2];
     const [stored] = results.at(-1) as (typeof reviews.$inferSelect)[];
@@ -279,97 +258,231 @@ async function store(
   }
 }
 
+/** The pending review that is stored, as an argument of a query. */
+interface OneReview {
+  readonly repoId: number;
+  readonly issueId: number;
+  readonly reviewerId: number | null;
+  /** Without it, the caller's. */
+  readonly id?: number;
+}
+
+const isOne = ({ issueId, reviewerId, id }: Params<OneReview>): SQL =>
+  allOf(
+    eq(reviews.issueId, issueId),
+    eq(reviews.reviewerId, reviewerId),
+    eq(reviews.state, "pending"),
+    id && eq(reviews.id, id),
+  );
+
+interface BegunReview {
+  readonly one: OneReview;
+  readonly participation: ParticipationArgument;
+  readonly isVote: boolean;
+  readonly body: string;
+  readonly commitOid: string;
+  readonly entry: EntryArgument;
+}
+
+const beginReview = prepareAll((db, p: Params<BegunReview>) => {
+  const { one, participation, entry } = p;
+  const { repoId, issueId, reviewerId } = one;
+  const isThis = isOne(one);
+  const isStillOpen = p.isVote ? eq(issues.isClosed, false) : undefined;
+  const isAllowedNow = sql`exists (
+    select 1 from ${issues} where ${and(isParticipationAllowed(participation), isStillOpen)}
+  )`;
+  const { createdAt, updatedAt } = entry;
+  return [
+    insertSelect(
+      db,
+      reviews,
+      {
+        repoId,
+        issueId,
+        createdAt,
+        updatedAt,
+        state: "pending",
+        reviewerId,
+        commitOid: p.commitOid,
+      },
+      sql`
+        where ${one.id === undefined} and not exists (
+          select 1 from ${reviews} where ${isThis}
+        )`,
+    ),
+    // It stands in the timeline where it is submitted.
+    db.delete(timelineEntries).where(
+      and(
+        eq(timelineEntries.kind, "review"),
+        sql`${timelineEntries.reviewId} = (
+          select ${reviews.id} from ${reviews} where ${isThis}
+        )`,
+      ),
+    ),
+    insertSelect(
+      db,
+      timelineEntries,
+      {
+        kind: "review",
+        issueId,
+        ...entry,
+        repoId: onlyWhile(isAllowedNow, repoId),
+        body: unlessBlocked(isKeptOut(participation), p.body),
+        reviewId: sql`${reviews.id}`,
+      },
+      sql`from ${reviews} where ${isThis}`,
+    ).returning({ id: timelineEntries.id }),
+  ] as const;
+});
+
+const dismissFormer = prepare((db, { one }: Params<{ one: OneReview }>) => {
+  const { issueId, reviewerId, id } = one;
+  const ofMine = and(
+    eq(reviews.issueId, issueId),
+    eq(reviews.reviewerId, reviewerId),
+    sql`${reviews.state} in ('approved', 'request_changes')`,
+    sql`exists (
+      select 1 from ${reviews} mine
+      where mine.issue_id = ${issueId} and mine.reviewer_id = ${reviewerId}
+        and mine.state = 'pending' ${id === undefined ? sql`` : sql`and mine.id = ${id}`}
+    )`,
+  );
+  return db.update(reviews).set({ isOfficial: false, isDismissed: true }).where(ofMine);
+});
+
+interface EndedReview {
+  readonly one: OneReview;
+  /** The head that the caller saw. */
+  readonly headOid: string;
+  /** Whether it offers another change than the commit. */
+  readonly isStale: 0 | 1;
+  readonly isDismissedStale: boolean;
+  readonly row: BoundRow<
+    Required<Pick<typeof reviews.$inferInsert, "state" | "body" | "isOfficial" | "commitOid">>
+  >;
+  readonly now: number;
+}
+
+const endReview = prepare((db, p: Params<EndedReview>) => {
+  const { one, row, now } = p;
+  // SECURITY: a head that moved since is another one, whatever the caller saw.
+  const isStale = sql<boolean>`(
+    select iif(
+      ${pulls.headOid} = ${p.headOid}, ${p.isStale}, ${pulls.headOid} <> ${row.commitOid}
+    )
+    from ${pulls}
+    where ${pulls.issueId} = ${one.issueId}
+  )`;
+  const isDismissed = p.isDismissedStale ? isStale : false;
+  return db
+    .update(reviews)
+    .set({ ...row, isStale, isDismissed, createdAt: now, updatedAt: now })
+    .where(isOne(one))
+    .returning();
+});
+
+interface SubmittedReview {
+  readonly one: OneReview;
+  readonly ownerId: number;
+  readonly isVote: boolean;
+  readonly event: EventArgument;
+  readonly now: number;
+}
+
 /** What submitting a review changes beside it: its requests are answered, and others hear of it. */
-function submissionStatements(
-  ctx: Ctx,
-  { repo, row }: PullContext,
-  state: Exclude<GivenState, "pending">,
-  isThis: SQL,
-) {
-  const reviewerId = sql`${ctx.actor.user?.id ?? null}`;
-  const ofTeam = isVote(state)
-    ? sql`or ${reviews.teamId} in ${teamIdsOf(sql`${repo.row.ownerId}`, reviewerId)}`
-    : sql``;
+const submitOne = prepareAll((db, p: Params<SubmittedReview>) => {
+  const { one, ownerId } = p;
+  const { issueId, reviewerId } = one;
+  const ofTeam = p.isVote ? sql`or ${reviews.teamId} in ${teamIdsOf(ownerId, reviewerId)}` : sql``;
   const isAnswered = and(
-    eq(reviews.issueId, row.id),
+    eq(reviews.issueId, issueId),
     eq(reviews.state, "request_review"),
     sql`(${reviews.reviewerId} = ${reviewerId} ${ofTeam})`,
   );
-  const subject = { repoId: repo.row.id, ownerId: repo.row.ownerId, issueId: row.id };
   return [
-    recordEach(
-      ctx,
-      {
-        type: "review.submitted",
-        ...subject,
-        number: row.number,
-        reviewId: sql`${reviews.id}`,
-        state,
-      },
-      sql`from ${reviews} where ${isThis}`,
+    recordBy(
+      db,
+      p.event,
+      { reviewId: sql`${reviews.id}` },
+      sql`from ${reviews} where ${isOne(one)}`,
     ),
-    ctx.db.update(issues).set({ updatedAt: ctx.now }).where(eq(issues.id, row.id)),
-    ...dropRequests(ctx, isAnswered),
+    db.update(issues).set({ updatedAt: p.now }).where(eq(issues.id, issueId)),
+    ...dropRequests(db, isAnswered),
   ] as const;
-}
+});
 
 /** Characters of JSON in one statement: D1 takes 2 MB in a value. */
 const JSON_CHARS_MAX = 300_000;
 
 /** The statements that add comments on code to a review, in order. */
-function commentStatements(
-  ctx: Ctx,
-  { repo, row }: PullContext,
-  comments: readonly PlacedComment[],
-  isThis: SQL,
-) {
-  const field = (name: keyof PlacedComment): SQL => sql`item.value ->> ${name}`;
-  return inParts(comments).flatMap((part) => {
-    const from = sql`
-      from json_each(${JSON.stringify(part)}) item
-      join ${reviews} on ${isThis}
-      order by item.key`;
-    // One statement inserts its rows in order, and gives them consecutive ids.
-    const firstId = sql`(
-      select max(${timelineEntries.id}) - ${part.length - 1}
-      from ${timelineEntries}
-      where ${timelineEntries.issueId} = ${row.id}
-    )`;
-    return [
-      insertEntries(
-        ctx,
-        {
-          kind: "code" as const,
-          repoId: repo.row.id,
-          issueId: row.id,
-          body: field("body"),
-          reviewId: sql`${reviews.id}`,
-        },
-        from,
-      ),
-      insertSelect(
-        ctx.db,
-        codeComments,
-        {
-          entryId: sql`${firstId} + item.key`,
-          reviewId: sql`${reviews.id}`,
-          issueId: row.id,
-          rootId: field("rootId"),
-          path: field("path"),
-          line: field("line"),
-          startLine: field("startLine"),
-          isOldSide: field("isOldSide"),
-          isOutdated: field("isOutdated"),
-          commitOid: field("commitOid"),
-          originalCommitOid: field("originalCommitOid"),
-          originalLine: field("originalLine"),
-          diffHunk: field("diffHunk"),
-        },
-        from,
-      ),
-    ];
-  });
+const commentStatements = (ctx: Ctx, comments: readonly PlacedComment[], one: OneReview) =>
+  inParts(comments).flatMap((part) =>
+    insertComments(ctx.db, {
+      one,
+      part: JSON.stringify(part),
+      lastAt: part.length - 1,
+      entry: entryArgument(ctx),
+    }),
+  );
+
+interface CommentsPart {
+  readonly one: OneReview;
+  /** JSON. */
+  readonly part: string;
+  readonly lastAt: number;
+  readonly entry: EntryArgument;
 }
+
+const insertComments = prepareAll((db, { one, part, lastAt, entry }: Params<CommentsPart>) => {
+  const { repoId, issueId } = one;
+  const field = (name: keyof PlacedComment): SQL => sql`item.value ->> ${name}`;
+  const from = sql`
+    from json_each(${part}) item
+    join ${reviews} on ${isOne(one)}
+    order by item.key`;
+  // One statement inserts its rows in order, and gives them consecutive ids.
+  const firstId = sql`(
+    select max(${timelineEntries.id}) - ${lastAt}
+    from ${timelineEntries}
+    where ${timelineEntries.issueId} = ${issueId}
+  )`;
+  return [
+    insertSelect(
+      db,
+      timelineEntries,
+      {
+        kind: "code",
+        repoId,
+        issueId,
+        ...entry,
+        body: field("body"),
+        reviewId: sql`${reviews.id}`,
+      },
+      from,
+    ),
+    insertSelect(
+      db,
+      codeComments,
+      {
+        entryId: sql`${firstId} + item.key`,
+        reviewId: sql`${reviews.id}`,
+        issueId,
+        rootId: field("rootId"),
+        path: field("path"),
+        line: field("line"),
+        startLine: field("startLine"),
+        isOldSide: field("isOldSide"),
+        isOutdated: field("isOutdated"),
+        commitOid: field("commitOid"),
+        originalCommitOid: field("originalCommitOid"),
+        originalLine: field("originalLine"),
+        diffHunk: field("diffHunk"),
+      },
+      from,
+    ),
+  ] as const;
+});
 
 function inParts(comments: readonly PlacedComment[]): PlacedComment[][] {
   const parts: PlacedComment[][] = [];
