@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { between, eq, type SQL, sql } from "drizzle-orm";
 
 import { type Database, isViolation, onlyWhile } from "../../db/db.ts";
 import { copiedTables, type CopiedTable } from "../../db/copies/copied-tables.ts";
@@ -42,9 +42,64 @@ export async function copyChanges(
   if (!state) throw new Error("the database is not set up as a shard");
   const { shardId, changeId: before } = state;
   const changes = await selectChanges(directory, { shardId, after: before, atOnce });
+  if (changes.length === 0) return true;
+  try {
+    const isStored = await storeChanges(directory, shard, {
+      shardId,
+      changes,
+      isCurrent: eq(shardCopies.changeId, before),
+    });
+    return isStored && changes.length < atOnce;
+  } catch (error) {
+    if (atOnce === CHANGES_AFTER_FAILURE || changes.length < atOnce) throw error;
+    return copyChanges(directory, shard, CHANGES_AFTER_FAILURE);
+  }
+}
+
+/** What the first database knows of a shard that lacks something. */
+export interface KnownChanges {
+  readonly shardId: number;
+  /** An entry that the shard has, with all before it. */
+  readonly copied: number;
+  /** The last entry for this shard up to that one; 0 if the log has none. */
+  readonly lastCopied: number;
+  /** All entries after it, oldest first. */
+  readonly changes: readonly Change[];
+}
+
+/**
+ * The same for entries that are read already. The shard is not asked how far it is: it refuses the rows if another run has copied
+ * anything since, or if it lacks earlier entries.
+ *
+ * Cost: one round trip of each database.
+ *
+ * @returns Whether the shard has them; otherwise `copyChanges` finds out what it lacks.
+ */
+export const copyKnownChanges = (
+  directory: Database,
+  shard: Database,
+  { shardId, copied, lastCopied, changes }: KnownChanges,
+): Promise<boolean> =>
+  storeChanges(directory, shard, {
+    shardId,
+    changes,
+    isCurrent: between(shardCopies.changeId, lastCopied, copied),
+  });
+
+/**
+ * Copies the rows of entries to a shard, up to the last of them.
+ *
+ * @param given.isCurrent Whether the shard has all entries before these, and none of these. What makes it true is read before the
+ * rows, so that no run stores rows that are older than those of another one.
+ * @returns Whether they are stored: no if another run has copied these, or some of them.
+ */
+async function storeChanges(
+  directory: Database,
+  shard: Database,
+  { shardId, changes, isCurrent }: { shardId: number; changes: readonly Change[]; isCurrent: SQL },
+): Promise<boolean> {
   const changeId = changes.at(-1)?.id;
   if (changeId === undefined) return true;
-
   const keys: KeysByTable = new Map(
     [...Map.groupBy(changes, ({ tableName }) => tableName)].map(([table, entries]) => [
       table,
@@ -67,24 +122,21 @@ export async function copyChanges(
   ];
   try {
     await shard.batch([
-      shard
-        .update(shardCopies)
-        .set({ changeId: onlyWhile(eq(shardCopies.changeId, before), changeId), isCopying: true }),
+      shard.update(shardCopies).set({ changeId: onlyWhile(isCurrent, changeId), isCopying: true }),
       // Rows may refer to one another in any order.
       shard.textStatement(sql`pragma defer_foreign_keys = on`),
       ...statements.map((statement) => shard.textStatement(statement)),
       shard.update(shardCopies).set({ isCopying: false }),
     ]);
+    return true;
   } catch (error) {
-    // Another run has copied these, or some of them.
     if (isViolation(error, "NOT NULL", "shard_copies.change_id")) return false;
-    if (atOnce === CHANGES_AFTER_FAILURE || changes.length < atOnce) throw error;
-    return copyChanges(directory, shard, CHANGES_AFTER_FAILURE);
+    throw error;
   }
-  return changes.length < atOnce;
 }
 
-interface Change {
+/** An entry of the log. */
+export interface Change {
   readonly id: number;
   readonly tableName: string;
   /** The text of the key, as in the log. */

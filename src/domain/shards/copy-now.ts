@@ -1,14 +1,16 @@
-import { and, eq, lt, max, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, lt, lte, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import type { Database } from "../../db/db.ts";
-import { copiedChanges, shards } from "../../db/schema/index.ts";
+import { shards } from "../../db/schema/index.ts";
 import { log, logBug } from "../../lib/log.ts";
-import { copyChanges } from "./copy-changes.ts";
+import { copyChanges, copyKnownChanges, type KnownChanges } from "./copy-changes.ts";
 
 /** Shards that one request waits for, pages of the log for each, and the time. The rest is left to the schedule. */
 const SHARDS_MAX = 20;
 const STEPS_MAX = 3;
+/** Entries that are read with the question which shards lack something. A request seldom makes more. */
+const KNOWN_MAX = 100;
 const WAIT_MS = 2000;
 /** For how long no request waits for a shard that did not answer one. */
 const AVOIDED_MS = 60_000;
@@ -19,30 +21,14 @@ type Waiting = Pick<Ctx, "openShards" | "defer" | "now">;
  * Brings the shards up to date that concern what a request wrote in the first database, before it answers: its caller's next request
  * then sees in each of them what this one did. Never throws: the schedule copies what is left.
  *
- * Cost: one round trip, and for changes of copied rows two of each shard and three more of the first database.
+ * Cost: one round trip, and for changes of copied rows one of each shard and one more of the first database; two more of both if
+ * another request copies at the same time.
  *
  * @param directory The first database, by the session of the request.
  */
-export async function copyAfterWrites(directory: Database, waiting: Waiting): Promise<void> {
-  try {
-    const behind = await directory.all<{ id: number; end: number }>(sql`
-      select id, "end"
-      from (
-        select ${shards.id} as id,
-          (select max(id) from copied_changes where shard_id = 0) as all_end,
-          (select max(id) from copied_changes where shard_id = ${shards.id}) as own_end,
-          ${shards.copiedChangeId} as copied,
-          (select max(id) from copied_changes) as "end"
-        from ${shards}
-        where ${shards.seededAt} is not null and ${shards.avoidedUntil} <= ${waiting.now}
-      )
-      where coalesce(all_end, 0) > copied or coalesce(own_end, 0) > copied
-      order by coalesce(own_end, 0) > copied desc, id
-      limit ${SHARDS_MAX}`);
-    await Promise.all(behind.map(({ id, end }) => copyOne(directory, waiting, { id, end })));
-  } catch (error) {
-    logBug("copies", error);
-  }
+export function copyAfterWrites(directory: Database, waiting: Waiting): Promise<void> {
+  const isWaitedFor = and(isNotNull(shards.seededAt), lte(shards.avoidedUntil, waiting.now));
+  return copyToBehind(directory, waiting, { isWanted: isWaitedFor, limit: SHARDS_MAX });
 }
 
 /**
@@ -57,24 +43,79 @@ export async function copyNow(
   shardIds: readonly number[],
 ): Promise<void> {
   if (shardIds.length === 0) return;
+  const isWanted = inArray(shards.id, [...shardIds]);
+  await copyToBehind(directory, waiting, { isWanted, limit: shardIds.length });
+}
+
+/** Shards, and how many of them at most. */
+interface Wanted {
+  readonly isWanted: SQL | undefined;
+  readonly limit: number;
+}
+
+/** Brings those of some shards up to date that lack entries of the log. */
+async function copyToBehind(directory: Database, waiting: Waiting, wanted: Wanted): Promise<void> {
   try {
-    const [last] = await directory.select({ end: max(copiedChanges.id) }).from(copiedChanges);
-    const end = last?.end ?? 0;
-    await Promise.all(shardIds.map((id) => copyOne(directory, waiting, { id, end })));
+    const behind = await selectBehind(directory, wanted);
+    await Promise.all(behind.map((each) => copyOne(directory, waiting, each)));
   } catch (error) {
     logBug("copies", error);
   }
 }
 
-/** @param to The shard, and the last entry of the log. */
+/** A shard that lacks entries of the log. */
+interface Behind extends Omit<KnownChanges, "changes"> {
+  /** The last entry of the log. */
+  readonly end: number;
+  /** The next entries, as a JSON list of their columns. */
+  readonly changes: string;
+}
+
+function selectBehind(directory: Database, { isWanted, limit }: Wanted): Promise<Behind[]> {
+  // Two ranges of one index each.
+  const entries = (columns: SQL, where: SQL, first = sql``) =>
+    sql.join(
+      [sql`0`, sql`${shards.id}`].map(
+        (of) => sql`
+          select * from (
+            select ${columns} from copied_changes
+            where shard_id = ${of} and id ${where} ${shards.copiedChangeId}
+            ${first}
+          )`,
+      ),
+      sql` union all `,
+    );
+  const next = entries(sql`id, table_name, "key"`, sql`>`, sql`order by id limit ${KNOWN_MAX + 1}`);
+  return directory.all<Behind>(sql`
+    select "shardId", "copied", "lastCopied", "changes", "end"
+    from (
+      select ${shards.id} as "shardId",
+        (select max(id) from copied_changes where shard_id = 0) as all_end,
+        (select max(id) from copied_changes where shard_id = ${shards.id}) as own_end,
+        ${shards.copiedChangeId} as "copied",
+        (select coalesce(max(id), 0) from (${entries(sql`max(id) as id`, sql`<=`)})) as "lastCopied",
+        (select json_group_array(json_array(id, table_name, "key")) from (
+          ${next} order by id limit ${KNOWN_MAX + 1}
+        )) as "changes",
+        (select max(id) from copied_changes) as "end"
+      from ${shards}
+      where ${isWanted}
+    )
+    where coalesce(all_end, 0) > "copied" or coalesce(own_end, 0) > "copied"
+    order by coalesce(own_end, 0) > "copied" desc, "shardId"
+    limit ${limit}`);
+}
+
+/** @param behind The shard, and what it lacks. */
 async function copyOne(
   directory: Database,
   { openShards, defer, now }: Waiting,
-  { id, end }: { id: number; end: number },
+  behind: Behind,
 ): Promise<void> {
+  const { shardId: id, end } = behind;
   const shard = openShards().get(id);
   if (!shard) return;
-  const copied = copyAll(directory, shard).catch((error: unknown) => {
+  const copied = copyAll(directory, shard, behind).catch((error: unknown) => {
     logBug(`shard ${id}`, error);
     return false;
   });
@@ -96,7 +137,12 @@ async function copyOne(
 }
 
 /** @returns Whether nothing is left. */
-async function copyAll(directory: Database, shard: Database): Promise<boolean> {
+async function copyAll(directory: Database, shard: Database, behind: Behind): Promise<boolean> {
+  const rows = JSON.parse(behind.changes) as [number, string, string][];
+  if (rows.length <= KNOWN_MAX) {
+    const changes = rows.map(([id, tableName, key]) => ({ id, tableName, key }));
+    if (await copyKnownChanges(directory, shard, { ...behind, changes })) return true;
+  }
   for (let step = 0; step < STEPS_MAX; step++) {
     if (await copyChanges(directory, shard)) return true;
   }

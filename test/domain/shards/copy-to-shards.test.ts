@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { copiedTables } from "../../../src/db/copies/copied-tables.ts";
 import type { Database } from "../../../src/db/db.ts";
+import { copyNow } from "../../../src/domain/shards/copy-now.ts";
 import { KEPT_TRIGGERS, madeTriggers } from "../../../src/domain/shards/set-up-shard.ts";
 import { changesOf, drawFrom } from "./directory-changes.ts";
 import {
@@ -13,9 +14,11 @@ import {
   databases,
   directory,
   expectCopies,
+  NOW,
   SHARDS,
 } from "./three-shards.ts";
 import { failing } from "../../support/intercepted-database.ts";
+import { systemCtx } from "../../support/system.ts";
 
 beforeEach(clearDatabases);
 
@@ -81,6 +84,12 @@ describe("copies in three shards", () => {
     await copyAll();
     await change(150, 9);
     await Promise.all([copy(), copy(), copy()]);
+    const ctx = systemCtx({ DB: env.DIRECTORY_DB, ...SHARDS }, NOW);
+    for (const round of [1, 2, 3]) {
+      await change(10, round, { isEach: false });
+      // As requests and jobs at once.
+      await Promise.all([copy(), ...[1, 2, 3].map((id) => copyNow(directory, ctx, [id]))]);
+    }
     await copyAll();
     await expectCopies();
   });
