@@ -11,6 +11,7 @@ import { networkPrefix } from "../../src/storage/keys.ts";
 import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { type Answer, visit as visitAsIs } from "./call.ts";
 import { git } from "./git.ts";
+import { settleShards } from "./shards/settle-shards.ts";
 import { systemCtxOf } from "./system.ts";
 import type { TestRepo, TestUser } from "./make.ts";
 
@@ -132,6 +133,7 @@ export async function storeRefs(
   refs: readonly { ref: string; oid: string; peeledOid?: string | null }[],
   pack: Uint8Array,
 ): Promise<void> {
+  await settleShards({ method: "POST" });
   const stored = git.repository(repo);
   const { uploadId, snapshot } = await stored.beginUpload(Date.now());
   const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);

@@ -24,7 +24,8 @@ describe("a feed with many activities", () => {
   it("skips a bounded number of activities, at a bounded cost", async () => {
     const user = await make.user();
     const hidden = await make.repo(user, { isPrivate: true });
-    const open = await make.repo(user);
+    // The bound is that of one database.
+    const open = await make.repo(user, { shard: hidden.shard });
     await tell(open, user, "repository.created", {}, 1_000_000);
     await insertManyEvents(hidden, user, 2998, 2_000_000);
     await tell(open, user, "repository.created", {}, 20_000_000);
@@ -162,7 +163,7 @@ describe("GET /users/{username}/heatmap", () => {
   it("counts a bounded number of the newest events", async () => {
     const user = await make.user();
     const own = await make.repo(user);
-    const hidden = await make.repo(user, { isPrivate: true });
+    const hidden = await make.repo(user, { isPrivate: true, shard: own.shard });
     const now = Date.now();
     const at = Math.floor(now / 900_000) * 900_000 - 900_000;
     for (const part of [3, 0, 2, 1]) {

@@ -83,7 +83,7 @@ export class RoutedDatabase implements D1 {
     for (const number of numbers) {
       const d1 = this.#open(number);
       await this.#giveCopy(given, number);
-      const text = number === 0 || target !== undefined ? given.text : withoutCopies(given.text);
+      const text = target === undefined ? await this.#readOnce(given, numbers, number) : given.text;
       const statement = d1.prepare(text).bind(...given.values);
       if (number !== 0 && isUnlocked) {
         const lock = (is: number) => d1.prepare(`update shard_copies set is_copying = ${is}`);
@@ -92,6 +92,33 @@ export class RoutedDatabase implements D1 {
       if (target !== undefined) this.#databases.onWrite(number);
     }
     return merged(results, given);
+  }
+
+  /**
+   * The text of a read for one of several databases, so that each row is found once. Of a relayed event, whoever asks for those of a
+   * repository finds the row of its shard, in its place among the shard's own, and others that of the first database.
+   */
+  async #readOnce(
+    { text, values }: Given,
+    numbers: readonly number[],
+    number: number,
+  ): Promise<string> {
+    const [, shard, ...others] = [0, ...numbers.filter((each) => each !== 0)];
+    const isOfOne = others.length === 0;
+    if (number !== 0) return withoutCopies(text, { hasRelayed: isOfOne });
+    const ids = repositoriesOf({ text, values });
+    if (shard === undefined || !isOfOne || !EVENTS.test(text) || ids.length === 0) return text;
+    const { results } = await this.#open(shard)
+      .prepare(
+        `select original_id as id from events
+        where repo_id in (${ids.join()}) and original_id is not null`,
+      )
+      .all<{ id: number }>();
+    const relayed = results.map(({ id }) => id).join();
+    return text.replaceAll(
+      EVENTS,
+      `from (select * from events where id not in (${relayed})) as "events"`,
+    );
   }
 
   #open(number: number): D1Database {
@@ -263,12 +290,20 @@ function ownersOf({ text, values }: Given): number[] {
   return found.filter((value) => typeof value === "number");
 }
 
-/** A statement that reads what is a shard's own alone, without copies of rows of the first database. */
-const withoutCopies = (text: string): string =>
+const EVENTS = /\bfrom\s+"?events"?(?!\w)/gi;
+
+/**
+ * A statement that reads what is a shard's own alone, without copies of rows of the first database.
+ *
+ * @param hasRelayed Whether it reads events of the first database that came to the shard.
+ */
+const withoutCopies = (text: string, { hasRelayed }: { hasRelayed: boolean }): string =>
   text
     .replaceAll(
-      /\bfrom\s+"?events"?(?!\w)/gi,
-      `from (select * from events where id >= ${IDS_PER_RANGE}) as "events"`,
+      EVENTS,
+      `from (
+        select * from events where id >= ${IDS_PER_RANGE}${hasRelayed ? "" : " and original_id is null"}
+      ) as "events"`,
     )
     .replaceAll(
       new RegExp(`\\bfrom\\s+"?(${PARTLY_COPIED.join("|")})"?(?!\\w)`, "gi"),

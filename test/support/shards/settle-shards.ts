@@ -1,5 +1,5 @@
 /** Lets a request find what the service does in shards, and brings back from them, after earlier ones. */
-export async function settleShards({ method }: Request): Promise<void> {
+export async function settleShards({ method }: Pick<Request, "method">): Promise<void> {
   const shards = globalThis.testShards;
   if (!shards) return;
   await shards.settle();
