@@ -2,6 +2,7 @@ import { eq, inArray, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { events, relayedEvents } from "../../db/schema/index.ts";
+import { logBug } from "../../lib/log.ts";
 import { EVENTS_AT_ONCE, ROUNDS_MAX, selectWaiting, toEachWaiting } from "./waiting-events.ts";
 
 /**
@@ -24,10 +25,24 @@ export async function relayEvents(ctx: Ctx): Promise<void> {
   );
 }
 
-async function relayTo(ctx: Ctx, shard: number): Promise<void> {
+/**
+ * Takes the next events to one shard, before a request goes on there: those of what it did in the first database then come before those of
+ * what follows. Never throws: a job takes what is left.
+ *
+ * Cost: two round trips of the first database and one of the shard.
+ */
+export async function relayNow(ctx: Ctx, shard: number): Promise<void> {
+  try {
+    await relayTo(ctx, shard, 1);
+  } catch (error) {
+    logBug(`shard ${shard}`, error);
+  }
+}
+
+async function relayTo(ctx: Ctx, shard: number, roundsMax = ROUNDS_MAX): Promise<void> {
   const { directory, eventQueues } = ctx;
   const db = ctx.openShard(shard);
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  for (let round = 0; round < roundsMax; round++) {
     const rows = await selectWaiting(directory, shard);
     const [first, ...rest] = rows.map(({ id: originalId, ...row }) =>
       db

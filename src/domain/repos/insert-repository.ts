@@ -19,6 +19,7 @@ import { conflict, moving } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { recordAudit } from "../audit/record-audit.ts";
+import { relayNow } from "../events/relay-events.ts";
 import { chooseShard } from "../shards/choose-shard.ts";
 import { copyNow } from "../shards/copy-now.ts";
 import { inDatabase } from "../shards/in-database.ts";
@@ -183,7 +184,8 @@ async function insertOwn(ctx: Ctx, repo: Repository, toOwn: ToOwn): Promise<void
   const { directory } = ctx;
   const own = inDatabase(ctx, repo.shard);
   try {
-    await copyNow(directory, ctx, [repo.shard]);
+    // A feed shows the creation before the first push, and so do the repository's events.
+    await Promise.all([copyNow(directory, ctx, [repo.shard]), relayNow(ctx, repo.shard)]);
     const [first, ...rest] = toOwn(own, sql<number>`${repo.id}`);
     if (first) await own.db.batch([first, ...rest]);
   } catch (error) {
