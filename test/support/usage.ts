@@ -59,3 +59,11 @@ export async function logged(send: () => Promise<Answer>) {
  * @param rounds Those without shards: with shards one more, since the first database says which shard it is.
  */
 export const roundsInShard = (rounds: number): number => rounds + (isSharded ? 1 : 0);
+
+/**
+ * The round trips of a request that writes rows of the first database of which shards have copies.
+ *
+ * @param rounds Those without shards: with shards four more. Three bring the copies (which shards lack what, the rows, the batches of
+ * shards), and a note that the shards have them is sent with the response.
+ */
+export const roundsWithCopies = (rounds: number): number => rounds + (isSharded ? 4 : 0);

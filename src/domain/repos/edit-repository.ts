@@ -119,7 +119,7 @@ export async function editRepository(
   try {
     // Before the update, so that the returned row has its changes, and the counters already reduced.
     const before = [...deleteTogglesHidden(first, row, edit), ...(isApart ? [] : more)] as const;
-    const change = (): Promise<unknown[]> =>
+    const change = (...last: BatchItem<"sqlite">[]): Promise<unknown[]> =>
       ctx.directory.batch([
         ...before,
         update,
@@ -137,13 +137,20 @@ export async function editRepository(
           details: { changed },
         }),
         ...visibilityAndNameEvents(first, row, edit),
+        ...last,
       ]);
-    const results = edit.isPrivate
-      ? await hideCopiesBefore(ctx.directory, ctx, { repoId: row.id, change })
-      : await change();
+    const hasOwnChanges = defaultBranch !== undefined || more.length > 0;
+    const [results, unchanged] = await Promise.all([
+      edit.isPrivate ? hideCopiesBefore(ctx.directory, ctx, { repoId: row.id, change }) : change(),
+      isApart && !hasOwnChanges ? ownedColumns(ctx.db, { repoId: row.id }) : undefined,
+    ]);
     const [edited] = results[before.length] as Repository[];
     if (!edited) throw notFound();
-    const whole = isApart ? await editOwned(ctx, edited, defaultBranch, more) : edited;
+    const [owned] =
+      isApart && hasOwnChanges
+        ? await editOwned(ctx, row.id, defaultBranch, more)
+        : (unchanged ?? []);
+    const whole = owned ? withOwned(edited, owned) : edited;
     await setHead(ctx, row, requested.defaultBranch);
     return { ...related, row: whole };
   } catch (error) {
@@ -160,14 +167,14 @@ export async function editRepository(
  * what was not done.
  *
  * @param more Statements of the shard, as those about its mirror.
+ * @returns The columns afterwards.
  */
 async function editOwned(
   { db }: Ctx,
-  row: Repository,
+  repoId: number,
   defaultBranch: string | undefined,
   more: readonly BatchItem<"sqlite">[],
-): Promise<Repository> {
-  const { id: repoId } = row;
+): Promise<OwnedColumns[]> {
   const isThis = eq(repositories.id, repoId);
   const results: unknown[] = await db.batch([
     ...more,
@@ -176,8 +183,7 @@ async function editOwned(
       : [db.update(repositories).set({ defaultBranch }).where(isThis)]),
     ownedColumns(db, { repoId }),
   ] as never);
-  const [owned] = results.at(-1) as OwnedColumns[];
-  return owned ? withOwned(row, owned) : row;
+  return results.at(-1) as OwnedColumns[];
 }
 
 /** Refuses a default branch that does not exist, unless the repository has no branch yet. */

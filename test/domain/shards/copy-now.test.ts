@@ -1,9 +1,11 @@
 import { env } from "cloudflare:workers";
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { hashSecret } from "../../../src/auth/secret.ts";
 import type { Database } from "../../../src/db/db.ts";
+import { repositories } from "../../../src/db/schema/index.ts";
 import { copyChanges } from "../../../src/domain/shards/copy-changes.ts";
 import { copyNow } from "../../../src/domain/shards/copy-now.ts";
 import { hideCopiesBefore } from "../../../src/domain/shards/hide-copies.ts";
@@ -146,15 +148,19 @@ describe("a repository that becomes private", () => {
   // As while somebody links a package of that shard to it.
   it("is private in a copy that a shard gets meanwhile", async () => {
     const ctx = systemCtx({ DB: env.DIRECTORY_DB, ...SHARDS }, NOW);
-    const change = async () => {
+    const change = async (...last: BatchItem<"sqlite">[]): Promise<unknown[]> => {
       await directory.run(sql`insert into shard_repositories values (2, 3)`);
       await copyAll();
       expect(await isPrivate(second)).toEqual(shown);
-      await directory.run(
-        sql`update repositories set is_private = 1, visibility = 'private' where id = 3`,
-      );
+      const isThis = eq(repositories.id, 3);
+      const hide = { isPrivate: true, visibility: "private" } as const;
+      return directory.batch([
+        directory.update(repositories).set(hide).where(isThis).returning({ id: repositories.id }),
+        ...last,
+      ]);
     };
-    await hideCopiesBefore(directory, ctx, { repoId: 3, change });
+    const results = await hideCopiesBefore(directory, ctx, { repoId: 3, change });
+    expect(results).toEqual([[{ id: 3 }]]);
     expect(await isPrivate(second)).toEqual(hidden);
   });
 
