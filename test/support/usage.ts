@@ -67,3 +67,18 @@ export const roundsInShard = (rounds: number): number => rounds + (isSharded ? 1
  * shards), and a note that the shards have them is sent with the response.
  */
 export const roundsWithCopies = (rounds: number): number => rounds + (isSharded ? 4 : 0);
+
+/**
+ * The round trips of a request that writes other rows of the first database.
+ *
+ * @param rounds Those without shards: with shards one more asks whether any of them lacks something.
+ */
+export const roundsOfWrite = (rounds: number): number => rounds + (isSharded ? 1 : 0);
+
+/**
+ * The round trips of a request that creates a repository.
+ *
+ * @param rounds Those without shards: with shards six more. The shard is chosen, or told who writes there, the copy of the row takes three,
+ * own data follows it, and one more asks whether any shard lacks something.
+ */
+export const roundsOfCreation = (rounds: number): number => rounds + (isSharded ? 6 : 0);
