@@ -24,6 +24,9 @@ const moves = () => db.select().from(repositoryMoves).orderBy(desc(repositoryMov
 const auditOf = (actorId: number) =>
   db.select().from(auditEvents).where(eq(auditEvents.actorId, actorId));
 
+/** In the first database, whether or not there are shards. */
+const OF_FIRST = { shard: 0 };
+
 await applyD1Migrations(env.TEST_SHARD_2, env.TEST_MIGRATIONS);
 
 /** A shard with a database, and the service that has it. */
@@ -35,7 +38,7 @@ async function openShard(values: Parameters<typeof makeShard>[0] = {}) {
 describe("POST /admin/repos/{owner}/{repo}/move", () => {
   it("starts a move, and records who did", async () => {
     const admin = await make.admin();
-    const repo = await make.repo(await make.user());
+    const repo = await make.repo(await make.user(), OF_FIRST);
     const { id, service } = await openShard();
     const path = `/admin/repos/${repo.owner}/${repo.name}/move`;
 
@@ -74,7 +77,7 @@ describe("POST /admin/repos/{owner}/{repo}/move", () => {
   it("refuses what can't move, and writes nothing", async () => {
     const admin = await make.admin();
     const owner = await make.user();
-    const [repo, other] = [await make.repo(owner), await make.repo(owner)];
+    const [repo, other] = [await make.repo(owner, OF_FIRST), await make.repo(owner, OF_FIRST)];
     const { id, service } = await openShard();
     const before = (await moves()).length;
     const path = `/admin/repos/${repo.owner}/${repo.name}/move`;
@@ -260,7 +263,7 @@ describe("a repository that is frozen", () => {
 
   it("is read as before, and answers writes 503 with a time to try again", async () => {
     const owner = await make.user();
-    const [repo, other] = [await make.repo(owner), await make.repo(owner)];
+    const [repo, other] = [await make.repo(owner, OF_FIRST), await make.repo(owner, OF_FIRST)];
     const [issue, otherIssue] = [await makeIssue(repo), await makeIssue(other)];
     for (const text of moveTriggers().values()) await db.run(sql.raw(text));
     await db.run(sql`insert into move_sides values (1, 1, 1, 1, 0)`);
