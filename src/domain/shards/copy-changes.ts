@@ -64,7 +64,7 @@ export interface KnownChanges {
   /** The last entry for this shard up to that one; 0 if the log has none. */
   readonly lastCopied: number;
   /** All entries after it, oldest first. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly LoggedChange[];
 }
 
 /**
@@ -96,7 +96,11 @@ export const copyKnownChanges = (
 async function storeChanges(
   directory: Database,
   shard: Database,
-  { shardId, changes, isCurrent }: { shardId: number; changes: readonly Change[]; isCurrent: SQL },
+  {
+    shardId,
+    changes,
+    isCurrent,
+  }: { shardId: number; changes: readonly LoggedChange[]; isCurrent: SQL },
 ): Promise<boolean> {
   const changeId = changes.at(-1)?.id;
   if (changeId === undefined) return true;
@@ -136,7 +140,7 @@ async function storeChanges(
 }
 
 /** An entry of the log. */
-export interface Change {
+interface LoggedChange {
   readonly id: number;
   readonly tableName: string;
   /** The text of the key, as in the log. */
@@ -147,14 +151,14 @@ export interface Change {
 function selectChanges(
   directory: Database,
   { shardId, after, atOnce }: { shardId: number; after: number; atOnce: number },
-): Promise<Change[]> {
+): Promise<LoggedChange[]> {
   const range = (of: number) => sql`select * from (
     select id, table_name as "tableName", "key" from ${copiedChanges}
     where shard_id = ${of} and id > ${after}
     order by id
     limit ${atOnce}
   )`;
-  return directory.all<Change>(sql`
+  return directory.all<LoggedChange>(sql`
     ${range(0)}
     union all
     ${range(shardId)}

@@ -85,6 +85,7 @@ function selectBehind(directory: Database, { isWanted, limit }: Wanted): Promise
       ),
       sql` union all `,
     );
+  const last = entries(sql`max(id) as id`, sql`<=`);
   const next = entries(sql`id, table_name, "key"`, sql`>`, sql`order by id limit ${KNOWN_MAX + 1}`);
   return directory.all<Behind>(sql`
     select "shardId", "copied", "lastCopied", "changes", "end"
@@ -93,7 +94,7 @@ function selectBehind(directory: Database, { isWanted, limit }: Wanted): Promise
         (select max(id) from copied_changes where shard_id = 0) as all_end,
         (select max(id) from copied_changes where shard_id = ${shards.id}) as own_end,
         ${shards.copiedChangeId} as "copied",
-        (select coalesce(max(id), 0) from (${entries(sql`max(id) as id`, sql`<=`)})) as "lastCopied",
+        (select coalesce(max(id), 0) from (${last})) as "lastCopied",
         (select json_group_array(json_array(id, table_name, "key")) from (
           ${next} order by id limit ${KNOWN_MAX + 1}
         )) as "changes",
