@@ -9,6 +9,7 @@ import type { Outgoing } from "../../src/outgoing/outgoing.ts";
 import { withoutQueueConsumer } from "./queue-consumer.ts";
 import { settleShards } from "./shards/settle-shards.ts";
 import { shardBindings } from "./shards/shard-bindings.ts";
+import { isSharded } from "./shards/test-shards.ts";
 
 /** How a call fails: which call, whether it takes effect, and whether the Worker survives it. */
 export interface Fault {
@@ -164,12 +165,19 @@ const MODES = [
  * Runs `story` once for each of its calls and each failure mode. Returns the highest number of calls.
  *
  * The queue consumer is paused: a message of another test would have it do what the story lets fail.
+ *
+ * @param options.isLong Whether the story takes long with shards, and has many calls: each call then fails in one of the modes.
  */
-export const failEveryCall = (story: (fault: Fault) => Promise<{ hasFailed(): boolean }>) =>
+export const failEveryCall = (
+  story: (fault: Fault) => Promise<{ hasFailed(): boolean }>,
+  { isLong = false } = {},
+) =>
   withoutQueueConsumer(async () => {
     let most = 0;
-    for (const mode of MODES) {
-      for (let at = 0; ; at++) {
+    const isDivided = isLong && isSharded;
+    for (const [index, mode] of MODES.entries()) {
+      const step = isDivided ? MODES.length : 1;
+      for (let at = isDivided ? index : 0; ; at += step) {
         const faults = await story({ at, ...mode });
         if (!faults.hasFailed()) break;
         most = Math.max(most, at + 1);
