@@ -23,7 +23,7 @@ import { makeHook } from "./hooks.ts";
 import { make } from "./make.ts";
 import { makeOccasion } from "./payload-contexts.ts";
 import { systemCtx } from "./system.ts";
-import { watchedDatabase } from "./watched-database.ts";
+import { watchedDatabases } from "./watched-database.ts";
 
 const [receiverOrigin] = inject("receivers");
 const SEALING_KEYS = `one:${"A".repeat(43)}=`;
@@ -138,9 +138,9 @@ export const deliveryOf = async (hook: Hook): Promise<HookDelivery> =>
 export const hookAfter = async ({ id }: Hook): Promise<Hook> =>
   only(await db.select().from(hooks).where(eq(hooks.id, id)));
 
-/** The Worker's database with a counter of its batch calls. */
+/** The Worker's databases with a counter of their batch calls. */
 export function countingDatabase() {
   const counted = { calls: 0 };
-  const DB = watchedDatabase({ onBatch: () => void counted.calls++ });
-  return { bindings: { DB }, counted };
+  const bindings = watchedDatabases({ onBatch: () => void counted.calls++ });
+  return { bindings, counted };
 }

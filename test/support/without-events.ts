@@ -1,7 +1,7 @@
-import { watchedDatabase } from "./watched-database.ts";
+import { watchedDatabases } from "./watched-database.ts";
 
-/** A database that fails inserts into the events table. */
-export const withoutEvents = watchedDatabase({
+/** Bindings of databases that fail inserts into the events table. */
+export const withoutEvents = watchedDatabases({
   onPrepare(statement) {
     if (statement.startsWith('insert into "events"')) throw new Error("no room");
   },

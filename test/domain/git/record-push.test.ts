@@ -14,7 +14,7 @@ import { make, type TestRepo } from "../../support/make.ts";
 import { makeReadyPull } from "../../support/merges.ts";
 import { pushCommands } from "../../support/push.ts";
 import { doorsWith } from "../../support/service.ts";
-import { systemCtx } from "../../support/system.ts";
+import { systemCtx, systemCtxOf } from "../../support/system.ts";
 import { withoutEvents } from "../../support/without-events.ts";
 
 /** The service with a counter of its database batches. */
@@ -79,7 +79,7 @@ describe("the merges of a push", () => {
         ...fieldsOf({ ...merge, ...(mergerId !== undefined && { mergerId }) }),
       } as OutboxEntry;
       const summary = { head: "refs/heads/main", hasRefs: true, packBytes: 0 };
-      const ctx = systemCtx({}, at);
+      const ctx = systemCtxOf(repo, {}, at);
       await recordPush(ctx, repo, entry, summary, [], () => Promise.resolve(new Map()));
       return (await db.select().from(pulls).where(eq(pulls.issueId, pull.id)))[0];
     };
@@ -166,7 +166,7 @@ describe("a push whose events could not be recorded", () => {
     const second = history.commit({ message: "Two\n", parents: [first] });
     const refs = ["refs/heads/main", ...namesOf(70)];
     const commands = refs.map((ref) => ({ ref, new: second }));
-    const visit = doorsWith({}, { DB: withoutEvents });
+    const visit = doorsWith({}, withoutEvents);
     const pushed = await pushCommands(owner, repo, commands, { pack: history.build(), visit });
     expect(pushed.body).toContain("ok refs/heads/main");
     expect(await pushEventsOf(repo)).toEqual([]);
