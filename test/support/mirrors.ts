@@ -25,7 +25,7 @@ import { db } from "./db.ts";
 import { make, type TestRepo } from "./make.ts";
 import { refsOf } from "./push.ts";
 import { openRemote } from "./remotes.ts";
-import { systemCtx } from "./system.ts";
+import { systemCtxOf } from "./system.ts";
 
 /** An empty repository to take a remote over into. */
 export async function makeMirror() {
@@ -56,7 +56,7 @@ export async function syncFrom(
   plan: Partial<FetchRemotePlan> = {},
   { limits, settings }: SyncOptions = {},
 ): Promise<FetchedRemote> {
-  const ctx = systemCtx({}, Date.now(), settings);
+  const ctx = systemCtxOf(repo, {}, Date.now(), settings);
   const remote = openRemote(ctx, url, limits);
   return fetchRemote(ctx, await contextOf(repo), remote, { prune: true, isFirst: false, ...plan });
 }
@@ -68,7 +68,7 @@ export async function pushTo(
   plan: Partial<PushRemotePlan> = {},
   { limits, settings }: SyncOptions = {},
 ): Promise<PushedRemote> {
-  const ctx = systemCtx({}, Date.now(), settings);
+  const ctx = systemCtxOf(repo, {}, Date.now(), settings);
   return pushRemote(ctx, await contextOf(repo), openRemote(ctx, url, limits), {
     prune: true,
     ...plan,

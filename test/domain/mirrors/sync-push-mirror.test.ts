@@ -9,11 +9,12 @@ import { eventsOf } from "../../support/events.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makePushMirror, pushMirrorsOf } from "../../support/mirror-rows.ts";
 import { type GitRemote, makeRemote } from "../../support/remotes.ts";
-import { systemCtx } from "../../support/system.ts";
+import { systemCtxOf } from "../../support/system.ts";
 import { drawConsequences } from "../../support/consequences.ts";
 
-const jobCtx = (sent: object[] = []) =>
-  systemCtx(
+const jobCtx = (mirrorId: number, sent: object[] = []) =>
+  systemCtxOf(
+    mirrorId,
     {
       REMOTE_JOBS: {
         sendBatch: (messages: Iterable<{ body: object }>) => {
@@ -39,7 +40,7 @@ async function makeMirrored(remote: GitRemote, fields = {}): Promise<Mirrored> {
   const mirror = await makePushMirror(repo, { address: remote.url(), dueAt: 1, ...fields });
   const sync = async (): Promise<void> => {
     await db.update(pushMirrors).set({ dueAt: 1 }).where(eq(pushMirrors.id, mirror.id));
-    await syncPushMirror(jobCtx(), mirror.id);
+    await syncPushMirror(jobCtx(mirror.id), mirror.id);
   };
   return { repo, owner, mirrorId: mirror.id, sync };
 }
@@ -128,7 +129,7 @@ describe("syncPushMirror", () => {
       { id: following.mirrorId, dueAt: expect.any(Number) },
       { id: other.id, dueAt: null },
     ]);
-    await syncPushMirror(jobCtx(), following.mirrorId);
+    await syncPushMirror(jobCtx(following.mirrorId), following.mirrorId);
     expect(await remote.refs()).toEqual(await branchOids(following.repo, following.owner));
     expect(await pushMirrorsOf(following.repo)).toMatchObject([{ dueAt: null }, {}]);
   });
@@ -137,7 +138,7 @@ describe("syncPushMirror", () => {
     const remote = await makeRemote();
     const { repo, mirrorId } = await makeMirrored(remote, { intervalSeconds: 0 });
     const sent: object[] = [];
-    const ctx = jobCtx(sent);
+    const ctx = jobCtx(mirrorId, sent);
     const isOne = eq(pushMirrors.id, mirrorId);
     let askedAt = 0;
     const outgoing = {

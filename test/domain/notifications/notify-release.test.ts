@@ -19,7 +19,7 @@ import { db } from "../../support/db.ts";
 import { make } from "../../support/make.ts";
 import { makeWatch } from "../../support/notifications.ts";
 import { makeRelease } from "../../support/releases.ts";
-import { systemCtx } from "../../support/system.ts";
+import { systemCtxOf } from "../../support/system.ts";
 
 const NOW = 1_700_000_000_000;
 let lastEventId = 1000;
@@ -33,8 +33,10 @@ const published = (release: Release, by: Pick<User, "id">): RecordedEvent => {
 
 async function tell(event: RecordedEvent, now = NOW): Promise<void> {
   const budget = new WorkBudget(now, { ms: 60_000, statements: 1000 });
+  const releaseId = "releaseId" in event.event ? event.event.releaseId : 0;
+  const ctx = systemCtxOf(releaseId, {}, now);
   let state: unknown;
-  do state = await notifyRelease.handle(systemCtx({}, now), event, budget, state);
+  do state = await notifyRelease.handle(ctx, event, budget, state);
   while (state !== undefined);
 }
 

@@ -9,7 +9,7 @@ import { db } from "../../support/db.ts";
 import { makeIssue } from "../../support/issues.ts";
 import { make } from "../../support/make.ts";
 import { makeNotification } from "../../support/notifications.ts";
-import { systemCtx } from "../../support/system.ts";
+import { systemCtxOf } from "../../support/system.ts";
 
 const NOW = 1_700_000_000_000;
 
@@ -21,7 +21,12 @@ async function remove({ id: issueId, repoId, number, isPull }: Issue): Promise<n
   let state: unknown;
   let steps = 0;
   do {
-    state = await removeNotifications.handle(systemCtx({}, NOW), recorded, budget, state);
+    state = await removeNotifications.handle(
+      systemCtxOf(issueId, {}, NOW),
+      recorded,
+      budget,
+      state,
+    );
     steps += 1;
   } while (state !== undefined);
   return steps;
