@@ -65,6 +65,7 @@ const OWN: readonly SQLiteTable[] = [
   schema.issueMentions,
   schema.issueSubscriptions,
   schema.issueDependencies,
+  schema.crossShardDependencies,
   schema.crossShardReferences,
   schema.crossShardEntries,
   schema.stopwatches,
@@ -85,6 +86,9 @@ const OWN: readonly SQLiteTable[] = [
   schema.importAnswers,
   schema.foreignItems,
 ];
+
+/** Tables whose column `repo_id` names another repository than that of the row: the one of which an entry tells. */
+const TELLING: ReadonlySet<SQLiteTable> = new Set([schema.crossShardReferences]);
 
 const nameOf = (table: SQLiteTable): string => getTableConfig(table).name;
 
@@ -153,7 +157,7 @@ function findPath(
   keys: readonly { column: string; to: SQLiteTable; isRequired: boolean }[],
   derived: ReadonlyMap<string, MovedTable>,
 ): RepositoryPath {
-  if (columns.includes("repo_id")) return { column: "repo_id" };
+  if (columns.includes("repo_id") && !TELLING.has(table)) return { column: "repo_id" };
   const through = keys.find(({ to, isRequired }) => {
     const parent = isRequired && derived.get(nameOf(to));
     return parent && parent.path.through === undefined && isRepositoryRequired(to);

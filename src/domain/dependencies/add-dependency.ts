@@ -4,7 +4,7 @@ import { asBlocked, isBlockedBy, unlessBlocked } from "../../auth/access/blocks.
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { issueDependencies, issues } from "../../db/schema/index.ts";
+import { crossShardDependencies, issueDependencies, issues } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { conflict, invalid, malformed, notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
@@ -83,7 +83,8 @@ function insertDependency(ctx: Ctx, { blocked, blocker }: Dependency) {
 
 /**
  * The condition that the blocking issue does not wait for the blocked one, found by walking all issues for which it waits.
- * False as well if these are too many to be walked, or wait for some of other databases.
+ * False as well if these are too many to be walked, or wait for some of other databases; and if the blocked one waits already as if the
+ * other one was in another database, where it was once.
  */
 const isAcyclic = ({ openShards, now }: Ctx, blockedId: number, blockerId: number): SQL => sql`(
   with recursive walk(id) as (
@@ -95,7 +96,13 @@ const isAcyclic = ({ openShards, now }: Ctx, blockedId: number, blockerId: numbe
     limit ${SEARCHED_MAX + 1}
   )
   select count(*) <= ${SEARCHED_MAX} and not max(id = ${blockedId})${
-    openShards().size === 0 ? sql`` : sql` and not ${reachesOtherShards(sql`walk`, now)}`
+    openShards().size === 0
+      ? sql``
+      : sql` and not ${reachesOtherShards(sql`walk`, now)} and not exists (
+          select 1 from ${crossShardDependencies}
+          where ${crossShardDependencies.issueId} = ${blockedId}
+            and ${crossShardDependencies.blockerId} = ${blockerId}
+        )`
   } from walk
 )`;
 

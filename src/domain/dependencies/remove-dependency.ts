@@ -27,9 +27,14 @@ export async function removeDependency(
 ): Promise<IssueContext> {
   const { blocked, blocker } = dependency;
   requireDependencyWrite(dependency);
-  const [removed, [row]] = isCrossShard(blocked, blocker)
+  const isFar = isCrossShard(blocked, blocker);
+  let [removed, [row]] = isFar
     ? await removeCrossShard(ctx, dependency, answered)
     : await removeHere(ctx, dependency, answered);
+  // Of issues that were in two databases once, it is as between these.
+  if (!isFar && !removed[0] && ctx.openShards().size > 0) {
+    [removed, [row]] = await removeCrossShard(ctx, dependency, answered);
+  }
   if (!removed[0] || !row) throw notFound("the issue does not depend on the other one");
   return toIssueContext(answered.repo, row);
 }

@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 
 import { copiedTable, SHARD_OWNED } from "../../db/copies/copied-tables.ts";
@@ -11,13 +11,11 @@ import { copyToShard } from "../shards/copy-to-shards.ts";
 import { compareNext } from "./compare-rows.ts";
 import { copyNext } from "./copy-rows.ts";
 import { countRows, membersOf } from "./enter-repositories.ts";
+import { giveToldCopies, hasNearReferences } from "./near-references.ts";
 import { isHeld, MoveLeaseLost, MoveFailed, type OpenedMove, save, sideOf } from "./opened-move.ts";
 
 /** For how long writes wait at most, in milliseconds. */
 const FROZEN_MS_MAX = 10_000;
-
-/** Why a network can't move alone. */
-export const OUTSIDE = "issues refer to issues of other repositories, or these to them";
 
 /** The columns of a repository's row that change with its own data, with the version of their copies. */
 const OWNED = [...SHARD_OWNED.map(toSnakeCase), "owned_version"];
@@ -68,10 +66,8 @@ async function closeAndMove(opened: OpenedMove, until: number): Promise<string |
     if (id !== 0 && !(await copyToShard(directory, { id, db }, ctx.now))) return "copies are late";
   }
   if (!(await close(opened))) return "events, mirrors, merges or an import are under way";
-  const repos = reposOf(move.id);
-  if ((await hasOutsideReferences(source, repos)) || (await areBlockingIn(target, repos))) {
-    throw new MoveFailed(OUTSIDE);
-  }
+  if (await hasNearReferences(opened)) return "issues came to refer to those of other repositories";
+  await giveToldCopies(opened);
   while (await copyNext(opened)) if (Date.now() > until) return "too many changes";
   while (await compareNext(opened)) if (Date.now() > until) return "too many changes";
   // What differed is entered again.
@@ -127,37 +123,6 @@ async function close({ source, move, ctx, budget }: OpenedMove): Promise<boolean
   );
   if (!side?.ok) throw new MoveLeaseLost();
   return true;
-}
-
-/** References between these repositories' issues and those of others in the database: they can't be in two. */
-export async function hasOutsideReferences(source: Database, repos: SQL): Promise<boolean> {
-  const issueIds = sql`(select id from issues where repo_id in ${repos})`;
-  const [found] = await source.all<{ found: number }>(sql`
-    select exists (
-      select 1 from timeline_entries
-      where repo_id in ${repos} and other_issue_id is not null and other_issue_id not in ${issueIds}
-      union all
-      select 1 from timeline_entries
-      where other_issue_id in ${issueIds} and repo_id not in ${repos}
-      union all
-      select 1 from issue_dependencies
-      where issue_id in ${issueIds} and blocker_id not in ${issueIds}
-      union all
-      select 1 from issue_dependencies
-      where blocker_id in ${issueIds} and issue_id not in ${issueIds}
-      union all
-      select 1 from cross_shard_dependencies where issue_id in ${issueIds}
-    ) as found`);
-  return found?.found === 1;
-}
-
-/** Whether issues of the target wait for issues of these repositories: they would come to be in one database. */
-export async function areBlockingIn(target: Database, repos: SQL): Promise<boolean> {
-  const [found] = await target.all<{ found: number }>(sql`
-    select exists (
-      select 1 from cross_shard_dependencies where blocker_repo_id in ${repos}
-    ) as found`);
-  return found?.found === 1;
 }
 
 async function readOwned(db: Database, repoIds: readonly number[]) {

@@ -16,6 +16,8 @@ export interface OpenedMove {
   readonly budget: WorkBudget;
   /** As it was stored last. */
   move: RepositoryMove;
+  /** Whether this job has found no references that lead out of the network with foreign keys. */
+  areReferencesFar?: boolean;
 }
 
 /** A job has lost the lease of its move, or the move has been cancelled: another job goes on. */

@@ -10,6 +10,7 @@ import { copyNext } from "./copy-rows.ts";
 import { enterNext, enterRepositories } from "./enter-repositories.ts";
 import { clean, openTarget, revert } from "./finish-move.ts";
 import { freezeAndMove, open } from "./freeze.ts";
+import { giveToldCopies, makeReferencesFar } from "./near-references.ts";
 import { MoveLeaseLost, MoveFailed, type OpenedMove, save } from "./opened-move.ts";
 
 /** How long a job has a move, in milliseconds. It ends long before. */
@@ -172,11 +173,16 @@ async function step(opened: OpenedMove): Promise<boolean> {
 async function follow(opened: OpenedMove): Promise<boolean> {
   if (!(await enterRepositories(opened))) return wait(opened, "copies are late");
   if (opened.move.state !== "following") return true;
+  // The target would refuse them. Those that come later are few: if one is copied, this job fails, and the next one goes on.
+  if (!opened.areReferencesFar && (await makeReferencesFar(opened))) return true;
+  opened.areReferencesFar = true;
   if (await copyNext(opened)) return true;
+  if (await makeReferencesFar(opened)) return true;
   if (await compareNext(opened)) return true;
   if (opened.move.freezeCount >= FREEZES_MAX) {
     throw new MoveFailed(`the repository is never at rest: ${opened.move.reason}`);
   }
+  await giveToldCopies(opened);
   const reason = await freezeAndMove(opened);
   return reason === undefined || wait(opened, reason);
 }

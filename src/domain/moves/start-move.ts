@@ -10,21 +10,19 @@ import {
   shards,
   users,
 } from "../../db/schema/index.ts";
-import { listed } from "../../db/moves/move-sql.ts";
 import { conflict, invalidField, notFound } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { isNamed } from "../repos/find-repository.ts";
 import { isRangeLeft, NO_RANGE_LEFT } from "../shards/id-ranges.ts";
 import { inDirectory } from "../shards/in-directory.ts";
-import { areBlockingIn, hasOutsideReferences, OUTSIDE } from "./freeze.ts";
 
 /**
  * Starts to move a repository to a shard, with all of its network of forks. For administrators, who see every repository.
  *
  * @param target The number of the shard.
  * @throws Failure `not_found` if there is no repository of the name; `invalid` for a shard that is not ready; `conflict` while the network moves,
- * where its issues refer to those of others, where another repository moves the other way, and where no range of ids is left.
+ * where another repository moves the other way, and where no range of ids is left.
  */
 export async function startMove(
   callerCtx: Ctx,
@@ -49,24 +47,11 @@ export async function startMove(
   }
   const { repo, ownerName } = found;
   refuseTarget(repo, target);
-  const [members, [range]] = await db.batch([
-    db
-      .select({ id: repositories.id })
-      .from(repositories)
-      .where(eq(repositories.networkName, repo.networkName)),
-    db
-      .select({ isLeft: flagColumn(isRangeLeft(target, repo.shard), "is_left") })
-      .from(shards)
-      .where(eq(shards.id, target)),
-  ]);
+  const [range] = await db
+    .select({ isLeft: flagColumn(isRangeLeft(target, repo.shard), "is_left") })
+    .from(shards)
+    .where(eq(shards.id, target));
   if (range?.isLeft !== true) throw conflict(NO_RANGE_LEFT);
-  const [source, ids] = [ctx.openShard(repo.shard), listed(members.map(({ id }) => id))];
-  if (
-    (await hasOutsideReferences(source, ids)) ||
-    (await areBlockingIn(ctx.openShard(target), ids))
-  ) {
-    throw conflict(OUTSIDE);
-  }
   try {
     const [rows] = await db.batch([
       db

@@ -49,7 +49,7 @@ export async function updateFarReferences(
         },
         sql`where ${isThere(text)} and not exists (
           select 1 from ${crossShardEntries}
-          where ${and(isOfText(text, kind), eq(crossShardEntries.toIssueId, issueId))}
+          where ${and(isFarOfText(text, kind), eq(crossShardEntries.toIssueId, issueId))}
         )`,
       ),
     ),
@@ -63,8 +63,8 @@ const isThere = ({ issue, commentId }: ReferringText) =>
     ? sql`exists (select 1 from issues where id = ${issue.id})`
     : sql`exists (select 1 from timeline_entries where id = ${commentId})`;
 
-/** The condition for entries that tell of the references of a text. */
-const isOfText = ({ issue, commentId }: ReferringText, kind: RefKind) =>
+/** The condition for entries that tell issues of other databases of the references of a text. */
+export const isFarOfText = ({ issue, commentId }: ReferringText, kind: RefKind) =>
   and(
     eq(crossShardEntries.issueId, issue.id),
     commentId === undefined
@@ -89,7 +89,7 @@ async function listTold(
       action: crossShardEntries.refAction,
     })
     .from(crossShardEntries)
-    .where(isOfText(text, kind));
+    .where(isFarOfText(text, kind));
   if (rows.length === 0) return [];
   const ids = JSON.stringify(rows.map(({ repoId }) => repoId));
   const names = await directory

@@ -3,11 +3,17 @@ import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { issues, repositories, timelineEntries, users } from "../../db/schema/index.ts";
+import {
+  crossShardEntries,
+  issues,
+  repositories,
+  timelineEntries,
+  users,
+} from "../../db/schema/index.ts";
 import { mayEditIssue } from "../issues/require-issue-access.ts";
 import type { ReferredIssue } from "./find-references.ts";
 import type { RefKind, ReferringText, Told, WantedReference } from "./referring-text.ts";
-import { updateFarReferences } from "./update-far-references.ts";
+import { isFarOfText, updateFarReferences } from "./update-far-references.ts";
 import { findReferred } from "./find-referred.ts";
 
 /**
@@ -115,9 +121,9 @@ const isOfText = (id: TextId | Params<TextId>, kind: RefKind): SQL | undefined =
     : and(eq(otherEntryId, id.commentId), isOfKind);
 };
 
-/** The statement that adds entries which do not exist yet. */
+/** The statement that adds entries which do not exist yet, also not as those between databases, which a move made of them. */
 function insertEntries(
-  { db, actor, now }: Ctx,
+  { db, actor, now, openShards }: Ctx,
   text: ReferringText,
   wanted: readonly WantedReference[],
 ) {
@@ -126,6 +132,13 @@ function insertEntries(
     select ${timelineEntries.issueId} from ${timelineEntries}
     where ${isOfText(textIdOf(text), kindOf(text))}
   )`;
+  const isToldFar =
+    openShards().size === 0
+      ? sql`0`
+      : sql`exists (
+          select 1 from ${crossShardEntries}
+          where ${isFarOfText(text, kindOf(text))} and ${crossShardEntries.toIssueId} = target.id
+        )`;
   const isThere =
     commentId === undefined
       ? sql`exists (select 1 from ${issues} where ${issues.id} = ${issue.id})`
@@ -150,7 +163,7 @@ function insertEntries(
     sql`
       from json_each(${JSON.stringify(wanted)}) wanted
       join issues target on target.id = wanted.value ->> 'issueId'
-      where target.id not in ${told} and ${isThere}
+      where target.id not in ${told} and not ${isToldFar} and ${isThere}
       order by wanted.key`,
   );
 }

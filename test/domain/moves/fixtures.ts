@@ -167,7 +167,9 @@ async function insertRows(
   await insertRow(db, "issue_subscriptions", { ...ofUser, is_subscribed: 1 });
   await insertRow(db, "issue_dependencies", { issue_id, blocker_id });
   const elsewhere = await entry({ kind: "issue_ref" });
-  await insertRow(db, "cross_shard_references", { entry_id: elsewhere, issue_id: 4e12 });
+  const far = { repo_id: 4e12, issue_id: 4e12 };
+  await insertRow(db, "cross_shard_references", { entry_id: elsewhere, ...far });
+  await insertRow(db, "cross_shard_dependencies", { issue_id, blocker_id: 4e12, is_checked: 1 });
   await insertRow(db, "cross_shard_entries", {
     ...own,
     issue_id,

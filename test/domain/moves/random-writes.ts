@@ -9,6 +9,10 @@ import { fresh, type Network } from "./fixtures.ts";
 export interface Journal {
   /** Bodies of comments that were accepted, without those that were deleted again. */
   readonly comments: Map<string, number>;
+  /** Bodies of entries of the network and of a stranger that tell of an issue of the other one, with their repositories. */
+  readonly references: Map<string, number>;
+  /** Issues of the network and of a stranger, of which one waits for the other, as `blocked,blocker`. */
+  readonly dependencies: Set<string>;
   /** Numbers of events that were accepted, in their order, with their repositories. */
   readonly events: Map<number, number>;
   accepted: number;
@@ -19,6 +23,8 @@ export interface Journal {
 
 export const openJournal = (): Journal => ({
   comments: new Map(),
+  references: new Map(),
+  dependencies: new Set(),
   events: new Map(),
   accepted: 0,
   refused: 0,
@@ -33,20 +39,30 @@ export async function shardOf(repoId: number): Promise<number> {
   return row?.shard ?? 0;
 }
 
-/** Writers of a network: each write is one batch, as the service makes them, of what is there by then. */
+/**
+ * Writers of a network: each write is one batch, as the service makes them, of what is there by then.
+ *
+ * @param stranger A repository of the source that does not move, to whose issues those of the network refer, and the other way round.
+ */
 export function writersOf(
   { repo, fork, owner, other }: Network,
   draw: (below: number) => number,
   journal: Journal,
+  stranger?: Repository,
 ) {
   const some = (table: string, where: SQL, key = "id") => sql`(
     select ${sql.identifier(key)} from ${sql.identifier(table)} where ${where}
     order by (${sql.identifier(key)} * 7919 + ${draw(10_007)}) % 10007 limit 1
   )`;
-  const write = async (shard: number, statements: readonly SQL[], then: () => void) => {
+  const write = async (
+    shard: number,
+    statements: readonly SQL[],
+    then: (results: unknown[][]) => void,
+  ) => {
     const db = shardDatabase(shard);
+    let results: unknown[][];
     try {
-      await db.batch(statements.map((statement) => db.textStatement(statement)) as never);
+      results = await db.batch(statements.map((statement) => db.textStatement(statement)) as never);
     } catch (error) {
       if (!isMoving(error)) throw error;
       journal.refused += 1;
@@ -54,7 +70,7 @@ export function writersOf(
     }
     journal.accepted += 1;
     if (told) journal.events.set(...told);
-    then();
+    then(results);
   };
   /** The event of the next write. */
   let told: [number, number] | undefined;
@@ -179,6 +195,57 @@ export function writersOf(
         () => undefined,
       ),
   ];
+
+  // Finds nothing where the two are not in this database.
+  const pairs = (repoId: number): readonly (readonly [SQL, SQL])[] => {
+    if (!stranger) return [];
+    const near = some("issues", sql`repo_id = ${repoId}`);
+    const far = some("issues", sql`repo_id = ${stranger.id}`);
+    return [
+      [near, far],
+      [far, near],
+    ];
+  };
+  const outside: typeof kinds = [
+    (shard, repoId) => {
+      const [issue, told] = pairs(repoId)[draw(2)] ?? [];
+      if (!issue || !told) return Promise.resolve();
+      const body = `reference ${fresh()}`;
+      return write(
+        shard,
+        [
+          sql`insert into timeline_entries (repo_id, issue_id, kind, other_issue_id, body, created_at, updated_at)
+            select i.repo_id, i.id, 'issue_ref', o.id, ${body}, 1, 1
+            from issues i join issues o on o.id = ${told} where i.id = ${issue} returning repo_id`,
+        ],
+        ([rows]) => {
+          const [row] = rows ?? [];
+          if (row) journal.references.set(body, (row as { repo_id: number }).repo_id);
+        },
+      );
+    },
+    (shard, repoId) => {
+      const [issue, blocker] = pairs(repoId)[draw(2)] ?? [];
+      if (!issue || !blocker) return Promise.resolve();
+      // As the service, it looks for both forms.
+      return write(
+        shard,
+        [
+          sql`insert into issue_dependencies (issue_id, blocker_id, created_at)
+            select i.id, o.id, 1 from issues i join issues o on o.id = ${blocker}
+            where i.id = ${issue}
+              and not exists (select 1 from issue_dependencies where issue_id = i.id and blocker_id = o.id)
+              and not exists (select 1 from cross_shard_dependencies where issue_id = i.id and blocker_id = o.id)
+            returning issue_id, blocker_id`,
+        ],
+        ([rows]) => {
+          const [row] = rows ?? [];
+          if (row) journal.dependencies.add(Object.values(row).join(","));
+        },
+      );
+    },
+  ];
+  if (stranger) kinds.push(...outside);
 
   /** The database of a request that has begun, and writes later. */
   let late: { shard: number; repoId: number } | undefined;

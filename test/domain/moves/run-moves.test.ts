@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 import { SIDES } from "../../../scripts/check/crossings/sides.ts";
 import { isMoving } from "../../../src/db/moves/is-moving.ts";
 import { KEPT_TABLES, movedTables } from "../../../src/db/moves/moved-tables.ts";
-import { OUTSIDE } from "../../../src/domain/moves/freeze.ts";
 import { cancelMove } from "../../../src/domain/moves/moves.ts";
 import { runMove } from "../../../src/domain/moves/run-moves.ts";
 import { only } from "../../../src/lib/only.ts";
@@ -34,14 +33,12 @@ import {
 withMoves();
 
 /**
- * Notes of files of no repository; rows of the search, which follow by triggers; dependencies between databases, with which nothing moves;
- * and packages, which are their owner's.
+ * Notes of files of no repository; rows of the search, which follow by triggers; and packages, which are their owner's.
  */
 const UNMOVED_TABLES = [
   "attachment_loose_files",
   "lfs_loose_files",
   "issues_search",
-  "cross_shard_dependencies",
   ...[...SIDES.keys()].filter((name) => name.startsWith("package") && name !== "package_shards"),
 ];
 
@@ -188,26 +185,6 @@ describe("a move that ends before the target is named", () => {
       await expectUndone(network, rows);
     },
   );
-
-  it("fails where issues refer to those of other repositories, and leaves everything as it was", async () => {
-    const network = await makeNetwork(1);
-    const stranger = await makeRepository(network.owner, 1);
-    const issueId = await insertRow(shardDatabase(1), "issues", {
-      repo_id: stranger.id,
-      number: 1,
-    });
-    await insertRow(shardDatabase(1), "issue_dependencies", {
-      issue_id: issueId,
-      blocker_id: await firstIssueOf(network),
-    });
-    const rows = await rowsIn(1, network.repoIds);
-    const { id } = await startMove(network, 1, 2);
-
-    const move = await runUntil(id, ["failed", "cleaning"]);
-
-    expect(move).toMatchObject({ state: "failed", reason: OUTSIDE });
-    await expectUndone(network, rows);
-  });
 
   it("fails with its repositories", async () => {
     const network = await makeNetwork(1);
