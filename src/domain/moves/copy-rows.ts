@@ -16,6 +16,7 @@ import { movedTables, movedTable } from "../../db/moves/moved-tables.ts";
 import { moveChanges, moveSides } from "../../db/schema/index.ts";
 import { copyToShard } from "../shards/copy-to-shards.ts";
 import { raiseTarget } from "./enter-repositories.ts";
+import { makeReferencesFar } from "./near-references.ts";
 import { MoveLeaseLost, moveBatch, type OpenedMove, sideOf } from "./opened-move.ts";
 
 /** Entries of the log that are copied or compared at once, and how many of them one of a table with large rows counts for. */
@@ -89,6 +90,7 @@ export async function copyNext(opened: OpenedMove): Promise<boolean> {
   let keys: MovedKeys = page.keys;
   let freesUnique = false;
   let isRaised = false;
+  let areFar = false;
   for (;;) {
     try {
       await writePage(opened, before, { end: page.end, keys }, { freesUnique });
@@ -104,6 +106,8 @@ export async function copyNext(opened: OpenedMove): Promise<boolean> {
       }
       // A foreign key fails at the end of the batch, where the local database says no more than that it failed.
       if (isViolation(error, "UNIQUE") && !freesUnique) freesUnique = true;
+      // References that were made since the others were turned. Those that come now have later entries.
+      else if (!areFar) areFar = !(await makeReferencesFar(opened));
       else if (keys === page.keys) keys = await withReferred(opened, keys);
       else throw error;
     }

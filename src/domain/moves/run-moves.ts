@@ -173,7 +173,7 @@ async function step(opened: OpenedMove): Promise<boolean> {
 async function follow(opened: OpenedMove): Promise<boolean> {
   if (!(await enterRepositories(opened))) return wait(opened, "copies are late");
   if (opened.move.state !== "following") return true;
-  // The target would refuse them. Those that come later are few: if one is copied, this job fails, and the next one goes on.
+  // The target would refuse them. Those that come later are few.
   if (!opened.areReferencesFar && (await makeReferencesFar(opened))) return true;
   opened.areReferencesFar = true;
   if (await copyNext(opened)) return true;
