@@ -7,10 +7,7 @@ export type BoundRow<R> = { readonly [K in keyof R]: string | number | null };
 /**
  * The values of a row for a prepared query, which binds parameters as they are: JSON as its text, and booleans as numbers.
  */
-export function boundRow<T extends SQLiteTable, R extends Partial<T["$inferInsert"]>>(
-  table: T,
-  row: R,
-): BoundRow<R> {
+export function boundRow<R extends object>(table: SQLiteTable, row: R): BoundRow<R> {
   const columns = getTableColumns(table) as Readonly<Record<string, Column>>;
   const values = Object.entries(row).flatMap(([name, value]): [string, unknown][] => {
     if (value === undefined) return [];

@@ -1,7 +1,8 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 
 import { asBlocked, isBlockBetween, unlessBlocked } from "../../auth/access/blocks.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { follows, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 
@@ -12,14 +13,10 @@ import { recordIfChanged } from "../../events/record.ts";
  */
 export async function createFollow(ctx: Ctx, follower: User, followed: User): Promise<void> {
   if (follower.id === followed.id) return;
-  const isBlocked = isBlockBetween(sql`${follower.id}`, sql`${followed.id}`);
-  const followerId = unlessBlocked(isBlocked, follower.id);
+  const row = { followerId: follower.id, followedId: followed.id, now: ctx.now };
   try {
     await ctx.db.batch([
-      ctx.db
-        .insert(follows)
-        .values({ followerId, followedId: followed.id, createdAt: ctx.now })
-        .onConflictDoNothing(),
+      insertFollow(ctx.db, row),
       recordIfChanged(ctx, { type: "follow.created", ownerId: followed.id }),
     ]);
   } catch (error) {
@@ -27,12 +24,30 @@ export async function createFollow(ctx: Ctx, follower: User, followed: User): Pr
   }
 }
 
+interface NewFollow {
+  readonly followerId: number;
+  readonly followedId: number;
+  readonly now: number;
+}
+
+const insertFollow = prepare((db, { followerId, followedId, now }: Params<NewFollow>) => {
+  const isBlocked = isBlockBetween(followerId, followedId);
+  return db
+    .insert(follows)
+    .values({ followerId: unlessBlocked(isBlocked, followerId), followedId, createdAt: now })
+    .onConflictDoNothing();
+});
+
 /** Unfollows an account. Changes nothing if `follower` does not follow it. */
 export async function deleteFollow(ctx: Ctx, follower: User, followed: User): Promise<void> {
   await ctx.db.batch([
-    ctx.db
-      .delete(follows)
-      .where(and(eq(follows.followerId, follower.id), eq(follows.followedId, followed.id))),
+    removeFollow(ctx.db, { followerId: follower.id, followedId: followed.id }),
     recordIfChanged(ctx, { type: "follow.deleted", ownerId: followed.id }),
   ]);
 }
+
+const removeFollow = prepare((db, p: Params<Omit<NewFollow, "now">>) =>
+  db
+    .delete(follows)
+    .where(and(eq(follows.followerId, p.followerId), eq(follows.followedId, p.followedId))),
+);

@@ -1,12 +1,11 @@
-import { eq } from "drizzle-orm";
-
 import type { Ctx } from "../../context.ts";
-import { codeComments, timelineEntries } from "../../db/schema/index.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
+import { timelineEntries } from "../../db/schema/index.ts";
 import type { CommentPayload } from "../../shapes/webhooks/issue-payloads.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { requireNotArchived } from "../issues/require-issue-access.ts";
 import { type CommentOfIssue, requireOwnComment } from "./edit-comment.ts";
-import { isCommentOf } from "./find-comment.ts";
+import { isWantedComment, toWantedComment, type WantedComment } from "./find-comment.ts";
 import { keepAnswers } from "./keep-answers.ts";
 import { recordOfComment } from "./record-of-comment.ts";
 
@@ -26,8 +25,8 @@ export async function deleteComment(
   requireNotArchived(issue.repo);
   const lastPayload = await toLastPayload(ctx, { comment, issue });
   await ctx.db.batch([
-    ...keepAnswers(ctx, eq(codeComments.entryId, comment.row.id)),
-    ctx.db.delete(timelineEntries).where(isCommentOf(ctx, issue.repo, comment.row.id)),
+    ...keepAnswers(ctx.db, { entryId: comment.row.id }),
+    removeComment(ctx.db, toWantedComment(ctx, issue.repo, comment.row.id)),
     recordOfComment(ctx, comment.row, {
       type: "comment.deleted",
       ...eventSubject(issue),
@@ -36,3 +35,7 @@ export async function deleteComment(
     }),
   ]);
 }
+
+const removeComment = prepare((db, wanted: Params<WantedComment>) =>
+  db.delete(timelineEntries).where(isWantedComment(wanted)),
+);

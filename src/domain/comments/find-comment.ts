@@ -12,14 +12,6 @@ import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../iss
 import { selectComments, toCommentContext } from "./select-comments.ts";
 import { isSubmittedOrBy } from "./written-entries.ts";
 
-/**
- * The condition for a comment of a repository by its id, which may be one on code.
- *
- * SECURITY: one of a pending review is its author's alone.
- */
-export const isCommentOf = (ctx: Ctx, repo: RepositoryContext, id: number): SQL =>
-  isWantedComment(toWantedComment(ctx, repo, id));
-
 /** A comment of a repository by its id, as an argument of a query. */
 export interface WantedComment {
   readonly id: number;
@@ -37,6 +29,11 @@ export const toWantedComment = (
   userId: actor.user?.id,
 });
 
+/**
+ * The condition for a comment of a repository by its id, which may be one on code.
+ *
+ * SECURITY: one of a pending review is its author's alone.
+ */
 export const isWantedComment = ({
   id,
   repoId,

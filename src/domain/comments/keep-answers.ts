@@ -1,15 +1,19 @@
-import { type SQL, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 
-import type { Ctx } from "../../context.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { codeComments } from "../../db/schema/index.ts";
+
+type DeletedComments = { readonly entryId: number } | { readonly reviewId: number };
 
 /**
  * The statements before comments on code are deleted: of each conversation that begins with one of them, the first answer
  * that stays becomes the beginning.
  *
- * @param isDeleted A condition on `code_comments`.
+ * @param p What is deleted: a comment, or all of a review.
  */
-export function keepAnswers({ db }: Ctx, isDeleted: SQL) {
+export const keepAnswers = prepareAll((db, p: Params<DeletedComments>) => {
+  const isDeleted =
+    "entryId" in p ? eq(codeComments.entryId, p.entryId) : eq(codeComments.reviewId, p.reviewId);
   const deleted = sql`(
     select ${codeComments.entryId} from ${codeComments} where ${isDeleted}
   )`;
@@ -41,4 +45,4 @@ export function keepAnswers({ db }: Ctx, isDeleted: SQL) {
       .set({ rootId: null })
       .where(sql`${codeComments.rootId} = ${codeComments.entryId}`),
   ] as const;
-}
+});

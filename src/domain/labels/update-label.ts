@@ -1,13 +1,20 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { allOf, anyOf } from "../../db/db.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { labels, type Label } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { LabelFields } from "./create-label.ts";
 import { readLabelColor } from "./label-color.ts";
-import { isLabelWithId, labelEventOwner, type LabelOwner } from "./label-owner.ts";
+import {
+  isLabelOfId,
+  labelEventOwner,
+  type LabelOwner,
+  labelOwnerId,
+  type LabelOwnerId,
+} from "./label-owner.ts";
 
 /**
  * Edits a label; fields that are undefined stay as they are. Issues that have it and, by a new name or a new
@@ -22,35 +29,49 @@ export async function updateLabel(
   fields: { readonly [K in keyof LabelFields]: LabelFields[K] | undefined },
 ): Promise<Label> {
   const { db, now } = ctx;
-  const isThis = isLabelWithId(owner, labelId);
-  const { name, description, isExclusive, isArchived } = fields;
   const color = fields.color === undefined ? undefined : readLabelColor(fields.color);
-  const isArchivedNow = sql`${labels.archivedAt} is not null`;
-  const isChanged = anyOf(
-    name === undefined ? undefined : sql`${labels.name} <> ${name}`,
-    color === undefined ? undefined : sql`${labels.color} <> ${color}`,
-    description === undefined ? undefined : sql`${labels.description} <> ${description}`,
-    isExclusive === undefined ? undefined : sql`${labels.isExclusive} <> ${isExclusive}`,
-    isArchived === undefined ? undefined : sql`(${isArchivedNow}) <> ${isArchived}`,
-  );
+  const ofLabel = { owner: labelOwnerId(owner), labelId };
+  const [update, select] = storeLabel(db, { ...fields, ...ofLabel, color, now });
   const [, , [label]] = await db.batch([
-    db
-      .update(labels)
-      .set({
-        name,
-        color,
-        description,
-        isExclusive,
-        archivedAt:
-          isArchived === undefined
-            ? undefined
-            : sql`case when ${isArchived} then coalesce(${labels.archivedAt}, ${now}) end`,
-        updatedAt: now,
-      })
-      .where(allOf(isThis, isChanged)),
+    update,
     recordIfChanged(ctx, { type: "label.edited", ...labelEventOwner(owner), labelId }),
-    db.select().from(labels).where(isThis),
+    select,
   ]);
   if (!label) throw notFound("label does not exist");
   return label;
 }
+
+type EditedLabel = { readonly [K in keyof LabelFields]: LabelFields[K] | undefined } & {
+  readonly owner: LabelOwnerId;
+  readonly labelId: number;
+  readonly now: number;
+};
+
+const storeLabel = prepareAll((db, p: Params<EditedLabel>) => {
+  const { name, color, description, isExclusive, isArchived, now } = p;
+  const isThis = allOf(eq(labels.id, p.labelId), isLabelOfId(p.owner));
+  const isArchivedNow = sql`${labels.archivedAt} is not null`;
+  const isChanged = anyOf(
+    name && sql`${labels.name} <> ${name}`,
+    color && sql`${labels.color} <> ${color}`,
+    description && sql`${labels.description} <> ${description}`,
+    isExclusive === undefined ? undefined : sql`${labels.isExclusive} <> ${isExclusive}`,
+    isArchived === undefined ? undefined : sql`(${isArchivedNow}) <> ${isArchived}`,
+  );
+  return [
+    db
+      .update(labels)
+      .set({
+        ...(name && { name }),
+        ...(color && { color }),
+        ...(description && { description }),
+        ...(isExclusive !== undefined && { isExclusive }),
+        ...(isArchived !== undefined && {
+          archivedAt: sql`case when ${isArchived} then coalesce(${labels.archivedAt}, ${now}) end`,
+        }),
+        updatedAt: now,
+      })
+      .where(allOf(isThis, isChanged)),
+    db.select().from(labels).where(isThis),
+  ] as const;
+});

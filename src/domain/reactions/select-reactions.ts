@@ -1,7 +1,7 @@
-import { and, eq, isNull, sql, type SQL } from "drizzle-orm";
+import { and, eq, isNull, type SQL } from "drizzle-orm";
 
 import { columnsOf, type Database } from "../../db/db.ts";
-import { reactions, timelineEntries, users } from "../../db/schema/index.ts";
+import { reactions, users } from "../../db/schema/index.ts";
 import type { CommentContext } from "../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 
@@ -25,15 +25,3 @@ export const isReactionToIssue = (issueId: number | SQL): SQL | undefined =>
 
 /** The condition for reactions to a comment. */
 export const isReactionToComment = (entryId: number | SQL): SQL => eq(reactions.entryId, entryId);
-
-export const isReactionTo = ({ issue, comment }: ReactionSubject): SQL | undefined =>
-  comment ? isReactionToComment(comment.row.id) : isReactionToIssue(issue.row.id);
-
-/** The condition that the subject still exists, for a statement over its issue. */
-export const isReactionSubjectPresent = ({ comment }: ReactionSubject): SQL | undefined =>
-  comment &&
-  sql`exists (
-    select 1
-    from ${timelineEntries}
-    where ${timelineEntries.id} = ${comment.row.id}
-  )`;

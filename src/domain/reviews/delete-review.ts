@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { codeComments, reviews } from "../../db/schema/index.ts";
+import { reviews } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
@@ -32,7 +32,7 @@ export async function deleteReview(
   const { id, reviewerId, isOfficial } = row;
   const { isPull: _, ...subject } = eventSubject(pull);
   await ctx.db.batch([
-    ...keepAnswers(ctx, eq(codeComments.reviewId, id)),
+    ...keepAnswers(ctx.db, { reviewId: id }),
     ctx.db.delete(reviews).where(and(eq(reviews.id, id), eq(reviews.issueId, pull.row.id))),
     // Nobody but its author knew of a pending one.
     ...(row.state === "pending"
