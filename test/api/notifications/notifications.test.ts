@@ -16,7 +16,7 @@ import { makeComment, makeIssue } from "../../support/issues.ts";
 import { readAll } from "../../support/list.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { makeNotification } from "../../support/notifications.ts";
-import { logged } from "../../support/usage.ts";
+import { logged, roundsOfWrite } from "../../support/usage.ts";
 
 /** A user with three notifications of one repository: unread at 1 s, read at 2 s, pinned at 3 s. */
 async function makeScene() {
@@ -372,16 +372,19 @@ describe("a user with very many notifications", () => {
     if (!shown || !hidden) throw new Error("no repository");
     const numbers = JSON.stringify(Array.from({ length: n }, (_, at) => at + 1));
     for (const { id } of repos) {
-      await db.run(sql`
+      const made = await db.all<{ id: number; number: number }>(sql`
         insert into issues (repo_id, number, title, created_at, updated_at)
-        select ${id}, value, 'many', 1000, 1000 from json_each(${numbers})`);
+        select ${id}, value, 'many', 1000, 1000 from json_each(${numbers})
+        returning id, number`);
+      // From values, since the issues may be in a shard.
       await db.run(sql`
         insert into notifications (
           user_id, repo_id, subject, issue_id, status, created_at, updated_at
         )
-        select ${user.id}, repo_id, 'issue', id,
-          case number % 3 when 0 then 'read' else 'unread' end, 1000, 1000 + number
-        from issues where repo_id = ${id}`);
+        select ${user.id}, ${id}, 'issue', value ->> 'id',
+          case (value ->> 'number') % 3 when 0 then 'read' else 'unread' end,
+          1000, 1000 + (value ->> 'number')
+        from json_each(${JSON.stringify(made)})`);
     }
     return { user, shown };
   }
@@ -418,7 +421,7 @@ describe("a user with very many notifications", () => {
     const { answer, line } = await logged(() => call("PUT", "/notifications", { as: user }));
     expect(answer.status).toBe(205);
     // The caller, then 2,000 and the rest.
-    expect(line.d1Rounds).toBe(3);
+    expect(line.d1Rounds).toBe(roundsOfWrite(3));
     expect(await countNew(user)).toBe(0);
     const isOwn = eq(notifications.userId, user.id);
     const recounted = await db
