@@ -25,6 +25,7 @@ import { db } from "./db.ts";
 import { make, type TestRepo } from "./make.ts";
 import { refsOf } from "./push.ts";
 import { openRemote } from "./remotes.ts";
+import { noteShardWork } from "./shards/settle-shards.ts";
 import { systemCtxOf } from "./system.ts";
 
 /** An empty repository to take a remote over into. */
@@ -58,7 +59,9 @@ export async function syncFrom(
 ): Promise<FetchedRemote> {
   const ctx = systemCtxOf(repo, {}, Date.now(), settings);
   const remote = openRemote(ctx, url, limits);
-  return fetchRemote(ctx, await contextOf(repo), remote, { prune: true, isFirst: false, ...plan });
+  const context = await contextOf(repo);
+  const fetched = fetchRemote(ctx, context, remote, { prune: true, isFirst: false, ...plan });
+  return fetched.finally(noteShardWork);
 }
 
 /** Pushes a repository to an address, with prune. */

@@ -18,6 +18,7 @@ import {
 } from "../../support/mirrors.ts";
 import { filesOf, refsOf } from "../../support/push.ts";
 import { commitsOn, makeRemote } from "../../support/remotes.ts";
+import { noteShardWork } from "../../support/shards/settle-shards.ts";
 import { systemCtxOf } from "../../support/system.ts";
 
 const MAIN = encodeText("refs/heads/main");
@@ -51,7 +52,7 @@ const take = async (repo: TestRepo, bundle: BundleRepository) =>
   fetchRemote(systemCtxOf(repo), await contextOf(repo), bundle, {
     prune: false,
     isFirst: true,
-  });
+  }).finally(noteShardWork);
 
 describe("a bundle", () => {
   it("gives another repository all refs and objects, and nothing twice", async () => {

@@ -15,6 +15,7 @@ import { makeReadyPull } from "../../support/merges.ts";
 import { pushCommands } from "../../support/push.ts";
 import { doorsWith } from "../../support/service.ts";
 import { systemCtx, systemCtxOf } from "../../support/system.ts";
+import { roundsInShard } from "../../support/usage.ts";
 import { withoutEvents } from "../../support/without-events.ts";
 
 /** The service with a counter of its database batches. */
@@ -102,7 +103,7 @@ describe("the events of a push", () => {
     const answer = await pushCommands(owner, repo, commands, { pack: history.build(), visit });
     expect(answer.body).toContain("ng refs/heads/b0000/inside");
     // One batch for authentication and the repository, one for the events.
-    expect(batches()).toBe(2);
+    expect(batches()).toBe(roundsInShard(2));
 
     const recorded = await pushEventsOf(repo);
     expect(recorded.map(({ part, refCount, updates }) => [part, refCount, updates.length])).toEqual(
@@ -130,7 +131,7 @@ describe("the events of a push", () => {
     const commands = refs.map((ref) => ({ ref, new: oid }));
     const { visit, batches } = countBatches();
     await pushCommands(owner, repo, commands, { pack: history.build(), visit });
-    expect(batches()).toBe(2);
+    expect(batches()).toBe(roundsInShard(2));
     const recorded = await pushEventsOf(repo);
     expect(recorded).toHaveLength(100);
     expect(recorded.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);

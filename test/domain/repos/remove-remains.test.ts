@@ -15,6 +15,7 @@ import {
   reactions,
   repositories,
   repositoryRemains,
+  timelineEntries,
   trackedTimes,
 } from "../../../src/db/schema/index.ts";
 import { continueRemovals, removeRemains } from "../../../src/domain/repos/remove-remains.ts";
@@ -75,28 +76,20 @@ async function makeFull(owner: TestUser): Promise<TestRepo> {
   return repo;
 }
 
-const OF_REPOSITORY = [
-  "issues",
-  "timeline_entries",
-  "labels",
-  "milestones",
-  "tracked_times",
-  "issue_labels",
-  "repository_remains",
-];
-const OF_FIRST_DATABASE = ["notifications", "mails"];
-
 /** The number of rows that are left of a repository. */
 async function leftOf({ id }: TestRepo): Promise<number> {
-  let left = 0;
-  for (const tables of [OF_REPOSITORY, OF_FIRST_DATABASE]) {
-    const rows = tables.map((table) => `select 1 from ${table} where repo_id = ${id}`);
-    const [counted] = await db.all<{ total: number }>(
-      sql`select count(*) as total from (${sql.raw(rows.join(" union all "))})`,
-    );
-    left += counted?.total ?? 0;
-  }
-  return left;
+  const left = await Promise.all([
+    db.$count(issues, eq(issues.repoId, id)),
+    db.$count(timelineEntries, eq(timelineEntries.repoId, id)),
+    db.$count(labels, eq(labels.repoId, id)),
+    db.$count(milestones, eq(milestones.repoId, id)),
+    db.$count(notifications, eq(notifications.repoId, id)),
+    db.$count(mails, eq(mails.repoId, id)),
+    db.$count(trackedTimes, eq(trackedTimes.repoId, id)),
+    db.$count(issueLabels, eq(issueLabels.repoId, id)),
+    db.$count(repositoryRemains, eq(repositoryRemains.repoId, id)),
+  ]);
+  return left.reduce((sum, each) => sum + each);
 }
 
 describe("removal of what a deleted repository leaves", () => {
