@@ -37,9 +37,13 @@ interface Scene {
   pull: TestPull;
 }
 
-async function makeScene(names: string[] = ["pull_request"], fields = {}) {
+async function makeScene(
+  names: string[] = ["pull_request"],
+  fields = {},
+  of: Parameters<typeof make.repo>[1] = {},
+) {
   const owner = await make.user();
-  const repo = await make.repo(owner);
+  const repo = await make.repo(owner, of);
   const pull = await makePull(repo, fields, { body: "In every room" });
   const hook = await makeHook({
     level: "repository",
@@ -287,7 +291,8 @@ describe("changes of pull requests", () => {
   it("show the repository of a head only if everybody may see it", async () => {
     const stranger = await make.user();
     const fork = await make.repo(stranger, { isPrivate: true, visibility: "private" });
-    const scene = await makeScene(["pull_request"], { headRepoId: fork.id });
+    const { shard } = fork;
+    const scene = await makeScene(["pull_request"], { headRepoId: fork.id }, { shard });
     await change(scene, "issue.opened");
     await dispatch();
     const { visibility } = await make.repo(await make.user());

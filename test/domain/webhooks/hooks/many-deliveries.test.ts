@@ -25,7 +25,7 @@ async function makeHookWith(count: number) {
   const hook = await makeHook(at);
   const numbers = JSON.stringify(Array.from({ length: count }, (_, index) => index));
   // Negative ids, which no event has.
-  const eventId = sql`-${hook.id} * 1000000 - value`;
+  const eventId = sql`-${hook.id} * 10000 - value`;
   await db.run(
     sql`insert into webhook_events (event_id, part, event, repo_id, payload, created_at) select ${eventId}, 0, 'push', ${repoId}, '{}', ${NOW} from json_each(${numbers})`,
   );
