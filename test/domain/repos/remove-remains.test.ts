@@ -15,12 +15,11 @@ import {
   reactions,
   repositories,
   repositoryRemains,
-  timelineEntries,
   trackedTimes,
 } from "../../../src/db/schema/index.ts";
 import { continueRemovals, removeRemains } from "../../../src/domain/repos/remove-remains.ts";
 import { call } from "../../support/call.ts";
-import { runInEach, systemCtx, systemCtxOf } from "../../support/system.ts";
+import { runInEach, systemCtx } from "../../support/system.ts";
 import { db } from "../../support/db.ts";
 import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
 import { makeComment, makeIssue, makeLabel, makeMilestone } from "../../support/issues.ts";
@@ -78,25 +77,23 @@ async function makeFull(owner: TestUser): Promise<TestRepo> {
 
 /** The number of rows that are left of a repository. */
 async function leftOf({ id }: TestRepo): Promise<number> {
-  const left = await Promise.all([
-    db.$count(issues, eq(issues.repoId, id)),
-    db.$count(timelineEntries, eq(timelineEntries.repoId, id)),
-    db.$count(labels, eq(labels.repoId, id)),
-    db.$count(milestones, eq(milestones.repoId, id)),
-    db.$count(notifications, eq(notifications.repoId, id)),
-    db.$count(mails, eq(mails.repoId, id)),
-    db.$count(trackedTimes, eq(trackedTimes.repoId, id)),
-    db.$count(issueLabels, eq(issueLabels.repoId, id)),
-    db.$count(repositoryRemains, eq(repositoryRemains.repoId, id)),
-  ]);
-  return left.reduce((sum, each) => sum + each);
+  const [row] = await db.all<{ total: number }>(sql`
+    select (select count(*) from issues where repo_id = ${id})
+      + (select count(*) from timeline_entries where repo_id = ${id})
+      + (select count(*) from labels where repo_id = ${id})
+      + (select count(*) from milestones where repo_id = ${id})
+      + (select count(*) from notifications where repo_id = ${id})
+      + (select count(*) from mails where repo_id = ${id})
+      + (select count(*) from tracked_times where repo_id = ${id})
+      + (select count(*) from issue_labels where repo_id = ${id})
+      + (select count(*) from repository_remains where repo_id = ${id}) as total`);
+  return row?.total ?? 0;
 }
 
 describe("removal of what a deleted repository leaves", () => {
   it("hides the repository at once, and removes 5,000 rows in steps that the schedule continues", async () => {
     const [owner, friend] = [await make.user(), await make.user()];
-    const repo = await makeFull(owner);
-    const other = await make.repo(friend, { shard: repo.shard });
+    const [repo, other] = [await makeFull(owner), await make.repo(friend)];
     const blocked = await makeIssue(other);
     const [blocker] = await db.select().from(issues).where(eq(issues.repoId, repo.id)).limit(1);
     await db
@@ -118,7 +115,7 @@ describe("removal of what a deleted repository leaves", () => {
       }),
     ).toMatchObject({ status: 201, body: { state: "closed" } });
 
-    const ctx = systemCtxOf(repo, {}, 1000);
+    const ctx = systemCtx({}, 1000);
     const before = await leftOf(repo);
     expect(await removeRemains(ctx, repo.id, 3, { issues: 10, rows: 100 })).toBe(0);
     const after = await leftOf(repo);
@@ -126,7 +123,7 @@ describe("removal of what a deleted repository leaves", () => {
     expect(before - after).toBeLessThanOrEqual(3 * 120);
     // A run has a bounded number of steps, and repositories that other tests have deleted come before.
     for (let runs = 0; runs < 20 && (await leftOf(repo)) > 0; runs++)
-      await runInEach(systemCtx({}, 1000), continueRemovals);
+      await runInEach(ctx, continueRemovals);
     expect(await leftOf(repo)).toBe(0);
   });
 
@@ -143,7 +140,7 @@ describe("removal of what a deleted repository leaves", () => {
     expect(await leftOf(repo)).toBe(0);
 
     await db.insert(repositoryRemains).values({ repoId: kept.id });
-    await removeRemains(systemCtxOf(kept, {}, 1000), kept.id, 2);
+    await removeRemains(systemCtx({}, 1000), kept.id, 2);
     expect(await leftOf(kept)).toBe(5);
     await db.delete(repositoryRemains).where(eq(repositoryRemains.repoId, kept.id));
   });
