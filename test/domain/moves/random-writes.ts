@@ -208,15 +208,15 @@ export function writersOf(
   };
   const outside: typeof kinds = [
     (shard, repoId) => {
-      const [issue, told] = pairs(repoId)[draw(2)] ?? [];
-      if (!issue || !told) return Promise.resolve();
+      const [issue, otherIssue] = pairs(repoId)[draw(2)] ?? [];
+      if (!issue || !otherIssue) return Promise.resolve();
       const body = `reference ${fresh()}`;
       return write(
         shard,
         [
           sql`insert into timeline_entries (repo_id, issue_id, kind, other_issue_id, body, created_at, updated_at)
             select i.repo_id, i.id, 'issue_ref', o.id, ${body}, 1, 1
-            from issues i join issues o on o.id = ${told} where i.id = ${issue} returning repo_id`,
+            from issues i join issues o on o.id = ${otherIssue} where i.id = ${issue} returning repo_id`,
         ],
         ([rows]) => {
           const [row] = rows ?? [];

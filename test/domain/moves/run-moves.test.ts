@@ -7,7 +7,6 @@ import { isMoving } from "../../../src/db/moves/is-moving.ts";
 import { KEPT_TABLES, movedTables } from "../../../src/db/moves/moved-tables.ts";
 import { cancelMove } from "../../../src/domain/moves/moves.ts";
 import { runMove } from "../../../src/domain/moves/run-moves.ts";
-import { only } from "../../../src/lib/only.ts";
 import { copyFromShard } from "../../../src/domain/shards/copy-from-shards.ts";
 import { intercepted } from "../../support/intercepted-database.ts";
 import {
@@ -121,13 +120,6 @@ async function hasTraces(shard: number): Promise<boolean> {
     union all select 'change' from move_changes
     union all select 'batch' from move_batches`);
   return found.length > 0;
-}
-
-async function firstIssueOf({ repo }: Network): Promise<number> {
-  const ids = await shardDatabase(1).all<{ id: number }>(
-    sql`select min(id) as id from issues where repo_id = ${repo.id}`,
-  );
-  return only(ids).id;
 }
 
 const comment = (repoId: number) => sql`
