@@ -162,6 +162,6 @@ describe("a move while the repository is used", () => {
         expect(await shardDatabase(db).all(sql`pragma foreign_key_check`)).toEqual([]);
       }
     },
-    120_000,
+    300_000,
   );
 });
