@@ -39,6 +39,9 @@ export async function shardOf(repoId: number): Promise<number> {
   return row?.shard ?? 0;
 }
 
+/** References that lead out of the network or into it. A page of rows that has a new one is copied twice. */
+const OUTSIDE_MAX = 30;
+
 /**
  * Writers of a network: each write is one batch, as the service makes them, of what is there by then.
  *
@@ -198,7 +201,8 @@ export function writersOf(
 
   // Finds nothing where the two are not in this database.
   const pairs = (repoId: number): readonly (readonly [SQL, SQL])[] => {
-    if (!stranger) return [];
+    const made = journal.references.size + journal.dependencies.size;
+    if (!stranger || made >= OUTSIDE_MAX) return [];
     const near = some("issues", sql`repo_id = ${repoId}`);
     const far = some("issues", sql`repo_id = ${stranger.id}`);
     return [
