@@ -7,7 +7,6 @@ import { moveTriggers } from "../../../src/db/moves/move-triggers.ts";
 import {
   auditEvents,
   idRanges,
-  issueDependencies,
   repositories,
   repositoryMoves,
   timelineEntries,
@@ -77,7 +76,7 @@ describe("POST /admin/repos/{owner}/{repo}/move", () => {
   it("refuses what can't move, and writes nothing", async () => {
     const admin = await make.admin();
     const owner = await make.user();
-    const [repo, other] = [await make.repo(owner, OF_FIRST), await make.repo(owner, OF_FIRST)];
+    const repo = await make.repo(owner, OF_FIRST);
     const { id, service } = await openShard();
     const before = (await moves()).length;
     const path = `/admin/repos/${repo.owner}/${repo.name}/move`;
@@ -95,14 +94,6 @@ describe("POST /admin/repos/{owner}/{repo}/move", () => {
     const unready = await openShard({ seededAt: null });
     const early = await unready.service("POST", path, { as: admin, json: { shard: unready.id } });
     expect(early.status).toBe(422);
-
-    const blocked = await makeIssue(repo);
-    const blocker = await makeIssue(other);
-    await db
-      .insert(issueDependencies)
-      .values({ issueId: blocked.id, blockerId: blocker.id, createdAt: 1 });
-    expect((await start({ as: admin })).status).toBe(409);
-    await db.delete(issueDependencies).where(eq(issueDependencies.issueId, blocked.id));
 
     await db.update(repositories).set({ shard: id }).where(eq(repositories.id, repo.id));
     expect((await start({ as: admin })).status).toBe(409);
