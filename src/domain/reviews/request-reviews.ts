@@ -82,6 +82,32 @@ interface RequestArguments extends IssueArgument {
   readonly ofTeam: EventArgument;
 }
 
+/**
+ * The statements that record an event of each request that `requests` selects: of users, and of teams.
+ *
+ * @param computed The fields of the issue that the events lack.
+ */
+const recordOfEach = (
+  db: Database,
+  { ofUser, ofTeam }: Params<{ ofUser: EventArgument; ofTeam: EventArgument }>,
+  computed: Readonly<Record<string, SQL>>,
+  requests: (condition: SQL) => SQL,
+) =>
+  [
+    recordBy(
+      db,
+      ofUser,
+      { ...computed, userId: sql`${reviews.reviewerId}` },
+      requests(sql`${reviews.reviewerId} is not null`),
+    ),
+    recordBy(
+      db,
+      ofTeam,
+      { ...computed, teamId: sql`${reviews.teamId}` },
+      requests(sql`${reviews.teamId} is not null`),
+    ),
+  ] as const;
+
 const storeRequested = prepareAll(
   (db, p: Params<RequestArguments>, { reach }: { reach: Reach | undefined }) => {
     const { repoId, ownerId, wanted, entry } = p;
@@ -144,18 +170,7 @@ const storeRequested = prepareAll(
         },
         sql`${added} order by wanted.key`,
       ).returning(),
-      recordBy(
-        db,
-        p.ofUser,
-        { ...computed, userId: sql`${reviews.reviewerId}` },
-        newOnes(sql`${reviews.reviewerId} is not null`),
-      ),
-      recordBy(
-        db,
-        p.ofTeam,
-        { ...computed, teamId: sql`${reviews.teamId}` },
-        newOnes(sql`${reviews.teamId} is not null`),
-      ),
+      ...recordOfEach(db, p, computed, newOnes),
       insertSelect(
         db,
         timelineEntries,
@@ -276,18 +291,7 @@ const removeRequested = prepareAll((db, p: Params<RemovedRequests>) => {
       },
       removed(sql`1`),
     ),
-    recordBy(
-      db,
-      p.ofUser,
-      { userId: sql`${reviews.reviewerId}` },
-      removed(sql`${reviews.reviewerId} is not null`),
-    ),
-    recordBy(
-      db,
-      p.ofTeam,
-      { teamId: sql`${reviews.teamId}` },
-      removed(sql`${reviews.teamId} is not null`),
-    ),
+    ...recordOfEach(db, p, {}, removed),
     restoreOfficial(
       db,
       issueId,
