@@ -1,9 +1,4 @@
-import {
-  configure,
-  type FileEntry,
-  type Reader,
-  ZipReader,
-} from "@zip.js/zip.js/lib/zip-core-native.js";
+import type { FileEntry, Reader } from "@zip.js/zip.js/lib/zip-core-native.js";
 
 import type { ByteRange } from "./byte-range.ts";
 import { Failure, malformed, tooLarge } from "./failure.ts";
@@ -11,10 +6,6 @@ import { requireEntryPath } from "./archive-path.ts";
 import { type ArchiveSource, readSmallPieces, splitPiece } from "./archive-source.ts";
 import { toPieceStream } from "./piece-stream.ts";
 import { UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX } from "./unpacked-size.ts";
-
-// The library unpacks a few contents at once, over all requests of an isolate, and lets the others wait. A request that is
-// woken by another one never ends on Workers, and one that is cut off would keep its place for ever.
-configure({ maxWorkers: Number.MAX_SAFE_INTEGER });
 
 /** A file in a zip archive. */
 export interface ZipFile {
@@ -79,6 +70,8 @@ export async function openZip(
     unpackedBytesMax = Number.POSITIVE_INFINITY,
   }: ZipOptions = {},
 ): Promise<ZipFile[]> {
+  // On first use, since it would be 4 % of the start-up.
+  const { ZipReader } = await import("./zip-library.ts");
   const reader = new SourceReader(source);
   const options = { strictness: "strict", filenameValidation: "tolerant" } as const;
   const zip = new ZipReader(reader as unknown as Reader<unknown>, options);
