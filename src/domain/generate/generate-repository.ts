@@ -4,7 +4,6 @@ import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { avatarImages, repositories, repositoryTopics, type User } from "../../db/schema/index.ts";
-import { record } from "../../events/record.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -20,6 +19,7 @@ import { deleteRepository } from "../repos/delete-repository.ts";
 import { type CreationContext, insertRepository } from "../repos/insert-repository.ts";
 import { inRepositoryDb } from "../shards/in-database.ts";
 import { inDirectory } from "../shards/in-directory.ts";
+import { newRepositoryId } from "../repos/new-repository-id.ts";
 import { checkRepositoryName } from "../repos/repository-name.ts";
 import { requireApprover } from "../webhooks/hooks/require-approver.ts";
 import { copyLargeFiles, findLargeFiles } from "./copy-large-files.ts";
@@ -87,20 +87,10 @@ export async function generateRepository(
     isPrivate: wanted.isPrivate,
     defaultBranch,
   };
-  const created = await insertRepository(
-    ctx,
-    creation,
-    columns,
-    (repoId) =>
-      record(inDirectory(ctx), {
-        type: "repository.created",
-        repoId,
-        ownerId: creation.owner.id,
-        name: wanted.name,
-      }),
-    (own, repoId) => copyOwnData(own, data, repoId),
-    (repoId) => copyStatements(inDirectory(ctx), source.id, repoId, wanted),
-  );
+  const created = await insertRepository(ctx, creation, columns, {
+    toOwn: (own, repo) => copyOwnData(own, data, newRepositoryId(repo)),
+    toMore: (repo) => copyStatements(inDirectory(ctx), source.id, newRepositoryId(repo), wanted),
+  });
   const repo = withCopied(created, template, wanted);
   if (!content) return repo;
   try {

@@ -5,12 +5,12 @@ import type { Ctx } from "../../context.ts";
 import type { Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { type Import, imports } from "../../db/schema/index.ts";
-import { record } from "../../events/record.ts";
 import { Failure, invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
 import { findVisibleRepository } from "../repos/find-repository.ts";
 import { type CreationContext, insertRepository } from "../repos/insert-repository.ts";
+import { newRepositoryId } from "../repos/new-repository-id.ts";
 import { repositoryLimit } from "../repos/repository-limit.ts";
 import { inRepositoryDb } from "../shards/in-database.ts";
 import { refreshOwned } from "../shards/owned-columns.ts";
@@ -65,30 +65,31 @@ async function insertImported(
 ): Promise<RepositoryContext> {
   const { now, config } = ctx;
   const { owner, creator } = creation;
-  const { name } = columns;
   const objectName = crypto.randomUUID();
   try {
     return await insertRepository(
       ctx,
       creation,
       { ...columns, objectName, networkName: objectName, defaultBranch: config.defaultBranch },
-      (repoId) => record(ctx, { type: "repository.created", repoId, ownerId: owner.id, name }),
-      (own, repoId) => [
-        insertSelect(
-          own.db,
-          imports,
-          {
-            ...row,
-            repoId,
-            doerId: creator.id,
-            dueAt: now,
-            rootUrl: config.publicUrl === "" ? ctx.publicUrl : "",
-            createdAt: now,
-          },
-          sql``,
-        ),
-        ...toMore(own, repoId),
-      ],
+      {
+        toOwn: (own, repo) => {
+          const repoId = newRepositoryId(repo);
+          const insert = insertSelect(
+            own.db,
+            imports,
+            {
+              ...row,
+              repoId,
+              doerId: creator.id,
+              dueAt: now,
+              rootUrl: config.publicUrl === "" ? ctx.publicUrl : "",
+              createdAt: now,
+            },
+            sql``,
+          );
+          return [insert, ...toMore(own, repoId)];
+        },
+      },
     );
   } catch (error) {
     if (error instanceof Failure && error.kind === "forbidden") {

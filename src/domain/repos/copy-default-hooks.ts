@@ -1,8 +1,10 @@
-import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { getTableColumns, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { hooks } from "../../db/schema/index.ts";
+import { newRepositoryId, type NewRepositoryRef } from "./new-repository-id.ts";
 
 /** The state of a hook that has delivered nothing yet. */
 export const UNDELIVERED = {
@@ -18,10 +20,11 @@ export const UNDELIVERED = {
 /**
  * The statement that copies the default hooks to a new repository, for the batch that creates the
  * repository. The copies are independent: later changes of the default hooks do not affect them.
- *
- * @param repoId SQL of the repository's id.
  */
-export const copyDefaultHooks = ({ db, now }: Ctx, repoId: SQL<number>) =>
+export const copyDefaultHooks = ({ db, now }: Ctx, repo: NewRepositoryRef) =>
+  insertCopies(db, { repo, now });
+
+const insertCopies = prepare((db, { repo, now }: Params<{ repo: NewRepositoryRef; now: number }>) =>
   insertSelect(
     db,
     hooks,
@@ -29,7 +32,7 @@ export const copyDefaultHooks = ({ db, now }: Ctx, repoId: SQL<number>) =>
       ...getTableColumns(hooks),
       id: sql`null`,
       level: "repository",
-      repoId,
+      repoId: newRepositoryId(repo),
       // The service approves the copy, regardless of who created the default hook.
       approverId: 0,
       ...UNDELIVERED,
@@ -37,4 +40,5 @@ export const copyDefaultHooks = ({ db, now }: Ctx, repoId: SQL<number>) =>
       updatedAt: now,
     },
     sql`from ${hooks} where ${hooks.level} = 'default' order by ${hooks.id}`,
-  );
+  ),
+);

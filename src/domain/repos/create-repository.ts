@@ -1,5 +1,4 @@
 import type { Ctx } from "../../context.ts";
-import { record } from "../../events/record.ts";
 import { refuseBound } from "../../auth/actor.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -64,15 +63,10 @@ export async function createRepository(
     trustModel: wanted.trust_model || "default",
   };
   const { issue_labels: labelTemplate = "" } = wanted;
-  const repo = await insertRepository(
-    ctx,
-    creation,
-    columns,
-    (repoId) =>
-      record(ctx, { type: "repository.created", repoId, ownerId: owner.id, name: wanted.name }),
-    (own, repoId) =>
-      labelTemplate === "" ? [] : [insertTemplateLabels(own, repoId, labelTemplate)],
-  );
+  const repo = await insertRepository(ctx, creation, columns, {
+    toOwn: (own, created) =>
+      labelTemplate === "" ? [] : [insertTemplateLabels(own, created, labelTemplate)],
+  });
   if (!files) return repo;
   try {
     return await writeFirstCommit(inRepositoryDb(ctx, repo.row), repo, creator, files);

@@ -4,18 +4,15 @@ import { isBlockedBy, requireNotBlocked } from "../../auth/access/blocks.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { lfsObjects, repositories, type User, type Visibility } from "../../db/schema/index.ts";
-import { record } from "../../events/record.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
+import { lfsObjects, type User } from "../../db/schema/index.ts";
 import { conflict, Failure, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { newForkName } from "../../storage/object-names.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
-import { inDirectory } from "../shards/in-directory.ts";
+import { newRepositoryId, type NewRepositoryRef } from "./new-repository-id.ts";
 import { checkRepositoryName } from "./repository-name.ts";
-
-/** From the most visible to the least. */
-const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 
 /**
  * Forks a repository: creates another one with the same refs that shares the existing packs.
@@ -52,58 +49,23 @@ export async function forkRepository(
   // The refs of pull requests belong to the repository in which they were opened.
   await stored.fork(location, ctx.now);
 
-  const ownerRank = VISIBILITIES.indexOf(owner.visibility);
-  const isLessVisible = sql`case visibility
-    when 'public' then 0
-    when 'limited' then 1
-    else 2
-  end > ${ownerRank}`;
-  const isBlocked = isBlockedBy(sql`${creator.id}`, sql`${row.ownerId}`);
   const columns = {
     ...location,
     ...FORK_UNITS,
     name,
-    parentId: row.id,
-    // Pull requests read both.
     shard: row.shard,
-    isFork: true,
-    // Read at the time of the write: the parent may just have become private, or its owner blocked the creator.
-    isPrivate: sql<boolean>`(
-      select is_private or ${isLessVisible}
-      from ${repositories}
-      where id = ${row.id} and not ${isBlocked}
-    )`,
+    isPrivate: row.isPrivate,
     description: row.description,
     defaultBranch: row.defaultBranch,
     isEmpty: row.isEmpty,
     sizeBytes: row.sizeBytes,
-    lfsSizeBytes:
-      row.shard === 0
-        ? sql<number>`(select lfs_size_bytes from ${repositories} where id = ${row.id})`
-        : sql<number>`${row.lfsSizeBytes}`,
+    lfsSizeBytes: row.lfsSizeBytes,
   };
   try {
-    const repo = await insertRepository(
-      ctx,
-      creation,
-      columns,
-      (repoId) =>
-        record(inDirectory(ctx), {
-          type: "repository.forked",
-          repoId,
-          ownerId: owner.id,
-          parentId: row.id,
-        }),
-      // The files are not copied: every repository with a row for a file shares it.
-      ({ db }, repoId) => [
-        insertSelect(
-          db,
-          lfsObjects,
-          { ...getTableColumns(lfsObjects), repoId, createdAt: ctx.now },
-          sql`from ${lfsObjects} where ${lfsObjects.repoId} = ${row.id}`,
-        ),
-      ],
-    );
+    const repo = await insertRepository(ctx, creation, columns, {
+      parent: source,
+      toOwn: ({ db, now }, fork) => [copyLargeFiles(db, { fork, parentId: row.id, now })],
+    });
     const parent: RepositoryContext = { ...source, row: { ...row, forkCount: row.forkCount + 1 } };
     return { ...repo, parent };
   } catch (error) {
@@ -111,10 +73,28 @@ export async function forkRepository(
     if (!refusal) throw error;
     // The row was certainly not written, so nothing refers to the object.
     ctx.defer(stored.cancelFork(location));
-    if (refusal.kind === "not_found") await requireNotBlocked(ctx.db, isBlocked);
+    if (refusal.kind === "not_found") {
+      await requireNotBlocked(ctx.db, isBlockedBy(sql`${creator.id}`, sql`${row.ownerId}`));
+    }
     throw refusal;
   }
 }
+
+interface SharedFiles {
+  readonly fork: NewRepositoryRef;
+  readonly parentId: number;
+  readonly now: number;
+}
+
+/** Gives a fork the large files of its parent. They are not copied: every repository with a row for a file shares it. */
+const copyLargeFiles = prepare((db, { fork, parentId, now }: Params<SharedFiles>) =>
+  insertSelect(
+    db,
+    lfsObjects,
+    { ...getTableColumns(lfsObjects), repoId: newRepositoryId(fork), createdAt: now },
+    sql`from ${lfsObjects} where ${lfsObjects.repoId} = ${parentId}`,
+  ),
+);
 
 function toRefusal(error: unknown, { row, owner: from }: RepositoryContext, owner: User) {
   if (isViolation(error, "UNIQUE", "repositories.parent_id")) {

@@ -1,10 +1,13 @@
-import { and, eq, sql, type SQL } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { insertAdministrator } from "../../auth/access/memberships.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, isViolation, onlyWhile } from "../../db/db.ts";
+import { type BoundRow, boundRow } from "../../db/bound-row.ts";
+import { allOf, type Database, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { COMPUTED } from "../../db/json-of.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
   OWNER_PERMISSION,
   type ProjectPart,
@@ -13,19 +16,23 @@ import {
   repositoryRedirects,
   watches,
   type User,
+  type Visibility,
 } from "../../db/schema/index.ts";
-import type { record } from "../../events/record.ts";
+import { eventArgument, type EventArgument, recordBy } from "../../events/record.ts";
 import { conflict, moving } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { recordAudit } from "../audit/record-audit.ts";
+import { auditArgument, type AuditArgument, recordAuditBy } from "../audit/record-audit.ts";
 import { relayNow } from "../events/relay-events.ts";
 import { chooseShard } from "../shards/choose-shard.ts";
 import { copyNow } from "../shards/copy-now.ts";
 import { inDatabase } from "../shards/in-database.ts";
+import { inDirectory } from "../shards/in-directory.ts";
 import { copyDefaultHooks } from "./copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
-import { limitReached, withinLimit } from "./repository-limit.ts";
+import { forkedColumns, forkParent, type ForkParent } from "./forked-columns.ts";
+import { newRepositoryId, type NewRepositoryRef } from "./new-repository-id.ts";
+import { isBelowLimit, limitReached, repositoryLimit } from "./repository-limit.ts";
 
 /** The owner and the creator of a new repository. */
 export interface CreationContext {
@@ -42,7 +49,7 @@ type Inserted = typeof repositories.$inferInsert;
 
 /** Columns that differ from one new repository to the next. */
 type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
-  Required<Pick<Inserted, "objectName" | "networkName">> &
+  Required<Pick<Inserted, "objectName" | "networkName" | "isPrivate">> &
   Partial<
     Pick<
       Inserted,
@@ -50,11 +57,10 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
       | "isMirror"
       | "origin"
       | "trustModel"
-      | "parentId"
       | "shard"
-      | "isFork"
       | "isEmpty"
       | "sizeBytes"
+      | "lfsSizeBytes"
       | "hasIssues"
       | "hasPullRequests"
       | "hasWiki"
@@ -63,7 +69,7 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
       | "hasPackages"
       | "hasActions"
     >
-  > & { isPrivate: boolean | SQL<boolean>; lfsSizeBytes?: SQL<number> };
+  >;
 
 /** The units of a new mirror. As in Gitea, nobody opens pull requests in one: it has those that it keeps in step. */
 export const unitsOfMirror = (parts: readonly ProjectPart[]) => ({
@@ -80,8 +86,17 @@ export const unitsOfProject = ({
   readonly takesPulls: boolean;
 }) => ({ hasIssues: tracksIssues, hasPullRequests: takesPulls });
 
-/** Builds statements about a new repository, from a context whose database has its own data and the SQL of its id. */
-type ToOwn = (own: Ctx, repoId: SQL<number>) => BatchItem<"sqlite">[];
+/** What a new repository has besides its columns. */
+interface Beginnings {
+  /** The repository of which it is a fork. Who sees the fork is then read of it, whatever `isPrivate` is. */
+  readonly parent?: RepositoryContext;
+  /** Builds further statements of its own data. */
+  readonly toOwn?: ToOwn;
+  /** Builds further statements of the first database. */
+  readonly toMore?: (repo: NewRepositoryRef) => BatchItem<"sqlite">[];
+}
+
+type ToOwn = (own: Ctx, repo: NewRepositoryRef) => BatchItem<"sqlite">[];
 
 /**
  * Writes a new repository in one batch: its row, its event, copies of the default hooks, a watch for the
@@ -90,77 +105,25 @@ type ToOwn = (own: Ctx, repoId: SQL<number>) => BatchItem<"sqlite">[];
  * Where its own data is in a shard, that follows in a batch there. If that fails, the repository is deleted again.
  *
  * @param columns The columns that differ between new repositories. Without a shard one is chosen.
- * @param toEvent Builds the event from the SQL of the repository's id.
- * @param toOwn Builds further statements of its own data.
- * @param toMore Builds further statements of the first database from the SQL of the repository's id.
  * @throws Failure `conflict` for a name that is taken, `forbidden` if the owner has the maximum number of
  * repositories.
  */
 export async function insertRepository(
   ctx: Ctx,
-  { owner, creator, ownsOwner, isUnlimited = false }: CreationContext,
+  creation: CreationContext,
   columns: NewColumns,
-  toEvent: (repoId: SQL<number>) => ReturnType<typeof record>,
-  toOwn: ToOwn = () => [],
-  toMore: (repoId: SQL<number>) => BatchItem<"sqlite">[] = () => [],
+  { parent, toOwn = () => [], toMore = () => [] }: Beginnings = {},
 ): Promise<RepositoryContext> {
-  const { directory: db, now } = ctx;
+  const { owner } = creation;
+  const { directory: db } = ctx;
   const shard = columns.shard ?? (await chooseShard(ctx));
-  const toAllOwn: ToOwn = (own, repoId) => [copyDefaultHooks(own, repoId), ...toOwn(own, repoId)];
-  const lowerName = columns.name.toLowerCase();
-  const isThis = and(eq(repositories.ownerId, owner.id), eq(repositories.lowerName, lowerName));
-  const newId = sql<number>`(select ${repositories.id} from ${repositories} where ${isThis})`;
-  const { isPrivate, parentId } = columns;
-  // A fork is where its parent is, which may move meanwhile.
-  const isWithParent = sql`${shard} = (
-    select p.shard from ${repositories} p where p.id = ${parentId}
-  )`;
-  const isFixed = parentId == null || ctx.openShards().size === 0;
-
-  const insert = db
-    .insert(repositories)
-    .values({
-      // As in Gitea, a template's own actions do not run; those of repositories generated from it do.
-      hasActions: !(columns.isTemplate ?? false),
-      ...columns,
-      shard: isFixed ? shard : onlyWhile(isWithParent, shard),
-      ownerId: isUnlimited ? owner.id : withinLimit(ctx, owner),
-      // The values that the triggers would set: with them in the insert, the row is indexed only once.
-      ownerLowerName: owner.lowerName,
-      visibility: sql`case when ${isPrivate} then 'private' else ${owner.visibility} end`,
-      lowerName,
-      pullSettings: DEFAULT_PULL_SETTINGS,
-      issueSettings: DEFAULT_ISSUE_SETTINGS,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .returning();
-  const { id: repoId, visibility } = repositories;
-  const watch = insertSelect(
-    db,
-    watches,
-    { userId: creator.id, repoId, visibility, createdAt: now },
-    sql`from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
-  );
-  const collaborate = insertAdministrator(db, allOf(isThis, sql`${!ownsOwner}`), creator.id);
+  const ref = { ownerId: owner.id, lowerName: columns.name.toLowerCase() };
+  const toAllOwn: ToOwn = (own, repo) => [copyDefaultHooks(own, repo), ...toOwn(own, repo)];
   try {
     const [created] = await db.batch([
-      insert,
-      toEvent(newId),
-      recordAudit(ctx, { kind: "repository.created", ownerId: owner.id, repoId: newId }),
-      watch,
-      collaborate,
-      // A new repository replaces a redirect of the same name.
-      db
-        .delete(repositoryRedirects)
-        .where(
-          and(
-            eq(repositoryRedirects.ownerId, owner.id),
-            eq(repositoryRedirects.lowerName, lowerName),
-          ),
-        ),
-      ...(shard === 0 ? toAllOwn(inDatabase(ctx, 0), newId) : []),
-      ...toMore(newId),
+      ...insertionOf(ctx, creation, { ...columns, shard }, parent),
+      ...(shard === 0 ? toAllOwn(inDatabase(ctx, 0), ref) : []),
+      ...toMore(ref),
     ]);
     const repo = only(created);
     if (shard !== 0) await insertOwn(ctx, repo, toAllOwn);
@@ -179,6 +142,115 @@ export async function insertRepository(
   }
 }
 
+/** The statements of the first database that every new repository has. */
+function insertionOf(
+  ctx: Ctx,
+  { owner, creator, ownsOwner, isUnlimited = false }: CreationContext,
+  columns: NewColumns & { shard: number },
+  parent: RepositoryContext | undefined,
+) {
+  const { id: ownerId, lowerName: ownerLowerName, visibility } = owner;
+  const limit = isUnlimited ? -1 : repositoryLimit(ctx, owner);
+  const event = parent
+    ? ({ type: "repository.forked", parentId: parent.row.id } as const)
+    : ({ type: "repository.created", name: columns.name } as const);
+  const entry = { kind: "repository.created", ownerId, repoId: COMPUTED } as const;
+  const isMovable = ctx.openShards().size > 0;
+  return insertNew(ctx.directory, {
+    row: boundRow(repositories, {
+      // As in Gitea, a template's own actions do not run; those of repositories generated from it do.
+      hasActions: !(columns.isTemplate ?? false),
+      ...columns,
+      isFork: parent !== undefined,
+    }),
+    owner: { ownerId, lowerName: columns.name.toLowerCase(), ownerLowerName, visibility },
+    parent: parent && forkParent(parent, { owner, creator, isMovable }),
+    limit: limit < 0 ? undefined : limit,
+    creatorId: creator.id,
+    isWatched: ctx.config.isAutoWatchOn,
+    isAdministrator: !ownsOwner,
+    event: eventArgument(inDirectory(ctx), { ...event, repoId: COMPUTED, ownerId }),
+    entry: auditArgument(ctx, entry),
+    now: ctx.now,
+  });
+}
+
+/** A new repository as an argument of a prepared query. */
+interface NewRepositoryArgument {
+  readonly row: BoundRow<NewColumns & { shard: number }>;
+  readonly owner: {
+    readonly ownerId: number;
+    /** Of the repository. */
+    readonly lowerName: string;
+    readonly ownerLowerName: string;
+    readonly visibility: Visibility;
+  };
+  readonly parent: ForkParent | undefined;
+  /** How many repositories the owner may have; undefined for any number. */
+  readonly limit: number | undefined;
+  readonly creatorId: number;
+  readonly isWatched: boolean;
+  readonly isAdministrator: boolean;
+  readonly event: EventArgument;
+  readonly entry: AuditArgument;
+  readonly now: number;
+}
+
+const insertNew = prepareAll((db, p: Params<NewRepositoryArgument>) => {
+  const { owner, creatorId, now } = p;
+  const { ownerId, lowerName } = owner;
+  const isThis = allOf(eq(repositories.ownerId, ownerId), eq(repositories.lowerName, lowerName));
+  const repoId = newRepositoryId({ ownerId, lowerName });
+  const { id, visibility } = repositories;
+  return [
+    insertRow(db, p),
+    recordBy(db, p.event, { repoId }),
+    recordAuditBy(db, p.entry, { repoId }, sql`true`),
+    // A new repository replaces a redirect of the same name.
+    db
+      .delete(repositoryRedirects)
+      .where(
+        and(eq(repositoryRedirects.ownerId, ownerId), eq(repositoryRedirects.lowerName, lowerName)),
+      ),
+    ...(p.isWatched
+      ? [
+          insertSelect(
+            db,
+            watches,
+            { userId: creatorId, repoId: id, visibility, createdAt: now },
+            sql`from ${repositories} where ${isThis}`,
+          ),
+        ]
+      : []),
+    ...(p.isAdministrator ? [insertAdministrator(db, isThis, creatorId)] : []),
+  ];
+});
+
+function insertRow(
+  db: Database,
+  { row, owner, parent, limit, now }: Params<NewRepositoryArgument>,
+) {
+  const { ownerId, lowerName, ownerLowerName, visibility } = owner;
+  const { isPrivate, ...ofParent } = parent ? forkedColumns(parent, row.shard) : row;
+  return db
+    .insert(repositories)
+    .values({
+      ...row,
+      ...ofParent,
+      isPrivate,
+      ownerId: limit ? onlyWhile(isBelowLimit(ownerId, limit), ownerId) : ownerId,
+      // The values that the triggers would set: with them in the insert, the row is indexed only once.
+      ownerLowerName,
+      visibility: sql`case when ${isPrivate} then 'private' else ${visibility} end`,
+      lowerName,
+      pullSettings: DEFAULT_PULL_SETTINGS,
+      issueSettings: DEFAULT_ISSUE_SETTINGS,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returning();
+}
+
 /** Writes the first own data of a new repository to its shard, after the copy of its row. */
 async function insertOwn(ctx: Ctx, repo: Repository, toOwn: ToOwn): Promise<void> {
   const { directory } = ctx;
@@ -186,7 +258,7 @@ async function insertOwn(ctx: Ctx, repo: Repository, toOwn: ToOwn): Promise<void
   try {
     // A feed shows the creation before the first push, and so do the repository's events.
     await Promise.all([copyNow(directory, ctx, [repo.shard]), relayNow(ctx, repo.shard)]);
-    const [first, ...rest] = toOwn(own, sql<number>`${repo.id}`);
+    const [first, ...rest] = toOwn(own, { repoId: repo.id });
     if (first) await own.db.batch([first, ...rest]);
   } catch (error) {
     await directory.delete(repositories).where(eq(repositories.id, repo.id));

@@ -15,9 +15,12 @@ export const withinLimit = (ctx: Ctx, owner: User): SQL<number> =>
 /** The condition that an owner is below the limit of repositories. */
 export function hasRoom(ctx: Ctx, owner: User): SQL {
   const limit = repositoryLimit(ctx, owner);
-  if (limit < 0) return sql`1`;
-  return sql`(select count(*) from ${repositories} where owner_id = ${owner.id}) < ${limit}`;
+  return limit < 0 ? sql`1` : isBelowLimit(sql`${owner.id}`, sql`${limit}`);
 }
+
+/** The same of values that a prepared query binds. The limit is not negative. */
+export const isBelowLimit = (ownerId: SQL, limit: SQL): SQL =>
+  sql`(select count(*) from ${repositories} where owner_id = ${ownerId}) < ${limit}`;
 
 /** The refusal of a write for an owner who has the maximum number of repositories. */
 export const limitReached = (ctx: Ctx, owner: User): Failure =>

@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { relayedEvents } from "../../../src/db/schema/index.ts";
 import { insertRepository } from "../../../src/domain/repos/insert-repository.ts";
 import { relayEvents } from "../../../src/domain/events/relay-events.ts";
-import { record } from "../../../src/events/record.ts";
 import { freshName } from "../../support/make.ts";
 import {
   copy,
@@ -22,12 +21,11 @@ describe("a repository that is created in a shard", () => {
   async function create() {
     const owner = await makeAccount();
     await copy();
-    const [ctx, name] = [shardedCtx(), freshName("repo")];
     return insertRepository(
-      ctx,
+      shardedCtx(),
       { owner, creator: owner, ownsOwner: true },
       {
-        name,
+        name: freshName("repo"),
         description: "",
         defaultBranch: "main",
         isPrivate: false,
@@ -35,7 +33,6 @@ describe("a repository that is created in a shard", () => {
         networkName: crypto.randomUUID(),
         shard: 2,
       },
-      (repoId) => record(ctx, { type: "repository.created", repoId, ownerId: owner.id, name }),
     );
   }
   const inShard = () => eventsIn(shardDatabase(2));
