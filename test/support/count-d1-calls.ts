@@ -35,6 +35,16 @@ function callsSoFar(): number {
   return globalThis.d1Calls ?? 0;
 }
 
+/** Calls whose D1 calls count for no test. */
+export async function uncounted<T>(run: () => Promise<T>): Promise<T> {
+  const before = callsSoFar();
+  try {
+    return await run();
+  } finally {
+    globalThis.d1Calls = before;
+  }
+}
+
 const atStart = callsSoFar();
 let beforeTest = atStart;
 

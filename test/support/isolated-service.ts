@@ -1,10 +1,11 @@
-import { applyD1Migrations, createExecutionContext } from "cloudflare:test";
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
 import { openDatabase } from "../../src/db/db.ts";
 import { users } from "../../src/db/schema/index.ts";
 import worker, { Setup } from "../../src/worker.ts";
 import { basic } from "./call.ts";
+import { migrate } from "./migrate.ts";
 
 interface Login {
   name: string;
@@ -13,7 +14,7 @@ interface Login {
 
 /** Runs the service on an empty database of its own, for tests that depend on the set of all accounts. */
 export async function openIsolatedService(database: D1Database) {
-  await applyD1Migrations(database, env.TEST_MIGRATIONS);
+  await migrate(database);
   const db = openDatabase(database.withSession());
   await db.delete(users);
   const alone = { ...env, DB: database };

@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { beforeAll } from "vitest";
@@ -18,6 +17,7 @@ import { make, type TestRepo } from "./make.ts";
 import { publishedOn, SETTINGS } from "./published-packages.ts";
 import { doorsWith } from "./service.ts";
 import { systemCtx } from "./system.ts";
+import { migrate } from "./migrate.ts";
 
 // A service with two shards. The first database is that of the Worker, so that accounts and repositories are made as everywhere.
 
@@ -27,7 +27,7 @@ const queue = { send: async () => {}, sendBatch: async () => {} } as unknown as 
 /** The bindings of the service. */
 export const SHARDED = { DB: env.DB, EVENT_JOBS: queue, DELIVERY_JOBS: queue, ...SHARDS };
 
-for (const shard of Object.values(SHARDS)) await applyD1Migrations(shard, env.TEST_MIGRATIONS);
+for (const shard of Object.values(SHARDS)) await migrate(shard);
 
 /** The databases of the shards, by number. */
 export const shards = new Map(

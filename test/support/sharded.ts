@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 
@@ -25,6 +24,7 @@ import { SETTINGS } from "./deliveries.ts";
 import { intercepted } from "./intercepted-database.ts";
 import { freshName } from "./make.ts";
 import { systemCtx } from "./system.ts";
+import { migrate } from "./migrate.ts";
 
 /** A service with three shards: its first database, and theirs, which are no other test's. */
 export const SHARDED = {
@@ -44,7 +44,7 @@ export const shardDatabase = (number: number): Database =>
 /** Empties the databases, and sets the shards up. */
 export async function openSharded(): Promise<void> {
   for (const d1 of [env.DIRECTORY_DB, env.TEST_SHARD_1, env.TEST_SHARD_2, env.TEST_SHARD_3]) {
-    await applyD1Migrations(d1, env.TEST_MIGRATIONS);
+    await migrate(d1);
   }
   const own = ["hook_deliveries", "webhook_events", "hooks", "events", "event_cursors", "issues"];
   const copied = copiedTables()
@@ -60,13 +60,14 @@ export async function openSharded(): Promise<void> {
     "copied_changes",
     "shard_copies",
   ];
+  const statements = [
+    sql`delete from sqlite_sequence`,
+    sql`delete from shard_copies`,
+    sql`insert into shard_copies (shard_id, change_id, is_copying) values (1, 0, 1)`,
+    ...[...own, ...copied, ...rest].map((table) => sql`delete from ${sql.identifier(table)}`),
+  ];
   for (const db of [directory, ...shards]) {
-    await db.run(sql`delete from sqlite_sequence`);
-    await db.run(sql`delete from shard_copies`);
-    await db.run(sql`insert into shard_copies (shard_id, change_id, is_copying) values (1, 0, 1)`);
-    for (const table of [...own, ...copied, ...rest]) {
-      await db.run(sql`delete from ${sql.identifier(table)}`);
-    }
+    await db.batch(statements.map((statement) => db.textStatement(statement)) as never);
   }
   await copy();
 }

@@ -2,9 +2,9 @@ import { sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { newRepositoryId, type NewRepositoryRef } from "../../db/new-repository-id.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { labels } from "../../db/schema/index.ts";
-import { newRepositoryId, type NewRepositoryRef } from "../repos/new-repository-id.ts";
 import { type LabelTemplateName, templateLabels } from "../templates/label-templates.ts";
 
 /** The statement that gives a new repository the labels of a template, for the batch that inserts it. */

@@ -2,9 +2,9 @@ import { getTableColumns, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { newRepositoryId, type NewRepositoryRef } from "../../db/new-repository-id.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { hooks } from "../../db/schema/index.ts";
-import { newRepositoryId, type NewRepositoryRef } from "./new-repository-id.ts";
 
 /** The state of a hook that has delivered nothing yet. */
 export const UNDELIVERED = {

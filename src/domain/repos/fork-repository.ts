@@ -4,6 +4,7 @@ import { isBlockedBy, requireNotBlocked } from "../../auth/access/blocks.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
+import { newRepositoryId, type NewRepositoryRef } from "../../db/new-repository-id.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { lfsObjects, type User } from "../../db/schema/index.ts";
 import { conflict, Failure, notFound } from "../../lib/failure.ts";
@@ -11,7 +12,6 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { newForkName } from "../../storage/object-names.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
-import { newRepositoryId, type NewRepositoryRef } from "./new-repository-id.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
 /**

@@ -7,6 +7,7 @@ import { type BoundRow, boundRow } from "../../db/bound-row.ts";
 import { allOf, type Database, isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { COMPUTED } from "../../db/json-of.ts";
+import { newRepositoryId, type NewRepositoryRef } from "../../db/new-repository-id.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
   OWNER_PERMISSION,
@@ -31,7 +32,6 @@ import { inDirectory } from "../shards/in-directory.ts";
 import { copyDefaultHooks } from "./copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 import { forkedColumns, forkParent, type ForkParent } from "./forked-columns.ts";
-import { newRepositoryId, type NewRepositoryRef } from "./new-repository-id.ts";
 import { isBelowLimit, limitReached, repositoryLimit } from "./repository-limit.ts";
 
 /** The owner and the creator of a new repository. */

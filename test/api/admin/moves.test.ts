@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { desc, eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it } from "vitest";
@@ -18,6 +17,7 @@ import { make } from "../../support/make.ts";
 import { serviceWith } from "../../support/service.ts";
 import { makeMove } from "./moves.samples.ts";
 import { makeShard } from "./shards.samples.ts";
+import { migrate } from "../../support/migrate.ts";
 
 const moves = () => db.select().from(repositoryMoves).orderBy(desc(repositoryMoves.id));
 const auditOf = (actorId: number) =>
@@ -26,7 +26,7 @@ const auditOf = (actorId: number) =>
 /** In the first database, whether or not there are shards. */
 const OF_FIRST = { shard: 0 };
 
-await applyD1Migrations(env.TEST_SHARD_2, env.TEST_MIGRATIONS);
+await migrate(env.TEST_SHARD_2);
 
 /** A shard with a database, and the service that has it. */
 async function openShard(values: Parameters<typeof makeShard>[0] = {}) {
@@ -106,7 +106,7 @@ describe("POST /admin/repos/{owner}/{repo}/move", () => {
 describe("a move to a shard with a smaller number", () => {
   /** A repository of a shard, and the service that has both databases. */
   async function makeScene() {
-    await applyD1Migrations(env.TEST_SHARD_1, env.TEST_MIGRATIONS);
+    await migrate(env.TEST_SHARD_1);
     const [admin, repo] = [await make.admin(), await make.repo(await make.user())];
     const [to, from] = [await makeShard(), await makeShard()];
     await db.update(repositories).set({ shard: from.id }).where(eq(repositories.id, repo.id));

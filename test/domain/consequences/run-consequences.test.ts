@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { asc, eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -16,6 +15,7 @@ import type { Consequence } from "../../../src/events/consequence.ts";
 import { record } from "../../../src/events/record.ts";
 import { only } from "../../../src/lib/only.ts";
 import { systemCtx } from "../../support/system.ts";
+import { migrate } from "../../support/migrate.ts";
 
 // A separate database, since the consequences of all events in it are drawn.
 const db = openDatabase(env.FORWARDING_DB.withSession());
@@ -23,7 +23,7 @@ const db = openDatabase(env.FORWARDING_DB.withSession());
 const NOW = 1_700_000_000_000;
 
 beforeEach(async () => {
-  await applyD1Migrations(env.FORWARDING_DB, env.TEST_MIGRATIONS);
+  await migrate(env.FORWARDING_DB);
   await db.delete(events);
 });
 

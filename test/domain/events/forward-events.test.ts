@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { asc } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -10,12 +9,13 @@ import { handleBatch, handleSchedule } from "../../../src/jobs/index.ts";
 import { only } from "../../../src/lib/only.ts";
 import type { ForwardedEvent } from "../../../src/shapes/events/forwarded-event.ts";
 import { systemCtx } from "../../support/system.ts";
+import { migrate } from "../../support/migrate.ts";
 
 // A separate database, since all events in it are forwarded.
 const db = openDatabase(env.FORWARDING_DB.withSession());
 
 beforeEach(async () => {
-  await applyD1Migrations(env.FORWARDING_DB, env.TEST_MIGRATIONS);
+  await migrate(env.FORWARDING_DB);
   await db.delete(eventCursors);
   await db.delete(events);
 });

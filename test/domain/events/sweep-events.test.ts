@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { asc, sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -8,10 +7,11 @@ import { meterD1 } from "../../../src/db/meter.ts";
 import { eventCursors, events } from "../../../src/db/schema/index.ts";
 import { sweepEvents } from "../../../src/domain/events/sweep-events.ts";
 import { systemCtx } from "../../support/system.ts";
+import { migrate } from "../../support/migrate.ts";
 
 // A separate database, since a sweep is about all events.
 const db = openDatabase(env.FORWARDING_DB.withSession());
-await applyD1Migrations(env.FORWARDING_DB, env.TEST_MIGRATIONS);
+await migrate(env.FORWARDING_DB);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.UTC(2026, 0, 31);

@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
@@ -22,6 +21,7 @@ import {
   shardDatabase,
   shardedCtx,
 } from "../../support/sharded.ts";
+import { migrate } from "../../support/migrate.ts";
 
 const TABLES = new Map(
   Object.values(schema as Record<string, unknown>)
@@ -30,7 +30,7 @@ const TABLES = new Map(
 );
 
 for (const d1 of [env.DIRECTORY_DB, env.TEST_SHARD_1, env.TEST_SHARD_2, env.TEST_SHARD_3]) {
-  await applyD1Migrations(d1, env.TEST_MIGRATIONS);
+  await migrate(d1);
 }
 
 /** The first database, and the shards. */

@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 
@@ -24,6 +23,7 @@ import { MAIL_SETTINGS, type Mailbox } from "../../support/mails.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeRelease } from "../../support/releases.ts";
 import { systemCtx } from "../../support/system.ts";
+import { migrate } from "../../support/migrate.ts";
 
 // The first database is that of the Worker, so that accounts and repositories are made as everywhere.
 
@@ -31,7 +31,7 @@ const NOW = 1_700_000_000_000;
 /** The bindings of the shards. */
 export const SHARDS = { SHARD_1: env.SCENE_SHARD_1, SHARD_2: env.SCENE_SHARD_2 };
 
-for (const shard of Object.values(SHARDS)) await applyD1Migrations(shard, env.TEST_MIGRATIONS);
+for (const shard of Object.values(SHARDS)) await migrate(shard);
 
 /** The databases of the shards, by number. */
 export const shards = new Map(

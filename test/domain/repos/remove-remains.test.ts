@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { count, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import {
@@ -15,6 +15,7 @@ import {
   reactions,
   repositories,
   repositoryRemains,
+  timelineEntries,
   trackedTimes,
 } from "../../../src/db/schema/index.ts";
 import { continueRemovals, removeRemains } from "../../../src/domain/repos/remove-remains.ts";
@@ -75,19 +76,25 @@ async function makeFull(owner: TestUser): Promise<TestRepo> {
   return repo;
 }
 
+const TABLES = [
+  issues,
+  timelineEntries,
+  labels,
+  milestones,
+  notifications,
+  mails,
+  trackedTimes,
+  issueLabels,
+  repositoryRemains,
+];
+
 /** The number of rows that are left of a repository. */
 async function leftOf({ id }: TestRepo): Promise<number> {
-  const [row] = await db.all<{ total: number }>(sql`
-    select (select count(*) from issues where repo_id = ${id})
-      + (select count(*) from timeline_entries where repo_id = ${id})
-      + (select count(*) from labels where repo_id = ${id})
-      + (select count(*) from milestones where repo_id = ${id})
-      + (select count(*) from notifications where repo_id = ${id})
-      + (select count(*) from mails where repo_id = ${id})
-      + (select count(*) from tracked_times where repo_id = ${id})
-      + (select count(*) from issue_labels where repo_id = ${id})
-      + (select count(*) from repository_remains where repo_id = ${id}) as total`);
-  return row?.total ?? 0;
+  const [first, ...rest] = TABLES.map((table) =>
+    db.select({ rows: count() }).from(table).where(eq(table.repoId, id)),
+  );
+  const counts = first ? await db.batch([first, ...rest]) : [];
+  return counts.flat().reduce((sum, { rows }) => sum + rows, 0);
 }
 
 describe("removal of what a deleted repository leaves", () => {

@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 
@@ -6,8 +5,9 @@ import { type Database, openDatabase } from "../../../src/db/db.ts";
 import { type Shard, shards } from "../../../src/db/schema/index.ts";
 import { chooseShard, drawShard } from "../../../src/domain/shards/choose-shard.ts";
 import { drawFrom } from "./directory-changes.ts";
+import { migrate } from "../../support/migrate.ts";
 
-await applyD1Migrations(env.DIRECTORY_DB, env.TEST_MIGRATIONS);
+await migrate(env.DIRECTORY_DB);
 const directory = openDatabase(env.DIRECTORY_DB.withSession("first-primary"));
 
 /** A Worker that has bindings of these shards. */

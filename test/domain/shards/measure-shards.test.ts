@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { asc, sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -7,12 +6,13 @@ import { openDatabase } from "../../../src/db/db.ts";
 import { shards } from "../../../src/db/schema/index.ts";
 import { measureShards } from "../../../src/domain/shards/measure-shards.ts";
 import { systemCtx } from "../../support/system.ts";
+import { migrate } from "../../support/migrate.ts";
 
 const NOW = Date.UTC(2026, 0, 31);
 const directory = openDatabase(env.DIRECTORY_DB.withSession("first-primary"));
 
 for (const database of [env.DIRECTORY_DB, env.TEST_SHARD_1, env.TEST_SHARD_2]) {
-  await applyD1Migrations(database, env.TEST_MIGRATIONS);
+  await migrate(database);
 }
 
 const BINDINGS = { DB: env.DIRECTORY_DB, SHARD_1: env.TEST_SHARD_1, SHARD_2: env.TEST_SHARD_2 };

@@ -1,4 +1,3 @@
-import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { expect } from "vitest";
@@ -12,6 +11,7 @@ import {
 } from "../../../src/domain/repos/default-settings.ts";
 import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import { systemCtx } from "../../support/system.ts";
+import { migrate } from "../../support/migrate.ts";
 
 export const NOW = Date.UTC(2026, 0, 31);
 export const SHARDS = {
@@ -26,7 +26,7 @@ export const databases = Object.values(SHARDS).map((d1) =>
 );
 
 for (const database of [env.DIRECTORY_DB, ...Object.values(SHARDS)]) {
-  await applyD1Migrations(database, env.TEST_MIGRATIONS);
+  await migrate(database);
 }
 
 export const copy = (bindings: Partial<typeof SHARDS> & { DB?: D1Database } = SHARDS) =>

@@ -1,6 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 
-import { repositories } from "../../db/schema/index.ts";
+import { repositories } from "./schema/index.ts";
 
 /** A new repository: by its id or, in the batch that inserts it, by its owner and its name in lower case. */
 export type NewRepositoryRef<N = number, T = string> =
