@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 
 import type { Answer } from "./call.ts";
@@ -59,6 +60,13 @@ export async function logged(send: () => Promise<Answer>) {
  * @param rounds Those without shards: with shards one more, since the first database says which shard it is.
  */
 export const roundsInShard = (rounds: number): number => rounds + (isSharded ? 1 : 0);
+
+/**
+ * The round trips of a request of which two calls overlap.
+ *
+ * @param rounds Those of a database that is elsewhere: the local one may have answered the first before the second is sent.
+ */
+export const roundsWithOverlap = (rounds: number): number => rounds + ("LOCAL_DB" in env ? 1 : 0);
 
 /**
  * The round trips of a request that writes rows of the first database of which shards have copies.
