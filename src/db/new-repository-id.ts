@@ -14,5 +14,6 @@ export const newRepositoryId = (ref: NewRepositoryRef<number | SQL, string | SQL
     : sql<number>`(
         select ${repositories.id}
         from ${repositories}
-        where ${repositories.ownerId} = ${ref.ownerId} and ${repositories.lowerName} = ${ref.lowerName}
+        where ${repositories.ownerId} = ${ref.ownerId}
+          and ${repositories.lowerName} = ${ref.lowerName}
       )`;
