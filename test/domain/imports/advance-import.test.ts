@@ -217,9 +217,9 @@ describe("advanceImport", () => {
       .select({ type: events.type })
       .from(events)
       .where(eq(events.repoId, repo.id));
-    expect(kinds.map(({ type }) => type).toSorted()).toEqual([
-      "migration.finished",
+    expect(kinds.map(({ type }) => type)).toEqual([
       "repository.topics_changed",
+      "migration.finished",
     ]);
     expect(await db.select().from(notifications).where(eq(notifications.repoId, repo.id))).toEqual(
       [],

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { pushMirrors } from "../../../src/db/schema/index.ts";
 import { syncPushMirror } from "../../../src/domain/mirrors/push/sync-push-mirror.ts";
+import { shardOf } from "../../../src/storage/event-queues.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf } from "../../support/events.ts";
@@ -154,6 +155,6 @@ describe("syncPushMirror", () => {
     expect(await pushMirrorsOf(repo)).toMatchObject([
       { state: "ok", dueAt: askedAt, leasedUntil: 0, syncedAt: expect.any(Number) },
     ]);
-    expect(sent).toMatchObject([{ kind: "push-mirror", mirrorId }]);
+    expect(sent).toEqual([{ kind: "push-mirror", mirrorId, ...shardOf(ctx.db) }]);
   });
 });
