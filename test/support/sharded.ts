@@ -1,5 +1,4 @@
 import { env } from "cloudflare:workers";
-import { sql } from "drizzle-orm";
 
 import type { Ctx } from "../../src/context.ts";
 import { type Database, openDatabase } from "../../src/db/db.ts";
@@ -21,6 +20,7 @@ import {
 import { copyToShards } from "../../src/domain/shards/copy-to-shards.ts";
 import { only } from "../../src/lib/only.ts";
 import { SETTINGS } from "./deliveries.ts";
+import { emptyTables } from "./empty-tables.ts";
 import { intercepted } from "./intercepted-database.ts";
 import { freshName } from "./make.ts";
 import { systemCtx } from "./system.ts";
@@ -60,15 +60,7 @@ export async function openSharded(): Promise<void> {
     "copied_changes",
     "shard_copies",
   ];
-  const statements = [
-    sql`delete from sqlite_sequence`,
-    sql`delete from shard_copies`,
-    sql`insert into shard_copies (shard_id, change_id, is_copying) values (1, 0, 1)`,
-    ...[...own, ...copied, ...rest].map((table) => sql`delete from ${sql.identifier(table)}`),
-  ];
-  for (const db of [directory, ...shards]) {
-    await db.batch(statements.map((statement) => db.textStatement(statement)) as never);
-  }
+  await emptyTables([directory, ...shards], ["sqlite_sequence", ...own, ...copied, ...rest]);
   await copy();
 }
 

@@ -121,7 +121,7 @@ export async function insertRepository(
   const toAllOwn: ToOwn = (own, repo) => [copyDefaultHooks(own, repo), ...toOwn(own, repo)];
   try {
     const [created] = await db.batch([
-      ...insertionOf(ctx, creation, { ...columns, shard }, parent),
+      ...insertionOf(ctx, creation, { ref, columns: { ...columns, shard }, parent }),
       ...(shard === 0 ? toAllOwn(inDatabase(ctx, 0), ref) : []),
       ...toMore(ref),
     ]);
@@ -142,19 +142,23 @@ export async function insertRepository(
   }
 }
 
+interface Insertion {
+  readonly ref: NewRepositoryArgument["ref"];
+  readonly columns: NewColumns & { shard: number };
+  readonly parent: RepositoryContext | undefined;
+}
+
 /** The statements of the first database that every new repository has. */
 function insertionOf(
   ctx: Ctx,
   { owner, creator, ownsOwner, isUnlimited = false }: CreationContext,
-  columns: NewColumns & { shard: number },
-  parent: RepositoryContext | undefined,
+  { ref, columns, parent }: Insertion,
 ) {
-  const { id: ownerId, lowerName: ownerLowerName, visibility } = owner;
   const limit = isUnlimited ? -1 : repositoryLimit(ctx, owner);
   const event = parent
     ? ({ type: "repository.forked", parentId: parent.row.id } as const)
     : ({ type: "repository.created", name: columns.name } as const);
-  const entry = { kind: "repository.created", ownerId, repoId: COMPUTED } as const;
+  const entry = { kind: "repository.created", ownerId: owner.id, repoId: COMPUTED } as const;
   const isMovable = ctx.openShards().size > 0;
   return insertNew(ctx.directory, {
     row: boundRow(repositories, {
@@ -163,13 +167,14 @@ function insertionOf(
       ...columns,
       isFork: parent !== undefined,
     }),
-    owner: { ownerId, lowerName: columns.name.toLowerCase(), ownerLowerName, visibility },
+    ref,
+    owner: { lowerName: owner.lowerName, visibility: owner.visibility },
     parent: parent && forkParent(parent, { owner, creator, isMovable }),
     limit: limit < 0 ? undefined : limit,
     creatorId: creator.id,
     isWatched: ctx.config.isAutoWatchOn,
     isAdministrator: !ownsOwner,
-    event: eventArgument(inDirectory(ctx), { ...event, repoId: COMPUTED, ownerId }),
+    event: eventArgument(inDirectory(ctx), { ...event, repoId: COMPUTED, ownerId: owner.id }),
     entry: auditArgument(ctx, entry),
     now: ctx.now,
   });
@@ -178,13 +183,8 @@ function insertionOf(
 /** A new repository as an argument of a prepared query. */
 interface NewRepositoryArgument {
   readonly row: BoundRow<NewColumns & { shard: number }>;
-  readonly owner: {
-    readonly ownerId: number;
-    /** Of the repository. */
-    readonly lowerName: string;
-    readonly ownerLowerName: string;
-    readonly visibility: Visibility;
-  };
+  readonly ref: { readonly ownerId: number; readonly lowerName: string };
+  readonly owner: { readonly lowerName: string; readonly visibility: Visibility };
   readonly parent: ForkParent | undefined;
   /** How many repositories the owner may have; undefined for any number. */
   readonly limit: number | undefined;
@@ -197,10 +197,10 @@ interface NewRepositoryArgument {
 }
 
 const insertNew = prepareAll((db, p: Params<NewRepositoryArgument>) => {
-  const { owner, creatorId, now } = p;
-  const { ownerId, lowerName } = owner;
+  const { ref, creatorId, now } = p;
+  const { ownerId, lowerName } = ref;
   const isThis = allOf(eq(repositories.ownerId, ownerId), eq(repositories.lowerName, lowerName));
-  const repoId = newRepositoryId({ ownerId, lowerName });
+  const repoId = newRepositoryId(ref);
   const { id, visibility } = repositories;
   return [
     insertRow(db, p),
@@ -228,9 +228,9 @@ const insertNew = prepareAll((db, p: Params<NewRepositoryArgument>) => {
 
 function insertRow(
   db: Database,
-  { row, owner, parent, limit, now }: Params<NewRepositoryArgument>,
+  { row, ref, owner, parent, limit, now }: Params<NewRepositoryArgument>,
 ) {
-  const { ownerId, lowerName, ownerLowerName, visibility } = owner;
+  const { ownerId, lowerName } = ref;
   const { isPrivate, ...ofParent } = parent ? forkedColumns(parent, row.shard) : row;
   return db
     .insert(repositories)
@@ -240,8 +240,8 @@ function insertRow(
       isPrivate,
       ownerId: limit ? onlyWhile(isBelowLimit(ownerId, limit), ownerId) : ownerId,
       // The values that the triggers would set: with them in the insert, the row is indexed only once.
-      ownerLowerName,
-      visibility: sql`case when ${isPrivate} then 'private' else ${visibility} end`,
+      ownerLowerName: owner.lowerName,
+      visibility: sql`case when ${isPrivate} then 'private' else ${owner.visibility} end`,
       lowerName,
       pullSettings: DEFAULT_PULL_SETTINGS,
       issueSettings: DEFAULT_ISSUE_SETTINGS,

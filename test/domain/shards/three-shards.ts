@@ -10,6 +10,7 @@ import {
   DEFAULT_PULL_SETTINGS,
 } from "../../../src/domain/repos/default-settings.ts";
 import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
+import { emptyTables } from "../../support/empty-tables.ts";
 import { systemCtx } from "../../support/system.ts";
 import { migrate } from "../../support/migrate.ts";
 
@@ -118,15 +119,7 @@ export async function clearDatabases(): Promise<void> {
     "discarded_objects",
     "repository_remains",
   ];
-  // A copy is written while one is made only.
-  const statements = [
-    sql`delete from shard_copies`,
-    sql`insert into shard_copies (shard_id, change_id, is_copying) values (1, 0, 1)`,
-    ...tables.map((table) => sql`delete from ${sql.identifier(table)}`),
-  ];
-  for (const db of [directory, ...databases]) {
-    await db.batch(statements.map((statement) => db.textStatement(statement)) as never);
-  }
+  await emptyTables([directory, ...databases], tables);
 }
 
 /** Puts a row into each copied table, and into the copies of the first shard. */
