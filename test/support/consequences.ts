@@ -12,6 +12,7 @@ import { db } from "./db.ts";
 import { failing, serveFailing } from "./faults.ts";
 import type { TestRepo, TestUser } from "./make.ts";
 import { type Command, pushBody } from "./push.ts";
+import { isConsuming, waitForConsumer } from "./queue-consumer.ts";
 import { systemCtx } from "./system.ts";
 
 const SETTINGS = { ROOT_URL: "https://forge.example" };
@@ -22,9 +23,8 @@ export const silentBindings = () =>
 
 /** Runs of one call, at most. */
 const RUNS_MAX = 100;
-/** Waits for events that a job handles at the same time, at most, and the duration of each in milliseconds. */
-const WAITS_MAX = 200;
-const WAIT_MS = 50;
+/** The longest wait for jobs that handle events at the same time, in milliseconds. */
+const WAIT_MS = 15_000;
 
 /**
  * Draws the consequences of all pending events: also of those that other tests left in the database, which a run with its
@@ -37,7 +37,7 @@ export async function drawConsequences(
   now?: number,
   consequences?: readonly Consequence[],
 ): Promise<void> {
-  let waits = 0;
+  let waited = 0;
   for (let runs = 0; runs < RUNS_MAX; runs++) {
     const startedAt = Date.now();
     const at = now ?? startedAt + 1000;
@@ -49,19 +49,15 @@ export async function drawConsequences(
     // What a run leaves is due at the time that it had by then.
     const until = at + Date.now() - startedAt;
     const isDue = and(isNotNull(consequencesAt), lte(consequencesAt, until));
-    // Leased lately: not by a job that has ended, nor to be tried again later.
-    const isLeased = between(
-      consequencesAt,
-      at + CONSEQUENCE_LEASE_MS - 5000,
-      at + CONSEQUENCE_LEASE_MS,
-    );
+    // By a job that runs, or by one that has ended: so are those to be tried again soon.
+    const isLeased = between(consequencesAt, until + 1, at + CONSEQUENCE_LEASE_MS);
     const [due, leased] = await Promise.all([
       db.$count(events, isDue),
       db.$count(events, isLeased),
     ]);
-    if (due > 0) continue;
-    if (leased === 0 || waits++ === WAITS_MAX) return;
-    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+    // Due ones may be behind leased ones of their repository.
+    if (leased > 0 && isConsuming() && waited < WAIT_MS) waited += await waitForConsumer(WAIT_MS);
+    else if (due === 0) return;
   }
 }
 

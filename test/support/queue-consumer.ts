@@ -47,12 +47,23 @@ export const batchesSoFar = (): number => consumer.batches;
 /** Whether the queue consumer makes the call that asks, in whichever test its messages arrive. */
 export const isInQueueConsumer = (): boolean => consumer.inBatch.getStore() === true;
 
+/** Whether the queue consumer handles batches now. */
+export const isConsuming = (): boolean => consumer.running > 0;
+
+/** Waits until the queue consumer handles nothing, for some milliseconds at most. Returns the milliseconds waited. */
+export async function waitForConsumer(msMax = Infinity): Promise<number> {
+  const startedAt = Date.now();
+  const waited = () => Date.now() - startedAt;
+  while (isConsuming() && waited() < msMax) await new Promise((ended) => setTimeout(ended, 10));
+  return waited();
+}
+
 /** Does some work while the queue consumer handles nothing: messages that other tests have sent wait. */
 export async function withoutQueueConsumer<T>(work: () => Promise<T>): Promise<T> {
   const { promise, resolve } = Promise.withResolvers<void>();
   consumer.pause = promise;
   try {
-    while (consumer.running > 0) await new Promise((ended) => setTimeout(ended, 10));
+    await waitForConsumer();
     return await work();
   } finally {
     consumer.pause = undefined;
