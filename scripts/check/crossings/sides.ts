@@ -15,7 +15,7 @@ const FIRST = `
   repositories_search repository_totals discarded_objects
   repository_topics topics topics_search stars watches
   notifications notification_counts
-  shards shard_repositories account_shards shard_tasks copied_changes package_shards repository_moves`;
+  shards shard_repositories hidden_repositories account_shards shard_tasks copied_changes package_shards repository_moves`;
 
 /**
  * Tables of the first database of which the shards have copies: who is who, who may do what, and a shard's repositories.

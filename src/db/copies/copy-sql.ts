@@ -68,9 +68,21 @@ const isReached = (table: CopiedTable, keys: KeysByTable): boolean =>
 export const reachedTables = (keys: KeysByTable): CopiedTable[] =>
   copiedTables().filter((table) => isReached(table, keys));
 
+/** What a shard gets of a repository while an edit makes it private. */
+const HIDDEN: Readonly<Record<string, SQL>> = {
+  is_private: sql`1`,
+  visibility: sql`'private'`,
+};
+
 /** What a shard gets of a column. */
 export function copiedValue(table: CopiedTable, column: string, shardId: number): SQL {
   const value = columnOf(table, column);
+  const hidden = table.name === "repositories" ? HIDDEN[column] : undefined;
+  if (hidden) {
+    return sql`iif(exists (
+      select 1 from hidden_repositories where repo_id = ${columnOf(table, "id")}
+    ), ${hidden}, ${value})`;
+  }
   if (column !== "parent_id") return value;
   // A parent that the shard does not have is no parent there.
   return sql`case when exists (
@@ -109,6 +121,16 @@ export const insertChanges = (
 ): SQL => sql`
   insert into copied_changes (table_name, "key", shard_id)
   select ${table}, value, ${shardId} from json_each(${JSON.stringify(keys)})`;
+
+/** Enters the repositories of a select of ids into the log, for each shard that has a copy. */
+export const insertRepositoryChanges = (repoIds: SQL): SQL => sql`
+  insert into copied_changes (table_name, "key", shard_id)
+  select 'repositories', json_array(repo_id), shard_id from shard_repositories
+  where repo_id in (${repoIds})`;
+
+/** The last of `hidden_repositories` so far; 0 for none. */
+export const selectHiddenId = (): SQL => sql`
+  select coalesce(max(seq), 0) as id from sqlite_sequence where name = 'hidden_repositories'`;
 
 /** Deletes rows of a copy. */
 export const deleteCopied = (table: CopiedTable, keys: readonly string[]): SQL =>

@@ -66,6 +66,25 @@ export const shardRepositories = sqliteTable(
   ],
 );
 
+/**
+ * Repositories that an edit is making private, by an id of the edit: shards get them as private ones already. An edit removes its row in
+ * the batch that makes the repository private, or when it has failed; one that ended anywhere leaves it until `until`.
+ */
+export const hiddenRepositories = sqliteTable(
+  "hidden_repositories",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    until: integer().notNull(),
+  },
+  (table) => [
+    index("hidden_repositories_repo").on(table.repoId),
+    index("hidden_repositories_until").on(table.until),
+  ],
+);
+
 /** The values of a row's primary key, in the order of its columns. */
 export type CopyKey = readonly (number | string)[];
 
@@ -94,6 +113,8 @@ export const shardCopies = sqliteTable("shard_copies", {
   changeId: integer().notNull(),
   /** Whether copied tables may be written: set by a batch that copies, which clears it at its end. */
   isCopying: integer({ mode: "boolean" }).notNull().default(false),
+  /** The last of `hiddenRepositories` that hid something here: rows that were read before it was there are refused. */
+  hiddenId: integer().notNull().default(0),
 });
 
 /** In a shard, repositories of which a column that the shard owns differs from the first database's copy. Kept by a trigger. */

@@ -1,4 +1,4 @@
-import { between, eq, type SQL, sql } from "drizzle-orm";
+import { and, between, eq, lte, type SQL, sql } from "drizzle-orm";
 
 import { type Database, isViolation, onlyWhile } from "../../db/db.ts";
 import { copiedTables, type CopiedTable } from "../../db/copies/copied-tables.ts";
@@ -9,6 +9,7 @@ import {
   type KeysByTable,
   reachedTables,
   selectCopied,
+  selectHiddenId,
   selectLaterKeys,
   upsertCopied,
 } from "../../db/copies/copy-sql.ts";
@@ -91,7 +92,7 @@ export const copyKnownChanges = (
  *
  * @param given.isCurrent Whether the shard has all entries before these, and none of these. What makes it true is read before the
  * rows, so that no run stores rows that are older than those of another one.
- * @returns Whether they are stored: no if another run has copied these, or some of them.
+ * @returns Whether they are stored: no if another run has copied these, or some of them, or if a repository was hidden meanwhile.
  */
 async function storeChanges(
   directory: Database,
@@ -110,7 +111,9 @@ async function storeChanges(
       [...new Set(entries.map(({ key }) => key))],
     ]),
   );
-  const { rows, later } = await readRows(directory, keys, { shardId, changeId });
+  const { rows, later, hiddenId } = await readRows(directory, keys, { shardId, changeId });
+  // SECURITY: a repository that was hidden in the shard since these rows were read may be public in them.
+  const isAllowed = sql`(${and(isCurrent, lte(shardCopies.hiddenId, hiddenId))})`;
   const tables = copiedTables().filter(({ name }) => rows.has(name));
   const statements = [
     ...tables.toReversed().flatMap((table) => {
@@ -126,7 +129,7 @@ async function storeChanges(
   ];
   try {
     await shard.batch([
-      shard.update(shardCopies).set({ changeId: onlyWhile(isCurrent, changeId), isCopying: true }),
+      shard.update(shardCopies).set({ changeId: onlyWhile(isAllowed, changeId), isCopying: true }),
       // Rows may refer to one another in any order.
       shard.textStatement(sql`pragma defer_foreign_keys = on`),
       ...statements.map((statement) => shard.textStatement(statement)),
@@ -170,6 +173,8 @@ interface Read {
   readonly rows: ReadonlyMap<string, readonly CopiedRow[]>;
   /** By table, the keys that the log has again. */
   readonly later: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The last hiding of a repository that these rows take into account. */
+  readonly hiddenId: number;
 }
 
 /** Reads the rows of one moment. */
@@ -180,13 +185,15 @@ async function readRows(
 ): Promise<Read> {
   const tables = reachedTables(keys);
   const changed = tables.filter(({ name }) => keys.has(name));
-  const results = (await directory.batch([
+  const [[hidden], ...results] = (await directory.batch([
+    directory.textStatement(selectHiddenId()),
     ...tables.map((table) => directory.textStatement(selectCopied(table, keys, at.shardId))),
     ...changed.map((table) =>
       directory.textStatement(selectLaterKeys(table, keys.get(table.name) ?? [], at)),
     ),
-  ] as never)) as CopiedRow[][];
+  ] as never)) as [CopiedRow[], ...CopiedRow[][]];
   return {
+    hiddenId: Number(hidden?.id),
     rows: new Map(tables.map(({ name }, index) => [name, results[index] ?? []])),
     later: new Map(
       changed.map(({ name }, index) => [

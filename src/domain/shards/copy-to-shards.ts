@@ -5,6 +5,7 @@ import type { Database } from "../../db/db.ts";
 import { copiedChanges, shards } from "../../db/schema/index.ts";
 import { logBug } from "../../lib/log.ts";
 import { copyChanges } from "./copy-changes.ts";
+import { showForgotten } from "./hide-copies.ts";
 import { keepIdRanges, openIdRanges } from "./id-ranges.ts";
 import { seedShard } from "./seed-shard.ts";
 import { setUpShard } from "./set-up-shard.ts";
@@ -21,6 +22,7 @@ const REMOVED_MAX = 10_000;
 export async function copyToShards({ directory: db, openShards, now }: Ctx): Promise<void> {
   const databases = openShards();
   if (databases.size === 0) return;
+  await showForgotten(db, now);
   await Promise.all(
     [...databases].map(async ([id, shard]) => {
       try {

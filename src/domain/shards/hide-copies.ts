@@ -1,11 +1,17 @@
-import { eq } from "drizzle-orm";
+import { eq, lt, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
-import { copiedTable } from "../../db/copies/copied-tables.ts";
-import { insertChanges } from "../../db/copies/copy-sql.ts";
+import { insertRepositoryChanges } from "../../db/copies/copy-sql.ts";
 import type { Database } from "../../db/db.ts";
-import { repositories, shardCopies, shardRepositories } from "../../db/schema/index.ts";
+import { insertSelect } from "../../db/insert-select.ts";
+import {
+  hiddenRepositories,
+  repositories,
+  shardCopies,
+  shardRepositories,
+} from "../../db/schema/index.ts";
+import { logBug } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
 import { copyNow } from "./copy-now.ts";
 
@@ -15,12 +21,16 @@ interface Hiding {
   readonly change: (...last: BatchItem<"sqlite">[]) => Promise<unknown[]>;
 }
 
+/** For how long a repository is hidden at most by an edit that ended anywhere, in milliseconds: longer than any request takes. */
+const HIDDEN_MS = 10 * 60_000;
+
 /**
  * Makes the copies of a repository private, and then lets `change` make it private in the first database. If that fails, the copies
  * become again what the first database has.
  *
- * SECURITY: in the other order, a shard that does not answer would show the repository for as long. A shard that got a copy meanwhile, which may be
- * public, is asked after it; one that gets it after the change finds the repository private.
+ * SECURITY: in the other order, a shard that does not answer would show the repository for as long. Whatever copies the repository from
+ * the beginning of this to its end gets it as a private one, and a shard refuses what was read before. A shard that got a copy by then
+ * is asked after the change.
  *
  * Cost: nothing without shards; else a round trip of the first database and one of the shards that have a copy.
  *
@@ -36,24 +46,54 @@ export async function hideCopiesBefore(
   const databases = ctx.openShards();
   if (databases.size === 0) return change();
   const idsOf = (copies: CopyPlace[]) => copies.map(({ shardId }) => shardId);
-  let ids = idsOf(await shardsWithCopy(directory, repoId));
+  const [places, [hidden]] = await directory.batch([
+    shardsWithCopy(directory, repoId),
+    insertSelect(
+      directory,
+      hiddenRepositories,
+      { repoId, until: ctx.now + HIDDEN_MS },
+      sql`from ${repositories} where ${repositories.id} = ${repoId}`,
+    ).returning({ id: hiddenRepositories.id }),
+  ]);
+  // Deleted meanwhile, which the change finds out.
+  if (!hidden) return change();
+  const isThis = eq(hiddenRepositories.id, hidden.id);
+  let ids = idsOf(places);
   const hide = (shardIds: readonly number[]) =>
-    settled(shardIds.map((shardId) => hideCopy(databases.get(shardId), repoId)));
+    settled(shardIds.map((shardId) => hideCopy(databases.get(shardId), repoId, hidden.id)));
   try {
     await hide(ids);
-    const results = await change(shardsWithCopy(directory, repoId));
+    const results = await change(
+      directory.delete(hiddenRepositories).where(isThis),
+      shardsWithCopy(directory, repoId),
+    );
     const before = new Set(ids);
     ids = idsOf(results.at(-1) as CopyPlace[]);
     await hide(ids.filter((id) => !before.has(id)));
-    return results.slice(0, -1);
+    return results.slice(0, -2);
   } catch (error) {
-    const key = JSON.stringify([repoId]);
-    await Promise.allSettled(
-      ids.map((id) => directory.run(insertChanges(copiedTable("repositories"), [key], id))),
-    );
-    await copyNow(directory, ctx, ids);
+    try {
+      await showAgain(directory, isThis);
+      await copyNow(directory, ctx, ids);
+    } catch (failure) {
+      logBug("shown again", failure);
+    }
     throw error;
   }
+}
+
+/** Ends what edits that ended anywhere have hidden, long after them. */
+export const showForgotten = (directory: Database, now: number): Promise<void> =>
+  showAgain(directory, lt(hiddenRepositories.until, now));
+
+/** Ends some hidings, so that the shards get these repositories again as they are. */
+async function showAgain(directory: Database, which: SQL): Promise<void> {
+  const repoIds = sql`
+    select ${hiddenRepositories.repoId} from ${hiddenRepositories} where ${which}`;
+  await directory.batch([
+    directory.textStatement(insertRepositoryChanges(repoIds)),
+    directory.delete(hiddenRepositories).where(which),
+  ]);
 }
 
 type CopyPlace = Pick<typeof shardRepositories.$inferSelect, "shardId">;
@@ -64,10 +104,17 @@ const shardsWithCopy = (directory: Database, repoId: number) =>
     .from(shardRepositories)
     .where(eq(shardRepositories.repoId, repoId));
 
-async function hideCopy(shard: Database | undefined, repoId: number): Promise<void> {
+async function hideCopy(
+  shard: Database | undefined,
+  repoId: number,
+  hiddenId: number,
+): Promise<void> {
   if (!shard) throw new Error("the shard has no binding");
   await shard.batch([
-    shard.update(shardCopies).set({ isCopying: true }),
+    shard.update(shardCopies).set({
+      isCopying: true,
+      hiddenId: sql`max(${shardCopies.hiddenId}, ${hiddenId})`,
+    }),
     shard
       .update(repositories)
       .set({ isPrivate: true, visibility: "private" })

@@ -1,14 +1,10 @@
 import { env } from "cloudflare:workers";
-import { eq, sql } from "drizzle-orm";
-import type { BatchItem } from "drizzle-orm/batch";
+import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import { hashSecret } from "../../../src/auth/secret.ts";
 import type { Database } from "../../../src/db/db.ts";
-import { repositories } from "../../../src/db/schema/index.ts";
 import { copyChanges } from "../../../src/domain/shards/copy-changes.ts";
 import { copyNow } from "../../../src/domain/shards/copy-now.ts";
-import { hideCopiesBefore } from "../../../src/domain/shards/hide-copies.ts";
 import { doorsWith } from "../../support/service.ts";
 import { systemCtx } from "../../support/system.ts";
 import {
@@ -19,12 +15,13 @@ import {
   directory,
   expectCopies,
   insertRows,
+  insertToken,
   NOW,
   SHARDS,
+  TOKEN,
 } from "./three-shards.ts";
 import { failing } from "../../support/intercepted-database.ts";
 
-const TOKEN = "0123456789abcdef0123456789abcdef01234567";
 const [first, second] = databases as [Database, Database, ...Database[]];
 
 /** Requests to a service with these shards, by the account of `insertRows`. */
@@ -40,9 +37,7 @@ const nameIn = (db: Database) => db.all(sql`select full_name from users where id
 beforeEach(async () => {
   await clearDatabases();
   await insertRows();
-  await directory.run(sql`
-    insert into access_tokens (user_id, name, secret_hash, last_eight, scopes, created_at)
-    values (1, 't', ${await hashSecret(TOKEN)}, '', 'all', 1)`);
+  await insertToken();
 });
 
 describe("a request that changes a copied row", () => {
@@ -110,74 +105,6 @@ describe("a request that changes a copied row", () => {
     expect(await nameIn(first)).toEqual([{ full_name: "" }]);
     await copy();
     expect(await nameIn(first)).toEqual([{ full_name: "Ann" }]);
-  });
-});
-
-describe("a repository that becomes private", () => {
-  const PRIVATE = { token: TOKEN, json: { private: true } };
-  const isPrivate = async (db: Database) => {
-    const rows = await db.all(sql`select is_private, visibility from repositories where id = 3`);
-    return rows[0];
-  };
-  const hidden = { is_private: 1, visibility: "private" };
-  const shown = { is_private: 0, visibility: "public" };
-
-  it("is private in its copies and the first database", async () => {
-    const { visit } = open(SHARDS);
-    expect((await visit("PATCH", "/api/v1/repos/a/r", PRIVATE)).status).toBe(200);
-    expect(await isPrivate(directory)).toEqual(hidden);
-    expect(await isPrivate(first)).toEqual(hidden);
-  });
-
-  // SECURITY: a copy that stays public would be read for as long as its shard does not answer.
-  it("stays public if a shard with a copy does not answer", async () => {
-    const faults = { at: 0, isDone: false, calls: 0 };
-    const { visit } = open({ SHARD_1: failing(SHARDS.SHARD_1, faults) });
-    const written = () =>
-      directory.all(sql`
-        select (select count(*) from events) as events, (select count(*) from audit_events) as audit`);
-    const before = await written();
-    expect((await visit("PATCH", "/api/v1/repos/a/r", PRIVATE)).status).toBe(500);
-    expect(await isPrivate(directory)).toEqual(shown);
-    expect(await written()).toEqual(before);
-    await copyAll();
-    await expectCopies();
-    expect(await isPrivate(first)).toEqual(shown);
-  });
-
-  // As while somebody links a package of that shard to it.
-  it("is private in a copy that a shard gets meanwhile", async () => {
-    const ctx = systemCtx({ DB: env.DIRECTORY_DB, ...SHARDS }, NOW);
-    const change = async (...last: BatchItem<"sqlite">[]): Promise<unknown[]> => {
-      await directory.run(sql`insert into shard_repositories values (2, 3)`);
-      await copyAll();
-      expect(await isPrivate(second)).toEqual(shown);
-      const isThis = eq(repositories.id, 3);
-      const hide = { isPrivate: true, visibility: "private" } as const;
-      return directory.batch([
-        directory.update(repositories).set(hide).where(isThis).returning({ id: repositories.id }),
-        ...last,
-      ]);
-    };
-    const results = await hideCopiesBefore(directory, ctx, { repoId: 3, change });
-    expect(results).toEqual([[{ id: 3 }]]);
-    expect(await isPrivate(second)).toEqual(hidden);
-  });
-
-  it("is public again in the copies if the first database refuses it", async () => {
-    await directory.run(sql`
-      create trigger refuse before update of is_private on repositories
-      when new.is_private begin select raise(abort, 'refused'); end`);
-    try {
-      const { visit } = open(SHARDS);
-      expect((await visit("PATCH", "/api/v1/repos/a/r", PRIVATE)).status).toBe(500);
-    } finally {
-      await directory.run(sql`drop trigger refuse`);
-    }
-    expect(await isPrivate(directory)).toEqual(shown);
-    await copyAll();
-    await expectCopies();
-    expect(await isPrivate(first)).toEqual(shown);
   });
 });
 

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { expect } from "vitest";
 
+import { hashSecret } from "../../../src/auth/secret.ts";
 import { copiedTables, type CopiedTable } from "../../../src/db/copies/copied-tables.ts";
 import { isCopiedRow } from "../../../src/db/copies/copy-sql.ts";
 import { type Database, openDatabase } from "../../../src/db/db.ts";
@@ -120,6 +121,15 @@ export async function clearDatabases(): Promise<void> {
     "repository_remains",
   ];
   await emptyTables([directory, ...databases], tables);
+}
+
+/** A token of the account of `insertRows`. */
+export const TOKEN = "0123456789abcdef0123456789abcdef01234567";
+
+export async function insertToken(): Promise<void> {
+  await directory.run(sql`
+    insert into access_tokens (user_id, name, secret_hash, last_eight, scopes, created_at)
+    values (1, 't', ${await hashSecret(TOKEN)}, '', 'all', 1)`);
 }
 
 /** Puts a row into each copied table, and into the copies of the first shard. */
