@@ -80,10 +80,10 @@ export async function readCopied({ target, move, budget }: OpenedMove): Promise<
  * A row that is gone is deleted with the last entry that names it: until then, rows that refer to it in the target may not have been
  * copied since they ceased to.
  *
- * @returns Whether there were any.
+ * @returns Whether there were any, which are not copied yet if the budget has ended.
  */
 export async function copyNext(opened: OpenedMove): Promise<boolean> {
-  const { directory, target, move, ctx } = opened;
+  const { directory, target, move, ctx, budget } = opened;
   const before = await readCopied(opened);
   const page = await readLog(opened, before);
   if (!page) return false;
@@ -107,8 +107,10 @@ export async function copyNext(opened: OpenedMove): Promise<boolean> {
       // A foreign key fails at the end of the batch, where the local database says no more than that it failed.
       if (isViolation(error, "UNIQUE") && !freesUnique) freesUnique = true;
       // References that were made since the others were turned. Those that come now have later entries.
-      else if (!areFar) areFar = !(await makeReferencesFar(opened));
-      else if (keys === page.keys) keys = await withReferred(opened, keys);
+      else if (!areFar) {
+        areFar = !(await makeReferencesFar(opened));
+        if (!areFar && budget.isExhausted) return true;
+      } else if (keys === page.keys) keys = await withReferred(opened, keys);
       else throw error;
     }
   }
