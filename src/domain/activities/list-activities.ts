@@ -26,7 +26,13 @@ import { isActorShown } from "../events/is-actor-shown.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { everywhere, listFromAll } from "../shards/list-from-all.ts";
 import { isOfThisDatabase } from "../shards/of-this-database.ts";
-import { findShardsOf, findShardsOfFeed } from "../shards/shards-of.ts";
+import {
+  findShards,
+  findShardsOf,
+  findShardsOfFeed,
+  selectShards,
+  shardsOfAccounts,
+} from "../shards/shards-of.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { isActivityPresent, subjectColumns, toActivitySubject } from "./activity-subject.ts";
 
@@ -102,8 +108,12 @@ export const listTeamActivities = async (
     async ({ db }, part) =>
       toListed(ctx, await db.batch(ofTeam(db, { ...toPage(ctx, query, part), id }))),
     LATEST_FIRST,
-    await findShardsOf(ctx, organizationOfTeam(id)),
+    await findShards(ctx, (db) => shardsOfTeam(db, { id })),
   );
+
+const shardsOfTeam = prepare((db, { id }: Params<{ id: number }>) =>
+  selectShards(db, shardsOfAccounts(organizationOfTeam(id))),
+);
 
 const ofTeam = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
   const isOrganizationEvent = sql`${events.ownerId} = ${organizationOfTeam(id)}`;

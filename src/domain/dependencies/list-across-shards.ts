@@ -2,10 +2,11 @@ import { inArray, sql } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
-import { principalOf } from "../../auth/principal.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
+import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import {
   crossShardDependencies,
   type Issue,
@@ -43,6 +44,18 @@ export async function listBlockersAcrossShards(
   { id, repoId }: Subject,
   { size, offset }: Slice,
 ): Promise<Listed<IssueContext | undefined>> {
+  const [keys, [counted]] = await ctx.db.batch(blockersPage(ctx.db, { id, repoId, size, offset }));
+  const found = await findIssues(ctx, keys);
+  return {
+    items: keys.flatMap((key) => {
+      const issue = found.get(key.id);
+      return issue ? [issue.isSeen ? issue.context : undefined] : [];
+    }),
+    total: counted?.total ?? 0,
+  };
+}
+
+const blockersPage = prepareAll((db, { id, repoId, size, offset }: Params<Subject & Slice>) => {
   const near = sql`
     select ${issues.id} as id, ${issues.repoId} as repo_id, ${issues.createdAt} as created_at
     from ${issueDependencies}
@@ -57,40 +70,30 @@ export async function listBlockersAcrossShards(
     from ${crossShardDependencies}
     where ${crossShardDependencies.issueId} = ${id} and ${crossShardDependencies.isChecked}`;
   const all = sql`(${near} union all ${far}) blocker`;
-  const [rows, [counted]] = await ctx.db.batch([
-    ctx.db.textStatement(sql`
-      select id, repo_id as "repoId" from ${all}
-      order by repo_id <> ${repoId}, repo_id, created_at desc, id desc
-      limit ${size} offset ${offset}`),
-    selectTotal(ctx.db, sql`(select count(*) from ${all})`),
-  ]);
-  const keys = rows as BlockerKey[];
-  const found = await findIssues(ctx, keys);
-  return {
-    items: keys.flatMap((key) => {
-      const issue = found.get(key.id);
-      return issue ? [issue.isSeen ? issue.context : undefined] : [];
-    }),
-    total: counted?.total ?? 0,
-  };
-}
+  return [
+    db
+      .select({ id: sql<number>`id`, repoId: sql<number>`repo_id` })
+      .from(all)
+      .orderBy(sql`repo_id <> ${repoId}, repo_id, created_at desc, id desc`)
+      .limit(size)
+      .offset(offset),
+    selectTotal(db, sql`(select count(*) from ${all})`),
+  ] as const;
+});
 
 /** Finds issues in the databases of their repositories, with whether the caller may see them. */
 async function findIssues(ctx: Ctx, keys: readonly BlockerKey[]) {
   const { actor, directory } = ctx;
-  const repoIds = JSON.stringify(keys.map(({ repoId }) => repoId));
+  const repoIds = keys.map(({ repoId }) => repoId);
   const rows =
     keys.length === 0
       ? []
-      : await selectRepositories(directory, callerSql(actor)).where(
-          inArray(repositories.id, sql`(select value from json_each(${repoIds}))`),
-        );
+      : await repositoriesWithIds(directory, { principal: principalOf(actor), repoIds });
   const repos = new Map(rows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
   const shardOf = ({ repoId }: BlockerKey) => repos.get(repoId)?.row.shard;
-  const found = await readByShard(ctx, keys, shardOf, (db, some) => {
-    const ids = JSON.stringify(some.map(({ id }) => id));
-    return selectIssues(db).where(inArray(issues.id, sql`(select value from json_each(${ids}))`));
-  });
+  const found = await readByShard(ctx, keys, shardOf, (db, some) =>
+    issuesWithIds(db, { ids: some.map(({ id }) => id) }),
+  );
   return new Map(
     found.flatMap((row) => {
       const repo = repos.get(row.issue.repoId);
@@ -100,6 +103,15 @@ async function findIssues(ctx: Ctx, keys: readonly BlockerKey[]) {
     }),
   );
 }
+
+const repositoriesWithIds = prepare(
+  (db, p: Params<{ principal: Principal; repoIds: readonly number[] }>) =>
+    selectRepositories(db, toCallerSql(p.principal)).where(inArray(repositories.id, p.repoIds)),
+);
+
+const issuesWithIds = prepare((db, { ids }: Params<{ ids: readonly number[] }>) =>
+  selectIssues(db).where(inArray(issues.id, ids)),
+);
 
 /**
  * Lists the issues of all databases that wait for one, as `listWaiting`. Each database leaves out what the caller may not see.
@@ -130,7 +142,21 @@ async function listWaitingIn(
   { id, repoId }: Subject,
   { size, offset }: Slice,
 ): Promise<Listed<IssueContext>> {
-  const principal = principalOf(actor);
+  const page = { principal: principalOf(actor), id, repoId, size, offset };
+  const [rows, repoRows, [counted]] = await db.batch(waitingPage(db, page));
+  const repos = new Map(repoRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
+  return {
+    items: rows.flatMap((row) => {
+      const repo = repos.get(row.issue.repoId);
+      return repo ? [toIssueContext(repo, row)] : [];
+    }),
+    total: counted?.total ?? 0,
+  };
+}
+
+type WaitingPage = Subject & Slice & { readonly principal: Principal };
+
+const waitingPage = prepareAll((db, { id, ...page }: Params<WaitingPage>) => {
   const waitingIds = sql`(
     select ${issueDependencies.issueId}
     from ${issueDependencies} where ${issueDependencies.blockerId} = ${id}
@@ -142,15 +168,6 @@ async function listWaitingIn(
   const linked = sql`
     from ${issues}
     join ${repositories} on ${repositories.id} = ${issues.repoId}
-    where ${allOf(sql`${issues.id} in ${waitingIds}`, isIssueAllowed(principal))}`;
-  const page = { principal, repoId, size, offset };
-  const [rows, repoRows, [counted]] = await db.batch(selectLinked(db, linked, page));
-  const repos = new Map(repoRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
-  return {
-    items: rows.flatMap((row) => {
-      const repo = repos.get(row.issue.repoId);
-      return repo ? [toIssueContext(repo, row)] : [];
-    }),
-    total: counted?.total ?? 0,
-  };
-}
+    where ${allOf(sql`${issues.id} in ${waitingIds}`, isIssueAllowed(page.principal))}`;
+  return selectLinked(db, linked, page);
+});

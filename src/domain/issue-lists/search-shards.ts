@@ -6,7 +6,12 @@ import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { shards } from "../../db/schema/index.ts";
-import { type AskedShards, shardsOfAccounts, shardsOfRepositories } from "../shards/shards-of.ts";
+import {
+  type AskedShards,
+  findShards,
+  shardsOfAccounts,
+  shardsOfRepositories,
+} from "../shards/shards-of.ts";
 import type { SearchFilter } from "./bound-filter.ts";
 import { userIdOf } from "./conditions.ts";
 import { PERSON_ROLES, type PersonRole } from "./issue-query.ts";
@@ -35,8 +40,7 @@ export async function findShardsOfSearch(
         Object.entries(filter.people).map(([role, { first }]) => [role, first] as const),
       );
   if (!isReachLimited(principal, scope) && Object.keys(people).length === 0) return undefined;
-  const rows = await askedShards(ctx.directory, { principal, scope, people });
-  return new Set(rows.map(({ id }) => id));
+  return findShards(ctx, (db) => askedShards(db, { principal, scope, people }));
 }
 
 interface Asked {
