@@ -31,9 +31,15 @@ AND (${COLUMNS.map((column) => `new.${column} IS NOT old.${column}`).join(" OR "
 END`,
 } as const;
 
+const SELECTED = ["id", "owned_version", ...COLUMNS].map((column) => sql`r.${sqlName(column)}`);
+
+/** Selects the owned columns of a repository. */
+export const selectOwned = (repoId: number): SQL => sql`
+  select ${sqlList(SELECTED)} from ${repositories} r where r.id = ${repoId}`;
+
 /** Selects the owned columns of repositories that are noted in a shard, by id. */
 export const selectNoted = (after: number, limit: number): SQL => sql`
-  select r.id, r.owned_version, ${sqlList(COLUMNS.map((column) => sql`r.${sqlName(column)}`))}
+  select ${sqlList(SELECTED)}
   from ${ownedChanges}
   join ${repositories} r on r.id = ${ownedChanges.repoId}
   where ${ownedChanges.repoId} > ${after}

@@ -2,6 +2,7 @@ import { and, eq, sql, type AnyColumn, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
+import { type OwnedRow, selectOwned, writeOwned } from "../../db/copies/owned-sql.ts";
 import { isViolation } from "../../db/db.ts";
 import {
   repositories,
@@ -15,6 +16,7 @@ import { record } from "../../events/record.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { differing } from "../../lib/differing.ts";
 import { forbidden, invalid, invalidField, notFound } from "../../lib/failure.ts";
+import { logBug } from "../../lib/log.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
@@ -147,9 +149,7 @@ export async function editRepository(
     const [edited] = results[before.length] as Repository[];
     if (!edited) throw notFound();
     const [owned] =
-      isApart && hasOwnChanges
-        ? await editOwned(ctx, row.id, defaultBranch, more)
-        : (unchanged ?? []);
+      isApart && hasOwnChanges ? await editOwned(ctx, row, defaultBranch, more) : (unchanged ?? []);
     const whole = owned ? withOwned(edited, owned) : edited;
     await setHead(ctx, row, requested.defaultBranch);
     return { ...related, row: whole };
@@ -164,26 +164,33 @@ export async function editRepository(
 
 /**
  * Changes what of the row belongs to the repository's shard, after the rest, which may be refused: the same edit again does
- * what was not done.
+ * what was not done. The first database gets it at once, since its row says whether one may push; if that fails, the schedule brings it.
  *
  * @param more Statements of the shard, as those about its mirror.
  * @returns The columns afterwards.
  */
 async function editOwned(
-  { db }: Ctx,
-  repoId: number,
+  { db, directory }: Ctx,
+  { id: repoId, shard }: Repository,
   defaultBranch: string | undefined,
   more: readonly BatchItem<"sqlite">[],
 ): Promise<OwnedColumns[]> {
   const isThis = eq(repositories.id, repoId);
-  const results: unknown[] = await db.batch([
+  const results = await db.batch([
     ...more,
     ...(defaultBranch === undefined
       ? []
       : [db.update(repositories).set({ defaultBranch }).where(isThis)]),
+    db.textStatement(selectOwned(repoId)),
     ownedColumns(db, { repoId }),
   ] as never);
-  return results.at(-1) as OwnedColumns[];
+  const [owned, columns] = (results as unknown[]).slice(-2) as [OwnedRow[], OwnedColumns[]];
+  try {
+    await directory.run(writeOwned(owned, shard));
+  } catch (error) {
+    logBug("owned columns", error);
+  }
+  return columns;
 }
 
 /** Refuses a default branch that does not exist, unless the repository has no branch yet. */

@@ -13,11 +13,13 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { runScheduledTasks } from "../../../src/domain/cron/run-tasks.ts";
 import { editRepository } from "../../../src/domain/repos/edit-repository.ts";
+import { copyFromShards } from "../../../src/domain/shards/copy-from-shards.ts";
 import { copyToShards } from "../../../src/domain/shards/copy-to-shards.ts";
 import { ownedColumns, withOwned } from "../../../src/domain/shards/owned-columns.ts";
 import { setUpShard } from "../../../src/domain/shards/set-up-shard.ts";
 import { handleBatch } from "../../../src/jobs/index.ts";
 import { type CopyOwnedJob, EventQueues } from "../../../src/storage/event-queues.ts";
+import { failing } from "../../support/intercepted-database.ts";
 import { systemCtx } from "../../support/system.ts";
 import { clearDatabases, databases, directory, SHARDS } from "./three-shards.ts";
 
@@ -156,7 +158,7 @@ describe("copies of them", () => {
 });
 
 describe("an edit of a repository in a shard", () => {
-  const edit = async (wanted: Parameters<typeof editRepository>[2]) => {
+  const edit = async (wanted: Parameters<typeof editRepository>[2], DB = env.DIRECTORY_DB) => {
     const row = await rowOf(directory, 1);
     const [owner] = await directory.select().from(users).where(eq(users.id, row.ownerId));
     const repo = { row, owner: owner as never, permission: OWNER_PERMISSION };
@@ -164,17 +166,22 @@ describe("an edit of a repository in a shard", () => {
       .update(repositories)
       .set({ isMirror: false, origin: { url: "https://example.com/r.git" } })
       .where(eq(repositories.id, 1));
-    return editRepository({ ...ctx, db: shard1 }, repo, wanted, [ofMirror]);
+    const given = systemCtx({ DB, ...SHARDS }, NOW);
+    return editRepository({ ...given, db: shard1 }, repo, wanted, [ofMirror]);
   };
 
-  it("writes each column where it belongs", async () => {
+  // The first database's row says at once that one may push to what was a mirror.
+  it("writes each column where it belongs, and what the shard owns in the first database as well", async () => {
+    await shard1.update(repositories).set({ isMirror: true });
+    await directory.update(repositories).set({ isMirror: true });
     const { row } = await edit({ description: "new", defaultBranch: "trunk" });
     const origin = { url: "https://example.com/r.git" };
     expect(row).toMatchObject({ description: "new", defaultBranch: "trunk", origin });
     expect(await rowOf(directory, 1)).toMatchObject({
       description: "new",
-      defaultBranch: "main",
-      origin: null,
+      defaultBranch: "trunk",
+      isMirror: false,
+      origin,
       updatedAt: NOW,
     });
     expect(await rowOf(shard1, 1)).toMatchObject({
@@ -182,6 +189,18 @@ describe("an edit of a repository in a shard", () => {
       defaultBranch: "trunk",
       origin,
     });
+  });
+
+  it("comes to the first database by the schedule if that fails after the shard has it", async () => {
+    const faults = { at: -1, isDone: false, calls: 0 };
+    const DB = failing(env.DIRECTORY_DB, faults);
+    await edit({ defaultBranch: "trunk" }, DB);
+    const last = { ...faults, at: faults.calls - 1, calls: 0 };
+    const { row } = await edit({ defaultBranch: "later" }, failing(env.DIRECTORY_DB, last));
+    expect(row).toMatchObject({ defaultBranch: "later" });
+    expect(await rowOf(directory, 1)).toMatchObject({ defaultBranch: "trunk" });
+    await copyFromShards(ctx);
+    expect(await rowOf(directory, 1)).toMatchObject({ defaultBranch: "later" });
   });
 
   it("that is refused writes nothing", async () => {
