@@ -1,11 +1,19 @@
-import { sql } from "drizzle-orm";
+import { and, eq, isNotNull, sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { hashSecret, makeSecret } from "../../../src/auth/secret.ts";
-import { accessTokens, type Repository, type User } from "../../../src/db/schema/index.ts";
+import type { Database } from "../../../src/db/db.ts";
+import {
+  accessTokens,
+  type Repository,
+  timelineEntries,
+  type User,
+} from "../../../src/db/schema/index.ts";
+import { copyNext } from "../../../src/domain/moves/copy-rows.ts";
 import { cancelMove } from "../../../src/domain/moves/moves.ts";
 import { runMove } from "../../../src/domain/moves/run-moves.ts";
 import { startMove } from "../../../src/domain/moves/start-move.ts";
+import { WorkBudget } from "../../../src/lib/work-budget.ts";
 import {
   handleAll,
   makeAccount,
@@ -118,8 +126,8 @@ async function move(repo: Repository, target: number): Promise<void> {
   expect(await runUntil(id, ["done"])).toMatchObject({ differenceCount: 0 });
 }
 
-/** Gives a move up when the references have changed. */
-async function cancel(repo: Repository): Promise<void> {
+/** Begins a move, which follows its source until it is cancelled. */
+async function follow(repo: Repository): Promise<number> {
   const { id } = await startMove(shardedCtx(), { owner: owner.name, name: repo.name, target: 2 });
   await shardDatabase(1).run(sql`
     insert into events (type, actor_id, owner_id, repo_id, payload, created_at, dispatch_at)
@@ -129,6 +137,12 @@ async function cancel(repo: Repository): Promise<void> {
     await runMove(shardedCtx(), id);
   }
   expect(await moveOf(id)).toMatchObject({ state: "following" });
+  return id;
+}
+
+/** Gives a move up when the references have changed. */
+async function cancel(repo: Repository): Promise<void> {
+  const id = await follow(repo);
   await cancelMove(shardedCtx(), id);
   await directory.run(sql`update repository_moves set due_at = 0, leased_until = 0`);
   await runUntil(id, ["cancelled"]);
@@ -225,4 +239,45 @@ describe("issues that refer to those of another repository", () => {
     },
     BUSY_MS,
   );
+});
+
+describe("references that are made while a move copies", () => {
+  it("are changed as far as the budget of a run goes, and then copied", async () => {
+    const id = await follow(one);
+    const source = shardDatabase(1);
+    await source.run(sql`
+      insert into timeline_entries (
+        repo_id, issue_id, kind, poster_id, other_issue_id, created_at, updated_at
+      )
+      select i.repo_id, i.id, 'issue_ref', ${owner.id}, other.id, 1, 1
+      from issues i, issues other, json_each(${JSON.stringify(Array.from({ length: 450 }))})
+      where i.repo_id = ${one.id} and i.number = 1
+        and other.repo_id = ${two.id} and other.number = 2`);
+    const opened = await moveOf(id);
+    const copyWithin = (statements: number): Promise<boolean> =>
+      copyNext({
+        ctx: shardedCtx(),
+        directory,
+        source,
+        target: shardDatabase(2),
+        budget: new WorkBudget(Date.now(), { ms: BUSY_MS, statements }),
+        move: opened,
+      });
+    const told = (db: Database, isNear: boolean) =>
+      db.$count(
+        timelineEntries,
+        and(
+          eq(timelineEntries.repoId, one.id),
+          eq(timelineEntries.createdAt, 1),
+          isNear ? isNotNull(timelineEntries.otherIssueId) : undefined,
+        ),
+      );
+
+    expect(await copyWithin(1)).toBe(true);
+    expect([await told(source, true), await told(shardDatabase(2), false)]).toEqual([250, 0]);
+    expect(await copyWithin(1000)).toBe(true);
+    expect([await told(source, true), await told(shardDatabase(2), false)]).toEqual([250, 200]);
+    while (await copyWithin(1000));
+    expect(await told(shardDatabase(2), false)).toBe(450);
+  });
 });

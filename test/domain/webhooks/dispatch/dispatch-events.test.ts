@@ -162,13 +162,13 @@ describe("a pending event", () => {
     const first = await created(repo, owner);
     await db
       .update(events)
-      .set({ dispatchAt: LATE + 1 })
+      .set({ dispatchAt: LATE + MINUTE_MS })
       .where(eq(events.id, first));
     const second = await created(repo, owner);
     await dispatchAt(LATE);
     expect(await webhookEventsOf(repo)).toEqual([]);
     expect(await stateOf(second)).toEqual([LATE, 0]);
-    await dispatchAt(LATE + 1);
+    await dispatchAt(LATE + MINUTE_MS);
     expect((await webhookEventsOf(repo)).map(({ eventId }) => eventId)).toEqual([first, second]);
   });
 
