@@ -43,6 +43,8 @@ const SHARD_DATABASES = Array.from({ length: SHARDS }, (_, at) => `SHARD_${at + 
 
 /** A test of the API that runs in Node, because its validator compiles code, which workerd forbids. */
 const DOCUMENT_TEST = "test/api/document.test.ts";
+/** Tests of parts that do not depend on the platform: they measure memory, or replace timers, which in workerd would be those of jobs as well. */
+const NODE_TESTS = "test/{storage,outgoing,domain}/**/node/**/*.test.ts";
 
 /** As in wrangler.toml: src/db/drizzle-entity.ts replaces Drizzle's module entity.js. */
 const DRIZZLE_ENTITY = {
@@ -89,7 +91,7 @@ export default defineConfig({
         plugins: [WASM_MODULES],
         test: {
           name: "node",
-          include: ["test/{lib,git,render,storage/node,outgoing/node}/**/*.test.ts", DOCUMENT_TEST],
+          include: ["test/{lib,git,render}/**/*.test.ts", NODE_TESTS, DOCUMENT_TEST],
           environment: "node",
           // A busy machine is slow; tests of a time limit set their own timeout.
           testTimeout: 30_000,
@@ -169,7 +171,7 @@ export default defineConfig({
             "test/{auth,db,domain,entrance,events,forges,hostile,jobs,outgoing,registries,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",
           ],
-          exclude: [DOCUMENT_TEST, "test/{storage,outgoing}/node/**", ...leftOut],
+          exclude: [DOCUMENT_TEST, NODE_TESTS, ...leftOut],
           // An alias applies only to modules that Vite resolves.
           server: { deps: { inline: ["drizzle-orm"] } },
           globalSetup: [

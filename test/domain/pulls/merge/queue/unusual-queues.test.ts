@@ -28,6 +28,7 @@ import {
 import { makeRule } from "../../../../support/protections.ts";
 import type { TestPull } from "../../../../support/pulls.ts";
 import { refsOf, storeRefs } from "../../../../support/push.ts";
+import { withoutQueueConsumer } from "../../../../support/queue-consumer.ts";
 import { runInEach, systemCtx } from "../../../../support/system.ts";
 
 const QUEUE = {
@@ -223,8 +224,10 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     const sendBatch = () => Promise.resolve();
     const queue = { sendBatch } as unknown as Env["DELIVERY_JOBS"];
     const soon = Date.now() + 60_000;
-    await runInEach(systemCtx({ DELIVERY_JOBS: queue }, soon), dispatchEvents);
-    await deliver([hookId], clockAt(soon + 60_000));
+    await withoutQueueConsumer(async () => {
+      await runInEach(systemCtx({ DELIVERY_JOBS: queue }, soon), dispatchEvents);
+      await deliver([hookId], clockAt(soon + 60_000));
+    });
     const received = (await receiver.received()).map(
       ({ body }) => JSON.parse(body) as { action: string },
     );

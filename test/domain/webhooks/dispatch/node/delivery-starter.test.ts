@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { DeliveryStarter } from "../../../../src/domain/webhooks/dispatch/delivery-starter.ts";
-import { EventQueues, type DeliveryJob } from "../../../../src/storage/event-queues.ts";
+import { DeliveryStarter } from "../../../../../src/domain/webhooks/dispatch/delivery-starter.ts";
+import { EventQueues, type DeliveryJob } from "../../../../../src/storage/event-queues.ts";
 
 /** A starter, and the hooks of each message that it sends. */
 function openStarter() {
