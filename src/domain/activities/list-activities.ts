@@ -23,7 +23,7 @@ import {
   isEventVisible,
 } from "../events/event-visibility.ts";
 import { isActorShown } from "../events/is-actor-shown.ts";
-import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { selectRepositories, toRepositoriesById } from "../repos/find-repository.ts";
 import { everywhere, listFromAll } from "../shards/list-from-all.ts";
 import { isOfThisDatabase } from "../shards/of-this-database.ts";
 import {
@@ -459,9 +459,7 @@ type Rows = readonly [Awaited<Statements[0]>, Awaited<Statements[1]>, Awaited<St
 
 /** The list of the rows of `selectFeed`. */
 function toListed({ actor }: Ctx, [rows, repositoryRows, [counted]]: Rows): Listed<ActivityEntry> {
-  const repositoriesById = new Map(
-    repositoryRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]),
-  );
+  const repositoriesById = toRepositoriesById(actor, repositoryRows);
   const items = rows.flatMap((row) => {
     const repo = repositoriesById.get(row.event.repoId ?? 0);
     const { issue, comments, posters, reviewers, files, releases, ...entry } = row;

@@ -16,8 +16,13 @@ import {
 } from "../../db/schema/index.ts";
 import { selectTotal } from "../../db/select-total.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
-import { isIssueVisible, selectIssues, toIssueContext } from "../issues/find-issue.ts";
-import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import {
+  isIssueVisible,
+  selectIssues,
+  toIssueContext,
+  toIssueContexts,
+} from "../issues/find-issue.ts";
+import { selectRepositories, toRepositoriesById } from "../repos/find-repository.ts";
 import { listFromAll } from "../shards/list-from-all.ts";
 import { readByShard } from "../shards/read-by-shard.ts";
 import type { Listed, Slice } from "../slice.ts";
@@ -89,7 +94,7 @@ async function findIssues(ctx: Ctx, keys: readonly BlockerKey[]) {
     keys.length === 0
       ? []
       : await repositoriesWithIds(directory, { principal: principalOf(actor), repoIds });
-  const repos = new Map(rows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
+  const repos = toRepositoriesById(actor, rows);
   const shardOf = ({ repoId }: BlockerKey) => repos.get(repoId)?.row.shard;
   const found = await readByShard(ctx, keys, shardOf, (db, some) =>
     issuesWithIds(db, { ids: some.map(({ id }) => id) }),
@@ -144,12 +149,8 @@ async function listWaitingIn(
 ): Promise<Listed<IssueContext>> {
   const page = { principal: principalOf(actor), id, repoId, size, offset };
   const [rows, repoRows, [counted]] = await db.batch(waitingPage(db, page));
-  const repos = new Map(repoRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
   return {
-    items: rows.flatMap((row) => {
-      const repo = repos.get(row.issue.repoId);
-      return repo ? [toIssueContext(repo, row)] : [];
-    }),
+    items: toIssueContexts(toRepositoriesById(actor, repoRows), rows),
     total: counted?.total ?? 0,
   };
 }

@@ -16,7 +16,7 @@ import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, toIssueContext } from "../issues/find-issue.ts";
-import { toRepositoryContext } from "../repos/find-repository.ts";
+import { toRepositoriesById } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { requireDependenciesOn } from "./dependency.ts";
 import { isIssueAllowed } from "./issue-allowed.ts";
@@ -75,9 +75,7 @@ async function listLinked(
   ]);
   if (!subject || !isIssueVisible(repo, subject)) throw notFound("issue does not exist");
   if (elsewhere) return listBlockersAcrossShards(ctx, elsewhere, { size, offset });
-  const repos = new Map(
-    repoRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)] as const),
-  );
+  const repos = toRepositoriesById(actor, repoRows);
   const items = rows.map((row) => {
     const found = repos.get(row.issue.repoId);
     const isSeen = found && isAllowed(found, TO_SEE) && isIssueVisible(found, row.issue);

@@ -8,10 +8,10 @@ import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, repositories } from "../../db/schema/index.ts";
 import { malformed } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
-import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { selectRepositories, toRepositoriesById } from "../repos/find-repository.ts";
 import { listFromAll } from "../shards/list-from-all.ts";
 import type { Listed, Slice } from "../slice.ts";
-import { selectIssues, toIssueContext } from "../issues/find-issue.ts";
+import { selectIssues, toIssueContexts } from "../issues/find-issue.ts";
 import { type SearchFilter, bindSearchFilter } from "./bound-filter.ts";
 import type { IssueFilter, IssueSort } from "./issue-query.ts";
 import { isIssueBefore, orderOf, termsOf } from "./orders.ts";
@@ -99,12 +99,8 @@ async function searchIn(
   if (team !== undefined && !counted?.teamId) {
     throw malformed("team does not exist");
   }
-  const byId = new Map(repos.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
   return {
-    items: rows.flatMap((row) => {
-      const repo = byId.get(row.issue.repoId);
-      return repo ? [toIssueContext(repo, row)] : [];
-    }),
+    items: toIssueContexts(toRepositoriesById(actor, repos), rows),
     total: counted?.total ?? 0,
     known: NAMED_KINDS.filter((kind) => counted?.[kind]),
   };

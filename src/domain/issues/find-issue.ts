@@ -94,6 +94,16 @@ export const toIssueContext = (
   attachments: lists.attachments,
 });
 
+/** The issues of rows whose repositories were found, by the ids of these. */
+export const toIssueContexts = (
+  repos: ReadonlyMap<number, RepositoryContext>,
+  rows: readonly IssueQueryRow[],
+): IssueContext[] =>
+  rows.flatMap((row) => {
+    const repo = repos.get(row.issue.repoId);
+    return repo ? [toIssueContext(repo, row)] : [];
+  });
+
 /** The condition for an issue or pull request by its number. */
 export const isNumbered = (repoId: number | SQL, number: number | SQL): SQL =>
   allOf(eq(issues.repoId, repoId), eq(issues.number, number));

@@ -52,6 +52,13 @@ export function toRepositoryContext(actor: Actor, row: RepositoryRow): Repositor
   return { row: repo, owner, permission: resolvePermission(actor, repo, row), pendingTransferTo };
 }
 
+/** Repositories by their ids, of the rows of a query, with the caller's permissions. */
+export const toRepositoriesById = (
+  actor: Actor,
+  rows: readonly RepositoryRow[],
+): ReadonlyMap<number, RepositoryContext> =>
+  new Map(rows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
+
 export function isNamed(owner: string | SQL, name: string | SQL): SQL {
   return allOf(eq(users.lowerName, lowered(owner)), eq(repositories.lowerName, lowered(name)));
 }

@@ -10,7 +10,6 @@ import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { ACCESS, issues, repositories, trackedTimes, users } from "../../db/schema/index.ts";
 import type { User } from "../../db/schema/index.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
-import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { TrackedTimeContext } from "../../shapes/issues/tracked-time.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isAccountNamed } from "../accounts/find-account.ts";
@@ -18,10 +17,10 @@ import {
   isIssueVisible,
   isNumbered,
   selectIssues,
-  toIssueContext,
+  toIssueContexts,
   unitOf,
 } from "../issues/find-issue.ts";
-import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
+import { selectRepositories, toRepositoriesById } from "../repos/find-repository.ts";
 import { listFromAll } from "../shards/list-from-all.ts";
 import { findShardsOf } from "../shards/shards-of.ts";
 import { selectTimeUser } from "./find-time-user.ts";
@@ -280,12 +279,8 @@ function toListed(
   { actor }: Ctx,
   [rows, issueRows, repoRows, [counted]]: Rows,
 ): Listed<TrackedTimeContext> {
-  const repos = new Map(repoRows.map((row) => [row.repo.id, toRepositoryContext(actor, row)]));
-  const found = new Map<number, IssueContext>();
-  for (const row of issueRows) {
-    const repo = repos.get(row.issue.repoId);
-    if (repo) found.set(row.issue.id, toIssueContext(repo, row));
-  }
+  const known = toIssueContexts(toRepositoriesById(actor, repoRows), issueRows);
+  const found = new Map(known.map((issue) => [issue.row.id, issue]));
   const items = rows.map(({ time, user }) => ({ row: time, user, issue: found.get(time.issueId) }));
   return { items, total: counted?.total ?? 0 };
 }
