@@ -7,7 +7,6 @@ import { openVitestPlugin } from "./scripts/build/vitest-plugin.ts";
 import { localBuckets } from "./scripts/serve/bucket/bindings.ts";
 import { localDatabases } from "./scripts/serve/database/bindings.ts";
 import { BalancedSequencer } from "./scripts/test/balanced-sequencer.ts";
-import { printLeftOut, readWithShards } from "./test/support/shards/with-shards.ts";
 
 const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
 await buildLocalBindings();
@@ -15,31 +14,8 @@ await buildLocalBindings();
 /** The tests of the Worker run on Miniflare's simulator of D1, or on the local database of `npm start`. */
 const ON_LOCAL_DATABASE = process.env["EDGEFORGE_TEST_DATABASE"] === "local";
 
-/** Separate databases for the few tests about all rows of a table, or about none, and about many databases. */
-const OTHER_DATABASES = [
-  "SETUP_DB",
-  "ADMINISTRATORS_DB",
-  "FORWARDING_DB",
-  "MIGRATED_DB",
-  "MIGRATED_SHARD_DB",
-  "MIGRATED_WORDS_DB",
-  "DIRECTORY_DB",
-  "SCENE_SHARD_1",
-  "SCENE_SHARD_2",
-  "TEST_SHARD_1",
-  "TEST_SHARD_2",
-  "TEST_SHARD_3",
-  "BARE_DB",
-];
-
-/**
- * How many shards the Worker under test has, for repositories' own data. `make.repo` then makes repositories there, and
- * `test/support/db.ts` finds the rows.
- */
-const SHARDS = Number(process.env["EDGEFORGE_TEST_SHARDS"] ?? 0);
-const withShards = SHARDS > 0 ? readWithShards() : undefined;
-const leftOut = printLeftOut(withShards);
-const SHARD_DATABASES = Array.from({ length: SHARDS }, (_, at) => `SHARD_${at + 1}`);
+/** Separate databases for the few tests about all rows of a table, or about none. */
+const OTHER_DATABASES = ["SETUP_DB", "ADMINISTRATORS_DB", "FORWARDING_DB", "BARE_DB"];
 
 /** A test of the API that runs in Node, because its validator compiles code, which workerd forbids. */
 const DOCUMENT_TEST = "test/api/document.test.ts";
@@ -130,10 +106,7 @@ export default defineConfig({
             miniflare: {
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
-                TEST_SIDES: process.env["EDGEFORGE_TEST_SIDES"] === "1",
                 TEST_RECORD: process.env["EDGEFORGE_TEST_RECORD"] === "1",
-                TEST_SHARDS: SHARDS,
-                KNOWN_FAILURES: withShards?.tests ?? [],
                 TEST_ALL: process.env["EDGEFORGE_TEST_ALL"] === "1",
                 // Webhook receivers run on this machine, and names are not resolved.
                 ALLOWED_HOST_LIST: "external, loopback, *.example",
@@ -144,18 +117,13 @@ export default defineConfig({
                 PACKAGES_DOWNLOAD_COUNT_SECONDS: "0",
               },
               // The setup of each test file replaces DB, which wrangler.toml binds, by LOCAL_DB.
-              d1Databases: [
-                "COMPARED_DB",
-                ...(ON_LOCAL_DATABASE ? [] : [...OTHER_DATABASES, ...SHARD_DATABASES]),
-              ],
+              d1Databases: ["COMPARED_DB", ...(ON_LOCAL_DATABASE ? [] : OTHER_DATABASES)],
               r2Buckets: ["COMPARED_BUCKET"],
               unsafeBindings: [
                 ...localBuckets({ COMPARED_LOCAL_BUCKET: "COMPARED_LOCAL_BUCKET" }),
                 ...localDatabases([
                   "COMPARED_LOCAL_DB",
-                  ...(ON_LOCAL_DATABASE
-                    ? ["LOCAL_DB", ...OTHER_DATABASES, ...SHARD_DATABASES]
-                    : []),
+                  ...(ON_LOCAL_DATABASE ? ["LOCAL_DB", ...OTHER_DATABASES] : []),
                 ]),
               ],
               // A queue like an operator's, with another binding name: only its own tests send to it.
@@ -171,7 +139,7 @@ export default defineConfig({
             "test/{auth,db,domain,entrance,events,forges,hostile,jobs,outgoing,registries,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",
           ],
-          exclude: [DOCUMENT_TEST, NODE_TESTS, ...leftOut],
+          exclude: [DOCUMENT_TEST, NODE_TESTS],
           // An alias applies only to modules that Vite resolves.
           server: { deps: { inline: ["drizzle-orm"] } },
           globalSetup: [

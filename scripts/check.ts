@@ -7,7 +7,6 @@ import { buildAssets } from "./build/assets.ts";
 import { access } from "./check/access.ts";
 import { bundleSize } from "./check/bundle-size.ts";
 import type { Check } from "./check/check.ts";
-import { crossings } from "./check/crossings.ts";
 import { documents } from "./check/documents.ts";
 import { folderCycles } from "./check/folder-cycles.ts";
 import { exportNames } from "./check/export-names.ts";
@@ -30,7 +29,6 @@ const checks = [
   sqlLines,
   exportNames,
   access,
-  crossings,
   workerTypes,
   types,
   unused,

@@ -10,14 +10,12 @@ import { inProject } from "./project.ts";
 import { runScript } from "./refusal.ts";
 import { createFirstAdministrator } from "./serve/first-administrator.ts";
 import { describeAdministrator, greeting, rootUrlHint } from "./serve/greeting.ts";
-import { localDatabases } from "./serve/database/bindings.ts";
 import { takeLock } from "./serve/lock.ts";
 import { migrate } from "./serve/migrate.ts";
 import { refuseTakenPort } from "./serve/port.ts";
 import { openRuntime, type Runtime } from "./serve/runtime.ts";
 import { startSchedule } from "./serve/schedule.ts";
 import { describeSettings, parseSettings } from "./serve/settings.ts";
-import { countShards, openShards, shardBindings } from "./serve/shards.ts";
 import { withStoredSecrets } from "./serve/stored-secrets.ts";
 import { onStopSignal } from "./serve/signals.ts";
 import { describeVars, refuseInvalidVars } from "./serve/vars.ts";
@@ -39,7 +37,7 @@ await runScript(async () => {
 
 async function start(): Promise<void> {
   const worker = describeWorker(process.env);
-  const { host, port, data, shards, administrator } = parseSettings(process.env, worker.vars);
+  const { host, port, data, administrator } = parseSettings(process.env, worker.vars);
   refuseInvalidVars(worker.vars);
 
   const lock = takeLock(data);
@@ -51,15 +49,12 @@ async function start(): Promise<void> {
 
   const vars = withStoredSecrets(worker.vars, data);
   refuseInvalidVars(vars);
-  const names = shardBindings(countShards(shards, data));
-  const unsafeBindings = [...worker.unsafeBindings, ...localDatabases(names)];
-  const described = { ...worker, vars, unsafeBindings };
-  runtime = await openRuntime(described, data, (pid) => lock.setRuntime(pid));
-  await applyMigrations(runtime, names);
+  runtime = await openRuntime({ ...worker, vars }, data, (pid) => lock.setRuntime(pid));
+  const applied = await migrate(await runtime.database(), inProject("migrations"));
+  if (applied.length > 0) console.log(`applied migrations: ${applied.join(", ")}`);
   const setup = await runtime.setup();
   const administratorCreated = await createFirstAdministrator(setup, administrator);
   if (administratorCreated) console.log(describeAdministrator(administratorCreated));
-  await openShards(setup);
   // The lock excludes another process: what has a lease now, a killed one has left.
   await setup.releaseLeases();
 
@@ -76,15 +71,6 @@ async function start(): Promise<void> {
   for (const line of rootUrlHint(url, worker.vars["ROOT_URL"])) console.log(line);
   for (const line of greeting(url, administrator.name, administratorCreated)) console.log(line);
   console.log(`listening on ${url.origin}`);
-}
-
-async function applyMigrations({ database }: Runtime, shards: string[]): Promise<void> {
-  for (const name of ["DB", ...shards]) {
-    const applied = await migrate(await database(name), inProject("migrations"));
-    if (applied.length === 0) continue;
-    const where = name === "DB" ? "" : ` to ${name}`;
-    console.log(`applied migrations${where}: ${applied.join(", ")}`);
-  }
 }
 
 async function stop(): Promise<void> {

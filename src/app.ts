@@ -13,9 +13,7 @@ import type { Config } from "./config.ts";
 import type { BaseCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
-import { watchWrites, type WatchedWrites } from "./db/watch-writes.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
-import { copyAfterWrites } from "./domain/shards/copy-now.ts";
 import { sendDueMails } from "./domain/outbox/send-due-mails.ts";
 import { readClientAddress, readClientNetwork } from "./entrance/client-network.ts";
 import { gitHttp } from "./git-http/index.ts";
@@ -23,7 +21,6 @@ import { USER_AGENT } from "./domain/version.ts";
 import { crossOrigin } from "./entrance/cross-origin.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
-import { hasShards, ShardDatabases } from "./storage/shard-databases.ts";
 import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
 import { urlOrigin } from "./lib/url-origin.ts";
@@ -81,7 +78,6 @@ export function createApp(config: Config): Hono<AppEnv> {
       hasAdministrator = true;
     }
     await next();
-    if (request.writes?.hasWritten()) await copyAfterWrites(request.base.directory, request.base);
     closeRequest(c, request);
   });
   for (const path of CROSS_ORIGIN_PATHS) app.use(path, crossOrigin(config.allowedOrigins));
@@ -127,8 +123,6 @@ interface OpenRequest {
   base: BaseCtx;
   session: D1DatabaseSession;
   usage: D1Usage;
-  /** Whether the first database was written; undefined without shards. */
-  writes: WatchedWrites | undefined;
 }
 
 /** Sets the request id and the variables that guards need. No other function of the app reads bindings. */
@@ -141,10 +135,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     getCookie(c, BOOKMARK_COOKIE) ??
     (isRead ? "first-unconstrained" : "first-primary");
   const session = c.env.DB.withSession(bookmark);
-  const writes = hasShards(c.env) ? watchWrites(session) : undefined;
-  const { d1, usage, wrap } = meterD1(writes?.d1 ?? session, { rows: config.logsD1Rows });
-  const directory = openDatabase(d1);
-  const shards = new ShardDatabases(c.env, directory, wrap);
+  const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
   const origin = urlOrigin(c.req.url);
   const rootUrl = config.rootUrl || origin;
   const id = crypto.randomUUID();
@@ -154,14 +145,11 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("findBookmark", () => session.getBookmark() ?? undefined);
   const base: BaseCtx = {
     config,
-    db: directory,
-    directory,
+    db: openDatabase(d1),
     git: new GitStorage(c.env.PACKS, c.env.REPOSITORY, c.env.STORAGE_JOBS, edgeCache, {
       signal: c.req.raw.signal,
     }),
     eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS, c.env.EVENTS_OUT),
-    openShard: (number) => shards.open(number),
-    openShards: () => shards.openAll(),
     remoteJobs: new RemoteJobs(c.env.REMOTE_JOBS),
     mailer: new Mailer(c.env),
     outgoing: openOutgoing(config, origin, USER_AGENT),
@@ -182,7 +170,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     defer: (work) => c.executionCtx.waitUntil(work),
   };
   c.set("base", base);
-  return { id, base, session, usage, writes };
+  return { id, base, session, usage };
 }
 
 function closeRequest(c: Context<AppEnv>, { id, base, session, usage }: OpenRequest): void {

@@ -12,17 +12,7 @@ import type { GitStorage } from "./storage/storage.ts";
 /** Everything an operation may reach. */
 export interface Ctx {
   config: Config;
-  /** The database of what the operation is about: the shard of a repository, or the first database. */
   db: Database;
-  /**
-   * The first database: accounts and what is theirs, and which repositories there are. The same as `db` but for operations on a
-   * repository whose own data is in a shard.
-   */
-  directory: Database;
-  /** Opens the database of a shard; 0 is the first. */
-  openShard: (number: number) => Database;
-  /** Opens the databases of all shards, by number. */
-  openShards: () => ReadonlyMap<number, Database>;
   git: GitStorage;
   eventQueues: EventQueues;
   /** Queues the work of mirrors and imports. */

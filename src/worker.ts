@@ -6,10 +6,8 @@ import { createApp } from "./app.ts";
 import { type Config, parseConfig } from "./config.ts";
 import type { Ctx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
-import type { D1 } from "./db/meter.ts";
 import { createFirstAdministrator } from "./domain/accounts/create-first-administrator.ts";
 import { releaseLeases } from "./domain/leases/release-leases.ts";
-import { catchUpShards } from "./domain/shards/copy-to-shards.ts";
 import { USER_AGENT } from "./domain/version.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
@@ -19,7 +17,6 @@ import { inForeground, letRequestsIn } from "./lib/foreground.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
-import { ShardDatabases } from "./storage/shard-databases.ts";
 import { GitStorage } from "./storage/storage.ts";
 
 export { RepositoryObject } from "./storage/repository-object.ts";
@@ -45,8 +42,8 @@ export default {
       execution.waitUntil(work);
     };
     await handleBatch(batch, () => {
-      const meterD1 = (d1: D1) => meter.meter(d1, { rows: config.logsD1Rows });
-      return openSystemCtx(env, config, { waitUntil }, meterD1);
+      const d1 = meter.meter(env.DB.withSession("first-primary"), { rows: config.logsD1Rows });
+      return { ...openSystemCtx(env, config, { waitUntil }), db: openDatabase(d1) };
     });
     execution.waitUntil(meter.finish(batch));
   },
@@ -70,17 +67,7 @@ export class Setup extends WorkerEntrypoint<Env> {
     return createFirstAdministrator(ctx, account);
   }
 
-  /**
-   * Sets up all shards, and copies the next rows to them; to be repeated until `isCurrent`.
-   *
-   * @throws Error if a shard has no database, or that of another shard.
-   */
-  async copyToShards(): Promise<{ isCurrent: boolean }> {
-    const ctx = openSystemCtx(this.env, configOf(this.env), this.ctx);
-    return { isCurrent: await catchUpShards(ctx) };
-  }
-
-  /** Ends the leases of all jobs: only while no process runs jobs of these databases. */
+  /** Ends the leases of all jobs: only while no process runs jobs of this database. */
   releaseLeases(): Promise<void> {
     return releaseLeases(openSystemCtx(this.env, configOf(this.env), this.ctx));
   }
@@ -96,21 +83,15 @@ function openSystemCtx(
   env: Env,
   config: Config,
   execution: Pick<ExecutionContext, "waitUntil">,
-  wrap: (d1: D1) => D1 = (d1) => d1,
 ): Ctx {
   const { EVENTS_OUT, ...bindings }: OperatorBindings = env;
-  const directory = openDatabase(wrap(env.DB.withSession("first-primary")));
-  const shards = new ShardDatabases(env, directory, wrap);
   return {
     config,
-    db: directory,
-    directory,
+    db: openDatabase(env.DB.withSession("first-primary")),
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache, {
       beforeCall: letRequestsIn,
     }),
     eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS, EVENTS_OUT),
-    openShard: (number) => shards.open(number),
-    openShards: () => shards.openAll(),
     remoteJobs: new RemoteJobs(env.REMOTE_JOBS),
     mailer: new Mailer(bindings),
     outgoing: openOutgoing(config, "", USER_AGENT),

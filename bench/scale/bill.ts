@@ -1,5 +1,4 @@
 import type { Inputs } from "./inputs/read.ts";
-import type { DatabaseSizes } from "./storage.ts";
 import type { Totals } from "./totals.ts";
 
 const DAYS_PER_MONTH = 30;
@@ -15,7 +14,7 @@ export type BillLine = {
 };
 
 /** What a month of such days costs, by line. Traffic to clients and out of the bucket is free. */
-export function billOf(inputs: Inputs, totals: Totals, sizes: DatabaseSizes): BillLine[] {
+export function billOf(inputs: Inputs, totals: Totals, databaseBytes: number): BillLine[] {
   const { published, workload } = inputs;
   const { bytes, repositories, users, objects } = workload;
   const objectSeconds = (totals.objectCalls * objects.activeMs) / 1000;
@@ -36,7 +35,7 @@ export function billOf(inputs: Inputs, totals: Totals, sizes: DatabaseSizes): Bi
     daily("logs", "lines", totals.logLines),
     daily("d1.rowsRead", "rows", totals.rowsRead),
     daily("d1.rowsWritten", "rows", totals.rowsWritten),
-    stored("d1.storage", sizes.totalBytes),
+    stored("d1.storage", databaseBytes),
     daily("objects.requests", "calls", totals.objectCalls),
     daily("objects.duration", "GB-s", objectSeconds * published("objects.memoryGb")),
     daily("objects.rowsRead", "rows", totals.objectRowsRead),

@@ -9,7 +9,6 @@ export type Options = {
   sampleSeconds: number;
   /** Multiples of the day's load. */
   scales: number[];
-  shards: number[];
   /** Values that replace those of the files of inputs. */
   changes: Map<string, number>;
   /** Whether the day has no bursts, whose sizes are those of a large forge. */
@@ -29,7 +28,6 @@ export function parseOptions(args: string[]): Options {
         seed: { type: "string", default: "1" },
         sample: { type: "string", default: "5" },
         scales: { type: "string", default: "0.1,0.5,1,2,5" },
-        shards: { type: "string", default: "1,3,16,64,256" },
         set: { type: "string", multiple: true, default: [] },
         "without-bursts": { type: "boolean", default: false },
         measure: { type: "boolean", default: false },
@@ -40,7 +38,6 @@ export function parseOptions(args: string[]): Options {
       seed: Math.round(numberOption("--seed", values.seed, 0, 2 ** 31)),
       sampleSeconds: numberOption("--sample", values.sample, 1, 1800),
       scales: numbers("--scales", values.scales, 0.001, 100),
-      shards: numbers("--shards", values.shards, 1, 50_000).map(Math.round),
       changes: new Map(values.set.map(parseChange)),
       isCalm: values["without-bursts"],
       measures: values.measure,

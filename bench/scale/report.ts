@@ -1,10 +1,8 @@
 import { formatCells, formatInteger } from "../support/table.ts";
 import { type BillLine, totalOf } from "./bill.ts";
 import type { Inputs } from "./inputs/read.ts";
-import { describeLayout } from "./layout.ts";
-import { busiestAtPeak, type Planned, UTILISATION_MAX } from "./plan.ts";
 import { CLASSES, type ResourceClass } from "./resources.ts";
-import { PEAK, type SimulationResult } from "./result.ts";
+import { busiestAtPeak, type SimulationResult } from "./result.ts";
 
 const percent = (share: number): string => `${formatInteger(100 * share)} %`;
 const milliseconds = (ms: number): string => (ms < 100 ? ms.toFixed(1) : formatInteger(ms));
@@ -44,7 +42,7 @@ export function formatResponses({ responses }: SimulationResult): string {
 /** The busiest resource of each class, as the load grows. */
 export function formatScales(results: readonly SimulationResult[]): string {
   const lines = results.map((result) => [
-    `${result.options.scale}x, ${describeLayout(result.options.layout)}`,
+    `${result.options.scale}x${result.options.hasReplicas ? ", with replicas" : ""}`,
     ...COMPARED.map(({ of }) => percent(busiestAtPeak(result, of))),
     percent(result.refused / result.arrived),
     firstSaturated(result) ?? "-",
@@ -56,16 +54,17 @@ export function formatScales(results: readonly SimulationResult[]): string {
 }
 
 const COMPARED: { of: ResourceClass; head: string }[] = [
-  { of: "first database, primary", head: "first" },
-  { of: "first database, replica", head: "its replicas" },
-  { of: "shard, primary", head: "shard" },
-  { of: "shard, replica", head: "its replicas" },
+  { of: "database, primary", head: "database" },
+  { of: "database, replica", head: "its replicas" },
   { of: "object of a repository", head: "object" },
   { of: "queue of events", head: "events" },
   { of: "queue of deliveries", head: "deliveries" },
 ];
 
-/** The class whose busiest member is the busiest of all, if that is above the plan's maximum. */
+/** The highest utilisation that is not called saturated: above it, waits grow fast with the load. */
+const UTILISATION_MAX = 0.6;
+
+/** The class whose busiest member is the busiest of all, if that is saturated. */
 function firstSaturated(result: SimulationResult): ResourceClass | undefined {
   const busiest = CLASSES.toSorted(
     (a, b) => busiestAtPeak(result, b) - busiestAtPeak(result, a),
@@ -73,33 +72,11 @@ function firstSaturated(result: SimulationResult): ResourceClass | undefined {
   return busiest && busiestAtPeak(result, busiest) > UTILISATION_MAX ? busiest : undefined;
 }
 
-/** Layouts with their waits and sizes. */
-export function formatLayouts(inputs: Inputs, planned: readonly Planned[]): string {
-  const max = inputs.published("d1.databaseBytesMax");
-  const lines = planned.map(({ layout, result, sizes }) => [
-    describeLayout(layout),
-    ...(
-      [
-        "first database, primary",
-        "first database, replica",
-        "shard, primary",
-        "shard, replica",
-      ] as const
-    ).map((of) => percent(busiestAtPeak(result, of))),
-    waitOf(result, "first database, primary"),
-    waitOf(result, "shard, primary"),
-    percent(result.refused / result.arrived),
-    gigabytes(sizes.firstBytes),
-    gigabytes(sizes.shardBytes),
-    sizes.firstBytes > max || sizes.shardBytes > max ? "no" : "yes",
-  ]);
-  const head = ["layout", "first", "replicas", "shard", "replicas", "first p99 ms", "shard p99 ms"];
-  return formatCells([...head, "refused", "first GB", "shard GB", "fits"], lines);
-}
-
-function waitOf({ phases }: SimulationResult, of: ResourceClass): string {
-  const use = phases.get(PEAK)?.get(of);
-  return use && use.waits.count > 0 ? milliseconds(use.waits.quantile(0.99)) : "-";
+/** The size of the database, and how many repositories would fill it. */
+export function describeSize({ published, workload }: Inputs, bytes: number): string {
+  const max = published("d1.databaseBytesMax");
+  const repositories = formatInteger((workload.repositories * max) / bytes);
+  return `the database: ${gigabytes(bytes)} GB of at most ${gigabytes(max)}, which ${repositories} repositories fill`;
 }
 
 /** The bill of a month. */

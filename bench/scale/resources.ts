@@ -1,14 +1,11 @@
 import type { Inputs } from "./inputs/read.ts";
-import type { Layout } from "./layout.ts";
 import type { Histogram } from "./simulator/histogram.ts";
 import { Station } from "./simulator/station.ts";
 
 /** The classes of resources that a report distinguishes. */
 export const CLASSES = [
-  "first database, primary",
-  "first database, replica",
-  "shard, primary",
-  "shard, replica",
+  "database, primary",
+  "database, replica",
   "object of a repository",
   "queue of events",
   "queue of deliveries",
@@ -33,10 +30,10 @@ const QUEUE_PATIENCE_MS = 1000;
 
 type Entry = { of: ResourceClass; station: Station; offeredMs: number };
 
-/** Every station of a layout, and how busy each was since the beginning of a window. */
+/** Every station, and how busy each was since the beginning of a window. */
 export class Stations {
   readonly #entries: Entry[] = [];
-  readonly #databases: Entry[][];
+  readonly #copies: readonly Entry[];
   readonly #objects = new Map<number, Entry>();
   readonly #inputs: Inputs;
   readonly eventQueue: Entry;
@@ -44,18 +41,15 @@ export class Stations {
   readonly eventConsumers: Entry;
   readonly deliveryConsumers: Entry;
 
-  constructor(inputs: Inputs, { directories, shards, hasReplicas }: Layout) {
+  constructor(inputs: Inputs, hasReplicas: boolean) {
     this.#inputs = inputs;
     const { workload, published } = inputs;
     const regions = hasReplicas ? Math.min(workload.regions.length, published("d1.replicas")) : 1;
-    this.#databases = Array.from({ length: directories + shards }, (_, database) =>
-      Array.from({ length: regions }, (__, region) => {
-        const kind = database < directories ? "first database" : "shard";
-        return this.#add(
-          `${kind}, ${region === 0 ? "primary" : "replica"}`,
-          new Station(1, workload.d1.patienceMs),
-        );
-      }),
+    this.#copies = Array.from({ length: regions }, (_, region) =>
+      this.#add(
+        `database, ${region === 0 ? "primary" : "replica"}`,
+        new Station(1, workload.d1.patienceMs),
+      ),
     );
     const consumers = published("queues.consumersMax");
     this.eventQueue = this.#add("queue of events", new Station(1, QUEUE_PATIENCE_MS));
@@ -74,10 +68,9 @@ export class Stations {
   }
 
   /** The primary for writes; for reads the replica of the region, if there is one. */
-  database(database: number, region: number, isWrite: boolean): Entry {
-    const copies = this.#databases[database];
-    const entry = copies?.[isWrite ? 0 : region % copies.length];
-    if (!entry) throw new Error(`there is no database ${database}`);
+  database(region: number, isWrite: boolean): Entry {
+    const entry = this.#copies[isWrite ? 0 : region % this.#copies.length];
+    if (!entry) throw new Error(`there is no copy of the database in region ${region}`);
     return entry;
   }
 

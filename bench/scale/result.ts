@@ -1,10 +1,10 @@
-import type { Layout } from "./layout.ts";
 import type { ClassUse, ResourceClass } from "./resources.ts";
 import type { Histogram } from "./simulator/histogram.ts";
 import type { Totals } from "./totals.ts";
 
 export type SimulationOptions = {
-  layout: Layout;
+  /** Whether reads are answered by replicas. */
+  hasReplicas: boolean;
   /** Multiplies the requests of the day and the bursts; the data stays the same. */
   scale: number;
   seed: number;
@@ -32,3 +32,6 @@ export type SimulationResult = {
   /** Messages that came again: over the rate of a queue, or when a database was overloaded. */
   sentAgain: number;
 };
+
+export const busiestAtPeak = (result: SimulationResult, of: ResourceClass): number =>
+  result.phases.get(PEAK)?.get(of)?.busiest ?? 0;

@@ -1,10 +1,10 @@
 import type { Inputs } from "./inputs/read.ts";
-import { Relations } from "./layout.ts";
 import { OTHER, PEAK, type SimulationOptions, type SimulationResult } from "./result.ts";
 import { type ClassUse, type ResourceClass, type StationEntry, Stations } from "./resources.ts";
 import { Draws } from "./simulator/draws.ts";
 import { EventHeap } from "./simulator/event-heap.ts";
 import { Histogram } from "./simulator/histogram.ts";
+import { Zipf } from "./simulator/zipf.ts";
 import {
   type KindSteps,
   type JobSteps,
@@ -27,8 +27,6 @@ type Task = Arrival & {
   steps: readonly Step[];
   /** The step that comes next; jobs begin at their queue, two before the first. */
   at: number;
-  owner: number;
-  caller: number;
   startedMs: number;
   weight: number;
   phase: string;
@@ -55,7 +53,7 @@ class Simulation {
   readonly #inputs: Inputs;
   readonly #options: SimulationOptions;
   readonly #draws: Draws;
-  readonly #relations: Relations;
+  readonly #repositories: Zipf;
   readonly #traffic: Traffic;
   readonly #stations: Stations;
   readonly #kinds: Map<string, KindSteps>;
@@ -71,14 +69,14 @@ class Simulation {
     this.#inputs = inputs;
     this.#options = options;
     this.#draws = new Draws(options.seed);
-    this.#relations = new Relations(inputs.workload);
-    this.#traffic = new Traffic(inputs, this.#relations, this.#draws);
-    this.#stations = new Stations(inputs, options.layout);
-    this.#kinds = stepsOfKinds(inputs, options.layout);
+    this.#repositories = new Zipf(inputs.workload.repositories, inputs.workload.popularity);
+    this.#traffic = new Traffic(inputs, this.#repositories, this.#draws);
+    this.#stations = new Stations(inputs, options.hasReplicas);
+    this.#kinds = stepsOfKinds(inputs);
     this.#jobSteps = {
       dispatch: stepsOfJob(inputs, "dispatch"),
       delivery: stepsOfJob(inputs, "delivery"),
-      cron: { steps: [{ ...readStep(inputs, "shard", CRON_ROWS), isWrite: true }], probability: 1 },
+      cron: { steps: [{ ...readStep(inputs, CRON_ROWS), isWrite: true }], probability: 1 },
     };
     this.#result = {
       options,
@@ -115,7 +113,7 @@ class Simulation {
     );
     this.#phase = window.burst?.name ?? (base >= PEAK_SHARE * highest ? PEAK : OTHER);
     const burst = window.burst ? (this.#options.scale * window.burst.perSecond) / 1000 : 0;
-    const cron = this.#cronRate();
+    const cron = this.#inputs.workload.cronCallsPerMinute / MINUTE_MS;
     const rate = base + burst + cron;
 
     let arrivalMs = window.fromMs + this.#draws.exponential(1 / rate);
@@ -134,12 +132,6 @@ class Simulation {
     }
     if (isOpen) this.#stations.mark();
     this.#closeWindow(window);
-  }
-
-  /** Calls of the schedule per millisecond: it looks into each database that has events. */
-  #cronRate(): number {
-    const { directories, shards } = this.#options.layout;
-    return ((shards || directories) * this.#inputs.workload.cronCallsPerMinute) / MINUTE_MS;
   }
 
   #closeWindow(window: Window): void {
@@ -186,7 +178,7 @@ class Simulation {
   #isCold({ repository, region }: Arrival): boolean {
     const { workload } = this.#inputs;
     const share =
-      repository === 0 ? workload.monorepo.share : this.#relations.repositories.shareOf(repository);
+      repository === 0 ? workload.monorepo.share : this.#repositories.shareOf(repository);
     const mean =
       (this.#options.scale * workload.requestsPerDay * (workload.regions[region] ?? 0)) / DAY_MS;
     return this.#draws.uniform() < Math.exp(-share * mean * 1000 * workload.r2.cacheSeconds);
@@ -199,12 +191,9 @@ class Simulation {
     delayMs: number,
   ): void {
     this.#result.arrived++;
-    const isSignedIn = this.#draws.uniform() < this.#inputs.workload.signedInShare;
     this.#schedule(nowMs, {
       ...begun,
       at: begun.job === "request" || begun.job === "cron" ? 0 : AT_QUEUE,
-      owner: this.#relations.ownerOf(begun.repository),
-      caller: isSignedIn ? 1 + Math.floor(this.#draws.uniform() * this.#inputs.workload.users) : 0,
       // A job's time is that since the request that it follows from.
       startedMs: begun.startedMs ?? nowMs,
       weight,
@@ -261,34 +250,15 @@ class Simulation {
   /** @returns When the call is answered; undefined if it is refused. */
   #take(nowMs: number, task: Task, step: Step): number | undefined {
     const { d1, objects } = this.#inputs.workload;
-    const { layout } = this.#options;
-    this.#result.totals.noteStep(step, task.weight, layout.directories);
+    this.#result.totals.noteStep(step, task.weight);
     if (step.place === "object") {
       const entry = this.#stations.object(task.repository);
       const serviceMs = this.#draws.logNormal(step.serviceMs, objects.variation);
       return this.#serve(entry, nowMs, serviceMs, task, objects.networkMs);
     }
-    // An anonymous caller has no account to read.
-    if (step.place === "accounts" && task.caller === 0) return nowMs;
-    let endMs: number | undefined = nowMs;
-    for (const database of this.#databasesOf(task, step)) {
-      const entry = this.#stations.database(database, task.region, step.isWrite);
-      const serviceMs = this.#draws.logNormal(step.serviceMs, d1.variation);
-      const end = this.#serve(entry, nowMs, serviceMs, task, d1.networkMs);
-      endMs = end === undefined || endMs === undefined ? undefined : Math.max(endMs, end);
-    }
-    return endMs;
-  }
-
-  #databasesOf(task: Task, { place }: Step): number[] {
-    const { layout } = this.#options;
-    const { directories, shards } = layout;
-    if (place === "everyDirectory") return Array.from({ length: directories }, (_, at) => at);
-    if (place === "accounts") return [this.#relations.directoryOf(task.caller, layout)];
-    if (place === "directory" || shards === 0)
-      return [this.#relations.directoryOf(task.owner, layout)];
-    if (task.job === "cron") return [directories + Math.floor(this.#draws.uniform() * shards)];
-    return [directories + this.#relations.shardOf(task.repository, layout)];
+    const entry = this.#stations.database(task.region, step.isWrite);
+    const serviceMs = this.#draws.logNormal(step.serviceMs, d1.variation);
+    return this.#serve(entry, nowMs, serviceMs, task, d1.networkMs);
   }
 
   #serve(

@@ -1,8 +1,7 @@
 import type { Inputs } from "./inputs/read.ts";
-import type { Layout } from "./layout.ts";
 
-/** Where a step of a request waits. `accounts` is the caller's first database, `directory` the owner's. */
-export type Place = "accounts" | "directory" | "everyDirectory" | "shard" | "object";
+/** Where a step of a request waits. */
+type Place = "database" | "object";
 
 /** A step of a request: one call. */
 export type Step = {
@@ -23,8 +22,6 @@ export type KindSteps = {
   hasEvent: boolean;
 };
 
-/** Kinds whose data is of accounts and of the directory. */
-const OF_ACCOUNTS = new Set(["user", "search", "notifications", "star"]);
 /** Kinds that end in a batch that writes. */
 const WRITES = new Set([
   "comment",
@@ -36,53 +33,39 @@ const WRITES = new Set([
   "packagePublish",
   "mirror",
 ]);
-/** Writes that change a row of the directory, which every list of repositories shows. */
-const CHANGES_DIRECTORY = new Set(["push", "file", "creation", "mirror"]);
-/** Rows of the directory that such a write changes: the repository, and its entries in three indexes. */
-const DIRECTORY_ROWS = 4;
 /** A mirror reads its row, asks the other side, and writes what came of it; no benchmark counts it. */
 const MIRROR_CALLS = 3;
+/** Rows that it writes: the repository, and its entries in three indexes. */
+const MIRROR_ROWS = 4;
 
-/** The steps of each kind of the workload, in a layout. */
-export function stepsOfKinds(inputs: Inputs, layout: Layout): Map<string, KindSteps> {
+/** The steps of each kind of the workload. */
+export function stepsOfKinds(inputs: Inputs): Map<string, KindSteps> {
   const names = Object.keys(inputs.workload.kinds);
-  return new Map(names.map((name) => [name, stepsOfKind(inputs, layout, name)]));
+  return new Map(names.map((name) => [name, stepsOfKind(inputs, name)]));
 }
 
-function stepsOfKind(inputs: Inputs, layout: Layout, name: string): KindSteps {
+function stepsOfKind(inputs: Inputs, name: string): KindSteps {
   const { cost } = inputs;
   const isMirror = name === "mirror";
   const calls = isMirror ? MIRROR_CALLS : Math.round(cost(`${name}.d1Calls`));
   const rowsRead = isMirror ? cost("repository.rowsRead") : cost(`${name}.rowsRead`);
-  const rowsWritten = isMirror ? DIRECTORY_ROWS : cost(`${name}.rowsWritten`);
+  const rowsWritten = isMirror ? MIRROR_ROWS : cost(`${name}.rowsWritten`);
   const objectCalls = isMirror ? cost("lsRefs.objectCalls") : cost(`${name}.objectCalls`);
   const isWrite = WRITES.has(name);
   const reads = calls - (isWrite ? 1 : 0);
-  const ofAccounts = OF_ACCOUNTS.has(name);
   const isGit = ["lsRefs", "fetch", "clone", "push"].includes(name);
 
   const steps: Step[] = [];
   // The guard reads at most what it reads for a repository; git asks it with each of its requests.
   const guards = Math.max(1, isGit ? reads : 1);
   const guardRows = Math.min(rowsRead, guards * cost("repository.rowsRead"));
-  for (let guard = 0; guard < guards; guard++)
-    steps.push(...guardSteps(inputs, layout, guardRows / guards));
-  const others = Math.max(reads - guards, splitsBatch(layout, name) ? 1 : 0);
+  for (let guard = 0; guard < guards; guard++) steps.push(readStep(inputs, guardRows / guards));
+  const others = Math.max(reads - guards, 0);
   for (let call = 0; call < others; call++) {
-    const place =
-      name === "search"
-        ? "everyDirectory"
-        : ofAccounts
-          ? ("directory" as const)
-          : ("shard" as const);
-    steps.push(readStep(inputs, place, (rowsRead - guardRows) / others));
+    steps.push(readStep(inputs, (rowsRead - guardRows) / others));
   }
   for (let call = 0; call < Math.round(objectCalls); call++) steps.push(objectStep(inputs));
-  if (isWrite) {
-    steps.push(writeStep(inputs, ofAccounts ? "directory" : "shard", rowsWritten));
-    if (layout.shards > 0 && CHANGES_DIRECTORY.has(name))
-      steps.push(writeStep(inputs, "directory", DIRECTORY_ROWS));
-  }
+  if (isWrite) steps.push(writeStep(inputs, rowsWritten));
   return {
     name,
     steps,
@@ -92,34 +75,25 @@ function stepsOfKind(inputs: Inputs, layout: Layout, name: string): KindSteps {
   };
 }
 
-/** Whether what one batch reads today is in two databases. */
-const splitsBatch = ({ shards }: Layout, name: string): boolean =>
-  shards > 0 && name === "packageRead";
-
-function guardSteps(inputs: Inputs, { directories }: Layout, rows: number): Step[] {
-  if (directories === 1) return [readStep(inputs, "directory", rows)];
-  return [readStep(inputs, "accounts", rows / 2), readStep(inputs, "directory", rows / 2)];
-}
-
 /** The least time that a call takes of an object, and so of a database. */
 const callMs = ({ published }: Inputs): number => 1000 / published("objects.requestsPerSecondMax");
 
-export function readStep(inputs: Inputs, place: Place, rowsRead: number): Step {
+export function readStep(inputs: Inputs, rowsRead: number): Step {
   const { cost, workload } = inputs;
   const sqlMs =
     workload.d1.statementsPerCall * cost("sqlite.statementMs") +
     rowsRead * cost("sqlite.rowReadMs");
   const serviceMs = Math.max(callMs(inputs), sqlMs);
-  return { place, isWrite: false, serviceMs, rowsRead, rowsWritten: 0 };
+  return { place: "database", isWrite: false, serviceMs, rowsRead, rowsWritten: 0 };
 }
 
-function writeStep(inputs: Inputs, place: Place, rowsWritten: number): Step {
+function writeStep(inputs: Inputs, rowsWritten: number): Step {
   const { cost, published, workload } = inputs;
   const sqlMs =
     workload.d1.statementsPerCall * cost("sqlite.statementMs") +
     rowsWritten * cost("sqlite.rowWrittenMs");
   const serviceMs = Math.max(callMs(inputs), sqlMs) + published("d1.writeMs");
-  return { place, isWrite: true, serviceMs, rowsRead: 0, rowsWritten };
+  return { place: "database", isWrite: true, serviceMs, rowsRead: 0, rowsWritten };
 }
 
 const objectStep = (inputs: Inputs): Step => ({
@@ -142,8 +116,8 @@ export function stepsOfJob(inputs: Inputs, job: "dispatch" | "delivery"): JobSte
   const writes =
     job === "delivery" ? whole : Math.max(1, Math.round(whole * workload.jobWriteShare));
   const [read, write] = [
-    { ...readStep(inputs, "shard", cost(`${job}.rowsRead`) / calls), isWrite: true },
-    writeStep(inputs, "shard", (cost(`${job}.rowsWritten`) * whole) / (calls * writes)),
+    { ...readStep(inputs, cost(`${job}.rowsRead`) / calls), isWrite: true },
+    writeStep(inputs, (cost(`${job}.rowsWritten`) * whole) / (calls * writes)),
   ];
   const steps = Array.from({ length: whole }, (_, at) => (at < whole - writes ? read : write));
   return { steps, probability: calls / whole };

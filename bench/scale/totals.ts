@@ -63,13 +63,13 @@ export class Totals {
     return kind === "packageRead" ? cold + 1 : cold;
   }
 
-  noteStep({ place, rowsRead, rowsWritten }: Step, weight: number, directories: number): void {
+  noteStep({ place, rowsRead, rowsWritten }: Step, weight: number): void {
     if (place === "object") {
       this.objectCalls += weight;
       this.objectRowsRead += weight * rowsRead;
       return;
     }
-    this.d1Calls += weight * (place === "everyDirectory" ? directories : 1);
+    this.d1Calls += weight;
     this.rowsRead += weight * rowsRead;
     this.rowsWritten += weight * rowsWritten;
   }

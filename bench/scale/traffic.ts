@@ -1,6 +1,6 @@
 import type { Burst, Inputs } from "./inputs/read.ts";
-import type { Relations } from "./layout.ts";
 import { cumulate, type Draws, hash } from "./simulator/draws.ts";
+import type { Zipf } from "./simulator/zipf.ts";
 
 const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -62,7 +62,7 @@ export function rateAt({ workload }: Inputs, scale: number, timeMs: number): num
 /** Draws what arrives. */
 export class Traffic {
   readonly #inputs: Inputs;
-  readonly #relations: Relations;
+  readonly #repositories: Zipf;
   readonly #draws: Draws;
   readonly #kinds: string[];
   readonly #weights: number[];
@@ -70,10 +70,10 @@ export class Traffic {
   readonly #byMonorepo: ReadonlySet<string>;
   readonly #monorepoShare: number;
 
-  constructor(inputs: Inputs, relations: Relations, draws: Draws) {
+  constructor(inputs: Inputs, repositories: Zipf, draws: Draws) {
     const { kinds, regions, monorepo } = inputs.workload;
     this.#inputs = inputs;
-    this.#relations = relations;
+    this.#repositories = repositories;
     this.#draws = draws;
     this.#kinds = Object.keys(kinds);
     this.#weights = cumulate(Object.values(kinds).map(({ share }) => share));
@@ -110,12 +110,11 @@ export class Traffic {
   }
 
   #anyRepository(): number {
-    // Ranks are hashed into ids nowhere: a shard's hash spreads them.
-    return this.#relations.repositories.draw(this.#draws.uniform);
+    return this.#repositories.draw(this.#draws.uniform);
   }
 
   #target({ target }: Burst): number {
-    const { count } = this.#relations.repositories;
+    const { count } = this.#repositories;
     switch (target) {
       case "hot":
         return Math.min(HOT, count);

@@ -2,7 +2,7 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** Work that waits in the databases, by kind: what the service has promised and not done yet. */
+/** Work that waits in the database, by kind: what the service has promised and not done yet. */
 const WAITING = {
   dispatches: "select count(*) from events where dispatch_at is not null",
   consequences: "select count(*) from events where consequences_at is not null",
@@ -11,12 +11,6 @@ const WAITING = {
   imports: "select count(*) from imports where due_at is not null",
   mirrors: "select count(*) from pull_mirrors where leased_until > 0 or failure_count > 0",
   removals: "select count(*) from repository_remains",
-  // For shards, in the first database: entries that all have copied are removed each minute.
-  copies: "select count(*) from copied_changes",
-  relays: "select count(*) from relayed_events",
-  tasks: "select count(*) from shard_tasks",
-  // In a shard: what the first database does not know yet.
-  returns: "select count(*) from owned_changes",
 } as const;
 export const QUEUES = Object.keys(WAITING) as Queue[];
 export type Queue = keyof typeof WAITING;
@@ -31,40 +25,36 @@ const QUARTERS = 4;
 const GROWTH_MAX = 1.5;
 const SLACK = 20;
 
-/** Reads how much waits, of the service's own files. Functions rather than methods, so that callers can pass them on. */
+/** Reads how much waits, of the service's own file. Functions rather than methods, so that callers can pass them on. */
 export type QueueReader = { read: () => QueueSample["lengths"]; close: () => void };
 
 /** @param data The data directory of a service that has started. */
 export function openQueueReader(data: string): QueueReader {
-  const databases = openDatabases(data);
-  const statements = QUEUES.map(
-    (queue) => [queue, databases.map((database) => database.prepare(WAITING[queue]))] as const,
-  );
+  const database = openDatabase(data);
+  const statements = QUEUES.map((queue) => [queue, database.prepare(WAITING[queue])] as const);
   return {
     read: () =>
       Object.fromEntries(
-        statements.map(([queue, counts]) => [
+        statements.map(([queue, statement]) => [
           queue,
-          counts.reduce((sum, each) => sum + Number(Object.values(each.get() ?? {})[0]), 0),
+          Number(Object.values(statement.get() ?? {})[0]),
         ]),
       ) as QueueSample["lengths"],
-    close: () => databases.forEach((database) => database.close()),
+    close: () => database.close(),
   };
 }
 
-/** Opens the first database and those of shards among the files of the service's objects. */
-function openDatabases(data: string): DatabaseSync[] {
-  const databases = globSync("**/*.sqlite", { cwd: data }).flatMap((path) => {
+/** Opens the database among the files of the service's objects. */
+function openDatabase(data: string): DatabaseSync {
+  for (const path of globSync("**/*.sqlite", { cwd: data })) {
     const database = new DatabaseSync(join(data, path), { readOnly: true, timeout: 5000 });
-    const isOfService = database
+    const isMain = database
       .prepare("select 1 from sqlite_master where type = 'table' and name = 'hook_deliveries'")
       .get();
-    if (isOfService) return [database];
+    if (isMain) return database;
     database.close();
-    return [];
-  });
-  if (databases.length === 0) throw new Error(`there is no database in ${data}`);
-  return databases;
+  }
+  throw new Error(`there is no database in ${data}`);
 }
 
 /** Samples the queues every few seconds. */

@@ -36,12 +36,12 @@ const FAULTS = new Set([
 
 const LogLine = z.object({ event: z.string(), status: z.number().optional() });
 
-/** Runs `npm start` with its state in `data`, and as many shards as EDGEFORGE_SHARDS says, and collects the errors that it reports. */
+/** Runs `npm start` with its state in `data`, and collects the errors that it reports. */
 export async function openSoakService(data: string): Promise<SoakService> {
   const errors: string[] = [];
   const start = (port: string): Promise<StartedService> =>
     openStartedService(data, {
-      env: { EDGEFORGE_PORT: port, EDGEFORGE_SHARDS: process.env["EDGEFORGE_SHARDS"] ?? "" },
+      env: { EDGEFORGE_PORT: port },
       onLine: (line) => void (isFault(line) && errors.push(line)),
       onError: (line) => errors.push(line),
     });

@@ -21,7 +21,7 @@ const RESERVED: Reserved[] = [
   {
     names:
       /\b(?:collaborations|organization_members|team_members|team_repositories|(?:from|join|into|update) teams)\b/,
-    allowedPaths: ["src/auth/access/", "src/db/schema/", "src/db/copies/copied-tables.ts"],
+    allowedPaths: ["src/auth/access/", "src/db/schema/"],
     reason: "use src/auth/access for membership",
   },
   {

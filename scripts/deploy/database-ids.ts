@@ -4,10 +4,6 @@ import { Refusal } from "../refusal.ts";
 
 const Listing = z.array(z.object({ name: z.string(), uuid: z.string() }));
 
-/** Reads the output of `wrangler d1 list --json`. */
-export const readListing = (listing: string): z.infer<typeof Listing> =>
-  Listing.parse(JSON.parse(listing));
-
 /**
  * Replaces the database ids in wrangler.toml by those of an account.
  *
@@ -15,7 +11,7 @@ export const readListing = (listing: string): z.infer<typeof Listing> =>
  * @throws Refusal for a database that the account does not have.
  */
 export function withDatabaseIds(toml: string, listing: string): string {
-  const ids = new Map(readListing(listing).map(({ name, uuid }) => [name, uuid]));
+  const ids = new Map(Listing.parse(JSON.parse(listing)).map(({ name, uuid }) => [name, uuid]));
   // Section by section, since the name and the id of a database are in the same section, in any order.
   const sections = toml.split(/^(?=\[)/m).map((section) => {
     if (!section.startsWith("[[d1_databases]]")) return section;

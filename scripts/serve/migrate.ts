@@ -28,13 +28,22 @@ const bookkeeping = `CREATE TABLE IF NOT EXISTS d1_migrations(
  *
  * @returns The names of the applied migrations.
  * @throws Refusal with the name of the migration that failed. Earlier migrations stay applied.
+ * @throws Refusal if the database has a migration that the directory lacks: a version of another
+ * schema made it. Nothing is written then.
  */
 export async function migrate(db: Database, directory: string): Promise<string[]> {
-  await db.prepare(bookkeeping).run();
-  const { results } = await db.prepare("SELECT name FROM d1_migrations").all();
-  const known = new Set(results.map((row) => row["name"]));
   const names = (await readdir(directory)).filter((name) => name.endsWith(".sql")).toSorted();
-  const pending = names.filter((name) => !known.has(name));
+  await db.prepare(bookkeeping).run();
+  const { results } = await db.prepare("SELECT name FROM d1_migrations ORDER BY name").all();
+  const applied = results.map((row) => String(row["name"]));
+  const foreign = applied.findLast((name) => !names.includes(name));
+  if (foreign !== undefined) {
+    throw new Refusal(
+      `the database is of another version: it has the migration ${foreign}, which this version lacks. ` +
+        'Nothing was changed. docs/migration.md, "From a version before 0.1.0", says how to bring its repositories here',
+    );
+  }
+  const pending = names.filter((name) => !applied.includes(name));
 
   for (const name of pending) {
     const statements = splitStatements(await readFile(join(directory, name), "utf8"));

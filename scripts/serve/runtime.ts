@@ -18,8 +18,8 @@ import type { WorkerDescription } from "./worker.ts";
 
 /** Functions rather than methods, so that callers can pass them on. */
 export type Runtime = {
-  /** The database of a binding; DB if none is named. */
-  database: (binding?: string) => Promise<Database>;
+  /** The database bound as DB. */
+  database: () => Promise<Database>;
   /** The Worker's entrypoint for the start, which no socket exposes. */
   setup: () => Promise<Setup>;
   /** Opens the public socket, and tells the Worker its address; `setup` is unavailable from then on. */
@@ -63,7 +63,7 @@ export type LogLine = { level: string; message: string };
  * @param onLog   Called with each log line of the Worker.
  */
 export async function openRuntime(
-  { name, vars, unsafeBindings, options }: WorkerDescription,
+  { name, vars, options }: WorkerDescription,
   data: string,
   onSpawn: (pid: number) => void,
   onLog: (line: LogLine) => void = printLog,
@@ -77,7 +77,6 @@ export async function openRuntime(
     ...(await builtModules()),
     name,
     bindings: vars,
-    unsafeBindings,
     serviceBindings: { MAIL_FILES: openMailFiles(data) },
   };
   const mf = withoutSignalHandlers(
@@ -86,11 +85,7 @@ export async function openRuntime(
   await mf.ready;
 
   return {
-    database: async (binding = "DB") => {
-      const database = (await mf.getBindings<Record<string, Database>>(name))[binding];
-      if (!database) throw new Error(`the Worker has no binding ${binding}`);
-      return database;
-    },
+    database: async () => (await mf.getBindings<{ DB: Database }>(name)).DB,
     setup: async () => (await mf.getBindings<{ SETUP: Setup }>("setup")).SETUP,
     listen: async (host, port) => {
       const bound = port === 0 ? await findFreePort(host) : port;

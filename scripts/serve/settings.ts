@@ -11,8 +11,6 @@ export type Settings = {
   port: number;
   /** Absolute path of the state directory. */
   data: string;
-  /** Databases besides the first; undefined for as many as the state has. */
-  shards: number | undefined;
   administrator: { name: string; password: string | undefined; email: string };
 };
 
@@ -25,13 +23,10 @@ const DEFAULTS = {
   EDGEFORGE_HOST: "127.0.0.1",
   EDGEFORGE_PORT: "8787",
   EDGEFORGE_DATA: ".data",
-  EDGEFORGE_SHARDS: "",
   EDGEFORGE_ADMIN_USER: "root",
   EDGEFORGE_ADMIN_PASSWORD: "",
   EDGEFORGE_ADMIN_EMAIL: "",
 } as const;
-
-const SHARDS_MAX = 100;
 
 const SECRET = "EDGEFORGE_ADMIN_PASSWORD";
 
@@ -54,7 +49,6 @@ export function parseSettings(env: Environment, vars: Vars = {}): Settings {
     data: env["EDGEFORGE_DATA"]
       ? resolve(env["EDGEFORGE_DATA"])
       : inProject(DEFAULTS.EDGEFORGE_DATA),
-    shards: parseShards(env["EDGEFORGE_SHARDS"] || DEFAULTS.EDGEFORGE_SHARDS),
     administrator: {
       name,
       password: password || undefined,
@@ -90,13 +84,4 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new Refusal(`EDGEFORGE_PORT must be a whole number from 0 to 65535, not "${text}"`);
-}
-
-function parseShards(text: string): number | undefined {
-  if (text === "") return undefined;
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count <= SHARDS_MAX) return count;
-  throw new Refusal(
-    `EDGEFORGE_SHARDS must be a whole number from 0 to ${SHARDS_MAX}, not "${text}"`,
-  );
 }

@@ -6,8 +6,6 @@ export type Setup = {
     password: string;
     email: string;
   }): Promise<{ created: boolean }>;
-  /** Sets up all shards, and copies the next rows to them. */
-  copyToShards(): Promise<{ isCurrent: boolean }>;
   /** Ends the leases of jobs of a process that was killed. */
   releaseLeases(): Promise<void>;
 };

@@ -11,8 +11,6 @@ export type WorkerDescription = {
   name: string;
   vars: Vars;
   crons: string[];
-  /** Bindings that plugins of Miniflare provide. */
-  unsafeBindings: object[];
   /** All other bindings, in Miniflare's format. */
   options: Record<string, unknown>;
 };
@@ -66,13 +64,13 @@ export function describeWorker(
     name: toml.name,
     vars: overlayVars({ ...LOCAL_VARS, ...vars }, env),
     crons: toml.triggers.crons,
-    unsafeBindings: [
-      ...(database === "local" ? localDatabases(databases) : []),
-      ...(bucket === "local" ? localBuckets(buckets) : []),
-      ...(queues === "local" ? localQueues(queueNames, queueConsumers) : []),
-    ],
     options: {
       ...bindings,
+      unsafeBindings: [
+        ...(database === "local" ? localDatabases(databases) : []),
+        ...(bucket === "local" ? localBuckets(buckets) : []),
+        ...(queues === "local" ? localQueues(queueNames, queueConsumers) : []),
+      ],
       // The id determines the path on disk. Account ids may change; the name of a binding does not.
       ...(database === "simulator" && { d1Databases: named(toml.d1_databases) }),
       ...(bucket === "simulator" && { r2Buckets: buckets }),

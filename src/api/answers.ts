@@ -102,10 +102,6 @@ const REFUSALS = {
     headers: { "Retry-After": header("integer", "When to try again, in seconds", false) },
   },
   500: refusal("A fault of the service; the message has the request's id"),
-  503: {
-    ...refusal("The repository is being moved to another shard, which takes a moment"),
-    headers: { "Retry-After": header("integer", "When to try again, in seconds", false) },
-  },
 } as const;
 
 /** The error responses of a route. */

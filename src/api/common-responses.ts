@@ -32,7 +32,6 @@ export function describeResponses(route: RouteConfig): Responses {
     ...redirects(route),
     ...(takesJson(route) && refusals(413)),
     ...(isChange(route) && refusals(423)),
-    ...(route.method !== "get" && refusals(503)),
     ...((takesJson(route) || route.request?.query) && refusals(422)),
   };
   const responses = withReason({ ...common, ...route.responses });

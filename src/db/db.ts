@@ -1,5 +1,4 @@
 import { and, getTableColumns, is, or, Placeholder, sql, type SQL, type Table } from "drizzle-orm";
-import type { BatchItem } from "drizzle-orm/batch";
 import { DrizzleD1Database, SQLiteD1Session } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 
@@ -61,21 +60,13 @@ class CountingSession extends SQLiteD1Session<Record<string, never>, Record<stri
   }
 }
 
-interface DatabaseOptions {
-  queryDialect?: SQLiteAsyncDialect;
-  shard?: number;
-}
-
 /** D1 through Drizzle, without its relational queries: lists write their joins explicitly. */
 export class Database extends DrizzleD1Database {
   readonly #counted: { readonly count: number };
-  readonly #dialect: SQLiteAsyncDialect;
   readonly #prepare: D1["prepare"];
   readonly #session: CountingSession;
-  /** The number of the shard; 0 for the first database. */
-  readonly shard: number;
 
-  constructor(d1: D1, { queryDialect = dialect, shard = 0 }: DatabaseOptions = {}) {
+  constructor(d1: D1, queryDialect: SQLiteAsyncDialect = dialect) {
     const counted = { count: 0 };
     const counting: D1 = {
       prepare(query) {
@@ -86,9 +77,7 @@ export class Database extends DrizzleD1Database {
     };
     const session = new CountingSession(counting as D1Database, queryDialect, undefined);
     super("async", queryDialect, session, undefined);
-    this.shard = shard;
     this.#counted = counted;
-    this.#dialect = queryDialect;
     this.#prepare = counting.prepare;
     this.#session = session;
   }
@@ -108,28 +97,13 @@ export class Database extends DrizzleD1Database {
     return this.#prepare(text);
   }
 
-  /**
-   * A statement of SQL for a batch, whose result is its rows as D1 has them. Drizzle's own `run` and `all` have no statement to
-   * bind values to there.
-   */
-  textStatement(query: SQL): BatchItem<"sqlite"> {
-    const { sql: text, params } = this.#dialect.sqlToQuery(query);
-    const prepared = {
-      stmt: this.#prepare(text),
-      getQuery: () => ({ sql: text, params }),
-      mapResult: ({ results }: D1Result): unknown[] => results,
-    };
-    return { _prepare: () => prepared } as never;
-  }
-
   /** Statements prepared so far. The platform takes 1,000 of one invocation. */
   get statementCount(): number {
     return this.#counted.count;
   }
 }
 
-/** @param shard The number of the shard; 0 for the first database. */
-export const openDatabase = (d1: D1, shard = 0): Database => new Database(d1, { shard });
+export const openDatabase = (d1: D1): Database => new Database(d1);
 
 /** Builds the SQL of queries that are run elsewhere. */
 const builder = new Database(
@@ -137,7 +111,7 @@ const builder = new Database(
     prepare: () => ({}) as D1PreparedStatement,
     batch: () => Promise.reject(new Error("a builder of SQL runs nothing")),
   },
-  { queryDialect: numbering },
+  numbering,
 );
 export const openBuilder = (): Database => builder;
 

@@ -12,14 +12,6 @@ export interface D1Usage {
 /** The methods of a D1 database or session that Drizzle calls, which a meter must implement. */
 export type D1 = Pick<D1DatabaseSession, "prepare" | "batch">;
 
-/** What a meter counts, and how it wraps a database. */
-export interface MeteredD1 {
-  d1: D1;
-  usage: D1Usage;
-  /** Wraps another database, whose calls count with those of the first. */
-  readonly wrap: (other: D1) => D1;
-}
-
 /**
  * Wraps `d1` and counts its calls, round trips and rows.
  *
@@ -33,21 +25,23 @@ export function meterD1(
   d1: D1,
   counts: { rows: boolean },
   before?: () => Promise<void>,
-): MeteredD1 {
+): { d1: D1; usage: D1Usage } {
   const meter = new Meter(counts.rows, before);
-  const wrap = (other: D1) => meteredBy(meter, other);
-  return { usage: meter.usage, d1: wrap(d1), wrap };
+  return {
+    usage: meter.usage,
+    d1: {
+      prepare: (query: string) =>
+        new MeteredStatement(meter, query, d1.prepare(query)) as unknown as D1PreparedStatement,
+      async batch<T>(statements: D1PreparedStatement[]) {
+        const inner = statements.map(
+          (statement) => (statement as unknown as MeteredStatement).inner,
+        );
+        const results = await meter.count(() => d1.batch<T>(inner));
+        return results.map((result) => meter.note(result));
+      },
+    },
+  };
 }
-
-const meteredBy = (meter: Meter, d1: D1): D1 => ({
-  prepare: (query: string) =>
-    new MeteredStatement(meter, query, d1.prepare(query)) as unknown as D1PreparedStatement,
-  async batch<T>(statements: D1PreparedStatement[]) {
-    const inner = statements.map((statement) => (statement as unknown as MeteredStatement).inner);
-    const results = await meter.count(() => d1.batch<T>(inner));
-    return results.map((result) => meter.note(result));
-  },
-});
 
 /** The counters of a request. */
 class Meter {

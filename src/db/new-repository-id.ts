@@ -1,19 +1,21 @@
 import { sql, type SQL } from "drizzle-orm";
 
+import type { Params } from "./prepared.ts";
 import { repositories } from "./schema/index.ts";
 
-/** A new repository: by its id or, in the batch that inserts it, by its owner and its name in lower case. */
-export type NewRepositoryRef<N = number, T = string> =
-  | { readonly repoId: N }
-  | { readonly ownerId: N; readonly lowerName: T };
+/** A repository that the same batch inserts: by its owner, and its name in lower case. */
+export interface NewRepositoryRef {
+  readonly ownerId: number;
+  readonly lowerName: string;
+}
 
 /** Its id, as a value of a statement. */
-export const newRepositoryId = (ref: NewRepositoryRef<number | SQL, string | SQL>): SQL<number> =>
-  "repoId" in ref
-    ? sql<number>`${ref.repoId}`
-    : sql<number>`(
-        select ${repositories.id}
-        from ${repositories}
-        where ${repositories.ownerId} = ${ref.ownerId}
-          and ${repositories.lowerName} = ${ref.lowerName}
-      )`;
+export const newRepositoryId = ({
+  ownerId,
+  lowerName,
+}: NewRepositoryRef | Params<NewRepositoryRef>): SQL<number> =>
+  sql<number>`(
+    select ${repositories.id}
+    from ${repositories}
+    where ${repositories.ownerId} = ${ownerId} and ${repositories.lowerName} = ${lowerName}
+  )`;

@@ -1,7 +1,6 @@
 import { refuseBound } from "../auth/actor.ts";
 import type { CallerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
-import type { Database } from "../db/db.ts";
 import { ACCESS, type Mode, type User } from "../db/schema/index.ts";
 import { findSeenAccount } from "../domain/accounts/find-account.ts";
 import {
@@ -9,11 +8,9 @@ import {
   toPackageOwner,
   type PackageOwner,
 } from "../domain/packages/find-package.ts";
-import { choosePackageShard } from "../domain/packages/package-shard.ts";
 import { notFound } from "../lib/failure.ts";
 import { authenticate, type TargetQuery } from "./authenticate.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
-import { inPackageShard } from "./in-package-shard.ts";
 import { Moved, movedTo } from "./moved.ts";
 
 /** What differs between the doors of packages when a caller may not do what the route does. */
@@ -33,19 +30,14 @@ export interface PackagesTarget extends Requirements {
 
 /** The context of a request for packages of an owner. */
 export interface PackagesEntrance<R extends TargetQuery> {
-  /** `db` is the database with the owner's packages. */
   ctx: Ctx;
   owner: PackageOwner;
   /** The result of the query that came with the caller's. */
   more: R["_"]["result"] | undefined;
 }
 
-/** The methods of requests that may store something for an owner who had nothing. */
-const STORING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
-
 /**
- * Authenticates a request and resolves the owner of packages that it names, in one round trip. Another one follows where the packages
- * are in a shard, which is chosen when the owner first stores something.
+ * Authenticates a request and resolves the owner of packages that it names, in one round trip.
  *
  * @param selectMore Builds a query that is sent with it, such as `selectPackageByName`.
  * @throws Failure as `authenticate` does; the door's refusal for an owner that does not exist or that the caller may not
@@ -55,7 +47,7 @@ const STORING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 export async function enterPackages<R extends TargetQuery>(
   incoming: IncomingRequest & { door: PackageDoor },
   target: PackagesTarget,
-  selectMore?: (db: Database, caller: CallerArgument) => R,
+  selectMore?: (caller: CallerArgument) => R,
 ): Promise<PackagesEntrance<R>> {
   const { door, base, raw } = incoming;
   if (!base.config.packages.isOn) throw notFound();
@@ -66,13 +58,8 @@ export async function enterPackages<R extends TargetQuery>(
   } = await authenticate(
     incoming,
     target,
-    (caller) =>
-      selectPackageOwner(base.db, {
-        caller,
-        name: target.owner.toLowerCase(),
-        areShards: base.openShards().size > 0,
-      }),
-    selectMore && ((caller) => [selectMore(base.db, caller)] as const),
+    (caller) => selectPackageOwner(base.db, { caller, name: target.owner.toLowerCase() }),
+    selectMore && ((caller) => [selectMore(caller)] as const),
   );
   const { actor } = ctx;
   const row = rows?.[0];
@@ -87,10 +74,7 @@ export async function enterPackages<R extends TargetQuery>(
     refuseOtherBindings(ctx);
   }
   if (owner.access < ACCESS[target.mode]) throw door.refusePackageAccess(ctx);
-  const isStoring = target.mode !== "read" && STORING.has(raw.method);
-  const shard = row.shard ?? (isStoring ? await choosePackageShard(ctx, owner.account.id) : 0);
-  const query = { loaded: more?.[0], select: selectMore };
-  return { owner, ...(await inPackageShard(ctx, owner, shard, query)) };
+  return { ctx, owner, more: more?.[0] };
 }
 
 /**

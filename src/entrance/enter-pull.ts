@@ -1,5 +1,3 @@
-import type { CallerArgument } from "../auth/caller-sql.ts";
-import type { Database } from "../db/db.ts";
 import { selectRulesByName } from "../domain/protections/select-rules.ts";
 import { requirePull, selectPullByName, toOnePull } from "../domain/pulls/find-pull.ts";
 import { selectRepositoryNamed } from "../domain/repos/find-repository.ts";
@@ -25,25 +23,21 @@ export async function enterPull(
   target: RepositoryTarget,
   number: number,
 ): Promise<RequestContext & { pull: PullContext }> {
-  const { directory } = incoming.base;
-  const select = (db: Database, caller: CallerArgument) => {
-    const rules = needsRules(target) ? [selectRulesByName(db, target, caller)] : [];
-    return [...selectPullByName(db, caller, target, number), ...rules] as const;
-  };
+  const { db } = incoming.base;
   const entered = await authenticate(
     incoming,
     target,
-    (caller) => selectRepositoryNamed(directory, caller, target),
-    (caller) => select(directory, caller),
+    (caller) => selectRepositoryNamed(db, caller, target),
+    (caller) => {
+      const rules = needsRules(target) ? [selectRulesByName(db, target, caller)] : [];
+      return [...selectPullByName(db, caller, target, number), ...rules] as const;
+    },
   );
+  const { ctx, more } = entered;
   const [row] = entered.target ?? [];
   // SECURITY: before anything is said about the pull request, which came with a repository that may be hidden.
-  const {
-    ctx,
-    repo: found,
-    own,
-  } = await findPermitted(incoming, entered.ctx, target, row, { loaded: entered.more, select });
-  const [pulls = [], heads = [], rules] = own ?? [];
+  const found = await findPermitted(incoming, ctx, target, row);
+  const [pulls = [], heads = [], rules] = more ?? [];
   const repo = rules ? withRules(found, rules) : found;
   return { ctx, repo, pull: requirePull(repo, toOnePull(ctx, repo, pulls, heads)) };
 }

@@ -2,9 +2,7 @@ import { requireAdministrationInReach } from "../auth/access/credential-reach.ts
 import { isAllowed } from "../auth/access/permission.ts";
 import { TO_SEE, type Requirement } from "../auth/access/requirement.ts";
 import { type Actor, boundTokenId } from "../auth/actor.ts";
-import type { CallerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
-import type { Database } from "../db/db.ts";
 import { type RuleRow, selectRulesByName, toRules } from "../domain/protections/select-rules.ts";
 import {
   findRenamed,
@@ -15,9 +13,8 @@ import {
 } from "../domain/repos/find-repository.ts";
 import { Failure } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
-import { authenticate, type TargetQuery } from "./authenticate.ts";
+import { authenticate } from "./authenticate.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
-import { type InShard, inShard, type OwnQueries } from "./in-shard.ts";
 import { Moved, movedTo } from "./moved.ts";
 import { type PathSubject, refuseInStep } from "./refuse-in-step.ts";
 
@@ -31,11 +28,6 @@ export interface RepositoryTarget extends Requirements {
   showsRules?: boolean | undefined;
   /** Whether the route may change a repository that is being migrated. */
   whileMigrating?: boolean | undefined;
-  /**
-   * `first` for a request that is about the repository as one of the directory: its row, who has access, stars. By default it is about
-   * the repository's own data.
-   */
-  database?: "first" | undefined;
   /** What the request is about below the repository, for what a mirror keeps in step. */
   subject?: PathSubject | undefined;
   /** The path of this request under a renamed repository. */
@@ -61,25 +53,19 @@ export async function enterRepository(
   incoming: IncomingRequest,
   target: RepositoryTarget,
 ): Promise<RequestContext> {
-  const { directory } = incoming.base;
-  const select = needsRules(target)
-    ? (db: Database, caller: CallerArgument) => [selectRulesByName(db, target, caller)] as const
-    : undefined;
+  const { db } = incoming.base;
   const {
-    ctx: found,
+    ctx,
     target: rows,
-    more,
+    more: rules,
   } = await authenticate(
     incoming,
     target,
-    (caller) => selectRepositoryNamed(directory, caller, target),
-    select && ((caller) => select(directory, caller)),
+    (caller) => selectRepositoryNamed(db, caller, target),
+    needsRules(target) ? (caller) => [selectRulesByName(db, target, caller)] as const : undefined,
   );
-  const { ctx, repo, own } = await findPermitted(incoming, found, target, rows?.[0], {
-    loaded: more,
-    select,
-  });
-  return { ctx, repo: own && rows?.[0] ? withRules(repo, own[0]) : repo };
+  const repo = await findPermitted(incoming, ctx, target, rows?.[0]);
+  return { ctx, repo: rules && rows?.[0] ? withRules(repo, rules[0]) : repo };
 }
 
 /** The repository with its rules, from rows that came with it. */
@@ -114,12 +100,12 @@ export async function enterNetwork(
   relative: RelativeName,
 ): Promise<RequestContext & { relatives: RepositoryContext[] }> {
   const { owner, name } = target;
-  const { ctx: found, target: rows = [] } = await authenticate(incoming, target, (caller) =>
-    selectNamedOrRelated(incoming.base.directory, caller, target, relative),
+  const { ctx, target: rows = [] } = await authenticate(incoming, target, (caller) =>
+    selectNamedOrRelated(incoming.base.db, caller, target, relative),
   );
-  const { ctx, repo } = await findPermitted(
+  const repo = await findPermitted(
     incoming,
-    found,
+    ctx,
     target,
     rows.find((row) => hasName(row, { owner, repo: name })),
   );
@@ -134,32 +120,23 @@ const hasName = (row: RepositoryRow, { owner, repo }: RelativeName): boolean =>
   row.owner.lowerName === owner.toLowerCase() &&
   (repo === undefined || row.repo.lowerName === repo.toLowerCase());
 
-/**
- * Resolves the row of a name to a repository in which the caller has the permission that the route requires, and goes on in
- * the database with its own data.
- *
- * @param own Queries of its own data, with what the first database answered to them.
- */
-export async function findPermitted<const R extends readonly TargetQuery[]>(
+/** Resolves the row of a name to a repository in which the caller has the permission that the route requires. */
+export async function findPermitted(
   incoming: IncomingRequest,
-  found: Ctx,
+  ctx: Ctx,
   target: RepositoryTarget,
   row: RepositoryRow | undefined,
-  { loaded, select }: OwnQueries<R> = {},
-): Promise<InShard<R>> {
-  const { actor, config } = found;
+): Promise<RepositoryContext> {
+  const { actor, config } = ctx;
   const { door } = incoming;
-  const resolved = await resolveRepository(incoming, found, target, row);
+  const repo = await resolveRepository(incoming, ctx, target, row);
   if (target.requirement.mode !== "read" && !actor.user) throw door.refuseAnonymous(config);
-  door.requireAccess(actor, resolved, target.requirement);
-  refuseWhileMigrating(resolved, target);
+  door.requireAccess(actor, repo, target.requirement);
+  refuseWhileMigrating(repo, target);
   const isWrite = target.scopes.some((scope) => scope.startsWith("write:"));
   if (isWrite && isAdministration(target.requirement)) requireAdministrationInReach(actor);
-  if (target.database === "first") return { ctx: found, repo: resolved, own: loaded };
-  if (!isRead(incoming.raw)) found.eventQueues.noteChanged(resolved.row.shard);
-  const entered = await inShard(found, resolved, { loaded, select, isWrite });
-  await refuseInStep(entered.ctx, entered.repo, target);
-  return entered;
+  await refuseInStep(ctx, repo, target);
+  return repo;
 }
 
 /** Scopes whose requests change what a migration writes. */

@@ -20,7 +20,6 @@ export const FAILURE_STATUS = {
   too_large: 413,
   locked: 423,
   too_many: 429,
-  unavailable: 503,
 } as const satisfies Record<FailureKind, number>;
 
 /** The statuses for git and Git LFS, whose clients do not know 423. */

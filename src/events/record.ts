@@ -63,7 +63,7 @@ export interface EventArgument {
  * @param event Fields that are SQL are left out: `COMPUTED` for each that the query computes.
  */
 export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
-  ctx.eventQueues.noteRecorded(ctx.db);
+  ctx.eventQueues.noteRecorded();
   const { actorId, now, rootUrl } = originOf(ctx);
   const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
   return {
@@ -209,7 +209,7 @@ export const recordIfChangedSince = (origin: EventOrigin, event: Event) =>
 
 /** Like `recordIfChanged`, for several events of one change. */
 export function recordAllIfChanged(ctx: Ctx, all: readonly Event[]) {
-  ctx.eventQueues.noteRecorded(ctx.db);
+  ctx.eventQueues.noteRecorded();
   return insertEvents(ctx.db, toArguments(originOf(ctx), all, true));
 }
 

@@ -1,44 +1,21 @@
 import type { Ctx } from "../context.ts";
 import { runConsequences } from "../domain/consequences/run-consequences.ts";
-import { sendEntries } from "../domain/cross-shard/send-entries.ts";
 import { runScheduledTasks } from "../domain/cron/run-tasks.ts";
-import { runShardTasks } from "../domain/shard-tasks/run-shard-tasks.ts";
 import { forwardEvents } from "../domain/events/forward-events.ts";
-import { passOnEvents } from "../domain/events/pass-on-events.ts";
 import { sendDueMails } from "../domain/outbox/send-due-mails.ts";
 import { deliverDue } from "../domain/webhooks/delivery/deliver-due.ts";
 import { dispatchEvents } from "../domain/webhooks/dispatch/dispatch-events.ts";
 import { collectObjects } from "../domain/git/collect-objects.ts";
 import { maintainRepository } from "../domain/git/maintain-repository.ts";
-import { runMoves } from "../domain/moves/run-moves.ts";
-import { copyFromShard } from "../domain/shards/copy-from-shards.ts";
-import { inDatabase } from "../domain/shards/in-database.ts";
-import type {
-  CopyOwnedJob,
-  DeliveryJob,
-  EventJob,
-  MoveJob,
-  ShardJob,
-} from "../storage/event-queues.ts";
+import type { DeliveryJob, EventJob } from "../storage/event-queues.ts";
 import { Patience } from "../lib/foreground.ts";
 import { logBug } from "../lib/log.ts";
-import { forEach } from "../lib/for-each.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 import type { StorageJob } from "../storage/storage-job.ts";
 import { isRemoteJob, runRemoteJob } from "./remote-jobs.ts";
 
 /** The message types of the queues. */
-export type Job =
-  | StorageJob
-  | EventJob
-  | CopyOwnedJob
-  | ShardJob
-  | MoveJob
-  | DeliveryJob
-  | RemoteJob;
-
-/** Databases whose events are dispatched concurrently: each may take much memory. */
-const DISPATCHED_AT_ONCE = 2;
+export type Job = StorageJob | EventJob | DeliveryJob | RemoteJob;
 
 /** How old a message about the storage of a repository may become while requests come first, in milliseconds. */
 const STORAGE_AGE_MS = 2000;
@@ -58,19 +35,12 @@ export async function handleBatch(
   openCtx: () => Ctx,
 ): Promise<void> {
   const dispatches = messages.filter(({ body }) => "kind" in body && body.kind === "dispatch");
-  if (dispatches.length > 0) {
-    const shards = dispatches.flatMap(({ body }) => (body as EventJob).shards ?? [0]);
-    await handle(dispatches, () =>
-      forEach([...new Set(shards)], DISPATCHED_AT_ONCE, (shard) => dispatch(openCtx, shard)),
-    );
+  const deliveries = messages.filter(({ body }) => "hookIds" in body);
+  if (dispatches.length > 0) await handle(dispatches, () => dispatch(openCtx));
+  if (deliveries.length > 0) {
+    const hookIds = deliveries.flatMap(({ body }) => (body as DeliveryJob).hookIds);
+    await handle(deliveries, () => deliverInBackground(openCtx(), hookIds));
   }
-  await copyOwned(messages, openCtx);
-  await handleDeliveries(messages, openCtx);
-  // One run does the tasks of all messages.
-  const tasks = messages.filter(({ body }) => "kind" in body && body.kind === "shard_tasks");
-  if (tasks.length > 0) await handle(tasks, () => runShardTasks(openCtx()));
-  const moves = messages.filter(({ body }) => "kind" in body && body.kind === "moves");
-  if (moves.length > 0) await handle(moves, () => runMoves(openCtx()));
   await handleStorageJobs(messages, openCtx);
   // A slow host delays those of its own batch only.
   const remote = messages.map(async (message) => {
@@ -107,69 +77,22 @@ async function handleStorageJobs(
 const isStorageJob = (body: Job): body is StorageJob =>
   "kind" in body && (body.kind === "maintain" || body.kind === "collect");
 
-/** Copies from each shard that messages name, once. */
-async function copyOwned(messages: readonly Message<Job>[], openCtx: () => Ctx): Promise<void> {
-  const named = messages.flatMap((message) =>
-    "kind" in message.body && message.body.kind === "copy-owned"
-      ? [{ message, shard: message.body.shard }]
-      : [],
-  );
-  for (const [shard, some] of Map.groupBy(named, (each) => each.shard)) {
-    const about = some.map(({ message }) => message);
-    await handle(about, async () => {
-      const { directory, openShard } = openCtx();
-      await copyFromShard(directory, openShard(shard));
-    });
-  }
-}
-
-/**
- * Handles all pending events of a database, and what it has for timelines of others. What their consequences record is dispatched by
- * another message.
- *
- * @param shard Its number.
- */
-async function dispatch(openCtx: () => Ctx, shard: number): Promise<void> {
-  const open = () => inDatabase(openCtx(), shard);
-  // If a shard fails, the message is repeated; what the first database has is not kept waiting.
-  const passing = passOnEvents(open());
-  passing.catch(() => undefined);
-  await dispatchEvents(open());
-  const ctx = open();
+/** Handles all pending events. What their consequences record is dispatched by another message. */
+async function dispatch(openCtx: () => Ctx): Promise<void> {
+  await dispatchEvents(openCtx());
+  const ctx = openCtx();
   await runConsequences(ctx);
-  await sendEntries(open());
   // The schedule sends the others.
   if (ctx.mailer.takeQueued()) await sendDueMails(openCtx());
-  await forwardEvents(open());
-  await passing;
-}
-
-/** Delivers to the hooks of each database in a run of its own, at once: together they have the connections of one. */
-async function handleDeliveries(
-  messages: readonly Message<Job>[],
-  openCtx: () => Ctx,
-): Promise<void> {
-  const deliveries = messages.filter(({ body }) => "hookIds" in body) as Message<DeliveryJob>[];
-  const byShard = Map.groupBy(deliveries, ({ body }) => body.shard ?? 0);
-  const works = Array.from(byShard, ([shard, ofShard]) => {
-    const hookIds = ofShard.flatMap(({ body }) => body.hookIds);
-    return handle(ofShard, () =>
-      deliverInBackground(inDatabase(openCtx(), shard), hookIds, byShard.size),
-    );
-  });
-  await Promise.all(works);
+  await forwardEvents(openCtx());
 }
 
 /**
  * Delivers, and continues after the batch if receivers are slow: the next batch is about other hooks. Waits
  * for a moment, to limit the deliveries under way.
  */
-async function deliverInBackground(
-  ctx: Ctx,
-  hookIds: readonly number[],
-  runCount: number,
-): Promise<void> {
-  const work = deliverDue(ctx, hookIds, undefined, runCount);
+async function deliverInBackground(ctx: Ctx, hookIds: readonly number[]): Promise<void> {
+  const work = deliverDue(ctx, hookIds);
   let isInBackground = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<void>((resolve) => {
@@ -185,10 +108,7 @@ async function deliverInBackground(
 }
 
 /** Retries the messages of a failed job only. */
-async function handle(
-  messages: readonly Pick<Message<Job>, "id" | "ack" | "retry">[],
-  work: () => Promise<void>,
-): Promise<void> {
+async function handle(messages: readonly Message<Job>[], work: () => Promise<void>): Promise<void> {
   try {
     await work();
     for (const message of messages) message.ack();

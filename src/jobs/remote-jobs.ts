@@ -3,7 +3,6 @@ import { syncPushMirror } from "../domain/mirrors/push/sync-push-mirror.ts";
 import { advanceImport } from "../domain/imports/advance-import.ts";
 import { syncParts } from "../domain/imports/sync-parts.ts";
 import { syncPullMirror } from "../domain/mirrors/pull/sync-pull-mirror.ts";
-import { inDatabase } from "../domain/shards/in-database.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 
 type Handlers = {
@@ -20,9 +19,8 @@ const HANDLERS: Handlers = {
   "push-mirror": (ctx, { mirrorId }) => syncPushMirror(ctx, mirrorId),
 };
 
-/** Does the work of a message about a mirror or an import, in the database that it names. */
-export async function runRemoteJob(anyCtx: Ctx, job: RemoteJob): Promise<void> {
-  const ctx = inDatabase(anyCtx, job.shard ?? 0);
+/** Does the work of a message about a mirror or an import. */
+export async function runRemoteJob(ctx: Ctx, job: RemoteJob): Promise<void> {
   const handler = HANDLERS[job.kind] as (ctx: Ctx, job: RemoteJob) => Promise<unknown>;
   await handler(ctx, job);
   await ctx.eventQueues.dispatchRecorded();

@@ -10,8 +10,7 @@ export type FailureKind =
   | "precondition" // something else must happen first, or the wanted state does not exist
   | "too_large" // exceeds a configured size limit
   | "locked" // archived: read-only
-  | "too_many" // exceeds a rate limit; the caller may retry later
-  | "unavailable"; // the repository moves to another database; the caller may retry soon
+  | "too_many"; // exceeds a rate limit; the caller may retry later
 
 /**
  * A refused request. The message is public: it is sent to the caller unchanged.
@@ -23,7 +22,7 @@ export class Failure extends Error {
   readonly kind: FailureKind;
   /** Further fields of the API's error response. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** When the caller may try again, in seconds from now; with `too_many` and `unavailable` only. */
+  /** When the caller may try again, in seconds from now; with `too_many` only. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -104,6 +103,3 @@ export const precondition = (message: string): Failure => new Failure("precondit
 export const tooLarge = (message: string): Failure => new Failure("too_large", message);
 export const tooManyRequests = (message: string, retryAfterSeconds: number): Failure =>
   new Failure("too_many", message, {}, retryAfterSeconds);
-/** Of a write to a repository that moves to another database: it is frozen for ten seconds at most, usually for less than one. */
-export const moving = (): Failure =>
-  new Failure("unavailable", "the repository is being moved: try again in a moment", {}, 2);

@@ -82,7 +82,8 @@ export function enterOwner<R extends TargetQuery>(
         return `/${segments.with(at, encodeURIComponent(renamed.name)).join("/")}`;
       },
     },
-    selectMore && ((db, caller) => selectMore(db, { caller, ownerName: name.toLowerCase() })),
+    selectMore &&
+      ((caller) => selectMore(c.var.base.db, { caller, ownerName: name.toLowerCase() })),
   );
 }
 

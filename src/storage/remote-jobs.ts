@@ -1,17 +1,10 @@
-import type { Database } from "../db/db.ts";
 import { log } from "../lib/log.ts";
-import { shardOf } from "./event-queues.ts";
 
 /**
  * A message that something waits to be synchronized with another host, or taken over from there. The database says what
  * there is to do, and whether it is due.
  */
-export type RemoteJob = RemoteWork & {
-  /** The number of the database that says so; the first one where it is missing. */
-  readonly shard?: number;
-};
-
-export type RemoteWork =
+export type RemoteJob =
   | { readonly kind: "pull-mirror"; readonly repoId: number }
   | { readonly kind: "push-mirror"; readonly mirrorId: number }
   | { readonly kind: "import"; readonly importId: number };
@@ -29,13 +22,8 @@ export class RemoteJobs {
     this.#queue = queue;
   }
 
-  /**
-   * Queues jobs. A refusal of the queue is logged, and the caller does not fail.
-   *
-   * @param database What says that there is something to do.
-   */
-  async send(works: readonly RemoteWork[], database: Pick<Database, "shard">): Promise<void> {
-    const jobs = works.map((work): RemoteJob => ({ ...work, ...shardOf(database) }));
+  /** Queues jobs. A refusal of the queue is logged, and the caller does not fail. */
+  async send(jobs: readonly RemoteJob[]): Promise<void> {
     try {
       for (let at = 0; at < jobs.length; at += SENT_AT_ONCE_MAX) {
         const part = jobs.slice(at, at + SENT_AT_ONCE_MAX);

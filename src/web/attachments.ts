@@ -9,13 +9,11 @@ import {
   countDownload,
   findDownload,
   findReleaseDownload,
-  findRepositoryOfAttachment,
   selectAttachmentRepository,
 } from "../domain/downloads/find-download.ts";
 import { toRepositoryContext } from "../domain/repos/find-repository.ts";
 import type { Attachment } from "../db/schema/index.ts";
 import { authenticate, requireScopes } from "../entrance/authenticate.ts";
-import { inShard } from "../entrance/in-shard.ts";
 import { notFound } from "../lib/failure.ts";
 import { formatFilename } from "../lib/header-value.ts";
 import { log } from "../lib/log.ts";
@@ -38,15 +36,12 @@ attachments.get(`/attachments/:${UUID}`, async (c) => {
     request,
     // What is required is known with the file.
     { scopes: [], anonymous: "by-setting" },
-    (caller) => selectAttachmentRepository(request.base.directory, { caller, uuid }),
+    (caller) => selectAttachmentRepository(request.base.db, { caller, uuid }),
   );
   const [row] = target ?? [];
-  const found = row
-    ? toRepositoryContext(ctx.actor, row)
-    : await findRepositoryOfAttachment(ctx, uuid);
-  if (!found || !isAllowed(found, TO_SEE)) throw notFound();
-  const { ctx: own, repo } = await inShard(ctx, found);
-  return downloadByUuid(c, own, repo, uuid);
+  const repo = row && toRepositoryContext(ctx.actor, row);
+  if (!repo || !isAllowed(repo, TO_SEE)) throw notFound();
+  return downloadByUuid(c, ctx, repo, uuid);
 });
 
 attachments.get(`/:owner/:repo/attachments/:${UUID}`, async (c, next) => {

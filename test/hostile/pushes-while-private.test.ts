@@ -125,7 +125,7 @@ describe("a push to a repository that became public", () => {
   it("is not told by way of maintenance that records it when it is public", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner, { isPrivate: true });
-    const oid = await pushSecret(owner, repo, doorsWith({}, withoutEvents));
+    const oid = await pushSecret(owner, repo, doorsWith({}, { DB: withoutEvents }));
     await publish(owner, repo, oid);
     await maintainRepository(systemCtx({}, Date.now()), repo);
     expect(await readAll(repo, owner, owner)).toContain("secret-plan");

@@ -5,8 +5,8 @@ import { describe, expect, it, vi } from "vitest";
 
 import { hookDeliveries, type Hook } from "../../src/db/schema/index.ts";
 import { handleBatch } from "../../src/jobs/index.ts";
-import { type DeliveryJob, shardOf } from "../../src/storage/event-queues.ts";
-import { db, shardOfId } from "../support/db.ts";
+import type { DeliveryJob } from "../../src/storage/event-queues.ts";
+import { db } from "../support/db.ts";
 import {
   deliveriesOf,
   deliveryOf,
@@ -30,7 +30,7 @@ const batchOf = (hookIds: readonly number[]) =>
       id: String(at),
       timestamp: new Date(),
       attempts: 1,
-      body: { hookIds: [hookId], ...shardOf({ shard: shardOfId(hookId) }) },
+      body: { hookIds: [hookId] },
     })),
   );
 

@@ -4,7 +4,7 @@ import { registries } from "../../src/registries/index.ts";
 import { make, type TestUser } from "../support/make.ts";
 import { PUBLISHED, type RegistryRead, SETTINGS } from "../support/published-packages.ts";
 import { doorsWith } from "../support/service.ts";
-import { logged, roundsInShard } from "../support/usage.ts";
+import { logged } from "../support/usage.ts";
 
 // The first read of an index or a file takes two round trips of D1 at most, and one afterwards: an index is kept, and a file
 // is found together with its package. No index that is kept reads a row for each version or package.
@@ -137,11 +137,9 @@ describe.each(Object.entries(PUBLISHED))("reads of %s", (format, { publish, read
     expect(first.length).toBeGreaterThan(0);
     for (const { title, rounds } of first) {
       const roundsMax = FIRST_ROUNDS[title] ?? Math.max(2, ROUNDS[title] ?? 1);
-      expect(rounds, title).toBeLessThanOrEqual(roundsInShard(roundsMax));
+      expect(rounds, title).toBeLessThanOrEqual(roundsMax);
     }
-    const expected = Object.fromEntries(
-      repeated.map(({ title }) => [title, roundsInShard(ROUNDS[title] ?? 1)]),
-    );
+    const expected = Object.fromEntries(repeated.map(({ title }) => [title, ROUNDS[title] ?? 1]));
     expect(Object.fromEntries(repeated.map(({ title, rounds }) => [title, rounds]))).toEqual(
       expected,
     );
@@ -170,7 +168,7 @@ describe("publications", () => {
       return answer;
     });
     expect(line.status).toBeLessThan(300);
-    expect(line.d1Rounds).toBe(roundsInShard(rounds));
+    expect(line.d1Rounds).toBe(rounds);
   });
 });
 

@@ -3,7 +3,6 @@ import { env } from "cloudflare:workers";
 
 import worker from "../../src/worker.ts";
 import { checkAnswer } from "./check-answer.ts";
-import { settleShards } from "./shards/settle-shards.ts";
 import type { TestUser } from "./make.ts";
 
 /** Credential, headers and body of a request. */
@@ -43,7 +42,6 @@ export function visit(method: string, path: string, sending: Sending = {}): Prom
  * As with the runtime, `waitUntil` work is awaited only at the end of the test file.
  */
 export async function answer(request: Request): Promise<Response> {
-  await settleShards(request);
   return worker.fetch(request as Parameters<typeof worker.fetch>[0], env, createExecutionContext());
 }
 

@@ -6,8 +6,6 @@ import {
   CONSEQUENCE_LEASE_MS,
   runConsequences,
 } from "../../src/domain/consequences/run-consequences.ts";
-import { relayEvents } from "../../src/domain/events/relay-events.ts";
-import { everywhere } from "../../src/domain/shards/list-from-all.ts";
 import { db } from "./db.ts";
 import { failing, serveFailing } from "./faults.ts";
 import type { TestRepo, TestUser } from "./make.ts";
@@ -42,8 +40,7 @@ export async function drawConsequences(
     const startedAt = Date.now();
     const at = now ?? startedAt + 1000;
     const ctx = systemCtx(bindings ?? silentBindings(), at, SETTINGS);
-    await relayEvents(ctx);
-    for (const each of everywhere(ctx)) await runConsequences(each, consequences);
+    await runConsequences(ctx, consequences);
     if (bindings) return;
     const { consequencesAt } = events;
     // What a run leaves is due at the time that it had by then.

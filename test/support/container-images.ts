@@ -49,18 +49,10 @@ export const indexOf = (manifests: readonly string[], more: object = {}): string
 export class TestImage {
   readonly path: string;
   private readonly as: Pick<TestUser, "token"> | undefined;
-  private readonly serve: typeof visit;
 
-  /** @param serve The service that has it. */
-  constructor(
-    owner: Pick<TestUser, "name">,
-    name: string,
-    as?: Pick<TestUser, "token">,
-    serve = visit,
-  ) {
+  constructor(owner: Pick<TestUser, "name">, name: string, as?: Pick<TestUser, "token">) {
     this.path = `/v2/${owner.name}/${name}`;
     this.as = as;
-    this.serve = serve;
   }
 
   request(
@@ -68,7 +60,7 @@ export class TestImage {
     path: string,
     sending: { body?: BodyInit; headers?: Record<string, string> } = {},
   ): Promise<Answer> {
-    return this.serve(method, path.startsWith("/") ? path : `${this.path}/${path}`, {
+    return visit(method, path.startsWith("/") ? path : `${this.path}/${path}`, {
       ...(this.as && { as: this.as }),
       ...sending,
     });

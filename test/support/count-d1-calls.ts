@@ -25,8 +25,7 @@ if (globalThis.d1Calls === undefined) {
     const send = session[name] as (...args: unknown[]) => unknown;
     session[name] = function (this: unknown, ...args: unknown[]): unknown {
       if (!isInQueueConsumer()) globalThis.d1Calls = callsSoFar() + 1;
-      const call = (): unknown => Reflect.apply(send, this, args);
-      return globalThis.testShards ? globalThis.testShards.bringCopies().then(call) : call();
+      return Reflect.apply(send, this, args);
     };
   }
 }

@@ -13,17 +13,15 @@ import { deliverDue } from "../../src/domain/webhooks/delivery/deliver-due.ts";
 import { type Clock, SYSTEM_CLOCK } from "../../src/domain/webhooks/delivery/delivery-run.ts";
 import { SEALED_FOR } from "../../src/domain/webhooks/hooks/hook-options.ts";
 import { toRepositoryPayload } from "../../src/events/webhooks/payloads/repository-payload.ts";
-import { everywhere } from "../../src/domain/shards/list-from-all.ts";
-import { IDS_PER_RANGE } from "../../src/domain/shards/id-ranges.ts";
 import { only } from "../../src/lib/only.ts";
 import type { DeliveryJob } from "../../src/storage/event-queues.ts";
-import { databaseWith, db } from "./db.ts";
+import { db } from "./db.ts";
 import type { ReceivedHook } from "./hook-receiver.ts";
 import { makeHook } from "./hooks.ts";
 import { make } from "./make.ts";
 import { makeOccasion } from "./payload-contexts.ts";
 import { systemCtx } from "./system.ts";
-import { watchedDatabases } from "./watched-database.ts";
+import { watchedDatabase } from "./watched-database.ts";
 
 const [receiverOrigin] = inject("receivers");
 const SEALING_KEYS = `one:${"A".repeat(43)}=`;
@@ -72,12 +70,11 @@ export async function makeDelivery(
   const { repoId = hook.repoId ?? 1, payload, ...columns } = fields;
   const body = payload ?? toRepositoryPayload(await makeOccasion({}), "created");
   const event = columns.event ?? "repository";
-  const into = databaseWith(hook.id);
-  const [webhookEvent] = await into
+  const [webhookEvent] = await db
     .insert(webhookEvents)
     .values({ eventId: ++lastEventId, part: 0, event, repoId, payload: body, createdAt: 1000 })
     .returning();
-  const rows = await into
+  const rows = await db
     .insert(hookDeliveries)
     .values({
       hookId: hook.id,
@@ -118,10 +115,7 @@ export async function deliver(
     ...SETTINGS,
     ...settings,
   });
-  for (const each of everywhere(ctx)) {
-    const own = hookIds.filter((id) => Math.floor(id / IDS_PER_RANGE) === each.db.shard);
-    if (own.length > 0) await deliverDue(each, own, clock);
-  }
+  await deliverDue(ctx, hookIds, clock);
   return sent;
 }
 
@@ -138,9 +132,9 @@ export const deliveryOf = async (hook: Hook): Promise<HookDelivery> =>
 export const hookAfter = async ({ id }: Hook): Promise<Hook> =>
   only(await db.select().from(hooks).where(eq(hooks.id, id)));
 
-/** The Worker's databases with a counter of their batch calls. */
+/** The Worker's database with a counter of its batch calls. */
 export function countingDatabase() {
   const counted = { calls: 0 };
-  const bindings = watchedDatabases({ onBatch: () => void counted.calls++ });
-  return { bindings, counted };
+  const DB = watchedDatabase({ onBatch: () => void counted.calls++ });
+  return { bindings: { DB }, counted };
 }

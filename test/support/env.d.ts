@@ -1,6 +1,5 @@
 import type { D1Migration } from "@cloudflare/vitest-plugin";
 
-import type { KnownFailure } from "./shards/with-shards.ts";
 import type * as worker from "../../src/worker.ts";
 
 declare global {
@@ -26,34 +25,6 @@ declare global {
       /** An operator's queue, and its consumer: a Worker that responds with the messages since the last request. */
       OPERATOR_QUEUE: Queue<object>;
       OPERATOR: Fetcher;
-      /** A database for the test of the migrations alone. */
-      MIGRATED_DB: D1Database;
-      MIGRATED_SHARD_DB: D1Database;
-      MIGRATED_WORDS_DB: D1Database;
-      /** The first database and the shards of the tests of many databases. */
-      DIRECTORY_DB: D1Database;
-      /** `DB` under another name: the database of repositories' own data. */
-      SHARD_0?: D1Database;
-      /** `DB` itself, for tests. */
-      WHOLE_DB?: D1Database;
-      /** The shards themselves, for tests, where statements are watched. */
-      WHOLE_SHARDS?: Record<string, D1Database>;
-      /** How many shards the Worker has. */
-      TEST_SHARDS: number;
-      /** Tests that fail with shards. */
-      KNOWN_FAILURES: readonly KnownFailure[];
-      /** Whether statements are watched. */
-      TEST_SIDES: boolean;
-      /** Shards of `DB`, for the tests of notifications. */
-      SCENE_SHARD_1: D1Database;
-      SCENE_SHARD_2: D1Database;
-      TEST_SHARD_1: D1Database;
-      TEST_SHARD_2: D1Database;
-      TEST_SHARD_3: D1Database;
-      /** Shards of the Worker, which it has only with EDGEFORGE_TEST_SHARDS. */
-      SHARD_1?: D1Database;
-      SHARD_2?: D1Database;
-      SHARD_3?: D1Database;
       /** A database without tables: every query fails. */
       BARE_DB: D1Database;
       /** The local database of `npm start`, where the tests run on it. */

@@ -7,9 +7,6 @@ import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
 import type { Outgoing } from "../../src/outgoing/outgoing.ts";
 import { withoutQueueConsumer } from "./queue-consumer.ts";
-import { settleShards } from "./shards/settle-shards.ts";
-import { shardBindings } from "./shards/shard-bindings.ts";
-import { isSharded } from "./shards/test-shards.ts";
 
 /** How a call fails: which call, whether it takes effect, and whether the Worker survives it. */
 export interface Fault {
@@ -88,14 +85,11 @@ export function failing(fault: Fault) {
         call((list as object[]).map((each) => statements.get(each) ?? each)),
       ),
   };
-  const database = (d1: D1Database) =>
-    replaced(d1, (name, method) => (...args) => {
-      const result = method(...args);
-      if (name !== "withSession") return result;
-      return replaced(result as object, (part, call) => inSession[part]?.(call) ?? call);
-    });
-  const shards = Object.entries(shardBindings()).map(([name, d1]) => [name, database(d1)]);
-  const databases: Partial<Env> = { DB: database(env.DB), ...Object.fromEntries(shards) };
+  const database = replaced(env.DB, (name, method) => (...args) => {
+    const result = method(...args);
+    if (name !== "withSession") return result;
+    return replaced(result as object, (part, call) => inSession[part]?.(call) ?? call);
+  });
   const objects = {
     getByName(name: string): object {
       objectNames.add(name);
@@ -109,7 +103,7 @@ export function failing(fault: Fault) {
   };
   const bindings = {
     PACKS: bucket,
-    ...databases,
+    DB: database,
     REPOSITORY: objects,
     STORAGE_JOBS: queue,
     EVENT_JOBS: queue,
@@ -118,8 +112,6 @@ export function failing(fault: Fault) {
   } as unknown as Partial<Env>;
   return {
     bindings,
-    /** Those of the databases alone. */
-    databases,
     /** An `Outgoing` whose calls are counted and fail as well. */
     outgoingOf: (outgoing: Outgoing): Outgoing =>
       replaced(outgoing, (name, method) => attempt(`outgoing.${name}`, method)),
@@ -143,7 +135,6 @@ export async function serveFailing(
   // As in the runtime, a failure counts as handled from the start, however early it comes.
   const waitUntil = (work: Promise<unknown>) => deferred.push(work.catch(() => undefined));
   const execution = { waitUntil };
-  await settleShards(request);
   const all = { ...env, ...bindings };
   const response = await app.fetch(request, all, execution as unknown as ExecutionContext);
   const body = await response.arrayBuffer().catch(() => undefined);
@@ -165,19 +156,12 @@ const MODES = [
  * Runs `story` once for each of its calls and each failure mode. Returns the highest number of calls.
  *
  * The queue consumer is paused: a message of another test would have it do what the story lets fail.
- *
- * @param options.isLong Whether the story takes long with shards, and has many calls: each call then fails in one of the modes.
  */
-export const failEveryCall = (
-  story: (fault: Fault) => Promise<{ hasFailed(): boolean }>,
-  { isLong = false } = {},
-) =>
+export const failEveryCall = (story: (fault: Fault) => Promise<{ hasFailed(): boolean }>) =>
   withoutQueueConsumer(async () => {
     let most = 0;
-    const isDivided = isLong && isSharded;
-    for (const [index, mode] of MODES.entries()) {
-      const step = isDivided ? MODES.length : 1;
-      for (let at = isDivided ? index : 0; ; at += step) {
+    for (const mode of MODES) {
+      for (let at = 0; ; at++) {
         const faults = await story({ at, ...mode });
         if (!faults.hasFailed()) break;
         most = Math.max(most, at + 1);

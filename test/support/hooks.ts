@@ -8,7 +8,7 @@ import {
 } from "../../src/db/schema/index.ts";
 import { only } from "../../src/lib/only.ts";
 import { History } from "./commits.ts";
-import { databaseWith, db } from "./db.ts";
+import { db } from "./db.ts";
 import type { TestRepo } from "./make.ts";
 import { storePush } from "./push.ts";
 
@@ -44,14 +44,13 @@ export async function makeKeptDelivery(
 ): Promise<HookDelivery & { eventId: number }> {
   const { event = "push", createdAt = Date.now() } = fields;
   const eventId = nextEventId--;
-  const into = databaseWith(hookId);
   const { id: webhookEventId } = only(
-    await into
+    await db
       .insert(webhookEvents)
       .values({ eventId, part: 0, event, repoId: 0, payload: PUSHED, createdAt, ...eventFields })
       .returning({ id: webhookEvents.id }),
   );
-  const rows = await into
+  const rows = await db
     .insert(hookDeliveries)
     .values({
       hookId,

@@ -22,7 +22,7 @@ import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 import { make, type TestRepo, type TestUser } from "./make.ts";
 import { commitsOn, type GitRemote, makeRemote, openRemote } from "./remotes.ts";
-import { systemCtxOf } from "./system.ts";
+import { systemCtx } from "./system.ts";
 
 /** A project elsewhere, by kinds of items; pages have `pageSize` items. */
 export type ForeignData = { [K in ForeignKind]: ForeignItems[K][] } & { pageSize: number };
@@ -368,8 +368,9 @@ export async function makeExportImport(
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield bytes;
   }
+  const ctx = systemCtx({}, Date.now());
+  const { uuid, sizeBytes } = await storeLooseFile(ctx, pieces(), bytes.length);
   const repo = await make.repo(owner);
-  const { uuid, sizeBytes } = await storeLooseFile(systemCtxOf(repo), pieces(), bytes.length);
   await db
     .update(repositories)
     .set({ origin: { url: "", import: "running" } })
@@ -407,7 +408,7 @@ export async function advance(
   importId: number,
   remote: GitRemote,
   reader: ForgeReader,
-  ctx: Ctx = systemCtxOf(importId),
+  ctx: Ctx = systemCtx({}, Date.now()),
 ): Promise<void> {
   await advanceImport(ctx, importId, async () => sourceOf(ctx, remote, reader));
 }

@@ -2,8 +2,6 @@ import { sql } from "drizzle-orm";
 
 import {
   attachments,
-  crossShardDependencies,
-  issueDependencies,
   issueLabels,
   issues,
   labels,
@@ -21,24 +19,19 @@ import {
   type TrackedTime,
   type User,
 } from "../../src/db/schema/index.ts";
-import type { Database } from "../../src/db/db.ts";
 import { only } from "../../src/lib/only.ts";
-import { databaseWith, db, shardOfId } from "./db.ts";
+import { db } from "./db.ts";
 import { freshName } from "./make.ts";
 
 /** Stores an issue by the owner of a repository, past the API. */
-export async function makeIssue(
-  repo: Repository,
-  fields: Partial<Issue> = {},
-  into: Database = db,
-): Promise<Issue> {
+export async function makeIssue(repo: Repository, fields: Partial<Issue> = {}): Promise<Issue> {
   const id = sql`${repositories.id} = ${repo.id}`;
-  const [, [issue]] = await into.batch([
-    into
+  const [, [issue]] = await db.batch([
+    db
       .update(repositories)
       .set({ lastIssueNumber: sql`${repositories.lastIssueNumber} + 1` })
       .where(id),
-    into
+    db
       .insert(issues)
       .values({
         repoId: repo.id,
@@ -58,23 +51,21 @@ export async function makeIssue(
 export async function makeComment(
   issue: Issue,
   fields: Partial<TimelineEntry> = {},
-  into: Database = db,
 ): Promise<TimelineEntry> {
   const { repoId, id: issueId, posterId } = issue;
   const row = { repoId, issueId, posterId, body: "a comment", createdAt: 1000, updatedAt: 1000 };
   const values = { kind: "comment" as const, ...row, ...fields };
-  return only(await into.insert(timelineEntries).values(values).returning());
+  return only(await db.insert(timelineEntries).values(values).returning());
 }
 
 /** Stores a label of a repository, or of an organization. */
 export async function makeLabel(
   { repo, org }: { repo?: Repository; org?: User },
   fields: Partial<Label> = {},
-  into: Database = db,
 ): Promise<Label> {
   const row = { repoId: repo?.id ?? null, orgId: org?.id ?? null, color: "ee0701" };
   const values = { ...row, name: freshName("label"), createdAt: 1000, updatedAt: 1000, ...fields };
-  return only(await into.insert(labels).values(values).returning());
+  return only(await db.insert(labels).values(values).returning());
 }
 
 /** Attaches labels to an issue, without entries of its timeline. */
@@ -87,11 +78,10 @@ export async function attachLabel(issue: Issue, ...attached: Label[]): Promise<v
 export async function makeMilestone(
   repo: Repository,
   fields: Partial<Milestone> = {},
-  into: Database = db,
 ): Promise<Milestone> {
   const row = { repoId: repo.id, title: freshName("milestone"), createdAt: 1000, updatedAt: 1000 };
   return only(
-    await into
+    await db
       .insert(milestones)
       .values({ ...row, ...fields })
       .returning(),
@@ -121,18 +111,6 @@ export async function makeTime(
       .values({ ...row, ...fields })
       .returning(),
   );
-}
-
-/** Stores that an open issue blocks another one, in the table for where the two are. */
-export async function makeDependency(blocked: Issue, blocker: Issue): Promise<void> {
-  const link = { issueId: blocked.id, blockerId: blocker.id, createdAt: 1000 };
-  if (shardOfId(blocked.id) === shardOfId(blocker.id)) {
-    await db.insert(issueDependencies).values(link);
-    return;
-  }
-  const { repoId: blockerRepoId, createdAt: blockerCreatedAt } = blocker;
-  const row = { ...link, blockerRepoId, blockerCreatedAt, isChecked: true };
-  await databaseWith(blocked.id).insert(crossShardDependencies).values(row);
 }
 
 /** Stores a running stopwatch of a user. */

@@ -1,4 +1,4 @@
-import { eq, sql, type SQL } from "drizzle-orm";
+import { sql, type SQL } from "drizzle-orm";
 
 import { hashSecret, makeSecret } from "../../src/auth/secret.ts";
 import {
@@ -25,7 +25,6 @@ import {
 } from "../../src/domain/repos/default-settings.ts";
 import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
-import { isSharded, nextShard } from "./shards/test-shards.ts";
 
 const PASSWORD = "correct horse";
 /** Argon2id of `PASSWORD` at the cheapest parameters, which the hash contains: the service's take 90 ms of CPU. */
@@ -136,13 +135,6 @@ const insertMember = (
     db.insert(teamMembers).values({ teamId, userId }),
   ] as const;
 
-/** The shard of a new repository: that of its parent, or the next one. */
-async function shardOf({ parentId }: Partial<Repository>): Promise<number> {
-  if (!isSharded || !parentId) return nextShard();
-  const isParent = eq(repositories.id, parentId);
-  return only(await db.select().from(repositories).where(isParent)).shard;
-}
-
 /** Inserts rows with fresh names, in one batch each; `fields` overrides the defaults. */
 export const make = {
   async user(fields: Partial<User> = {}): Promise<TestUser> {
@@ -210,7 +202,6 @@ export const make = {
         issueSettings: DEFAULT_ISSUE_SETTINGS,
         createdAt: 1000,
         updatedAt: 1000,
-        shard: await shardOf(fields),
         ...fields,
         lowerName: name.toLowerCase(),
       })

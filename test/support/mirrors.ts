@@ -25,8 +25,7 @@ import { db } from "./db.ts";
 import { make, type TestRepo } from "./make.ts";
 import { refsOf } from "./push.ts";
 import { openRemote } from "./remotes.ts";
-import { noteShardWork } from "./shards/settle-shards.ts";
-import { systemCtxOf } from "./system.ts";
+import { systemCtx } from "./system.ts";
 
 /** An empty repository to take a remote over into. */
 export async function makeMirror() {
@@ -57,11 +56,9 @@ export async function syncFrom(
   plan: Partial<FetchRemotePlan> = {},
   { limits, settings }: SyncOptions = {},
 ): Promise<FetchedRemote> {
-  const ctx = systemCtxOf(repo, {}, Date.now(), settings);
+  const ctx = systemCtx({}, Date.now(), settings);
   const remote = openRemote(ctx, url, limits);
-  const context = await contextOf(repo);
-  const fetched = fetchRemote(ctx, context, remote, { prune: true, isFirst: false, ...plan });
-  return fetched.finally(noteShardWork);
+  return fetchRemote(ctx, await contextOf(repo), remote, { prune: true, isFirst: false, ...plan });
 }
 
 /** Pushes a repository to an address, with prune. */
@@ -71,7 +68,7 @@ export async function pushTo(
   plan: Partial<PushRemotePlan> = {},
   { limits, settings }: SyncOptions = {},
 ): Promise<PushedRemote> {
-  const ctx = systemCtxOf(repo, {}, Date.now(), settings);
+  const ctx = systemCtx({}, Date.now(), settings);
   return pushRemote(ctx, await contextOf(repo), openRemote(ctx, url, limits), {
     prune: true,
     ...plan,

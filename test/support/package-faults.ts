@@ -7,7 +7,7 @@ import { removeLooseBlobs } from "../../src/domain/packages/remove-loose-blobs.t
 import { db } from "./db.ts";
 import { failEveryCall, failing, serveFailing } from "./faults.ts";
 import { make, type TestUser } from "./make.ts";
-import { runInEach, systemCtx } from "./system.ts";
+import { systemCtx } from "./system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -24,7 +24,7 @@ export async function listStored(): Promise<string[]> {
 
 /** Counts the files in the bucket after the job has removed those that nothing refers to. */
 async function countObjects(): Promise<number> {
-  await runInEach(systemCtx({}, Date.now() + 2 * DAY_MS), removeLooseBlobs);
+  await removeLooseBlobs(systemCtx({}, Date.now() + 2 * DAY_MS));
   return (await listStored()).length;
 }
 

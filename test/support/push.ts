@@ -11,8 +11,7 @@ import { networkPrefix } from "../../src/storage/keys.ts";
 import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { type Answer, visit as visitAsIs } from "./call.ts";
 import { git } from "./git.ts";
-import { settleShards } from "./shards/settle-shards.ts";
-import { systemCtxOf } from "./system.ts";
+import { systemCtx } from "./system.ts";
 import type { TestRepo, TestUser } from "./make.ts";
 
 export const NULL = "0".repeat(40);
@@ -133,7 +132,6 @@ export async function storeRefs(
   refs: readonly { ref: string; oid: string; peeledOid?: string | null }[],
   pack: Uint8Array,
 ): Promise<void> {
-  await settleShards({ method: "POST" });
   const stored = git.repository(repo);
   const { uploadId, snapshot } = await stored.beginUpload(Date.now());
   const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
@@ -162,6 +160,13 @@ export async function storeRefs(
   });
   if (!journalEntry) throw new Error(`the push was refused: ${JSON.stringify(summary)}`);
   const findNoCommits = () => Promise.resolve(new Map());
-  await recordPush(systemCtxOf(repo), repo, journalEntry, summary, [updates], findNoCommits);
+  await recordPush(
+    systemCtx({}, Date.now()),
+    repo,
+    journalEntry,
+    summary,
+    [updates],
+    findNoCommits,
+  );
   await stored.settle(journalEntry.pushId);
 }

@@ -7,8 +7,6 @@ interface QueueConsumer {
   readonly inBatch: AsyncLocalStorage<true>;
   /** Batches that are handled now. */
   running: number;
-  /** Batches so far. */
-  batches: number;
   /** Ends when batches may be handled again. */
   pause: Promise<void> | undefined;
 }
@@ -22,14 +20,12 @@ function openQueueConsumer(): QueueConsumer {
   const opened: QueueConsumer = {
     inBatch: new AsyncLocalStorage<true>(),
     running: 0,
-    batches: 0,
     pause: undefined,
   };
   const queue = worker.queue.bind(worker);
   worker.queue = async (...args) => {
     while (opened.pause) await opened.pause;
     opened.running++;
-    opened.batches++;
     try {
       await opened.inBatch.run(true, () => queue(...args));
     } finally {
@@ -40,9 +36,6 @@ function openQueueConsumer(): QueueConsumer {
 }
 
 const consumer = (globalThis.queueConsumer ??= openQueueConsumer());
-
-/** How many batches the queue consumer has begun. */
-export const batchesSoFar = (): number => consumer.batches;
 
 /** Whether the queue consumer makes the call that asks, in whichever test its messages arrive. */
 export const isInQueueConsumer = (): boolean => consumer.inBatch.getStore() === true;

@@ -1,5 +1,4 @@
 import { attachments, releases, type Attachment, type Release } from "../../src/db/schema/index.ts";
-import type { Database } from "../../src/db/db.ts";
 import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 import { freshName, type TestRepo } from "./make.ts";
@@ -8,7 +7,6 @@ import { freshName, type TestRepo } from "./make.ts";
 export async function makeRelease(
   repo: Pick<TestRepo, "id" | "ownerId">,
   fields: Partial<Release> = {},
-  into: Database = db,
 ): Promise<Release> {
   const tagName = fields.tagName ?? freshName("v");
   const values = {
@@ -22,7 +20,7 @@ export async function makeRelease(
     publishedAt: fields.isDraft ? null : 1000,
     ...fields,
   };
-  return only(await into.insert(releases).values(values).returning());
+  return only(await db.insert(releases).values(values).returning());
 }
 
 /** Stores a file of a release, without its bytes. */

@@ -4,7 +4,6 @@ import { env } from "cloudflare:workers";
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
 import type { MailBindings } from "../../src/outgoing/mailer.ts";
-import { settleShards } from "./shards/settle-shards.ts";
 import { TEST_SETTINGS } from "./system.ts";
 import { send, type Answer, type Sending } from "./call.ts";
 
@@ -24,7 +23,6 @@ export function serviceWith(vars: Record<string, string>, bindings: Replaced = {
 /** Bindings that replace the Worker's own; those that a service can do without may be missing. */
 type Replaced = Partial<{ [Name in keyof Env]: Env[Name] | undefined }> & {
   MAIL?: MailBindings["MAIL"];
-  [shard: `SHARD_${number}`]: D1Database | undefined;
 };
 
 /** Like `serviceWith`, for all paths: returns a function like `visit`. */
@@ -33,7 +31,6 @@ export function doorsWith(vars: Record<string, string>, bindings: Replaced = {})
   return (method: string, path: string, sending: Sending = {}): Promise<Answer> =>
     send(
       async (request) => {
-        await settleShards(request);
         const execution = createExecutionContext();
         const response = await app.fetch(request, { ...env, ...bindings }, execution);
         await waitOnExecutionContext(execution);

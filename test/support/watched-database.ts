@@ -1,19 +1,14 @@
 import { env } from "cloudflare:workers";
 
-import { shardBindings } from "./shards/shard-bindings.ts";
-
 /** Called before a statement is prepared, or a batch is sent. What they throw fails the call. */
 interface Watcher {
   onPrepare?: (statement: string) => void;
   onBatch?: () => void;
 }
 
-/** A database of the Worker, by default the first one, with a watcher of the calls of its sessions. */
-export const watchedDatabase = (
-  { onPrepare, onBatch }: Watcher,
-  d1: D1Database = env.DB,
-): D1Database =>
-  new Proxy(d1, {
+/** The Worker's database, with a watcher of the calls of its sessions. */
+export const watchedDatabase = ({ onPrepare, onBatch }: Watcher): D1Database =>
+  new Proxy(env.DB, {
     get(target, name) {
       if (name !== "withSession") return Reflect.get(target, name);
       return (bookmark: string) => {
@@ -32,11 +27,3 @@ export const watchedDatabase = (
       };
     },
   });
-
-/** Bindings of the Worker's databases, that of each shard as well, with one watcher. */
-export const watchedDatabases = (watcher: Watcher): { DB: D1Database } => ({
-  DB: watchedDatabase(watcher),
-  ...Object.fromEntries(
-    Object.entries(shardBindings()).map(([name, d1]) => [name, watchedDatabase(watcher, d1)]),
-  ),
-});

@@ -1,7 +1,7 @@
-import { watchedDatabases } from "./watched-database.ts";
+import { watchedDatabase } from "./watched-database.ts";
 
-/** Bindings of databases that fail inserts into the events table. */
-export const withoutEvents = watchedDatabases({
+/** A database that fails inserts into the events table. */
+export const withoutEvents = watchedDatabase({
   onPrepare(statement) {
     if (statement.startsWith('insert into "events"')) throw new Error("no room");
   },

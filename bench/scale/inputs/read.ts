@@ -54,7 +54,6 @@ const Stored = z.record(
     z.strictObject({ perDay: z.enum(["events", "dispatched", "deliveries"]), days: count }),
   ]),
 );
-export type Stored = z.infer<typeof Stored>;
 
 const Workload = z.strictObject({
   about: z.string(),
@@ -63,9 +62,9 @@ const Workload = z.strictObject({
   requestsPerDay: z.number().positive(),
   /** The load is a cosine around its mean. */
   diurnal: z.strictObject({ peakHour: count, peakToMean: z.number().min(1).max(2) }),
-  /** Exponents of Zipf's law, and the share of repositories that are forks. */
-  popularity: z.strictObject({ repositories: count, owners: count, forkShare: count }),
-  /** Shares of the requests by region; the first has the primary databases. */
+  /** The exponent of Zipf's law for repositories. */
+  popularity: count,
+  /** Shares of the requests by region; the first has the primary database. */
   regions: z.array(count).nonempty(),
   kinds: z.record(z.string(), Kind),
   /** The standard deviation of sizes, divided by their mean. */
@@ -75,9 +74,7 @@ const Workload = z.strictObject({
   /** Deliveries of an event, on average. */
   hooksPerEvent: count,
   receiverMs: count,
-  /** Requests whose caller has an account, in a database of its own where directories are several. */
-  signedInShare: z.number().min(0).max(1),
-  /** D1 calls of the schedule, for each database with events. */
+  /** D1 calls of the schedule. */
   cronCallsPerMinute: count,
   /** D1 calls of jobs that write. */
   jobWriteShare: count,
@@ -107,17 +104,15 @@ const Workload = z.strictObject({
     writesPerPush: count,
   }),
   bursts: z.array(Burst),
-  /** Rows by table: of the first database, of the directory, and of a repository's own database. */
-  stored: z.strictObject({ first: Stored, directory: Stored, shard: Stored }),
+  /** Rows by table. */
+  stored: Stored,
   bytes: z.strictObject({
     packsPerRepository: count,
     objectPerRepository: count,
     packagesPerUser: count,
   }),
-  /** The share of a repository's own rows that follows its popularity; the rest is the same for all. */
-  unevenShare: z.number().min(0).max(1),
 });
-export type Workload = z.infer<typeof Workload>;
+type Workload = z.infer<typeof Workload>;
 
 /** Everything that a simulation starts from. */
 export type Inputs = {

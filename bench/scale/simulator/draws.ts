@@ -47,9 +47,9 @@ export function cumulate(weights: readonly number[]): number[] {
   return weights.map((weight) => (sum += weight));
 }
 
-/** A well-mixed integer of 32 bits that depends only on its arguments. */
-export function hash(value: number, salt = 0): number {
-  let mixed = (Math.imul(value ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(salt + 1, 0xc2b2ae35)) >>> 0;
+/** A well-mixed integer of 32 bits that depends only on its argument. */
+export function hash(value: number): number {
+  let mixed = (Math.imul(value ^ 0x9e3779b9, 0x85ebca6b) ^ 0xc2b2ae35) >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x846ca68b);
   return (mixed ^ (mixed >>> 16)) >>> 0;

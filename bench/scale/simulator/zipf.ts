@@ -33,12 +33,6 @@ export class Zipf {
     }
   }
 
-  /** The rank at a place between 0 and 1 of the distribution, to the next whole rank. */
-  at(place: number): number {
-    const x = this.#inverse(this.#first + place * (this.#last - this.#first));
-    return Math.min(this.count, Math.max(1, Math.round(x)));
-  }
-
   /** The probability of a rank. */
   shareOf(rank: number): number {
     return rank ** -this.exponent / this.total;

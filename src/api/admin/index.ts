@@ -4,8 +4,6 @@ import { cron } from "./cron.ts";
 import { adminEmails } from "./emails.ts";
 import { userKeys } from "./keys.ts";
 import { adminRepositories } from "./repositories.ts";
-import { adminMoves } from "./moves.ts";
-import { adminShards } from "./shards.ts";
 import { secondFactors } from "./second-factors.ts";
 import { unadopted } from "./unadopted.ts";
 import { adminUsers } from "./users.ts";
@@ -20,7 +18,5 @@ export const adminRoutes = [
   adminEmails,
   cron,
   adminAudit,
-  adminMoves,
-  adminShards,
   unadopted,
 ];

@@ -61,8 +61,8 @@ async function enterNamed(c: GuardContext, mode: PackageMode) {
   const { type = "", name = "" } = c.req.param();
   const request = requestOf(c);
   const { owner: ownerName = "" } = c.req.param();
-  const { ctx, owner, more } = await enterPackages(request, targetOf(c, mode), (db, caller) =>
-    selectPackageByName(db, caller, ownerName, { type, name }),
+  const { ctx, owner, more } = await enterPackages(request, targetOf(c, mode), (caller) =>
+    selectPackageByName(request.base.db, caller, ownerName, { type, name }),
   );
   // The same whether or not the package exists.
   if (!isPackageInReach(ctx.actor, { owner: owner.account.name, type, name })) {

@@ -12,25 +12,25 @@ import { guard, incoming, requireUser, type Guard, type GuardContext } from "./g
 import { subjectOf } from "./path-subject.ts";
 import { renamedPath } from "./renamed-path.ts";
 
-/** For routes about the repository as one of the directory: see `RepositoryTarget`. */
-export const IN_DIRECTORY = { database: "first" } as const;
-
 /**
  * Admits callers who may see the repository of the path and have the required permission on it.
  *
  * @param options.showsRules Whether the rules of its branches and tags are loaded with the repository, where the route
  * does not change the code: then they are anyway.
  * @param options.whileMigrating Whether the route may change a repository that is being migrated.
- * @param options.database See `RepositoryTarget`.
  */
 export function inRepo(
   scopes: Scope | readonly Scope[],
   requirement: Requirement = TO_SEE,
-  options: Pick<RepositoryTarget, "showsRules" | "whileMigrating" | "database"> = {},
+  { showsRules, whileMigrating }: { showsRules?: boolean; whileMigrating?: boolean } = {},
 ): Guard<{ repo: RepositoryContext }> {
   const all = [scopes].flat();
   return guard(all, requirement.mode === "read", (c) =>
-    enterRepository(incoming(c), { ...targetOf(c, all, requirement), ...options }),
+    enterRepository(incoming(c), {
+      ...targetOf(c, all, requirement),
+      showsRules,
+      whileMigrating,
+    }),
   );
 }
 
@@ -54,17 +54,17 @@ export function inNetwork(
  * The same for signed-in callers, for routes about the repository and the caller.
  *
  * @param parameters The parameters of the path that name the repository.
- * @param options As above.
+ * @param options.whileMigrating As above.
  */
 export function signedInRepo(
   scopes: Scope | readonly Scope[],
   requirement: Requirement = TO_SEE,
   parameters: RepositoryParameters = OWNER_AND_REPO,
-  options: Pick<RepositoryTarget, "whileMigrating" | "database"> = {},
+  { whileMigrating }: { whileMigrating?: boolean } = {},
 ): Guard<{ repo: RepositoryContext; user: User }> {
   const all = [scopes].flat();
   return guard(all, false, async (c) => {
-    const target = { ...targetOf(c, all, requirement, parameters), ...options };
+    const target = { ...targetOf(c, all, requirement, parameters), whileMigrating };
     const context = await enterRepository(incoming(c), target);
     return { ...context, user: requireUser(context.ctx.actor) };
   });
@@ -76,7 +76,7 @@ interface RepositoryParameters {
   readonly repo: string;
 }
 
-export const OWNER_AND_REPO: RepositoryParameters = { owner: "owner", repo: "repo" };
+const OWNER_AND_REPO: RepositoryParameters = { owner: "owner", repo: "repo" };
 
 /** The repository of the path. The lookup comes before the check that the caller is signed in. */
 export function targetOf(

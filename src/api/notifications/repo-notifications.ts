@@ -1,4 +1,3 @@
-import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { listNotifications } from "../../domain/notifications/list-notifications.ts";
@@ -9,7 +8,7 @@ import {
 } from "../../shapes/issues/notification-thread.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { IN_DIRECTORY, OWNER_AND_REPO, signedInRepo } from "../guards/repository.ts";
+import { signedInRepo } from "../guards/repository.ts";
 import { pageOf } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { ListQuery, MarkQuery, toListFilter, toMarkFilter } from "./notification-query.ts";
@@ -23,7 +22,7 @@ repoNotifications.openapi(
     operationId: "notifyGetRepoList",
     tags: ["notification"],
     summary: "List your notifications of a repository",
-    middleware: [signedInRepo("read:notification", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("read:notification")] as const,
     request: { params: RepoPath, query: ListQuery },
     responses: {
       200: page(z.array(NotificationThread), "The notifications, last updated first"),
@@ -49,7 +48,7 @@ repoNotifications.openapi(
     operationId: "notifyReadRepoList",
     tags: ["notification"],
     summary: "Mark your notifications of a repository as read, unread or pinned",
-    middleware: [signedInRepo("write:notification", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("write:notification")] as const,
     request: { params: RepoPath, query: MarkQuery },
     responses: { 205: empty("The notifications are marked"), ...refusals(400, 401, 403, 404) },
   }),

@@ -3,7 +3,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { listOrganizationEvents } from "../../domain/events/list-events.ts";
 import { refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { AccountEventCursor, accountEventPage, accountEventPageOf } from "../event-cursor.ts";
+import { EventCursor, eventPage, eventPageOf } from "../event-cursor.ts";
 import { inOrg } from "../guards/account.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -21,12 +21,12 @@ organizationEvents.openapi(
     middleware: [
       inOrg(["read:organization", "read:repository"], { allowsAnonymous: true }),
     ] as const,
-    request: { params: OrgPath, query: AccountEventCursor },
-    responses: { 200: accountEventPage, ...refusals(401, 403, 404, 422) },
+    request: { params: OrgPath, query: EventCursor },
+    responses: { 200: eventPage, ...refusals(401, 403, 404, 422) },
   }),
   async (c) => {
     const { ctx, org, membership } = c.var;
-    const page = await accountEventPageOf(c, c.req.valid("query"), (cursor) =>
+    const page = await eventPageOf(c, c.req.valid("query"), (cursor) =>
       listOrganizationEvents(ctx, org, membership, cursor),
     );
     return c.json(page, 200);

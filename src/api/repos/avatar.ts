@@ -4,7 +4,7 @@ import { deleteAvatar, setAvatar } from "../../domain/avatars/change-avatar.ts";
 import { empty, refusals } from "../answers.ts";
 import { repositoryAvatar } from "../avatar-body.ts";
 import { endpoints } from "../endpoints.ts";
-import { IN_DIRECTORY, inRepo } from "../guards/repository.ts";
+import { inRepo } from "../guards/repository.ts";
 import { takesFiles } from "../json-body.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -17,7 +17,7 @@ repositoryAvatarRoutes.openapi(
     operationId: "repoUpdateAvatar",
     tags: ["repository"],
     summary: "Set a repository's avatar",
-    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY), takesFiles] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" }), takesFiles] as const,
     request: { params: RepoPath, body: repositoryAvatar },
     responses: {
       204: empty("The avatar was set"),
@@ -39,7 +39,7 @@ repositoryAvatarRoutes.openapi(
     tags: ["repository"],
     summary: "Remove a repository's avatar",
     description: "Then the repository has none.",
-    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: RepoPath },
     responses: { 204: empty("There is no uploaded avatar"), ...refusals(401, 403, 404) },
   }),

@@ -1,4 +1,3 @@
-import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { isAllowed } from "../../auth/access/permission.ts";
@@ -27,7 +26,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { IN_DIRECTORY, OWNER_AND_REPO, signedInRepo } from "../guards/repository.ts";
+import { signedInRepo } from "../guards/repository.ts";
 import { body } from "../json-body.ts";
 import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
@@ -47,7 +46,7 @@ collaborators.openapi(
     operationId: "repoListCollaborators",
     tags: ["repository"],
     summary: "List a repository's collaborators",
-    middleware: [signedInRepo("read:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(User), "The users, in the order in which they were added"),
@@ -73,7 +72,7 @@ collaborators.openapi(
     operationId: "repoCheckCollaborator",
     tags: ["repository"],
     summary: "Check whether a user is a collaborator of a repository",
-    middleware: [signedInRepo("read:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("read:repository")] as const,
     request: { params: CollaboratorPath },
     responses: {
       204: empty("The user is a collaborator"),
@@ -96,9 +95,7 @@ collaborators.openapi(
     operationId: "repoAddCollaborator",
     tags: ["repository"],
     summary: "Add a collaborator to a repository, or change their permission",
-    middleware: [
-      signedInRepo("write:repository", { mode: "admin" }, OWNER_AND_REPO, IN_DIRECTORY),
-    ] as const,
+    middleware: [signedInRepo("write:repository", { mode: "admin" })] as const,
     request: {
       params: CollaboratorPath,
       body: { required: true, ...json(AddCollaborator, "The permission") },
@@ -123,9 +120,7 @@ collaborators.openapi(
     operationId: "repoDeleteCollaborator",
     tags: ["repository"],
     summary: "Remove a collaborator from a repository",
-    middleware: [
-      signedInRepo("write:repository", { mode: "admin" }, OWNER_AND_REPO, IN_DIRECTORY),
-    ] as const,
+    middleware: [signedInRepo("write:repository", { mode: "admin" })] as const,
     request: { params: CollaboratorPath },
     responses: {
       204: empty("The user is no collaborator"),
@@ -160,7 +155,7 @@ collaborators.openapi(
     summary: "Get a user's permission in a repository",
     description:
       "By whatever it is granted: a role, a team, the visibility. Administrators of the repository may ask for everybody, others for themselves.",
-    middleware: [signedInRepo("read:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("read:repository")] as const,
     request: { params: CollaboratorPath },
     responses: {
       200: json(CollaboratorPermission, "The permission"),
@@ -189,7 +184,7 @@ collaborators.openapi(
     tags: ["repository"],
     summary: "List the users to whom issues of a repository may be assigned",
     description: "The list is complete unless a page is requested.",
-    middleware: [signedInRepo("read:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(User), "The users, by name, the owner last"),
@@ -219,7 +214,7 @@ collaborators.openapi(
     tags: ["repository"],
     summary: "List the users from whom reviews of pull requests may be requested",
     description: "The list is complete unless a page is requested.",
-    middleware: [signedInRepo("read:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(User), "The users, by name, the owner last"),

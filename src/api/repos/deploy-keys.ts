@@ -6,7 +6,7 @@ import { unauthenticated } from "../../lib/failure.ts";
 import { DeployKey, toDeployKey } from "../../shapes/keys/public-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { IN_DIRECTORY, inRepo } from "../guards/repository.ts";
+import { inRepo } from "../guards/repository.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
 import { Paging, pageOf, queryId, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
@@ -29,7 +29,7 @@ deployKeys.openapi(
     operationId: "repoListKeys",
     tags: ["repository"],
     summary: "List a repository's deploy keys",
-    middleware: [inRepo("read:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
+    middleware: [inRepo("read:repository", { mode: "admin" })] as const,
     request: {
       params: RepoPath,
       query: Paging.extend({
@@ -65,7 +65,7 @@ deployKeys.openapi(
     operationId: "repoCreateKey",
     tags: ["repository"],
     summary: "Add a deploy key",
-    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: RepoPath, body: { required: true, ...json(CreateDeployKey, "The key") } },
     responses: {
       201: json(DeployKey, "The new key"),
@@ -93,7 +93,7 @@ deployKeys.openapi(
     operationId: "repoGetKey",
     tags: ["repository"],
     summary: "Get a deploy key",
-    middleware: [inRepo("read:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
+    middleware: [inRepo("read:repository", { mode: "admin" })] as const,
     request: { params: KeyPath },
     responses: {
       200: json(DeployKey, "The key"),
@@ -115,7 +115,7 @@ deployKeys.openapi(
     operationId: "repoDeleteKey",
     tags: ["repository"],
     summary: "Remove a deploy key",
-    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: KeyPath },
     responses: {
       204: empty("The key was removed"),

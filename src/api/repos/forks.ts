@@ -1,4 +1,3 @@
-import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { isAllowed } from "../../auth/access/permission.ts";
@@ -12,7 +11,7 @@ import { forbidden, invalid } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { IN_DIRECTORY, inRepo, signedInRepo } from "../guards/repository.ts";
+import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { body, optionalText } from "../json-body.ts";
 import { RepoPath } from "./paths.ts";
@@ -76,7 +75,7 @@ forks.openapi(
     operationId: "listForks",
     tags: ["repository"],
     summary: "List a repository's forks",
-    middleware: [inRepo("read:repository", TO_SEE, IN_DIRECTORY)] as const,
+    middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(Repository), "The forks, oldest first"),

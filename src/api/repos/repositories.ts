@@ -12,7 +12,7 @@ import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone, signedIn } from "../guards/people.ts";
-import { IN_DIRECTORY, inRepo } from "../guards/repository.ts";
+import { inRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { CreateRepository } from "./create-repository-body.ts";
@@ -146,9 +146,7 @@ repositories.openapi(
     operationId: "repoDelete",
     tags: ["repository"],
     summary: "Delete a repository",
-    middleware: [
-      inRepo("write:repository", { mode: "owner" }, { whileMigrating: true, ...IN_DIRECTORY }),
-    ] as const,
+    middleware: [inRepo("write:repository", { mode: "owner" }, { whileMigrating: true })] as const,
     request: { params: RepoPath },
     responses: {
       204: empty("The repository was deleted"),

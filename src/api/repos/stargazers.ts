@@ -1,11 +1,10 @@
-import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { listStargazers } from "../../domain/repos/list-stars-and-watches.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
 import { refusals, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { IN_DIRECTORY, inRepo } from "../guards/repository.ts";
+import { inRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -18,7 +17,7 @@ stargazers.openapi(
     operationId: "repoListStargazers",
     tags: ["repository"],
     summary: "List a repository's stargazers",
-    middleware: [inRepo("read:repository", TO_SEE, IN_DIRECTORY)] as const,
+    middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(User), "The users, by id"),

@@ -1,4 +1,3 @@
-import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { hasToggle } from "../../domain/repos/has-toggle.ts";
@@ -9,7 +8,7 @@ import { User, toUser } from "../../shapes/users/user.ts";
 import { WatchInfo, toWatchInfo } from "../../shapes/repos/watch-info.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { IN_DIRECTORY, OWNER_AND_REPO, inRepo, signedInRepo } from "../guards/repository.ts";
+import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -22,7 +21,7 @@ subscriptions.openapi(
     operationId: "userCurrentCheckSubscription",
     tags: ["repository"],
     summary: "Check whether you watch a repository",
-    middleware: [signedInRepo("read:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("read:repository")] as const,
     request: { params: RepoPath },
     responses: {
       200: json(WatchInfo, "You watch the repository"),
@@ -44,7 +43,7 @@ subscriptions.openapi(
     operationId: "userCurrentPutSubscription",
     tags: ["repository"],
     summary: "Watch a repository",
-    middleware: [signedInRepo("write:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("write:repository")] as const,
     request: { params: RepoPath },
     responses: {
       200: json(WatchInfo, "You watch the repository"),
@@ -65,7 +64,7 @@ subscriptions.openapi(
     operationId: "userCurrentDeleteSubscription",
     tags: ["repository"],
     summary: "Unwatch a repository",
-    middleware: [signedInRepo("write:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("write:repository")] as const,
     request: { params: RepoPath },
     responses: {
       204: empty("You do not watch the repository"),
@@ -86,7 +85,7 @@ subscriptions.openapi(
     operationId: "repoListSubscribers",
     tags: ["repository"],
     summary: "List a repository's watchers",
-    middleware: [inRepo("read:repository", TO_SEE, IN_DIRECTORY)] as const,
+    middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(User), "The users, by id"),

@@ -1,4 +1,3 @@
-import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import {
@@ -10,7 +9,7 @@ import {
 import { Team, toTeam } from "../../shapes/orgs/team.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { IN_DIRECTORY, OWNER_AND_REPO, signedInRepo } from "../guards/repository.ts";
+import { signedInRepo } from "../guards/repository.ts";
 import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -28,7 +27,7 @@ repositoryTeams.openapi(
     tags: ["repository"],
     summary: "List a repository's teams",
     description: "For members of the organization, and administrators of the repository.",
-    middleware: [signedInRepo("read:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
     responses: {
       200: page(z.array(Team), "The owners, then other teams by name; all of them without `page`"),
@@ -57,7 +56,7 @@ repositoryTeams.openapi(
     operationId: "repoCheckTeam",
     tags: ["repository"],
     summary: "Get a team of a repository",
-    middleware: [signedInRepo("read:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("read:repository")] as const,
     request: { params: RepositoryTeamPath },
     responses: { 200: json(Team, "The team"), ...refusals(401, 403, 404, 405) },
   }),
@@ -77,9 +76,7 @@ repositoryTeams.openapi(
     summary: "Add a team to a repository",
     description:
       "For owners of the organization, members of its teams of administrators and, if the organization allows it, all administrators of the repository.",
-    middleware: [
-      signedInRepo("write:repository", { mode: "admin" }, OWNER_AND_REPO, IN_DIRECTORY),
-    ] as const,
+    middleware: [signedInRepo("write:repository", { mode: "admin" })] as const,
     request: { params: RepositoryTeamPath },
     responses: {
       204: empty("The team has the repository"),
@@ -101,9 +98,7 @@ repositoryTeams.openapi(
     tags: ["repository"],
     summary: "Remove a team from a repository",
     description: "For the same callers as adding one. A team with all repositories stays.",
-    middleware: [
-      signedInRepo("write:repository", { mode: "admin" }, OWNER_AND_REPO, IN_DIRECTORY),
-    ] as const,
+    middleware: [signedInRepo("write:repository", { mode: "admin" })] as const,
     request: { params: RepositoryTeamPath },
     responses: {
       204: empty("The team does not have the repository"),

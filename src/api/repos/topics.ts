@@ -1,4 +1,3 @@
-import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { searchTopics } from "../../domain/topics/search-topics.ts";
@@ -9,7 +8,7 @@ import { countAnonymousAction } from "../count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
-import { IN_DIRECTORY, inRepo } from "../guards/repository.ts";
+import { inRepo } from "../guards/repository.ts";
 import { body } from "../json-body.ts";
 import { pageOf, Paging, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
@@ -40,7 +39,7 @@ topics.openapi(
     operationId: "repoListTopics",
     tags: ["repository"],
     summary: "List a repository's topics",
-    middleware: [inRepo("read:repository", TO_SEE, IN_DIRECTORY)] as const,
+    middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath, query: Paging },
     responses: { 200: page(TopicName, "The topics, by name"), ...refusals(401, 403, 404) },
   }),
@@ -63,7 +62,7 @@ topics.openapi(
     operationId: "repoUpdateTopics",
     tags: ["repository"],
     summary: "Replace a repository's topics",
-    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: {
       params: RepoPath,
       body: { required: true, ...json(RepoTopicOptions, "The topics") },
@@ -88,7 +87,7 @@ topics.openapi(
     operationId: "repoAddTopic",
     tags: ["repository"],
     summary: "Add a topic to a repository",
-    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: TopicPath },
     responses: {
       204: empty("The repository has the topic"),
@@ -110,7 +109,7 @@ topics.openapi(
     operationId: "repoDeleteTopic",
     tags: ["repository"],
     summary: "Remove a topic from a repository",
-    middleware: [inRepo("write:repository", { mode: "admin" }, IN_DIRECTORY)] as const,
+    middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: TopicPath },
     responses: {
       204: empty("The repository does not have the topic"),

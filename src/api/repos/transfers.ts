@@ -1,4 +1,3 @@
-import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { acceptTransfer, rejectTransfer } from "../../domain/repos/transfers/answer-transfer.ts";
@@ -7,7 +6,7 @@ import { Int64 } from "../../shapes/json.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { IN_DIRECTORY, OWNER_AND_REPO, signedInRepo } from "../guards/repository.ts";
+import { signedInRepo } from "../guards/repository.ts";
 import { body } from "../json-body.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -29,9 +28,7 @@ transfers.openapi(
     summary: "Transfer a repository to another owner",
     description:
       "It moves at once to the caller and to organizations in which the caller may create repositories; others have to accept. Its own owner as the new one ends a pending transfer.",
-    middleware: [
-      signedInRepo("write:repository", { mode: "owner" }, OWNER_AND_REPO, IN_DIRECTORY),
-    ] as const,
+    middleware: [signedInRepo("write:repository", { mode: "owner" })] as const,
     request: { params: RepoPath, body: { required: true, ...json(TransferRepo, "The new owner") } },
     responses: {
       201: json(Repository, "The repository, with the transfer that waits for its recipient"),
@@ -55,7 +52,7 @@ transfers.openapi(
     operationId: "acceptRepoTransfer",
     tags: ["repository"],
     summary: "Accept the transfer of a repository",
-    middleware: [signedInRepo("write:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("write:repository")] as const,
     request: { params: RepoPath },
     responses: {
       202: json(Repository, "The repository at its new owner"),
@@ -75,7 +72,7 @@ transfers.openapi(
     operationId: "rejectRepoTransfer",
     tags: ["repository"],
     summary: "Reject the transfer of a repository",
-    middleware: [signedInRepo("write:repository", TO_SEE, OWNER_AND_REPO, IN_DIRECTORY)] as const,
+    middleware: [signedInRepo("write:repository")] as const,
     request: { params: RepoPath },
     responses: {
       200: json(Repository, "The repository, at its owner as before"),

@@ -1,4 +1,3 @@
-import { TO_SEE } from "../../auth/access/requirement.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { hasToggle } from "../../domain/repos/has-toggle.ts";
@@ -10,7 +9,7 @@ import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
-import { IN_DIRECTORY, OWNER_AND_REPO, signedInRepo } from "../guards/repository.ts";
+import { signedInRepo } from "../guards/repository.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { UserPath } from "../users/paths.ts";
@@ -47,9 +46,7 @@ stars.openapi(
     operationId: "userCurrentCheckStarring",
     tags: ["user"],
     summary: "Check whether you have starred a repository",
-    middleware: [
-      signedInRepo(["read:user", "read:repository"], TO_SEE, OWNER_AND_REPO, IN_DIRECTORY),
-    ] as const,
+    middleware: [signedInRepo(["read:user", "read:repository"])] as const,
     request: { params: RepoPath },
     responses: {
       204: empty("You have starred the repository"),
@@ -71,9 +68,7 @@ stars.openapi(
     operationId: "userCurrentPutStar",
     tags: ["user"],
     summary: "Star a repository",
-    middleware: [
-      signedInRepo(["write:user", "write:repository"], TO_SEE, OWNER_AND_REPO, IN_DIRECTORY),
-    ] as const,
+    middleware: [signedInRepo(["write:user", "write:repository"])] as const,
     request: { params: RepoPath },
     responses: { 204: empty("The repository is starred"), ...refusals(401, 403, 404) },
   }),
@@ -91,9 +86,7 @@ stars.openapi(
     operationId: "userCurrentDeleteStar",
     tags: ["user"],
     summary: "Unstar a repository",
-    middleware: [
-      signedInRepo(["write:user", "write:repository"], TO_SEE, OWNER_AND_REPO, IN_DIRECTORY),
-    ] as const,
+    middleware: [signedInRepo(["write:user", "write:repository"])] as const,
     request: { params: RepoPath },
     responses: { 204: empty("The repository is not starred"), ...refusals(401, 403, 404) },
   }),

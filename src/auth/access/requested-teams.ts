@@ -29,9 +29,3 @@ export const isTeamAsked = (issueId: SQL, userId: SQL): SQL => sql`exists (
     and ${reviews.state} = 'request_review'
     and ${teamMembers.userId} = ${userId}
 )`;
-
-/** Selects the ids of the organizations with a team of a user. */
-export const organizationsWithTeamsOf = (userId: SQL): SQL => sql`
-  select ${teams.orgId}
-  from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
-  where ${teamMembers.userId} = ${userId}`;

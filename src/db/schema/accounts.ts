@@ -175,8 +175,6 @@ export const accountDeletions = sqliteTable(
     rootUrl: text().notNull(),
     /** While a worker runs its steps, in milliseconds; 0 for none. */
     leasedUntil: integer().notNull().default(0),
-    /** The shards up to this number have nothing left of the account. */
-    releasedShard: integer().notNull().default(0),
     createdAt: integer().notNull(),
   },
   (table) => [index("account_deletions_lease").on(table.leasedUntil, table.accountId)],

@@ -1,12 +1,5 @@
 import { sql } from "drizzle-orm";
-import {
-  index,
-  integer,
-  primaryKey,
-  sqliteTable,
-  text,
-  uniqueIndex,
-} from "drizzle-orm/sqlite-core";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 import type { Visibility } from "./accounts.ts";
 
@@ -50,11 +43,6 @@ export const events = sqliteTable(
     consequenceProgress: text({ mode: "json" }).$type<ConsequenceProgress>(),
     /** Public URL of the service, for the URLs in payloads; "" if the configuration has one. */
     rootUrl: text().notNull().default(""),
-    /**
-     * In a shard, the id that an event of the first database has there; null for the shard's own events. In the shard it has
-     * an id of its own, so that it comes after what the shard had when it arrived.
-     */
-    originalId: integer(),
   },
   (table) => [
     index("events_repo").on(table.repoId, table.id),
@@ -86,34 +74,12 @@ export const events = sqliteTable(
     uniqueIndex("events_push")
       .on(sql`${table.payload} ->> 'pushId'`, sql`${table.payload} ->> 'part'`)
       .where(sql`${table.type} = 'repository.pushed'`),
-    // An event comes to a shard once.
-    uniqueIndex("events_original")
-      .on(table.originalId)
-      .where(sql`${table.originalId} is not null`),
   ],
 );
 export type EventRow = typeof events.$inferSelect;
 
 /** The consequences of an event that were begun, by name: the state to continue with, or null for those that are drawn. */
 export type ConsequenceProgress = Record<string, unknown>;
-
-/**
- * Events that were recorded in another database than that of their repository, and that are not in that one yet: in the first database
- * about repositories of shards, in a shard about packages that are linked to a repository elsewhere. Maintained by triggers, while there are
- * shards: they take over when an event is due, so that nothing is due where it was recorded.
- */
-export const relayedEvents = sqliteTable(
-  "relayed_events",
-  {
-    /** The number of the repository's database. */
-    shardId: integer().notNull(),
-    eventId: integer().notNull(),
-    /** As in `events`. */
-    dispatchAt: integer(),
-    consequencesAt: integer(),
-  },
-  (table) => [primaryKey({ columns: [table.shardId, table.eventId] })],
-);
 
 /** Positions of the consumers that read all events in order. */
 export const eventCursors = sqliteTable("event_cursors", {

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 import { users } from "./accounts.ts";
+import { issues } from "./issues.ts";
 
 /** The outbox: mails that wait to be sent. A mail is deleted once the platform has accepted it. */
 export const mails = sqliteTable(
@@ -17,12 +18,8 @@ export const mails = sqliteTable(
      * is written when it is sent, of what its reader may see then.
      */
     sealedContent: text().notNull(),
-    /**
-     * The repository and the issue or pull request that a notification is about, the event that it tells of, and why it is sent.
-     * The issue and the event are in the repository's database.
-     */
-    repoId: integer(),
-    issueId: integer(),
+    /** The issue or pull request that a notification is about, the event that it tells of, and why it is sent. */
+    issueId: integer().references(() => issues.id, { onDelete: "cascade" }),
     eventId: integer(),
     reason: text().$type<MailReason>(),
     attempts: integer().notNull().default(0),
@@ -33,9 +30,6 @@ export const mails = sqliteTable(
   (table) => [
     index("mails_due").on(table.dueAt),
     index("mails_user").on(table.userId),
-    index("mails_repo")
-      .on(table.repoId)
-      .where(sql`${table.repoId} is not null`),
     index("mails_issue")
       .on(table.issueId)
       .where(sql`${table.issueId} is not null`),

@@ -10,12 +10,11 @@ import {
 } from "drizzle-orm/sqlite-core";
 
 import { users } from "./accounts.ts";
+import { issues } from "./issues.ts";
+import { releases } from "./releases.ts";
 import { repositories } from "./repositories.ts";
 
-/**
- * What users are told of: one thread for each user and subject. That of a deleted subject is removed by the event of the
- * deletion.
- */
+/** What users are told of: one thread for each user and subject. */
 export const notifications = sqliteTable(
   "notifications",
   {
@@ -26,18 +25,15 @@ export const notifications = sqliteTable(
     /** No foreign key, see `repositoryRemains`. */
     repoId: integer().notNull(),
     subject: text().$type<"issue" | "pull" | "commit" | "repository" | "release">().notNull(),
-    /** The issue or pull request, in the database of the repository; null for other subjects. */
-    issueId: integer(),
+    /** The issue or pull request; null for other subjects. */
+    issueId: integer().references(() => issues.id, { onDelete: "cascade" }),
     commitOid: text().notNull().default(""),
-    /** In the database of the repository; null for other subjects. */
-    releaseId: integer(),
+    /** Null for other subjects. */
+    releaseId: integer().references(() => releases.id, { onDelete: "cascade" }),
     status: text().$type<NotificationStatus>().notNull(),
     /** The latest comment of which it tells; null for none. Outlives the comment. */
     entryId: integer(),
-    /**
-     * The last event that it tells of, so that an event that is handled again changes nothing. Of the repository's database: ids
-     * of events are unique over all databases.
-     */
+    /** The last event that it tells of, so that an event that is handled again changes nothing. */
     eventId: integer().notNull().default(0),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),

@@ -12,18 +12,6 @@ import { users } from "./accounts.ts";
 import type { PackageType } from "./package-types.ts";
 import { repositories } from "./repositories.ts";
 
-/**
- * The database with the packages of an account, chosen when it publishes for the first time. In the first database alone, and only while there
- * are shards: the packages of other accounts are in the first database.
- */
-export const packageShards = sqliteTable("package_shards", {
-  ownerId: integer()
-    .primaryKey()
-    .references(() => users.id, { onDelete: "cascade" }),
-  /** The number of the shard; 0 for the first database. */
-  shard: integer().notNull(),
-});
-
 /** A package: a name in one format that belongs to an account. */
 export const packages = sqliteTable(
   "packages",

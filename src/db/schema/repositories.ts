@@ -79,13 +79,6 @@ export const repositories = sqliteTable(
   "repositories",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    /** The database with its own data: 0 is the first, with everything else. Never changed but by a move. */
-    shard: integer().notNull().default(0),
-    /**
-     * Grows in a shard with each change of a column that the shard owns: a copy never replaces a newer one. At least the time of the
-     * change in milliseconds, so that a shard restored from a backup goes on above it.
-     */
-    ownedVersion: integer().notNull().default(0),
     ownerId: integer()
       .notNull()
       .references(() => users.id),

@@ -61,8 +61,9 @@ export type AccessToken = typeof accessTokens.$inferSelect;
 export const accessTokenRepositories = sqliteTable(
   "access_token_repositories",
   {
-    /** No foreign key: shards have copies of these rows, and no tokens. A trigger deletes the rows with their token. */
-    tokenId: integer().notNull(),
+    tokenId: integer()
+      .notNull()
+      .references(() => accessTokens.id, { onDelete: "cascade" }),
     repoId: integer()
       .notNull()
       .references(() => repositories.id, { onDelete: "cascade" }),

@@ -18,7 +18,7 @@ export async function findByAddresses(
   ctx: Ctx,
   addresses: readonly string[],
 ): Promise<Map<string, User>> {
-  const rows = await ownersOf(ctx.directory, { wanted: toWanted(ctx, addresses) });
+  const rows = await ownersOf(ctx.db, { wanted: toWanted(ctx, addresses) });
   return new Map(rows.map(({ user, address }) => [address, user]));
 }
 

@@ -24,15 +24,6 @@ import {
 } from "../events/event-visibility.ts";
 import { isActorShown } from "../events/is-actor-shown.ts";
 import { selectRepositories, toRepositoriesById } from "../repos/find-repository.ts";
-import { everywhere, listFromAll } from "../shards/list-from-all.ts";
-import { isOfThisDatabase } from "../shards/of-this-database.ts";
-import {
-  findShards,
-  findShardsOf,
-  findShardsOfFeed,
-  selectShards,
-  shardsOfAccounts,
-} from "../shards/shards-of.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { isActivityPresent, subjectColumns, toActivitySubject } from "./activity-subject.ts";
 
@@ -78,14 +69,7 @@ export const listOrganizationActivities = async (
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> =>
-  listFromAll(
-    ctx,
-    slice,
-    async ({ db }, part) =>
-      toListed(ctx, await db.batch(ofOrganization(db, { ...toPage(ctx, query, part), id }))),
-    LATEST_FIRST,
-    await findShardsOf(ctx, id),
-  );
+  toListed(ctx, await ctx.db.batch(ofOrganization(ctx.db, { ...toPage(ctx, query, slice), id })));
 
 const ofOrganization = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
   const isIn = eq(events.ownerId, id);
@@ -102,18 +86,7 @@ export const listTeamActivities = async (
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> =>
-  listFromAll(
-    ctx,
-    slice,
-    async ({ db }, part) =>
-      toListed(ctx, await db.batch(ofTeam(db, { ...toPage(ctx, query, part), id }))),
-    LATEST_FIRST,
-    await findShards(ctx, (db) => shardsOfTeam(db, { id })),
-  );
-
-const shardsOfTeam = prepare((db, { id }: Params<{ id: number }>) =>
-  selectShards(db, shardsOfAccounts(organizationOfTeam(id))),
-);
+  toListed(ctx, await ctx.db.batch(ofTeam(ctx.db, { ...toPage(ctx, query, slice), id })));
 
 const ofTeam = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
   const isOrganizationEvent = sql`${events.ownerId} = ${organizationOfTeam(id)}`;
@@ -138,51 +111,17 @@ export async function listUserActivities(
 ): Promise<Listed<ActivityEntry>> {
   const seesAll = seesWholeFeed(ctx.actor, user);
   if (user.isActivityHidden && !seesAll) return { items: [], total: 0 };
-  const { isOwnOnly } = query;
-  const watched = isOwnOnly ? undefined : await findWatched(ctx, user);
-  const listed = { userId: user.id, seesAll, isOwnOnly, watched };
-  return listFromAll(
+  const listed = { userId: user.id, seesAll, isOwnOnly: query.isOwnOnly };
+  return toListed(
     ctx,
-    slice,
-    async ({ db }, part) =>
-      toListed(ctx, await db.batch(ofUser(db, { ...toPage(ctx, query, part), ...listed }))),
-    LATEST_FIRST,
-    await findShardsOfFeed(ctx, user.id, watched ?? []),
+    await ctx.db.batch(ofUser(ctx.db, { ...toPage(ctx, query, slice), ...listed })),
   );
 }
-
-/** The repositories that a user watched most recently, where they are in several databases; otherwise the statement finds them. */
-async function findWatched(ctx: Ctx, { id }: User): Promise<number[] | undefined> {
-  if (ctx.openShards().size === 0) return undefined;
-  const rows = await watchedBy(ctx.directory, { userId: id });
-  return rows.map(({ repoId }) => repoId);
-}
-
-const watchedBy = prepare((db, { userId }: Params<{ userId: number }>) =>
-  db.select({ repoId: sql<number>`repo_id`.as("repo_id") }).from(latestWatched(userId)),
-);
-
-/** Selects the repositories that a user watched most recently. */
-const latestWatched = (userId: SQL): SQL => sql`(
-  select ${watches.repoId} as repo_id
-  from ${watches}
-  where ${watches.userId} = ${userId}
-  order by ${watches.createdAt} desc, ${watches.repoId} desc
-  limit ${sql.raw(String(WATCHED_MAX))}
-) latest`;
-
-/** The order of a feed. */
-const LATEST_FIRST = {
-  isBefore: (one: ActivityEntry, other: ActivityEntry) =>
-    one.event.createdAt > other.event.createdAt,
-};
 
 type UserFeedPage = FeedPage & {
   readonly userId: number;
   readonly seesAll: boolean;
   readonly isOwnOnly: boolean;
-  /** The repositories that are watched; undefined where `watches` is in the same database. */
-  readonly watched: number[] | undefined;
 };
 
 const ofUser = prepareAll((db, p: Params<UserFeedPage>) => {
@@ -201,9 +140,13 @@ const ofUser = prepareAll((db, p: Params<UserFeedPage>) => {
   const isByOthers = allOf(sql`${events.actorId} <> ${userId}`, isNoStarOrWatch, isPublic);
   // One walk for each watched repository, as deep as the page: the rows read do not grow with the history
   // of the repository.
-  const latest = p.watched
-    ? sql`(select value as repo_id from ${p.watched}) latest`
-    : latestWatched(userId);
+  const latest = sql`(
+    select ${watches.repoId} as repo_id
+    from ${watches}
+    where ${watches.userId} = ${userId}
+    order by ${watches.createdAt} desc, ${watches.repoId} desc
+    limit ${sql.raw(String(WATCHED_MAX))}
+  ) latest`;
   const watched = (depth: number | SQL) => sql`
     select entry.value ->> 0 as id, entry.value ->> 1 as created_at, entry.value ->> 2 as position
     from ${latest}, json_each(
@@ -242,30 +185,15 @@ export async function countContributions(
 ): Promise<Contributions[]> {
   const seesAll = seesWholeFeed(ctx.actor, user);
   if (user.isActivityHidden && !seesAll) return [];
-  const wanted = {
+  return contributionsOf(ctx.db, {
     reader: eventReaderOf(ctx.actor),
-    isAmongMany: ctx.openShards().size > 0,
     userId: user.id,
     since: ctx.now - HEATMAP_DAYS * DAY_MS,
     examinedMax,
-  };
-  const places = everywhere(ctx, await findShardsOf(ctx, user.id));
-  const parts = await Promise.all(places.map(({ db }) => contributionsOf(db, wanted)));
-  return parts.length === 1 ? parts.flat() : addUp(parts.flat());
+  });
 }
 
-/** Contributions of several databases, oldest first. */
-function addUp(parts: readonly Contributions[]): Contributions[] {
-  const sums = new Map<number, number>();
-  for (const { timestamp, contributions } of parts) {
-    sums.set(timestamp, (sums.get(timestamp) ?? 0) + contributions);
-  }
-  return [...sums]
-    .toSorted(([one], [other]) => one - other)
-    .map(([timestamp, contributions]) => ({ timestamp, contributions }));
-}
-
-interface HeatmapQuery extends Pick<FeedPage, "isAmongMany"> {
+interface HeatmapQuery {
   readonly reader: EventReader;
   readonly userId: number;
   readonly since: number;
@@ -294,13 +222,7 @@ const contributionsOf = prepare((db, p: Params<HeatmapQuery>) => {
     })
     .from(examined)
     .crossJoin(events)
-    .where(
-      allOf(
-        eq(events.id, examined.id),
-        p.isAmongMany ? isOfThisDatabase(sql`${events.repoId}`) : undefined,
-        isRepositoryShown(p.reader),
-      ),
-    )
+    .where(allOf(eq(events.id, examined.id), isRepositoryShown(p.reader)))
     .groupBy(part)
     .orderBy(part);
 });
@@ -338,7 +260,7 @@ function isRepositoryShown(reader: Params<EventReader>): SQL {
  * @param extraCondition Further condition on the events.
  */
 function walk(
-  { reader, day, isAmongMany }: Params<FeedPage>,
+  { reader, day }: Params<FeedPage>,
   isIn: SQL,
   depth: number | SQL,
   extraCondition?: SQL,
@@ -349,7 +271,6 @@ function walk(
   const isExamined = allOf(isIn, sql`${events.type} in ${ACTIVITY_KINDS}`, isOfDay);
   const isShown = allOf(
     extraCondition,
-    isAmongMany ? isOfThisDatabase(sql`${events.repoId}`) : undefined,
     isRepositoryShown(reader),
     isActivityPresent,
     sql`exists (
@@ -389,23 +310,16 @@ interface FeedPage {
   readonly reader: EventReader;
   /** The times between which its entries are, in milliseconds. */
   readonly day: { readonly from: number; readonly to: number } | undefined;
-  /** Whether repositories' own data is in several databases: an event of the first one may have come to a shard as well. */
-  readonly isAmongMany: boolean;
   /** Entries up to the end of the page. */
   readonly end: number;
   readonly size: number;
   readonly offset: number;
 }
 
-function toPage(
-  { actor, openShards }: Ctx,
-  { dayAt }: FeedQuery,
-  { size, offset }: Slice,
-): FeedPage {
+function toPage({ actor }: Ctx, { dayAt }: FeedQuery, { size, offset }: Slice): FeedPage {
   const end = Math.min(offset + size, ENTRIES_MAX);
   return {
     reader: eventReaderOf(actor),
-    isAmongMany: openShards().size > 0,
     day: dayAt === undefined ? undefined : { from: dayAt, to: dayAt + DAY_MS },
     end,
     size: Math.max(end - offset, 0),

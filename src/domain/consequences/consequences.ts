@@ -10,10 +10,8 @@ import { runScheduledMerges } from "../pulls/merge/run-scheduled-merges.ts";
 import { synchronizePulls } from "../pulls/synchronize-pulls.ts";
 import { referByCommits } from "../references/refer-by-commits.ts";
 import { notifyRelease } from "../notifications/notify-release.ts";
-import { removeNotifications } from "../notifications/remove-notifications.ts";
 import { withdrawUntagged } from "../releases/withdraw-untagged.ts";
 import { referByText } from "../references/refer-by-text.ts";
-import { pauseOriginal } from "../webhooks/hooks/pause-original.ts";
 import { askCodeOwners } from "../pulls/review/ask-code-owners.ts";
 import { followHeads } from "../pulls/review/follow-heads.ts";
 
@@ -34,6 +32,4 @@ export const CONSEQUENCES: readonly Consequence[] = [
   followPushes,
   notify,
   notifyRelease,
-  removeNotifications,
-  pauseOriginal,
 ];

@@ -58,11 +58,10 @@ export async function runConsequences(
 ): Promise<void> {
   const budget = new WorkBudget(ctx.now, { ms: WORK_MS, statements: STATEMENTS_MAX });
   let leased = await acquireLease(ctx, budget, []);
-  if (leased.rows.length > 0) ctx.eventQueues.noteChanged(ctx.db.shard);
   while (leased.rows.length > 0 || leased.areMore) {
     leased = await runLeased(ctx, budget, leased, consequences);
   }
-  if (budget.isExhausted) ctx.eventQueues.noteRecorded(ctx.db);
+  if (budget.isExhausted) ctx.eventQueues.noteRecorded();
   await ctx.eventQueues.dispatchRecorded();
 }
 

@@ -10,7 +10,7 @@ import { CRON_TASKS } from "./tasks.ts";
 
 /** Lists the tasks of the schedule with their runs, by manual request too. */
 export async function listTasks(
-  { directory: db, now }: Ctx,
+  { db, now }: Ctx,
   { size, offset }: Slice,
 ): Promise<Listed<CronEntry>> {
   const names = CRON_TASKS.map(({ name }) => name);

@@ -5,7 +5,6 @@ import { sweepAudit } from "../audit/sweep-audit.ts";
 import { removeLooseAttachments } from "../attachments/remove-loose-attachments.ts";
 import { removeUnusedImages } from "../avatars/remove-unused-images.ts";
 import { forwardEvents } from "../events/forward-events.ts";
-import { passOnEvents } from "../events/pass-on-events.ts";
 import { sweepEvents } from "../events/sweep-events.ts";
 import { maintainDeleted } from "../git/maintain-deleted.ts";
 import { sendDueImports } from "../imports/send-due-imports.ts";
@@ -17,27 +16,18 @@ import { cleanUpPackages } from "../package-cleanup/run-cleanup.ts";
 import { removeLooseBlobs } from "../packages/remove-loose-blobs.ts";
 import { sweepImages } from "../images/sweep-images.ts";
 import { purgeGrants } from "../oauth/purge-grants.ts";
-import { runMoves } from "../moves/run-moves.ts";
 import { runDueQueues } from "../pulls/merge/queue/run-due-queues.ts";
-import { compareCopies } from "../shards/compare-copies.ts";
-import { copyFromShards } from "../shards/copy-from-shards.ts";
-import { copyToShards } from "../shards/copy-to-shards.ts";
-import { measureShards } from "../shards/measure-shards.ts";
-import { runShardTasks } from "../shard-tasks/run-shard-tasks.ts";
 import { purgeSignIns } from "../sessions/purge-sign-ins.ts";
 import { requeueDue } from "../webhooks/delivery/requeue-due.ts";
 import { sweepDeliveries } from "../webhooks/delivery/sweep-deliveries.ts";
 import { resealSecrets } from "../webhooks/hooks/reseal-secrets.ts";
 
 /** A task of the schedule. Each may be repeated, may run twice at once, and leaves what is too much to its next run. */
-export interface CronTask {
+interface CronTask {
   /** Gitea's name where Gitea has the task. */
   readonly name: string;
   /** One of the cron triggers in wrangler.toml. */
   readonly schedule: string;
-  /** Whether it is about each database, with a run for each, or about the first one, as what is of accounts. */
-  readonly isOfEach?: true;
-  /** @param ctx `db` is the database that the run is about. */
   readonly run: (ctx: Ctx) => Promise<unknown>;
 }
 
@@ -46,48 +36,26 @@ const EVERY_TEN_MINUTES = "*/10 * * * *";
 
 /** All tasks of the schedule, in the order in which administrators see them. */
 export const CRON_TASKS: readonly CronTask[] = [
-  { name: "requeue_webhooks", schedule: EVERY_MINUTE, isOfEach: true, run: requeueDue },
-  { name: "relay_events", schedule: EVERY_MINUTE, isOfEach: true, run: passOnEvents },
-  { name: "forward_events", schedule: EVERY_MINUTE, isOfEach: true, run: forwardEvents },
+  { name: "requeue_webhooks", schedule: EVERY_MINUTE, run: requeueDue },
+  { name: "forward_events", schedule: EVERY_MINUTE, run: forwardEvents },
   { name: "send_mails", schedule: EVERY_MINUTE, run: sendAllDueMails },
-  { name: "advance_merge_queues", schedule: EVERY_MINUTE, isOfEach: true, run: runDueQueues },
-  { name: "update_mirrors", schedule: EVERY_MINUTE, isOfEach: true, run: sendDueMirrors },
-  { name: "continue_migrations", schedule: EVERY_MINUTE, isOfEach: true, run: sendDueImports },
+  { name: "advance_merge_queues", schedule: EVERY_MINUTE, run: runDueQueues },
+  { name: "update_mirrors", schedule: EVERY_MINUTE, run: sendDueMirrors },
+  { name: "continue_migrations", schedule: EVERY_MINUTE, run: sendDueImports },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
-  { name: "delete_repository_rows", schedule: EVERY_MINUTE, isOfEach: true, run: continueRemovals },
+  { name: "delete_repository_rows", schedule: EVERY_MINUTE, run: continueRemovals },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
-  { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: removeLooseFiles },
+  { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, run: removeLooseFiles },
   { name: "delete_unused_avatars", schedule: EVERY_TEN_MINUTES, run: removeUnusedImages },
-  {
-    name: "delete_unused_attachments",
-    schedule: EVERY_TEN_MINUTES,
-    isOfEach: true,
-    run: removeLooseAttachments,
-  },
-  {
-    name: "delete_unused_packages",
-    schedule: EVERY_TEN_MINUTES,
-    isOfEach: true,
-    run: removeLooseBlobs,
-  },
-  { name: "cleanup_packages", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: cleanUpPackages },
-  { name: "delete_unused_images", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: sweepImages },
-  { name: "delete_old_actions", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: sweepEvents },
-  {
-    name: "cleanup_hook_task_table",
-    schedule: EVERY_TEN_MINUTES,
-    isOfEach: true,
-    run: sweepDeliveries,
-  },
-  { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: resealSecrets },
+  { name: "delete_unused_attachments", schedule: EVERY_TEN_MINUTES, run: removeLooseAttachments },
+  { name: "delete_unused_packages", schedule: EVERY_TEN_MINUTES, run: removeLooseBlobs },
+  { name: "cleanup_packages", schedule: EVERY_TEN_MINUTES, run: cleanUpPackages },
+  { name: "delete_unused_images", schedule: EVERY_TEN_MINUTES, run: sweepImages },
+  { name: "delete_old_actions", schedule: EVERY_TEN_MINUTES, run: sweepEvents },
+  { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
+  { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },
   { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },
   { name: "cleanup_sign_ins", schedule: EVERY_TEN_MINUTES, run: purgeSignIns },
   { name: "cleanup_notifications", schedule: EVERY_TEN_MINUTES, run: sweepNotifications },
-  { name: "copy_to_shards", schedule: EVERY_MINUTE, run: copyToShards },
-  { name: "compare_copies", schedule: EVERY_TEN_MINUTES, run: compareCopies },
-  { name: "copy_from_shards", schedule: EVERY_MINUTE, run: copyFromShards },
-  { name: "measure_shards", schedule: EVERY_TEN_MINUTES, run: measureShards },
-  { name: "move_repositories", schedule: EVERY_MINUTE, run: runMoves },
-  { name: "run_shard_tasks", schedule: EVERY_MINUTE, run: runShardTasks },
-  { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, isOfEach: true, run: sweepAudit },
+  { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, run: sweepAudit },
 ];

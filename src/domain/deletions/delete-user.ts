@@ -8,9 +8,7 @@ import { invalid } from "../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { isBeingDeleted } from "../accounts/is-being-deleted.ts";
 import { othersAdminister } from "../accounts/last-administrator.ts";
-import { isOwningPackages, refuseSeenVersions } from "../packages/delete-some-packages.ts";
-import { ownsPackagesInShard } from "../packages/package-shard.ts";
-import { ownStatements } from "../shards/own-statements.ts";
+import { ownsPackages } from "../packages/delete-some-packages.ts";
 import { leaseDeletion, runDeletion } from "./run-deletion.ts";
 import { closeAccount, startDeletion } from "./start-deletion.ts";
 
@@ -85,35 +83,22 @@ async function startUserDeletion(ctx: Ctx, user: User, isPurge: boolean) {
   const isMember = isMemberAnywhere(user.id);
   const mayGo = sql`
     (not ${users.isAdmin} or ${othersAdminister(user.id)})
-    and (${isPurge} or not (${ownsRepositories} or ${isMember}))`;
-  const selectFound = db
-    .select({
-      isStarted: flagColumn(isBeingDeleted(sql`${users.id}`), "is_started"),
-      ownsRepositories: flagColumn(ownsRepositories, "owns_repositories"),
-      isMember: flagColumn(isMember, "is_member"),
-    })
-    .from(users)
-    .where(eq(users.id, user.id));
-  if (isPurge || !(await ownsPackagesInShard(ctx, user.id))) {
-    try {
-      const [, , , [found], deletions, accounts, requesters] = await db.batch([
-        startDeletion(ctx, user.id, isPurge, and(ne(users.kind, "organization"), mayGo) ?? mayGo),
-        recordAuditIfChanged(ctx, { kind: "user.deletion_requested", ownerId: user.id }),
-        closeAccount(ctx, user.id),
-        selectFound,
-        ...leaseDeletion(ctx, user.id),
-        ...(isPurge
-          ? []
-          : ownStatements(ctx, undefined, (own) => [refuseSeenVersions(own, user.id)])),
-      ]);
-      // Without a row, another request has finished the deletion.
-      const leased = [deletions, accounts, requesters] as const;
-      return { found: found && { ...found, isPublishing: false }, leased };
-    } catch (error) {
-      if (!isOwningPackages(error)) throw error;
-    }
-  }
-  // Nothing was started, unless another request did it.
-  const [[found], ...leased] = await db.batch([selectFound, ...leaseDeletion(ctx, user.id)]);
-  return { found: found && { ...found, isPublishing: true }, leased };
+    and (${isPurge} or not (${ownsRepositories} or ${isMember} or ${ownsPackages(user.id)}))`;
+  const [, , , [found], ...leased] = await db.batch([
+    startDeletion(ctx, user.id, isPurge, and(ne(users.kind, "organization"), mayGo) ?? mayGo),
+    recordAuditIfChanged(ctx, { kind: "user.deletion_requested", ownerId: user.id }),
+    closeAccount(ctx, user.id),
+    db
+      .select({
+        isStarted: flagColumn(isBeingDeleted(sql`${users.id}`), "is_started"),
+        ownsRepositories: flagColumn(ownsRepositories, "owns_repositories"),
+        isPublishing: flagColumn(ownsPackages(user.id), "is_publishing"),
+        isMember: flagColumn(isMember, "is_member"),
+      })
+      .from(users)
+      .where(eq(users.id, user.id)),
+    ...leaseDeletion(ctx, user.id),
+  ]);
+  // Without a row, another request has finished the deletion.
+  return { found, leased };
 }

@@ -23,16 +23,16 @@ import {
 } from "../../db/schema/index.ts";
 
 /**
- * The statements that take an account out of some of what it did: its posts, releases and versions of packages stay without an
- * author, and its reactions, booked times and roles go, and so do uses of an organization's labels. The foreign keys would do
- * the same, all at once.
+ * The statements that take an account out of some of what it did: its posts, releases and versions of packages stay without an author, and its
+ * reactions, booked times, roles and notifications go, and so do uses of an organization's labels. The foreign keys would
+ * do the same, all at once.
  *
- * @param db A database with own data of repositories and accounts.
  * @param limit Rows that each statement changes, at most.
  */
 export function releaseSomePosts(db: Database, accountId: number, limit: number) {
-  const some = someOf(limit);
-  const isAccount = isColumnOf(accountId);
+  const some = (table: SQL, isOne: SQL) =>
+    sql`rowid in (select rowid from ${table} where ${isOne} limit ${limit})`;
+  const isAccount = (column: SQLiteColumn) => sql`${column} = ${accountId}`;
   const isOwnLabel = (column: SQLiteColumn) => sql`${column} in (
     select ${labels.id} from ${labels} where ${labels.orgId} = ${accountId}
   )`;
@@ -40,9 +40,11 @@ export function releaseSomePosts(db: Database, accountId: number, limit: number)
     [reactions, isAccount(reactions.userId)],
     [trackedTimes, isAccount(trackedTimes.userId)],
     [stopwatches, isAccount(stopwatches.userId)],
+    [notifications, isAccount(notifications.userId)],
     [issueMentions, isAccount(issueMentions.userId)],
     [issueAssignees, isAccount(issueAssignees.userId)],
     [issueSubscriptions, isAccount(issueSubscriptions.userId)],
+    [mails, isAccount(mails.userId)],
     [issueLabels, isOwnLabel(issueLabels.labelId)],
     [timelineEntries, isOwnLabel(timelineEntries.labelId)],
   ] as const;
@@ -82,18 +84,3 @@ export function releaseSomePosts(db: Database, accountId: number, limit: number)
     ...DELETED.map(([table, isOne]) => db.delete(table).where(some(sql`${table}`, isOne))),
   ] as const;
 }
-
-/** Like `releaseSomePosts`, for what the first database has of it: notifications and mails. */
-export function releaseSomeInDirectory(db: Database, accountId: number, limit: number) {
-  const some = someOf(limit);
-  const isAccount = isColumnOf(accountId);
-  return [
-    db.delete(notifications).where(some(sql`${notifications}`, isAccount(notifications.userId))),
-    db.delete(mails).where(some(sql`${mails}`, isAccount(mails.userId))),
-  ] as const;
-}
-
-const someOf = (limit: number) => (table: SQL, isOne: SQL) =>
-  sql`rowid in (select rowid from ${table} where ${isOne} limit ${limit})`;
-
-const isColumnOf = (accountId: number) => (column: SQLiteColumn) => sql`${column} = ${accountId}`;

@@ -9,7 +9,7 @@ import {
 import { deleteMemberWithoutTeam, deleteTeamMemberships } from "../../auth/access/memberships.ts";
 import { isOnlyOwner } from "../../auth/access/organizations.ts";
 import type { Ctx } from "../../context.ts";
-import { isViolation } from "../../db/db.ts";
+import { flagColumn, isViolation } from "../../db/db.ts";
 import {
   accountDeletions,
   follows,
@@ -24,18 +24,10 @@ import {
 import { recordIfChanged } from "../../events/record.ts";
 import { log } from "../../lib/log.ts";
 import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
-import {
-  deleteSomePackages,
-  isOwningPackages,
-  refuseSeenVersions,
-  selectSeenVersion,
-} from "../packages/delete-some-packages.ts";
-import { deleteSomeInShard, ownsPackagesInShard } from "../packages/package-shard.ts";
+import { deleteSomePackages, ownsPackages } from "../packages/delete-some-packages.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
-import { ownStatements } from "../shards/own-statements.ts";
 import { deleteHook } from "../webhooks/hooks/delete-hook.ts";
-import { releaseInShards } from "./release-in-shards.ts";
-import { releaseSomeInDirectory, releaseSomePosts } from "./release-posts.ts";
+import { releaseSomePosts } from "./release-posts.ts";
 import { closeAccount, startDeletion } from "./start-deletion.ts";
 
 /** How long a worker has for its steps before another one takes over, in milliseconds. */
@@ -121,16 +113,18 @@ async function runStep(
       .limit(THINGS_AT_ONCE),
     selectMembershipsOf(db, account.id, THINGS_AT_ONCE),
     db.select({ id: hooks.id }).from(hooks).where(eq(hooks.ownerId, account.id)).limit(1),
-    selectSeenVersion(ctx.openShard(0), account.id),
+    db
+      .select({ ownsPackages: flagColumn(ownsPackages(account.id), "owns_packages") })
+      .from(users)
+      .where(eq(users.id, account.id)),
   ]);
   // Without a purge, what is found may keep the account: nothing is deleted meanwhile.
   const deleteMeanwhile = deletion.isPurge ? deleteSomeRows(ctx, account) : undefined;
-  const [[owned, memberships, [hook], seen], areLeft, isPublishing] = await Promise.all([
+  const [[owned, memberships, [hook], [found]], areLeft] = await Promise.all([
     findThings,
     deleteMeanwhile,
-    deletion.isPurge ? false : ownsPackagesInShard(ctx, account.id),
   ]);
-  const isInUse = owned.length + memberships.length + seen.length > 0 || isPublishing;
+  const isInUse = owned.length + memberships.length > 0 || found?.ownsPackages;
   if (!deletion.isPurge && isInUse) {
     return cancel(ctx, account, deletion);
   }
@@ -149,7 +143,6 @@ async function runStep(
     return "unfinished";
   }
   if (areLeft ?? (await deleteSomeRows(ctx, account))) return "unfinished";
-  if (await releaseInShards(ctx, account.id, ROWS_AT_ONCE)) return "unfinished";
   return deleteLast(ctx, account, deletion);
 }
 
@@ -183,27 +176,23 @@ async function leaveOrganization(ctx: Ctx, { id: userId }: User, orgId: number):
 }
 
 /**
- * Deletes rows of tables in which an account may have very many, in the first database, and its packages. What is left goes with the
- * account.
+ * Deletes rows of tables in which an account may have very many. What is left goes with the account.
  *
  * @returns Whether there may be more.
  */
-async function deleteSomeRows(ctx: Ctx, { id }: User): Promise<boolean> {
-  const { db } = ctx;
+async function deleteSomeRows({ db }: Ctx, { id }: User): Promise<boolean> {
   const some = (isOwn: SQL, table: SQL) =>
     sql`rowid in (select rowid from ${table} where ${isOwn} limit ${ROWS_AT_ONCE})`;
-  const inFirst = db.batch([
+  const results = await db.batch([
     db.delete(stars).where(some(eq(stars.userId, id), sql`${stars}`)),
     db.delete(watches).where(some(eq(watches.userId, id), sql`${watches}`)),
     db.delete(follows).where(some(eq(follows.followerId, id), sql`${follows}`)),
     db.delete(follows).where(some(eq(follows.followedId, id), sql`${follows}`)),
-    ...ownStatements(ctx, undefined, (own) => deleteSomePackages(own, id, ROWS_AT_ONCE)),
+    ...deleteSomePackages(db, id, ROWS_AT_ONCE),
     ...deleteSomeGrants(db, id, ROWS_AT_ONCE),
-    ...releaseSomeInDirectory(db, id, ROWS_AT_ONCE),
-    ...ownStatements(ctx, undefined, (own) => releaseSomePosts(own, id, ROWS_AT_ONCE)),
+    ...releaseSomePosts(db, id, ROWS_AT_ONCE),
   ]);
-  const [results, areLeft] = await Promise.all([inFirst, deleteSomeInShard(ctx, id, ROWS_AT_ONCE)]);
-  return areLeft || results.some(({ meta }) => meta.changes >= ROWS_AT_ONCE);
+  return results.some(({ meta }) => meta.changes >= ROWS_AT_ONCE);
 }
 
 /** Deletes the row of the account, and with it all rows that refer to it. */
@@ -211,11 +200,14 @@ async function deleteLast(ctx: Ctx, account: User, deletion: Deletion): Promise<
   const { db } = ctx;
   const { id: ownerId, name, kind } = account;
   const isPurged = deletion.isPurge;
-  const isReady = sql`(${isPurged} or not ${isMemberAnywhere(ownerId)})`;
+  const isReady = sql`(
+    ${isPurged}
+    or not (${isMemberAnywhere(ownerId)} or ${ownsPackages(ownerId)})
+  )`;
   const isThis = and(eq(users.id, ownerId), isReady);
   const isStill = sql`exists (select 1 from ${users} where ${isThis})`;
   try {
-    const results: unknown[] = await db.batch([
+    const [, deleted] = await db.batch([
       recordAuditWhere(
         ctx,
         kind === "user"
@@ -223,9 +215,6 @@ async function deleteLast(ctx: Ctx, account: User, deletion: Deletion): Promise<
           : { kind: "organization.deleted", ownerId },
         isStill,
       ),
-      ...(isPurged
-        ? []
-        : ownStatements(ctx, undefined, (own) => [refuseSeenVersions(own, ownerId)])),
       db.delete(users).where(isThis).returning({ id: users.id }),
       recordIfChanged(ctx, {
         type: kind === "user" ? "user.deleted" : "organization.deleted",
@@ -233,11 +222,10 @@ async function deleteLast(ctx: Ctx, account: User, deletion: Deletion): Promise<
         name,
       }),
     ]);
-    const deleted = results.at(-2) as unknown[];
     if (deleted.length > 0) return "deleted";
   } catch (error) {
     // A repository refers to its owner without a cascade: one that has just come is not lost.
-    if (!isViolation(error, "FOREIGN KEY") && !isOwningPackages(error)) throw error;
+    if (!isViolation(error, "FOREIGN KEY")) throw error;
   }
   return isPurged ? "unfinished" : cancel(ctx, account, deletion);
 }

@@ -4,26 +4,27 @@ import { asBlocked, isBlockedBy, unlessBlocked } from "../../auth/access/blocks.
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
-import { crossShardDependencies, issueDependencies, issues } from "../../db/schema/index.ts";
+import { issueDependencies, issues } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
 import { conflict, invalid, malformed, notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
-import { isCrossShard } from "../cross-shard/is-cross-shard.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { selectIssues, toIssueContext } from "../issues/find-issue.ts";
-import { addChecked } from "./add-checked.ts";
-import { BLOCKERS_MAX, countBlockers } from "./count-blockers.ts";
 import { type Dependency, requireDependencyWrite } from "./dependency.ts";
 import { dependencyEntries } from "./dependency-entries.ts";
-import { reachesOtherShards, SEARCHED_MAX } from "./find-circle.ts";
+
+/** Maximum issues that one issue waits for. */
+export const BLOCKERS_MAX = 100;
+/** Maximum issues that are searched for a circle: those for which the blocker waits, directly or not. */
+const SEARCHED_MAX = 5000;
 
 /**
  * Makes an issue or pull request wait for another one, possibly of another repository.
  *
  * Dependencies never form a circle: the statement that inserts one searches it, so that concurrent calls can't make one
- * either. Where that leads into other databases, they are searched before.
+ * either.
  *
- * @param answered The one of the two to return, of the database of `ctx`.
+ * @param answered The one of the two to return.
  * @throws Failure `not_found` for those who may not write to the blocked issue, and where dependencies are off; `locked` in
  * an archived repository; `malformed` across repositories where the service does not allow it; `conflict` if it waits
  * already; `invalid` for a circle; `forbidden` where the owner of the blocking issue's repository blocks the caller.
@@ -39,7 +40,6 @@ export async function addDependency(
     throw malformed("CrossRepositoryDependencies not enabled");
   }
   if (blocked.row.id === blocker.row.id) throw invalid("an issue can't depend on itself");
-  if (isCrossShard(blocked, blocker)) return addChecked(ctx, dependency, answered);
   const { db } = ctx;
   try {
     const results = await db.batch([
@@ -56,18 +56,17 @@ export async function addDependency(
     if (!row) throw notFound("issue does not exist");
     return toIssueContext(answered.repo, row);
   } catch (error) {
-    // It may be that the search would have had to go on elsewhere.
-    if (ctx.openShards().size > 0 && isCircle(error)) return addChecked(ctx, dependency, answered);
     throw asRefusal(error);
   }
 }
 
-function insertDependency(ctx: Ctx, { blocked, blocker }: Dependency) {
-  const { db, actor, now } = ctx;
+function insertDependency({ db, actor, now }: Ctx, { blocked, blocker }: Dependency) {
   const blockedId = blocked.row.id;
   const blockerId = blocker.row.id;
   const isKeptOut = isBlockedBy(sql`${actor.user?.id ?? 0}`, sql`${blocker.repo.row.ownerId}`);
-  const hasRoom = sql`${countBlockers(ctx, blockedId)} < ${BLOCKERS_MAX}`;
+  const hasRoom = sql`(
+    select count(*) from ${issueDependencies} d where d.issue_id = ${blockedId}
+  ) < ${BLOCKERS_MAX}`;
   return insertSelect(
     db,
     issueDependencies,
@@ -75,7 +74,7 @@ function insertDependency(ctx: Ctx, { blocked, blocker }: Dependency) {
       issueId: unlessBlocked(isKeptOut, blockedId),
       blockerId: onlyWhile(hasRoom, blockerId),
       creatorId: actor.user?.id ?? null,
-      createdAt: onlyWhile(isAcyclic(ctx, blockedId, blockerId), now),
+      createdAt: onlyWhile(isAcyclic(blockedId, blockerId), now),
     },
     sql`where true`,
   );
@@ -83,10 +82,9 @@ function insertDependency(ctx: Ctx, { blocked, blocker }: Dependency) {
 
 /**
  * The condition that the blocking issue does not wait for the blocked one, found by walking all issues for which it waits.
- * False as well if these are too many to be walked, or wait for some of other databases; and if the blocked one waits already as if the
- * other one was in another database, where it was once.
+ * False as well if these are too many to be walked.
  */
-const isAcyclic = ({ openShards, now }: Ctx, blockedId: number, blockerId: number): SQL => sql`(
+const isAcyclic = (blockedId: number, blockerId: number): SQL => sql`(
   with recursive walk(id) as (
     select ${blockerId}
     union
@@ -95,25 +93,16 @@ const isAcyclic = ({ openShards, now }: Ctx, blockedId: number, blockerId: numbe
     join ${issueDependencies} d on d.issue_id = walk.id
     limit ${SEARCHED_MAX + 1}
   )
-  select count(*) <= ${SEARCHED_MAX} and not max(id = ${blockedId})${
-    openShards().size === 0
-      ? sql``
-      : sql` and not ${reachesOtherShards(sql`walk`, now)} and not exists (
-          select 1 from ${crossShardDependencies}
-          where ${crossShardDependencies.issueId} = ${blockedId}
-            and ${crossShardDependencies.blockerId} = ${blockerId}
-        )`
-  } from walk
+  select count(*) <= ${SEARCHED_MAX} and not max(id = ${blockedId}) from walk
 )`;
-
-const isCircle = (error: unknown): boolean =>
-  isViolation(error, "NOT NULL", "issue_dependencies.created_at");
 
 function asRefusal(error: unknown): unknown {
   if (isViolation(error, "UNIQUE", "issue_dependencies.")) {
     return conflict("the issue depends on the other one already");
   }
-  if (isCircle(error)) return invalid("the issues would depend on one another in a circle");
+  if (isViolation(error, "NOT NULL", "issue_dependencies.created_at")) {
+    return invalid("the issues would depend on one another in a circle");
+  }
   if (isViolation(error, "NOT NULL", "issue_dependencies.blocker_id")) {
     return invalid(`an issue can depend on ${BLOCKERS_MAX} others at most`);
   }

@@ -1,27 +1,22 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, inArray, type SQL, sql } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
-import { type Principal, principalOf } from "../../auth/principal.ts";
+import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
+import { toCallerSql } from "../../auth/caller-sql.ts";
+import { type Principal, type PrincipalSql, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
-import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
-import {
-  crossShardDependencies,
-  issueDependencies,
-  issues,
-  repositories,
-} from "../../db/schema/index.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
+import { issueDependencies, issues, repositories } from "../../db/schema/index.ts";
+import { selectTotal } from "../../db/select-total.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isIssueVisible, isNumbered, toIssueContext } from "../issues/find-issue.ts";
-import { toRepositoriesById } from "../repos/find-repository.ts";
+import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issues/find-issue.ts";
+import { selectRepositories, toRepositoriesById } from "../repos/find-repository.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { requireDependenciesOn } from "./dependency.ts";
-import { isIssueAllowed } from "./issue-allowed.ts";
-import { listBlockersAcrossShards, listWaitingInAllShards } from "./list-across-shards.ts";
-import { selectLinked } from "./select-linked.ts";
 
 /**
  * Lists the issues and pull requests for which one waits: those of its own repository first, then by repository, the
@@ -56,25 +51,15 @@ export async function listWaiting(
 }
 
 async function listLinked(
-  ctx: Ctx,
+  { db, actor }: Ctx,
   repo: RepositoryContext,
   number: number,
   side: Side,
   { size, offset }: Slice,
 ): Promise<Listed<IssueContext | undefined>> {
-  const { db, actor } = ctx;
-  if (side === "waiting" && ctx.openShards().size > 0) {
-    const [subject] = await subjectNumbered(db, { repoId: repo.row.id, number });
-    if (!subject || !isIssueVisible(repo, subject)) throw notFound("issue does not exist");
-    return listWaitingInAllShards(ctx, subject, { size, offset });
-  }
   const list = { repoId: repo.row.id, number, principal: principalOf(actor), size, offset };
-  const [[subject], rows, repoRows, [counted], [elsewhere] = []] = await db.batch([
-    ...linkedPage(db, list, side),
-    ...(ctx.openShards().size > 0 ? [blockedElsewhere(db, { repoId: repo.row.id, number })] : []),
-  ]);
+  const [[subject], rows, repoRows, [counted]] = await db.batch(linkedPage(db, list, side));
   if (!subject || !isIssueVisible(repo, subject)) throw notFound("issue does not exist");
-  if (elsewhere) return listBlockersAcrossShards(ctx, elsewhere, { size, offset });
   const repos = toRepositoriesById(actor, repoRows);
   const items = rows.map((row) => {
     const found = repos.get(row.issue.repoId);
@@ -83,29 +68,6 @@ async function listLinked(
   });
   return { items, total: counted?.total ?? 0 };
 }
-
-const subjectNumbered = prepare((db, p: Params<{ repoId: number; number: number }>) =>
-  db
-    .select({ id: issues.id, repoId: issues.repoId, isPull: issues.isPull })
-    .from(issues)
-    .where(isNumbered(p.repoId, p.number)),
-);
-
-/** Selects an issue if it waits for some of other databases. */
-const blockedElsewhere = prepare((db, p: Params<{ repoId: number; number: number }>) =>
-  db
-    .select({ id: issues.id, repoId: issues.repoId })
-    .from(issues)
-    .where(
-      and(
-        isNumbered(p.repoId, p.number),
-        sql`exists (
-          select 1 from ${crossShardDependencies} far
-          where far.issue_id = ${issues.id} and far.is_checked
-        )`,
-      ),
-    ),
-);
 
 /** Whether the issues are listed for which one waits, or those that wait for it. */
 type Side = "blockers" | "waiting";
@@ -134,8 +96,29 @@ const linkedPage = prepareAll((db, list: Params<LinkedList>, side: Side) => {
     join ${issues} on ${issues.id} = ${listedId}
     join ${repositories} on ${repositories.id} = ${issues.repoId}
     where ${isListed}`;
+  const order = sql`
+    ${issues.repoId} <> ${repoId},
+    ${issues.repoId},
+    ${issues.createdAt} desc,
+    ${issues.id} desc`;
+  const page = (column: SQL): SQL => sql`(
+    select page.id
+    from (select ${column} as id ${linked} order by ${order} limit ${size} offset ${offset}) page
+  )`;
   return [
     db.select({ isPull: issues.isPull }).from(issues).where(isNumbered(repoId, number)),
-    ...selectLinked(db, linked, { principal, repoId, size, offset }),
+    selectIssues(db)
+      .where(inArray(issues.id, page(sql`${issues.id}`)))
+      .orderBy(order),
+    selectRepositories(db, toCallerSql(principal)).where(
+      inArray(repositories.id, page(sql`${issues.repoId}`)),
+    ),
+    selectTotal(db, sql`(select count(*) ${linked})`),
   ] as const;
 });
+
+/** The condition, on the issues and repositories of a query, that the caller may see the issue. */
+const isIssueAllowed = (principal: PrincipalSql): SQL => sql`case
+  when ${issues.isPull} then ${isRepositoryAllowed(principal, { unit: "pulls", mode: "read" })}
+  else ${isRepositoryAllowed(principal, { unit: "issues", mode: "read" })}
+end`;

@@ -23,7 +23,7 @@ import {
   type ReleaseQuery,
   toReleaseQuery,
 } from "../releases/find-release.ts";
-import { findRepositoryById, selectRepositories } from "../repos/find-repository.ts";
+import { selectRepositories } from "../repos/find-repository.ts";
 
 /** Selects the repository of an attachment. */
 export const selectAttachmentRepository = prepare(
@@ -38,26 +38,6 @@ export const selectAttachmentRepository = prepare(
         )`,
       ),
     ),
-);
-
-/**
- * Finds the repository of an attachment in a shard; undefined for none, and where the caller may not see it.
- *
- * Cost: a round trip of all shards at once, and one of the first database.
- */
-export async function findRepositoryOfAttachment(
-  ctx: Ctx,
-  uuid: string,
-): Promise<RepositoryContext | undefined> {
-  const found = await Promise.all(
-    [...ctx.openShards().values()].map((db) => repositoryOfAttachment(db, { uuid })),
-  );
-  const [row] = found.flat();
-  return row && findRepositoryById(ctx, row.repoId);
-}
-
-const repositoryOfAttachment = prepare((db, { uuid }: Params<{ uuid: string }>) =>
-  db.select({ repoId: attachments.repoId }).from(attachments).where(eq(attachments.uuid, uuid)),
 );
 
 /** A file to download, and the scope that a token needs for it. */

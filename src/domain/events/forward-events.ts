@@ -2,11 +2,9 @@ import { and, asc, eq, gt, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../context.ts";
-import { columnsOf, flagColumn } from "../../db/db.ts";
+import { columnsOf } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { eventCursors, events, repositories, users, type User } from "../../db/schema/index.ts";
-import { isIdOfThisShard } from "../shards/id-ranges.ts";
-import { isPassedOn } from "./is-passed-on.ts";
 import { type ForwardedEvent, toForwardedEvent } from "../../shapes/events/forwarded-event.ts";
 
 /** Limits of one batch sent to a queue. */
@@ -21,7 +19,6 @@ const ROUNDS_MAX = 20;
 const CURSOR = "forwarding";
 /** Selects the position up to which events are forwarded. */
 export const isForwardingCursor = eq(eventCursors.name, CURSOR);
-const newest = sql`coalesce(max(${events.id}), 0)`;
 
 /**
  * Forwards all events recorded since the last run to the operator's queue, if one is configured.
@@ -31,56 +28,43 @@ const newest = sql`coalesce(max(${events.id}), 0)`;
  * only one of them advances the cursor past a batch, and the others continue from there. The very first run
  * sends nothing and sets the cursor behind the newest event.
  *
- * Each database has a cursor of its own. Events that came to a shard from another database, with or without their repository, are sent there
- * alone.
- *
  * Cost: two round trips and one message for each hundred events.
  */
 export async function forwardEvents(ctx: Ctx): Promise<void> {
   if (!ctx.eventQueues.isForwarding) return;
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const read = await readWaiting(ctx);
-    if (read.end === undefined) return;
-    const isAccepted = await forwardAll(ctx, read.lastId, read.waiting, read.end);
+    const { lastId, waiting } = await readWaiting(ctx);
+    if (waiting.length === 0) return;
+    const isAccepted = await forwardAll(ctx, lastId, waiting);
     // The schedule retries.
     if (!isAccepted) return;
   }
-  await ctx.eventQueues.dispatchSoon([ctx.db.shard]);
+  await ctx.eventQueues.dispatchSoon();
 }
 
 /** An event as a message, with its size in bytes. */
 type Waiting = ReturnType<typeof toForwardedEvent>;
 
-/**
- * @param end The last event that was read, which may be one that is not sent from here.
- * @returns False if the queue refuses a batch.
- */
+/** @returns False if the queue refuses a batch. */
 async function forwardAll(
   ctx: Ctx,
   firstId: number,
   waiting: readonly Waiting[],
-  end: number,
 ): Promise<boolean> {
   let lastId = firstId;
   for (const batch of batchesOf(waiting)) {
     if (!(await ctx.eventQueues.forward(batch))) return false;
     const nextId = batch.at(-1)?.id ?? lastId;
+    const advanced = await ctx.db
+      .update(eventCursors)
+      .set({ lastId: nextId })
+      .where(and(isForwardingCursor, eq(eventCursors.lastId, lastId)))
+      .returning();
     // A concurrent run sent this batch as well: read the events behind its cursor.
-    if (!(await advance(ctx, lastId, nextId))) return true;
+    if (advanced.length === 0) return true;
     lastId = nextId;
   }
-  if (lastId < end) await advance(ctx, lastId, end);
   return true;
-}
-
-/** @returns False if the cursor is not there any more. */
-async function advance({ db }: Ctx, lastId: number, nextId: number): Promise<boolean> {
-  const advanced = await db
-    .update(eventCursors)
-    .set({ lastId: nextId })
-    .where(and(isForwardingCursor, eq(eventCursors.lastId, lastId)))
-    .returning();
-  return advanced.length > 0;
 }
 
 /** Splits messages into batches that a queue accepts. */
@@ -106,7 +90,7 @@ async function readWaiting({ db, config }: Ctx) {
     insertSelect(
       db,
       eventCursors,
-      { name: CURSOR, lastId: newest },
+      { name: CURSOR, lastId: sql`coalesce(max(${events.id}), 0)` },
       sql`from ${events} where true`,
     ).onConflictDoNothing(),
     db.select().from(eventCursors).where(isForwardingCursor),
@@ -115,10 +99,6 @@ async function readWaiting({ db, config }: Ctx) {
         event: columnsOf(events, "e"),
         actor: columnsOf(users, "u"),
         owner: columnsOf(owners, "o"),
-        isRecordedHere: flagColumn(
-          db.shard === 0 ? sql`1` : isIdOfThisShard(events.id),
-          "is_recorded_here",
-        ),
         repoId: sql<number | null>`${repositories.id}`.as("listed_repo_id"),
         repoName: sql<string>`${repositories.name}`.as("listed_repo_name"),
         repoOwner:
@@ -130,20 +110,11 @@ async function readWaiting({ db, config }: Ctx) {
       .leftJoin(users, eq(users.id, events.actorId))
       .leftJoin(owners, eq(owners.id, events.ownerId))
       .leftJoin(repositories, eq(repositories.id, events.repoId))
-      .where(
-        and(
-          gt(events.id, sql`(select last_id from ${eventCursors} where ${isForwardingCursor})`),
-          db.shard === 0 ? undefined : sql`not ${isPassedOn}`,
-        ),
-      )
+      .where(gt(events.id, sql`(select last_id from ${eventCursors} where ${isForwardingCursor})`))
       .orderBy(asc(events.id))
       .limit(MESSAGES_MAX),
   ]);
-  // What came from another database is sent there.
-  const own = rows.filter(
-    ({ event, isRecordedHere }) => isRecordedHere && event.originalId === null,
-  );
-  const waiting = own.map(({ event, actor, owner, repoId, repoName, repoOwner }) => {
+  const waiting = rows.map(({ event, actor, owner, repoId, repoName, repoOwner }) => {
     const viewer = {
       userId: undefined,
       isSiteAdmin: true,
@@ -153,7 +124,7 @@ async function readWaiting({ db, config }: Ctx) {
     const repo = repoId === null ? undefined : { id: repoId, name: repoName, owner: repoOwner };
     return toForwardedEvent({ event, actor: joinedUser(actor), repo }, joinedUser(owner), viewer);
   });
-  return { lastId: cursor?.lastId ?? 0, waiting, end: rows.at(-1)?.event.id };
+  return { lastId: cursor?.lastId ?? 0, waiting };
 }
 
 /** A joined account; all its columns are null if no row matched. */

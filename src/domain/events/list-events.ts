@@ -6,6 +6,7 @@ import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, type Database, flagColumn } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { events, repositories, users, type User } from "../../db/schema/index.ts";
+import type { EventEntry } from "../../shapes/events/event.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Membership } from "../accounts/find-account.ts";
 import {
@@ -14,11 +15,20 @@ import {
   isAccountEventVisible,
   isEventVisible,
 } from "./event-visibility.ts";
-import { everywhere } from "../shards/list-from-all.ts";
-import { isIdOfThisShard, nextOwnPosition } from "../shards/id-ranges.ts";
 import { isActorShown } from "./is-actor-shown.ts";
-import { isPassedOn } from "./is-passed-on.ts";
-import { type Cursor, type EventSlice, mergeParts, type StreamPart } from "./merge-parts.ts";
+
+/** The requested part of a stream. */
+export interface Cursor {
+  /** Only events after this one; 0 for all. */
+  readonly after: number;
+  readonly size: number;
+}
+
+export interface EventSlice {
+  readonly items: EventEntry[];
+  /** The cursor of the next page. */
+  readonly next: number;
+}
 
 /** Rows examined for one page, including events that the caller may not see. */
 const EXAMINED_MAX = 1000;
@@ -29,10 +39,11 @@ export async function listRepositoryEvents(
   repo: RepositoryContext,
   cursor: Cursor,
 ): Promise<EventSlice> {
-  const { db } = ctx;
   const listed = { repoId: repo.row.id, administers: isAllowed(repo, { mode: "admin" }) };
-  const page = { ...toPage(ctx, cursor, db), ...listed, isAmongMany: false };
-  return mergeParts([toPart(db, page, await db.batch(eventsOfRepository(db, page)))], cursor.size);
+  return toSlice(
+    cursor,
+    await ctx.db.batch(eventsOfRepository(ctx.db, { ...toPage(ctx, cursor), ...listed })),
+  );
 }
 
 const eventsOfRepository = prepareAll(
@@ -57,8 +68,9 @@ export async function listOrganizationEvents(
     isInside: isMember && !isNarrowed(ctx),
     ownsAll: isOwner && !isNarrowed(ctx),
   };
-  return listEverywhere(ctx, cursor, (db, page) =>
-    db.batch(eventsOfOrganization(db, { ...page, ...listed })),
+  return toSlice(
+    cursor,
+    await ctx.db.batch(eventsOfOrganization(ctx.db, { ...toPage(ctx, cursor), ...listed })),
   );
 }
 
@@ -86,8 +98,9 @@ const eventsOfOrganization = prepareAll((db, p: Params<OrganizationPage>) => {
 /** Lists the events of the caller's account and repositories, oldest first. */
 export async function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promise<EventSlice> {
   const listed = { userId: user.id, isUnrestricted: !isNarrowed(ctx) };
-  return listEverywhere(ctx, cursor, (db, page) =>
-    db.batch(eventsOfUser(db, { ...page, ...listed })),
+  return toSlice(
+    cursor,
+    await ctx.db.batch(eventsOfUser(ctx.db, { ...toPage(ctx, cursor), ...listed })),
   );
 }
 
@@ -138,48 +151,16 @@ const isRepositoryEventListed = (reader: Params<EventReader>, administers: boole
     administers ? undefined : sql`not ${isAdministrative}`,
   );
 
-/** Whether no other database lists an event in the stream of an account. */
-const isRecordedHere = sql`(${events.originalId} is null and not ${isPassedOn})`;
-/** The same in a shard, where events with ids of another database are of a repository that came from there, where they are listed. */
-const isRecordedInShard = sql`(${isIdOfThisShard(events.id)} and ${isRecordedHere})`;
-
 /** Who reads which part of a stream, as arguments of its queries. */
-interface EventPage {
+interface EventPage extends Cursor {
   readonly reader: EventReader;
-  readonly after: number;
-  readonly size: number;
-  /** Whether the stream has parts in other databases: then what came from another one is listed there alone. */
-  readonly isAmongMany: boolean;
-  /** Whether it is the part of a shard. */
-  readonly isShard: boolean;
 }
 
-const toPage = (ctx: Ctx, { after, size }: Cursor, { shard }: Database): EventPage => ({
-  reader: eventReaderOf(ctx.actor),
-  after: after.get(shard) ?? 0,
+const toPage = ({ actor }: Ctx, { after, size }: Cursor): EventPage => ({
+  reader: eventReaderOf(actor),
+  after,
   size,
-  isAmongMany: ctx.openShards().size > 0,
-  isShard: shard !== 0,
 });
-
-/**
- * Lists a stream that has a part in each database.
- *
- * Cost: one round trip, to all databases at once.
- */
-async function listEverywhere(
-  ctx: Ctx,
-  cursor: Cursor,
-  read: (db: Database, page: EventPage) => Promise<Rows>,
-): Promise<EventSlice> {
-  const parts = await Promise.all(
-    everywhere(ctx).map(async ({ db }) => {
-      const page = toPage(ctx, cursor, db);
-      return toPart(db, page, await read(db, page));
-    }),
-  );
-  return mergeParts(parts, cursor.size);
-}
 
 /**
  * Selects a page of a stream, in the order of the events' ids, and the last id that was examined.
@@ -193,18 +174,14 @@ async function listEverywhere(
  */
 function selectEvents(
   db: Database,
-  { reader, after, size, isAmongMany, isShard }: Params<EventPage>,
+  { reader, after, size }: Params<EventPage>,
   isIn: SQL,
   isListed: SQL,
 ) {
-  const examinedCount = { count: sql<number>`count(*)`.as("examined_count") };
-  const isPartOfShard = isAmongMany && isShard;
-  const start = isPartOfShard ? nextOwnPosition(after) : after;
-  const recorded = isPartOfShard ? isRecordedInShard : isRecordedHere;
   const examined = sql`(
     select ${events.id} as id
     from ${events}
-    where ${isIn} and ${events.id} > ${start}
+    where ${isIn} and ${events.id} > ${after}
     order by ${events.id}
     limit ${EXAMINED_MAX}
   ) looked`;
@@ -225,26 +202,20 @@ function selectEvents(
       .innerJoin(examined, sql`looked.id = ${events.id}`)
       .leftJoin(repositories, eq(repositories.id, events.repoId))
       .leftJoin(users, eq(users.id, events.actorId))
-      .where(allOf(isAmongMany ? recorded : undefined, isListed))
+      .where(isListed)
       .orderBy(asc(events.id))
       .limit(size),
-    db
-      .select({
-        id: sql<number | null>`max(looked.id)`.as("last_id"),
-        ...(isAmongMany && examinedCount),
-      })
-      .from(examined),
+    db.select({ id: sql<number | null>`max(looked.id)`.as("last_id") }).from(examined),
   ] as const;
 }
 
 type Statements = ReturnType<typeof selectEvents>;
-type Rows = readonly [
-  Awaited<Statements[0]>,
-  readonly { readonly id: number | null; readonly count?: number | undefined }[],
-];
 
-/** The page of one database, of the rows of `selectEvents`. */
-function toPart({ shard }: Database, { after, size }: EventPage, [rows, [last]]: Rows): StreamPart {
+/** The page of the rows of `selectEvents`. */
+function toSlice(
+  { after, size }: Cursor,
+  [rows, [last]]: readonly [Awaited<Statements[0]>, Awaited<Statements[1]>],
+): EventSlice {
   const items = rows.map(({ event, actor, isActorShown: isShown, ...repo }) => ({
     event,
     actor: isShown ? actor : undefined,
@@ -254,11 +225,5 @@ function toPart({ shard }: Database, { after, size }: EventPage, [rows, [last]]:
         : { id: repo.repoId, name: repo.repoName, owner: repo.repoOwner },
   }));
   const lastListed = items.length === size ? items.at(-1)?.event.id : undefined;
-  return {
-    shard,
-    items,
-    after,
-    end: lastListed ?? last?.id ?? after,
-    areMore: last?.count === EXAMINED_MAX,
-  };
+  return { items, next: lastListed ?? last?.id ?? after };
 }

@@ -1,10 +1,17 @@
-import { and, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { newRepositoryId } from "../../db/new-repository-id.ts";
-import { avatarImages, repositories, repositoryTopics, type User } from "../../db/schema/index.ts";
+import {
+  avatarImages,
+  branchProtections,
+  hooks,
+  repositories,
+  repositoryTopics,
+  type User,
+} from "../../db/schema/index.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { forbidden, invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -14,16 +21,15 @@ import { branchRef } from "../branches/find-branch.ts";
 import { commitChange, type SnapshotDraft } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { findRef, openWholeSnapshot } from "../git/open-snapshot.ts";
+import { copyLabels } from "../labels/copy-labels.ts";
 import { isLabelReader } from "../labels/label-owner.ts";
+import { UNDELIVERED } from "../repos/copy-default-hooks.ts";
 import { refuseNarrowToken } from "../repos/create-repository.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
 import { type CreationContext, insertRepository } from "../repos/insert-repository.ts";
-import { inRepositoryDb } from "../shards/in-database.ts";
-import { inDirectory } from "../shards/in-directory.ts";
 import { checkRepositoryName } from "../repos/repository-name.ts";
 import { requireApprover } from "../webhooks/hooks/require-approver.ts";
 import { copyLargeFiles, findLargeFiles } from "./copy-large-files.ts";
-import { copyOwnData, openTemplateData } from "./copy-own-data.ts";
 import { makeVariables } from "./expand-variables.ts";
 import { type ContentPlan, planContent } from "./plan-content.ts";
 
@@ -77,7 +83,6 @@ export async function generateRepository(
   const content = wanted.hasContent
     ? await readTemplate(ctx, template, creation, wanted)
     : undefined;
-  const data = await openTemplateData(ctx, source, wanted);
   const objectName = crypto.randomUUID();
   const columns = {
     objectName,
@@ -88,15 +93,13 @@ export async function generateRepository(
     defaultBranch,
   };
   const created = await insertRepository(ctx, creation, columns, {
-    toOwn: (own, repo) => copyOwnData(own, data, newRepositoryId(repo)),
-    toMore: (repo) => copyStatements(inDirectory(ctx), source.id, newRepositoryId(repo), wanted),
+    toMore: (repo) => copyStatements(ctx, source.id, newRepositoryId(repo), wanted),
   });
   const repo = withCopied(created, template, wanted);
   if (!content) return repo;
   try {
-    const own = inRepositoryDb(ctx, repo.row);
-    await copyLargeFiles(own, source, repo.row, content.largeFiles);
-    const sizeBytes = await writeContent(own, repo, creation.creator, content.plan);
+    await copyLargeFiles(ctx, source, repo.row, content.largeFiles);
+    const sizeBytes = await writeContent(ctx, repo, creation.creator, content.plan);
     const lfsSizeBytes = content.largeFiles.reduce((sum, file) => sum + file.sizeBytes, 0);
     return { ...repo, row: { ...repo.row, isEmpty: false, sizeBytes, lfsSizeBytes } };
   } catch (error) {
@@ -171,13 +174,14 @@ async function* withCommit(plan: ContentPlan, content: Uint8Array) {
   yield* plan.objects();
 }
 
-/** The statements that copy what the first database has of a template, for the batch that inserts the repository. */
+/** The statements that copy what is in D1, for the batch that inserts the repository. */
 function copyStatements(
-  { directory: db }: Ctx,
+  ctx: Ctx,
   templateId: number,
   repoId: SQL<number>,
-  { hasTopics, hasAvatar }: GenerateOptions,
+  { hasTopics, hasWebhooks, hasAvatar, hasLabels, hasBranchRules }: GenerateOptions,
 ) {
+  const { db, now } = ctx;
   const ofTemplate = (column: SQL): SQL => sql`(
     select ${column}
     from ${repositories} t
@@ -214,7 +218,46 @@ function copyStatements(
       ), '')`,
     })
     .where(isThis);
-  return [...(hasTopics ? topics : []), ...(hasAvatar ? [avatar] : [])];
+  const webhooks = insertSelect(
+    db,
+    hooks,
+    {
+      ...getTableColumns(hooks),
+      id: sql`null`,
+      repoId,
+      approverId: ctx.actor.user?.id ?? 0,
+      ...UNDELIVERED,
+      createdAt: now,
+      updatedAt: now,
+    },
+    sql`
+      from ${hooks}
+      where ${eq(hooks.repoId, templateId)}
+      order by ${hooks.id}`,
+  );
+  // Users and teams on their lists who have no access to the new repository are neither shown nor admitted there.
+  const branchRules = insertSelect(
+    db,
+    branchProtections,
+    {
+      ...getTableColumns(branchProtections),
+      id: sql`null`,
+      repoId,
+      createdAt: now,
+      updatedAt: now,
+    },
+    sql`
+      from ${branchProtections}
+      where ${eq(branchProtections.repoId, templateId)}
+      order by ${branchProtections.id}`,
+  );
+  return [
+    ...(hasTopics ? topics : []),
+    ...(hasAvatar ? [avatar] : []),
+    ...(hasWebhooks ? [webhooks] : []),
+    ...(hasLabels ? [copyLabels(ctx, templateId, repoId)] : []),
+    ...(hasBranchRules ? [branchRules] : []),
+  ];
 }
 
 /** The inserted row was returned before topics and avatar were copied. */

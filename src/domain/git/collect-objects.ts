@@ -55,11 +55,11 @@ interface Plan {
  * Work beyond `JOB_BYTES_MAX` is queued again.
  */
 export async function collectObjects(ctx: Ctx, job: CollectionJob): Promise<void> {
-  const { directory, git, now, config } = ctx;
+  const { db, git, now, config } = ctx;
   const { objectName, networkName, askedGraceMs } = job;
   const location = { objectName, networkName };
-  const [row] = await directory
-    .select({ id: repositories.id, shard: repositories.shard })
+  const [row] = await db
+    .select({ id: repositories.id })
     .from(repositories)
     .where(eq(repositories.objectName, objectName));
   if (!row) return;
@@ -83,7 +83,7 @@ export async function collectObjects(ctx: Ctx, job: CollectionJob): Promise<void
     return;
   }
   const { losses, members } = plan;
-  const repo: Collected = { ...row, stored, epoch: view.epoch };
+  const repo: Collected = { id: row.id, stored, epoch: view.epoch };
   let [bytes, lostBytes, done] = [0, 0, 0];
   let isStale = false;
   while (done < losses.length && bytes < JOB_BYTES_MAX && !isStale) {
@@ -185,7 +185,7 @@ async function replace(
   }
   if (outcome.kind === "stale") return "stale";
   repo.epoch = nextEpoch(repo.epoch);
-  const sizes: Size[] = [{ ...repo, sizeBytes: outcome.packBytes }];
+  const sizes = new Map([[repo.id, outcome.packBytes]]);
   for (let at = 0; at < sharing.length; at += MEMBERS_AT_ONCE) {
     const chunk = sharing.slice(at, at + MEMBERS_AT_ONCE);
     if (made) {
@@ -198,7 +198,7 @@ async function replace(
       const replaced = await member.stored.replaceCollected(taken, now);
       if (replaced.kind === "stale") return;
       member.epoch = nextEpoch(member.epoch);
-      sizes.push({ ...member, sizeBytes: replaced.packBytes });
+      sizes.set(member.id, replaced.packBytes);
     });
     await Promise.all(replacing);
   }
@@ -211,19 +211,12 @@ const nextEpoch = (epoch: CollectionEpoch): CollectionEpoch => ({
   collections: epoch.collections + 1,
 });
 
-/** The new size of a repository. */
-type Size = Pick<NetworkMember, "id" | "shard"> & { readonly sizeBytes: number };
-
-/** Writes sizes where the repositories' own data is, which may be in several databases. */
-async function saveSizes({ openShard }: Ctx, sizes: readonly Size[]): Promise<void> {
-  for (const [shard, some] of Map.groupBy(sizes, (size) => size.shard)) {
-    const db = openShard(shard);
-    const updates = some.map(({ id, sizeBytes }) =>
-      db.update(repositories).set({ sizeBytes }).where(eq(repositories.id, id)),
-    );
-    for (let at = 0; at < updates.length; at += MEMBERS_AT_ONCE) {
-      const [first, ...others] = updates.slice(at, at + MEMBERS_AT_ONCE);
-      if (first) await db.batch([first, ...others]);
-    }
+async function saveSizes({ db }: Ctx, sizes: ReadonlyMap<number, number>): Promise<void> {
+  const updates = Array.from(sizes, ([id, sizeBytes]) =>
+    db.update(repositories).set({ sizeBytes }).where(eq(repositories.id, id)),
+  );
+  for (let at = 0; at < updates.length; at += MEMBERS_AT_ONCE) {
+    const [first, ...others] = updates.slice(at, at + MEMBERS_AT_ONCE);
+    if (first) await db.batch([first, ...others]);
   }
 }

@@ -16,12 +16,12 @@ const FORKS_AT_ONCE = 50;
  * one that has no row by then will never have one.
  */
 export async function findForks(
-  { directory, git }: Ctx,
+  { db, git }: Ctx,
   { networkName }: RepositoryLocation,
   { forkNames, isDiscarded }: Work,
 ): Promise<Pick<DoneWork, "goneForkNames" | "confirmedForkNames">> {
   if (forkNames.length === 0) return { goneForkNames: [], confirmedForkNames: [] };
-  const rows = await directory
+  const rows = await db
     .select({ objectName: repositories.objectName })
     .from(repositories)
     .where(

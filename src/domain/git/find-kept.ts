@@ -19,8 +19,6 @@ const MEMBERS_AT_ONCE = 50;
 /** Another repository of the network that lists packs of the searched one. */
 export interface NetworkMember {
   readonly id: number;
-  /** The shard of its own data. */
-  readonly shard: number;
   readonly stored: StoredRepository;
   readonly packNames: ReadonlySet<string>;
   readonly epoch: CollectionEpoch;
@@ -57,16 +55,16 @@ export async function findKept(
   const rows = names.length > 0 ? await listNetwork(ctx, location) : [];
   const members: NetworkMember[] = [];
   for (let at = 0; at < rows.length && rows.length <= MEMBERS_MAX; at += MEMBERS_AT_ONCE) {
-    const asked = rows.slice(at, at + MEMBERS_AT_ONCE).map(async ({ id, shard, objectName }) => {
+    const asked = rows.slice(at, at + MEMBERS_AT_ONCE).map(async ({ id, objectName }) => {
       const member = ctx.git.repository({ objectName, networkName: location.networkName });
-      return { id, shard, stored: member, view: await member.joinCollection(names, since) };
+      return { id, stored: member, view: await member.joinCollection(names, since) };
     });
     // Views are not kept: together, the refs of all repositories need not fit in memory.
-    for (const { id, shard, stored: member, view: other } of await Promise.all(asked)) {
+    for (const { id, stored: member, view: other } of await Promise.all(asked)) {
       if (!other) continue;
       await addMember(kept, member, { repository, view }, other, since);
       const packNames = new Set(other.packs.map(({ name }) => name));
-      members.push({ id, shard, stored: member, packNames, epoch: other.epoch });
+      members.push({ id, stored: member, packNames, epoch: other.epoch });
     }
   }
   await addFormer(kept, stored, repository, view, since);
@@ -104,13 +102,9 @@ async function addFormer(
 }
 
 /** Lists the other repositories of a network, by id; one more than can be asked if there are more. */
-const listNetwork = ({ directory }: Ctx, { objectName, networkName }: RepositoryLocation) =>
-  directory
-    .select({
-      id: repositories.id,
-      shard: repositories.shard,
-      objectName: repositories.objectName,
-    })
+const listNetwork = ({ db }: Ctx, { objectName, networkName }: RepositoryLocation) =>
+  db
+    .select({ id: repositories.id, objectName: repositories.objectName })
     .from(repositories)
     .where(and(eq(repositories.networkName, networkName), ne(repositories.objectName, objectName)))
     .orderBy(asc(repositories.id))

@@ -32,7 +32,7 @@ interface Found {
  * @param membersMax Repositories to ask.
  */
 export async function findUnneeded(
-  { directory: db, git, now }: Ctx,
+  { db, git, now }: Ctx,
   { objectName, networkName }: RepositoryLocation,
   retired: readonly RetiredPack[],
   earlier: Inquiry | null,

@@ -8,10 +8,7 @@ import type { RepositoryLocation } from "../../storage/repository-records.ts";
 const LOST_AFTER_MS = 10 * 60 * 1000;
 
 /** Lists repositories deleted at least 10 minutes ago whose git data still exists, oldest first. */
-export function listOrphaned(
-  { directory: db, now }: Ctx,
-  limit: number,
-): Promise<RepositoryLocation[]> {
+export function listOrphaned({ db, now }: Ctx, limit: number): Promise<RepositoryLocation[]> {
   return db
     .select({
       objectName: discardedObjects.objectName,

@@ -8,7 +8,6 @@ import { log } from "../../lib/log.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { OutboxEntry, RepositoryLocation, Work } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
-import { inRepositoryDb } from "../shards/in-database.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
 import { findForks } from "./find-forks.ts";
 import { findUnneeded } from "./find-unneeded.ts";
@@ -23,14 +22,13 @@ import { recordPush } from "./record-push.ts";
  * Safe to run at any time, repeatedly and concurrently: each step is marked as done only after it completed, and
  * is idempotent.
  */
-export async function maintainRepository(anyCtx: Ctx, location: RepositoryLocation): Promise<void> {
-  const { directory, now } = anyCtx;
-  const [repo] = await directory
-    .select({ id: repositories.id, ownerId: repositories.ownerId, shard: repositories.shard })
+export async function maintainRepository(ctx: Ctx, location: RepositoryLocation): Promise<void> {
+  const { db, now } = ctx;
+  const stored = ctx.git.repository(location);
+  const [repo] = await db
+    .select({ id: repositories.id, ownerId: repositories.ownerId })
     .from(repositories)
     .where(eq(repositories.objectName, location.objectName));
-  const ctx = inRepositoryDb(anyCtx, repo ?? { shard: 0 });
-  const stored = ctx.git.repository(location);
   if (!repo) await stored.discard(now);
   const work = await stored.listWork(now);
   if (repo) {
@@ -49,12 +47,9 @@ export async function maintainRepository(anyCtx: Ctx, location: RepositoryLocati
   if (repo) {
     await mergePacks(ctx, repo, stored, work);
   } else if (isDone) {
-    // Those that it has in a shard are left to the schedule.
     await removeLooseFiles(ctx, location.networkName);
     await stored.destroy();
-    await directory
-      .delete(discardedObjects)
-      .where(eq(discardedObjects.objectName, location.objectName));
+    await db.delete(discardedObjects).where(eq(discardedObjects.objectName, location.objectName));
   }
 }
 

@@ -116,7 +116,7 @@ export async function recordPush(
     }
   }
   await flush(merges.flatMap((each) => mergeStatements(origin, repo, { ...each, isConfined })));
-  eventQueues.noteRecorded(db);
+  eventQueues.noteRecorded();
   // The client may receive its response before the request's own dispatch runs.
   defer(eventQueues.dispatchRecorded());
 }

@@ -8,7 +8,6 @@ import type { Ctx } from "../../context.ts";
 import { allOf, anyOf } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { packages, packageVersions, repositories, users } from "../../db/schema/index.ts";
-import { everywhere } from "../shards/list-from-all.ts";
 
 /** The name of an image, as `owner/image`. */
 interface ImageName {
@@ -34,27 +33,17 @@ const isUnrestricted = ({ isSiteAdmin, userId }: Params<Principal>): SQL =>
  *
  * SECURITY: by the rule of `toPackageContext`, over all owners whom the caller may see.
  *
- * Cost: one round trip of each database with packages.
+ * Cost: one round trip.
  */
 export async function listImages(
   ctx: Ctx,
   { limit, after }: { limit: number; after: ImageName },
 ): Promise<ImagePage> {
   const { actor } = ctx;
-  const wanted = { principal: principalOf(actor), limit, after };
-  const parts = await Promise.all(everywhere(ctx).map(({ db }) => imagesAfter(db, wanted)));
-  const rows = parts.length === 1 ? parts.flat() : parts.flat().toSorted(byName).slice(0, limit);
+  const rows = await imagesAfter(ctx.db, { principal: principalOf(actor), limit, after });
   const images = rows.filter((image) => isPackageInReach(actor, { ...image, type: "container" }));
   return { images, last: rows.length === limit ? rows.at(-1) : undefined };
 }
-
-/** The order of the query. */
-const byName = (one: ImageName, other: ImageName): number =>
-  compareTexts(one.owner.toLowerCase(), other.owner.toLowerCase()) ||
-  compareTexts(one.name, other.name);
-
-const compareTexts = (one: string, other: string): number =>
-  one === other ? 0 : one < other ? -1 : 1;
 
 interface ImagesArgument {
   readonly principal: Principal;

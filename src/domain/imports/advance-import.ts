@@ -76,7 +76,7 @@ export async function advanceImport(
   const opened = await findImportToAdvance(ctx, importId);
   if (!opened) return;
   const isDone = await lease.during(() => work(opened, lease, open));
-  if (!isDone) await ctx.remoteJobs.send([{ kind: "import", importId }], ctx.db);
+  if (!isDone) await ctx.remoteJobs.send([{ kind: "import", importId }]);
 }
 
 /** @returns False if another message is to go on at once. */

@@ -2,7 +2,6 @@ import { eq, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
-import type { Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { newRepositoryId } from "../../db/new-repository-id.ts";
 import { type Import, imports } from "../../db/schema/index.ts";
@@ -12,8 +11,6 @@ import { deleteRepository } from "../repos/delete-repository.ts";
 import { findVisibleRepository } from "../repos/find-repository.ts";
 import { type CreationContext, insertRepository } from "../repos/insert-repository.ts";
 import { repositoryLimit } from "../repos/repository-limit.ts";
-import { inRepositoryDb } from "../shards/in-database.ts";
-import { refreshOwned } from "../shards/owned-columns.ts";
 
 /** Pauses between two looks at an import that the request waits for, in milliseconds. */
 const LOOK_MIN_MS = 50;
@@ -32,7 +29,7 @@ type NewImportColumns = Pick<
 >;
 
 /** Statements, built from the SQL of the repository's id. */
-type ToStatements = (own: Ctx, repoId: SQL<number>) => BatchItem<"sqlite">[];
+type ToStatements = (repoId: SQL<number>) => BatchItem<"sqlite">[];
 
 /**
  * Creates a repository with its import, and waits a while for the end of that. What fails within that time is removed again.
@@ -49,9 +46,8 @@ export async function beginImport(
   toMore: ToStatements = () => [],
 ): Promise<RepositoryContext> {
   const repo = await insertImported(ctx, creation, columns, row, toMore);
-  const { db } = inRepositoryDb(ctx, repo.row);
-  const importId = await findImportId(db, repo.row.id);
-  await ctx.remoteJobs.send([{ kind: "import", importId }], db);
+  const importId = await findImportId(ctx, repo.row.id);
+  await ctx.remoteJobs.send([{ kind: "import", importId }]);
   return waitForEnd(ctx, repo, importId);
 }
 
@@ -63,7 +59,7 @@ async function insertImported(
   row: NewImportColumns,
   toMore: ToStatements,
 ): Promise<RepositoryContext> {
-  const { now, config } = ctx;
+  const { db, now, config } = ctx;
   const { owner, creator } = creation;
   const objectName = crypto.randomUUID();
   try {
@@ -72,10 +68,10 @@ async function insertImported(
       creation,
       { ...columns, objectName, networkName: objectName, defaultBranch: config.defaultBranch },
       {
-        toOwn: (own, repo) => {
+        toMore: (repo) => {
           const repoId = newRepositoryId(repo);
           const insert = insertSelect(
-            own.db,
+            db,
             imports,
             {
               ...row,
@@ -87,7 +83,7 @@ async function insertImported(
             },
             sql``,
           );
-          return [insert, ...toMore(own, repoId)];
+          return [insert, ...toMore(repoId)];
         },
       },
     );
@@ -100,7 +96,7 @@ async function insertImported(
   }
 }
 
-async function findImportId(db: Database, repoId: number): Promise<number> {
+async function findImportId({ db }: Ctx, repoId: number): Promise<number> {
   const [row] = await db.select({ id: imports.id }).from(imports).where(eq(imports.repoId, repoId));
   if (!row) throw new Error("a repository without its import");
   return row.id;
@@ -113,13 +109,12 @@ async function waitForEnd(
   importId: number,
 ): Promise<RepositoryContext> {
   const endsAt = Date.now() + ctx.config.migrationWaitMs;
-  const { db } = inRepositoryDb(ctx, repo.row);
   let pauseMs = LOOK_MIN_MS;
   let row: Pick<Import, "state" | "lastError"> | undefined = { state: "running", lastError: "" };
   while (row?.state === "running" && Date.now() < endsAt) {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     pauseMs = Math.min(pauseMs * 2, LOOK_MAX_MS);
-    [row] = await db
+    [row] = await ctx.db
       .select({ state: imports.state, lastError: imports.lastError })
       .from(imports)
       .where(eq(imports.id, importId));
@@ -129,6 +124,5 @@ async function waitForEnd(
     throw invalid(row.lastError);
   }
   // It may be renamed, or deleted, by an administrator meanwhile.
-  const found = await findVisibleRepository(ctx, repo.owner.name, repo.row.name);
-  return found ? await refreshOwned(ctx, found) : repo;
+  return (await findVisibleRepository(ctx, repo.owner.name, repo.row.name)) ?? repo;
 }

@@ -71,7 +71,7 @@ export async function continueImport(
     ...(Object.keys(credentials).length > 0 ? [forgetAnswers(ctx.db, before.id)] : []),
   ]);
   if (!row) throw conflict("the migration is running");
-  await ctx.remoteJobs.send([{ kind: "import", importId: row.id }], ctx.db);
+  await ctx.remoteJobs.send([{ kind: "import", importId: row.id }]);
   return row;
 }
 

@@ -84,11 +84,6 @@ export async function endImport(
   ]);
 }
 
-/** Archives a repository: that belongs to the first database. */
-async function archive({ directory }: Ctx, repoId: number, archivedAt: number): Promise<void> {
-  await directory.update(repositories).set({ archivedAt }).where(eq(repositories.id, repoId));
-}
-
 /** The last stage: the repository is as any other from now on, or the mirror that it is to be. */
 export async function finishImport(job: ImportJob): Promise<void> {
   const { ctx, repo, row } = job;
@@ -100,10 +95,7 @@ export async function finishImport(job: ImportJob): Promise<void> {
   const isKept = repo.row.isMirror && row.wishes.parts.length > 0;
   const { file } = row.wishes;
   // Of an export, what nobody changes any more; other services tell the state that others left their project in.
-  if (file !== undefined && (await job.source.reader?.readProject())?.isArchived) {
-    // Before the end, so that a job that dies in between is repeated.
-    await archive(ctx, repoId, now);
-  }
+  const isArchived = file !== undefined && (await job.source.reader?.readProject())?.isArchived;
   await job.commit(
     [
       ctx.db
@@ -117,6 +109,14 @@ export async function finishImport(job: ImportJob): Promise<void> {
         })
         .where(eq(imports.id, row.id)),
       ...(file ? [expireExportFile(ctx, file.uuid, isDone)] : []),
+      ...(isArchived
+        ? [
+            ctx.db
+              .update(repositories)
+              .set({ archivedAt: now })
+              .where(and(eq(repositories.id, repoId), isDone)),
+          ]
+        : []),
       ...(isShown
         ? [
             recordIfChanged(ctx, { type: "migration.finished", repoId, ownerId }),

@@ -9,8 +9,6 @@ import { ExportArchive } from "../exports/export-archive.ts";
 import { refuseNarrowToken } from "../repos/create-repository.ts";
 import { type CreationContext, unitsOfProject } from "../repos/insert-repository.ts";
 import { checkRepositoryName } from "../repos/repository-name.ts";
-import { chooseShard } from "../shards/choose-shard.ts";
-import { inDatabase } from "../shards/in-database.ts";
 import { beginImport } from "./begin-import.ts";
 import { findAuthors } from "./find-authors.ts";
 import { findImportOwner, requireMigrations } from "./find-import-owner.ts";
@@ -50,15 +48,12 @@ export async function importExport(
       throw error;
     },
   );
-  // The file is noted where its import will be.
-  const shard = await chooseShard(ctx);
-  const own = inDatabase(ctx, shard);
-  const file = await storeLooseFile(own, pieces, ctx.config.importMaxBytes);
+  const file = await storeLooseFile(ctx, pieces, ctx.config.importMaxBytes);
   try {
-    return await importFile(ctx, { ...creation, shard }, wanted, authors, file);
+    return await importFile(ctx, creation, wanted, authors, file);
   } catch (error) {
     // After any other error it is unknown whether an import refers to the file: then its note expires.
-    if (error instanceof Failure) dropLooseFile(own, file.uuid);
+    if (error instanceof Failure) dropLooseFile(ctx, file.uuid);
     throw error;
   }
 }
@@ -83,7 +78,7 @@ async function checkRequest(ctx: Ctx, creator: User, wanted: NewExportImport) {
 
 async function importFile(
   ctx: Ctx,
-  { shard, ...creation }: CreationContext & { readonly shard: number },
+  creation: CreationContext,
   wanted: NewExportImport,
   authors: Record<string, number>,
   { uuid, sizeBytes }: LooseFile,
@@ -98,7 +93,6 @@ async function importFile(
     ctx,
     creation,
     {
-      shard,
       name,
       description: project.description,
       isPrivate,

@@ -20,8 +20,5 @@ export async function sendDueImports({ db, now, remoteJobs }: Ctx): Promise<void
     )
     .orderBy(asc(imports.dueAt))
     .limit(IMPORTS_MAX);
-  await remoteJobs.send(
-    due.map(({ importId }) => ({ kind: "import", importId }) as const),
-    db,
-  );
+  await remoteJobs.send(due.map(({ importId }) => ({ kind: "import", importId }) as const));
 }

@@ -196,8 +196,8 @@ async function toColumns(
     parts,
     createdAt: now,
   };
-  const toMirror = ({ db }: Ctx, repoId: SQL<number>) =>
-    isMirror ? [insertSelect(db, pullMirrors, { ...mirror, repoId }, sql``)] : [];
+  const toMirror = (repoId: SQL<number>) =>
+    isMirror ? [insertSelect(ctx.db, pullMirrors, { ...mirror, repoId }, sql``)] : [];
   return [columns, row, toMirror] as const;
 }
 

@@ -71,7 +71,7 @@ export async function syncParts(
     })
     .where(and(eq(imports.id, before.id), inArray(imports.state, ["done", "failed"])))
     .returning({ id: imports.id });
-  if (row) await ctx.remoteJobs.send([{ kind: "import", importId: row.id }], ctx.db);
+  if (row) await ctx.remoteJobs.send([{ kind: "import", importId: row.id }]);
 }
 
 async function hasUnread(

@@ -5,7 +5,7 @@ import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf } from "../../db/db.ts";
+import { allOf, type Database } from "../../db/db.ts";
 import { selectTotal } from "../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import { ACCESS, type Issue, issues, type Repository, users } from "../../db/schema/index.ts";
@@ -60,7 +60,7 @@ export async function listIssues(
   const people = [...(filter?.people ?? []), ...requiredPeople];
   const names = [...new Set(requiredPeople.map(({ name }) => name.toLowerCase()))];
   const [rows, [counted], known] = await ctx.db.batch([
-    ...selectList(ctx, repo, filter && { ...filter, people }, slice),
+    ...selectList(ctx.db, repo, filter && { ...filter, people }, slice),
     knownUsers(ctx.db, { principal: principalOf(ctx.actor), names }),
   ]);
   const missing = names.find((name) => !known.some((each) => each.name === name));
@@ -81,15 +81,14 @@ const knownUsers = prepare(
 
 /** The statements of a list: its page and its total. */
 function selectList(
-  { db, openShards }: Ctx,
+  db: Database,
   repo: RepositoryContext,
   filter: IssueFilter | undefined,
   slice: Slice,
 ) {
   const visible = filter && visibleOf(repo, filter);
   const scope = listScopeOf(repo, visible ?? {}, slice);
-  const isAmongMany = openShards().size > 0;
-  const asked = { scope: { ...scope, isAmongMany }, filter: visible && bindListFilter(visible) };
+  const asked = { scope, filter: visible && bindListFilter(visible) };
   return issuePage(db, asked, { sort: visible?.sort ?? "newest" });
 }
 
@@ -102,8 +101,6 @@ export interface ListScope {
   readonly countMax: number;
   readonly size: number;
   readonly offset: number;
-  /** For a filter with words: whether repositories' own data is in several databases. */
-  readonly isAmongMany?: boolean;
 }
 
 /** The scope of a list of the kinds and states of a filter. */
@@ -253,7 +250,7 @@ function totalOf(row: Repository, { isPull, isClosed }: Partial<KindsAndStates>)
 
 /** The statements for a filter with words: the newest issues that have them, or the oldest, in the order of the list. */
 function textStatements(
-  { repoId, size, offset, isAmongMany = false }: Params<ListScope>,
+  { repoId, size, offset }: Params<ListScope>,
   filter: ListParams,
   text: SQL,
   order: ListOrder,
@@ -262,7 +259,6 @@ function textStatements(
   const matching = matchingIssueIds(text, {
     scope: scopeOf(repoId),
     isOldest: order.isByAge && !order.isDescending,
-    isAmongMany,
   });
   const columns = { isPull: sql`${issues.isPull}`, isClosed: sql`${issues.isClosed}` };
   // The documents come in the order of issues, and the outer loop keeps it.

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import { type Issue, issues } from "../../db/schema/index.ts";
+import { issues } from "../../db/schema/index.ts";
 import type { IssueSort } from "./issue-query.ts";
 
 /** The columns that sort a list within one repository. Each is followed by the id, in the same direction. */
@@ -53,23 +53,3 @@ export const termsOf = ({ key, direction, isDescending }: ListOrder): SQL[] => [
   sql`${key} ${direction}`,
   sql`${issues.id} ${sql.raw(isDescending ? "desc" : "asc")}`,
 ];
-
-/** The columns that sort issues of several databases, whose ids say nothing about their age. */
-const VALUES = {
-  newest: "createdAt",
-  oldest: "createdAt",
-  recentupdate: "updatedAt",
-  leastupdate: "updatedAt",
-  mostcomment: "commentCount",
-  leastcomment: "commentCount",
-  nearduedate: "deadlineAt",
-  farduedate: "deadlineAt",
-  recentclose: "closedAt",
-} as const satisfies Record<IssueSort, keyof Issue>;
-
-/** Whether an issue of one database comes before one of another. Without a value it comes last. */
-export function isIssueBefore(sort: IssueSort, one: Issue, other: Issue): boolean {
-  const [value, against] = [one[VALUES[sort]], other[VALUES[sort]]];
-  if (value === null || against === null) return value !== null;
-  return DESCENDING.has(sort) ? value > against : value < against;
-}

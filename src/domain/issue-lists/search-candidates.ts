@@ -26,8 +26,6 @@ export interface Candidates {
   /** Conditions on the `issues` rows of a query. */
   readonly conditions: readonly SQL[];
   readonly isOldest: boolean;
-  /** Whether repositories' own data is in several databases. */
-  readonly isAmongMany: boolean;
 }
 
 const directionOf = ({ isOldest }: Candidates): SQL => sql.raw(isOldest ? "asc" : "desc");

@@ -9,15 +9,13 @@ import { issues, repositories } from "../../db/schema/index.ts";
 import { malformed } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
 import { selectRepositories, toRepositoriesById } from "../repos/find-repository.ts";
-import { listFromAll } from "../shards/list-from-all.ts";
 import type { Listed, Slice } from "../slice.ts";
 import { selectIssues, toIssueContexts } from "../issues/find-issue.ts";
 import { type SearchFilter, bindSearchFilter } from "./bound-filter.ts";
 import type { IssueFilter, IssueSort } from "./issue-query.ts";
-import { isIssueBefore, orderOf, termsOf } from "./orders.ts";
+import { orderOf, termsOf } from "./orders.ts";
 import { ownerIdOf, type SearchScope, teamIdOf } from "./search-scope.ts";
-import { FOUND_MAX, NAMED_KINDS, type NamedKind, searchStatements } from "./search-statements.ts";
-import { findShardsOfSearch } from "./search-shards.ts";
+import { FOUND_MAX, searchStatements } from "./search-statements.ts";
 
 /** A search over all repositories that the caller sees. Names of its scope are in any case. */
 interface IssueSearch {
@@ -45,54 +43,19 @@ export async function searchIssues(
   search: IssueSearch,
   slice: Slice,
 ): Promise<Listed<IssueContext>> {
+  const { actor } = ctx;
   const { priorityRepoId } = search;
   const sort = search.filter?.sort ?? "newest";
   const filter = search.filter && bindSearchFilter(search.filter);
   const [owner, team] = [search.scope.owner?.toLowerCase(), search.scope.team?.toLowerCase()];
-  const wanted = { filter, scope: { owner, team }, priorityRepoId, sort };
-  return listFromAll(
-    ctx,
-    slice,
-    (part, partSlice) => searchIn(part, wanted, partSlice),
-    {
-      isBefore: ({ row: one }, { row: other }) => {
-        const [isFirst, isOtherFirst] = [one, other].map(({ repoId }) => repoId === priorityRepoId);
-        return isFirst === isOtherFirst ? isIssueBefore(sort, one, other) : isFirst === true;
-      },
-      isPart,
-    },
-    await findShardsOfSearch(ctx, wanted),
-  );
-}
-
-/** What one database finds. */
-interface Found extends Listed<IssueContext> {
-  /** The names of the filter of which the caller sees any there. */
-  readonly known: readonly NamedKind[];
-}
-
-/** A name that one database knows is known: where it is not, no issue has it, and the names were ignored. */
-const isPart = ({ known }: Found, all: readonly Found[]): boolean =>
-  all.every((other) => other.known.every((kind) => known.includes(kind)));
-
-const NO_SCOPE: SearchScope = { owner: undefined, team: undefined };
-
-/** Searches in one database. */
-async function searchIn(
-  ctx: Ctx,
-  { sort, ...search }: Wanted & { readonly sort: IssueSort },
-  slice: Slice,
-): Promise<Found> {
-  const { actor } = ctx;
   const asked = {
-    ...search,
+    filter,
+    scope: { owner, team },
+    priorityRepoId,
     principal: principalOf(actor),
     reach: reachOf(sort, slice),
-    isAmongMany: ctx.openShards().size > 0,
   };
   const [rows, repos, [counted]] = await ctx.db.batch(foundIssues(ctx.db, asked, { sort }));
-  // The first database has all accounts.
-  const { owner, team } = ctx.db === ctx.openShard(0) ? search.scope : NO_SCOPE;
   if (owner !== undefined && !counted?.ownerId) {
     throw malformed("user does not exist");
   }
@@ -102,24 +65,17 @@ async function searchIn(
   return {
     items: toIssueContexts(toRepositoriesById(actor, repos), rows),
     total: counted?.total ?? 0,
-    known: NAMED_KINDS.filter((kind) => counted?.[kind]),
   };
 }
 
-/** What is searched. */
-interface Wanted {
+/** What the statements of a search take of the request. */
+interface Asked {
   /** Undefined if nothing can match. */
   readonly filter: SearchFilter | undefined;
   readonly scope: SearchScope;
   readonly priorityRepoId: number | undefined;
-}
-
-/** What the statements of a search take of the request. */
-interface Asked extends Wanted {
   readonly principal: Principal;
   readonly reach: Reach;
-  /** Whether repositories' own data is in several databases. */
-  readonly isAmongMany: boolean;
 }
 
 /** The page of a search, and how many issues are found and counted for it. */
@@ -143,14 +99,14 @@ function reachOf(sort: IssueSort, { size, offset }: Slice): Reach {
 
 /** The statements of a search. */
 const foundIssues = prepareAll((db, asked: Params<Asked>, { sort }: { sort: IssueSort }) => {
-  const { principal, filter, scope, priorityRepoId, reach, isAmongMany } = asked;
+  const { principal, filter, scope, priorityRepoId, reach } = asked;
   const order = orderOf(sort);
   // Over several repositories, the age is the order of ids.
   const terms = order.isByAge ? termsOf(order).slice(1) : termsOf(order);
   if (priorityRepoId !== undefined) {
     terms.unshift(sql`(${issues.repoId} = ${priorityRepoId}) desc`);
   }
-  const wanted = { scope, priorityRepoId, isAmongMany, isOldest: sort === "oldest" };
+  const wanted = { scope, priorityRepoId, isOldest: sort === "oldest" };
   const statements = filter && searchStatements(principal, { ...wanted, filter });
   const found = statements?.find({ all: reach.found, byWords: reach.foundByWords });
   const ids: SQL = found
@@ -164,8 +120,6 @@ const foundIssues = prepareAll((db, asked: Params<Asked>, { sort }: { sort: Issu
   const { owner, team } = scope;
   const column = <T>(value: SQL | undefined, name: string) =>
     qualified<T>(value ?? sql`null`).as(name);
-  const isKnown = (kind: NamedKind) =>
-    column<number | null>(isAmongMany ? statements?.isKnown(kind) : undefined, `knows_${kind}`);
   return [
     selectIssues(db)
       .where(sql`${issues.id} in (${ids})`)
@@ -184,8 +138,6 @@ const foundIssues = prepareAll((db, asked: Params<Asked>, { sort }: { sort: Issu
           owner === undefined || team === undefined ? undefined : teamIdOf(principal, owner, team),
           "team_id",
         ),
-        labels: isKnown("labels"),
-        milestones: isKnown("milestones"),
       })
       .from(sql`(select 1)`),
   ] as const;

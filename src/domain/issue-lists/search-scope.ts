@@ -8,12 +8,11 @@ import {
   isRepositoryAllowed,
   visibilitiesWithoutGrant,
 } from "../../auth/access/visible-repositories.ts";
-import type { Principal, PrincipalSql } from "../../auth/principal.ts";
+import type { PrincipalSql } from "../../auth/principal.ts";
 import { allOf } from "../../db/db.ts";
 import type { Params } from "../../db/prepared.ts";
 import { accessTokenRepositories, issues, repositories, users } from "../../db/schema/index.ts";
 import { unitOf } from "../issues/find-issue.ts";
-import { isShardOfThisDatabase } from "../shards/of-this-database.ts";
 import type { IssueFilter } from "./issue-query.ts";
 
 // Whose issues a search over several repositories looks at. Each statement begins with what the caller may see.
@@ -57,24 +56,9 @@ function scopeIds(principal: PrincipalSql, { owner, team }: ScopeParams): SQL | 
 
 /** Selects the ids of repositories that a search of all might miss behind those of others. */
 const grantedIds = (principal: PrincipalSql): SQL | undefined =>
-  hasGrants(principal) ? grantedRepositoryIds(principal) : undefined;
-
-/**
- * Selects the ids of all repositories in which a search can find something: of its scope, or of the grants of a caller who sees nothing
- * else; undefined for more than those.
- */
-export const reachedIds = (principal: PrincipalSql, scope: ScopeParams): SQL | undefined =>
-  scopeIds(principal, scope) ?? (seesSome(principal) ? undefined : grantedIds(principal));
-
-/** Whether a search can find something only in some repositories, which `reachedIds` selects. */
-export const isReachLimited = (principal: Principal, { owner }: SearchScope): boolean =>
-  owner !== undefined ||
-  principal.boundTokenId !== undefined ||
-  (!seesSome(principal) && hasGrants(principal));
-
-/** Whether a caller may see repositories by a grant alone. */
-const hasGrants = ({ userId, isSiteAdmin }: PrincipalSql): boolean =>
-  userId !== undefined && !isSiteAdmin;
+  principal.userId !== undefined && !principal.isSiteAdmin
+    ? grantedRepositoryIds(principal)
+    : undefined;
 
 /** Whether a caller sees any repository without a grant. */
 export const seesSome = (principal: PrincipalSql): boolean =>
@@ -125,7 +109,6 @@ export function searchedOf(principal: PrincipalSql, scope: ScopeParams): Searche
         ${isKindVisible(principal, false)} as sees_0, ${isKindVisible(principal, true)} as sees_1
       from (select distinct id from (${ids})) scoped
       cross join ${repositories} on ${repositories.id} = scoped.id
-      where ${isShardOfThisDatabase}
     )
     where (sees_0 or sees_1) is true
     order by updated_at desc

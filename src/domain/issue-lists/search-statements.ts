@@ -39,13 +39,7 @@ export interface SearchStatements {
   readonly find: (max: SearchMax) => SQL;
   /** Counts the issues that are found. */
   readonly count: (max: SearchMax) => SQL;
-  /** Whether the caller sees a label of the filter's names here, or a milestone; undefined for a filter without. */
-  readonly isKnown: (kind: NamedKind) => SQL | undefined;
 }
-
-/** Kinds of names that a filter ignores where the caller sees none of them. */
-export const NAMED_KINDS = ["labels", "milestones"] as const;
-export type NamedKind = (typeof NAMED_KINDS)[number];
 
 /** How many issues a statement finds at most. */
 interface SearchMax {
@@ -62,13 +56,11 @@ export interface WantedIssues {
   readonly scope: Params<SearchScope>;
   /** A repository whose first issues are found in any case. */
   readonly priorityRepoId: SQL | undefined;
-  /** Whether repositories' own data is in several databases. */
-  readonly isAmongMany: boolean;
 }
 
 export function searchStatements(
   principal: PrincipalSql,
-  { filter, isOldest, scope, priorityRepoId, isAmongMany }: WantedIssues,
+  { filter, isOldest, scope, priorityRepoId }: WantedIssues,
 ): SearchStatements {
   const searched = searchedOf(principal, scope);
   const common = [...commonConditions(filter).values()];
@@ -93,7 +85,6 @@ export function searchStatements(
       ...(searched.isScoped ? [sql`${issues.repoId} in (select id from searched)`] : []),
     ],
     isOldest,
-    isAmongMany,
   };
   const isPlain = text === undefined && common.length === 0 && known.length === 0;
   // Whether it is a list of all issues of its repositories, apart from labels and the like.
@@ -119,10 +110,6 @@ export function searchStatements(
       const select = sql`select count(*) from (${found(max)})`;
       return sql`(${statement(select)})`;
     },
-    isKnown: (kind) =>
-      filter[kind]
-        ? sql`(${statement(sql`select is_known from ${sql.raw(`known_${kind}`)}`)})`
-        : undefined,
   };
 }
 
@@ -132,14 +119,14 @@ function* mainIds(
   searched: Searched,
   { all: max, byWords }: SearchMax,
 ): Generator<SQL> {
-  const { principal, filter, isOldest, isAmongMany } = search;
+  const { principal, filter, isOldest } = search;
   const { text, people, labels } = filter;
   const role = PERSON_ROLES.find((each) => people[each]);
   const named = role && people[role];
   const isEverywhere = !searched.isScoped && seesSome(principal);
   if (text !== undefined) {
     const matching = (scope: SQL | undefined) =>
-      seenOf(search, matchingIssueIds(text, { scope, isOldest, isAmongMany }), byWords);
+      seenOf(search, matchingIssueIds(text, { scope, isOldest }), byWords);
     if (isEverywhere) yield matching(undefined);
     if (searched.table) yield matching(scopeOfSome(sql`select id from searched`));
   } else if (role && named) {

@@ -1,22 +1,14 @@
 import { type SQL, sql } from "drizzle-orm";
 
 import { quotePhrase } from "../../db/db.ts";
-import { timelineEntries } from "../../db/schema/index.ts";
 import { type IssueFilter, SEARCHED_PARTS } from "./issue-query.ts";
 
 type TextFilter = Pick<IssueFilter, "words" | "parts">;
 
-// The row id of a document has the issue's id in its upper half, and the comment's id or 0 in the lower one. Ids that a shard
-// gave do not fit: such a document has its own id alone, of the issue or of the comment, and a mark.
-const COMMENT_BITS = sql.raw("32");
-const ISSUE_MARK = sql.raw("0x4000000000000000");
-const COMMENT_MARK = sql.raw("0x6000000000000000");
-const MARKED_ID = sql.raw("0x1fffffffffffffff");
+/** Bits of a document's row id that are the comment's id; the others are the issue's. */
+const COMMENT_BITS = 32;
 
-/**
- * Documents that are looked at, the newest or the oldest, which bounds the cost of a common word: of each kind of row ids, and
- * issues in a shard apart from comments.
- */
+/** Documents that are looked at, the newest or the oldest, which bounds the cost of a common word. */
 const DOCUMENTS_MAX = 10_000;
 
 export const hasText = ({ words }: TextFilter): boolean => words.length > 0;
@@ -26,8 +18,6 @@ interface Matching {
   /** The condition on the words of the scope, in the syntax of the index, as a text in SQL; undefined for all repositories. */
   readonly scope: SQL | undefined;
   readonly isOldest: boolean;
-  /** Whether repositories' own data is in several databases: each may have rows with ids of another one, from a repository that moved. */
-  readonly isAmongMany: boolean;
 }
 
 /**
@@ -37,39 +27,15 @@ interface Matching {
  *
  * @param text What `searchTextOf` returns.
  */
-export function matchingIssueIds(
-  text: string | SQL,
-  { scope, isOldest, isAmongMany }: Matching,
-): SQL {
+export function matchingIssueIds(text: string | SQL, { scope, isOldest }: Matching): SQL {
   const inScope = scope ? sql`${text} || ' AND scope : ' || ${scope}` : sql`${text}`;
   const order = sql.raw(isOldest ? "asc" : "desc");
-  const documents = (id: SQL, words: SQL, isOfKind: SQL) => sql`
-    select distinct ${id}
+  return sql`
+    select distinct rowid >> ${sql.raw(String(COMMENT_BITS))} as id
     from issues_search
-    where issues_search match ${words} ${isOfKind}
+    where issues_search match ${inScope}
     order by rowid ${order}
     limit ${sql.raw(String(DOCUMENTS_MAX))}`;
-  const ofIssue = sql`rowid >> ${COMMENT_BITS} as id`;
-  // They come in the order of issues as they are.
-  if (!isAmongMany) return documents(ofIssue, inScope, sql``);
-  const words = sql`(select text from words)`;
-  const marked = sql`rowid & ${MARKED_ID} as id`;
-  return sql`
-    with words(text) as materialized (select ${inScope})
-    select id from (
-      select id from (${documents(ofIssue, words, sql`and rowid < ${ISSUE_MARK}`)})
-      union
-      select id from (
-        ${documents(marked, words, sql`and rowid >= ${ISSUE_MARK} and rowid < ${COMMENT_MARK}`)}
-      )
-      union
-      select ${timelineEntries.issueId}
-      from (${documents(marked, words, sql`and rowid >= ${COMMENT_MARK}`)}) commented
-      cross join ${timelineEntries} on ${timelineEntries.id} = commented.id
-    )
-    order by id ${order}
-    -- All of them: what reads on keeps the order of a limited query.
-    limit ${sql.raw(String(3 * DOCUMENTS_MAX))}`;
 }
 
 /** The scope of one repository. D1 binds an id as a real number, whose text would have a fraction. */

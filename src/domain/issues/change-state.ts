@@ -2,25 +2,23 @@ import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
+import { hasOpenBlockers } from "../../db/open-blockers.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { issues, pulls, scheduledMerges } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import type { Oid } from "../../git/oid.ts";
 import { notFound, precondition } from "../../lib/failure.ts";
 import type { IssueContext } from "../../shapes/issues/issue.ts";
-import { mustWait, whenBlockersAllow } from "../blockers/open-blockers.ts";
 import { eventSubject } from "./event-subject.ts";
 import { issueById, type IssueQueryRow, toIssueContext } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
 import { isIssueOpen, stopStatements } from "./stop-stopwatch.ts";
 import { unscheduleStatements } from "./unschedule-merge.ts";
 
-/** What caused a change of state, and what is known of its condition. */
+/** What caused a change of state. */
 interface StateCause {
   /** The commit whose message did it; "" for none. */
   readonly commitOid?: Oid | "";
-  /** Issues of other databases that were found closed: these do not keep the issue open. */
-  readonly closedElsewhere?: readonly number[];
 }
 
 /**
@@ -35,19 +33,17 @@ export async function changeState(
   isClosed: boolean,
   cause: StateCause = {},
 ): Promise<IssueContext> {
-  return whenBlockersAllow(ctx, issue.row.id, async (closedElsewhere) => {
-    try {
-      const results = await ctx.db.batch([
-        ...stateStatements(ctx, issue, isClosed, { ...cause, closedElsewhere }),
-        issueById(ctx.db, { id: issue.row.id }),
-      ]);
-      const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
-      if (!row) throw notFound("issue does not exist");
-      return toIssueContext(issue.repo, row);
-    } catch (error) {
-      throw asOpenBlockers(error);
-    }
-  });
+  try {
+    const results = await ctx.db.batch([
+      ...stateStatements(ctx, issue, isClosed, cause),
+      issueById(ctx.db, { id: issue.row.id }),
+    ]);
+    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+    if (!row) throw notFound("issue does not exist");
+    return toIssueContext(issue.repo, row);
+  } catch (error) {
+    throw asOpenBlockers(error);
+  }
 }
 
 /**
@@ -59,19 +55,13 @@ export function stateStatements(
   ctx: Ctx,
   issue: IssueContext,
   isClosed: boolean,
-  { commitOid = "", closedElsewhere = [] }: StateCause = {},
+  { commitOid = "" }: StateCause = {},
 ) {
   const { id: issueId, repoId } = issue.row;
   const kind = isClosed ? "close" : "reopen";
   const isWaiting = isClosed && issue.repo.row.issueSettings.enableIssueDependencies;
   const change = [
-    setState(ctx.db, {
-      issueId,
-      isClosed,
-      isWaiting,
-      closedElsewhere: ctx.openShards().size === 0 ? undefined : closedElsewhere,
-      now: ctx.now,
-    }),
+    setState(ctx.db, { issueId, isClosed, isWaiting, now: ctx.now }),
     insertEntryIfChanged(ctx, { kind, repoId, issueId, commitOid }),
     recordIfChanged(ctx, {
       type: isClosed ? "issue.closed" : "issue.reopened",
@@ -94,13 +84,12 @@ interface NewState {
   readonly isClosed: boolean;
   /** Whether open blockers keep the issue from being closed. */
   readonly isWaiting: boolean;
-  readonly closedElsewhere: readonly number[] | undefined;
   readonly now: number;
 }
 
 const setState = prepare((db, p: Params<NewState>) => {
   const { issueId, isClosed, now } = p;
-  const isBlocked = p.isWaiting ? mustWait(issueId, p.closedElsewhere) : sql`false`;
+  const isBlocked = p.isWaiting ? hasOpenBlockers(issueId) : sql`false`;
   return db
     .update(issues)
     .set({

@@ -11,8 +11,7 @@ import { eventSubject } from "./event-subject.ts";
 import { closePinGap } from "./pin-issue.ts";
 
 /**
- * Deletes an issue or pull request with all that belongs to it; its notifications follow by the event. Its number is not used
- * again.
+ * Deletes an issue or pull request with all that belongs to it. Its number is not used again.
  *
  * A trigger makes the files of its attachments due for removal.
  *

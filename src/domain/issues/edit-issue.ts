@@ -21,7 +21,6 @@ import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { deadlineStatements } from "./change-deadline.ts";
 import { estimateStatements } from "./change-estimate.ts";
 import { asWrongMilestone, milestoneStatements } from "./change-milestone.ts";
-import { whenBlockersAllow } from "../blockers/open-blockers.ts";
 import { asOpenBlockers, stateStatements } from "./change-state.ts";
 import { hasDraftTitle } from "./draft-title.ts";
 import { eventSubject } from "./event-subject.ts";
@@ -81,24 +80,15 @@ export async function editIssue(
     findIssue(ctx, repo, number),
     findPossibleAssignees(ctx, repo, { number }, wanted.assignees ?? []),
   ]);
-  return whenBlockersAllow(ctx, issue.row.id, async (closedElsewhere) => {
-    const statements = editStatements(ctx, issue, wanted, { possible, closedElsewhere });
-    try {
-      const results = await ctx.db.batch([...statements, issueById(ctx.db, { id: issue.row.id })]);
-      const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
-      if (!row) throw notFound("issue does not exist");
-      return toIssueContext(issue.repo, row);
-    } catch (error) {
-      throw asEditRefusal(error);
-    }
-  });
-}
-
-/** What an edit needs to know besides the issue. */
-interface EditFacts {
-  readonly possible: readonly PossibleAssignee[];
-  /** As in `mustWait`. */
-  readonly closedElsewhere: readonly number[];
+  const statements = editStatements(ctx, issue, wanted, possible);
+  try {
+    const results = await ctx.db.batch([...statements, issueById(ctx.db, { id: issue.row.id })]);
+    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+    if (!row) throw notFound("issue does not exist");
+    return toIssueContext(issue.repo, row);
+  } catch (error) {
+    throw asEditRefusal(error);
+  }
 }
 
 /**
@@ -110,7 +100,7 @@ export function editStatements(
   ctx: Ctx,
   issue: IssueContext,
   wanted: IssueEdit,
-  { possible, closedElsewhere }: EditFacts,
+  possible: readonly PossibleAssignee[],
 ) {
   requireIssueEdit(ctx, issue);
   if (wanted.isClosed !== undefined && isMerged(issue)) {
@@ -120,9 +110,7 @@ export function editStatements(
     requireUnblocked(ctx, issue),
     ...textStatements(ctx, issue, wanted),
     ...(isIssueWritable(issue) ? writerStatements(ctx, issue, wanted, possible) : []),
-    ...(wanted.isClosed === undefined
-      ? []
-      : stateStatements(ctx, issue, wanted.isClosed, { closedElsewhere })),
+    ...(wanted.isClosed === undefined ? [] : stateStatements(ctx, issue, wanted.isClosed)),
   ] as const;
 }
 

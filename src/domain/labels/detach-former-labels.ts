@@ -6,7 +6,7 @@ import { detachLabels, hasForeignLabels } from "./detach-labels.ts";
 
 /**
  * Takes the labels that are left of a transferred repository's former owner off its issues, step by step: the batch of the
- * transfer takes the first ones off. In a shard a task of the transfer does it.
+ * transfer takes the first ones off.
  */
 export const detachFormerLabels: Consequence = {
   name: "former-labels",
@@ -18,7 +18,7 @@ export const detachFormerLabels: Consequence = {
     budget.consume(3);
     const isLeft = flagColumn(hasForeignLabels(repoId, formerOwnerId), "is_left");
     const [, , [found]] = await ctx.db.batch([
-      ...detachLabels(ctx.db, repoId, formerOwnerId),
+      ...detachLabels(ctx, repoId, formerOwnerId),
       ctx.db.select({ isLeft }).from(sql`(select 1)`),
     ]);
     return found?.isLeft === true ? "unfinished" : undefined;

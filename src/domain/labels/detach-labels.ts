@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import type { Database } from "../../db/db.ts";
+import type { Ctx } from "../../context.ts";
 import { issueLabels, labels, repositories, timelineEntries } from "../../db/schema/index.ts";
 
 /** Rows of one table that a statement deletes: one of D1 ends after 30 seconds. */
@@ -10,7 +10,7 @@ const ROWS_AT_ONCE = 1000;
  * The statements that take labels of a former owner off issues of a repository, and what timelines tell of them: some of
  * each. They do nothing while the repository is that owner's.
  */
-export function detachLabels(db: Database, repoId: number, formerOwnerId: number) {
+export function detachLabels({ db }: Ctx, repoId: number, formerOwnerId: number) {
   const some = (table: typeof issueLabels | typeof timelineEntries) =>
     sql`rowid in (${foreignRows(table, repoId, formerOwnerId)} limit ${ROWS_AT_ONCE})`;
   return [

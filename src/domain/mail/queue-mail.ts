@@ -29,7 +29,7 @@ export const isMailOn = ({ mailFrom, sealingKeys }: Config): boolean =>
  * @returns A list, since a statement alone would run when it is awaited.
  */
 export async function queueMail(
-  { directory: db, config, mailer, now }: Ctx,
+  { db, config, mailer, now }: Ctx,
   { userId, address, subject, text }: QueuedMail,
 ) {
   if (!isMailOn(config)) return [];

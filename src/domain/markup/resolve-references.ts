@@ -10,7 +10,7 @@ import { hasScope } from "../../auth/scope.ts";
 import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { allOf, type Database } from "../../db/db.ts";
-import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, repositories, users } from "../../db/schema/index.ts";
 import type { RepoName } from "../../render/markup-options.ts";
 import type {
@@ -35,7 +35,7 @@ const OTHER_REPOSITORIES_MAX = 3;
  * SECURITY: what the caller may not see stays text, as if it did not exist. Teams are visible to the members of their
  * organization, but not to tokens limited to public resources.
  *
- * Cost: one round trip; with shards another one, to those with repositories that the text names; for a text with possible ids of commits also one snapshot for each of four repositories at most.
+ * Cost: one round trip; for a text with possible ids of commits also one snapshot for each of four repositories at most.
  *
  * @param home The repository of the text.
  */
@@ -45,25 +45,17 @@ export async function resolveReferences(
   found: References,
 ): Promise<KnownReferences> {
   const names = [...found.users, ...found.teams.map(({ org }) => org)];
-  const wanted = {
-    principal: principalOf(ctx.actor),
-    hasIssueScope: hasScope(ctx.actor.scopes, "read:issue"),
-    issues: JSON.stringify(wantedIssues(home, found.issues)),
-  };
-  const [accounts, memberTeams, issuesHere, repositoryRows, shards = []] = await ctx.db.batch([
-    ...named(ctx.db, {
-      ...wanted,
+  const [accounts, memberTeams, knownIssues, repositoryRows] = await ctx.db.batch(
+    named(ctx.db, {
+      principal: principalOf(ctx.actor),
       // As SQLite folds names.
       names: JSON.stringify(names),
       memberId: (seesPublicOnly(ctx.actor) ? undefined : ctx.actor.user?.id) ?? null,
+      hasIssueScope: hasScope(ctx.actor.scopes, "read:issue"),
+      issues: JSON.stringify(wantedIssues(home, found.issues)),
       repositories: JSON.stringify(wantedRepositories(home, found.commits)),
     }),
-    ...(ctx.openShards().size > 0 ? [shardsNamed(ctx.db, { issues: wanted.issues })] : []),
-  ]);
-  const issuesElsewhere = await Promise.all(
-    shards.map(({ shard }) => issuesNamed(ctx.openShard(shard), wanted)),
   );
-  const knownIssues = [...issuesHere, ...issuesElsewhere.flat()];
   const known = new Set(accounts.map(({ lowerName }) => lowerName));
   const knownTeams = new Set(memberTeams.map(({ org, team }) => `${org}/${team}`));
   const isKnownTeam = ({ org, team }: TeamReference) =>
@@ -88,34 +80,15 @@ export async function resolveReferences(
   };
 }
 
-/** Issues that a text refers to, as JSON, and who reads it. */
-interface NamedIssues {
-  readonly principal: Principal;
-  readonly hasIssueScope: boolean;
-  readonly issues: string;
-}
-
 /** What a text refers to: lists as JSON. */
-interface Named extends NamedIssues {
+interface Named {
+  readonly principal: Principal;
   readonly names: string;
   readonly memberId: number | null;
+  readonly hasIssueScope: boolean;
+  readonly issues: string;
   readonly repositories: string;
 }
-
-const issuesNamed = prepare((db, given: Params<NamedIssues>) => selectIssuesNamed(db, given));
-
-/** Selects the shards of repositories whose issues a text names. */
-const shardsNamed = prepare((db, given: Params<Pick<NamedIssues, "issues">>) =>
-  db
-    .selectDistinct({ shard: repositories.shard })
-    .from(sql`json_each(${given.issues}) wanted`)
-    .innerJoin(users, sql`${users.lowerName} = wanted.value ->> 1`)
-    .innerJoin(
-      repositories,
-      sql`${repositories.ownerId} = ${users.id} and ${repositories.lowerName} = wanted.value ->> 2
-        and ${repositories.shard} <> 0`,
-    ),
-);
 
 const named = prepareAll((db, given: Params<Named>) => {
   const isNamed = sql`${users.lowerName} in (select lower(value) from json_each(${given.names}))`;
@@ -153,7 +126,7 @@ const wantedIssues = (home: RepoName | undefined, references: readonly IssueRefe
 /** Selects the issues that the caller may see, with the position of their reference. */
 function selectIssuesNamed(
   db: Database,
-  { principal, hasIssueScope, issues: wanted }: Params<NamedIssues>,
+  { principal, hasIssueScope, issues: wanted }: Params<Named>,
 ) {
   const isVisible = allOf(
     // A token without a scope for issues sees those of public repositories only.

@@ -23,11 +23,8 @@ export async function sendDueMirrors({ db, config, now, remoteJobs }: Ctx): Prom
       .orderBy(asc(pushMirrors.dueAt))
       .limit(MIRRORS_MAX),
   ]);
-  await remoteJobs.send(
-    [
-      ...pulls.map(({ repoId }) => ({ kind: "pull-mirror", repoId }) as const),
-      ...pushes.map(({ id }) => ({ kind: "push-mirror", mirrorId: id }) as const),
-    ],
-    db,
-  );
+  await remoteJobs.send([
+    ...pulls.map(({ repoId }) => ({ kind: "pull-mirror", repoId }) as const),
+    ...pushes.map(({ id }) => ({ kind: "push-mirror", mirrorId: id }) as const),
+  ]);
 }

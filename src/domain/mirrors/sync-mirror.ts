@@ -15,7 +15,7 @@ import {
 import { Failure } from "../../lib/failure.ts";
 import { logBug } from "../../lib/log.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import type { RemoteWork } from "../../storage/remote-jobs.ts";
+import type { RemoteJob } from "../../storage/remote-jobs.ts";
 import { JobLease } from "../remotes/job-lease.ts";
 import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
@@ -44,7 +44,7 @@ export interface MirrorKind<M extends Mirror> {
   isAlwaysRetried(mirror: M): boolean;
   /** Further statements of the batch that stores an attempt. */
   toRest(ctx: Ctx, open: OpenMirror<M>, after: MirrorHealth): BatchItem<"sqlite">[];
-  toJob(id: number): RemoteWork;
+  toJob(id: number): RemoteJob;
 }
 
 /**
@@ -101,7 +101,7 @@ export async function syncMirror<M extends Mirror>(
     ...mirrorEvents(ctx, repo.row, kind.remoteName(mirror), { before: mirror, after }),
     ...kind.toRest(ctx, open, after),
   ]);
-  if ((updated[0]?.dueAt ?? Infinity) <= now) await ctx.remoteJobs.send([kind.toJob(id)], ctx.db);
+  if ((updated[0]?.dueAt ?? Infinity) <= now) await ctx.remoteJobs.send([kind.toJob(id)]);
   return failure ? undefined : open;
 }
 

@@ -17,10 +17,10 @@ import { selectNotifications, toNotificationContexts } from "./select-notificati
  * is about.
  */
 export async function findNotification(ctx: Ctx, id: number): Promise<NotificationContext> {
-  const { directory } = ctx;
-  const one = { principal: principalOf(ctx.actor), id };
-  const rows = await directory.batch(notificationById(directory, one));
-  const [found] = await toNotificationContexts(ctx, rows);
+  const [found] = toNotificationContexts(
+    ctx,
+    await ctx.db.batch(notificationById(ctx.db, { principal: principalOf(ctx.actor), id })),
+  );
   if (!found) throw notFound();
   if (found.row.userId !== ctx.actor.user?.id && !ctx.actor.isSiteAdmin) {
     throw forbidden(`only user itself and admin are allowed to read/change this thread ${id}`);

@@ -3,7 +3,6 @@ import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
 import { isAccountVisible } from "../../auth/access/accounts.ts";
 import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
-import { batchBoth } from "../../db/batch-both.ts";
 import { columnsOf, type Database, flagColumn, qualified } from "../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
 import {
@@ -87,13 +86,8 @@ export async function findSubscription(
   number: number,
   { id: userId }: User,
 ): Promise<IssueSubscription> {
-  const { db, directory } = ctx;
-  const repoId = repo.row.id;
-  const [[[watching]], [[found]]] = await batchBoth(
-    [directory, [watchingOf(directory, { repoId, userId })]],
-    [db, [subscriptionOf(db, { repoId, number, userId })]],
-  );
-  return toSubscription(repo, found, watching);
+  const [found] = await subscriptionOf(ctx.db, { repoId: repo.row.id, number, userId });
+  return toSubscription(repo, found);
 }
 
 /**
@@ -109,14 +103,12 @@ export async function changeSubscription(
   number: number,
   { name, isSubscribed }: { name: string; isSubscribed: boolean },
 ): Promise<boolean> {
-  const { db, directory, actor, now } = ctx;
-  const repoId = repo.row.id;
-  const lowerName = name.toLowerCase();
-  const [[[user], [watching]], [[found]]] = await batchBoth(
-    [directory, watcherNamed(directory, { repoId, lowerName, principal: principalOf(actor) })],
-    [db, [subscriptionNamed(db, { repoId, number, lowerName })]],
+  const { db, actor, now } = ctx;
+  const named = { repoId: repo.row.id, number, lowerName: name.toLowerCase() };
+  const [[user], [found]] = await db.batch(
+    subscriptionNamed(db, { ...named, principal: principalOf(actor) }),
   );
-  const current = toSubscription(repo, found, watching);
+  const current = toSubscription(repo, found);
   if (!user) throw notFound();
   if (user.id !== actor.user?.id && !actor.isSiteAdmin) {
     throw forbidden(
@@ -144,7 +136,7 @@ const storeSubscription = (
       set: { isSubscribed, updatedAt: now },
     });
 
-/** What an issue's own database knows: what the user chose, and whether they take part. */
+/** Selects an issue, what a user chose for it, and whether it concerns them. */
 const selectSubscription = (db: Database, { repoId, number }: Params<IssueNumber>, userId: SQL) =>
   db
     .select({
@@ -157,7 +149,7 @@ const selectSubscription = (db: Database, { repoId, number }: Params<IssueNumber
       )`)
         .mapWith(issueSubscriptions.isSubscribed)
         .as("chosen"),
-      takesPart: flagColumn(takesPart(userId), "takes_part"),
+      isConcerned: flagColumn(isConcerned(userId), "is_concerned"),
     })
     .from(issues)
     .where(isNumbered(repoId, number));
@@ -167,49 +159,29 @@ const subscriptionOf = prepare(
     selectSubscription(db, issue, userId),
 );
 
-const subscriptionNamed = prepare(
-  (db, { lowerName, ...issue }: Params<IssueNumber & { lowerName: string }>) =>
-    selectSubscription(db, issue, idOfUser(lowerName)),
+/** The same of a user by name, whose row comes first if the caller may see them. */
+const subscriptionNamed = prepareAll(
+  (db, p: Params<IssueNumber & { lowerName: string; principal: Principal }>) => {
+    const isNamed = and(eq(users.lowerName, p.lowerName), eq(users.kind, "user"));
+    const userId = sql`(select ${users.id} from ${users} where ${isNamed})`;
+    return [
+      db
+        .select()
+        .from(users)
+        .where(and(isNamed, isAccountVisible(p.principal))),
+      selectSubscription(db, p, userId),
+    ] as const;
+  },
 );
 
-/** Selects whether a user watches a repository. */
-const selectWatching = (db: Database, repoId: SQL, userId: SQL) =>
-  db
-    .select({
-      isWatching: flagColumn(
-        sql`exists (
-          select 1
-          from ${watches}
-          where ${watches.userId} = ${userId} and ${watches.repoId} = ${repoId}
-        )`,
-        "is_watching",
-      ),
-    })
-    .from(sql`(select 1)`);
-
-const watchingOf = prepare((db, p: Params<{ repoId: number; userId: number }>) =>
-  selectWatching(db, p.repoId, p.userId),
-);
-
-/** A user by name, if the caller may see them, and whether they watch a repository. */
-const watcherNamed = prepareAll(
-  (db, p: Params<{ repoId: number; lowerName: string; principal: Principal }>) => [
-    db
-      .select()
-      .from(users)
-      .where(and(isUserNamed(p.lowerName), isAccountVisible(p.principal))),
-    selectWatching(db, p.repoId, idOfUser(p.lowerName)),
-  ],
-);
-
-const isUserNamed = (lowerName: SQL) => and(eq(users.lowerName, lowerName), eq(users.kind, "user"));
-
-const idOfUser = (lowerName: SQL): SQL =>
-  sql`(select ${users.id} from ${users} where ${isUserNamed(lowerName)})`;
-
-/** The condition that a user opened an issue, is assigned, commented, or reviews it. */
-const takesPart = (userId: SQL): SQL => sql`(
+/** The condition that a user watches the repository of an issue, opened it, is assigned, commented, or reviews it. */
+const isConcerned = (userId: SQL): SQL => sql`(
   ${issues.posterId} = ${userId}
+  or exists (
+    select 1
+    from ${watches}
+    where ${watches.userId} = ${userId} and ${watches.repoId} = ${issues.repoId}
+  )
   or exists (
     select 1
     from ${issueAssignees}
@@ -234,9 +206,7 @@ const takesPart = (userId: SQL): SQL => sql`(
 function toSubscription(
   repo: RepositoryContext,
   found: Awaited<ReturnType<typeof selectSubscription>>[number] | undefined,
-  watching: { isWatching: boolean } | undefined,
 ): IssueSubscription {
   if (!found || !isIssueVisible(repo, found.issue)) throw notFound();
-  const isConcerned = found.takesPart || watching?.isWatching === true;
-  return { issue: found.issue, isSubscribed: found.chosen ?? isConcerned };
+  return { issue: found.issue, isSubscribed: found.chosen ?? found.isConcerned };
 }

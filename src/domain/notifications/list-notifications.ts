@@ -21,8 +21,7 @@ import { selectPage } from "./select-page.ts";
 /**
  * Lists the notifications of a user that the caller may see, last updated first.
  *
- * Cost: one round trip, and another one where subjects are in shards. The total is a sum of counters. Only between two times,
- * it reads the part of an index in between.
+ * Cost: the total is a sum of counters. Only between two times, it reads the part of an index in between.
  */
 export async function listNotifications(
   ctx: Ctx,
@@ -32,10 +31,9 @@ export async function listNotifications(
   const { range, kinds } = splitFilter(filter);
   const { size, offset } = slice;
   const asked = { principal: principalOf(ctx.actor), range, size, offset };
-  const { directory } = ctx;
-  const [rows, repos, [counted]] = await directory.batch(notificationPage(directory, asked, kinds));
+  const [rows, repos, [counted]] = await ctx.db.batch(notificationPage(ctx.db, asked, kinds));
   return {
-    items: await toNotificationContexts(ctx, [rows, repos]),
+    items: toNotificationContexts(ctx, [rows, repos]),
     total: counted?.total ?? 0,
   };
 }
@@ -44,7 +42,7 @@ export async function listNotifications(
 export async function countNotifications(ctx: Ctx, filter: NotificationFilter): Promise<number> {
   const { range, kinds } = splitFilter(filter);
   const asked = { principal: principalOf(ctx.actor), range };
-  const [counted] = await notificationCount(ctx.directory, asked, kinds);
+  const [counted] = await notificationCount(ctx.db, asked, kinds);
   return counted?.total ?? 0;
 }
 

@@ -31,7 +31,7 @@ export async function markNotifications(
   const principal = principalOf(ctx.actor);
   for (let count = 0; count < STATEMENTS_MAX; count++) {
     const some = selectPage(principal, others, others, { size: MARKED_AT_ONCE, offset: 0 });
-    const { meta } = await ctx.directory
+    const { meta } = await ctx.db
       .update(notifications)
       .set({ status, updatedAt: ctx.now })
       .where(sql`${notifications.id} in (select id from ${some})`);
@@ -41,11 +41,11 @@ export async function markNotifications(
 
 /** Marks one notification. */
 export async function markNotification(
-  { directory, now }: Ctx,
+  { db, now }: Ctx,
   { id, userId }: Notification,
   status: NotificationStatus,
 ): Promise<void> {
-  await directory
+  await db
     .update(notifications)
     .set({ status, updatedAt: now })
     .where(and(eq(notifications.id, id), eq(notifications.userId, userId)));

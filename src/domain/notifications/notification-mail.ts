@@ -6,7 +6,6 @@ import { ANONYMOUS, type Actor } from "../../auth/actor.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import { ALL_SCOPES } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
-import { batchBoth } from "../../db/batch-both.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
   emailAddresses,
@@ -36,8 +35,6 @@ import { makeUnsubscribeCode } from "./unsubscribe-code.ts";
 export type QueuedNotification = typeof mails.$inferSelect & {
   readonly issueId: number;
   readonly eventId: number;
-  /** Where the repository's own data is; null if it is gone. */
-  readonly shard: number | null;
 };
 
 /** What a mail tells, as its reader may see it now. */
@@ -74,11 +71,7 @@ export async function writeNotificationMail(
   const names = { repo, row: issue };
   const viewer = { userId: undefined, isSiteAdmin: false, rootUrl, noReplyDomain: "" };
   const url = comment ? commentHtmlUrlOf(names, comment.id, viewer) : issueHtmlUrlOf(names, viewer);
-  const code = await makeUnsubscribeCode(ctx.config, {
-    userId: reader.id,
-    repoId: issue.repoId,
-    issueId: issue.id,
-  });
+  const code = await makeUnsubscribeCode(ctx.config, { userId: reader.id, issueId: issue.id });
   const unsubscribeUrl = `${rootUrl}/user/unsubscribe?code=${encodeURIComponent(code)}`;
   const summary = `${doer?.name ?? "Ghost"} ${deedOf(told)} in ${fullName}#${issue.number}:`;
   const body = event.type === "issue.opened" ? issue.body : joined(texts);
@@ -190,18 +183,12 @@ const render = (text: string, rootUrl: string, { owner, row }: RepositoryContext
 
 /** Finds what a mail tells and to whom; undefined if its reader is not to be told any more. */
 async function findTold(
-  ctx: Ctx,
-  { userId, repoId, shard, issueId, eventId, reason }: QueuedNotification,
+  { db }: Ctx,
+  { userId, issueId, eventId, reason }: QueuedNotification,
 ): Promise<{ address: string; told: Told } | undefined> {
-  // Without the repository there is no issue either.
-  if (userId === null || repoId === null || shard === null || !reason) return undefined;
-  const { directory } = ctx;
-  const db = ctx.openShard(shard);
-  const [[[reader], [address], [repoRow]], [[issue], [event], [doer], texts, [choice]]] =
-    await batchBoth(
-      [directory, readerOf(directory, { userId, repoId })],
-      [db, matterOf(db, { userId, repoId, issueId, eventId })],
-    );
+  if (userId === null || !reason) return undefined;
+  const [[reader], [address], [issue], [repoRow], [event], [doer], texts, [choice]] =
+    await db.batch(toldTo(db, { userId, issueId, eventId }));
   if (!reader || !address || !issue || !repoRow || !event) return undefined;
   if (!reader.isActive || reader.isLoginProhibited) return undefined;
   const isOfText = event.type === "comment.created" || event.type === "review.submitted";
@@ -222,9 +209,21 @@ const actorOf = (user: User): Actor => ({
   scopes: ALL_SCOPES,
 });
 
-/** The reader of a mail, their address, and the repository as they may see it now: of the first database. */
-const readerOf = prepareAll(
-  (db, { userId, repoId }: Params<{ userId: number; repoId: number }>) => [
+interface ToldIds {
+  readonly userId: number;
+  readonly issueId: number;
+  readonly eventId: number;
+}
+
+/** What a mail tells, and to whom: with the repository as the reader may see it now. */
+const toldTo = prepareAll((db, { userId, issueId, eventId }: Params<ToldIds>) => {
+  const ofEvent = (type: EventRow["type"], field: "commentId" | "reviewId"): SQL => sql`(
+    select ${events.payload} ->> ${sql.raw(`'${field}'`)}
+    from ${events}
+    where ${events.id} = ${eventId} and ${events.type} = ${type}
+  )`;
+  const doerId = sql`(select ${events.actorId} from ${events} where ${events.id} = ${eventId})`;
+  return [
     db.select().from(users).where(eq(users.id, userId)),
     db
       .select({ email: emailAddresses.email })
@@ -236,32 +235,12 @@ const readerOf = prepareAll(
           eq(emailAddresses.isActivated, true),
         ),
       ),
+    db.select().from(issues).where(eq(issues.id, issueId)),
     selectRepositories(db, { ...callerSql(ANONYMOUS), actorId: userId }).where(
-      eq(repositories.id, repoId),
+      sql`${repositories.id} = (
+        select ${issues.repoId} from ${issues} where ${issues.id} = ${issueId}
+      )`,
     ),
-  ],
-);
-
-interface MatterIds {
-  readonly userId: number;
-  readonly repoId: number;
-  readonly issueId: number;
-  readonly eventId: number;
-}
-
-/** What a mail tells, and what its reader and the doer of the event chose: of the repository's database. */
-const matterOf = prepareAll((db, { userId, repoId, issueId, eventId }: Params<MatterIds>) => {
-  const ofEvent = (type: EventRow["type"], field: "commentId" | "reviewId"): SQL => sql`(
-    select ${events.payload} ->> ${sql.raw(`'${field}'`)}
-    from ${events}
-    where ${events.id} = ${eventId} and ${events.type} = ${type}
-  )`;
-  const doerId = sql`(select ${events.actorId} from ${events} where ${events.id} = ${eventId})`;
-  return [
-    db
-      .select()
-      .from(issues)
-      .where(and(eq(issues.id, issueId), eq(issues.repoId, repoId))),
     db.select().from(events).where(eq(events.id, eventId)),
     db
       .select()
@@ -281,7 +260,7 @@ const matterOf = prepareAll((db, { userId, repoId, issueId, eventId }: Params<Ma
         isBlocking: sql<number>`${isBlockedBy(doerId, userId)}`.as("is_blocking"),
       })
       .from(sql`(select 1)`),
-  ];
+  ] as const;
 });
 
 /** Whether a user wants the mail by their settings of now. */

@@ -1,16 +1,21 @@
-import { and, eq, or } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 
 import { reachOf } from "../../auth/access/people.ts";
 import type { Ctx } from "../../context.ts";
-import { batchBoth } from "../../db/batch-both.ts";
-import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
-import { type DequeueReason, issues, repositories, reviews } from "../../db/schema/index.ts";
+import { type Params, prepareAll } from "../../db/prepared.ts";
+import {
+  type DequeueReason,
+  type Issue,
+  issues,
+  repositories,
+  type Repository,
+  reviews,
+} from "../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../events/consequence.ts";
 import { unitOf } from "../issues/find-issue.ts";
 import { isMailOn } from "../mail/queue-mail.ts";
 import { findReferences } from "../references/find-references.ts";
-import { type AudiencePart, participantsOf } from "./participants.ts";
-import { type Audience, toValues } from "./recipients.ts";
+import type { Audience } from "./recipients.ts";
 import { tellConcerned } from "./tell-concerned.ts";
 import { selectToldTexts } from "./told-texts.ts";
 
@@ -38,53 +43,38 @@ export const notify: Consequence = {
     "review.dismissed",
   ],
   async handle(ctx, recorded, budget, state) {
-    const part = { afterId: typeof state === "number" ? state : 0, size: TOLD_AT_ONCE };
-    const found = await findAudience(ctx, recorded, part);
+    const found = await findAudience(ctx, recorded);
     if (!found) return undefined;
     budget.consume(2);
-    return tell(ctx, recorded, found, part);
+    return tell(ctx, recorded, found, typeof state === "number" ? state : 0);
   },
 };
 
-/** Whom an event concerns, and the comment or review that it is about. */
+/** Whom an event concerns, and the issue with the comment or review that it is about. */
 interface Found {
+  readonly repo: Repository;
+  readonly issue: Issue;
   readonly audience: Audience;
   readonly entryId: number | null;
 }
 
-/**
- * Reads what an event is about and whom its issue names, in the database of the repository; and in the first one the repository.
- *
- * @returns Undefined if the issue, the comment or the review is gone.
- */
+/** Undefined if the issue, the comment or the review is gone. */
 async function findAudience(
-  { db, directory }: Ctx,
+  { db }: Ctx,
   { actorId: doerId, event }: RecordedEvent,
-  part: AudiencePart,
 ): Promise<Found | undefined> {
   if (!("issueId" in event)) return undefined;
   if (event.type === "pull.dequeued" && !TOLD_REASONS.has(event.reason)) return undefined;
   const asked = event.type === "pull.review_requested" ? event : undefined;
-  const isForAll = !NOT_FOR_ALL.has(event.type);
-  const ids: EventIds = {
-    issueId: event.issueId,
-    commentId: event.type === "comment.created" ? event.commentId : 0,
-    reviewId: event.type === "review.submitted" ? event.reviewId : 0,
-    dismissedId: event.type === "review.dismissed" ? event.reviewId : 0,
-    askedUserId: asked?.userId ?? 0,
-    askedTeamId: asked?.teamId ?? 0,
-  };
-  const { issueId, dismissedId } = ids;
-  const assigneeId = event.type === "issue.assigned" ? event.userId : 0;
-  const [[[repo]], [[issue], texts, [dismissed], asking, participants]] = await batchBoth(
-    [directory, [repositoryOf(directory, { repoId: event.repoId })]],
-    [
-      db,
-      [
-        ...rowsOfEvent(db, ids),
-        participantsOf(db, { issueId, dismissedId, isForAll, assigneeId, ...part }),
-      ],
-    ],
+  const { repoId, issueId } = event;
+  const [[repo], [issue], texts, [dismissed]] = await db.batch(
+    rowsOfEvent(db, {
+      repoId,
+      issueId,
+      commentId: event.type === "comment.created" ? event.commentId : 0,
+      reviewId: event.type === "review.submitted" ? event.reviewId : 0,
+      dismissedId: event.type === "review.dismissed" ? event.reviewId : 0,
+    }),
   );
   const isOfText = event.type === "comment.created" || event.type === "review.submitted";
   if (!issue || !repo || (isOfText && texts.length === 0)) return undefined;
@@ -93,16 +83,18 @@ async function findAudience(
   const told = event.type === "issue.opened" ? [issue] : texts;
   const ofFew = [issue.posterId, dismissed?.reviewerId ?? null].filter((id) => id !== null);
   return {
+    repo,
+    issue,
     audience: {
-      repo,
-      issue,
+      repo: { id: repoId, ownerId: repo.ownerId },
+      issueId,
       doerId,
-      isForAll,
-      participants,
+      isForAll: !NOT_FOR_ALL.has(event.type),
       others: OF_FEW.has(event.type) ? ofFew : [],
       mentioned: findMentions(told.map(({ body }) => body)),
-      // Nobody is told of a request that was taken back meanwhile.
-      asked: asking.length > 0 ? asked : undefined,
+      assigneeId: event.type === "issue.assigned" ? event.userId : 0,
+      askedUserId: asked?.userId ?? 0,
+      askedTeamId: asked?.teamId ?? 0,
     },
     entryId: texts[0]?.id ?? null,
   };
@@ -110,37 +102,22 @@ async function findAudience(
 
 /** 0 stands for what an event has not. */
 interface EventIds {
+  readonly repoId: number;
   readonly issueId: number;
   readonly commentId: number;
   readonly reviewId: number;
   readonly dismissedId: number;
-  /** Who is asked for a review. */
-  readonly askedUserId: number;
-  readonly askedTeamId: number;
 }
 
 const rowsOfEvent = prepareAll((db, p: Params<EventIds>) => [
+  db.select().from(repositories).where(eq(repositories.id, p.repoId)),
   db.select().from(issues).where(eq(issues.id, p.issueId)),
   selectToldTexts(db, p.issueId, p),
   db
     .select({ reviewerId: reviews.reviewerId })
     .from(reviews)
     .where(and(eq(reviews.id, p.dismissedId), eq(reviews.isDismissed, true))),
-  db
-    .select({ id: reviews.id })
-    .from(reviews)
-    .where(
-      and(
-        eq(reviews.issueId, p.issueId),
-        or(eq(reviews.reviewerId, p.askedUserId), eq(reviews.teamId, p.askedTeamId)),
-      ),
-    )
-    .limit(1),
 ]);
-
-const repositoryOf = prepare((db, p: Params<{ repoId: number }>) =>
-  db.select().from(repositories).where(eq(repositories.id, p.repoId)),
-);
 
 /** Events that concern the poster alone, and the reviewer whose review is dismissed. */
 const OF_FEW: ReadonlySet<EventType> = new Set(["pull.merge_scheduled", "review.dismissed"]);
@@ -167,7 +144,7 @@ function findMentions(texts: readonly string[]): Audience["mentioned"] {
   const found = texts.map((text) => findReferences(text, { isMarkdown: true, rootUrls: [] }));
   return {
     users: found.flatMap(({ users: named }) => named),
-    teams: found.flatMap(({ teams }) => teams),
+    teams: JSON.stringify(found.flatMap(({ teams }) => teams)),
   };
 }
 
@@ -177,25 +154,21 @@ function findMentions(texts: readonly string[]): Audience["mentioned"] {
  * A notification knows the last event that it tells of: one that was told already, or of which a later one was, changes
  * nothing when it is told again.
  *
- * All of it is one batch of the first database.
- *
+ * @param afterId The last user of the part before it.
  * @returns The last user of this part; undefined if no part follows.
  */
 async function tell(
-  { directory, config, mailer, now }: Ctx,
+  { db, config, mailer, now }: Ctx,
   { id: eventId }: RecordedEvent,
-  { audience, entryId }: Found,
-  audiencePart: AudiencePart,
+  { repo, issue, audience, entryId }: Found,
+  afterId: number,
 ): Promise<number | undefined> {
-  const { repo, issue } = audience;
   const reach = reachOf(repo, { unit: unitOf(issue), mode: "read" });
   if (!reach) return undefined;
-  const { id: issueId, isPull } = issue;
+  const part = { afterId, size: TOLD_AT_ONCE };
   const isMailed = isMailOn(config);
-  const told = { part: audiencePart, issueId, isPull, eventId, entryId, isMailed, now };
-  const [[last]] = await directory.batch(
-    tellConcerned(directory, { audience: toValues(audience), ...told }, { reach }),
-  );
+  const told = { audience, part, isPull: issue.isPull, eventId, entryId, isMailed, now };
+  const [[last]] = await db.batch(tellConcerned(db, told, { reach }));
   if (isMailed) mailer.noteQueued();
-  return last?.size === audiencePart.size ? (last.lastId ?? undefined) : undefined;
+  return last?.size === TOLD_AT_ONCE ? (last.lastId ?? undefined) : undefined;
 }

@@ -1,99 +1,149 @@
 import { sql, type SQL } from "drizzle-orm";
 
 import { isBlockedBy } from "../../auth/access/blocks.ts";
-import { type MentionedNames, mentionedUserIds } from "../../auth/access/mentioned-users.ts";
+import { mentionedUserIds } from "../../auth/access/mentioned-users.ts";
 import { type Reach, reachesBy } from "../../auth/access/people.ts";
 import { teamMemberIds } from "../../auth/access/teams.ts";
 import type { Params } from "../../db/prepared.ts";
-import { users, watches, type Issue, type Repository } from "../../db/schema/index.ts";
-import { type AudiencePart, type Participant, REASON } from "./participants.ts";
+import {
+  issueAssignees,
+  issues,
+  issueSubscriptions,
+  reviews,
+  timelineEntries,
+  users,
+  watches,
+  type Repository,
+} from "../../db/schema/index.ts";
 
-/** Whom an event of an issue concerns. */
+/** Whom an event of an issue concerns, as values of a query. */
 export interface Audience {
-  /** The repository's row of the first database. */
-  readonly repo: Repository;
-  readonly issue: Issue;
+  readonly repo: Pick<Repository, "id" | "ownerId">;
+  readonly issueId: number;
   /** Who caused the event; 0 for nobody. */
   readonly doerId: number;
-  /** Whether watchers are told too. */
+  /** Whether subscribers, watchers and participants are told. */
   readonly isForAll: boolean;
-  readonly mentioned: MentionedNames;
-  /** Whom the rows of the issue name. */
-  readonly participants: readonly Participant[];
+  /** Names in lower case; those of teams as JSON. */
+  readonly mentioned: { readonly users: readonly string[]; readonly teams: string };
   /** Users whom the event concerns beside those, by their ids. */
   readonly others: readonly number[];
-  /** The user, or the team, that is asked for a review; undefined for other events, and where nobody is asked any more. */
-  readonly asked?: { readonly userId: number | null; readonly teamId: number | null } | undefined;
-}
-
-/** An audience as values of a query. */
-export interface AudienceValues {
-  readonly repo: Pick<Repository, "id" | "ownerId">;
-  readonly doerId: number;
-  readonly isForAll: boolean;
-  readonly mentioned: { readonly users: readonly string[]; readonly teams: string };
-  /** JSON of users whom the event concerns: id, reason, and whether they unsubscribed. */
-  readonly named: string;
-  /** 0 for nobody. */
+  /** The user to whom it was assigned; 0 for other events. */
+  readonly assigneeId: number;
+  /** The user, or the team, that is asked for a review; 0 for other events. */
   readonly askedUserId: number;
   readonly askedTeamId: number;
 }
 
-export const toValues = (audience: Audience): AudienceValues => ({
-  repo: { id: audience.repo.id, ownerId: audience.repo.ownerId },
-  doerId: audience.doerId,
-  isForAll: audience.isForAll,
-  mentioned: {
-    users: audience.mentioned.users,
-    teams: JSON.stringify(audience.mentioned.teams),
-  },
-  named: JSON.stringify([
-    ...audience.participants.map((each) => [each.userId, each.reason, Number(each.isUnsubscribed)]),
-    ...audience.others.map((userId) => [userId, REASON.subscribed, 0]),
-  ]),
-  askedUserId: audience.asked?.userId ?? 0,
-  askedTeamId: audience.asked?.teamId ?? 0,
-});
+/** A part of the audience, in the order of user ids. */
+export interface AudiencePart {
+  /** The last user of the part before it; 0 for the first one. */
+  readonly afterId: number;
+  readonly size: number;
+}
+
+/** Why a user is told, as numbers of which the highest counts. */
+export const REASON = { subscribed: 0, assign: 1, reviewRequest: 2, mention: 3 } as const;
 
 /**
- * Selects a part of those whom an event concerns, each once, whether or not they may be told: `user_id`, `reason` and
- * `is_unsubscribed`.
+ * Selects a part of those whom an event concerns, each once, whether or not they may be told: `user_id` and `reason`.
  *
  * Each source is read in the order of user ids, from where the part begins and no further than it can reach.
- *
- * @param audience With the same part of the participants.
  */
 export function selectConcerned(
-  { repo, isForAll, mentioned, named, askedUserId, askedTeamId }: Params<AudienceValues>,
+  audience: Params<Audience>,
   { afterId, size }: Params<AudiencePart>,
 ): SQL {
-  const byText = sql`
-    select user_id, ${REASON.mention} as reason, 0 as is_unsubscribed
+  const { repo, issueId, isForAll, others, mentioned, assigneeId } = audience;
+  const { askedUserId, askedTeamId } = audience;
+  const next = (userId: SQL): SQL => sql`and ${userId} > ${afterId} order by user_id limit ${size}`;
+  const named = sql`
+    select user_id, ${REASON.mention} as reason
     from (${mentionedUserIds(repo.ownerId, mentioned)})
     where user_id > ${afterId}`;
+  const assigned = sql`
+    select ${issueAssignees.userId} as user_id, ${REASON.assign} as reason
+    from ${issueAssignees}
+    where ${issueAssignees.issueId} = ${issueId}
+      and ${issueAssignees.userId} = ${assigneeId}
+      and ${issueAssignees.userId} > ${afterId}`;
+  // Nobody is told of a request that was taken back meanwhile.
   const reviewers = sql`
-    select ${users.id} as user_id, ${REASON.reviewRequest} as reason, 0 as is_unsubscribed
+    select ${users.id} as user_id, ${REASON.reviewRequest} as reason
     from ${users}
     where (${users.id} = ${askedUserId} or ${users.id} in ${teamMemberIds(askedTeamId)})
-      and ${users.id} > ${afterId}`;
+      and ${users.id} > ${afterId}
+      and exists (
+        select 1
+        from ${reviews}
+        where ${reviews.issueId} = ${issueId}
+          and (${reviews.reviewerId} = ${askedUserId} or ${reviews.teamId} = ${askedTeamId})
+      )`;
   const given = sql`
-    select value ->> 0 as user_id, value ->> 1 as reason, value ->> 2 as is_unsubscribed
-    from json_each(${named})
-    where value ->> 0 > ${afterId}`;
-  const watchers = sql`
-    select ${watches.userId} as user_id, ${REASON.subscribed} as reason, 0 as is_unsubscribed
-    from ${watches}
-    where ${watches.repoId} = ${repo.id} and ${watches.userId} > ${afterId}
-    order by user_id
-    limit ${size}`;
-  const sources = [byText, reviewers, given, ...(isForAll ? [watchers] : [])];
+    select value as user_id, ${REASON.subscribed} as reason
+    from ${others}
+    where value > ${afterId}`;
+  const poster = sql`
+    select ${issues.posterId} as user_id, ${REASON.subscribed} as reason
+    from ${issues}
+    where ${issues.id} = ${issueId} and ${issues.posterId} > ${afterId}`;
+  // Few rows each, without a limit.
+  const few = [named, assigned, reviewers, given, ...(isForAll ? [poster] : [])];
+  const sources = [sql.join(few, sql` union all `)];
+  if (isForAll) {
+    sources.push(
+      sql`
+        select ${watches.userId} as user_id, ${REASON.subscribed} as reason
+        from ${watches}
+        where ${watches.repoId} = ${repo.id} ${next(sql`${watches.userId}`)}`,
+      sql`
+        select ${issueSubscriptions.userId} as user_id, ${REASON.subscribed} as reason
+        from ${issueSubscriptions}
+        where ${issueSubscriptions.issueId} = ${issueId}
+          and ${issueSubscriptions.isSubscribed} ${next(sql`${issueSubscriptions.userId}`)}`,
+      sql`
+        select ${issueAssignees.userId} as user_id, ${REASON.subscribed} as reason
+        from ${issueAssignees}
+        where ${issueAssignees.issueId} = ${issueId}
+          and ${issueAssignees.userId} > ${afterId}
+        union
+        select ${reviews.reviewerId} as user_id, ${REASON.subscribed} as reason
+        from ${reviews}
+        where ${reviews.issueId} = ${issueId}
+          and ${reviews.state} <> 'pending' ${next(sql`${reviews.reviewerId}`)}`,
+      selectCommenters(issueId, afterId, size),
+    );
+  }
   const all = sources.map((source) => sql`select * from (${source})`);
   return sql`
-    select user_id, max(reason) as reason, max(is_unsubscribed) as is_unsubscribed
+    select user_id, max(reason) as reason
     from (${sql.join(all, sql` union all `)})
     group by user_id
     order by user_id
     limit ${size}`;
+}
+
+/** Skips from one commenter to the next one in the index, past all their comments. */
+function selectCommenters(issueId: SQL, afterId: SQL, size: SQL): SQL {
+  const nextAfter = (id: SQL): SQL => sql`(
+    select min(${timelineEntries.posterId})
+    from ${timelineEntries}
+    where ${timelineEntries.issueId} = ${issueId}
+      and ${timelineEntries.kind} = 'comment'
+      and ${timelineEntries.posterId} > ${id}
+  )`;
+  return sql`
+    with recursive commenters (user_id) as (
+      select ${nextAfter(afterId)}
+      union all
+      select ${nextAfter(sql`commenters.user_id`)}
+      from commenters
+      where commenters.user_id is not null
+      limit ${size} + 1
+    )
+    select user_id, ${REASON.subscribed} as reason
+    from commenters
+    where user_id is not null`;
 }
 
 /**
@@ -105,7 +155,7 @@ export function selectConcerned(
  *
  * @param reach Of those who may read the issue.
  */
-export function isTold({ repo, doerId }: Params<AudienceValues>, reach: Reach): SQL {
+export function isTold({ repo, issueId, doerId }: Params<Audience>, reach: Reach): SQL {
   const userId = sql`concerned.user_id`;
   return sql`exists (
       select 1
@@ -115,7 +165,13 @@ export function isTold({ repo, doerId }: Params<AudienceValues>, reach: Reach): 
         and ${users.isActive}
         and not ${users.isLoginProhibited}
     )
-    and concerned.reason >= iif(concerned.is_unsubscribed, ${REASON.assign}, ${REASON.subscribed})
+    and (concerned.reason > ${REASON.subscribed} or not exists (
+      select 1
+      from ${issueSubscriptions}
+      where ${issueSubscriptions.issueId} = ${issueId}
+        and ${issueSubscriptions.userId} = ${userId}
+        and not ${issueSubscriptions.isSubscribed}
+    ))
     and not ${isBlockedBy(sql`${doerId}`, userId)}
     and ${reachesBy(userId, repo, reach)}`;
 }

@@ -5,16 +5,21 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf, type Database } from "../../db/db.ts";
 import type { Params } from "../../db/prepared.ts";
-import { issues, notifications, releases, repositories } from "../../db/schema/index.ts";
+import {
+  issues,
+  notifications,
+  pulls,
+  releases,
+  repositories,
+  timelineEntries,
+} from "../../db/schema/index.ts";
 import type { NotificationContext } from "../../shapes/issues/notification-thread.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
-import { findSubjectsInShards, issueSubject, releaseSubject, toSubject } from "./subjects.ts";
 
 /**
- * The statements of the first database that select notifications, last updated first, with their subjects as far as these are
- * there too, and their repositories. Two, since one row of both would have more columns than D1 returns, and so that a
- * repository is read once for a page.
+ * The statements that select notifications, last updated first, and their repositories. Two, since one row of both
+ * would have more columns than D1 returns, and so that a repository is read once for a page.
  *
  * @param page A parenthesized query for the `id` and `repo_id` of the notifications.
  */
@@ -23,8 +28,31 @@ export const selectNotifications = (db: Database, principal: Params<Principal>, 
     db
       .select({
         row: columnsOf(notifications, "n"),
-        issue: issueSubject(),
-        release: releaseSubject(),
+        issue: {
+          number: sql<number | null>`${issues.number}`.as("i_number"),
+          title: sql<string>`${issues.title}`.as("i_title"),
+          isPull: sql<boolean>`${issues.isPull}`.mapWith(issues.isPull).as("i_is_pull"),
+          isMerged: sql<boolean>`exists (
+            select 1
+            from ${pulls}
+            where ${pulls.issueId} = ${issues.id} and ${pulls.mergedAt} is not null
+          )`
+            .mapWith(issues.isClosed)
+            .as("i_is_merged"),
+          isClosed: sql<boolean>`${issues.isClosed}`.mapWith(issues.isClosed).as("i_is_closed"),
+        },
+        release: {
+          id: sql<number | null>`${releases.id}`.as("r_id"),
+          tagName: sql<string>`${releases.tagName}`.as("r_tag_name"),
+          title: sql<string>`${releases.title}`.as("r_title"),
+          isDraft: sql<boolean>`${releases.isDraft}`.mapWith(releases.isDraft).as("r_is_draft"),
+        },
+        lastCommentId: sql<number | null>`(
+          select max(${timelineEntries.id})
+          from ${timelineEntries}
+          where ${timelineEntries.issueId} = ${notifications.issueId}
+            and ${timelineEntries.kind} = 'comment'
+        )`.as("last_comment_id"),
       })
       .from(notifications)
       .leftJoin(issues, eq(issues.id, notifications.issueId))
@@ -39,29 +67,19 @@ export const selectNotifications = (db: Database, principal: Params<Principal>, 
 type Statements = ReturnType<typeof selectNotifications>;
 type Rows = readonly [Awaited<Statements[0]>, Awaited<Statements[1]>];
 
-/**
- * What the rows of `selectNotifications` are, with the subjects that are in shards. Without those whose subject was deleted
- * lately: the event of the deletion removes them.
- *
- * Cost: nothing more for subjects in the first database; one round trip, of all shards concerned at the same time, for the
- * others.
- */
-export async function toNotificationContexts(
-  ctx: Ctx,
+/** What the rows of `selectNotifications` are. */
+export function toNotificationContexts(
+  { actor }: Ctx,
   [rows, repositoryRows]: Rows,
-): Promise<NotificationContext[]> {
+): NotificationContext[] {
   const repos = new Map<number, RepositoryContext>();
-  for (const row of repositoryRows) repos.set(row.repo.id, toRepositoryContext(ctx.actor, row));
-  const found = rows.flatMap((each) => {
-    const repo = repos.get(each.row.repoId);
-    return repo ? [{ ...each, repo }] : [];
-  });
-  const subjectOf = await findSubjectsInShards(ctx, found);
-  return found.flatMap(({ row, repo, issue, release }) => {
-    const subject = repo.row.shard === 0 ? toSubject(issue, release) : subjectOf(row);
-    const isThere =
-      (row.issueId === null || subject.issue !== undefined) &&
-      (row.releaseId === null || subject.release !== undefined);
-    return isThere ? [{ row, repo, ...subject }] : [];
+  for (const row of repositoryRows) repos.set(row.repo.id, toRepositoryContext(actor, row));
+  return rows.flatMap(({ row, issue, release, lastCommentId }) => {
+    const repo = repos.get(row.repoId);
+    if (!repo) return [];
+    // The left joins return columns of nulls for other subjects.
+    const found = issue?.number == null ? undefined : { ...issue, number: issue.number };
+    const ofRelease = release?.id == null ? undefined : { ...release, id: release.id };
+    return [{ row, repo, issue: found, release: ofRelease, lastCommentId }];
   });
 }

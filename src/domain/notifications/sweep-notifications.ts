@@ -17,7 +17,7 @@ const ROUNDS_MAX = 20;
  * @param atOnce Notifications that one round deletes at most.
  */
 export async function sweepNotifications(
-  { directory: db, now, config }: Ctx,
+  { db, now, config }: Ctx,
   atOnce = DELETED_AT_ONCE,
 ): Promise<void> {
   if (config.notificationDays === 0) return;

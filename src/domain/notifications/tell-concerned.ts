@@ -4,15 +4,13 @@ import type { Reach } from "../../auth/access/people.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { mails, notifications, users } from "../../db/schema/index.ts";
-import { type AudiencePart, REASON } from "./participants.ts";
-import { type AudienceValues, isTold, selectConcerned } from "./recipients.ts";
+import { type Audience, type AudiencePart, isTold, REASON, selectConcerned } from "./recipients.ts";
 import { isLaterEvent, TOLD_AGAIN } from "./told-again.ts";
 
 /** An event that users are told of. */
 interface Told {
-  readonly audience: AudienceValues;
+  readonly audience: Audience;
   readonly part: AudiencePart;
-  readonly issueId: number;
   readonly isPull: boolean;
   readonly eventId: number;
   /** The comment or review that it is about. */
@@ -23,14 +21,14 @@ interface Told {
 }
 
 /**
- * The statements of the first database that tell a part of an audience: its size and the last user, then the notifications; and before
- * those the mails, for those who are not told yet.
+ * The statements that tell a part of an audience: its size and the last user, then the notifications; and before those the
+ * mails, for those who are not told yet.
  *
  * The shape is who may read the issue.
  */
 export const tellConcerned = prepareAll((db, told: Params<Told>, { reach }: { reach: Reach }) => {
-  const { audience, part, issueId, isPull, eventId, entryId, isMailed, now } = told;
-  const { repo, doerId } = audience;
+  const { audience, part, isPull, eventId, entryId, isMailed, now } = told;
+  const { repo, issueId, doerId } = audience;
   const concerned = selectConcerned(audience, part);
   const isToldNow = isTold(audience, reach);
   const queueMails = insertSelect(
@@ -40,7 +38,6 @@ export const tellConcerned = prepareAll((db, told: Params<Told>, { reach }: { re
       userId: sql`concerned.user_id`,
       address: "",
       sealedContent: "",
-      repoId: repo.id,
       issueId,
       eventId,
       reason: sql`case concerned.reason

@@ -5,14 +5,9 @@ import type { Config } from "../../config.ts";
 
 const PURPOSE = "unsubscribe";
 
-const Code = z.object({
-  userId: z.int(),
-  /** 0 in a code of a time when all repositories were in the first database. */
-  repoId: z.int().default(0),
-  issueId: z.int(),
-});
+const Code = z.object({ userId: z.int(), issueId: z.int() });
 /** Whom a link in a mail unsubscribes, and from what. */
-export type Unsubscription = z.infer<typeof Code>;
+type Unsubscription = z.infer<typeof Code>;
 
 /**
  * A code by which the reader of a mail unsubscribes from its issue without signing in. It does nothing else, works more
@@ -20,8 +15,8 @@ export type Unsubscription = z.infer<typeof Code>;
  */
 export const makeUnsubscribeCode = (
   { sealingKeys }: Config,
-  { userId, repoId, issueId }: Unsubscription,
-): Promise<string> => seal(sealingKeys, JSON.stringify({ userId, repoId, issueId }), PURPOSE);
+  { userId, issueId }: Unsubscription,
+): Promise<string> => seal(sealingKeys, JSON.stringify({ userId, issueId }), PURPOSE);
 
 /** What a code stands for; undefined for one that is not valid. */
 export async function readUnsubscribeCode(

@@ -2,18 +2,12 @@ import { and, eq, sql } from "drizzle-orm";
 
 import { deleteSomeMemberships, selectMembershipCount } from "../../auth/access/memberships.ts";
 import type { Ctx } from "../../context.ts";
-import { isViolation } from "../../db/db.ts";
+import { flagColumn, isViolation } from "../../db/db.ts";
 import { repositories, users, type User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
-import {
-  isOwningPackages,
-  refuseSeenVersions,
-  selectSeenVersion,
-} from "../packages/delete-some-packages.ts";
-import { ownsPackagesInShard } from "../packages/package-shard.ts";
+import { ownsPackages } from "../packages/delete-some-packages.ts";
 import { recordAuditWhere } from "../audit/record-audit.ts";
-import { ownStatements } from "../shards/own-statements.ts";
 
 /** Memberships that are deleted in one batch; a statement of D1 ends after 30 seconds. */
 const STEP_ROWS_MAX = 5000;
@@ -28,44 +22,43 @@ const STEP_ROWS_MAX = 5000;
  */
 export async function deleteOrganization(ctx: Ctx, org: User): Promise<void> {
   const { db } = ctx;
-  const [owned, [memberships], seen = []] = await db.batch([
+  const [owned, [memberships], [found]] = await db.batch([
     db
       .select({ id: repositories.id })
       .from(repositories)
       .where(eq(repositories.ownerId, org.id))
       .limit(1),
     selectMembershipCount(db, org.id, STEP_ROWS_MAX),
-    ...ownStatements(ctx, undefined, (own) => [selectSeenVersion(own, org.id)]),
+    db
+      .select({ ownsPackages: flagColumn(ownsPackages(org.id), "owns_packages") })
+      .from(users)
+      .where(eq(users.id, org.id)),
   ]);
   if (owned.length > 0) throw stillOwning(org, "repositories");
-  if (seen.length > 0) throw stillOwning(org, "packages");
+  if (found?.ownsPackages) throw stillOwning(org, "packages");
   let isLarge = (memberships?.count ?? 0) === STEP_ROWS_MAX;
   while (isLarge) {
     const [left] = await db.batch(deleteSomeMemberships(db, org.id, STEP_ROWS_MAX));
     isLarge = left.length === STEP_ROWS_MAX;
   }
-  // A shard is asked at last, since it has no part in the batch.
-  if (await ownsPackagesInShard(ctx, org.id)) throw stillOwning(org, "packages");
+  // Not what was published meanwhile.
+  const isUnused = sql`not ${ownsPackages(org.id)}`;
   try {
-    const results: unknown[] = await db.batch([
+    const [, deleted] = await db.batch([
       // Before the deletion, whose names it keeps.
       recordAuditWhere(
         ctx,
         { kind: "organization.deleted", ownerId: org.id },
-        sql`exists (select 1 from ${users} where ${users.id} = ${org.id})`,
+        sql`exists (select 1 from ${users} where ${users.id} = ${org.id} and ${isUnused})`,
       ),
-      // Not what was published meanwhile.
-      ...ownStatements(ctx, undefined, (own) => [refuseSeenVersions(own, org.id)]),
       db
         .delete(users)
-        .where(and(eq(users.id, org.id), eq(users.kind, "organization")))
+        .where(and(eq(users.id, org.id), eq(users.kind, "organization"), isUnused))
         .returning({ id: users.id }),
       recordIfChanged(ctx, { type: "organization.deleted", ownerId: org.id, name: org.name }),
     ]);
-    const deleted = results.at(-2) as unknown[];
     if (deleted.length === 0) throw notFound();
   } catch (error) {
-    if (isOwningPackages(error)) throw stillOwning(org, "packages");
     // A repository refers to its owner without a cascade: one that was created meanwhile is not lost.
     if (isViolation(error, "FOREIGN KEY")) throw stillOwning(org, "repositories");
     throw error;

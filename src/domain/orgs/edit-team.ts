@@ -1,3 +1,4 @@
+import { deleteLostAssignments } from "../../auth/access/lost-assignments.ts";
 import { deleteLostWatches, updateTeam } from "../../auth/access/team-changes.ts";
 import { teamMemberIds } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
@@ -7,7 +8,6 @@ import { defined } from "../../lib/defined.ts";
 import { differing } from "../../lib/differing.ts";
 import { invalidField, notFound } from "../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
-import { loseAssignments } from "../shards/lose-assignments.ts";
 import { asNameTaken, type NewTeam } from "./create-team.ts";
 import { changeGrants, checkTeamName } from "./team-options.ts";
 
@@ -35,8 +35,8 @@ export async function editTeam(ctx: Ctx, team: Team, wanted: Partial<NewTeam>): 
     .filter((name) => name !== "lowerName")
     .toSorted();
   try {
-    const [updated] = await ctx.directory.batch([
-      updateTeam(ctx.directory, team, edit),
+    const [updated] = await ctx.db.batch([
+      updateTeam(ctx.db, team, edit),
       recordIfChanged(ctx, { type: "team.edited", ownerId: orgId, teamId, changed }),
       recordAuditIfChanged(ctx, {
         kind: "team.edited",
@@ -46,8 +46,8 @@ export async function editTeam(ctx: Ctx, team: Team, wanted: Partial<NewTeam>): 
       }),
       ...(losesAccess
         ? [
-            deleteLostWatches(ctx.directory, { orgId, userIds }),
-            ...loseAssignments(ctx, { ownerId: orgId, userIds }),
+            deleteLostWatches(ctx.db, { orgId, userIds }),
+            deleteLostAssignments(ctx.db, { ownerId: orgId, userIds }),
           ]
         : []),
     ]);

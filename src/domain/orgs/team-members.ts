@@ -12,8 +12,8 @@ import {
   selectTeamMember,
   updateMembershipVisibility,
 } from "../../auth/access/memberships.ts";
+import { deleteLostAssignments } from "../../auth/access/lost-assignments.ts";
 import { deleteLostWatches, insertWatchesOfMember } from "../../auth/access/team-changes.ts";
-import { isMemberOf } from "../../auth/access/organizations.ts";
 import { isInTeam } from "../../auth/access/teams.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation } from "../../db/db.ts";
@@ -21,7 +21,6 @@ import type { Team, User } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
-import { loseAssignments } from "../shards/lose-assignments.ts";
 
 /**
  * Adds a user to a team and to its organization; the user watches the team's repositories from then on. Idempotent.
@@ -31,15 +30,15 @@ import { loseAssignments } from "../shards/lose-assignments.ts";
  */
 export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<void> {
   try {
-    await ctx.directory.batch([
+    await ctx.db.batch([
       recordAuditWhere(
         ctx,
         { kind: "team.member_added", ownerId: team.orgId, userId: user.id, target: team.name },
         sql`not ${isInTeam(team.id, user.id)}`,
       ),
-      insertMember(ctx.directory, team.orgId, user.id),
+      insertMember(ctx.db, team.orgId, user.id),
       insertTeamMember(
-        ctx.directory,
+        ctx.db,
         team.id,
         unlessBlocked(isBlockedBy(sql`${user.id}`, sql`${team.orgId}`), user.id),
       ),
@@ -49,7 +48,7 @@ export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<v
         userId: user.id,
         teamId: team.id,
       }),
-      insertWatchesOfMember(ctx.directory, user.id, {
+      insertWatchesOfMember(ctx.db, user.id, {
         team,
         now: ctx.now,
         // Only if the statement before, which records the addition, recorded one.
@@ -69,8 +68,8 @@ export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<v
  * @throws Failure `forbidden` for the last owner: an organization always has an owner.
  */
 export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promise<void> {
-  const [removed] = await ctx.directory.batch([
-    deleteTeamMember(ctx.directory, team, user.id),
+  const [removed] = await ctx.db.batch([
+    deleteTeamMember(ctx.db, team, user.id),
     recordIfChanged(ctx, {
       type: "organization.member_removed",
       ownerId: team.orgId,
@@ -83,16 +82,12 @@ export async function removeTeamMember(ctx: Ctx, team: Team, user: User): Promis
       userId: user.id,
       target: team.name,
     }),
-    deleteMemberWithoutTeam(ctx.directory, team.orgId, user.id),
-    deleteLostWatches(ctx.directory, { orgId: team.orgId, userIds: sql`(${user.id})` }),
-    ...loseAssignments(ctx, {
-      ownerId: team.orgId,
-      userIds: sql`(${user.id})`,
-      isLost: sql`not ${isInTeam(team.id, user.id)}`,
-    }),
+    deleteMemberWithoutTeam(ctx.db, team.orgId, user.id),
+    deleteLostWatches(ctx.db, { orgId: team.orgId, userIds: sql`(${user.id})` }),
+    deleteLostAssignments(ctx.db, { ownerId: team.orgId, userIds: sql`(${user.id})` }),
   ]);
   if (removed.length > 0) return;
-  const [remaining] = await selectTeamMember(ctx.directory, team, user.id);
+  const [remaining] = await selectTeamMember(ctx.db, team, user.id);
   if (remaining) throw forbidden(LAST_OWNER);
 }
 
@@ -104,9 +99,9 @@ const LAST_OWNER = "the last owner of an organization can't be removed";
  * @throws Failure `forbidden` for the last owner.
  */
 export async function removeMember(ctx: Ctx, org: User, user: User): Promise<void> {
-  const [, removed] = await ctx.directory.batch([
-    deleteTeamMemberships(ctx.directory, org.id, user.id),
-    deleteMemberWithoutTeam(ctx.directory, org.id, user.id),
+  const [, removed] = await ctx.db.batch([
+    deleteTeamMemberships(ctx.db, org.id, user.id),
+    deleteMemberWithoutTeam(ctx.db, org.id, user.id),
     recordIfChanged(ctx, {
       type: "organization.member_removed",
       ownerId: org.id,
@@ -118,15 +113,11 @@ export async function removeMember(ctx: Ctx, org: User, user: User): Promise<voi
       ownerId: org.id,
       userId: user.id,
     }),
-    deleteLostWatches(ctx.directory, { orgId: org.id, userIds: sql`(${user.id})` }),
-    ...loseAssignments(ctx, {
-      ownerId: org.id,
-      userIds: sql`(${user.id})`,
-      isLost: sql`not ${isMemberOf(sql`${org.id}`, sql`${user.id}`)}`,
-    }),
+    deleteLostWatches(ctx.db, { orgId: org.id, userIds: sql`(${user.id})` }),
+    deleteLostAssignments(ctx.db, { ownerId: org.id, userIds: sql`(${user.id})` }),
   ]);
   if (removed.length > 0) return;
-  const [remaining] = await selectMember(ctx.directory, org.id, user.id);
+  const [remaining] = await selectMember(ctx.db, org.id, user.id);
   if (remaining) throw forbidden(LAST_OWNER);
 }
 
@@ -137,8 +128,8 @@ export async function setMembershipVisibility(
   user: User,
   isPublic: boolean,
 ): Promise<void> {
-  await ctx.directory.batch([
-    updateMembershipVisibility(ctx.directory, org.id, user.id, isPublic),
+  await ctx.db.batch([
+    updateMembershipVisibility(ctx.db, org.id, user.id, isPublic),
     recordIfChanged(ctx, {
       type: "organization.member_visibility_changed",
       ownerId: org.id,

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 
+import { deleteLostAssignments } from "../../auth/access/lost-assignments.ts";
 import {
   canJoinTeam,
   deleteLostWatches,
@@ -14,8 +15,6 @@ import type { Repository, Team } from "../../db/schema/index.ts";
 import { recordIfChanged } from "../../events/record.ts";
 import { notFound } from "../../lib/failure.ts";
 import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
-import { inDirectory } from "../shards/in-directory.ts";
-import { loseAssignments } from "../shards/lose-assignments.ts";
 
 /**
  * Adds a repository of the organization to a team, whose members watch it from then on. Idempotent; a team with all
@@ -23,13 +22,8 @@ import { loseAssignments } from "../shards/lose-assignments.ts";
  *
  * @throws Failure `not_found` if another request has deleted the team.
  */
-export async function addTeamRepository(
-  callerCtx: Ctx,
-  team: Team,
-  repo: Repository,
-): Promise<void> {
+export async function addTeamRepository(ctx: Ctx, team: Team, repo: Repository): Promise<void> {
   if (team.includesAllRepositories) return;
-  const ctx = inDirectory(callerCtx);
   try {
     await ctx.db.batch([
       recordAuditWhere(
@@ -66,13 +60,8 @@ export async function addTeamRepository(
  * Removes a repository from a team. Idempotent; without effect for a team with all repositories. Members who may not see
  * it any more do not watch it any more.
  */
-export async function removeTeamRepository(
-  callerCtx: Ctx,
-  team: Team,
-  repo: Repository,
-): Promise<void> {
+export async function removeTeamRepository(ctx: Ctx, team: Team, repo: Repository): Promise<void> {
   if (team.includesAllRepositories) return;
-  const ctx = inDirectory(callerCtx);
   const { id: teamId, orgId } = team;
   await ctx.db.batch([
     deleteTeamRepository(ctx.db, team, repo),
@@ -89,6 +78,10 @@ export async function removeTeamRepository(
       target: team.name,
     }),
     deleteLostWatches(ctx.db, { orgId, userIds: teamMemberIds(teamId), repoId: repo.id }),
-    ...loseAssignments(ctx, { ownerId: orgId, userIds: teamMemberIds(teamId), repo }),
+    deleteLostAssignments(ctx.db, {
+      ownerId: orgId,
+      userIds: teamMemberIds(teamId),
+      repoId: repo.id,
+    }),
   ]);
 }

@@ -1,11 +1,10 @@
-import { eq, getTableColumns, inArray, lte, sql } from "drizzle-orm";
+import { eq, inArray, lte, sql } from "drizzle-orm";
 import { z } from "zod";
 
 import { unseal } from "../../auth/seal.ts";
 import type { Ctx } from "../../context.ts";
-import { qualified } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
-import { mails, repositories } from "../../db/schema/index.ts";
+import { mails } from "../../db/schema/index.ts";
 import { log } from "../../lib/log.ts";
 import { settled } from "../../lib/settled.ts";
 import type { Mail } from "../../outgoing/mailer.ts";
@@ -32,7 +31,7 @@ const Content = z.object({ subject: z.string(), text: z.string() });
  * @returns Whether more may be due: one call sends a few, and the schedule continues.
  */
 export async function sendDueMails(ctx: Ctx): Promise<boolean> {
-  const { directory: db, config, now } = ctx;
+  const { db, config, now } = ctx;
   if (!isMailOn(config)) return false;
   // Of two calls at once, each sends what it leased.
   const leased = await leaseDue(db, { now });
@@ -50,11 +49,6 @@ export async function sendAllDueMails(ctx: Ctx): Promise<void> {
   while (Date.now() - startedAt < RUN_MS && (await sendDueMails(ctx)));
 }
 
-/** Where the own data of a notification's repository is; null for other mails. */
-const SHARD = qualified<number | null>(sql`(
-  select ${repositories.shard} from ${repositories} where ${repositories.id} = ${mails.repoId}
-)`);
-
 const leaseDue = prepare((db, { now }: Params<{ now: number }>) => {
   const due = db
     .select({ id: mails.id })
@@ -66,19 +60,17 @@ const leaseDue = prepare((db, { now }: Params<{ now: number }>) => {
     .update(mails)
     .set({ dueAt: sql`${now} + ${LEASE_MS}`, attempts: sql`${mails.attempts} + 1` })
     .where(inArray(mails.id, due))
-    .returning({ ...getTableColumns(mails), shard: SHARD });
+    .returning();
 });
 
 const deleteMail = prepare((db, { id }: Params<{ id: number }>) =>
   db.delete(mails).where(eq(mails.id, id)),
 );
 
-type QueuedMailRow = typeof mails.$inferSelect & {
-  readonly shard: number | null;
-};
+type QueuedMailRow = typeof mails.$inferSelect;
 
 async function send(ctx: Ctx, mail: QueuedMailRow): Promise<void> {
-  const { directory: db, config, mailer, now } = ctx;
+  const { db, config, mailer, now } = ctx;
   const { id, attempts } = mail;
   try {
     const content = await writeMail(ctx, mail);

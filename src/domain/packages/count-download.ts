@@ -5,15 +5,8 @@ import { type Params, prepare } from "../../db/prepared.ts";
 import { packageVersions } from "../../db/schema/index.ts";
 import { log } from "../../lib/log.ts";
 
-/** A version of a package, in a database by its number. */
-interface Downloaded {
-  readonly shard: number;
-  readonly versionId: number;
-  count: number;
-}
-
-/** Downloads of this isolate that are not written yet, by the id of the version, which is one of all databases. */
-let pending = new Map<number, Downloaded>();
+/** Downloads of this isolate that are not written yet, by the id of the version. */
+let pending = new Map<number, number>();
 /** When this isolate last wrote downloads, in milliseconds. */
 let writtenAt = 0;
 /** Until when a request has promised to write them, in milliseconds; 0 for none. */
@@ -21,16 +14,16 @@ let promisedUntil = 0;
 
 /** How long a request has for the write itself, in milliseconds: the runtime may end it before. */
 const WRITE_MS = 5000;
-/** Versions that wait while a database fails; further ones are not counted. */
+/** Versions that wait while the database fails; further ones are not counted. */
 const PENDING_MAX = 10_000;
 
 /**
  * Counts a download of a version, without a write before the response: an isolate gathers the downloads of
- * `PACKAGES_DOWNLOAD_COUNT_SECONDS` and writes them by one statement of each database, after a response. Those that can't be written wait for
+ * `PACKAGES_DOWNLOAD_COUNT_SECONDS` and writes them by one statement, after a response. Those that can't be written wait for
  * the next download; those of an isolate that dies meanwhile are lost.
  */
 export function countPackageDownload(ctx: Ctx, versionId: number): void {
-  add({ shard: ctx.db.shard, versionId, count: 1 });
+  add(versionId, 1);
   const now = Date.now();
   // A request that was cut off before it wrote does not keep later ones from writing.
   if (now < promisedUntil) return;
@@ -39,28 +32,23 @@ export function countPackageDownload(ctx: Ctx, versionId: number): void {
   ctx.defer(writeAfter(ctx, waitMs));
 }
 
-function add({ shard, versionId, count }: Downloaded): void {
-  const known = pending.get(versionId);
-  if (known) known.count += count;
-  else if (pending.size < PENDING_MAX) pending.set(versionId, { shard, versionId, count });
+function add(versionId: number, count: number): void {
+  if (pending.size >= PENDING_MAX && !pending.has(versionId)) return;
+  pending.set(versionId, (pending.get(versionId) ?? 0) + count);
 }
 
 async function writeAfter(ctx: Ctx, waitMs: number): Promise<void> {
   if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-  const byShard = Map.groupBy(pending.values(), ({ shard }) => shard);
+  const counts = pending;
   pending = new Map();
   promisedUntil = 0;
   writtenAt = Date.now();
-  await Promise.all([...byShard].map(([shard, counts]) => write(ctx, shard, counts)));
-}
-
-async function write(ctx: Ctx, shard: number, counts: readonly Downloaded[]): Promise<void> {
-  const list = JSON.stringify(counts.map(({ versionId, count }) => [versionId, count]));
+  const list = JSON.stringify([...counts]);
   try {
-    await addDownloads(ctx.openShard(shard), { list });
+    await addDownloads(ctx.db, { list });
   } catch {
     log("package:downloads-not-counted", {});
-    for (const each of counts) add(each);
+    for (const [versionId, count] of counts) add(versionId, count);
   }
 }
 

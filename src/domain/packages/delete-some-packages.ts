@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from "drizzle-orm";
 
-import { type Database, isViolation, onlyWhile } from "../../db/db.ts";
+import type { Database } from "../../db/db.ts";
 import { packageFiles, packages, packageUploads, packageVersions } from "../../db/schema/index.ts";
 
 /**
@@ -38,20 +38,9 @@ export function deleteSomePackages(db: Database, ownerId: number, limit: number)
   ] as const;
 }
 
-const isSeenOf = (ownerId: number): SQL =>
-  sql`${eq(packageVersions.ownerId, ownerId)} and not ${packageVersions.isInternal}`;
-
-/** Selects a version of an account's packages that somebody sees, if there is one. */
-export const selectSeenVersion = (db: Database, ownerId: number) =>
-  db.select({ id: packageVersions.id }).from(packageVersions).where(isSeenOf(ownerId)).limit(1);
-
-/** The statement that fails, with its batch, while an account owns a package with a version that somebody sees. */
-export const refuseSeenVersions = (db: Database, ownerId: number) =>
-  db
-    .update(packageVersions)
-    .set({ ownerId: onlyWhile(sql`0`, ownerId) })
-    .where(isSeenOf(ownerId));
-
-/** Whether an error is the failure of `refuseSeenVersions`. */
-export const isOwningPackages = (error: unknown): boolean =>
-  isViolation(error, "NOT NULL", "package_versions.owner_id");
+/** The condition that an account owns a package with a version that somebody sees. */
+export const ownsPackages = (ownerId: number | SQL): SQL => sql`exists (
+  select 1
+  from ${packageVersions}
+  where ${eq(packageVersions.ownerId, ownerId)} and not ${packageVersions.isInternal}
+)`;

@@ -32,7 +32,6 @@ import {
 } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isAccountNamed } from "../accounts/find-account.ts";
-import { packageShardColumn } from "./package-shard.ts";
 import { isUnlinkedPackageVisible } from "./package-visibility.ts";
 
 /** An account as the owner of packages, with what the caller may do with them. */
@@ -58,27 +57,17 @@ export interface PackageKey {
 /** A queried account with the facts that decide what the caller may do with its packages. */
 export interface PackageOwnerRow extends PackageFacts {
   readonly account: User;
-  /** The number of the database that was chosen for its packages; null if none was. */
-  readonly shard: number | null;
 }
 
-/** An account by its name in lower case, and whether its packages may be in a shard. */
-interface OwnerOfPackages {
-  readonly caller: CallerArgument;
-  readonly name: string;
-  readonly areShards: boolean;
-}
-
-/** Selects an account as the owner of packages. */
+/** Selects the account of a name, in lower case, as the owner of packages. */
 export const selectPackageOwner = prepare(
-  (db, { caller, name, areShards }: Params<OwnerOfPackages>) => {
+  (db, { caller, name }: Params<{ caller: CallerArgument; name: string }>) => {
     const { actorId } = toCallerSql(caller);
     return db
       .select({
         account: columnsOf(users, "a"),
         ...organizationFacts(actorId),
         teamAccess: teamPackageAccess(actorId),
-        shard: (areShards ? packageShardColumn : sql<null>`null`).as("package_shard"),
       })
       .from(users)
       .where(isAccountNamed(name));

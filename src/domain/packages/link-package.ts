@@ -7,8 +7,7 @@ import { packages, repositories } from "../../db/schema/index.ts";
 import { forbidden, malformed, notFound } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
-import { findRepositoryById, findVisibleRepository } from "../repos/find-repository.ts";
-import { giveRepositoryCopy } from "../shards/give-repository-copy.ts";
+import { findVisibleRepository } from "../repos/find-repository.ts";
 import type { PackageContext } from "./find-package.ts";
 
 const TO_LINK: Requirement = { unit: "packages", mode: "write" };
@@ -26,7 +25,6 @@ export async function linkPackage(ctx: Ctx, pkg: PackageContext, repoName: strin
   if (!isAllowed(repo, TO_LINK)) {
     throw forbidden("user should have a permission to write packages of the repository");
   }
-  await giveRepositoryCopy(ctx, repo.row.id, ctx.db.shard);
   const [linked] = await ctx.db.batch([
     ctx.db
       .update(packages)
@@ -56,10 +54,7 @@ export async function linkPackage(ctx: Ctx, pkg: PackageContext, repoName: strin
  * repository's packages nor administer it.
  */
 export async function unlinkPackage(ctx: Ctx, pkg: PackageContext): Promise<void> {
-  const { row } = pkg;
-  // SECURITY: the first database decides, not the copy in a shard.
-  const repo =
-    pkg.repo && ctx.db.shard !== 0 ? await findRepositoryById(ctx, pkg.repo.row.id) : pkg.repo;
+  const { row, repo } = pkg;
   if (!repo) throw notLinked();
   if (!isAllowed(repo, TO_LINK) && !isAllowed(repo, { mode: "admin" })) {
     throw forbidden("user should have a permission to write packages of the repository");

@@ -7,7 +7,6 @@ import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, reviews, type ReviewState } from "../../db/schema/index.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
 import type { RepositoryRules } from "../../shapes/repos/repository-rules.ts";
-import { listOpenBlockers, selectFarBlockers } from "../blockers/open-blockers.ts";
 import { type LatestStatus, selectLatestStatuses } from "./judge-checks.ts";
 import { selectRules, toRules } from "./select-rules.ts";
 
@@ -23,35 +22,25 @@ export interface MergeFacts {
   readonly statuses: readonly LatestStatus[];
 }
 
-/**
- * Loads what decides about a merge.
- *
- * Cost: one round trip to the database; where the pull request waits for issues of other databases alone, that of their states.
- */
+/** Loads what decides about a merge. Cost: one round trip to the database. */
 export async function loadMergeFacts(
   ctx: Ctx,
   { repo, row, pull }: PullContext,
 ): Promise<MergeFacts> {
-  const isWaiting = repo.row.issueSettings.enableIssueDependencies;
   const subject = {
     caller: callerArgument(ctx.actor),
     repoId: repo.row.id,
     ownerId: repo.row.ownerId,
     issueId: row.id,
     headOid: pull.headOid,
-    isWaiting,
+    isWaiting: repo.row.issueSettings.enableIssueDependencies,
   };
-  const [rules, counted, statuses, blockers, far = []] = await ctx.db.batch([
-    ...selectFacts(ctx.db, subject),
-    ...(isWaiting && ctx.openShards().size > 0
-      ? [selectFarBlockers(ctx.db, { issueId: row.id })]
-      : []),
-  ]);
+  const [rules, counted, statuses, blockers] = await ctx.db.batch(selectFacts(ctx.db, subject));
   return {
     rules: toRules(repo.row, rules),
     reviews: counted,
     statuses,
-    isBlocked: blockers.length > 0 || (await listOpenBlockers(ctx, far)).size > 0,
+    isBlocked: blockers.length > 0,
   };
 }
 

@@ -8,7 +8,6 @@ import { type Params, prepare } from "../../db/prepared.ts";
 import { pulls, repositories } from "../../db/schema/index.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import type { PullContext } from "../../shapes/pulls/pull-request.ts";
-import { whenBlockersAllow } from "../blockers/open-blockers.ts";
 import { asEditRefusal, editStatements, type IssueEdit } from "../issues/edit-issue.ts";
 import { findPossibleAssignees } from "../issues/find-assignees.ts";
 import { pullStatements, toOnePull } from "./find-pull.ts";
@@ -42,35 +41,32 @@ export async function editPull(
   const { repo } = pull;
   const poster = { id: pull.row.posterId };
   const possible = await findPossibleAssignees(ctx, repo, poster, wanted.assignees ?? []);
-  return whenBlockersAllow(ctx, pull.row.id, async (closedElsewhere) => {
-    const facts = { possible, closedElsewhere };
-    const [first, ...edits] = editStatements(ctx, pull, wanted, facts);
-    const retarget =
-      wanted.base === undefined ? undefined : await openRetarget(ctx, pull, wanted.base);
-    try {
-      const results = await ctx.db.batch([
-        first,
-        // Before its state, since only an open one gets another base.
-        ...(retarget ? retargetStatements(ctx, pull, retarget) : []),
-        ...edits,
-        ...(wanted.allowMaintainerEdit === undefined
-          ? []
-          : maintainerStatements(ctx, pull, wanted.allowMaintainerEdit)),
-        selectCounters(ctx.db, { repoId: repo.row.id }),
-        ...pullStatements(ctx, repo, pull.row.number),
-      ]);
-      const [[counters], rows, heads] = results.slice(-3) as unknown as LastResults;
-      const row = { ...repo.row, ...counters };
-      const edited = toOnePull(ctx, { ...repo, row }, rows, heads);
-      if (!edited) throw notFound("pull request does not exist");
-      return edited;
-    } catch (error) {
-      if (retarget && isViolation(error, "NOT NULL", "pulls.base_branch")) {
-        throw await asTaken(ctx, pull.repo, isTaken(retarget.pair));
-      }
-      throw asEditRefusal(error);
+  const [first, ...edits] = editStatements(ctx, pull, wanted, possible);
+  const retarget =
+    wanted.base === undefined ? undefined : await openRetarget(ctx, pull, wanted.base);
+  try {
+    const results = await ctx.db.batch([
+      first,
+      // Before its state, since only an open one gets another base.
+      ...(retarget ? retargetStatements(ctx, pull, retarget) : []),
+      ...edits,
+      ...(wanted.allowMaintainerEdit === undefined
+        ? []
+        : maintainerStatements(ctx, pull, wanted.allowMaintainerEdit)),
+      selectCounters(ctx.db, { repoId: repo.row.id }),
+      ...pullStatements(ctx, repo, pull.row.number),
+    ]);
+    const [[counters], rows, heads] = results.slice(-3) as unknown as LastResults;
+    const row = { ...repo.row, ...counters };
+    const edited = toOnePull(ctx, { ...repo, row }, rows, heads);
+    if (!edited) throw notFound("pull request does not exist");
+    return edited;
+  } catch (error) {
+    if (retarget && isViolation(error, "NOT NULL", "pulls.base_branch")) {
+      throw await asTaken(ctx, pull.repo, isTaken(retarget.pair));
     }
-  });
+    throw asEditRefusal(error);
+  }
 }
 
 /** The number of pull requests of a repository changes with their state. */

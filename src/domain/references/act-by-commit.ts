@@ -9,7 +9,6 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { changeState } from "../issues/change-state.ts";
 import { selectIssues, toIssueContext } from "../issues/find-issue.ts";
 import { mayEditIssue } from "../issues/require-issue-access.ts";
-import { inRepositoryDb } from "../shards/in-database.ts";
 import { bookTime } from "../times/book-time.ts";
 import { maySpendTime } from "../times/time-access.ts";
 import type { ReferredIssue } from "./find-references.ts";
@@ -42,11 +41,10 @@ export function isActed(ctx: Ctx, { repo, branch, reference, referred }: CommitA
 }
 
 /**
- * Books time on the issue, and closes or reopens it, in the database of its repository. Does nothing that the commit has done before, and leaves an issue
+ * Books time on the issue, and closes or reopens it. Does nothing that the commit has done before, and leaves an issue
  * open that waits for others.
  */
-export async function actByCommit(caller: Ctx, { commit, reference, referred }: CommitAct) {
-  const ctx = inRepositoryDb(caller, referred.repo.row);
+export async function actByCommit(ctx: Ctx, { commit, reference, referred }: CommitAct) {
   const { user } = ctx.actor;
   const [found] = await selectIssues(ctx.db).where(eq(issues.id, referred.row.id));
   if (!found || !user) return;
@@ -62,16 +60,15 @@ export async function actByCommit(caller: Ctx, { commit, reference, referred }: 
 }
 
 /**
- * Closes or reopens an issue for a commit, in the database of its repository, if the caller may. Does nothing that the commit has done before, and leaves an
+ * Closes or reopens an issue for a commit, if the caller may. Does nothing that the commit has done before, and leaves an
  * issue open that waits for others.
  */
 export async function changeByCommit(
-  caller: Ctx,
+  ctx: Ctx,
   referred: Referred,
   isClosed: boolean,
   commitOid: Oid,
 ): Promise<void> {
-  const ctx = inRepositoryDb(caller, referred.repo.row);
   if (!mayEditIssue(ctx, referred)) return;
   const [found] = await selectIssues(ctx.db).where(eq(issues.id, referred.row.id));
   if (!found) return;

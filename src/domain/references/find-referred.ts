@@ -5,12 +5,11 @@ import { isAllowed } from "../../auth/access/permission.ts";
 import { TO_SEE } from "../../auth/access/requirement.ts";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
-import { columnsOf, type Database } from "../../db/db.ts";
+import { columnsOf } from "../../db/db.ts";
 import { issues, repositories, users, type Issue } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isIssueVisible } from "../issues/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
-import { readByShard } from "../shards/read-by-shard.ts";
 import type { ReferredIssue } from "./find-references.ts";
 
 /** What a reference names, without what is said about it. */
@@ -30,7 +29,7 @@ export interface Referred {
  * SECURITY: an entry in a timeline tells readers of that issue where it was referred to, so nobody may leave one where
  * they may not comment; and nobody learns of an issue that they may not see.
  *
- * Cost: two queries, the first one only for other repositories; the second one in each database with some of them.
+ * Cost: two queries.
  *
  * @param repo The repository of the text.
  * @param all  At most some thousands.
@@ -41,16 +40,15 @@ export async function findReferred(
   repo: RepositoryContext,
   all: readonly Named[],
 ): Promise<(reference: Named) => Referred | undefined> {
-  const { actor, directory } = ctx;
-  const { user } = actor;
-  if (user === undefined || all.length === 0) return () => undefined;
+  const { db, actor } = ctx;
+  if (actor.user === undefined || all.length === 0) return () => undefined;
   const others = new Map(
     all.flatMap((each) => (each.repo ? [[fullNameOf(each), each.repo] as const] : [])),
   );
   const rows =
     others.size === 0
       ? []
-      : await selectRepositories(directory, callerSql(actor)).where(isOneOf([...others.values()]));
+      : await selectRepositories(db, callerSql(actor)).where(isOneOf([...others.values()]));
   const repos = new Map<string, RepositoryContext>([["", repo]]);
   for (const row of rows) {
     const found = toRepositoryContext(actor, row);
@@ -61,17 +59,19 @@ export async function findReferred(
   );
   const wanted = all.flatMap((each) => {
     const found = open.get(fullNameOf(each));
-    return found ? [{ shard: found.row.shard, key: [found.row.id, each.number] }] : [];
+    return found ? [[found.row.id, each.number]] : [];
   });
-  const referred = await readByShard(
-    ctx,
-    wanted,
-    ({ shard }) => shard,
-    (db, some) => {
-      const keys = some.map(({ key }) => key);
-      return selectOpen(db, keys, user.id);
-    },
-  );
+  const referred = await db
+    .select({ row: columnsOf(issues, "i") })
+    .from(issues)
+    .innerJoin(repositories, eq(repositories.id, issues.repoId))
+    .where(
+      sql`${issues.id} in (
+        select i.id
+        from json_each(${JSON.stringify(wanted)}) wanted
+        join ${issues} i on i.repo_id = wanted.value ->> 0 and i.number = wanted.value ->> 1
+      ) and not ${isBlockedBy(sql`${actor.user.id}`, sql`${repositories.ownerId}`)}`,
+    );
   const byNumber = new Map(referred.map(({ row }) => [`${row.repoId}#${row.number}`, row]));
   return (reference) => {
     const found = open.get(fullNameOf(reference));
@@ -79,20 +79,6 @@ export async function findReferred(
     return found && row && isIssueVisible(found, row) ? { repo: found, row } : undefined;
   };
 }
-
-/** Selects issues by repository and number, where the owner does not block a user. */
-const selectOpen = (db: Database, keys: readonly number[][], userId: number) =>
-  db
-    .select({ row: columnsOf(issues, "i") })
-    .from(issues)
-    .innerJoin(repositories, eq(repositories.id, issues.repoId))
-    .where(
-      sql`${issues.id} in (
-        select i.id
-        from json_each(${JSON.stringify(keys)}) wanted
-        join ${issues} i on i.repo_id = wanted.value ->> 0 and i.number = wanted.value ->> 1
-      ) and not ${isBlockedBy(sql`${userId}`, sql`${repositories.ownerId}`)}`,
-    );
 
 const fullNameOf = ({ repo }: Named): string => (repo ? `${repo.owner}/${repo.name}` : "");
 

@@ -8,7 +8,7 @@ import { insertSelect } from "../../db/insert-select.ts";
 import { issueMentions, issues, users } from "../../db/schema/index.ts";
 import { unitOf } from "../issues/find-issue.ts";
 import type { TextReferences } from "./find-references.ts";
-import type { ReferringText } from "./referring-text.ts";
+import type { ReferringText } from "./update-references.ts";
 
 /**
  * Stores whom a text mentions: accounts that may see the issue and do not block who wrote it.

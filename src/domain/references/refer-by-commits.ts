@@ -7,10 +7,8 @@ import { events, repositories, timelineEntries } from "../../db/schema/index.ts"
 import type { Consequence } from "../../events/consequence.ts";
 import type { StoredUpdate } from "../../shapes/events/activity.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { giveCopies } from "../cross-shard/give-copies.ts";
 import { isResultRef } from "../protections/merge-queue-rule.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
-import { inDatabase } from "../shards/in-database.ts";
 import { actByCommit, type CommitAct, isActed } from "./act-by-commit.ts";
 import { commitLink } from "./commit-link.ts";
 import type { ReferredIssue } from "./find-references.ts";
@@ -143,23 +141,8 @@ async function apply(
   return { hasActed: changed.size > 0 };
 }
 
-/** Inserts the entries of the timelines, unless they were inserted before, each in the database of its repository. */
+/** Inserts the entries of the timelines, unless they were inserted before. */
 async function insertReferences(
-  ctx: Ctx,
-  repo: RepositoryContext,
-  acts: readonly CommitAct[],
-): Promise<void> {
-  const byShard = Map.groupBy(acts, ({ referred }) => referred.repo.row.shard);
-  const shards = [...byShard.keys()].filter((shard) => shard !== repo.row.shard);
-  // Who reads the entries there is asked whether they may see the commits here.
-  await giveCopies(
-    ctx,
-    shards.map((shardId) => ({ shardId, repoId: repo.row.id })),
-  );
-  for (const [shard, some] of byShard) await insertReferencesIn(inDatabase(ctx, shard), repo, some);
-}
-
-async function insertReferencesIn(
   { db, actor, now }: Ctx,
   repo: RepositoryContext,
   acts: readonly CommitAct[],

@@ -5,7 +5,6 @@ import type { Ctx } from "../../context.ts";
 import { anyOf } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
-  crossShardEntries,
   events,
   issues,
   repositories,
@@ -18,8 +17,7 @@ import { isIssueVisible } from "../issues/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 import { insertMentions } from "./insert-mentions.ts";
 import { findReferences } from "./find-references.ts";
-import type { ReferringText } from "./referring-text.ts";
-import { updateReferences } from "./update-references.ts";
+import { type ReferringText, updateReferences } from "./update-references.ts";
 
 /** Texts of a review that one step reads. */
 const TEXTS_AT_ONCE = 20;
@@ -38,8 +36,6 @@ const mayRefer: SQL = (() => {
   return sql`case
     when exists (
       select 1 from ${timelineEntries} where ${timelineEntries.otherIssueId} = ${ofEvent("issueId")}
-    ) or exists (
-      select 1 from ${crossShardEntries} where ${crossShardEntries.issueId} = ${ofEvent("issueId")}
     )
       then 1
     when ${events.type} in ('issue.opened', 'issue.edited')

@@ -4,21 +4,37 @@ import type { Ctx } from "../../context.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
-  crossShardEntries,
   issues,
   repositories,
   timelineEntries,
   users,
+  type Issue,
+  type RefAction,
 } from "../../db/schema/index.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { mayEditIssue } from "../issues/require-issue-access.ts";
 import type { ReferredIssue } from "./find-references.ts";
-import type { RefKind, ReferringText, Told, WantedReference } from "./referring-text.ts";
-import { isFarOfText, updateFarReferences } from "./update-far-references.ts";
 import { findReferred } from "./find-referred.ts";
+
+/** An issue or pull request with the text of its title and body, or one of its comments. */
+export interface ReferringText {
+  /** With the permission of the caller. */
+  readonly repo: RepositoryContext;
+  readonly issue: Issue;
+  /** Undefined for the text of the issue itself. */
+  readonly commentId: number | undefined;
+}
+
+/** A reference of which a timeline is to tell, and what it does. */
+interface WantedReference {
+  readonly repoId: number;
+  readonly issueId: number;
+  readonly action: RefAction;
+}
 
 /**
  * Makes the timelines tell of exactly those references that a text has: adds those to issues that the caller may see, and
- * removes those that the text has no more. One that stays keeps its entry. Those in other databases follow by `sendEntries`.
+ * removes those that the text has no more. One that stays keeps its entry.
  *
  * Idempotent, also concurrently: the statement that adds an entry adds it once.
  */
@@ -28,34 +44,24 @@ export async function updateReferences(
   references: readonly ReferredIssue[],
 ): Promise<void> {
   const find = await findReferred(ctx, text.repo, references);
-  const wanted = new Map<number, WantedReference & { shard: number }>();
+  const wanted = new Map<number, WantedReference>();
   for (const reference of references) {
     const referred = find(reference);
     if (!referred || referred.row.id === text.issue.id) continue;
-    const { repoId, id: issueId, number } = referred.row;
-    const { shard } = referred.repo.row;
+    const { repoId, id: issueId } = referred.row;
     // Only a pull request does something to the issues that it names, when it is merged.
     const isActing = text.issue.isPull && text.commentId === undefined && !referred.row.isPull;
     const action = isActing && mayEditIssue(ctx, referred) ? reference.action : "none";
     const before = wanted.get(issueId);
-    if (!before || before.action === "none")
-      wanted.set(issueId, { repoId, issueId, number, action, shard });
+    if (!before || before.action === "none") wanted.set(issueId, { repoId, issueId, action });
   }
-  const isStale = (told: Told): boolean => {
+  const stale = (await listTold(ctx, text)).filter((told) => {
     const now = wanted.get(told.issueId);
     return now ? now.action !== told.action : !isNamed(text, references, told);
-  };
-  const isNear = ({ shard }: { shard: number }): boolean => shard === text.repo.row.shard;
-  const near = [...wanted.values()].filter(isNear);
-  if (ctx.openShards().size > 0) {
-    const far = [...wanted.values()].filter((each) => !isNear(each));
-    await updateFarReferences(ctx, text, kindOf(text), { wanted: far, isStale });
-  }
-  const stale = (await listTold(ctx, text)).filter(isStale);
-  if (stale.length === 0 && near.length === 0) return;
-  const inserted = insertEntries(ctx, text, near);
+  });
+  const inserted = insertEntries(ctx, text, [...wanted.values()]);
   if (stale.length === 0) {
-    await inserted;
+    if (wanted.size > 0) await inserted;
     return;
   }
   const ids = sql`(select value from json_each(${JSON.stringify(stale.map(({ id }) => id))}))`;
@@ -63,6 +69,14 @@ export async function updateReferences(
     ctx.db.delete(timelineEntries).where(inArray(timelineEntries.id, ids)),
     inserted,
   ]);
+}
+
+/** An entry that tells of a reference, with the present names of the issue to which it was made. */
+interface Told {
+  readonly issueId: number;
+  readonly number: number;
+  readonly owner: string;
+  readonly name: string;
 }
 
 /** Whether the text names the issue, also if the caller may not see it: then somebody else referred to it. */
@@ -78,6 +92,8 @@ const isNamed = (
 
 const listTold = ({ db }: Ctx, text: ReferringText) =>
   toldOfText(db, textIdOf(text), { kind: kindOf(text) });
+
+type RefKind = "comment_ref" | "pull_ref" | "issue_ref";
 
 /** Of an issue, or of a comment. */
 interface TextId {
@@ -121,9 +137,9 @@ const isOfText = (id: TextId | Params<TextId>, kind: RefKind): SQL | undefined =
     : and(eq(otherEntryId, id.commentId), isOfKind);
 };
 
-/** The statement that adds entries which do not exist yet, also not as those between databases, which a move made of them. */
+/** The statement that adds entries which do not exist yet. */
 function insertEntries(
-  { db, actor, now, openShards }: Ctx,
+  { db, actor, now }: Ctx,
   text: ReferringText,
   wanted: readonly WantedReference[],
 ) {
@@ -132,13 +148,6 @@ function insertEntries(
     select ${timelineEntries.issueId} from ${timelineEntries}
     where ${isOfText(textIdOf(text), kindOf(text))}
   )`;
-  const isToldFar =
-    openShards().size === 0
-      ? sql`0`
-      : sql`exists (
-          select 1 from ${crossShardEntries}
-          where ${isFarOfText(text, kindOf(text))} and ${crossShardEntries.toIssueId} = target.id
-        )`;
   const isThere =
     commentId === undefined
       ? sql`exists (select 1 from ${issues} where ${issues.id} = ${issue.id})`
@@ -163,7 +172,7 @@ function insertEntries(
     sql`
       from json_each(${JSON.stringify(wanted)}) wanted
       join issues target on target.id = wanted.value ->> 'issueId'
-      where target.id not in ${told} and not ${isToldFar} and ${isThere}
+      where target.id not in ${told} and ${isThere}
       order by wanted.key`,
   );
 }

@@ -8,12 +8,10 @@ import { toReleasePayload } from "../../events/webhooks/payloads/release-payload
 import { notFound } from "../../lib/failure.ts";
 import type { ReleaseContext } from "../../shapes/releases/release.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { removeNotificationsOfRelease } from "../notifications/remove-notifications.ts";
 import { requireReleaseWriting } from "./require-release-access.ts";
 
 /**
- * Deletes a release with its files; the tag stays. A trigger notes the files' bytes, which a job removes. Its notifications
- * follow by the event.
+ * Deletes a release with its files; the tag stays. A trigger notes the files' bytes, which a job removes.
  *
  * @throws Failure `not_found` if another request has deleted it.
  */
@@ -21,9 +19,7 @@ export async function deleteRelease(ctx: Ctx, release: ReleaseContext): Promise<
   requireReleaseWriting(release.repo);
   const { db } = ctx;
   const { row, owner } = release.repo;
-  const { id: releaseId, tagName, isDraft, publishedAt } = release.row;
-  // Watchers were told of one that was published before.
-  if (isDraft && publishedAt !== null) await removeNotificationsOfRelease(ctx, releaseId);
+  const { id: releaseId, tagName, isDraft } = release.row;
   // The event tells of a published release: what was published or withdrawn meanwhile is not deleted.
   const remove = db
     .delete(releases)

@@ -9,7 +9,6 @@ import { checkBranchName } from "../branches/branch-name.ts";
 import { deleteRepository } from "./delete-repository.ts";
 import { type FirstContent, makeFirstFiles } from "./first-files.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
-import { inRepositoryDb } from "../shards/in-database.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
 /** The input for a new repository. */
@@ -64,12 +63,12 @@ export async function createRepository(
   };
   const { issue_labels: labelTemplate = "" } = wanted;
   const repo = await insertRepository(ctx, creation, columns, {
-    toOwn: (own, created) =>
-      labelTemplate === "" ? [] : [insertTemplateLabels(own, created, labelTemplate)],
+    toMore: (created) =>
+      labelTemplate === "" ? [] : [insertTemplateLabels(ctx, created, labelTemplate)],
   });
   if (!files) return repo;
   try {
-    return await writeFirstCommit(inRepositoryDb(ctx, repo.row), repo, creator, files);
+    return await writeFirstCommit(ctx, repo, creator, files);
   } catch (error) {
     await deleteRepository(ctx, repo);
     throw error;

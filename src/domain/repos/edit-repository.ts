@@ -2,7 +2,6 @@ import { and, eq, sql, type AnyColumn, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
-import { type OwnedRow, selectOwned, writeOwned } from "../../db/copies/owned-sql.ts";
 import { isViolation } from "../../db/db.ts";
 import {
   repositories,
@@ -16,15 +15,11 @@ import { record } from "../../events/record.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import { differing } from "../../lib/differing.ts";
 import { forbidden, invalid, invalidField, notFound } from "../../lib/failure.ts";
-import { logBug } from "../../lib/log.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-snapshot.ts";
-import { hideCopiesBefore } from "../shards/hide-copies.ts";
-import { inDirectory } from "../shards/in-directory.ts";
-import { type OwnedColumns, ownedColumns, withOwned } from "../shards/owned-columns.ts";
 import { findRelated } from "./find-related.ts";
 import { deleteOutsiderToggles } from "./outsider-toggles.ts";
 import { checkRepositoryName } from "./repository-name.ts";
@@ -99,15 +94,12 @@ export async function editRepository(
     await setHead(ctx, row, requested.defaultBranch);
     return related;
   }
-  const { isArchived, pullSettings, issueSettings, defaultBranch, ...columns } = edit;
+  const { isArchived, pullSettings, issueSettings, ...columns } = edit;
   const isThis = eq(repositories.id, row.id);
-  const isApart = ctx.db !== ctx.directory;
-  const first = inDirectory(ctx);
-  const update = ctx.directory
+  const update = ctx.db
     .update(repositories)
     .set({
       ...columns,
-      ...(!isApart && defaultBranch !== undefined && { defaultBranch }),
       ...(edit.name !== undefined && { lowerName: edit.name.toLowerCase() }),
       ...(isArchived !== undefined && {
         archivedAt: isArchived ? (row.archivedAt ?? ctx.now) : null,
@@ -120,39 +112,29 @@ export async function editRepository(
     .returning();
   try {
     // Before the update, so that the returned row has its changes, and the counters already reduced.
-    const before = [...deleteTogglesHidden(first, row, edit), ...(isApart ? [] : more)] as const;
-    const change = (...last: BatchItem<"sqlite">[]): Promise<unknown[]> =>
-      ctx.directory.batch([
-        ...before,
-        update,
-        ...redirects(first, row, edit),
-        record(first, {
-          type: "repository.edited",
-          repoId: row.id,
-          ownerId: owner.id,
-          changed,
-        }),
-        recordAudit(first, {
-          kind: "repository.edited",
-          repoId: row.id,
-          ownerId: owner.id,
-          details: { changed },
-        }),
-        ...visibilityAndNameEvents(first, row, edit),
-        ...last,
-      ]);
-    const hasOwnChanges = defaultBranch !== undefined || more.length > 0;
-    const [results, unchanged] = await Promise.all([
-      edit.isPrivate ? hideCopiesBefore(ctx.directory, ctx, { repoId: row.id, change }) : change(),
-      isApart && !hasOwnChanges ? ownedColumns(ctx.db, { repoId: row.id }) : undefined,
+    const before = [...deleteTogglesHidden(ctx, row, edit), ...more] as const;
+    const results: unknown[] = await ctx.db.batch([
+      ...before,
+      update,
+      ...redirects(ctx, row, edit),
+      record(ctx, {
+        type: "repository.edited",
+        repoId: row.id,
+        ownerId: owner.id,
+        changed,
+      }),
+      recordAudit(ctx, {
+        kind: "repository.edited",
+        repoId: row.id,
+        ownerId: owner.id,
+        details: { changed },
+      }),
+      ...visibilityAndNameEvents(ctx, row, edit),
     ]);
     const [edited] = results[before.length] as Repository[];
     if (!edited) throw notFound();
-    const [owned] =
-      isApart && hasOwnChanges ? await editOwned(ctx, row, defaultBranch, more) : (unchanged ?? []);
-    const whole = owned ? withOwned(edited, owned) : edited;
     await setHead(ctx, row, requested.defaultBranch);
-    return { ...related, row: whole };
+    return { ...related, row: edited };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw invalid(`repository already exists [uname: ${owner.name}, name: ${edit.name}]`);
@@ -160,37 +142,6 @@ export async function editRepository(
     if (isViolation(error, "CHECK", "repositories_some_unit")) throw invalid(NO_UNIT);
     throw error;
   }
-}
-
-/**
- * Changes what of the row belongs to the repository's shard, after the rest, which may be refused: the same edit again does
- * what was not done. The first database gets it at once, since its row says whether one may push; if that fails, the schedule brings it.
- *
- * @param more Statements of the shard, as those about its mirror.
- * @returns The columns afterwards.
- */
-async function editOwned(
-  { db, directory }: Ctx,
-  { id: repoId, shard }: Repository,
-  defaultBranch: string | undefined,
-  more: readonly BatchItem<"sqlite">[],
-): Promise<OwnedColumns[]> {
-  const isThis = eq(repositories.id, repoId);
-  const results = await db.batch([
-    ...more,
-    ...(defaultBranch === undefined
-      ? []
-      : [db.update(repositories).set({ defaultBranch }).where(isThis)]),
-    db.textStatement(selectOwned(repoId)),
-    ownedColumns(db, { repoId }),
-  ] as never);
-  const [owned, columns] = (results as unknown[]).slice(-2) as [OwnedRow[], OwnedColumns[]];
-  try {
-    await directory.run(writeOwned(owned, shard));
-  } catch (error) {
-    logBug("owned columns", error);
-  }
-  return columns;
 }
 
 /** Refuses a default branch that does not exist, unless the repository has no branch yet. */

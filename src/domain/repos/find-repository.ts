@@ -152,10 +152,7 @@ export async function findVisibleRepository(
   owner: string,
   name: string,
 ): Promise<RepositoryContext | undefined> {
-  const [row] = await selectRepositoryNamed(ctx.directory, callerArgument(ctx.actor), {
-    owner,
-    name,
-  });
+  const [row] = await selectRepositoryNamed(ctx.db, callerArgument(ctx.actor), { owner, name });
   const repo = row && toRepositoryContext(ctx.actor, row);
   return repo && isAllowed(repo, TO_SEE) ? repo : undefined;
 }
@@ -173,10 +170,7 @@ export async function findParent(
   return parentId === null ? undefined : findById(ctx, parentId);
 }
 
-async function findById(
-  { directory: db, actor }: Ctx,
-  id: number,
-): Promise<RepositoryContext | undefined> {
+async function findById({ db, actor }: Ctx, id: number): Promise<RepositoryContext | undefined> {
   const [row] = await selectRepositoryById(db, { caller: callerArgument(actor), id });
   return row && toRepositoryContext(actor, row);
 }
@@ -231,9 +225,9 @@ export async function findRenamed(
   name: string,
 ): Promise<RenamedRepository | undefined> {
   const caller = callerArgument(ctx.actor);
-  const [[row], former] = await ctx.directory.batch([
-    repositoryFormerlyNamed(ctx.directory, { caller, ...toLower({ owner, name }) }),
-    accountRedirects(ctx.directory, { name: owner.toLowerCase() }),
+  const [[row], former] = await ctx.db.batch([
+    repositoryFormerlyNamed(ctx.db, { caller, ...toLower({ owner, name }) }),
+    accountRedirects(ctx.db, { name: owner.toLowerCase() }),
   ]);
   const repo = row && toRepositoryContext(ctx.actor, row);
   if (!repo || !isAllowed(repo, TO_SEE)) return undefined;

@@ -53,18 +53,16 @@ export async function forkRepository(
     ...location,
     ...FORK_UNITS,
     name,
-    shard: row.shard,
     isPrivate: row.isPrivate,
     description: row.description,
     defaultBranch: row.defaultBranch,
     isEmpty: row.isEmpty,
     sizeBytes: row.sizeBytes,
-    lfsSizeBytes: row.lfsSizeBytes,
   };
   try {
     const repo = await insertRepository(ctx, creation, columns, {
       parent: source,
-      toOwn: ({ db, now }, fork) => [copyLargeFiles(db, { fork, parentId: row.id, now })],
+      toMore: (fork) => [copyLargeFiles(ctx.db, { fork, parentId: row.id, now: ctx.now })],
     });
     const parent: RepositoryContext = { ...source, row: { ...row, forkCount: row.forkCount + 1 } };
     return { ...repo, parent };

@@ -1,7 +1,6 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 
 import { isBlockedBy } from "../../auth/access/blocks.ts";
-import { onlyWhile } from "../../db/db.ts";
 import type { Params } from "../../db/prepared.ts";
 import { repositories, type User, type Visibility } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -16,39 +15,31 @@ export interface ForkParent {
   readonly creatorId: number;
   /** How little the owner of the fork is visible: 0 for a public one. */
   readonly ownerRank: number;
-  /** Whether the first database knows the size of its large files at the time of the write. */
-  readonly isSizeRead: boolean;
-  /** Whether the parent may move to another database meanwhile. */
-  readonly isMovable: boolean;
 }
 
 /** The argument for a parent, whose fork `owner` gets from `creator`. */
 export const forkParent = (
   { row }: RepositoryContext,
-  { owner, creator, isMovable }: { owner: User; creator: User; isMovable: boolean },
+  { owner, creator }: { owner: User; creator: User },
 ): ForkParent => ({
   id: row.id,
   ownerId: row.ownerId,
   creatorId: creator.id,
   ownerRank: VISIBILITIES.indexOf(owner.visibility),
-  isSizeRead: row.shard === 0,
-  isMovable,
 });
 
 /**
- * Columns of a fork that are read of its parent at the time of the write. Each is null, which a repository's can't be: `is_private`
- * if the parent is gone or its owner blocks the creator, `shard` if the parent has moved.
+ * Columns of a fork that are read of its parent at the time of the write. Without the parent, or if
+ * its owner blocks the creator, they are null, which a repository's can't be.
  *
  * SECURITY: the parent may just have become private, or its owner blocked the creator.
  */
-export function forkedColumns(parent: Params<ForkParent>, shard: SQL) {
-  const { id, ownerId, creatorId, ownerRank, isSizeRead, isMovable } = parent;
+export function forkedColumns({ id, ownerId, creatorId, ownerRank }: Params<ForkParent>) {
   const isLessVisible = sql`case visibility
     when 'public' then 0
     when 'limited' then 1
     else 2
   end > ${ownerRank}`;
-  const isThere = sql`${shard} = (select p.shard from ${repositories} p where p.id = ${id})`;
   return {
     parentId: id,
     isPrivate: sql<boolean>`(
@@ -56,10 +47,6 @@ export function forkedColumns(parent: Params<ForkParent>, shard: SQL) {
       from ${repositories}
       where id = ${id} and not ${isBlockedBy(creatorId, ownerId)}
     )`,
-    ...(isSizeRead && {
-      lfsSizeBytes: sql<number>`(select lfs_size_bytes from ${repositories} where id = ${id})`,
-    }),
-    // Pull requests read both.
-    ...(isMovable && { shard: onlyWhile(isThere, sql<number>`${shard}`) }),
+    lfsSizeBytes: sql<number>`(select lfs_size_bytes from ${repositories} where id = ${id})`,
   };
 }

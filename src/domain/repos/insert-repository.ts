@@ -13,22 +13,16 @@ import {
   OWNER_PERMISSION,
   type ProjectPart,
   repositories,
-  type Repository,
   repositoryRedirects,
   watches,
   type User,
   type Visibility,
 } from "../../db/schema/index.ts";
 import { eventArgument, type EventArgument, recordBy } from "../../events/record.ts";
-import { conflict, moving } from "../../lib/failure.ts";
+import { conflict } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { auditArgument, type AuditArgument, recordAuditBy } from "../audit/record-audit.ts";
-import { relayNow } from "../events/relay-events.ts";
-import { chooseShard } from "../shards/choose-shard.ts";
-import { copyNow } from "../shards/copy-now.ts";
-import { inDatabase } from "../shards/in-database.ts";
-import { inDirectory } from "../shards/in-directory.ts";
 import { copyDefaultHooks } from "./copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 import { forkedColumns, forkParent, type ForkParent } from "./forked-columns.ts";
@@ -57,7 +51,6 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
       | "isMirror"
       | "origin"
       | "trustModel"
-      | "shard"
       | "isEmpty"
       | "sizeBytes"
       | "lfsSizeBytes"
@@ -90,21 +83,15 @@ export const unitsOfProject = ({
 interface Beginnings {
   /** The repository of which it is a fork. Who sees the fork is then read of it, whatever `isPrivate` is. */
   readonly parent?: RepositoryContext;
-  /** Builds further statements of its own data. */
-  readonly toOwn?: ToOwn;
-  /** Builds further statements of the first database. */
+  /** Builds further statements of the batch. */
   readonly toMore?: (repo: NewRepositoryRef) => BatchItem<"sqlite">[];
 }
-
-type ToOwn = (own: Ctx, repo: NewRepositoryRef) => BatchItem<"sqlite">[];
 
 /**
  * Writes a new repository in one batch: its row, its event, copies of the default hooks, a watch for the
  * creator and, in an organization that the creator does not own, the creator's role as an administrator.
  *
- * Where its own data is in a shard, that follows in a batch there. If that fails, the repository is deleted again.
- *
- * @param columns The columns that differ between new repositories. Without a shard one is chosen.
+ * @param columns The columns that differ between new repositories.
  * @throws Failure `conflict` for a name that is taken, `forbidden` if the owner has the maximum number of
  * repositories.
  */
@@ -112,21 +99,17 @@ export async function insertRepository(
   ctx: Ctx,
   creation: CreationContext,
   columns: NewColumns,
-  { parent, toOwn = () => [], toMore = () => [] }: Beginnings = {},
+  { parent, toMore = () => [] }: Beginnings = {},
 ): Promise<RepositoryContext> {
   const { owner } = creation;
-  const { directory: db } = ctx;
-  const shard = columns.shard ?? (await chooseShard(ctx));
   const ref = { ownerId: owner.id, lowerName: columns.name.toLowerCase() };
-  const toAllOwn: ToOwn = (own, repo) => [copyDefaultHooks(own, repo), ...toOwn(own, repo)];
   try {
-    const [created] = await db.batch([
-      ...insertionOf(ctx, creation, { ref, columns: { ...columns, shard }, parent }),
-      ...(shard === 0 ? toAllOwn(inDatabase(ctx, 0), ref) : []),
+    const [created] = await ctx.db.batch([
+      ...insertionOf(ctx, creation, { ref, columns, parent }),
+      copyDefaultHooks(ctx, ref),
       ...toMore(ref),
     ]);
     const repo = only(created);
-    if (shard !== 0) await insertOwn(ctx, repo, toAllOwn);
     // The row was returned before the triggers counted its first watcher.
     const watcherCount = ctx.config.isAutoWatchOn ? 1 : 0;
     return { row: { ...repo, watcherCount }, owner, permission: OWNER_PERMISSION };
@@ -134,7 +117,6 @@ export async function insertRepository(
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw conflict("The repository with the same name already exists.");
     }
-    if (isViolation(error, "NOT NULL", "repositories.shard")) throw moving();
     if (isViolation(error, "NOT NULL", "repositories.owner_id")) {
       throw limitReached(ctx, owner);
     }
@@ -143,12 +125,12 @@ export async function insertRepository(
 }
 
 interface Insertion {
-  readonly ref: NewRepositoryArgument["ref"];
-  readonly columns: NewColumns & { shard: number };
+  readonly ref: NewRepositoryRef;
+  readonly columns: NewColumns;
   readonly parent: RepositoryContext | undefined;
 }
 
-/** The statements of the first database that every new repository has. */
+/** The statements that every new repository has. */
 function insertionOf(
   ctx: Ctx,
   { owner, creator, ownsOwner, isUnlimited = false }: CreationContext,
@@ -159,8 +141,7 @@ function insertionOf(
     ? ({ type: "repository.forked", parentId: parent.row.id } as const)
     : ({ type: "repository.created", name: columns.name } as const);
   const entry = { kind: "repository.created", ownerId: owner.id, repoId: COMPUTED } as const;
-  const isMovable = ctx.openShards().size > 0;
-  return insertNew(ctx.directory, {
+  return insertNew(ctx.db, {
     row: boundRow(repositories, {
       // As in Gitea, a template's own actions do not run; those of repositories generated from it do.
       hasActions: !(columns.isTemplate ?? false),
@@ -169,12 +150,12 @@ function insertionOf(
     }),
     ref,
     owner: { lowerName: owner.lowerName, visibility: owner.visibility },
-    parent: parent && forkParent(parent, { owner, creator, isMovable }),
+    parent: parent && forkParent(parent, { owner, creator }),
     limit: limit < 0 ? undefined : limit,
     creatorId: creator.id,
     isWatched: ctx.config.isAutoWatchOn,
     isAdministrator: !ownsOwner,
-    event: eventArgument(inDirectory(ctx), { ...event, repoId: COMPUTED, ownerId: owner.id }),
+    event: eventArgument(ctx, { ...event, repoId: COMPUTED, ownerId: owner.id }),
     entry: auditArgument(ctx, entry),
     now: ctx.now,
   });
@@ -182,8 +163,8 @@ function insertionOf(
 
 /** A new repository as an argument of a prepared query. */
 interface NewRepositoryArgument {
-  readonly row: BoundRow<NewColumns & { shard: number }>;
-  readonly ref: { readonly ownerId: number; readonly lowerName: string };
+  readonly row: BoundRow<NewColumns>;
+  readonly ref: NewRepositoryRef;
   readonly owner: { readonly lowerName: string; readonly visibility: Visibility };
   readonly parent: ForkParent | undefined;
   /** How many repositories the owner may have; undefined for any number. */
@@ -231,7 +212,7 @@ function insertRow(
   { row, ref, owner, parent, limit, now }: Params<NewRepositoryArgument>,
 ) {
   const { ownerId, lowerName } = ref;
-  const { isPrivate, ...ofParent } = parent ? forkedColumns(parent, row.shard) : row;
+  const { isPrivate, ...ofParent } = parent ? forkedColumns(parent) : row;
   return db
     .insert(repositories)
     .values({
@@ -249,19 +230,4 @@ function insertRow(
       updatedAt: now,
     })
     .returning();
-}
-
-/** Writes the first own data of a new repository to its shard, after the copy of its row. */
-async function insertOwn(ctx: Ctx, repo: Repository, toOwn: ToOwn): Promise<void> {
-  const { directory } = ctx;
-  const own = inDatabase(ctx, repo.shard);
-  try {
-    // A feed shows the creation before the first push, and so do the repository's events.
-    await Promise.all([copyNow(directory, ctx, [repo.shard]), relayNow(ctx, repo.shard)]);
-    const [first, ...rest] = toOwn(own, { repoId: repo.id });
-    if (first) await own.db.batch([first, ...rest]);
-  } catch (error) {
-    await directory.delete(repositories).where(eq(repositories.id, repo.id));
-    throw error;
-  }
 }

@@ -2,7 +2,7 @@ import { asc, eq, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../context.ts";
-import { allOf, type Database } from "../../db/db.ts";
+import { allOf } from "../../db/db.ts";
 import {
   attachments,
   branchTips,
@@ -52,6 +52,8 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
   [reactions, reactions.issueId],
   [contentVersions, contentVersions.issueId],
   [attachments, attachments.issueId],
+  [notifications, notifications.issueId],
+  [mails, mails.issueId],
   [codeComments, codeComments.issueId],
   [timelineEntries, timelineEntries.issueId],
   // References in other repositories.
@@ -73,7 +75,6 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
 /** What belongs to a repository, and can go once no issue refers to it; each when what precedes it is gone. */
 const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
   [notifications, notifications.repoId],
-  [mails, mails.repoId],
   [branchTips, branchTips.repoId],
   [foreignItems, foreignItems.repoId],
   [mergeQueues, mergeQueues.repoId],
@@ -87,10 +88,8 @@ const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
 /**
  * The statements of one step of the removal of what a deleted repository leaves: rows of its first issues, the issues
  * that have none any more, and at the end the rest. Safe to repeat, and in the batch that deletes the repository.
- *
- * @param db The database with its own data, or the first one, which has its notifications.
  */
-export function removalStep(db: Database, repoId: number, size: StepSize = STEP) {
+export function removalStep({ db }: Ctx, repoId: number, size: StepSize = STEP) {
   // SECURITY: rows of a repository that exists stay, whoever calls this.
   const isGone = sql`not exists (select 1 from ${repositories} where id = ${repoId})`;
   const first = sql`(
@@ -128,7 +127,7 @@ export function removalStep(db: Database, repoId: number, size: StepSize = STEP)
 }
 
 /**
- * Removes what a deleted repository leaves in one database, as far as the steps go; the schedule continues.
+ * Removes what a deleted repository leaves, as far as the steps go; the schedule continues.
  *
  * @returns The number of steps that are left.
  */
@@ -143,14 +142,14 @@ export async function removeRemains(
     .from(repositoryRemains)
     .where(eq(repositoryRemains.repoId, repoId));
   for (let left = steps; left > 0; left--) {
-    const results = await ctx.db.batch([isLeft, ...removalStep(ctx.db, repoId, size)]);
+    const results = await ctx.db.batch([isLeft, ...removalStep(ctx, repoId, size)]);
     const [found] = results;
     if (found.length === 0) return left;
   }
   return 0;
 }
 
-/** Continues removals of which something is left in one database. Safe to repeat and to run concurrently. */
+/** Continues removals of which something is left. Safe to repeat and to run concurrently. */
 export async function continueRemovals(ctx: Ctx): Promise<void> {
   const rows = await ctx.db
     .select()

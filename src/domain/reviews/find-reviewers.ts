@@ -197,8 +197,7 @@ async function loadNamed(
   const callerId = sql`${actor.user?.id ?? null}`;
   const userId = sql`${users.id}`;
   const eligible = eligibleUserIds(row, "read", ["pulls"]);
-  const email =
-    db === ctx.directory ? emailOf(callerId) : await readEmails(ctx, callerId, userNames);
+  const email = emailOf(callerId);
   const blocked = anyOf(
     isBlockedBy(userId, sql`${row.ownerId}`, posterId),
     isBlockBetween(userId, callerId),
@@ -246,31 +245,6 @@ const emailOf = (callerId: SQL): SQL => sql`(
     and ${emailAddresses.isActivated}
     and (not ${users.isEmailHidden} or ${users.id} = ${callerId})
 )`;
-
-/**
- * The same for a statement of another database, which has no addresses: those of the given ones that users have.
- *
- * Cost: a round trip of the first database, where a name may be an address.
- */
-async function readEmails(
-  { directory }: Ctx,
-  callerId: SQL,
-  names: readonly string[],
-): Promise<SQL> {
-  const addresses = names.filter((name) => name.includes("@"));
-  const email = emailOf(callerId);
-  const found =
-    addresses.length === 0
-      ? []
-      : await directory
-          .select({ id: users.id, email: sql<string>`${email}`.as("shown_email") })
-          .from(users)
-          .where(isOneOf(email, addresses));
-  const pairs = JSON.stringify(found.map((each) => [each.id, each.email]));
-  return sql`(
-    select value ->> 1 from json_each(${pairs}) where value ->> 0 = ${users.id}
-  )`;
-}
 
 /** Those of the given names, each once. @throws Failure `not_found` for a name without one. */
 function pick<T>(

@@ -32,8 +32,8 @@ export async function findAccountKeys(
   const namesOf = (kind: WantedKey["kind"]): string[] =>
     wanted.filter((key) => key.kind === kind).map(({ keyName }) => keyName);
   const emails = wanted.map(({ email }) => email);
-  const [accounts, openPgpKeys, sshKeys] = await ctx.directory.batch(
-    keysOf(ctx.directory, {
+  const [accounts, openPgpKeys, sshKeys] = await ctx.db.batch(
+    keysOf(ctx.db, {
       owners: toWanted(ctx, emails),
       keyIds: namesOf("openpgp"),
       fingerprints: namesOf("ssh"),

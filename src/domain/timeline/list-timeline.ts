@@ -6,7 +6,6 @@ import type { Ctx } from "../../context.ts";
 import { columnsOf, qualified } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import {
-  crossShardReferences,
   issues,
   labels,
   milestones,
@@ -23,14 +22,13 @@ import { selectRepositories, toRepositoryContext } from "../repos/find-repositor
 import type { Listed, Slice } from "../slice.ts";
 import { isEntryUpdatedIn, toWholeSeconds, type UpdatedRange } from "../comments/list-comments.ts";
 import { selectComments, toCommentContext } from "../comments/select-comments.ts";
-import { findFarSubjects } from "./far-subjects.ts";
 import { isEntryVisible, type TimelineReader, timelineReaderOf } from "./visible-entries.ts";
 
 /**
  * Lists a page of the timeline of an issue or pull request, oldest first: comments and everything else that happened, as
  * far as the caller may see what it refers to.
  *
- * Cost: one round trip, and one more to each other database with issues that the page tells of. What the entries refer to is selected by the page in the same batch, each kind of thing by one
+ * Cost: one round trip. What the entries refer to is selected by the page in the same batch, each kind of thing by one
  * statement.
  *
  * @throws Failure `not_found` also where the caller may not see the issue.
@@ -61,10 +59,7 @@ export async function listTimeline(
     foundRepos.map((row) => toRepositoryContext(actor, row)),
     ({ row }) => row.id,
   );
-  const [otherIssues, otherComments, farReferences = []] = others;
-  const farSubjects =
-    farReferences.length > 0 ? await findFarSubjects(ctx, farReferences, repos) : undefined;
-  const isFar = new Set(farReferences.map(({ entryId }) => entryId));
+  const [otherIssues, otherComments] = others;
   const issuesById = byId(
     otherIssues.flatMap((row) => {
       const other = repos.get(row.issue.repoId);
@@ -78,13 +73,9 @@ export async function listTimeline(
   const labelsById = byId(foundLabels, ({ id }) => id);
   const milestonesById = byId([...newMilestones, ...oldMilestones], ({ id }) => id);
   const timesById = byId(foundTimes, ({ row }) => row.id);
-  // What was deleted elsewhere a moment ago has its entry until that is told here.
-  const told = rows.filter(({ row }) => !isFar.has(row.id) || farSubjects?.has(row.id));
-  const items = told.map(({ row, poster }): TimelineContext => {
+  const items = rows.map(({ row, poster }): TimelineContext => {
     const comment = at(commentsById, row.otherEntryId);
-    const far = farSubjects?.get(row.id);
-    const otherIssue =
-      far?.issue ?? at(issuesById, row.otherIssueId ?? comment?.comment.issueId ?? null);
+    const otherIssue = at(issuesById, row.otherIssueId ?? comment?.comment.issueId ?? null);
     const time = at(timesById, row.timeId);
     return {
       issue,
@@ -96,8 +87,7 @@ export async function listTimeline(
       milestone: at(milestonesById, row.milestoneId),
       oldMilestone: at(milestonesById, row.oldMilestoneId),
       otherIssue,
-      otherComment:
-        far?.comment ?? (comment && otherIssue && toCommentContext(otherIssue.repo, comment)),
+      otherComment: comment && otherIssue && toCommentContext(otherIssue.repo, comment),
       time: time?.row.issueId === issue.row.id ? { ...time, issue } : undefined,
     };
   });
@@ -151,7 +141,6 @@ const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
     from ${issues}
     where ${issues.id} in ${otherIssueIds}
   )`;
-  const isTold = sql`${crossShardReferences.entryId} in ${idsOf("id")}`;
   return [
     selectIssues(db).where(isOfIssue),
     db
@@ -189,16 +178,11 @@ const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
       .where(sql`${trackedTimes.id} in ${idsOf("time_id")}`),
     selectTeams(db, idsOf("team_id")),
     selectRepositories(db, toCallerSql(list.principal)).where(
-      list.hasShards
-        ? sql`${repositories.id} in ${otherRepoIds} or ${repositories.id} in (
-            select ${crossShardReferences.repoId} from ${crossShardReferences} where ${isTold}
-          )`
-        : sql`${repositories.id} in ${otherRepoIds}`,
+      sql`${repositories.id} in ${otherRepoIds}`,
     ),
     selectIssues(db).where(sql`${issues.id} in ${otherIssueIds}`),
     selectComments(db).where(sql`${timelineEntries.id} in ${idsOf("other_entry_id")}`),
-    ...(list.hasShards ? [db.select().from(crossShardReferences).where(isTold)] : []),
-  ];
+  ] as const;
 });
 
 const byId = <T>(list: readonly T[], idOf: (item: T) => number): ReadonlyMap<number, T> =>

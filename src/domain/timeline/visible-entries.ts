@@ -5,12 +5,7 @@ import { isRepositoryAllowed } from "../../auth/access/visible-repositories.ts";
 import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import type { Params } from "../../db/prepared.ts";
-import {
-  crossShardReferences,
-  issues,
-  repositories,
-  timelineEntries,
-} from "../../db/schema/index.ts";
+import { issues, repositories, timelineEntries } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { isSubmittedOrBy } from "../comments/written-entries.ts";
 
@@ -23,20 +18,14 @@ export interface TimelineReader {
   readonly principal: Principal;
   /** Whether the caller reads a unit of the repository. */
   readonly reads: Readonly<Record<TimelineUnit, boolean>>;
-  /** Whether entries may tell of issues of other databases. */
-  readonly hasShards: boolean;
 }
 
-export const timelineReaderOf = (
-  { actor, openShards }: Ctx,
-  repo: RepositoryContext,
-): TimelineReader => {
+export const timelineReaderOf = ({ actor }: Ctx, repo: RepositoryContext): TimelineReader => {
   const reads = (unit: TimelineUnit) => isAllowed(repo, { unit, mode: "read" });
   return {
     repoId: repo.row.id,
     principal: principalOf(actor),
     reads: { issues: reads("issues"), pulls: reads("pulls"), code: reads("code") },
-    hasShards: openShards().size > 0,
   };
 };
 
@@ -47,12 +36,7 @@ export const timelineReaderOf = (
  * totals: that there is a reference tells of the other side, as much as its title and its number. So are those of pending
  * reviews by others.
  */
-export const isEntryVisible = ({
-  repoId,
-  principal,
-  reads,
-  hasShards,
-}: Params<TimelineReader>): SQL => {
+export const isEntryVisible = ({ repoId, principal, reads }: Params<TimelineReader>): SQL => {
   const here = (unit: TimelineUnit) => sql`${reads[unit]}`;
   const there = (unit: TimelineUnit) => isRepositoryAllowed(principal, { unit, mode: "read" });
   const { otherIssueId, otherEntryId, kind, commitRepoId } = timelineEntries;
@@ -81,25 +65,10 @@ export const isEntryVisible = ({
       from ${repositories}
       where ${repositories.id} = ${commitRepoId} and ${there("code")}
     ) end`;
-  // Of a repository of another database there may be no copy yet: then nobody sees it.
-  const isFarIssueSeen = sql`(
-    select case
-      when told.entry_id is null then 1
-      when ${repositories.id} is null then 0
-      when told.is_pull then ${there("pulls")}
-      else ${there("issues")} end
-    from (select 1)
-    left join ${crossShardReferences} told on told.entry_id = ${timelineEntries.id}
-    left join ${repositories} on ${repositories.id} = told.repo_id
-  )`;
-  const other = sql`coalesce(${otherIssueId}, ${otherEntryId})`;
-  const isOtherSeen = hasShards
-    ? sql`(case when ${other} is null then ${isFarIssueSeen} else ${isIssueSeen} end)`
-    : sql`(${other} is null or ${isIssueSeen})`;
   // The deepest part comes last: SQLite refuses expressions of more than a hundred levels, and each `and` is one.
   return sql`(
     ${isSubmittedOrBy(principal.userId)}
     and (${kind} <> 'commit_ref' or ${isCommitSeen})
-    and ${isOtherSeen}
+    and (coalesce(${otherIssueId}, ${otherEntryId}) is null or ${isIssueSeen})
   )`;
 };

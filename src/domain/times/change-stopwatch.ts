@@ -12,8 +12,7 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { eventSubject } from "../issues/event-subject.ts";
 import { findIssue } from "../issues/find-issue.ts";
 import { insertEntries, insertEntryIfChanged } from "../issues/insert-entry.ts";
-import { everywhere } from "../shards/list-from-all.ts";
-import { findRunning, type Running } from "./find-running.ts";
+import { findRunning } from "./find-running.ts";
 import { isBlockedFromIssue } from "../issues/is-blocked-from-issue.ts";
 import { isStopwatchOf, stopStatements } from "../issues/stop-stopwatch.ts";
 import { maySpendTime, requireSpendingTime } from "./time-access.ts";
@@ -40,36 +39,14 @@ export async function startStopwatch(
     ]);
     requireSpendingTime(issue, caller);
     if (running.some(({ issueId }) => issueId === issue.row.id)) break;
-    if (!(await tryStart(ctx, issue, caller, endRunning(ctx, running, caller)))) continue;
-    await endElsewhere(ctx, issue, caller);
-    return;
+    const endings: BatchItem<"sqlite">[] = [];
+    for (const { issueId, issue: other } of running) {
+      if (other && maySpendTime(other, caller)) endings.push(...stopStatements(ctx, other, caller));
+      endings.push(ctx.db.delete(stopwatches).where(isStopwatchOf(caller, issueId)));
+    }
+    if (await tryStart(ctx, issue, caller, endings)) return;
   }
   throw conflict("cannot start a stopwatch again if it already exists");
-}
-
-/** The statements that stop stopwatches of a user, or discard them where the user may not spend time any more. */
-const endRunning = (ctx: Ctx, running: readonly Running[], user: User): BatchItem<"sqlite">[] =>
-  running.flatMap(({ issueId, issue }) => [
-    ...(issue && maySpendTime(issue, user) ? stopStatements(ctx, issue, user) : []),
-    ctx.db.delete(stopwatches).where(isStopwatchOf(user, issueId)),
-  ]);
-
-/**
- * Ends the stopwatches of a user in other databases, which have no batch with the one that has started: for a moment both run. Of
- * two that start at once in two databases the later one goes on.
- *
- * Cost: nothing with one database; otherwise one round trip to the others at once, and one more of a database in which one runs.
- */
-async function endElsewhere(ctx: Ctx, issue: IssueContext, user: User): Promise<void> {
-  const others = everywhere(ctx).filter(({ db }) => db.shard !== ctx.db.shard);
-  const started = { startedAt: ctx.now, issueId: issue.row.id };
-  await Promise.all(
-    others.map(async (other) => {
-      const running = await findRunning(other, user, started);
-      const [first, ...rest] = endRunning(other, running, user);
-      if (first) await other.db.batch([first, ...rest]);
-    }),
-  );
 }
 
 /** Starts the stopwatch unless the user has one at the time of the write, so that a user never has two. */

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
@@ -8,30 +8,17 @@ import { isIssueVisible, selectIssues, toIssueContext } from "../issues/find-iss
 import { selectRepositories, toRepositoryContext } from "../repos/find-repository.ts";
 
 /** A running stopwatch. */
-export interface Running {
+interface Running {
   readonly issueId: number;
   /** Undefined if the caller, whose stopwatch it is, can't read the issue any more. */
   readonly issue: IssueContext | undefined;
 }
 
-/**
- * Finds the stopwatches of the caller that run in a database: one, as far as no access was lost.
- *
- * @param before Only those that were started before another one; of the same moment, on an issue with a lower id.
- */
-export async function findRunning(
-  ctx: Ctx,
-  { id }: User,
-  before?: { readonly startedAt: number; readonly issueId: number },
-): Promise<Running[]> {
+/** Finds the stopwatches of the caller that run: one, as far as no access was lost. */
+export async function findRunning(ctx: Ctx, { id }: User): Promise<Running[]> {
   const { db, actor } = ctx;
-  const isEarlier =
-    before &&
-    sql`(${stopwatches.createdAt}, ${stopwatches.issueId})
-      < (${before.startedAt}, ${before.issueId})`;
   const issueIds = sql`(
-    select ${stopwatches.issueId} from ${stopwatches}
-    where ${and(eq(stopwatches.userId, id), isEarlier)}
+    select ${stopwatches.issueId} from ${stopwatches} where ${eq(stopwatches.userId, id)}
   )`;
   const [issueRows, repoRows] = await db.batch([
     selectIssues(db).where(sql`${issues.id} in ${issueIds}`),

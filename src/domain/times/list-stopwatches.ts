@@ -7,27 +7,17 @@ import { allOf, anyOf } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { issues, repositories, stopwatches, users, type User } from "../../db/schema/index.ts";
 import type { StopWatchContext } from "../../shapes/issues/stop-watch.ts";
-import { listFromAll } from "../shards/list-from-all.ts";
-import { findShardsOf } from "../shards/shards-of.ts";
 import type { Listed, Slice } from "../slice.ts";
 
 /** Lists the running stopwatches of the caller on issues that the caller may still read, oldest first. */
 export async function listStopwatches(
-  ctx: Ctx,
+  { db, actor }: Ctx,
   user: User,
-  slice: Slice,
+  { size, offset }: Slice,
 ): Promise<Listed<StopWatchContext>> {
-  const wanted = { principal: principalOf(ctx.actor), userId: user.id };
-  return listFromAll(
-    ctx,
-    slice,
-    async ({ db }, part) => {
-      const [rows, [counted]] = await db.batch(runningOf(db, { ...wanted, ...part }));
-      return { items: rows, total: counted?.total ?? 0 };
-    },
-    { isBefore: (one, other) => one.startedAt < other.startedAt },
-    await findShardsOf(ctx, user.id),
-  );
+  const listed = { principal: principalOf(actor), userId: user.id, size, offset };
+  const [rows, [counted]] = await db.batch(runningOf(db, listed));
+  return { items: rows, total: counted?.total ?? 0 };
 }
 
 type StopwatchPage = Slice & { readonly principal: Principal; readonly userId: number };

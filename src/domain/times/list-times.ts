@@ -21,8 +21,6 @@ import {
   unitOf,
 } from "../issues/find-issue.ts";
 import { selectRepositories, toRepositoriesById } from "../repos/find-repository.ts";
-import { listFromAll } from "../shards/list-from-all.ts";
-import { findShardsOf } from "../shards/shards-of.ts";
 import { selectTimeUser } from "./find-time-user.ts";
 import { isTrackerOn, requireTracker } from "./time-access.ts";
 import type { Listed, Slice } from "../slice.ts";
@@ -200,16 +198,10 @@ export async function listOwnTimes(
   ctx: Ctx,
   user: User,
   { since, before }: BookedWithin,
-  slice: Slice,
+  { size, offset }: Slice,
 ): Promise<Listed<TrackedTimeContext>> {
-  const times = { principal: principalOf(ctx.actor), since, before, userId: user.id };
-  return listFromAll(
-    ctx,
-    slice,
-    async ({ db }, part) => toListed(ctx, await db.batch(timesOfUser(db, { ...times, ...part }))),
-    { isBefore: ({ row: one }, { row: other }) => one.createdAt < other.createdAt },
-    await findShardsOf(ctx, user.id),
-  );
+  const page = { principal: principalOf(ctx.actor), since, before, size, offset };
+  return toListed(ctx, await ctx.db.batch(timesOfUser(ctx.db, { ...page, userId: user.id })));
 }
 
 const timesOfUser = prepareAll((db, p: Params<TimePage & { userId: number }>) => {

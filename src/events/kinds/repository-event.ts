@@ -74,8 +74,6 @@ export type RepositoryEvent =
       repoId: number;
       ownerId: number;
       name: string;
-      /** The shard that had its own data, if that was not the first database. */
-      shard?: number;
       /** The payload for webhooks: the repository can't be read any more. Removed once dispatched. */
       lastPayload: RepositoryPayload;
     }

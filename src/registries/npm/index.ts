@@ -5,7 +5,6 @@ import { z } from "zod";
 import type { Ctx } from "../../context.ts";
 import { findVersion } from "../../domain/packages/find-version.ts";
 import type { PackageContext, PackageOwner } from "../../domain/packages/find-package.ts";
-import { inDirectory } from "../../domain/shards/in-directory.ts";
 import { malformed, notFound, unauthenticated } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
@@ -72,13 +71,13 @@ npm.put("/-/user/:user", async (c) => {
   const user = c.req.param("user").replace(/^org\.couchdb\.user:/, "");
   if (user !== credential.name) throw malformed("the login is of another user than the address");
   const { ctx } = await enterOwner(c, { mode: "read", credential });
-  const token = await tokenOfLogin(inDirectory(ctx), credential);
+  const token = await tokenOfLogin(ctx, credential);
   return c.json({ ok: true, id: `org.couchdb.user:${user}`, token }, 201);
 });
 
 npm.delete("/-/user/token/:token", async (c) => {
   const { ctx } = await enterOwner(c, { mode: "read" });
-  await logOut(inDirectory(ctx), c.req.param("token"));
+  await logOut(ctx, c.req.param("token"));
   return c.json({ ok: true });
 });
 

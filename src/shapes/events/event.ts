@@ -74,16 +74,6 @@ export const EventPage = z
   })
   .openapi("EventPage");
 
-export const AccountEventPage = z
-  .object({
-    events: z.array(SomeEvent),
-    next: z.union([Int64, z.string()]).openapi({
-      description:
-        "The value of `after` for the next page: a number where the service has one database, otherwise a text",
-    }),
-  })
-  .openapi("AccountEventPage");
-
 /** An event as queries return it. Actor and repository are undefined if the viewer may not see them. */
 export interface EventEntry {
   readonly event: EventRow;

@@ -59,9 +59,6 @@ async function makeRooted() {
   return { user, friend, own, shared, repos, ownRepo, friendRepo };
 }
 
-/** With shards, the story takes four times as long. */
-const IS_LONG = { isLong: true };
-
 /** What is left of an account and its own organization, and what others count. */
 async function leftOf({ user, friend, own, shared, friendRepo }: Rooted) {
   const [followed] = await accountOf(friend);
@@ -291,7 +288,7 @@ describe("a purge that dies", () => {
       const left = account ? NOTHING_LEFT : await leftOf(rooted);
       expect(left).toEqual(NOTHING_LEFT);
       return faults;
-    }, IS_LONG);
+    });
     expect(calls).toBeGreaterThan(10);
   });
 });

@@ -18,7 +18,7 @@ import { freshName, make, type TestRepo, type TestUser } from "../../support/mak
 import { storePush } from "../../support/push.ts";
 import { serviceWith } from "../../support/service.ts";
 import { makeSignedCommit, type Signer } from "../../support/signed.ts";
-import { logged, roundsInShard, roundsWithOverlap } from "../../support/usage.ts";
+import { logged, roundsWithOverlap } from "../../support/usage.ts";
 
 interface Stored {
   oid: string;
@@ -428,7 +428,7 @@ describe("the cost of verification", () => {
     const path = `/repos/${repo.owner}/${repo.name}/commits?stat=false&files=false`;
     const requested = await logged(() => call("GET", path, { as: user }));
     expect(requested.answer.body[0].commit.verification.verified).toBe(true);
-    expect(requested.line.d1Rounds).toBeLessThanOrEqual(roundsWithOverlap(roundsInShard(2)));
+    expect(requested.line.d1Rounds).toBeLessThanOrEqual(roundsWithOverlap(2));
     const omitted = await logged(() => call("GET", `${path}&verification=false`, { as: user }));
     expect(omitted.answer.body[0].commit.verification).toBeNull();
     expect(omitted.line.d1Calls).toBe(requested.line.d1Calls - 1);

@@ -9,7 +9,7 @@ import { History } from "../../support/commits.ts";
 import { eventsOf } from "../../support/events.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { filesOf, pushCommands, refsOf } from "../../support/push.ts";
-import { logged, roundsInShard } from "../../support/usage.ts";
+import { logged } from "../../support/usage.ts";
 
 /**
  * A repository of two commits on `main`, the first with a note at the path `notePath`, and two notes commits.
@@ -71,7 +71,7 @@ describe("GET /repos/{owner}/{repo}/git/notes/{sha}", () => {
         },
       },
     });
-    expect(line).toMatchObject({ d1Rounds: roundsInShard(2), objectCalls: 1 });
+    expect(line).toMatchObject({ d1Rounds: 2, objectCalls: 1 });
     for (const name of ["noted", noted.slice(0, 7), "refs/tags/noted"]) {
       expect((await noteOf(repo, name)).body, name).toEqual(answer.body);
     }
@@ -170,7 +170,7 @@ describe("POST /repos/{owner}/{repo}/git/notes/{sha}", () => {
       },
     });
     // The last Durable Object call is deferred: it marks the push as recorded.
-    expect(line).toMatchObject({ d1Rounds: roundsInShard(3), objectCalls: 3 });
+    expect(line).toMatchObject({ d1Rounds: 3, objectCalls: 3 });
     expect((await noteOf(repo, bare.slice(0, 8), owner)).body).toEqual(answer.body);
     expect((await noteOf(repo, "noted")).status).toBe(200);
     expect((await eventsOf(repo)).at(-1)).toMatchObject({

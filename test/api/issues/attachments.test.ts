@@ -17,7 +17,7 @@ import { eventsOf, typesOf } from "../../support/events.ts";
 import { makeAttachment, makeComment, makeIssue } from "../../support/issues.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { doorsWith } from "../../support/service.ts";
-import { runInEach, systemCtx } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 /** A form with a file. */
 function formOf(content: BlobPart = "hello", name = "a.txt", field = "attachment"): FormData {
@@ -367,9 +367,9 @@ describe("the files of deleted attachments", () => {
     expect(await looseUuids()).toEqual(expect.arrayContaining(gone));
     // Not at once: clocks differ, and somebody may be reading them.
     const now = Date.now();
-    await runInEach(systemCtx({}, now), removeLooseAttachments);
+    await removeLooseAttachments(systemCtx({}, now));
     for (const uuid of gone) expect(await isStored(uuid)).toBe(true);
-    await runInEach(systemCtx({}, now + 2 * HOUR_MS), removeLooseAttachments);
+    await removeLooseAttachments(systemCtx({}, now + 2 * HOUR_MS));
     for (const uuid of gone) expect(await isStored(uuid)).toBe(false);
     expect(await isStored(kept)).toBe(true);
     expect(await looseUuids()).not.toEqual(expect.arrayContaining(gone));
@@ -380,9 +380,9 @@ describe("the files of deleted attachments", () => {
     const now = Date.now();
     await env.PACKS.put(`attachments/${uuid}`, "half of it");
     await db.insert(attachmentLooseFiles).values({ uuid, expiresAt: now + 24 * HOUR_MS });
-    await runInEach(systemCtx({}, now + 2 * HOUR_MS), removeLooseAttachments);
+    await removeLooseAttachments(systemCtx({}, now + 2 * HOUR_MS));
     expect(await isStored(uuid)).toBe(true);
-    await runInEach(systemCtx({}, now + 26 * HOUR_MS), removeLooseAttachments);
+    await removeLooseAttachments(systemCtx({}, now + 26 * HOUR_MS));
     expect(await isStored(uuid)).toBe(false);
     expect(await looseUuids()).not.toContain(uuid);
   });

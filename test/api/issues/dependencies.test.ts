@@ -4,15 +4,13 @@ import { describe, expect, it } from "vitest";
 import {
   blocks,
   collaborations,
-  crossShardDependencies,
-  crossShardReferences,
   events,
   issueDependencies,
   repositories,
   timelineEntries,
   type Issue,
 } from "../../../src/db/schema/index.ts";
-import { BLOCKERS_MAX } from "../../../src/domain/dependencies/count-blockers.ts";
+import { BLOCKERS_MAX } from "../../../src/domain/dependencies/add-dependency.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeIssue } from "../../support/issues.ts";
@@ -55,31 +53,20 @@ const addWriter = async (repo: TestRepo): Promise<TestUser> => {
 const entriesOf = async ({ id }: Issue) =>
   (
     await db
-      .select({
-        kind: timelineEntries.kind,
-        otherId: timelineEntries.otherIssueId,
-        crossId: crossShardReferences.issueId,
-      })
+      .select()
       .from(timelineEntries)
-      .leftJoin(crossShardReferences, eq(crossShardReferences.entryId, timelineEntries.id))
       .where(eq(timelineEntries.issueId, id))
       .orderBy(asc(timelineEntries.id))
-  ).map(({ kind, otherId, crossId }) => [kind, otherId ?? crossId]);
+  ).map(({ kind, otherIssueId }) => [kind, otherIssueId]);
 
 const eventsOf = async ({ id }: TestRepo) =>
   (await db.select().from(events).where(eq(events.repoId, id)).orderBy(asc(events.id))).map(
     ({ type, payload }) => [type, payload["issueId"], payload["blockerId"]],
   );
 const linksOf = async ({ id }: Issue) =>
-  (
-    await Promise.all(
-      [issueDependencies, crossShardDependencies].map((table) =>
-        db.select().from(table).where(eq(table.issueId, id)),
-      ),
-    )
-  )
-    .flat()
-    .map(({ blockerId }) => blockerId);
+  (await db.select().from(issueDependencies).where(eq(issueDependencies.issueId, id))).map(
+    ({ blockerId }) => blockerId,
+  );
 
 /** Asserts that nothing about an issue was written. */
 async function expectUntouched(...list: Issue[]): Promise<void> {

@@ -7,6 +7,7 @@ import {
   contentVersions,
   events,
   issueAssignees,
+  issueDependencies,
   issueLabels,
   issues,
   repositories,
@@ -15,13 +16,7 @@ import {
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { entriesOf, eventsOf, issueStateOf } from "../../support/issue-state.ts";
-import {
-  makeComment,
-  makeDependency,
-  makeIssue,
-  makeLabel,
-  makeMilestone,
-} from "../../support/issues.ts";
+import { makeComment, makeIssue, makeLabel, makeMilestone } from "../../support/issues.ts";
 import { make } from "../../support/make.ts";
 
 const pathOf = ({ owner, name }: { owner: string; name: string }, rest = "") =>
@@ -488,7 +483,8 @@ describe("PATCH /repos/{owner}/{repo}/issues/{index}", () => {
     const { owner, stranger, repo } = await makeShared();
     const blocked = await makeIssue(repo, { posterId: stranger.id });
     const blocker = await makeIssue(await make.repo(await make.user(), { isPrivate: true }));
-    await makeDependency(blocked, blocker);
+    const link = { issueId: blocked.id, blockerId: blocker.id, createdAt: 1000 };
+    await db.insert(issueDependencies).values(link);
     const before = await issueStateOf(repo);
     const json = { title: "done", state: "closed" };
     for (const as of [owner, stranger]) {

@@ -294,29 +294,20 @@ describe("GET /user/times", () => {
     const [one, two] = [await makeWorld(), await makeWorld({ isPrivate: true })];
     const { writer } = one;
     await make.collaborator(two.repo, writer, 1);
-    const times = [
-      await makeTime(one.issue, writer, { seconds: 1 }),
-      await makeTime(two.issue, writer, { seconds: 2 }),
-      await makeTime(one.issue, writer, { seconds: 4, bookedAt: 90_000 }),
-    ].toSorted((a, b) => a.id - b.id);
+    await makeTime(one.issue, writer, { seconds: 1 });
+    await makeTime(two.issue, writer, { seconds: 2 });
     await makeTime(one.issue, one.owner, { seconds: 3 });
+    await makeTime(one.issue, writer, { seconds: 4, bookedAt: 90_000 });
     const { body } = await call("GET", "/user/times", { as: writer });
-    expect(body).toMatchObject(
-      times.map(({ seconds, issueId }) => ({
-        time: seconds,
-        issue: {
-          id: issueId,
-          repository:
-            issueId === two.issue.id
-              ? { name: two.repo.name }
-              : { full_name: `${one.repo.owner}/${one.repo.name}` },
-        },
-      })),
-    );
+    expect(body).toMatchObject([
+      { time: 1, issue: { id: one.issue.id, repository: { full_name: expect.any(String) } } },
+      { time: 2, issue: { id: two.issue.id, repository: { name: two.repo.name } } },
+      { time: 4, issue: { id: one.issue.id } },
+    ]);
     const later = await call("GET", "/user/times?since=1970-01-01T00:01:30Z", { as: writer });
     expect(secondsIn(later)).toEqual([4]);
     const second = await call("GET", "/user/times?page=2&limit=1", { as: writer });
-    expect(secondsIn(second)).toEqual([times[1]?.seconds]);
+    expect(secondsIn(second)).toEqual([2]);
     expect(second.headers.get("X-Total-Count")).toBe("3");
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { tell } from "../../support/activities.ts";
 import { call } from "../../support/call.ts";
 import { make } from "../../support/make.ts";
-import { logged, roundsInShard } from "../../support/usage.ts";
+import { logged } from "../../support/usage.ts";
 
 async function scene() {
   const owner = await make.user();
@@ -41,7 +41,7 @@ describe("GET /teams/{id}/activities/feeds", () => {
     const path = `/teams/${team.id}/activities/feeds`;
     const { answer, line } = await logged(() => call("GET", path, { as: member }));
     expect(reposIn(answer.body)).toEqual([reached.id]);
-    expect(line.d1Rounds).toBeLessThanOrEqual(roundsInShard(2));
+    expect(line.d1Rounds).toBeLessThanOrEqual(2);
     expect(reposIn((await call("GET", path, { as: owner })).body)).toEqual([reached.id]);
 
     const other = await make.user();

@@ -21,9 +21,8 @@ describe("GET /orgs/{org}/events", () => {
     ).body;
     const hidden = { ...owner, id: org.id, name };
     const repo = await make.repo(hidden, { isPrivate: true });
-    // After the others, since the stream has events of several databases by time.
-    await tell(repo, owner, "public_key.added", { fingerprint: "SHA256:x" }, Date.now());
-    await tell(repo, owner, "repository.created", { name: repo.name }, Date.now());
+    await tell(repo, owner, "public_key.added", { fingerprint: "SHA256:x" });
+    await tell(repo, owner);
 
     const path = `/orgs/${name}/events`;
     const open = ["organization.created", "repository.created"];

@@ -6,7 +6,7 @@ import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsBy, eventsOf } from "../../support/events.ts";
 import { freshName, make } from "../../support/make.ts";
-import { logged, roundsOfCreation } from "../../support/usage.ts";
+import { logged } from "../../support/usage.ts";
 
 const owned = (owner: { id: number }) =>
   db.select().from(repositories).where(eq(repositories.ownerId, owner.id));
@@ -35,7 +35,7 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
         permissions: { admin: true, push: true, pull: true },
       },
     });
-    expect(line.d1Rounds).toBeLessThanOrEqual(roundsOfCreation(3));
+    expect(line.d1Rounds).toBeLessThanOrEqual(3);
     expect(await eventsOf(answer.body)).toMatchObject([
       { type: "repository.created", actorId: owner.id, ownerId: org.id, payload: { name } },
     ]);

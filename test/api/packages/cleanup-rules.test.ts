@@ -15,7 +15,7 @@ import { db } from "../../support/db.ts";
 import { failEveryCall, failing } from "../../support/faults.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { makeCleanupRule, makePackage, versionsOf } from "../../support/packages.ts";
-import { runInEach, systemCtx } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 let owner: TestUser;
 let other: TestUser;
@@ -105,7 +105,7 @@ describe("cleanup rules", () => {
 });
 
 /** Applies all rules that are due, when every test's rule is. */
-const run = (now = Date.now()): Promise<void> => runInEach(systemCtx({}, now), cleanUpPackages);
+const run = (now = Date.now()): Promise<void> => cleanUpPackages(systemCtx({}, now));
 
 /** The versions that are left of a package to which a rule was applied, after a preview that says the same. */
 async function leftAfter(
@@ -233,9 +233,7 @@ describe("a cleanup rule", () => {
       const pkg = await makePackage(user, { versions: ["v1", "v2", "1"] });
       const rule = await makeCleanupRule(user, { removePattern: "v.*" });
       const faults = failing(fault);
-      await runInEach(systemCtx(faults.bindings, Date.now()), cleanUpPackages).catch(
-        () => undefined,
-      );
+      await cleanUpPackages(systemCtx(faults.bindings, Date.now())).catch(() => undefined);
       expect(await versionsOf(pkg.id)).toContain("1");
       await run(Date.now() + 2 * DAY_MS);
       expect(await versionsOf(pkg.id)).toEqual(["1"]);

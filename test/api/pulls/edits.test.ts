@@ -336,7 +336,7 @@ describe("searches", () => {
     const org = await make.org([owner]);
     const team = await make.team(org);
     await make.member(org, team, reader);
-    const ofOrg = await makePull(await make.repo(org), {}, { createdAt: 2000 });
+    const ofOrg = await makePull(await make.repo(org));
     await makeReview(pull, { state: "request_review", reviewerId: reader.id });
     await makeReview(hidden, { state: "request_review", reviewerId: reader.id });
     await makeReview(ofOrg, { state: "request_review", reviewerId: null, teamId: team.id });

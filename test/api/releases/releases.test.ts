@@ -15,7 +15,7 @@ import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeTagRule } from "../../support/protections.ts";
 import { makeCommit, refsOf, storePush } from "../../support/push.ts";
 import { makeAsset, makeRelease } from "../../support/releases.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 import { makeTag } from "../../support/tag.ts";
 
 const pathOf = ({ owner, name }: TestRepo, rest: number | string = "") =>
@@ -434,7 +434,7 @@ describe("a tag that a push deletes", () => {
     for (const { payload, ...row } of pushed) {
       const event = { ...payload, type: row.type, ownerId: row.ownerId, repoId: repo.id };
       const recorded = { ...row, event } as unknown as RecordedEvent;
-      await withdrawUntagged.handle(systemCtxOf(repo), recorded, budget, undefined);
+      await withdrawUntagged.handle(systemCtx({}, Date.now()), recorded, budget, undefined);
     }
   }
 
@@ -474,7 +474,7 @@ describe("a tag that a push deletes", () => {
     const event = { ...last?.payload, type: "repository.pushed", ownerId: 1, repoId: repo.id };
     const recorded = { ...last, event } as unknown as RecordedEvent;
     const budget = new WorkBudget(Date.now(), { ms: 60_000, statements: 100 });
-    await withdrawUntagged.handle(systemCtxOf(repo), recorded, budget, undefined);
+    await withdrawUntagged.handle(systemCtx({}, Date.now()), recorded, budget, undefined);
     expect((await call("GET", pathOf(repo, id))).body.draft).toBe(false);
   });
 });

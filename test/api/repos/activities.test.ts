@@ -19,7 +19,7 @@ import { makeComment, makeIssue } from "../../support/issues.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { makeCodeComment, makePull, makeReview } from "../../support/pulls.ts";
 import { makeEmptyPack, push } from "../../support/push.ts";
-import { logged, roundsInShard } from "../../support/usage.ts";
+import { logged } from "../../support/usage.ts";
 
 async function scene(fields: Parameters<typeof make.repo>[1] = {}) {
   const owner = await make.user();
@@ -50,7 +50,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
       "create_repo",
     ]);
     expect(answer.headers.get("X-Total-Count")).toBe("6");
-    expect(line.d1Rounds).toBeLessThanOrEqual(roundsInShard(2));
+    expect(line.d1Rounds).toBeLessThanOrEqual(2);
     expect([line.objectCalls, line.r2Calls]).toEqual([0, 0]);
     expect(answer.body[0]).toMatchObject({
       act_user_id: owner.id,
@@ -87,7 +87,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
 
     const { answer, line } = await logged(() => call("GET", path));
     expect(answer.headers.get("X-Total-Count")).toBe("8");
-    expect(line.d1Rounds).toBeLessThanOrEqual(roundsInShard(2));
+    expect(line.d1Rounds).toBeLessThanOrEqual(2);
     const shown = answer.body.map((each: { op_type: string; content: string }) => [
       each.op_type,
       each.content,

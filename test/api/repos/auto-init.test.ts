@@ -10,7 +10,7 @@ import { eventsBy, typesOf } from "../../support/events.ts";
 import { git, placeOf, readBranch } from "../../support/git.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { serviceWith } from "../../support/service.ts";
-import { logged, roundsOfCreation } from "../../support/usage.ts";
+import { logged } from "../../support/usage.ts";
 
 const namesOf = async (owner: Pick<User, "id">): Promise<string[]> => {
   const rows = await db.select().from(repositories).where(eq(repositories.ownerId, owner.id));
@@ -118,7 +118,7 @@ describe("a repository created with auto_init", () => {
     const owner = await make.user();
     const { answer, line } = await logged(() => create(owner, { license: "MIT" }));
     expect(answer.status).toBe(201);
-    expect(line.d1Rounds).toBeLessThanOrEqual(roundsOfCreation(3));
+    expect(line.d1Rounds).toBeLessThanOrEqual(3);
   });
 });
 

@@ -15,8 +15,7 @@ import { eventsOf, typesOf } from "../../support/events.ts";
 import { ascending } from "../../support/list.ts";
 import { freshName, make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeCommit, makeEmptyPack, push, pushCommands } from "../../support/push.ts";
-import { isSharded } from "../../support/shards/test-shards.ts";
-import { logged, roundsInShard, roundsWithCopies } from "../../support/usage.ts";
+import { logged } from "../../support/usage.ts";
 
 const pathOf = (repo: { owner: string; name: string }) => `/repos/${repo.owner}/${repo.name}`;
 const edit = (repo: TestRepo, as: TestUser, json: unknown) =>
@@ -63,9 +62,7 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     const { answer, line } = await logged(() => edit(repo, owner, change));
 
     expect(answer.status).toBe(200);
-    // Copies become private before the row.
-    const hiding = isSharded && "private" in change ? 2 : 0;
-    expect(line.d1Rounds).toBeLessThanOrEqual(roundsInShard(roundsWithCopies(3)) + hiding);
+    expect(line.d1Rounds).toBeLessThanOrEqual(3);
     const after = await call("GET", pathOf(repo), { as: owner });
     expect(after.body).toEqual({
       ...before.body,

@@ -165,10 +165,8 @@ describe("GET /repos/{owner}/{repo}/export", () => {
   it("names the repository of a head only if the caller may see it", async () => {
     const [repo, owner] = await makeRepo();
     const contributor = await make.user();
-    // As forks.
-    const { shard } = repo;
-    const shown = await make.repo(contributor, { shard });
-    const hidden = await make.repo(contributor, { shard, isPrivate: true });
+    const shown = await make.repo(contributor);
+    const hidden = await make.repo(contributor, { isPrivate: true });
     for (const { id: headRepoId } of [shown, hidden]) await makePull(repo, { headRepoId });
 
     const [files, ofAdmin] = [

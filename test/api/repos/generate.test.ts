@@ -22,7 +22,7 @@ import {
 import { freshName, make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeRule } from "../../support/protections.ts";
 import { filesOf, push, refsOf } from "../../support/push.ts";
-import { logged, roundsInShard, roundsOfCreation } from "../../support/usage.ts";
+import { logged } from "../../support/usage.ts";
 
 type RepoFields = Parameters<typeof make.repo>[1];
 
@@ -85,7 +85,7 @@ describe("POST /repos/{template_owner}/{template_repo}/generate", () => {
       default_branch: "main",
       permissions: { admin: true },
     });
-    expect(line.d1Rounds).toBeLessThanOrEqual(roundsInShard(roundsOfCreation(4)));
+    expect(line.d1Rounds).toBeLessThanOrEqual(4);
     const { full_name: fullName } = answer.body;
     expect(await treeOf(fullName, user)).toEqual({
       "run.sh": ["100755", made.oids["run.sh"]],

@@ -15,17 +15,14 @@ import { freshName, make, type TestUser } from "../../support/make.ts";
 import { commitsOn, GitRemote, makeRemote } from "../../support/remotes.ts";
 import { SEALING_KEYS } from "../../support/sealing.ts";
 import { serviceWith } from "../../support/service.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 /** The service whose jobs run at once, with a key to seal credentials. */
 const SETTINGS = { SEALING_KEYS };
 const jobs = {
   sendBatch: (messages: { body: { kind: string; importId: number } }[]) => {
     for (const { body } of messages) {
-      void advanceImport(
-        systemCtxOf(body.importId, { REMOTE_JOBS: silent }, Date.now(), SETTINGS),
-        body.importId,
-      );
+      void advanceImport(systemCtx({ REMOTE_JOBS: silent }, Date.now(), SETTINGS), body.importId);
     }
     return Promise.resolve();
   },
@@ -458,7 +455,7 @@ describe("a repository that is being migrated", () => {
       .where(eq(imports.repoId, repo.id))
       .returning();
 
-    await advanceImport(systemCtxOf(row?.id ?? 0), row?.id ?? 0);
+    await advanceImport(systemCtx({}, Date.now()), row?.id ?? 0);
 
     const [ended] = await db
       .select()

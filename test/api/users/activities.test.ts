@@ -24,8 +24,7 @@ describe("a feed with many activities", () => {
   it("skips a bounded number of activities, at a bounded cost", async () => {
     const user = await make.user();
     const hidden = await make.repo(user, { isPrivate: true });
-    // The bound is that of one database.
-    const open = await make.repo(user, { shard: hidden.shard });
+    const open = await make.repo(user);
     await tell(open, user, "repository.created", {}, 1_000_000);
     await insertManyEvents(hidden, user, 2998, 2_000_000);
     await tell(open, user, "repository.created", {}, 20_000_000);
@@ -163,7 +162,7 @@ describe("GET /users/{username}/heatmap", () => {
   it("counts a bounded number of the newest events", async () => {
     const user = await make.user();
     const own = await make.repo(user);
-    const hidden = await make.repo(user, { isPrivate: true, shard: own.shard });
+    const hidden = await make.repo(user, { isPrivate: true });
     const now = Date.now();
     const at = Math.floor(now / 900_000) * 900_000 - 900_000;
     for (const part of [3, 0, 2, 1]) {

@@ -40,19 +40,6 @@ const played = recordings
 
 const used = new Set<Decided>();
 
-/** Recordings that a service with shards does not answer alike, by name, with the reason. One that it does answer alike fails. */
-const withShards = JSON.parse(
-  readFileSync(new URL("with-shards.json", import.meta.url), "utf8"),
-) as Record<string, string>;
-const isSharded = Number(process.env["EDGEFORGE_SHARDS"] ?? 0) > 0;
-const isToFail = ({ name }: { name: string }): boolean => isSharded && name in withShards;
-
-/** Whether an entry of the list is about recordings alone that are to fail, and so need not come to it. */
-function isOfFailing({ recording = "" }: Decided): boolean {
-  const matching = played.filter(({ name }) => new RegExp(recording).test(name));
-  return matching.length > 0 && matching.every(isToFail);
-}
-
 /** Whether the list has a difference; remembers the entry. */
 function isDecided(recording: string, label: string, difference: string): boolean {
   const entries = decided.filter(
@@ -80,7 +67,7 @@ describe.skipIf(isSkipped)("the recordings of Gitea", () => {
     expect(played.length).toBeGreaterThan(0);
   });
 
-  const findDifferences = async ({ name, steps }: (typeof played)[number]): Promise<string[]> => {
+  it.each(played)("$name: answers as recorded", { timeout: 120_000 }, async ({ name, steps }) => {
     const player = await Player.start(steps);
     const comparison = new Comparison(serviceUrl, player.run);
     const differences: string[] = [];
@@ -103,28 +90,11 @@ describe.skipIf(isSkipped)("the recordings of Gitea", () => {
         open = await findOpen(step);
       }
       differences.push(...open.map((difference) => `${at} ${labelOf(step)} ${difference}`));
-      // Each further read would be repeated until its time is over.
-      if (open.length > 0 && isToFail({ name })) break;
     }
-    return differences;
-  };
-  const options = { timeout: 120_000 };
-  it.each(played.filter((each) => !isToFail(each)))(
-    "$name: answers as recorded",
-    options,
-    async (recording) => {
-      expect(await findDifferences(recording)).toEqual([]);
-    },
-  );
-  it.fails.each(played.filter(isToFail))(
-    "$name: answers as recorded",
-    options,
-    async (recording) => {
-      expect(await findDifferences(recording)).toEqual([]);
-    },
-  );
+    expect(differences).toEqual([]);
+  });
 
   it("show every difference of the list", () => {
-    expect(decided.filter((each) => !used.has(each) && !isOfFailing(each))).toEqual([]);
+    expect(decided.filter((each) => !used.has(each))).toEqual([]);
   });
 });

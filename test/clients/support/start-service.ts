@@ -20,7 +20,7 @@ declare module "vitest" {
   }
 }
 
-/** Starts the service once for all client tests, with fresh state, and with as many shards as EDGEFORGE_SHARDS says. */
+/** Starts the service once for all client tests, with fresh state. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const data = mkdtempSync(join(tmpdir(), "edgeforge-clients-"));
   const checkout = { path: inProject("."), remove: () => {} };
@@ -28,7 +28,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     EDGEFORGE_DATA: data,
     EDGEFORGE_ADMIN_USER: ADMIN.name,
     EDGEFORGE_ADMIN_PASSWORD: ADMIN.password,
-    EDGEFORGE_SHARDS: process.env["EDGEFORGE_SHARDS"] ?? "",
   });
   project.provide("serviceUrl", service.url);
   const log = createServer((_request, response) => void response.end(service.output()));

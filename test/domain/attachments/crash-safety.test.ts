@@ -9,7 +9,7 @@ import { eventsOf } from "../../support/events.ts";
 import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
 import { makeIssue } from "../../support/issues.ts";
 import { make } from "../../support/make.ts";
-import { runInEach, systemCtx } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CONTENT = "the whole file";
@@ -34,7 +34,7 @@ async function makeUpload() {
       body,
     });
   const settle = async () => {
-    await runInEach(systemCtx({}, Date.now() + 2 * DAY_MS), removeLooseAttachments);
+    await removeLooseAttachments(systemCtx({}, Date.now() + 2 * DAY_MS));
     const rows = await db.select().from(attachments).where(eq(attachments.issueId, issue.id));
     const stored = (await storedUuids()).filter((uuid) => !earlier.has(uuid));
     return { rows, stored, events: await eventsOf(repo), loose: await looseOf(stored) };

@@ -18,8 +18,7 @@ import {
 } from "../../support/mirrors.ts";
 import { filesOf, refsOf } from "../../support/push.ts";
 import { commitsOn, makeRemote } from "../../support/remotes.ts";
-import { noteShardWork } from "../../support/shards/settle-shards.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const MAIN = encodeText("refs/heads/main");
 
@@ -31,7 +30,7 @@ async function makeBundle() {
   await remote.git(["update-ref", "refs/heads/topic", "main~2"]);
   const { repo } = await makeMirror();
   await syncFrom(repo, remote.url(), { isFirst: true });
-  const ctx = systemCtxOf(repo);
+  const ctx = systemCtx({}, Date.now());
   const context = await contextOf(repo);
   const snapshot = await openSnapshot(ctx, context, UNLIMITED, "all");
   const pieces: Uint8Array[] = [];
@@ -49,10 +48,10 @@ function bundleOf(bytes: Uint8Array): BundleRepository {
 }
 
 const take = async (repo: TestRepo, bundle: BundleRepository) =>
-  fetchRemote(systemCtxOf(repo), await contextOf(repo), bundle, {
+  fetchRemote(systemCtx({}, Date.now()), await contextOf(repo), bundle, {
     prune: false,
     isFirst: true,
-  }).finally(noteShardWork);
+  });
 
 describe("a bundle", () => {
   it("gives another repository all refs and objects, and nothing twice", async () => {

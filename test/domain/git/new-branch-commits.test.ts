@@ -16,7 +16,7 @@ import { db } from "../../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { type Command, makeEmptyPack, pushCommands } from "../../support/push.ts";
 import { doorsWith } from "../../support/service.ts";
-import { systemCtx, systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 import { withoutEvents } from "../../support/without-events.ts";
 
 let owner: TestUser;
@@ -35,7 +35,7 @@ async function create(repo: TestRepo, refs: Record<string, string>, pack = makeE
 async function payloadsOf(repo: TestRepo): Promise<Record<string, PushPayload>> {
   const rows = await db.select().from(events).where(eq(events.repoId, repo.id)).orderBy(events.id);
   const payloads: Record<string, PushPayload> = {};
-  const ctx = { ...systemCtxOf(repo), publicUrl: "https://forge.example" };
+  const ctx = { ...systemCtx({}, Date.now()), publicUrl: "https://forge.example" };
   for (const { type, ownerId, repoId, payload } of rows) {
     const list = listWebhookEvents({ ...payload, type, ownerId, repoId } as unknown as Event);
     const source = await openPayloadSource(ctx, list, owner.id);
@@ -223,7 +223,7 @@ describe("a push that creates a branch", () => {
     const { repo, history, main } = await makeMain();
     const tip = history.commit({ parents: [main] });
     const pack = history.build();
-    const visitFailing = doorsWith({}, withoutEvents);
+    const visitFailing = doorsWith({}, { DB: withoutEvents });
     const commands = [
       { ref: "refs/heads/late", new: tip },
       { ref: "refs/heads/later", new: main },

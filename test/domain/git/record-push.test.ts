@@ -14,8 +14,7 @@ import { make, type TestRepo } from "../../support/make.ts";
 import { makeReadyPull } from "../../support/merges.ts";
 import { pushCommands } from "../../support/push.ts";
 import { doorsWith } from "../../support/service.ts";
-import { systemCtx, systemCtxOf } from "../../support/system.ts";
-import { roundsInShard } from "../../support/usage.ts";
+import { systemCtx } from "../../support/system.ts";
 import { withoutEvents } from "../../support/without-events.ts";
 
 /** The service with a counter of its database batches. */
@@ -80,7 +79,7 @@ describe("the merges of a push", () => {
         ...fieldsOf({ ...merge, ...(mergerId !== undefined && { mergerId }) }),
       } as OutboxEntry;
       const summary = { head: "refs/heads/main", hasRefs: true, packBytes: 0 };
-      const ctx = systemCtxOf(repo, {}, at);
+      const ctx = systemCtx({}, at);
       await recordPush(ctx, repo, entry, summary, [], () => Promise.resolve(new Map()));
       return (await db.select().from(pulls).where(eq(pulls.issueId, pull.id)))[0];
     };
@@ -103,7 +102,7 @@ describe("the events of a push", () => {
     const answer = await pushCommands(owner, repo, commands, { pack: history.build(), visit });
     expect(answer.body).toContain("ng refs/heads/b0000/inside");
     // One batch for authentication and the repository, one for the events.
-    expect(batches()).toBe(roundsInShard(2));
+    expect(batches()).toBe(2);
 
     const recorded = await pushEventsOf(repo);
     expect(recorded.map(({ part, refCount, updates }) => [part, refCount, updates.length])).toEqual(
@@ -131,7 +130,7 @@ describe("the events of a push", () => {
     const commands = refs.map((ref) => ({ ref, new: oid }));
     const { visit, batches } = countBatches();
     await pushCommands(owner, repo, commands, { pack: history.build(), visit });
-    expect(batches()).toBe(roundsInShard(2));
+    expect(batches()).toBe(2);
     const recorded = await pushEventsOf(repo);
     expect(recorded).toHaveLength(100);
     expect(recorded.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
@@ -167,7 +166,7 @@ describe("a push whose events could not be recorded", () => {
     const second = history.commit({ message: "Two\n", parents: [first] });
     const refs = ["refs/heads/main", ...namesOf(70)];
     const commands = refs.map((ref) => ({ ref, new: second }));
-    const visit = doorsWith({}, withoutEvents);
+    const visit = doorsWith({}, { DB: withoutEvents });
     const pushed = await pushCommands(owner, repo, commands, { pack: history.build(), visit });
     expect(pushed.body).toContain("ok refs/heads/main");
     expect(await pushEventsOf(repo)).toEqual([]);

@@ -27,7 +27,7 @@ import {
   makeImport,
 } from "../../support/imports.ts";
 import { make } from "../../support/make.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 /** Its jobs are run by the test. */
 const silent = { REMOTE_JOBS: { sendBatch: () => Promise.resolve() } as never };
@@ -156,7 +156,7 @@ describe("advanceImport", () => {
     const { importId } = await makeImport(owner, git.remote);
     const used: number[] = [];
     do {
-      const ctx = systemCtxOf(importId, silent);
+      const ctx = systemCtx(silent, Date.now());
       await advance(importId, git.remote, reader, ctx);
       used.push(ctx.db.statementCount);
     } while ((await findImportRow(importId)).state === "running");

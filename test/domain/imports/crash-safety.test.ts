@@ -39,7 +39,7 @@ import {
 } from "../../support/imports.ts";
 import { makeLargeFile, objectsOf, pointerTo } from "../../support/large-files.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 import { makeWholeRepository } from "../../support/whole-repository.ts";
 
 /** Everything that an import writes, without ids and times of this run. */
@@ -160,7 +160,7 @@ async function makeExportWay(): Promise<Way> {
   return {
     holds: { isEachSettled: true, fileIsKept: false, finished: 1 },
     make: () => makeExportImport(owner, bytes),
-    advance: (importId, ctx = systemCtxOf(importId)) => advanceImport(ctx, importId),
+    advance: (importId, ctx = systemCtx({}, Date.now())) => advanceImport(ctx, importId),
   };
 }
 
@@ -178,10 +178,10 @@ async function goOn(importId: number, way: Way): Promise<void> {
   }
 }
 
-/** The context of an import's job of which one call fails. */
-function failingCtx(importId: number, fault: Fault) {
+/** The context of a job of which one call fails. */
+function failingCtx(fault: Fault) {
   const faults = failing(fault);
-  const ctx = systemCtxOf(importId, faults.bindings);
+  const ctx = systemCtx(faults.bindings, Date.now());
   return { faults, ctx: { ...ctx, outgoing: faults.outgoingOf(ctx.outgoing) } };
 }
 
@@ -203,7 +203,7 @@ describe("an import whose job dies", () => {
 
       const run = async (fault: Fault) => {
         const { repo, importId } = await way.make();
-        const { faults, ctx } = failingCtx(importId, fault);
+        const { faults, ctx } = failingCtx(fault);
         await way.advance(importId, ctx).catch(() => undefined);
         await goOn(importId, way);
         expect(await contentOf(repo.id), JSON.stringify(fault)).toEqual(wanted);

@@ -23,7 +23,7 @@ import {
 } from "../../support/imports.ts";
 import { make } from "../../support/make.ts";
 import { namedRefs } from "../../support/mirrors.ts";
-import { runInEach, systemCtx, systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const HOUR_MS = 3600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -40,7 +40,7 @@ async function makeStarted(files: MadeFiles = {}) {
     repo,
     importId,
     path: `/repos/${owner.name}/${repo.name}/migration`,
-    work: (now = Date.now()) => advanceImport(systemCtxOf(importId, {}, now), importId),
+    work: (now = Date.now()) => advanceImport(systemCtx({}, now), importId),
     note: async () => (await db.select().from(attachmentLooseFiles).where(isNote))[0],
     expireIn: (ms: number) =>
       db
@@ -48,7 +48,7 @@ async function makeStarted(files: MadeFiles = {}) {
         .set({ expiresAt: Date.now() + ms })
         .where(isNote),
     /** Runs the job that removes files, some time from now. */
-    sweep: (ms: number) => runInEach(systemCtx({}, Date.now() + ms), removeLooseAttachments),
+    sweep: (ms: number) => removeLooseAttachments(systemCtx({}, Date.now() + ms)),
     isStored: async () => (await env.PACKS.list()).objects.some(({ key }) => key.includes(uuid)),
   };
 }

@@ -4,7 +4,6 @@ import { eq } from "drizzle-orm";
 import { imports, type ImportWishes, repositories } from "../../../src/db/schema/index.ts";
 import { advanceImport } from "../../../src/domain/imports/advance-import.ts";
 import { sealImportPassword } from "../../../src/domain/imports/open-import.ts";
-import { inDatabase } from "../../../src/domain/shards/in-database.ts";
 import { syncParts } from "../../../src/domain/imports/sync-parts.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
 import { db } from "../../support/db.ts";
@@ -24,7 +23,7 @@ import { makePullMirror } from "../../support/mirror-rows.ts";
 import { syncFrom } from "../../support/mirrors.ts";
 import { type GitRemote, makeRemote } from "../../support/remotes.ts";
 import { SEALING_KEYS } from "../../support/sealing.ts";
-import { systemCtx, systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const silent = { REMOTE_JOBS: { sendBatch: () => Promise.resolve() } as never };
 /** None of its lists has an item. */
@@ -77,7 +76,7 @@ async function goOn(importId: number, remote: GitRemote): Promise<void> {
     const { state } = await findImportRow(importId);
     if (state === "done" || state === "failed") return;
     await db.update(imports).set({ dueAt: 1 }).where(eq(imports.id, importId));
-    await advance(importId, remote, reader, systemCtxOf(importId, silent));
+    await advance(importId, remote, reader, systemCtx(silent, Date.now()));
   }
 }
 
@@ -168,7 +167,7 @@ describe("the large files of an import", () => {
     const { repo, importId, remote } = await makeLargeImport([slow, gone], {
       statuses: { batch: [503], [slow.oid]: [500], [gone.oid]: Array(9).fill(502) as number[] },
     });
-    await advance(importId, remote, reader, systemCtxOf(importId, silent));
+    await advance(importId, remote, reader, systemCtx(silent, Date.now()));
     expect(await findImportRow(importId)).toMatchObject({
       state: "waiting",
       stage: "large_files",
@@ -186,7 +185,7 @@ describe("the large files of an import", () => {
   it("wait until a limit of rates ends", async () => {
     const files = makeFiles(1);
     const { repo, importId, remote } = await makeLargeImport(files, { statuses: { batch: [429] } });
-    await advance(importId, remote, reader, systemCtxOf(importId, silent));
+    await advance(importId, remote, reader, systemCtx(silent, Date.now()));
     const waiting = await findImportRow(importId);
     expect(waiting).toMatchObject({ state: "waiting", stage: "large_files" });
     expect(waiting.dueAt).toBeGreaterThan(Date.now() + 30_000);
@@ -229,7 +228,7 @@ it.each([false, true])(
         sealedPassword: await sealImportPassword(ctx, "s3cret, püre"),
       },
     );
-    await advanceImport(inDatabase(ctx, repo.shard), importId);
+    await advanceImport(ctx, importId);
 
     expect(await findImportRow(importId)).toMatchObject({ state: "done", notes: [] });
     expect(await oidsOf(repo)).toEqual(sorted(files));
@@ -252,7 +251,7 @@ describe("the large files of a mirror", () => {
     const [row] = await db.select().from(repositories).where(eq(repositories.id, repo.id));
     const sync = async () => {
       await syncFrom(repo, remote.url());
-      await syncParts(systemCtxOf(repo, silent), { row } as never, mirror);
+      await syncParts(systemCtx(silent, Date.now()), { row } as never, mirror);
       await goOn(importId, remote);
     };
     await batchesOf(remote);
@@ -293,7 +292,7 @@ describe("the large files of a mirror", () => {
     await remote.git(["fast-import", "--quiet"], commitOf([second], 1));
     await remote.lfs({ files: served([second]) });
     await syncFrom(repo, remote.url());
-    await syncParts(systemCtxOf(repo, silent), { row } as never, mirror);
+    await syncParts(systemCtx(silent, Date.now()), { row } as never, mirror);
     await goOn(importId, remote);
 
     expect(await oidsOf(repo)).toEqual([]);

@@ -18,7 +18,7 @@ import {
 } from "../../support/imports.ts";
 import { make } from "../../support/make.ts";
 import { makePullMirror } from "../../support/mirror-rows.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 /** Its jobs are run by the test. */
 const silent = { REMOTE_JOBS: { sendBatch: () => Promise.resolve() } as never };
@@ -38,7 +38,7 @@ async function makeFollowing() {
 }
 
 async function sync(at: Awaited<ReturnType<typeof makeFollowing>>): Promise<void> {
-  const ctx = systemCtxOf(at.repo, silent);
+  const ctx = systemCtx(silent, Date.now());
   const [row] = await db.select().from(repositories).where(eq(repositories.id, at.repo.id));
   await syncParts(ctx, { row } as never, at.mirror);
   await advance(at.importId, at.git.remote, at.reader);

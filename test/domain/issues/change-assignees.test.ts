@@ -17,7 +17,7 @@ import { db } from "../../support/db.ts";
 import { eventsOf } from "../../support/events.ts";
 import { makeIssue } from "../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const NOW = 5000;
 
@@ -35,7 +35,7 @@ interface World {
 
 async function assign({ owner, repo, issue }: World, wanted: User[], doer: User = owner) {
   const actor = { ...ANONYMOUS, user: doer, credential: "system" as const };
-  const ctx = { ...systemCtxOf(repo, {}, NOW), actor };
+  const ctx = { ...systemCtx({}, NOW), actor };
   // A trigger sets the visibility after the row was returned.
   const row = only(await db.select().from(repositories).where(eq(repositories.id, repo.id)));
   const context = { row, owner, permission: OWNER_PERMISSION };

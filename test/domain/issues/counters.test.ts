@@ -15,18 +15,18 @@ const AT_ONCE = 5;
 async function countersOf(repo: TestRepo) {
   const isOne = (isPull: number, isClosed: number) => sql`(
     select count(*) from issues
-    where repo_id = repositories.id and is_pull = ${isPull} and is_closed = ${isClosed}
+    where repo_id = r.id and is_pull = ${isPull} and is_closed = ${isClosed}
   )`;
   const ofRepository = await db.all(sql`
     select open_issue_count = ${isOne(0, 0)} as openIssues,
       closed_issue_count = ${isOne(0, 1)} as closedIssues,
       open_pull_count = ${isOne(1, 0)} as openPulls,
       closed_pull_count = ${isOne(1, 1)} as closedPulls,
-      coalesce((select of_issues from comment_counts where repo_id = repositories.id), 0) = (
+      coalesce((select of_issues from comment_counts where repo_id = r.id), 0) = (
         select count(*) from timeline_entries e join issues i on i.id = e.issue_id
-        where i.repo_id = repositories.id and e.kind = 'comment' and not i.is_pull
+        where i.repo_id = r.id and e.kind = 'comment' and not i.is_pull
       ) as comments
-    from repositories where repositories.id = ${repo.id}`);
+    from repositories r where r.id = ${repo.id}`);
   const isIn = (isClosed: number) => sql`(
     select count(*) from issues where milestone_id = m.id and is_closed = ${isClosed}
   )`;
@@ -35,11 +35,11 @@ async function countersOf(repo: TestRepo) {
     from milestones m where m.repo_id = ${repo.id}`);
   const hasIt = (isClosed: number) => sql`(
     select count(*) from issue_labels il join issues i on i.id = il.issue_id
-    where il.label_id = labels.id and i.is_closed = ${isClosed}
+    where il.label_id = l.id and i.is_closed = ${isClosed}
   )`;
   const ofLabels = await db.all(sql`
     select open_issue_count = ${hasIt(0)} as open, closed_issue_count = ${hasIt(1)} as closed
-    from labels where labels.repo_id = ${repo.id}`);
+    from labels l where l.repo_id = ${repo.id}`);
   const ofIssues = await db.all(sql`
     select comment_count = (
       select count(*) from timeline_entries where issue_id = i.id and kind = 'comment'
@@ -112,8 +112,8 @@ describe("counters of issues", () => {
     }
     const [used] = await db.all<{ last: number; highest: number }>(sql`
       select last_issue_number as last,
-        (select max(number) from issues where repo_id = repositories.id) as highest
-      from repositories where repositories.id = ${repo.id}`);
+        (select max(number) from issues where repo_id = r.id) as highest
+      from repositories r where r.id = ${repo.id}`);
     expect(used?.highest).toBeLessThanOrEqual(used?.last ?? 0);
   });
 });

@@ -21,11 +21,11 @@ import { systemCtx } from "../../support/system.ts";
 /** Issues with the label: the batch of the transfer and a step take it off a thousand each. */
 const ISSUES = 2200;
 
-/** A repository of an organization, in the first database, whose label is on many issues: in a shard a task takes it off. */
+/** A repository of an organization, whose label is on many issues. */
 async function makeScene() {
   const owner = await make.user();
   const org = await make.org([owner]);
-  const repo = await make.repo(org, { shard: 0 });
+  const repo = await make.repo(org);
   const label = await makeLabel({ org });
   const numbers = JSON.stringify(Array.from({ length: ISSUES }, (_, at) => at + 1));
   await db.run(sql`

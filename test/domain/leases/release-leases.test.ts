@@ -1,89 +1,102 @@
+import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { accountDeletions, events, hooks } from "../../../src/db/schema/index.ts";
+import { openDatabase } from "../../../src/db/db.ts";
+import { accountDeletions, events, type Hook, hooks, users } from "../../../src/db/schema/index.ts";
 import { releaseLeases } from "../../../src/domain/leases/release-leases.ts";
 import { requeueDue } from "../../../src/domain/webhooks/delivery/requeue-due.ts";
-import { inDatabase } from "../../../src/domain/shards/in-database.ts";
 import { only } from "../../../src/lib/only.ts";
-import {
-  copy,
-  directory,
-  makeAccount,
-  makeHookIn,
-  makeRepository,
-  openSharded,
-  type Sent,
-  shardDatabase,
-  shardedCtx,
-} from "../../support/sharded.ts";
+import type { EventJob } from "../../../src/storage/event-queues.ts";
+import { migrate } from "../../support/migrate.ts";
+import { systemCtx } from "../../support/system.ts";
 
-beforeEach(openSharded);
+// A separate database, since all leases in it end.
+const db = openDatabase(env.FORWARDING_DB.withSession());
+
+beforeEach(async () => {
+  await migrate(env.FORWARDING_DB);
+  for (const table of [hooks, events, accountDeletions, users]) await db.delete(table);
+});
 
 const NOW = 1_000_000;
 const LATER = NOW + 120_000;
-const URL = "https://hooks.example/";
+const EVENT = { type: "repository.created", actorId: 0, ownerId: 0, payload: {}, createdAt: NOW };
+
+const release = () => releaseLeases(systemCtx({ DB: env.FORWARDING_DB }, NOW));
+
+/** A hook of the service. */
+const makeHook = (fields: Partial<Hook>) =>
+  db.insert(hooks).values({
+    level: "system",
+    approverId: 0,
+    type: "gitea",
+    url: "https://hooks.example/",
+    contentType: "json",
+    chat: {},
+    events: ["repository"],
+    isActive: true,
+    createdAt: 1000,
+    updatedAt: 1000,
+    ...fields,
+  });
 
 describe("what a killed process leaves", () => {
-  it.each([0, 1])("is taken up at once: events and hooks of database %i", async (shard) => {
-    const db = shardDatabase(shard);
-    const account = await makeAccount();
-    const { id: repoId } = await makeRepository(account, shard);
-    await copy();
-    const hook = await makeHookIn(db, { level: "repository", repoId, url: URL });
-    await db.update(hooks).set({ leasedUntil: LATER }).where(eq(hooks.id, hook.id));
-    const at = { actorId: account.id, ownerId: account.id, payload: {}, createdAt: NOW };
-    const event = only(
-      await db
-        .insert(events)
-        .values({ ...at, type: "repository.created", dispatchAt: LATER, consequencesAt: LATER })
-        .returning(),
-    );
-    const requeue = async (): Promise<Sent> => {
-      const sent: Sent = [];
-      await requeueDue(inDatabase(shardedCtx({}, sent, NOW), shard));
+  it("is taken up at once: events and hooks", async () => {
+    await makeHook({ leasedUntil: LATER });
+    await db.insert(events).values({ ...EVENT, dispatchAt: LATER, consequencesAt: LATER });
+    const requeue = async (): Promise<EventJob[]> => {
+      const sent: EventJob[] = [];
+      const queue = { send: async (job: EventJob) => void sent.push(job) };
+      const EVENT_JOBS = queue as unknown as Env["EVENT_JOBS"];
+      await requeueDue(systemCtx({ DB: env.FORWARDING_DB, EVENT_JOBS }, NOW));
       return sent;
     };
     expect(await requeue()).toEqual([]);
 
-    await releaseLeases(shardedCtx({}, [], NOW));
+    await release();
 
-    expect(await db.select().from(hooks).where(eq(hooks.id, hook.id))).toMatchObject([
-      { leasedUntil: null },
-    ]);
-    expect(await db.select().from(events).where(eq(events.id, event.id))).toMatchObject([
+    expect(await db.select().from(hooks)).toMatchObject([{ leasedUntil: null }]);
+    expect(await db.select().from(events)).toMatchObject([
       { dispatchAt: NOW, consequencesAt: NOW },
     ]);
     expect(await requeue()).toHaveLength(1);
   });
 
   it("is no event that was dispatched, and no backoff of a hook", async () => {
-    const account = await makeAccount();
-    const { id: repoId } = await makeRepository(account, 0);
-    const hook = await makeHookIn(directory, { level: "repository", repoId, url: URL });
-    await directory.update(hooks).set({ backoffUntil: LATER }).where(eq(hooks.id, hook.id));
-    const at = { actorId: account.id, ownerId: account.id, payload: {}, createdAt: NOW };
-    await directory.insert(events).values({ ...at, type: "repository.created" });
+    await makeHook({ backoffUntil: LATER });
+    await db.insert(events).values(EVENT);
 
-    await releaseLeases(shardedCtx({}, [], NOW));
+    await release();
 
-    expect(await directory.select().from(hooks)).toMatchObject([{ backoffUntil: LATER }]);
-    expect(await directory.select().from(events)).toMatchObject([
+    expect(await db.select().from(hooks)).toMatchObject([{ backoffUntil: LATER }]);
+    expect(await db.select().from(events)).toMatchObject([
       { dispatchAt: null, consequencesAt: null },
     ]);
   });
 
   it("is the deletion of an account", async () => {
-    const { id: accountId } = await makeAccount();
+    const account = { kind: "user", name: "ada", lowerName: "ada", email: "a@b.example" } as const;
+    const { id: accountId } = only(
+      await db
+        .insert(users)
+        .values({ ...account, createdAt: 1, updatedAt: 1 })
+        .returning(),
+    );
     const asked = { isPurge: false, requesterId: 0, visibility: "public", rootUrl: "" } as const;
-    await directory.insert(accountDeletions).values({
+    await db.insert(accountDeletions).values({
       ...asked,
       accountId,
       isLoginProhibited: false,
       leasedUntil: LATER,
       createdAt: NOW,
     });
-    await releaseLeases(shardedCtx({}, [], NOW));
-    expect(await directory.select().from(accountDeletions)).toMatchObject([{ leasedUntil: 0 }]);
+
+    await release();
+
+    const isOf = eq(accountDeletions.accountId, accountId);
+    expect(await db.select().from(accountDeletions).where(isOf)).toMatchObject([
+      { leasedUntil: 0 },
+    ]);
   });
 });

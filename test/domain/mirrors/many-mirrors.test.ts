@@ -20,7 +20,7 @@ const BATCH = 1;
 /** Consumers that work at the same time. */
 const CONSUMERS = 20;
 
-/** A run of the schedule in one database: what it queued, in batches of the platform's size, and the statements that it took. */
+/** A run of the schedule: what it queued, in batches of the platform's size, and the statements that it took. */
 async function runSchedule(): Promise<{ batches: RemoteJob[][]; statements: string[] }> {
   const batches: RemoteJob[][] = [];
   const statements: string[] = [];
@@ -57,7 +57,7 @@ it(
     const dueAt = Date.now() - 1;
     const repos: TestRepo[] = [];
     for (let at = 0; at < MIRRORS; at++) {
-      const repo = await make.repo(owner, { shard: 0 });
+      const repo = await make.repo(owner);
       await makePullMirror(repo, { address: remote.url(), dueAt });
       repos.push(repo);
     }

@@ -11,16 +11,11 @@ import { eventsOf, typesOf } from "../../support/events.ts";
 import { make, type TestRepo } from "../../support/make.ts";
 import { makePullMirror, pullMirrorOf } from "../../support/mirror-rows.ts";
 import { commitsOn, type GitRemote, makeRemote } from "../../support/remotes.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
-/** A job about a repository's mirror, with a queue that takes no messages: the test runs the jobs. */
-const jobCtx = (
-  repo: Pick<TestRepo, "shard">,
-  settings: Record<string, string> = {},
-  sent: object[] = [],
-) =>
-  systemCtxOf(
-    repo,
+/** A job, with a queue that takes no messages: the test runs the jobs. */
+const jobCtx = (settings: Record<string, string> = {}, sent: object[] = []) =>
+  systemCtx(
     {
       REMOTE_JOBS: {
         sendBatch: (messages: Iterable<{ body: object }>) => {
@@ -42,7 +37,7 @@ async function makeMirrorOf(
   await makePullMirror(repo, { address: remote.url(door), dueAt: 1 });
   const sync = async (): Promise<void> => {
     await db.update(pullMirrors).set({ dueAt: 1 }).where(eq(pullMirrors.repoId, repo.id));
-    await syncPullMirror(jobCtx(repo), repo.id);
+    await syncPullMirror(jobCtx(), repo.id);
   };
   return { repo, sync };
 }
@@ -153,7 +148,7 @@ describe("syncPullMirror", () => {
     } as unknown as Ctx["git"];
     const before = Date.now();
 
-    await syncPullMirror({ ...jobCtx(repo), git }, repo.id);
+    await syncPullMirror({ ...jobCtx(), git }, repo.id);
 
     const mirror = await pullMirrorOf(repo);
     expect(mirror).toMatchObject({
@@ -185,7 +180,7 @@ describe("syncPullMirror", () => {
       { type: "mirror.failed", payload: { isPaused: true, nextAt: null } },
     ]);
     const sent: object[] = [];
-    await sendDueMirrors(jobCtx(repo, {}, sent));
+    await sendDueMirrors(jobCtx({}, sent));
     expect(sent).not.toContainEqual({ kind: "pull-mirror", repoId: repo.id });
   });
 
@@ -193,7 +188,7 @@ describe("syncPullMirror", () => {
     const remote = await makeHistory();
     const { repo } = await makeMirrorOf(remote);
 
-    await Promise.all([1, 2, 3].map(() => syncPullMirror(jobCtx(repo), repo.id)));
+    await Promise.all([1, 2, 3].map(() => syncPullMirror(jobCtx(), repo.id)));
 
     expect((await remote.journal()).filter(({ path }) => path.includes("info/refs"))).toHaveLength(
       1,
@@ -207,14 +202,14 @@ describe("syncPullMirror", () => {
     const lease = { leasedUntil: Date.now() + 30_000, dueAt: 1 };
     await db.update(pullMirrors).set(lease).where(eq(pullMirrors.repoId, repo.id));
 
-    await syncPullMirror(jobCtx(repo), repo.id);
+    await syncPullMirror(jobCtx(), repo.id);
     expect(await remote.journal()).toEqual([]);
 
     await db
       .update(pullMirrors)
       .set({ leasedUntil: Date.now() - 1 })
       .where(eq(pullMirrors.repoId, repo.id));
-    await syncPullMirror(jobCtx(repo), repo.id);
+    await syncPullMirror(jobCtx(), repo.id);
     expect(await branchesOf(repo)).toEqual(["main", "topic"]);
   });
 
@@ -243,7 +238,7 @@ describe("syncPullMirror", () => {
     const remote = await makeHistory();
     const { repo } = await makeMirrorOf(remote);
 
-    await syncPullMirror(jobCtx(repo, { MIRROR_ENABLED: "false" }), repo.id);
+    await syncPullMirror(jobCtx({ MIRROR_ENABLED: "false" }), repo.id);
 
     expect(await remote.journal()).toEqual([]);
     expect(await pullMirrorOf(repo)).toMatchObject({ attemptedAt: null });
@@ -254,7 +249,7 @@ describe("syncPullMirror", () => {
     const { repo } = await makeMirrorOf(remote);
     await db.delete(repositories).where(eq(repositories.id, repo.id));
 
-    await syncPullMirror(jobCtx(repo), repo.id);
+    await syncPullMirror(jobCtx(), repo.id);
 
     expect(await remote.journal()).toEqual([]);
   });

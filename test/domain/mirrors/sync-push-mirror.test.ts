@@ -3,19 +3,17 @@ import { describe, expect, it } from "vitest";
 
 import { pushMirrors } from "../../../src/db/schema/index.ts";
 import { syncPushMirror } from "../../../src/domain/mirrors/push/sync-push-mirror.ts";
-import { shardOf } from "../../../src/storage/event-queues.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf } from "../../support/events.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makePushMirror, pushMirrorsOf } from "../../support/mirror-rows.ts";
 import { type GitRemote, makeRemote } from "../../support/remotes.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 import { drawConsequences } from "../../support/consequences.ts";
 
-const jobCtx = (mirrorId: number, sent: object[] = []) =>
-  systemCtxOf(
-    mirrorId,
+const jobCtx = (sent: object[] = []) =>
+  systemCtx(
     {
       REMOTE_JOBS: {
         sendBatch: (messages: Iterable<{ body: object }>) => {
@@ -41,7 +39,7 @@ async function makeMirrored(remote: GitRemote, fields = {}): Promise<Mirrored> {
   const mirror = await makePushMirror(repo, { address: remote.url(), dueAt: 1, ...fields });
   const sync = async (): Promise<void> => {
     await db.update(pushMirrors).set({ dueAt: 1 }).where(eq(pushMirrors.id, mirror.id));
-    await syncPushMirror(jobCtx(mirror.id), mirror.id);
+    await syncPushMirror(jobCtx(), mirror.id);
   };
   return { repo, owner, mirrorId: mirror.id, sync };
 }
@@ -130,7 +128,7 @@ describe("syncPushMirror", () => {
       { id: following.mirrorId, dueAt: expect.any(Number) },
       { id: other.id, dueAt: null },
     ]);
-    await syncPushMirror(jobCtx(following.mirrorId), following.mirrorId);
+    await syncPushMirror(jobCtx(), following.mirrorId);
     expect(await remote.refs()).toEqual(await branchOids(following.repo, following.owner));
     expect(await pushMirrorsOf(following.repo)).toMatchObject([{ dueAt: null }, {}]);
   });
@@ -139,7 +137,7 @@ describe("syncPushMirror", () => {
     const remote = await makeRemote();
     const { repo, mirrorId } = await makeMirrored(remote, { intervalSeconds: 0 });
     const sent: object[] = [];
-    const ctx = jobCtx(mirrorId, sent);
+    const ctx = jobCtx(sent);
     const isOne = eq(pushMirrors.id, mirrorId);
     let askedAt = 0;
     const outgoing = {
@@ -155,6 +153,6 @@ describe("syncPushMirror", () => {
     expect(await pushMirrorsOf(repo)).toMatchObject([
       { state: "ok", dueAt: askedAt, leasedUntil: 0, syncedAt: expect.any(Number) },
     ]);
-    expect(sent).toEqual([{ kind: "push-mirror", mirrorId, ...shardOf(ctx.db) }]);
+    expect(sent).toEqual([{ kind: "push-mirror", mirrorId }]);
   });
 });

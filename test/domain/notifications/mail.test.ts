@@ -15,12 +15,11 @@ import {
 import { queueMail } from "../../../src/domain/mail/queue-mail.ts";
 import { sendAllDueMails, sendDueMails } from "../../../src/domain/outbox/send-due-mails.ts";
 import { notify } from "../../../src/domain/notifications/notify.ts";
-import { inDatabase } from "../../../src/domain/shards/in-database.ts";
 import type { RecordedEvent } from "../../../src/events/consequence.ts";
 import { only } from "../../../src/lib/only.ts";
 import { WorkBudget } from "../../../src/lib/work-budget.ts";
 import { Browser } from "../../support/browser.ts";
-import { db, shardOfId } from "../../support/db.ts";
+import { db } from "../../support/db.ts";
 import { makeComment, makeIssue } from "../../support/issues.ts";
 import { MAIL_SETTINGS, Mailbox, serviceWithMail } from "../../support/mails.ts";
 import { make, type TestUser } from "../../support/make.ts";
@@ -54,7 +53,7 @@ async function happen(
   const event = { ...payload, type, ownerId: 1, repoId };
   const recorded = { id, actorId: by.id, createdAt: NOW, event } as unknown as RecordedEvent;
   const budget = new WorkBudget(NOW, { ms: 60_000, statements: 100 });
-  await notify.handle(inDatabase(ctxWith({}), shardOfId(issue.id)), recorded, budget, undefined);
+  await notify.handle(ctxWith({}), recorded, budget, undefined);
   return id;
 }
 

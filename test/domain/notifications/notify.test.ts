@@ -20,7 +20,7 @@ import { makeComment, makeIssue } from "../../support/issues.ts";
 import { MAIL_SETTINGS } from "../../support/mails.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { makeSubscription, makeWatch } from "../../support/notifications.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const NOW = 1_700_000_000_000;
 let lastEventId = 1000;
@@ -46,8 +46,7 @@ const recorded = (issue: Issue, { type, by, ...fields }: Happened): RecordedEven
 
 /** Draws all steps of an event, and returns their number. */
 async function tell(event: RecordedEvent, { now = NOW, settings = {} } = {}): Promise<number> {
-  const issueId = "issueId" in event.event ? event.event.issueId : 0;
-  const ctx = systemCtxOf(issueId, {}, now, { ROOT_URL: "https://forge.example", ...settings });
+  const ctx = systemCtx({}, now, { ROOT_URL: "https://forge.example", ...settings });
   const budget = new WorkBudget(now, { ms: 60_000, statements: 1000 });
   let state: unknown;
   let steps = 0;

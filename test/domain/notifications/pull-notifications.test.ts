@@ -13,12 +13,11 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { notify } from "../../../src/domain/notifications/notify.ts";
 import { sendAllDueMails } from "../../../src/domain/outbox/send-due-mails.ts";
-import { inDatabase } from "../../../src/domain/shards/in-database.ts";
 import type { RecordedEvent } from "../../../src/events/consequence.ts";
 import { only } from "../../../src/lib/only.ts";
 import { WorkBudget } from "../../../src/lib/work-budget.ts";
 import { call } from "../../support/call.ts";
-import { db, shardOfId } from "../../support/db.ts";
+import { db } from "../../support/db.ts";
 import { MAIL_SETTINGS, Mailbox } from "../../support/mails.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { makeSubscription, makeWatch } from "../../support/notifications.ts";
@@ -41,7 +40,7 @@ async function happen(pull: TestPull, type: string, by: Pick<User, "id">, fields
   const recorded = { id, actorId: by.id, createdAt: NOW, event } as unknown as RecordedEvent;
   const budget = new WorkBudget(NOW, { ms: 60_000, statements: 100 });
   expect(notify.kinds).toContain(type);
-  await notify.handle(inDatabase(ctxWith({}), shardOfId(pull.id)), recorded, budget, undefined);
+  await notify.handle(ctxWith({}), recorded, budget, undefined);
 }
 
 const toldIds = async ({ id }: TestPull) => {

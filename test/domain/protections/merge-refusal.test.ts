@@ -20,7 +20,7 @@ import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeRule, makeRuleset } from "../../support/protections.ts";
 import { makePull, type TestPull } from "../../support/pulls.ts";
 import { storePush } from "../../support/push.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 /** A pull request of a repository whose rule for `main` has some settings. */
 async function makeWorld(settings: Partial<ProtectionSettings>, fields: Partial<Pull> = {}) {
@@ -33,7 +33,7 @@ async function makeWorld(settings: Partial<ProtectionSettings>, fields: Partial<
 
 /** The refusal of a merge by a user. */
 async function refusalFor(by: TestUser, repo: TestRepo, pull: TestPull, isForced = false) {
-  const ctx = { ...systemCtxOf(repo), actor: { ...ANONYMOUS, user: by } };
+  const ctx = { ...systemCtx({}, Date.now()), actor: { ...ANONYMOUS, user: by } };
   const context = await findVisibleRepository(ctx, repo.owner, repo.name);
   if (!context) throw new Error("the repository is not visible");
   return findMergeRefusal(ctx, await findPull(ctx, context, pull.number), { isForced });

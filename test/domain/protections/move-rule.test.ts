@@ -9,16 +9,15 @@ import { forbidden } from "../../../src/lib/failure.ts";
 import { db } from "../../support/db.ts";
 import { make } from "../../support/make.ts";
 import { makeRule } from "../../support/protections.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 /** Moves a rule for `old` to `new`, and lists the rules while the branch is renamed and afterwards. */
 async function move(rename: () => Promise<void>, ...others: string[]) {
   const owner = await make.user();
-  const stored = await make.repo(owner);
-  const { id: repoId, name } = stored;
+  const { id: repoId, name } = await make.repo(owner);
   const rule = await makeRule({ id: repoId }, { name: "old", settings: { requiredApprovals: 2 } });
   for (const other of others) await makeRule({ id: repoId }, { name: other });
-  const ctx = { ...systemCtxOf(stored, {}, 5000), actor: { ...ANONYMOUS, user: owner } };
+  const ctx = { ...systemCtx({}, 5000), actor: { ...ANONYMOUS, user: owner } };
   const repo = await findVisibleRepository(ctx, owner.name, name);
   if (!repo) throw new Error("the repository is not visible");
   const list = async () =>

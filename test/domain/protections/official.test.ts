@@ -8,7 +8,7 @@ import {
 import { findVisibleRepository } from "../../../src/domain/repos/find-repository.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { makeRule, makeRuleset } from "../../support/protections.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 /** A repository of an organization with a writer, a reader, a member of another team, and a stranger. */
 async function makeWorld() {
@@ -20,7 +20,7 @@ async function makeWorld() {
     stranger: await make.user(),
   };
   const org = await make.org([people.owner]);
-  const stored = await make.repo(org);
+  const { id, name } = await make.repo(org);
   const teams = {
     writers: await make.team(org, { access: 2 }),
     readers: await make.team(org, { access: 1 }),
@@ -33,8 +33,8 @@ async function makeWorld() {
   /** The names of users and teams whose reviews count. */
   const official = async (branch: string) => {
     const contextOf = async (user: TestUser) => {
-      const ctx = { ...systemCtxOf(stored), actor: { ...ANONYMOUS, user } };
-      const repo = await findVisibleRepository(ctx, org.name, stored.name);
+      const ctx = { ...systemCtx({}, Date.now()), actor: { ...ANONYMOUS, user } };
+      const repo = await findVisibleRepository(ctx, org.name, name);
       if (!repo) throw new Error("the repository is not visible");
       return { ctx, repo };
     };
@@ -54,7 +54,7 @@ async function makeWorld() {
     expect(callers).toEqual(namesOf(people, found.userIds));
     return [callers, namesOf(teams, found.teamIds)];
   };
-  return { org, repo: stored, people, teams, official };
+  return { org, repo: { id }, people, teams, official };
 }
 
 describe("official reviewers", () => {

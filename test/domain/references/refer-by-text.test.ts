@@ -21,7 +21,7 @@ import { failEveryCall, failing } from "../../support/faults.ts";
 import { makeComment, makeIssue } from "../../support/issues.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { makeCodeComment, makePull, makeReview } from "../../support/pulls.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const ROOT = "https://forge.example";
 
@@ -61,7 +61,7 @@ async function tell(
   bindings?: Partial<Env>,
   fields: object = {},
 ): Promise<void> {
-  const ctx = systemCtxOf(issue.id, silentBindings(), Date.now(), { ROOT_URL: ROOT });
+  const ctx = systemCtx(silentBindings(), Date.now(), { ROOT_URL: ROOT });
   const acting = { ...ctx, actor: { ...ANONYMOUS, user: by } };
   const { id: issueId, repoId, number, isPull } = issue;
   const subject = { repoId, ownerId: by.id, issueId, number, isPull, from: "" };
@@ -231,12 +231,10 @@ describe("a reference in a comment", () => {
 describe("a reference to another repository", () => {
   it("is told only where its author may see the issue and is not blocked", async () => {
     const { owner, repo, target } = await makeWorld();
-    // test/domain/cross-shard has references between databases.
-    const { shard } = repo;
-    const hidden = await make.repo(owner, { isPrivate: true, visibility: "private", shard });
+    const hidden = await make.repo(owner, { isPrivate: true, visibility: "private" });
     const secret = await makeIssue(hidden);
     const stranger = await make.user();
-    const own = await make.repo(stranger, { shard });
+    const own = await make.repo(stranger);
     const body = [
       `${ROOT}/${repo.owner}/${repo.name}/issues/${target.number}`,
       `${hidden.owner}/${hidden.name}#${secret.number}`,

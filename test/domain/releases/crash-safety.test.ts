@@ -10,7 +10,7 @@ import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
 import { make } from "../../support/make.ts";
 import { makeCommit, refsOf, storePush } from "../../support/push.ts";
 import { makeRelease } from "../../support/releases.ts";
-import { runInEach, systemCtx } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -68,7 +68,7 @@ describe("a release", { timeout: 240_000 }, () => {
       const { repo, send } = await makeScene();
       const release = await makeRelease(repo);
       // What other tests have left goes now, and not between the two counts.
-      await runInEach(systemCtx({}, Date.now() + 2 * DAY_MS), removeLooseAttachments);
+      await removeLooseAttachments(systemCtx({}, Date.now() + 2 * DAY_MS));
       const before = (await env.PACKS.list({ prefix: "attachments/" })).objects.length;
       const faults = failing(fault);
       const request = new Request(send(`/${release.id}/assets?name=a.bin`, "the whole file"), {
@@ -78,7 +78,7 @@ describe("a release", { timeout: 240_000 }, () => {
         },
       });
       const answer = await serveFailing(request, faults.bindings);
-      await runInEach(systemCtx({}, Date.now() + 2 * DAY_MS), removeLooseAttachments);
+      await removeLooseAttachments(systemCtx({}, Date.now() + 2 * DAY_MS));
       const rows = await db.select().from(attachments).where(eq(attachments.releaseId, release.id));
       const { objects } = await env.PACKS.list({ prefix: "attachments/" });
       expect(objects.length - before).toBe(rows.length);

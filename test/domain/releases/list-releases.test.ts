@@ -9,10 +9,10 @@ import { makeRelease } from "../../support/releases.ts";
 import { systemCtx } from "../../support/system.ts";
 import { watchedDatabase } from "../../support/watched-database.ts";
 
-/** What lists and lookups send to a database, with their plans. */
+/** What lists and lookups send to D1, with their plans. */
 async function plansOf(run: (ctx: ReturnType<typeof systemCtx>, repo: never) => Promise<unknown>) {
   const owner = await make.user();
-  const row = await make.repo(owner, { shard: 0 });
+  const row = await make.repo(owner);
   await makeRelease(row);
   const sent: string[] = [];
   const DB = watchedDatabase({ onPrepare: (statement) => void sent.push(statement) });

@@ -12,7 +12,7 @@ import { db } from "../../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeCodeComment, makePull, makeReview, type TestPull } from "../../support/pulls.ts";
 import { makeEmptyPack, storeRefs } from "../../support/push.ts";
-import { systemCtxOf } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 import { call } from "../../support/call.ts";
 
 const text = (...lines: string[]): string => lines.map((line) => `${line}\n`).join("");
@@ -191,7 +191,7 @@ describe("a push to the head", () => {
   it("dismisses an approval that was sent for the former head meanwhile", async () => {
     const { owner, repo, pull, files, push } = await makeFollowed();
     await protect(owner, repo, { dismiss_stale_approvals: true });
-    const ctx = { ...systemCtxOf(repo), actor: { ...ANONYMOUS, user: await make.user() } };
+    const ctx = { ...systemCtx({}, Date.now()), actor: { ...ANONYMOUS, user: await make.user() } };
     const context = await findVisibleRepository(ctx, repo.owner, repo.name);
     if (!context) throw new Error("the repository is not visible");
     const seen = await findPull(ctx, context, pull.number);

@@ -1,4 +1,4 @@
-import { asc, eq, inArray, isNotNull, sql } from "drizzle-orm";
+import { asc, eq, inArray, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { seal, unseal } from "../../../src/auth/seal.ts";
@@ -21,7 +21,7 @@ import { formatBase64 } from "../../../src/lib/base64.ts";
 import { db } from "../../support/db.ts";
 import { makeKeptDelivery, makeHook } from "../../support/hooks.ts";
 import { make } from "../../support/make.ts";
-import { runInEach, systemCtx } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAINTENANCE = "*/10 * * * *";
@@ -106,7 +106,7 @@ describe("deliveries past the configured retention", () => {
     const alone = await makeKeptDelivery(gone, { createdAt });
     await db.delete(hooks).where(eq(hooks.id, gone.id));
 
-    await runInEach(systemCtx({}, now), sweepDeliveries);
+    await sweepDeliveries(systemCtx({}, now));
 
     expect(await remainingOf([first, ...second])).toEqual([]);
     expect(await countWebhookEvents([first, alone])).toBe(0);
@@ -119,7 +119,7 @@ describe("deliveries past the configured retention", () => {
       db.delete(hookDeliveries).where(sql`webhook_event_id in (${isFuture})`),
       db.delete(webhookEvents).where(sql`id in (${isFuture})`),
     ]);
-    for (let runs = 0; runs < 10; runs++) await runInEach(systemCtx({}, now), sweepDeliveries);
+    for (let runs = 0; runs < 10; runs++) await sweepDeliveries(systemCtx({}, now));
     const hook = await makeOwnHook();
     const createdAt = now - 31 * DAY_MS;
     const numbers = JSON.stringify(
@@ -141,7 +141,7 @@ describe("deliveries past the configured retention", () => {
     const ctx = systemCtx({}, now);
     const batch = vi.spyOn(ctx.db, "batch");
 
-    await runInEach(ctx, sweepDeliveries);
+    await sweepDeliveries(ctx);
 
     const left = await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, hook.id));
     expect(left).toMatchObject([{ id: young.id }]);
@@ -153,11 +153,7 @@ describe("deliveries past the configured retention", () => {
 describe("secrets sealed with an older key", () => {
   // The run reads all hooks: those of other tests lose their secrets.
   beforeAll(async () => {
-    const none = { secret: null, authorization: null };
-    await db.update(hooks).set(none);
-    // A shard has the hooks of its repositories, and copies of the others.
-    const isOwn = isNotNull(hooks.repoId);
-    await runInEach(systemCtx({}, 0), (each) => each.db.update(hooks).set(none).where(isOwn));
+    await db.update(hooks).set({ secret: null, authorization: null });
   });
   const keyOf = (name: string, fill: number) =>
     `${name}:${formatBase64(new Uint8Array(32).fill(fill))}`;

@@ -23,7 +23,7 @@ import {
 } from "../../support/large-files.ts";
 import { freshName, make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { push } from "../../support/push.ts";
-import { runInEach, systemCtx } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 import { logged } from "../../support/usage.ts";
 
 async function makeStored(fields = {}) {
@@ -212,10 +212,10 @@ describe("a fork", () => {
     const grandchild = await forkOf({ ...repo, ...fork }, last);
     await remove(repo, owner);
     await remove(fork, forker);
-    await runInEach(systemCtx({}, Date.now() + 10_000_000), removeLooseFiles);
+    await removeLooseFiles(systemCtx({}, Date.now() + 10_000_000));
     expect((await fetchObject(grandchild, file.oid)).bytes).toEqual(file.bytes);
     await remove(grandchild, last);
-    await runInEach(systemCtx({}, Date.now() + 10_000_000), removeLooseFiles);
+    await removeLooseFiles(systemCtx({}, Date.now() + 10_000_000));
     expect([await largeFilesOf(repo), await looseOf(repo)]).toEqual([[], []]);
   });
 });

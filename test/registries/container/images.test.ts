@@ -21,7 +21,7 @@ import {
   TestImage,
 } from "../../support/container-images.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
-import { runInEach, systemCtx } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 
 let owner: TestUser;
@@ -159,7 +159,7 @@ describe("an image", () => {
       await image.request("DELETE", `manifests/${digestOf(manifest)}`);
     }
     expect(await versionsOf(image)).toEqual(["outer"]);
-    await runInEach(systemCtx({}, Date.now() + 48 * 60 * 60 * 1000), sweepImages);
+    await sweepImages(systemCtx({}, Date.now() + 48 * 60 * 60 * 1000));
     for (const manifest of [...manifests, index]) {
       expect((await image.get(`manifests/${digestOf(manifest)}`)).body).toBe(manifest);
     }
@@ -207,7 +207,7 @@ describe("an image", () => {
       manifests: [describeContent("cached layer", "application/vnd.oci.image.layer.v1.tar+gzip")],
     });
     expect(await image.publish("cache", index)).toMatchObject({ status: 201 });
-    await runInEach(systemCtx({}, Date.now() + 48 * 60 * 60 * 1000), sweepImages);
+    await sweepImages(systemCtx({}, Date.now() + 48 * 60 * 60 * 1000));
     expect((await image.get(`blobs/${digestOf("cached layer")}`)).body).toBe("cached layer");
   });
 
@@ -431,9 +431,9 @@ describe("the schedule", () => {
     await image.upload(lost);
     await other.push("v1", { layers: [kept] });
     await other.upload(lost);
-    await runInEach(systemCtx({}, Date.now()), sweepImages);
+    await sweepImages(systemCtx({}, Date.now()));
     expect(await blobOf(lost)).toHaveLength(1);
-    await runInEach(later(), sweepImages);
+    await sweepImages(later());
     expect(await blobOf(lost)).toEqual([]);
     expect((await other.get(`blobs/${digestOf(kept)}`)).body).toBe(kept);
     const left = await db
@@ -453,7 +453,7 @@ describe("the schedule", () => {
     const image = makeImage();
     const path = await image.begin();
     await image.request("PATCH", path, { body: "some bytes" });
-    await runInEach(later(), sweepImages);
+    await sweepImages(later());
     const uploads = await db
       .select()
       .from(packageUploads)

@@ -18,7 +18,7 @@ import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { doorsWith } from "../../support/service.ts";
 import { listStored } from "../../support/package-faults.ts";
-import { runInEach, systemCtx } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const MIB = 1024 * 1024;
 
@@ -328,9 +328,9 @@ describe("storage that fails", () => {
   async function looseAfterAll(): Promise<string[]> {
     const hour = 60 * 60 * 1000;
     for (let round = 0; round < 3; round++) {
-      await runInEach(systemCtx({}, Date.now() + 48 * hour), sweepImages);
+      await sweepImages(systemCtx({}, Date.now() + 48 * hour));
     }
-    await runInEach(systemCtx({}, Date.now() + 72 * hour), removeLooseBlobs);
+    await removeLooseBlobs(systemCtx({}, Date.now() + 72 * hour));
     const keys = await listStored();
     const uuids = new Set((await db.select().from(packageBlobs)).map(({ uuid }) => uuid));
     return keys.map((key) => key.slice("packages/".length)).filter((uuid) => !uuids.has(uuid));

@@ -15,7 +15,7 @@ import { db } from "../../support/db.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { listStored, listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
 import { doorsWith } from "../../support/service.ts";
-import { runInEach, systemCtx } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -24,7 +24,7 @@ const at = ({ name }: { name: string }, path: string): string =>
 
 /** Files of packages in the bucket, after the job has removed those that nothing refers to. */
 async function countFiles(): Promise<number> {
-  await runInEach(systemCtx({}, Date.now() + 2 * DAY_MS), removeLooseBlobs);
+  await removeLooseBlobs(systemCtx({}, Date.now() + 2 * DAY_MS));
   return (await listStored()).length;
 }
 

@@ -13,7 +13,7 @@ import { removeLooseBlobs } from "../../../src/domain/packages/remove-loose-blob
 import { db } from "../../support/db.ts";
 import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
 import { freshName, make } from "../../support/make.ts";
-import { runInEach, systemCtx } from "../../support/system.ts";
+import { systemCtx } from "../../support/system.ts";
 import { listStored } from "../../support/package-faults.ts";
 import { makePublication, registryPath } from "./documents.ts";
 
@@ -36,7 +36,7 @@ async function makeUpload() {
       body: content,
     });
   const settle = async () => {
-    await runInEach(systemCtx({}, Date.now() + 2 * DAY_MS), removeLooseBlobs);
+    await removeLooseBlobs(systemCtx({}, Date.now() + 2 * DAY_MS));
     const versions = await db
       .select()
       .from(packageVersions)

@@ -11,7 +11,7 @@ import { answer, basic, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { makeNupkg, makePdb, nuspecOf } from "../../support/nupkgs.ts";
-import { logged, roundsInShard } from "../../support/usage.ts";
+import { logged } from "../../support/usage.ts";
 import { listWholeOrNothing, requestOf } from "../../support/package-faults.ts";
 import { listLooseBlobs, looseBlobsSince } from "../../support/loose-blobs.ts";
 
@@ -226,7 +226,7 @@ describe("a document", () => {
     const { line } = await logged(() => get(path, user));
     expect(line).toMatchObject({ status: 200, r2Calls: streams });
     // A download is counted after the response.
-    expect(line.d1Rounds - streams).toBeLessThanOrEqual(roundsInShard(rounds));
+    expect(line.d1Rounds - streams).toBeLessThanOrEqual(rounds);
   });
 });
 

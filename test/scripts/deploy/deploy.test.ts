@@ -1,8 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { withDatabaseIds } from "../../../scripts/deploy/database-ids.ts";
 import { resourcesOf } from "../../../scripts/deploy/resources.ts";
 import { run } from "../../../scripts/tools/run.ts";
+import type { Checkout } from "../support/checkout.ts";
+import { makeDeployment, openAccount } from "./account.ts";
+
+const MIGRATE = "d1 migrations apply edgeforge --remote -c wrangler.deploy.toml";
+const DEPLOY = "deploy -c wrangler.deploy.toml";
 
 describe("npm run deploy -- --dry-run", () => {
   it("prints its commands, the migrations before the Worker", async () => {
@@ -11,29 +16,13 @@ describe("npm run deploy -- --dry-run", () => {
     const lines = output.trim().split("\n");
     expect(code).toBe(0);
     expect(lines[0]).toBe("wrangler d1 info edgeforge || wrangler d1 create edgeforge");
-    expect(lines.slice(-3)).toEqual([
-      "wrangler d1 migrations apply edgeforge --remote -c wrangler.deploy.toml",
-      "wrangler d1 migrations apply edgeforge-shard-<number> --remote -c wrangler.deploy.toml  # for each shard that the account has",
-      "wrangler deploy -c wrangler.deploy.toml",
-    ]);
-    expect(output).not.toContain("d1 create edgeforge-shard");
-  });
-
-  it("prints the databases of shards that it would create", async () => {
-    const { output } = await run("node", ["scripts/deploy.ts", "--dry-run", "--shards", "2"]);
-
-    expect(output.match(/^wrangler d1 create .*$/gm)).toEqual([
-      "wrangler d1 create edgeforge-shard-1  # unless the account has it",
-      "wrangler d1 create edgeforge-shard-2  # unless the account has it",
-    ]);
+    expect(lines.slice(-2)).toEqual([MIGRATE, DEPLOY].map((command) => `wrangler ${command}`));
   });
 
   it.each([
-    [["--shard", "2"], "Unknown option '--shard'"],
-    [["--shards", "-2"], "Option '--shards"],
-    [["--shards", "two"], '--shards must be a whole number from 0 to 1000, not "two"'],
-    [["--shards", "1001"], '--shards must be a whole number from 0 to 1000, not "1001"'],
-    [["2"], "Unexpected argument '2'"],
+    [["--dry"], "Unknown option '--dry'"],
+    [["--dry-run=no"], "Option '--dry-run' does not take an argument"],
+    [["now"], "Unexpected argument 'now'"],
   ])("refuses %j, in one line", async (args, message) => {
     const { code, output } = await run("node", ["scripts/deploy.ts", "--dry-run", ...args]);
 
@@ -41,6 +30,43 @@ describe("npm run deploy -- --dry-run", () => {
     expect(output).toContain(message);
     expect(output.trim()).not.toContain("\n");
   });
+});
+
+describe("npm run deploy", () => {
+  let checkout: Checkout;
+  beforeAll(() => {
+    checkout = makeDeployment();
+  });
+  afterAll(() => checkout.remove());
+
+  const isBound = (toml = ""): boolean => toml.includes('database_id = "id-of-edgeforge"');
+
+  it("creates what is missing, and deploys to what exists", async () => {
+    const account = openAccount(checkout);
+
+    const first = await account.deploy();
+
+    expect(first.code).toBe(0);
+    expect(first.commands[0]).toBe("d1 create edgeforge");
+    expect(first.commands.slice(-2)).toEqual([MIGRATE, DEPLOY]);
+    expect(isBound(account.state().deployed)).toBe(true);
+    expect((await account.deploy()).commands).toEqual([MIGRATE, DEPLOY]);
+  });
+
+  it.each(["d1 list", "d1 create", "queues create", MIGRATE, DEPLOY])(
+    "is repeated after a failure of: %s",
+    async (failing) => {
+      const account = openAccount(checkout, { failing });
+
+      expect((await account.deploy()).code).toBe(1);
+      expect(account.state().deployed).toBeUndefined();
+
+      account.change({ failing: undefined });
+      expect((await account.deploy()).code).toBe(0);
+      expect(isBound(account.state().deployed)).toBe(true);
+      expect(account.state().databases).toHaveLength(1);
+    },
+  );
 });
 
 describe("resourcesOf", () => {

@@ -2,13 +2,11 @@ import { describe, expect, it } from "vitest";
 
 import { billOf, totalOf } from "../../../bench/scale/bill.ts";
 import { type Inputs, readInputs } from "../../../bench/scale/inputs/read.ts";
-import { type Layout, Relations, SHARD_KEYS, TODAY } from "../../../bench/scale/layout.ts";
 import { parseOptions } from "../../../bench/scale/options.ts";
-import { dailyRows, planShards } from "../../../bench/scale/plan.ts";
 import { readFigures } from "../../../bench/scale/record-costs.ts";
 import { PEAK } from "../../../bench/scale/result.ts";
 import { simulate } from "../../../bench/scale/simulate.ts";
-import { Storage } from "../../../bench/scale/storage.ts";
+import { databaseBytes } from "../../../bench/scale/storage.ts";
 import { readStep, stepsOfKinds } from "../../../bench/scale/steps.ts";
 import { Totals } from "../../../bench/scale/totals.ts";
 import { DAY_MS, rateAt, windowsOf } from "../../../bench/scale/traffic.ts";
@@ -20,12 +18,12 @@ function smallInputs(changes: Record<string, number> = {}): Inputs {
   return { ...inputs, workload: { ...inputs.workload, bursts: [] } };
 }
 
-const run = (inputs: Inputs, layout: Layout, seed = 1, sampleMs = 20_000) =>
-  simulate(inputs, { layout, scale: 1, seed, sampleMs });
+const run = (inputs: Inputs, { hasReplicas = true, seed = 1, sampleMs = 20_000 } = {}) =>
+  simulate(inputs, { hasReplicas, scale: 1, seed, sampleMs });
 
 describe("a simulated day", () => {
   it("completes or refuses everything that arrives", () => {
-    const { arrived, completed, refused } = run(smallInputs(), TODAY);
+    const { arrived, completed, refused } = run(smallInputs());
     expect(arrived).toBeGreaterThan(20_000);
     expect(refused).toBe(0);
     expect(completed).toBe(arrived);
@@ -33,8 +31,8 @@ describe("a simulated day", () => {
 
   it("refuses what a database can't take, and still loses no message", () => {
     const inputs = smallInputs({ requestsPerDay: 80_000_000, "d1.patienceMs": 300 });
-    const layout = { ...TODAY, hasReplicas: false };
-    const { arrived, completed, refused, sentAgain } = run(inputs, layout, 1, 2000);
+    const options = { hasReplicas: false, sampleMs: 2000 };
+    const { arrived, completed, refused, sentAgain } = run(inputs, options);
     expect(refused).toBeGreaterThan(0);
     expect(sentAgain).toBeGreaterThan(0);
     expect(completed + refused).toBe(arrived);
@@ -42,7 +40,7 @@ describe("a simulated day", () => {
 
   it("is the same for the same seed, and another for another", () => {
     const inputs = smallInputs();
-    const [first, second, other] = [1, 1, 2].map((seed) => run(inputs, TODAY, seed, 2000));
+    const [first, second, other] = [1, 1, 2].map((seed) => run(inputs, { seed, sampleMs: 2000 }));
     expect(first?.totals).toEqual(second?.totals);
     expect(first?.phases).toEqual(second?.phases);
     expect(other?.totals.d1Calls).not.toBe(first?.totals.d1Calls);
@@ -50,8 +48,8 @@ describe("a simulated day", () => {
 
   it("has totals that a sample finds as the whole day does", () => {
     const inputs = smallInputs({ requestsPerDay: 300_000 });
-    const whole = run(inputs, TODAY, 1, DAY_MS).totals;
-    const sampled = run(inputs, TODAY, 1, 300_000).totals;
+    const whole = run(inputs, { sampleMs: DAY_MS }).totals;
+    const sampled = run(inputs, { sampleMs: 300_000 }).totals;
     expect(sampled.requests / whole.requests).toBeCloseTo(1, 1);
     expect(sampled.d1Calls / whole.d1Calls).toBeCloseTo(1, 1);
     expect(sampled.cpuMs / whole.cpuMs).toBeCloseTo(1, 1);
@@ -64,19 +62,19 @@ describe("a simulated day", () => {
       ...inputs,
       workload: { ...inputs.workload, kinds: { user: { share: 1, megabytes: 0 } } },
     };
-    const result = run(only, { ...TODAY, hasReplicas: false });
-    const { steps } = stepsOfKinds(only, TODAY).get("user") ?? { steps: [] };
+    const result = run(only, { hasReplicas: false });
+    const { steps } = stepsOfKinds(only).get("user") ?? { steps: [] };
     const serviceMs = steps.reduce((sum, step) => sum + step.serviceMs, 0);
     const expected = rateAt(only, 1, 15 * 3_600_000) * serviceMs;
-    const busiest = result.phases.get(PEAK)?.get("first database, primary")?.busiest ?? 0;
+    const busiest = result.phases.get(PEAK)?.get("database, primary")?.busiest ?? 0;
     expect(busiest / expected).toBeCloseTo(1, 1);
   });
 
   it("takes reads from the primary where there are replicas", () => {
     const inputs = smallInputs();
-    const busy = (layout: Layout) =>
-      run(inputs, layout).phases.get(PEAK)?.get("first database, primary")?.mean ?? 0;
-    expect(busy(TODAY)).toBeLessThan(busy({ ...TODAY, hasReplicas: false }));
+    const busy = (hasReplicas: boolean) =>
+      run(inputs, { hasReplicas }).phases.get(PEAK)?.get("database, primary")?.mean ?? 0;
+    expect(busy(true)).toBeLessThan(busy(false));
   });
 
   it("makes a burst's window as busy as the burst, and a day's totals greater by it", () => {
@@ -93,7 +91,7 @@ describe("a simulated day", () => {
     } as const;
     const some = { ...inputs, workload: { ...inputs.workload, bursts: [burst] } };
     const none = { ...inputs, workload: { ...inputs.workload, bursts: [] } };
-    const [withBurst, without] = [run(some, TODAY), run(none, TODAY)];
+    const [withBurst, without] = [run(some), run(none)];
     expect(withBurst.phases.has("b")).toBe(true);
     expect((withBurst.totals.requests - without.totals.requests) / 100_000).toBeCloseTo(1, 1);
   });
@@ -119,70 +117,39 @@ describe("the windows of a day", () => {
   });
 });
 
-describe("shards", () => {
-  it.each(SHARD_KEYS)("by %s give all databases a part", (key) => {
-    const relations = new Relations(smallInputs().workload);
-    const shards = new Set<number>();
-    for (let repository = 1; repository < 500; repository++)
-      shards.add(relations.shardOf(repository, { ...TODAY, shards: 16, key }));
-    expect([...shards].toSorted((a, b) => a - b)).toEqual(
-      Array.from({ length: 16 }, (_, at) => at),
+describe("the size of the database", () => {
+  const inputs = smallInputs();
+  const none = { events: 0, dispatched: 0, deliveries: 0 };
+
+  it("grows with users, repositories and what each day adds, as long as that is kept", () => {
+    const size = databaseBytes(inputs, none);
+    const more = (change: Record<string, number>) => databaseBytes(smallInputs(change), none);
+    expect(more({ users: 1000 }) + more({ repositories: 4000 })).toBeCloseTo(
+      size + more({ users: 1000, repositories: 4000 }),
     );
-  });
-
-  it("by network keep a fork beside the repository that it came from", () => {
-    const relations = new Relations(smallInputs().workload);
-    const layout = { ...TODAY, shards: 16, key: "network" as const };
-    const forks = Array.from({ length: 500 }, (_, at) => at + 1)
-      .map((fork) => ({ fork, root: relations.networkOf(fork) }))
-      .filter(({ fork, root }) => fork !== root && relations.networkOf(root) === root);
-    expect(forks.length).toBeGreaterThan(50);
-    for (const { fork, root } of forks)
-      expect(relations.shardOf(fork, layout), `fork ${fork}`).toBe(relations.shardOf(root, layout));
-  });
-
-  it("share the stored bytes without losing any", () => {
-    const inputs = smallInputs();
-    const storage = new Storage(inputs);
-    const rows = dailyRows(run(inputs, TODAY));
-    const one = storage.sizesOf(TODAY, rows);
-    const many = storage.sizesOf({ ...TODAY, shards: 4 }, rows);
-    expect(one.firstBytes / one.totalBytes).toBeCloseTo(1, 5);
-    expect(many.totalBytes).toBe(one.totalBytes);
-    expect(many.shardBytes).toBeGreaterThanOrEqual((one.totalBytes - many.firstBytes) / 4);
-    expect(many.shardBytes).toBeLessThan((one.totalBytes - many.firstBytes) / 2);
-  });
-
-  it("are doubled until none is too busy or too large", () => {
-    const inputs = smallInputs({ requestsPerDay: 30_000_000 });
-    const planned = planShards(inputs, new Storage(inputs), { ...TODAY, shards: 1 }, (layout) =>
-      run(inputs, layout, 1, 250),
+    const { events } = inputs.workload.stored;
+    const days = events && "days" in events ? events.days : 0;
+    expect(databaseBytes(inputs, { ...none, events: 10 }) - size).toBeCloseTo(
+      10 * days * inputs.cost("bytes.events"),
     );
-    const last = planned.at(-1);
-    expect(planned.length).toBeGreaterThan(1);
-    for (const of of ["first database, primary", "shard, primary"] as const)
-      expect(last?.result.phases.get(PEAK)?.get(of)?.busiest, of).toBeLessThanOrEqual(0.6);
   });
 });
 
 describe("the bill", () => {
   const inputs = smallInputs();
-  const nothing = { firstBytes: 0, shardBytes: 0, totalBytes: 0 };
 
   it("charges what is above the included part, by the million, for thirty days", () => {
     const totals = new Totals(inputs);
     totals.requests = 1_000_000;
     totals.rowsWritten = 2_000_000;
-    const lines = new Map(
-      billOf(inputs, totals, nothing).map(({ name, dollars }) => [name, dollars]),
-    );
+    const lines = new Map(billOf(inputs, totals, 0).map(({ name, dollars }) => [name, dollars]));
     expect(lines.get("workers.requests")).toBeCloseTo((30 - 10) * 0.3);
     expect(lines.get("d1.rowsWritten")).toBeCloseTo(60 - 50);
     expect(lines.get("workers.cpuMs")).toBe(0);
   });
 
   it("charges stored gigabytes, and sums its lines", () => {
-    const lines = billOf(inputs, new Totals(inputs), { ...nothing, totalBytes: 25e9 });
+    const lines = billOf(inputs, new Totals(inputs), 25e9);
     expect(lines.find(({ name }) => name === "d1.storage")?.dollars).toBeCloseTo(20 * 0.75);
     expect(totalOf(lines)).toBeCloseTo(lines.reduce((sum, { dollars }) => sum + dollars, 0));
   });
@@ -203,8 +170,8 @@ describe("inputs", () => {
 
   it("make a call take at least what an object's rate allows", () => {
     const inputs = smallInputs();
-    expect(readStep(inputs, "directory", 0).serviceMs).toBe(1);
-    expect(readStep(inputs, "directory", 1_000_000).serviceMs).toBeGreaterThan(100);
+    expect(readStep(inputs, 0).serviceMs).toBe(1);
+    expect(readStep(inputs, 1_000_000).serviceMs).toBeGreaterThan(100);
   });
 
   it("are read from the tables of other benchmarks", () => {

@@ -7,7 +7,7 @@ import { type Database, migrate, splitStatements } from "../../../scripts/serve/
 import { makeDirectory } from "../support/temporary.ts";
 
 await buildLocalBindings();
-const names = Array.from({ length: 5 }, (_, index) => `DB${index}`);
+const names = Array.from({ length: 6 }, (_, index) => `DB${index}`);
 const mf = new Miniflare(
   convertV4MiniflareOptions({
     modules: true,
@@ -72,6 +72,18 @@ describe("migrate", () => {
 
     expect(await rows("SELECT * FROM things")).toEqual([]);
     expect(await rows("SELECT name FROM d1_migrations")).toEqual([{ name: "0000_good.sql" }]);
+  });
+
+  it("refuses a database with a migration that this version lacks, and changes nothing", async () => {
+    await migrate(db, makeDirectory({ "0000_earlier.sql": "CREATE TABLE things (id INTEGER);" }));
+
+    const directory = makeDirectory({ "0000_schema.sql": "CREATE TABLE things (id INTEGER);" });
+    await expect(migrate(db, directory)).rejects.toThrow(
+      /has the migration 0000_earlier\.sql, which this version lacks\. Nothing was changed/,
+    );
+
+    expect(await rows("SELECT name FROM d1_migrations")).toEqual([{ name: "0000_earlier.sql" }]);
+    expect(await rows("SELECT name FROM sqlite_master WHERE name = 'things'")).toHaveLength(1);
   });
 
   it("continues after wrangler's migrations", async () => {

@@ -13,23 +13,12 @@ describe("parseSettings", () => {
     expect(parseSettings({})).toMatchObject({
       host: "127.0.0.1",
       port: 8787,
-      shards: undefined,
       administrator: { name: "root", password: undefined, email: "root@edgeforge.localhost" },
     });
   });
 
   it.each(["-1", "65536", "80a", "8 0", "0x50"])("refuses the port %s", (port) => {
     expect(() => parseSettings({ EDGEFORGE_PORT: port })).toThrow("EDGEFORGE_PORT must be");
-  });
-
-  it.each(["-1", "101", "three", "1.5", "0x1"])("refuses %s shards", (count) => {
-    expect(() => parseSettings({ EDGEFORGE_SHARDS: count })).toThrow("EDGEFORGE_SHARDS must be");
-  });
-
-  it("takes the number of shards, none included", () => {
-    expect(parseSettings({ EDGEFORGE_SHARDS: "3" }).shards).toBe(3);
-    expect(parseSettings({ EDGEFORGE_SHARDS: "0" }).shards).toBe(0);
-    expect(parseSettings({ EDGEFORGE_SHARDS: "" }).shards).toBeUndefined();
   });
 
   it("takes the first administrator of Cloudflare's variables, unless its own name one", () => {

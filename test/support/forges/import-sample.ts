@@ -11,7 +11,7 @@ import { freshName, type TestUser } from "../make.ts";
 import { GitRemote } from "../remotes.ts";
 import { SEALING_KEYS } from "../sealing.ts";
 import { serviceWith } from "../service.ts";
-import { systemCtxOf } from "../system.ts";
+import { systemCtx } from "../system.ts";
 
 const silent = { sendBatch: () => Promise.resolve() } as never;
 const SETTINGS = { SEALING_KEYS };
@@ -145,8 +145,8 @@ export async function importSample(
   const sync = async () => {
     const asked = await service("POST", `${path}/mirror-sync`, { as: owner });
     if (asked.status !== 200) throw new Error(`${asked.status} ${JSON.stringify(asked.body)}`);
-    const ctx = systemCtxOf(id, { REMOTE_JOBS: silent }, Date.now(), SETTINGS);
-    await runRemoteJob(ctx, { kind: "pull-mirror", repoId: repo?.id ?? 0, shard: ctx.db.shard });
+    const ctx = systemCtx({ REMOTE_JOBS: silent }, Date.now(), SETTINGS);
+    await runRemoteJob(ctx, { kind: "pull-mirror", repoId: repo?.id ?? 0 });
     await finish(id, at, hooks, errors);
     return findImportRow(id);
   };
@@ -168,7 +168,7 @@ export async function importSample(
 async function finish(id: number, at: At, hooks: Hooks, errors: Set<string>): Promise<void> {
   for (let wakes = 1; wakes <= WAKES_MAX; wakes++) {
     const startedAt = Date.now();
-    const ctx = systemCtxOf(id, { REMOTE_JOBS: silent }, startedAt, SETTINGS);
+    const ctx = systemCtx({ REMOTE_JOBS: silent }, startedAt, SETTINGS);
     await advanceImport(ctx, id);
     hooks.onMessage?.({
       statements: ctx.db.statementCount,

@@ -2,7 +2,6 @@ import { eq, sql } from "drizzle-orm";
 
 import { repositories } from "../../../db/schema/index.ts";
 import { Failure } from "../../../lib/failure.ts";
-import { inDirectory } from "../../shards/in-directory.ts";
 import { readTopicNames, TOPICS_MAX } from "../../topics/topic-name.ts";
 import { setTopics } from "../../topics/set-topics.ts";
 import type { ImportJob } from "../import-job.ts";
@@ -19,23 +18,24 @@ export async function importProject(job: ImportJob): Promise<void> {
     return;
   }
   const topics = keptTopics(project.topics);
-  if (topics.length > 0 && repo.row.topics.length === 0) {
-    await setTopics(inDirectory(ctx), repo, topics);
-  }
+  if (topics.length > 0 && repo.row.topics.length === 0) await setTopics(ctx, repo, topics);
   const description = project.description.slice(0, DESCRIPTION_LENGTH_MAX).toWellFormed();
   const website = /^https?:\/\//i.test(project.website)
     ? project.website.slice(0, WEBSITE_LENGTH_MAX).toWellFormed()
     : "";
   const { description: own, website: ownSite } = repositories;
-  // These belong to the first database. Before the stage ends, so that a job that dies in between is repeated.
-  await ctx.directory
-    .update(repositories)
-    .set({
-      description: sql`iif(${own} = '', ${description}, ${own})`,
-      website: sql`iif(${ownSite} = '', ${website}, ${ownSite})`,
-    })
-    .where(eq(repositories.id, repo.row.id));
-  await job.commit([], { ...job.nextStage(), progress: job.counted(1) });
+  await job.commit(
+    [
+      ctx.db
+        .update(repositories)
+        .set({
+          description: sql`iif(${own} = '', ${description}, ${own})`,
+          website: sql`iif(${ownSite} = '', ${website}, ${ownSite})`,
+        })
+        .where(eq(repositories.id, repo.row.id)),
+    ],
+    { ...job.nextStage(), progress: job.counted(1) },
+  );
 }
 
 /** The topics that a repository can have here. */

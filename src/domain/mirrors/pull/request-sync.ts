@@ -35,5 +35,5 @@ export async function requestSync(ctx: Ctx, repo: RepositoryContext): Promise<vo
       state: sql`iif(${pullMirrors.state} = 'paused', 'failing', ${pullMirrors.state})`,
     })
     .where(eq(pullMirrors.repoId, repo.row.id));
-  ctx.defer(ctx.remoteJobs.send([{ kind: "pull-mirror", repoId: repo.row.id }], ctx.db));
+  ctx.defer(ctx.remoteJobs.send([{ kind: "pull-mirror", repoId: repo.row.id }]));
 }

@@ -86,7 +86,7 @@ export async function addPushMirror(
     ]);
     const mirror = only(added);
     if (interval > 0) {
-      ctx.defer(ctx.remoteJobs.send([{ kind: "push-mirror", mirrorId: mirror.id }], ctx.db));
+      ctx.defer(ctx.remoteJobs.send([{ kind: "push-mirror", mirrorId: mirror.id }]));
     }
     return mirror;
   } catch (error) {

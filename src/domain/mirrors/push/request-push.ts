@@ -59,7 +59,4 @@ const makeDue = (ctx: Ctx, isOne: SQL, now: number, more: object = {}) =>
     .returning({ id: pushMirrors.id });
 
 const send = (ctx: Ctx, mirrors: readonly { id: number }[]): Promise<void> =>
-  ctx.remoteJobs.send(
-    mirrors.map(({ id }) => ({ kind: "push-mirror", mirrorId: id })),
-    ctx.db,
-  );
+  ctx.remoteJobs.send(mirrors.map(({ id }) => ({ kind: "push-mirror", mirrorId: id })));

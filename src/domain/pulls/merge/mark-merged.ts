@@ -55,7 +55,7 @@ async function mark(ctx: Ctx, pull: PullContext, commitOid: string): Promise<voi
       ? await judge(snapshot.repository, parent, head)
       : undefined;
   const { db, eventQueues } = ctx;
-  eventQueues.noteRecorded(db);
+  eventQueues.noteRecorded();
   const statements = mergeStatements(originOf(ctx), pull.repo.row, {
     number: pull.row.number,
     issueId: pull.row.id,

@@ -9,7 +9,6 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { branchRef } from "../../branches/find-branch.ts";
 import { findRef } from "../../git/open-snapshot.ts";
-import { whenBlockersAllow } from "../../blockers/open-blockers.ts";
 import { asOpenBlockers, stateStatements } from "../../issues/change-state.ts";
 import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
 import { openRetarget, retargetStatements } from "../retarget-pull.ts";
@@ -91,15 +90,10 @@ export async function closeWithBranch(
       ? []
       : [insertEntryIfChanged(ctx, { kind: "delete_branch", repoId, issueId, oldValue: branch })];
   try {
-    await whenBlockersAllow(ctx, issueId, async (closedElsewhere) => {
-      try {
-        await ctx.db.batch([...stateStatements(ctx, pull, true, { closedElsewhere }), ...told]);
-      } catch (error) {
-        throw asOpenBlockers(error);
-      }
-    });
+    await ctx.db.batch([...stateStatements(ctx, pull, true), ...told]);
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    const refusal = asOpenBlockers(error);
+    if (!(refusal instanceof Failure)) throw error;
   }
 }
 

@@ -40,7 +40,7 @@ export async function setFoundMerged(
   mergeCommitOid: Oid,
 ): Promise<void> {
   const { repo, row } = pull;
-  ctx.eventQueues.noteRecorded(ctx.db);
+  ctx.eventQueues.noteRecorded();
   await ctx.db.batch(
     mergeStatements(originOf(ctx), repo.row, {
       issueId: row.id,

@@ -27,9 +27,6 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext, type RepositoryRow } from "../find-repository.ts";
 import { recordAuditIfChanged } from "../../audit/record-audit.ts";
 import { detachLabels } from "../../labels/detach-labels.ts";
-import { addShardTasks, isShardOf } from "../../shards/add-shard-tasks.ts";
-import { inDirectory } from "../../shards/in-directory.ts";
-import { ownStatements } from "../../shards/own-statements.ts";
 import { deleteOutsiderToggles } from "../outsider-toggles.ts";
 import { limitReached, withinLimit } from "../repository-limit.ts";
 
@@ -45,7 +42,7 @@ export interface Move {
 /**
  * Gives a repository to a new owner, in one batch: its row, the redirect from its old name, teams and collaborators,
  * stars and watches of users who may not see it any more, labels of the organization that it leaves on its issues, and
- * the event. Many such labels go with the consequences of the event, and those in a shard by a task.
+ * the event. Many such labels go with the consequences of the event.
  *
  * Where new repositories are watched automatically, who transferred it and the new owner's teams watch it.
  *
@@ -62,11 +59,10 @@ export interface Move {
  * meanwhile, and `not_found` where the accepted transfer or the repository has gone.
  */
 export async function moveRepository(
-  callerCtx: Ctx,
+  ctx: Ctx,
   { row, owner }: RepositoryContext,
   { newOwner, teamIds, accepted }: Move,
 ): Promise<RepositoryContext> {
-  const ctx = inDirectory(callerCtx);
   const { db, now, actor } = ctx;
   const isThis = eq(repositories.id, row.id);
   const isPending = accepted ? isStillPending(accepted) : isNoneOffered(row.id);
@@ -131,7 +127,7 @@ export async function moveRepository(
         isOn: sql`${ctx.config.isAutoWatchOn}`,
       }),
       ...deleteStrandedToggles(ctx, row, newOwner),
-      ...(owner.kind === "organization" ? detachFormerOwners(ctx, row, owner.id) : []),
+      ...(owner.kind === "organization" ? detachLabels(ctx, row.id, owner.id) : []),
       selectRepositories(db, callerSql(actor)).where(isThis),
     ]);
     const [moved] = results.at(-1) as RepositoryRow[];
@@ -153,12 +149,6 @@ const isPrivateAt = (newOwner: User): SQL<boolean> => sql<boolean>`(
     end
   )
 )`;
-
-/** Takes labels of the organization that a repository leaves off its issues: in the first database, or by a task of its shard. */
-const detachFormerOwners = (ctx: Ctx, row: Repository, formerOwnerId: number) => [
-  ...ownStatements(ctx, row, (own) => detachLabels(own, row.id, formerOwnerId)),
-  ...addShardTasks(ctx, { kind: "former_labels", repoId: row.id, formerOwnerId }, isShardOf(row)),
-];
 
 /** Deletes stars and watches of users whom the new owner blocks, or who may not see the repository any more. */
 function deleteStrandedToggles(ctx: Ctx, row: Repository, newOwner: User) {

@@ -200,7 +200,7 @@ export class AttemptRecorder {
       return [{ hookId, delaySeconds: Math.min(delaySeconds, DELAY_SECONDS_MAX) }];
     });
     // Hooks that were left because of others whose receivers hang are each left to a message of its own.
-    await ctx.eventQueues.deliverAt(requeued, ctx.db, { isApart: isStalled });
+    await ctx.eventQueues.deliverAt(requeued, { isApart: isStalled });
   }
 }
 

@@ -24,16 +24,14 @@ const REDIRECTS_MAX = 3;
  * stored together: all that end within a moment in one round trip.
  *
  * @param hookIds At most a few hundred.
- * @param runCount The runs that share the connections of this invocation.
  */
 export async function deliverDue(
   ctx: Ctx,
   hookIds: readonly number[],
   clock: Clock = SYSTEM_CLOCK,
-  runCount = 1,
 ): Promise<void> {
   if (ctx.config.areWebhooksDisabled) return;
-  const run = new DeliveryRun(ctx, clock, runCount);
+  const run = new DeliveryRun(ctx, clock);
   const recorder = new AttemptRecorder(run);
   const { hooks, payloads } = await acquireLeases(ctx, hookIds, clock.now());
   run.contents.add(payloads);

@@ -30,18 +30,15 @@ export class DeliveryRun {
   /** Whether receivers that send no response take all connections: then no further attempt starts. */
   isStalled = false;
   readonly #endsAt: number;
-  readonly #requestsOpenMax: number;
   #attemptsLeft = ATTEMPTS_MAX;
   #openCount = 0;
   readonly #waiting: ((isGranted: boolean) => void)[] = [];
   #stallTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param runCount The runs that share the connections. */
-  constructor(ctx: Ctx, clock: Clock, runCount: number) {
+  constructor(ctx: Ctx, clock: Clock) {
     this.ctx = ctx;
     this.clock = clock;
     this.contents = new DeliveryContents(ctx);
-    this.#requestsOpenMax = Math.max(1, Math.floor(REQUESTS_OPEN_MAX / runCount));
     this.#endsAt = clock.now() + Math.min(WORK_MS, LIFE_MS - ctx.config.deliverTimeoutMs);
   }
 
@@ -61,7 +58,7 @@ export class DeliveryRun {
    */
   async request<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (this.isStalled) return undefined;
-    if (this.#openCount < this.#requestsOpenMax) this.#openCount++;
+    if (this.#openCount < REQUESTS_OPEN_MAX) this.#openCount++;
     else if (!(await this.#waitForConnection())) return undefined;
     try {
       return await work();

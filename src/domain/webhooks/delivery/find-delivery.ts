@@ -18,7 +18,6 @@ import {
   hookOwnerArgument,
   isHookOf,
 } from "../hooks/hook-owner.ts";
-import { inDeliveryDatabase } from "../hooks/delivery-databases.ts";
 
 /** A delivery with the content that was sent. */
 export interface FoundDelivery {
@@ -37,16 +36,6 @@ export interface FoundDelivery {
  * to this owner.
  */
 export async function findDelivery(
-  ctx: Ctx,
-  hookOwner: HookOwner,
-  hookId: number,
-  id: number,
-): Promise<FoundDelivery> {
-  return findDeliveryIn(await inDeliveryDatabase(ctx, hookOwner, id), hookOwner, hookId, id);
-}
-
-/** The same of a delivery in the database of the context. */
-export async function findDeliveryIn(
   { db }: Ctx,
   hookOwner: HookOwner,
   hookId: number,

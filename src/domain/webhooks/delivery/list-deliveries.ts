@@ -11,7 +11,6 @@ import {
 } from "../../../db/schema/index.ts";
 import type { DeliveredEvent } from "../../../events/webhooks/payloads/hook-event.ts";
 import { notFound } from "../../../lib/failure.ts";
-import { listFromAll } from "../../shards/list-from-all.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import {
   type HookOwner,
@@ -19,7 +18,6 @@ import {
   hookOwnerArgument,
   isHookOf,
 } from "../hooks/hook-owner.ts";
-import { areEverywhere } from "../hooks/delivery-databases.ts";
 
 /** A delivery without the content of its request and response, which may be long. */
 export interface DeliveryEntry {
@@ -64,45 +62,20 @@ export const DELIVERY_COLUMNS = {
  *
  * @throws Failure `not_found` for a hook that does not belong to this owner.
  */
-export function listDeliveries(
-  ctx: Ctx,
+export async function listDeliveries(
+  { db }: Ctx,
   hookOwner: HookOwner,
   hookId: number,
   filter: DeliveryFilter,
-  slice: Slice,
-): Promise<Listed<DeliveryEntry>> {
-  const wanted = {
-    owner: hookOwnerArgument(hookOwner),
-    listed: { hookId, status: filter.status, event: filter.event },
-  };
-  if (!areEverywhere(ctx, hookOwner)) return listIn(ctx, wanted, slice, true);
-  // A shard may have no copy of a new hook yet, and still that of one that is deleted.
-  return listFromAll(
-    ctx,
-    slice,
-    (there, part) => listIn(there, wanted, part, there.db.shard === 0),
-    NEWEST_FIRST,
-  );
-}
-
-const NEWEST_FIRST = {
-  isBefore: ({ delivery: one }: DeliveryEntry, { delivery: other }: DeliveryEntry) =>
-    one.createdAt > other.createdAt,
-};
-
-/** Lists the deliveries that are in one database. */
-async function listIn(
-  { db }: Ctx,
-  { owner, listed }: { owner: HookOwnerArgument; listed: Wanted },
   { size, offset }: Slice,
-  isHookHere: boolean,
 ): Promise<Listed<DeliveryEntry>> {
+  const listed = { hookId, status: filter.status, event: filter.event };
   const [[hook], items, [counted]] = await db.batch([
-    selectIdOfHook(db, { hookId: listed.hookId, owner }),
+    selectIdOfHook(db, { hookId, owner: hookOwnerArgument(hookOwner) }),
     deliveriesOfHook(db, { ...listed, size, offset }),
     deliveryCount(db, listed),
   ]);
-  if (!hook && isHookHere) throw notFound();
+  if (!hook) throw notFound();
   return {
     items: items.map(({ eventId, ...delivery }) => ({ delivery, eventId })),
     total: counted?.total ?? 0,

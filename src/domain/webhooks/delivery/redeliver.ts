@@ -4,9 +4,8 @@ import type { Ctx } from "../../../context.ts";
 import { hookDeliveries, hooks, type HookDelivery } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, notFound } from "../../../lib/failure.ts";
-import { findDeliveryIn } from "./find-delivery.ts";
+import { findDelivery } from "./find-delivery.ts";
 import { eventOwner, hookOwnerArgument, type HookOwner } from "../hooks/hook-owner.ts";
-import { deliveryDatabases, inDeliveryDatabase } from "../hooks/delivery-databases.ts";
 import { DELIVERY_COLUMNS, type DeliveryEntry, selectIdOfHook } from "./list-deliveries.ts";
 
 /** Deliveries that one statement requeues. */
@@ -21,13 +20,12 @@ const REDELIVERED_MAX = 10_000;
  * @throws Failure `not_found` if the delivery does not exist, `conflict` if it is due already.
  */
 export async function redeliver(
-  caller: Ctx,
+  ctx: Ctx,
   hookOwner: HookOwner,
   hookId: number,
   id: number,
 ): Promise<DeliveryEntry> {
-  const ctx = await inDeliveryDatabase(caller, hookOwner, id);
-  const { eventId } = await findDeliveryIn(ctx, hookOwner, hookId, id);
+  const { eventId } = await findDelivery(ctx, hookOwner, hookId, id);
   const isDue = and(
     eq(hookDeliveries.status, "pending"),
     lte(hookDeliveries.nextAttemptAt, ctx.now),
@@ -43,16 +41,16 @@ export async function redeliver(
   ]);
   const [delivery] = requeuedRows;
   if (!delivery) throw conflict("the delivery is on its way");
-  ctx.defer(ctx.eventQueues.deliverSoon([hookId], ctx.db));
+  ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
   return { delivery, eventId };
 }
 
 /**
- * Redelivers failed deliveries, newest first; of a hook with deliveries in several databases, those of one after the other.
+ * Redelivers failed deliveries, newest first.
  *
  * @param since    Only deliveries created at this time or later, in milliseconds.
  * @param countMax Deliveries at most, rounded up to whole statements.
- * @returns The number of requeued deliveries; if it is not less than the maximum, more may remain.
+ * @returns The number of requeued deliveries; if it equals the maximum, more may remain.
  * @throws Failure `not_found` for a hook that does not belong to this owner.
  */
 export async function redeliverFailed(
@@ -61,30 +59,6 @@ export async function redeliverFailed(
   hookId: number,
   since: number,
   countMax = REDELIVERED_MAX,
-): Promise<number> {
-  let redelivered = 0;
-  for (const [at, there] of deliveryDatabases(ctx, hookOwner).entries()) {
-    if (redelivered >= countMax) break;
-    const isHookHere = at === 0;
-    const wanted = { hookOwner, hookId, since, countMax: countMax - redelivered, isHookHere };
-    redelivered += await redeliverFailedIn(there, wanted);
-  }
-  return redelivered;
-}
-
-/** The failed deliveries of a hook in one database. */
-interface FailedDeliveries {
-  readonly hookOwner: HookOwner;
-  readonly hookId: number;
-  readonly since: number;
-  readonly countMax: number;
-  /** Whether the hook is in this database, or a copy that may be late. */
-  readonly isHookHere: boolean;
-}
-
-async function redeliverFailedIn(
-  ctx: Ctx,
-  { hookOwner, hookId, since, countMax, isHookHere }: FailedDeliveries,
 ): Promise<number> {
   const { db } = ctx;
   const isFailed = and(
@@ -106,7 +80,7 @@ async function redeliverFailedIn(
           .as("failed"),
       ),
   ]);
-  if (!hook && isHookHere) throw notFound();
+  if (!hook) throw notFound();
   const total = counted?.total ?? 0;
   if (total === 0) return 0;
   const requeue = () =>
@@ -127,7 +101,7 @@ async function redeliverFailedIn(
       );
   const more = Array.from({ length: Math.ceil(total / REQUEUED_AT_ONCE) - 1 }, requeue);
   const results = await db.batch([requeue(), ...recordRedelivery(ctx, hookOwner, hookId), ...more]);
-  ctx.defer(ctx.eventQueues.deliverSoon([hookId], ctx.db));
+  ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
   const [first, , , ...rest] = results as D1Result[];
   return [first, ...rest].reduce((sum, result) => sum + (result?.meta.changes ?? 0), 0);
 }

@@ -2,18 +2,16 @@ import { and, asc, eq, isNull, lte, or, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { events, hookDeliveries, hooks } from "../../../db/schema/index.ts";
-import { selectDueEntry } from "../../cross-shard/send-entries.ts";
 
 /** Hooks requeued by one run of the schedule; the next run continues. */
 const HOOKS_MAX = 1000;
 
 /**
- * Queues messages again for events, their consequences, deliveries, and entries of other databases' timelines that are overdue, because
- * their first messages were lost or their consumer was interrupted.
+ * Queues messages again for events, their consequences and deliveries that are overdue, because their first messages were lost
+ * or their consumer was interrupted.
  */
-export async function requeueDue(ctx: Ctx): Promise<void> {
-  const { db, now, config, eventQueues } = ctx;
-  const [undispatched, pending, due, unsent = []] = await db.batch([
+export async function requeueDue({ db, now, config, eventQueues }: Ctx): Promise<void> {
+  const [undispatched, pending, due] = await db.batch([
     db
       .select({ id: events.id })
       .from(events)
@@ -37,13 +35,8 @@ export async function requeueDue(ctx: Ctx): Promise<void> {
       )
       .orderBy(asc(hookDeliveries.hookId))
       .limit(HOOKS_MAX),
-    ...(ctx.openShards().size > 0 ? [selectDueEntry(db, now)] : []),
   ]);
-  if (undispatched.length + pending.length + unsent.length > 0)
-    await eventQueues.dispatchSoon([db.shard]);
+  if (undispatched.length + pending.length > 0) await eventQueues.dispatchSoon();
   if (due.length > 0 && !config.areWebhooksDisabled)
-    await eventQueues.deliverSoon(
-      due.map(({ hookId }) => hookId),
-      db,
-    );
+    await eventQueues.deliverSoon(due.map(({ hookId }) => hookId));
 }

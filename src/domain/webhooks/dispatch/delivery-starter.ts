@@ -9,15 +9,12 @@ const WAIT_MS = 100;
  */
 export class DeliveryStarter {
   readonly #queues: EventQueues;
-  readonly #database: { readonly shard: number };
   #hookIds = new Set<number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending: Promise<void> = Promise.resolve();
 
-  /** @param database Where the deliveries are stored. */
-  constructor(queues: EventQueues, database: { readonly shard: number }) {
+  constructor(queues: EventQueues) {
     this.#queues = queues;
-    this.#database = database;
   }
 
   /** @param hookIds Hooks whose deliveries are stored. */
@@ -45,6 +42,6 @@ export class DeliveryStarter {
     if (this.#hookIds.size === 0) return;
     const hookIds = [...this.#hookIds];
     this.#hookIds = new Set();
-    this.#sending = this.#sending.then(() => this.#queues.deliverSoon(hookIds, this.#database));
+    this.#sending = this.#sending.then(() => this.#queues.deliverSoon(hookIds));
   }
 }

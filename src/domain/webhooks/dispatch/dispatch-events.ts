@@ -68,7 +68,7 @@ const FALLBACK_PUBLIC_URL = "http://localhost";
  */
 export async function dispatchEvents(ctx: Ctx): Promise<void> {
   const budget = new WorkBudget(ctx.now, { ms: WORK_MS, statements: STATEMENTS_MAX });
-  const starter = new DeliveryStarter(ctx.eventQueues, ctx.db);
+  const starter = new DeliveryStarter(ctx.eventQueues);
   const work: DispatchWork = { ctx, budget, starter };
   try {
     let taken = await acquireLease(ctx, budget);
@@ -81,7 +81,7 @@ export async function dispatchEvents(ctx: Ctx): Promise<void> {
   } finally {
     await starter.finish();
   }
-  if (budget.isExhausted) await ctx.eventQueues.dispatchSoon([ctx.db.shard]);
+  if (budget.isExhausted) await ctx.eventQueues.dispatchSoon();
 }
 
 /** What the events of one call share. */

@@ -116,7 +116,7 @@ export async function testHook(
     ),
   ]);
   if (!hook) throw notFound();
-  if (reset.meta.changes > 0) ctx.defer(ctx.eventQueues.deliverSoon([hookId], ctx.db));
+  if (reset.meta.changes > 0) ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
 }
 
 function fullNameOf({ kind, name }: Revision): string {

@@ -6,7 +6,6 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { differing } from "../../../lib/differing.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { recordAuditIfChanged } from "../../audit/record-audit.ts";
-import { areEverywhere } from "./delivery-databases.ts";
 import { findHook } from "./find-hook.ts";
 import { eventOwner, belongsTo, type HookOwner } from "./hook-owner.ts";
 import { toColumns, type HookOptions } from "./hook-options.ts";
@@ -60,7 +59,5 @@ export async function editHook(
   const [row] = edited;
   // The hook was deleted concurrently, or its URL was changed.
   if (!row) throw notFound();
-  // Its copies keep the last result.
-  const { lastStatus } = hook;
-  return areEverywhere(ctx, hookOwner) ? { ...row, lastStatus } : row;
+  return row;
 }

@@ -4,7 +4,6 @@ import type { Ctx } from "../../../context.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { hooks, type Hook } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
-import { withDeliveryStates } from "./delivery-states.ts";
 import {
   type HookOwner,
   type HookOwnerArgument,
@@ -13,13 +12,12 @@ import {
 } from "./hook-owner.ts";
 
 /**
- * Finds a hook by id, with the results of its deliveries in all databases.
+ * Finds a hook by id.
  *
  * @throws Failure `not_found` also for a hook of a different owner.
  */
-export async function findHook(ctx: Ctx, hookOwner: HookOwner, id: number): Promise<Hook> {
-  const found = await hookOfOwner(ctx.db, { id, owner: hookOwnerArgument(hookOwner) });
-  const [hook] = await withDeliveryStates(ctx, hookOwner, found);
+export async function findHook({ db }: Ctx, hookOwner: HookOwner, id: number): Promise<Hook> {
+  const [hook] = await hookOfOwner(db, { id, owner: hookOwnerArgument(hookOwner) });
   if (!hook) throw notFound();
   return hook;
 }

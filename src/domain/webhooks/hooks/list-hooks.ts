@@ -4,7 +4,6 @@ import type { Ctx } from "../../../context.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { hooks, type Hook, type HookLevel } from "../../../db/schema/index.ts";
 import type { Listed, Slice } from "../../slice.ts";
-import { withDeliveryStates } from "./delivery-states.ts";
 import {
   type HookOwner,
   type HookOwnerArgument,
@@ -18,21 +17,17 @@ import {
  * @param levels Restricts the list to hooks of these levels.
  */
 export async function listHooks(
-  ctx: Ctx,
+  { db }: Ctx,
   hookOwner: HookOwner,
   { size, offset }: Slice,
   levels?: readonly HookLevel[],
 ): Promise<Listed<Hook>> {
-  const { db } = ctx;
   const listed = { owner: hookOwnerArgument(hookOwner), levels };
   const [items, [counted]] = await db.batch([
     hooksOfOwner(db, { ...listed, size, offset }),
     hookCount(db, listed),
   ]);
-  return {
-    items: await withDeliveryStates(ctx, hookOwner, items),
-    total: counted?.total ?? 0,
-  };
+  return { items, total: counted?.total ?? 0 };
 }
 
 interface Wanted {

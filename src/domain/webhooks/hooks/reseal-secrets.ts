@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, notLike, or } from "drizzle-orm";
+import { and, asc, eq, gt, notLike, or } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { seal, sealedBy, unseal } from "../../../auth/seal.ts";
@@ -35,8 +35,6 @@ export async function resealSecrets({ db, config }: Ctx): Promise<void> {
         and(
           gt(hooks.id, after),
           or(notLike(hooks.secret, newest), notLike(hooks.authorization, newest)),
-          // The others are copies of those in the first database, which are copied again.
-          db.shard === 0 ? undefined : isNotNull(hooks.repoId),
         ),
       )
       .orderBy(asc(hooks.id))

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 
 import { Changed, NoDetails, RenamedFrom } from "./common-details.ts";
 
-/** Users: their accounts, addresses, roles and badges; and the service. The target of an address is the address, of a shard its number. */
+/** Users: their accounts, addresses, roles and badges. The target of an address is the address. */
 export const ACCOUNT_DETAILS = {
   "user.created": z.object({ isAdmin: z.boolean() }),
   "user.edited": Changed,
@@ -24,6 +24,4 @@ export const ACCOUNT_DETAILS = {
   "badge.created": NoDetails,
   "badge.deleted": NoDetails,
   "cron.run": NoDetails,
-  "shard.opened": NoDetails,
-  "shard.closed": NoDetails,
 } as const;

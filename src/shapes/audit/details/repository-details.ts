@@ -9,9 +9,6 @@ export const REPOSITORY_DETAILS = {
   "repository.renamed": RenamedFrom,
   "repository.visibility_changed": z.object({ isPrivate: z.boolean() }),
   "repository.deleted": NoDetails,
-  /** To another database, by number. */
-  "repository.move_started": z.object({ source: z.number(), target: z.number() }),
-  "repository.move_cancelled": NoDetails,
   "repository.collection_requested": z.object({ graceDays: z.number() }),
   "repository.transfer_started": NoDetails,
   "repository.transfer_cancelled": NoDetails,

@@ -21,7 +21,7 @@ import {
   sourceOf,
 } from "../../../support/imports.ts";
 import { make } from "../../../support/make.ts";
-import { systemCtxOf } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
 const LIMITED = "Remote visit addressed rate limitation.";
 
@@ -124,7 +124,7 @@ it("gives up where no wait can help", async () => {
   const { importId } = await makeImport(await make.user(), git.remote);
   const reader = new StuckReader(makeForeignData(git));
   for (let attempt = 1; attempt <= 8; attempt++) {
-    const ctx = systemCtxOf(importId);
+    const ctx = systemCtx({}, Date.now());
     await advanceImport(ctx, importId, async (_, __, answers) => {
       reader.answers = answers;
       return sourceOf(ctx, git.remote, reader);

@@ -13,7 +13,7 @@ import { eventsOf } from "../../../support/events.ts";
 import { failEveryCall, failing, serveFailing } from "../../../support/faults.ts";
 import { git } from "../../../support/git.ts";
 import { makeReadyPull, type ReadyPull } from "../../../support/merges.ts";
-import { systemCtx, systemCtxOf } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SETTINGS = { ROOT_URL: "https://forge.example" };
@@ -60,7 +60,7 @@ describe("a merge, if any call fails or the Worker dies at it", { timeout: 600_0
         isBranchDeleted: true,
         createdAt: 1,
       });
-      const ctx = systemCtxOf(issueId, silentBindings(), Date.now(), SETTINGS);
+      const ctx = systemCtx(silentBindings(), Date.now(), SETTINGS);
       await record(
         { ...ctx, actor: { ...ANONYMOUS, user: owner } },
         { type: "pull.merge_scheduled", ownerId: owner.id, repoId, issueId, number },

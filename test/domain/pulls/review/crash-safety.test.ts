@@ -18,7 +18,7 @@ import { make } from "../../../support/make.ts";
 import { makeRule } from "../../../support/protections.ts";
 import { makeCodeComment, makePull, makeReview, type TestPull } from "../../../support/pulls.ts";
 import { storeRefs } from "../../../support/push.ts";
-import { runInEach, systemCtx, systemCtxOf } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SETTINGS = { ROOT_URL: "https://forge.example" };
@@ -30,9 +30,7 @@ async function drawTwice(
   between: () => Promise<void> = () => Promise.resolve(),
 ) {
   const now = Date.now() + 1000;
-  await runInEach(systemCtx(bindings, now, SETTINGS), (each) =>
-    runConsequences(each, consequences),
-  ).catch(() => undefined);
+  await runConsequences(systemCtx(bindings, now, SETTINGS), consequences).catch(() => undefined);
   await between();
   await drawConsequences(undefined, now + DAY_MS, consequences);
 }
@@ -114,7 +112,7 @@ describe(
     it("of a new pull request: each owner of the code is asked once", async () => {
       const calls = await failEveryCall(async (fault) => {
         const { owner, codeOwner, repo, pull } = await makeReviewed();
-        const ctx = systemCtxOf(repo, silentBindings(), Date.now(), SETTINGS);
+        const ctx = systemCtx(silentBindings(), Date.now(), SETTINGS);
         const { id: issueId, repoId, number } = pull;
         await record(
           { ...ctx, actor: { ...ANONYMOUS, user: owner } },

@@ -9,7 +9,6 @@ import {
 } from "../../../../src/db/schema/index.ts";
 import { maintainRepository } from "../../../../src/domain/git/maintain-repository.ts";
 import { deliverDue } from "../../../../src/domain/webhooks/delivery/deliver-due.ts";
-import { passOnEvents } from "../../../../src/domain/events/pass-on-events.ts";
 import { dispatchEvents } from "../../../../src/domain/webhooks/dispatch/dispatch-events.ts";
 import { db } from "../../../support/db.ts";
 import {
@@ -25,7 +24,7 @@ import { failEveryCall, failing, serveFailing } from "../../../support/faults.ts
 import { makeHook } from "../../../support/hooks.ts";
 import { freshName, make } from "../../../support/make.ts";
 import { makeCommit, pushRequest, refsOf } from "../../../support/push.ts";
-import { runInEach, systemCtx } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -36,9 +35,8 @@ const silentBindings = () => failing({ at: Infinity, isDone: false, isDeath: fal
 async function recover(hook: Hook): Promise<void> {
   for (const hour of [1, 2, 3]) {
     const at = Date.now() + hour * HOUR_MS;
-    const ctx = systemCtx(silentBindings(), at, SETTINGS);
-    for (const task of [passOnEvents, dispatchEvents]) await runInEach(ctx, task);
-    await runInEach(ctx, (each) => deliverDue(each, [hook.id], clockAt(at)));
+    await dispatchEvents(systemCtx(silentBindings(), at, SETTINGS));
+    await deliverDue(systemCtx(silentBindings(), at, SETTINGS), [hook.id], clockAt(at));
   }
 }
 
@@ -126,9 +124,7 @@ describe("if any call fails, or the Worker dies at it", { timeout: 180_000 }, ()
       await serveFailing(request, silentBindings());
 
       const faults = failing(fault);
-      await runInEach(systemCtx(faults.bindings, Date.now(), SETTINGS), dispatchEvents).catch(
-        () => {},
-      );
+      await dispatchEvents(systemCtx(faults.bindings, Date.now(), SETTINGS)).catch(() => {});
       await recover(hook);
       expect(await undispatchedOf(repo.id)).toEqual([]);
       expect(await deliveriesOf(hook)).toMatchObject([{ event: "push", status: "succeeded" }]);
@@ -146,12 +142,12 @@ describe("if any call fails, or the Worker dies at it", { timeout: 180_000 }, ()
       const { oid, pack } = makeCommit(freshName("text"));
       const request = pushRequest(owner, repo, oid, pack, "refs/heads/main");
       await serveFailing(request, silentBindings());
-      await runInEach(systemCtx(silentBindings(), Date.now(), SETTINGS), dispatchEvents);
+      await dispatchEvents(systemCtx(silentBindings(), Date.now(), SETTINGS));
 
       const faults = failing(fault);
       const ctx = systemCtx(faults.bindings, Date.now(), SETTINGS);
       ctx.outgoing = faults.outgoingOf(ctx.outgoing);
-      await runInEach(ctx, (each) => deliverDue(each, [hook.id])).catch(() => {});
+      await deliverDue(ctx, [hook.id]).catch(() => {});
       await recover(hook);
       expect(await deliveriesOf(hook)).toMatchObject([{ status: "succeeded" }]);
       expect(await receivedBy({ received })).toMatchObject([
@@ -181,8 +177,10 @@ describe("if any call of a run with several hooks fails, or the Worker dies at i
         const faults = failing(fault);
         const ctx = systemCtx(faults.bindings, Date.now(), SETTINGS);
         ctx.outgoing = faults.outgoingOf(ctx.outgoing);
-        const ids = hooks.map(({ hook }) => hook.id);
-        await runInEach(ctx, (each) => deliverDue(each, ids)).catch(() => {});
+        await deliverDue(
+          ctx,
+          hooks.map(({ hook }) => hook.id),
+        ).catch(() => {});
         for (const { hook, received } of hooks) {
           await recover(hook);
           const uuids = made.get(hook) ?? [];
@@ -215,9 +213,8 @@ describe("queue messages that are repeated and out of order", () => {
       oids.push(oid);
       await serveFailing(pushRequest(owner, repo, oid, pack, `refs/heads/${at}`), silentBindings());
     }
-    const openCtx = () => systemCtx(silentBindings(), Date.now(), SETTINGS);
-    const dispatch = () => runInEach(openCtx(), dispatchEvents);
-    const deliver = () => runInEach(openCtx(), (each) => deliverDue(each, [hook.id]));
+    const dispatch = () => dispatchEvents(systemCtx(silentBindings(), Date.now(), SETTINGS));
+    const deliver = () => deliverDue(systemCtx(silentBindings(), Date.now(), SETTINGS), [hook.id]);
     // Deliveries are requested before, during and after the dispatch.
     await Promise.all([deliver(), dispatch(), deliver(), dispatch()]);
     await Promise.all([deliver(), deliver(), dispatch(), deliver()]);

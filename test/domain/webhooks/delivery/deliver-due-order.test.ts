@@ -18,7 +18,7 @@ import {
 } from "../../../support/deliveries.ts";
 import { failing } from "../../../support/faults.ts";
 import type { ReceivedHook } from "../../../support/hook-receiver.ts";
-import { runInEach, systemCtx } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
 const NOW = Date.UTC(2026, 0, 31, 8, 15);
 const LEASE_MS = 60_000;
@@ -316,7 +316,7 @@ describe("the schedule", () => {
         sendBatch: async (messages: { body: DeliveryJob }[]) =>
           void sent.push(...messages.flatMap(({ body }) => body.hookIds)),
       } as unknown as Env["DELIVERY_JOBS"];
-      await runInEach(systemCtx({ DELIVERY_JOBS: queue }, now), requeueDue);
+      await requeueDue(systemCtx({ DELIVERY_JOBS: queue }, now));
       return all.map(({ hook }) => sent.includes(hook.id));
     };
     expect(await requeued(NOW - 1)).toEqual([false, false, false, false, false]);

@@ -12,7 +12,6 @@ import {
   makeDelivery,
   makeReceivedHook,
 } from "../../../support/deliveries.ts";
-import { make } from "../../../support/make.ts";
 
 const NOW = Date.UTC(2026, 0, 31, 8, 15);
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -132,11 +131,12 @@ describe("a hook that has failed for days", () => {
     ["user", "user"],
     ["system", undefined],
   ] as const)("records the pause for the hook's owner: %s", async (level, kind) => {
-    const account = await make.user();
-    const ownerId = kind ? account.id : null;
-    const approverId = level === "user" ? account.id : 0;
-    const fields = { ...FAILING, level, ownerId, repoId: null, approverId };
-    const made = await makeReceivedHook("404", fields);
+    const made = await makeReceivedHook("404", FAILING);
+    const ownerId = kind ? made.owner.id : null;
+    await db
+      .update(hooks)
+      .set({ level, ownerId, repoId: null, approverId: level === "user" ? made.owner.id : 0 })
+      .where(eq(hooks.id, made.hook.id));
     await makeDelivery(made.hook);
     await deliver([made.hook.id], clockAt(NOW));
     const pauses = (await pausesOf(ownerId ?? 0)).filter(

@@ -24,7 +24,7 @@ import { failing } from "../../../support/faults.ts";
 import { makeHistory, makeHook } from "../../../support/hooks.ts";
 import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
 import { pushCommands } from "../../../support/push.ts";
-import { runInEach, systemCtx } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
 /** Later than any event that the queue dispatches by itself. */
 const LATE = Date.UTC(2100, 0, 1);
@@ -39,16 +39,13 @@ async function dispatchAt(now: number, bindings: Partial<Env> = {}): Promise<num
       return Promise.resolve();
     },
   } as unknown as Env["DELIVERY_JOBS"];
-  await runInEach(
-    systemCtx({ DELIVERY_JOBS: queue, ...bindings }, now, { ROOT_URL: "" }),
-    dispatchEvents,
-  );
+  await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue, ...bindings }, now, { ROOT_URL: "" }));
   return queued;
 }
 
-async function makeScene(fields: Parameters<typeof make.repo>[1] = {}) {
+async function makeScene() {
   const owner = await make.user();
-  const repo = await make.repo(owner, fields);
+  const repo = await make.repo(owner);
   const own = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
   return { owner, repo, own };
 }
@@ -188,7 +185,7 @@ describe("a pending event", () => {
         };
         const id = await tell(repo, owner, "repository.pushed", pushed, LATE, LATE);
         const fault = failing({ at, isDone, isDeath: true });
-        await dispatchAt(LATE, fault.databases).catch(() => {});
+        await dispatchAt(LATE, { DB: fault.bindings.DB as Env["DB"] }).catch(() => {});
         const before = (await deliveriesOf(hook)).map(({ uuid }) => uuid);
         await dispatchAt(LATE + MINUTE_MS / 2);
         await dispatchAt(LATE + DISPATCH_LEASE_MS + MINUTE_MS);
@@ -216,7 +213,7 @@ describe("a pending event", () => {
         if (location.objectName === bad.repo.objectName) throw new Error("the repository is away");
         return ctx.git.repository(location);
       };
-      await runInEach({ ...ctx, git }, dispatchEvents);
+      await dispatchEvents({ ...ctx, git });
     };
 
     await brokenAt(LATE);
@@ -348,14 +345,13 @@ describe("a pending event", () => {
       expect(text).not.toContain(secret);
     }
     expect(text).not.toContain(owner.email);
-    // In a shard the event has an id of its own; the original names the shard.
-    const payload = { name: repo.name, ...(repo.shard > 0 && { shard: repo.shard }) };
-    for (const isOne of [eq(events.repoId, repo.id), eq(events.id, row?.eventId ?? 0)]) {
-      await vi.waitFor(async () => {
-        const [event] = await db.select().from(events).where(isOne);
-        expect(event?.payload).toEqual(payload);
-      });
-    }
+    await vi.waitFor(async () => {
+      const [event] = await db
+        .select()
+        .from(events)
+        .where(eq(events.id, row?.eventId ?? 0));
+      expect(event?.payload).toEqual({ name: repo.name });
+    });
   });
 });
 
@@ -389,7 +385,6 @@ describe("an event for which nobody has a hook", () => {
 });
 
 describe("the cost of a dispatch", () => {
-  // The calls of one database are counted.
   async function roundTripsOf(now: number): Promise<number> {
     const { d1, usage } = meterD1(env.DB.withSession("first-primary"), { rows: false });
     const metered = { withSession: () => d1 } as unknown as Env["DB"];
@@ -398,7 +393,7 @@ describe("the cost of a dispatch", () => {
   }
 
   it("is few round trips", async () => {
-    const { owner, repo, own } = await makeScene({ shard: 0 });
+    const { owner, repo, own } = await makeScene();
     const { main, some } = await makeHistory(repo);
     await dispatchAt(LATE - 1_000_000);
     expect(await roundTripsOf(LATE)).toBe(1);
@@ -437,7 +432,7 @@ describe("the cost of a dispatch", () => {
   });
 
   it("does not grow with the number of recipients", async () => {
-    const { owner, repo, own } = await makeScene({ shard: 0 });
+    const { owner, repo, own } = await makeScene();
     const model = await makeHook({ ...own, events: ["repository"] });
     const names =
       "level, repo_id, approver_id, type, url, content_type, chat, events, is_active, created_at, updated_at";
@@ -460,7 +455,7 @@ describe("the cost of a dispatch", () => {
   });
 
   it("is split into batches if many refs meet many hooks", async () => {
-    const { owner, repo, own } = await makeScene({ shard: 0 });
+    const { owner, repo, own } = await makeScene();
     const model = await makeHook({ ...own, events: ["create"] });
     const names =
       "level, repo_id, approver_id, type, url, content_type, chat, events, is_active, created_at, updated_at";
@@ -491,7 +486,7 @@ describe("the cost of a dispatch", () => {
 
   // Ten thousand commits are walked, and five read.
   it("does not grow with the number of pushed commits", async () => {
-    const { owner, repo, own } = await makeScene({ shard: 0 });
+    const { owner, repo, own } = await makeScene();
     const history = new History();
     const oids: string[] = [];
     for (let at = 0; at < 10_000; at++) {
@@ -506,7 +501,7 @@ describe("the cost of a dispatch", () => {
     const updates = [{ ref: "refs/heads/main", before, after }];
     await tell(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
     const ctx = systemCtx({}, LATE);
-    await runInEach(ctx, dispatchEvents);
+    await dispatchEvents(ctx);
     expect(ctx.git.usage.objectCalls).toBe(1);
     expect(ctx.git.usage.r2Calls).toBeLessThan(12);
     expect((await webhookEventsOf(repo)).at(-1)?.payload).toMatchObject({

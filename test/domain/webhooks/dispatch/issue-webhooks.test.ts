@@ -24,14 +24,14 @@ import { makeHook } from "../../../support/hooks.ts";
 import { makeComment, makeIssue, makeLabel, makeMilestone } from "../../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
 import { makeOccasion, oidOf } from "../../../support/payload-contexts.ts";
-import { runInEach, systemCtx } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
 /** Later than any event that the queue dispatches by itself. */
 const LATE = Date.UTC(2100, 0, 1);
 
 async function dispatch(): Promise<void> {
   const queue = { sendBatch: () => Promise.resolve() } as unknown as Env["DELIVERY_JOBS"];
-  await runInEach(systemCtx({ DELIVERY_JOBS: queue }, LATE), dispatchEvents);
+  await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue }, LATE));
 }
 
 interface Scene {

@@ -21,14 +21,14 @@ import { makeComment, makeIssue, makeLabel, makeMilestone } from "../../../suppo
 import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
 import { oidOf } from "../../../support/payload-contexts.ts";
 import { makeCodeComment, makePull, makeReview, type TestPull } from "../../../support/pulls.ts";
-import { runInEach, systemCtx } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
 /** Later than any event that the queue dispatches by itself. */
 const LATE = Date.UTC(2100, 0, 1);
 
 async function dispatch(): Promise<void> {
   const queue = { sendBatch: () => Promise.resolve() } as unknown as Env["DELIVERY_JOBS"];
-  await runInEach(systemCtx({ DELIVERY_JOBS: queue }, LATE), dispatchEvents);
+  await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue }, LATE));
 }
 
 interface Scene {
@@ -37,13 +37,9 @@ interface Scene {
   pull: TestPull;
 }
 
-async function makeScene(
-  names: string[] = ["pull_request"],
-  fields = {},
-  of: Parameters<typeof make.repo>[1] = {},
-) {
+async function makeScene(names: string[] = ["pull_request"], fields = {}) {
   const owner = await make.user();
-  const repo = await make.repo(owner, of);
+  const repo = await make.repo(owner);
   const pull = await makePull(repo, fields, { body: "In every room" });
   const hook = await makeHook({
     level: "repository",
@@ -291,8 +287,7 @@ describe("changes of pull requests", () => {
   it("show the repository of a head only if everybody may see it", async () => {
     const stranger = await make.user();
     const fork = await make.repo(stranger, { isPrivate: true, visibility: "private" });
-    const { shard } = fork;
-    const scene = await makeScene(["pull_request"], { headRepoId: fork.id }, { shard });
+    const scene = await makeScene(["pull_request"], { headRepoId: fork.id });
     await change(scene, "issue.opened");
     await dispatch();
     const { visibility } = await make.repo(await make.user());

@@ -11,15 +11,10 @@ import { History } from "../../../support/commits.ts";
 import { db } from "../../../support/db.ts";
 import { make } from "../../../support/make.ts";
 import { NULL, pushCommands } from "../../../support/push.ts";
-import { systemCtxOf } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
-/** Reads the payload in the database of the event's repository. */
 async function read(webhookEvent: WebhookEvent, actorId = 0) {
-  const [repo = { shard: 0 }] = await db
-    .select({ shard: repositories.shard })
-    .from(repositories)
-    .where(eq(repositories.id, webhookEvent.repoId ?? 0));
-  const ctx = { ...systemCtxOf(repo), publicUrl: "https://forge.example" };
+  const ctx = { ...systemCtx({}, Date.now()), publicUrl: "https://forge.example" };
   return readPayload(await openPayloadSource(ctx, [webhookEvent], actorId), webhookEvent);
 }
 
@@ -125,8 +120,7 @@ describe("readPayload", () => {
   // SECURITY: the approver of a hook of the source may not be allowed to see the fork.
   it("discloses a fork only if it is as visible as its source", async () => {
     const owner = await make.user();
-    const source = await make.repo(owner);
-    const fork = await make.repo(await make.user(), { shard: source.shard });
+    const [source, fork] = [await make.repo(owner), await make.repo(await make.user())];
     const webhookEvent = { event: "fork", repoId: source.id, forkId: fork.id } as const;
     expect((await read(webhookEvent))?.body).toMatchObject({
       forkee: { id: source.id },

@@ -10,14 +10,14 @@ import { db } from "../../../support/db.ts";
 import { makeHook } from "../../../support/hooks.ts";
 import { make, type TestRepo } from "../../../support/make.ts";
 import { makeAsset, makeRelease } from "../../../support/releases.ts";
-import { runInEach, systemCtx } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
 /** Later than any event that the queue dispatches by itself. */
 const LATE = Date.UTC(2100, 0, 1);
 
 async function dispatch(): Promise<void> {
   const queue = { sendBatch: () => Promise.resolve() } as unknown as Env["DELIVERY_JOBS"];
-  await runInEach(systemCtx({ DELIVERY_JOBS: queue }, LATE), dispatchEvents);
+  await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue }, LATE));
 }
 
 async function makeScene() {

@@ -15,22 +15,14 @@ import {
   type HookTrigger,
 } from "../../../../src/domain/webhooks/hooks/find-hooks.ts";
 import { db } from "../../../support/db.ts";
-import { systemCtxOf } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 import { makeHook } from "../../../support/hooks.ts";
-import { make, type TestRepo } from "../../../support/make.ts";
+import { make } from "../../../support/make.ts";
 
 /** The given hooks that match a trigger, in order; other hooks are left out. */
-async function matchingIds(
-  { repo, ...trigger }: Partial<HookTrigger> & { ownerId: number; repo?: TestRepo },
-  among: Hook[],
-) {
-  const fullTrigger: HookTrigger = {
-    event: "push",
-    at: Date.now(),
-    repoId: repo?.id,
-    ...trigger,
-  };
-  const hooksFor = await findHooks(systemCtxOf(repo ?? { shard: 0 }), [fullTrigger]);
+async function matchingIds(trigger: Partial<HookTrigger> & { ownerId: number }, among: Hook[]) {
+  const fullTrigger: HookTrigger = { event: "push", at: Date.now(), ...trigger };
+  const hooksFor = await findHooks(systemCtx({}, Date.now()), [fullTrigger]);
   return hooksFor(fullTrigger)
     .map(({ id }) => id)
     .filter((id) => among.some((hook) => hook.id === id));
@@ -61,7 +53,7 @@ describe("findHooks", () => {
     });
     const all = [system, own, first, second, foreign, byDefault, strange];
 
-    const at = { ownerId: owner.id, repo };
+    const at = { ownerId: owner.id, repoId: repo.id };
     expect(await matchingIds(at, all)).toEqual(idsOf([first, second, own, system]));
     expect(await matchingIds({ ownerId: owner.id }, all)).toEqual(idsOf([own, system]));
   });
@@ -76,7 +68,7 @@ describe("findHooks", () => {
       await makeHook({ ...base, events: ["pull_request", "status"] }),
       await makeHook({ ...base, events: ["create", "push"] }),
     ];
-    const at = { ownerId: owner.id, repo };
+    const at = { ownerId: owner.id, repoId: repo.id };
 
     expect(await matchingIds(at, all)).toEqual(idsOf(all.slice(3)));
     expect(await matchingIds({ ...at, event: "status" }, all)).toEqual(idsOf(all.slice(2, 3)));
@@ -89,7 +81,7 @@ describe("findHooks", () => {
     const base = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
     const main = await makeHook({ ...base, branchFilter: "main" });
     const all = [main, await makeHook({ ...base, branchFilter: "release*" })];
-    const at = { ownerId: owner.id, repo };
+    const at = { ownerId: owner.id, repoId: repo.id };
 
     expect(await matchingIds({ ...at, ref: "refs/heads/main" }, all)).toEqual([main.id]);
     expect(await matchingIds({ ...at, ref: "refs/tags/main" }, all)).toEqual([]);
@@ -109,29 +101,30 @@ describe("findHooks", () => {
     const repo = await make.repo(owner);
     const fields = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
     const hook = await makeHook({ ...fields, createdAt: 5000 });
-    const at = { ownerId: owner.id, repo };
+    const at = { ownerId: owner.id, repoId: repo.id };
     expect(await matchingIds({ ...at, at: 4999 }, [hook])).toEqual([]);
     expect(await matchingIds({ ...at, at: 5000 }, [hook])).toEqual([hook.id]);
   });
 
   it("handles several triggers at once, and looks up an owner that is not given", async () => {
     const [one, two] = [await make.user(), await make.user()];
-    const repo = await make.repo(one);
-    const repos = [repo, await make.repo(two, { shard: repo.shard })];
+    const repos = [await make.repo(one), await make.repo(two)];
     const own = (owner: User) =>
       makeHook({ level: "user", approverId: owner.id, ownerId: owner.id, events: ["fork"] });
     const all = [await own(one), await own(two)];
-    const triggers = repos.map(({ id: repoId }): HookTrigger => ({
+    const triggers = repos.map((repo): HookTrigger => ({
       event: "fork",
-      repoId,
+      repoId: repo.id,
       at: Date.now(),
     }));
-    const hooksFor = await findHooks(systemCtxOf(repo), triggers);
+    const hooksFor = await findHooks(systemCtx({}, Date.now()), triggers);
     const matched = triggers.map((each) => hooksFor(each).filter(({ level }) => level === "user"));
     expect(matched.map((list) => list.map(({ id }) => id))).toEqual(all.map(({ id }) => [id]));
     const otherTrigger: HookTrigger = { event: "push", repoId: repos[0]?.id, at: Date.now() };
     expect(
-      (await findHooks(systemCtxOf(repo), [otherTrigger]))(otherTrigger).map(({ id }) => id),
+      (await findHooks(systemCtx({}, Date.now()), [otherTrigger]))(otherTrigger).map(
+        ({ id }) => id,
+      ),
     ).not.toContain(all[0]?.id);
   });
 
@@ -162,8 +155,8 @@ describe("findHooks", () => {
     const byAdmin = await makeHook({ level: "system", approverId: admin.id });
     const byDemoted = await makeHook({ level: "system", approverId: demoted.id });
     const all = [byCollaborator, byLead, byCoOwner, leadOfOrg, byAdmin, byDemoted];
-    const inRepo = () => matchingIds({ ownerId: owner.id, repo }, all);
-    const inOrg = () => matchingIds({ ownerId: org.id, repo: orgRepo }, all);
+    const inRepo = () => matchingIds({ ownerId: owner.id, repoId: repo.id }, all);
+    const inOrg = () => matchingIds({ ownerId: org.id, repoId: orgRepo.id }, all);
 
     expect(await inRepo()).toEqual(idsOf([byCollaborator, byAdmin, byDemoted]));
     expect(await inOrg()).toEqual(idsOf([byLead, byCoOwner, byAdmin, byDemoted]));

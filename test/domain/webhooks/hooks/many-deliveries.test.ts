@@ -1,7 +1,6 @@
 import { asc, eq, sql } from "drizzle-orm";
 import { expect, it, vi } from "vitest";
 
-import type { Ctx } from "../../../../src/context.ts";
 import { events, hookDeliveries, hooks, repositories } from "../../../../src/db/schema/index.ts";
 import { deleteHook } from "../../../../src/domain/webhooks/hooks/delete-hook.ts";
 import type { HookOwner } from "../../../../src/domain/webhooks/hooks/hook-owner.ts";
@@ -10,7 +9,7 @@ import { only } from "../../../../src/lib/only.ts";
 import { db } from "../../../support/db.ts";
 import { makeHook } from "../../../support/hooks.ts";
 import { make } from "../../../support/make.ts";
-import { systemCtxOf } from "../../../support/system.ts";
+import { systemCtx } from "../../../support/system.ts";
 
 const NOW = Date.now();
 const FAR = NOW + 3_600_000;
@@ -25,25 +24,26 @@ async function makeHookWith(count: number) {
   const hook = await makeHook(at);
   const numbers = JSON.stringify(Array.from({ length: count }, (_, index) => index));
   // Negative ids, which no event has.
-  const eventId = sql`-${hook.id} * 10000 - value`;
+  const eventId = sql`-${hook.id} * 1000000 - value`;
   await db.run(
     sql`insert into webhook_events (event_id, part, event, repo_id, payload, created_at) select ${eventId}, 0, 'push', ${repoId}, '{}', ${NOW} from json_each(${numbers})`,
   );
   await db.run(
     sql`insert into hook_deliveries (hook_id, webhook_event_id, uuid, event, status, created_at, updated_at) select ${hook.id}, id, 'some-' || id, 'push', 'failed', ${NOW}, ${NOW} from webhook_events where repo_id = ${repoId} order by id`,
   );
-  return { hook, hookOwner, ctx: systemCtxOf(repo, {}, NOW) };
+  return { hook, hookOwner };
 }
 
-/** The number of statements of each batch of a context from now on. */
-function countBatches(ctx: Ctx): number[] {
+/** A context, and the number of statements of each of its batches. */
+function countingCtx() {
+  const ctx = systemCtx({}, NOW);
   const sizes: number[] = [];
   const batch = ctx.db.batch.bind(ctx.db);
   vi.spyOn(ctx.db, "batch").mockImplementation((statements) => {
     sizes.push(statements.length);
     return batch(statements);
   });
-  return sizes;
+  return { ctx, sizes };
 }
 
 const hookOf = async (id: number) => (await db.select().from(hooks).where(eq(hooks.id, id)))[0];
@@ -62,8 +62,8 @@ const deletionsOf = async (hookId: number) =>
     .where(sql`${events.type} = 'hook.deleted' and ${events.payload} ->> 'hookId' = ${hookId}`);
 
 it("one request redelivers many failed deliveries, newest first", async () => {
-  const { hook, hookOwner, ctx } = await makeHookWith(1200);
-  const sizes = countBatches(ctx);
+  const { hook, hookOwner } = await makeHookWith(1200);
+  const { ctx, sizes } = countingCtx();
 
   expect(await redeliverFailed(ctx, hookOwner, hook.id, 0, 1000)).toBe(1000);
   // Two statements read, then two requeue and two record the event.
@@ -78,8 +78,8 @@ it("one request redelivers many failed deliveries, newest first", async () => {
 });
 
 it("a hook with few deliveries is deleted in one batch", async () => {
-  const { hook, hookOwner, ctx } = await makeHookWith(3);
-  const sizes = countBatches(ctx);
+  const { hook, hookOwner } = await makeHookWith(3);
+  const { ctx, sizes } = countingCtx();
 
   await deleteHook(ctx, hookOwner, hook.id, 3);
 
@@ -90,7 +90,8 @@ it("a hook with few deliveries is deleted in one batch", async () => {
 });
 
 it("a hook with many deliveries is deactivated, and deleted after batches of its deliveries", async () => {
-  const { hook, hookOwner, ctx } = await makeHookWith(8);
+  const { hook, hookOwner } = await makeHookWith(8);
+  const ctx = systemCtx({}, NOW);
   const batch = ctx.db.batch.bind(ctx.db);
   const states: unknown[] = [];
   vi.spyOn(ctx.db, "batch").mockImplementation(async (statements) => {
@@ -112,8 +113,8 @@ it("a hook with many deliveries is deactivated, and deleted after batches of its
 });
 
 it("a hook with too many deliveries for one request is deleted by the next", async () => {
-  const { hook, hookOwner, ctx } = await makeHookWith(23);
-  const sizes = countBatches(ctx);
+  const { hook, hookOwner } = await makeHookWith(23);
+  const { ctx, sizes } = countingCtx();
 
   await expect(deleteHook(ctx, hookOwner, hook.id, 1)).rejects.toMatchObject({ kind: "conflict" });
   expect(sizes).toHaveLength(21);
@@ -129,9 +130,9 @@ it("a hook with too many deliveries for one request is deleted by the next", asy
 // SECURITY: an id is only valid together with its owner.
 it("a hook with many deliveries is not affected by another owner's request", async () => {
   const { hook } = await makeHookWith(3);
-  const { hookOwner: otherOwner, ctx } = await makeHookWith(0);
+  const { hookOwner: otherOwner } = await makeHookWith(0);
 
-  const deleting = deleteHook(ctx, otherOwner, hook.id, 1);
+  const deleting = deleteHook(systemCtx({}, NOW), otherOwner, hook.id, 1);
 
   await expect(deleting).rejects.toMatchObject({ kind: "not_found" });
   expect(await hookOf(hook.id)).toEqual(hook);

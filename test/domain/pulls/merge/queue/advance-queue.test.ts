@@ -33,7 +33,7 @@ import {
 } from "../../../../support/merge-queues.ts";
 import { makeReview } from "../../../../support/pulls.ts";
 import { refsOf } from "../../../../support/push.ts";
-import { runInEach, systemCtx } from "../../../../support/system.ts";
+import { systemCtx } from "../../../../support/system.ts";
 
 /** A queue with everything in one batch, whose result waits for its check. */
 async function makeTesting(count: number, settings: Partial<ProtectionSettings> = {}) {
@@ -59,10 +59,7 @@ const changeRule = async ({ repo }: QueuedRepo, changes: Partial<ProtectionSetti
 
 /** The schedule at a time, in milliseconds from now. */
 const runScheduleIn = (ms: number): Promise<void> =>
-  runInEach(
-    systemCtx(silentBindings(), Date.now() + ms, { ROOT_URL: "https://forge.example" }),
-    runDueQueues,
-  );
+  runDueQueues(systemCtx(silentBindings(), Date.now() + ms, { ROOT_URL: "https://forge.example" }));
 
 const nameOf = async ({ repo }: QueuedRepo): Promise<string[]> =>
   (await refsOf(repo)).map(({ name }) => name);

@@ -16,7 +16,7 @@ import {
   timelineOf,
 } from "../../../../support/merge-queues.ts";
 import { refsOf } from "../../../../support/push.ts";
-import { runInEach, systemCtx } from "../../../../support/system.ts";
+import { systemCtx } from "../../../../support/system.ts";
 
 const MINUTES = 60_000;
 const SETTINGS = { ROOT_URL: "https://forge.example" };
@@ -41,7 +41,7 @@ async function settle(queued: QueuedRepo): Promise<void> {
   for (let round = 1; round <= 10 && !(await isEmpty(queued)); round++) {
     const now = Date.now() + round * 3 * MINUTES;
     await drawConsequences(undefined, now);
-    await runInEach(systemCtx(silentBindings(), now, SETTINGS), runDueQueues);
+    await runDueQueues(systemCtx(silentBindings(), now, SETTINGS));
   }
   await drawConsequences(undefined, Date.now() + 60 * MINUTES);
 }

@@ -29,7 +29,7 @@ import { makeRule } from "../../../../support/protections.ts";
 import type { TestPull } from "../../../../support/pulls.ts";
 import { refsOf, storeRefs } from "../../../../support/push.ts";
 import { withoutQueueConsumer } from "../../../../support/queue-consumer.ts";
-import { runInEach, systemCtx } from "../../../../support/system.ts";
+import { systemCtx } from "../../../../support/system.ts";
 
 const QUEUE = {
   isMergeQueueEnabled: true,
@@ -199,7 +199,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     });
     const later = Date.now() + 11 * 60_000;
     const settings = { ROOT_URL: "https://forge.example" };
-    await runInEach(systemCtx(silentBindings(), later, settings), runDueQueues);
+    await runDueQueues(systemCtx(silentBindings(), later, settings));
     for (const pull of queued.pulls) {
       expect(await timelineOf(pull)).toEqual(["pull_enqueued", "pull_dequeued base_deleted"]);
     }
@@ -225,7 +225,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     const queue = { sendBatch } as unknown as Env["DELIVERY_JOBS"];
     const soon = Date.now() + 60_000;
     await withoutQueueConsumer(async () => {
-      await runInEach(systemCtx({ DELIVERY_JOBS: queue }, soon), dispatchEvents);
+      await dispatchEvents(systemCtx({ DELIVERY_JOBS: queue }, soon));
       await deliver([hookId], clockAt(soon + 60_000));
     });
     const received = (await receiver.received()).map(

@@ -11,7 +11,7 @@ function openStarter() {
       void sent.push(...messages.map(({ body }) => body.hookIds)),
   } as unknown as Env["DELIVERY_JOBS"];
   const events = { send: () => Promise.resolve() } as unknown as Env["EVENT_JOBS"];
-  return { starter: new DeliveryStarter(new EventQueues(events, queue), { shard: 0 }), sent };
+  return { starter: new DeliveryStarter(new EventQueues(events, queue)), sent };
 }
 
 describe("the deliveries of events that are dispatched one after the other", () => {

@@ -1,1 +1,0 @@
-CREATE UNIQUE INDEX `events_push` ON `events` ("payload" ->> 'pushId') WHERE "events"."type" = 'repository.pushed';

@@ -1,1 +1,0 @@
-CREATE UNIQUE INDEX `repositories_fork` ON `repositories` (`owner_id`,`parent_id`) WHERE "repositories"."parent_id" is not null;

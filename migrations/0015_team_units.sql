@@ -1,1 +1,0 @@
-ALTER TABLE `teams` ADD `units` text DEFAULT '{}' NOT NULL;

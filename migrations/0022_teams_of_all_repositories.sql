@@ -1,1 +1,0 @@
-CREATE INDEX `teams_of_all_repositories` ON `teams` (`org_id`) WHERE "teams"."includes_all_repositories";

@@ -1,1 +1,0 @@
-ALTER TABLE `shards` ADD `repository_count` integer DEFAULT 0 NOT NULL;
