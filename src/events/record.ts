@@ -14,7 +14,7 @@ import { hasWebhookEvents } from "./webhooks/payloads/webhook-event.ts";
 
 /** Ids of rows that the same batch inserts are known as SQL only. */
 type OrSql<T> = {
-  [K in keyof T]: T[K] extends number | null | readonly number[] ? T[K] | SQL : T[K];
+  [K in keyof T]: T[K] extends number | boolean | null | readonly number[] ? T[K] | SQL : T[K];
 };
 type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) : never;
 
@@ -83,13 +83,15 @@ export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
  * Like `recordEach`, in a query that is prepared.
  *
  * @param computed The fields that the argument lacks.
+ * @param later    The visibility of the event's repository, where a later statement of the batch gives it.
  */
 export const recordBy = (
   db: Database,
   event: Params<EventArgument>,
   computed: Readonly<Record<string, SQL>> = {},
   from: SQL = ALWAYS,
-) => insertEvent(db, event, computed, from);
+  later?: VisibilityColumns,
+) => insertEvent(db, event, computed, from, { later });
 
 /** What a prepared query has as a parameter: itself, or in a query that is built for one call its value. */
 type OrSlots<T> = { readonly [K in keyof T]: T[K] | SQL };
@@ -106,6 +108,8 @@ export interface EventOrigin {
   /** The visibility of the repository when an event happened that is recorded later. */
   visibility?: RecordedVisibility;
 }
+
+type VisibilityColumns = Readonly<Record<keyof RecordedVisibility, SQL>>;
 
 type RecordedVisibility = Pick<Repository, "visibility" | "isPrivate">;
 
@@ -200,7 +204,7 @@ export function recordIfChanged(ctx: Ctx, event: Recordable, then?: RecordedVisi
   const { computed } = splitFields(event);
   return isKnown(computed)
     ? insertKnown(ctx.db, { ...argument, lastIds: toFlags(computed), isIfChanged: true, before })
-    : insertEvent(ctx.db, argument, computed, IF_CHANGED, before);
+    : insertEvent(ctx.db, argument, computed, IF_CHANGED, { before });
 }
 
 /** Like `recordIfChanged`, for an earlier event of a different actor than the caller. */
@@ -225,7 +229,7 @@ const insertKnown = prepare(
   (db, { lastIds, isIfChanged, before, ...event }: Params<KnownEvent>) => {
     const ids = Object.keys(lastIds).map((name) => [name, LAST_INSERT_ID] as const);
     const from = isIfChanged ? IF_CHANGED : ALWAYS;
-    return insertEvent(db, event, Object.fromEntries(ids), from, before);
+    return insertEvent(db, event, Object.fromEntries(ids), from, { before });
   },
 );
 
@@ -235,13 +239,19 @@ const isKnown = (computed: Readonly<Record<string, SQL>>): boolean =>
 const toFlags = (computed: object): Record<string, true> =>
   Object.fromEntries(Object.keys(computed).map((name) => [name, true as const]));
 
+/** The visibility of a repository at another time than that of the statement. */
+interface OtherVisibility {
+  readonly before?: OrSlots<VisibilityArgument> | undefined;
+  readonly later?: VisibilityColumns | undefined;
+}
+
 /** An event with an id of its own, like a push, is recorded once, however often this is repeated. */
 function insertEvent(
   db: Database,
   event: OrSlots<EventArgument>,
   computed: Readonly<Record<string, SQL>>,
   from: SQL,
-  then?: OrSlots<VisibilityArgument>,
+  { before, later }: OtherVisibility = {},
 ) {
   const { ownerId = event.ownerId, repoId = event.repoId, ...fields } = computed;
   const columns = {
@@ -249,7 +259,7 @@ function insertEvent(
     actorId: event.actorId,
     ownerId: sql`${ownerId}`,
     repoId: sql`${repoId}`,
-    ...visibilityColumns(sql`${repoId}`, then),
+    ...(later ?? visibilityColumns(sql`${repoId}`, before)),
     payload: withFields(event.payload, fields),
     createdAt: event.now,
     dispatchAt: event.dispatchAt,
@@ -263,7 +273,7 @@ function insertEvent(
  * The visibility of an event's repository at this point of the batch, or the one when the event happened if that was
  * less visible. An event without a repository has no use for it.
  */
-function visibilityColumns(repoId: SQL, then?: OrSlots<VisibilityArgument>) {
+function visibilityColumns(repoId: SQL, then?: OrSlots<VisibilityArgument>): VisibilityColumns {
   const { visibility, isPrivate } = repositories;
   const ofRepository = (column: SQLiteColumn): SQL => sql`(
     select ${column}

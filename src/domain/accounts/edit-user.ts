@@ -9,6 +9,7 @@ import { differing } from "../../lib/differing.ts";
 import { invalidField, malformed, notFound } from "../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { queueSignInChange } from "../mail/account-mails.ts";
+import { forksFollow } from "../forks/fork-visibility.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { checkPassword } from "./create-user.ts";
 import { isEmail } from "./email-address.ts";
@@ -46,7 +47,8 @@ export interface UserEdit extends Partial<Columns> {
 }
 
 /**
- * Edits a user. The caller of this function checks permissions. Unchanged values record no event.
+ * Edits a user. Their repositories are as visible as they allow, at once, and so are the forks of these. The caller of this
+ * function checks permissions. Unchanged values record no event.
  *
  * @throws Failure `not_found` for an account that is being deleted; `malformed` when the edit would remove the last
  * administrator, for an invalid password, and for an invalid email address or another user's, as existing clients
@@ -89,6 +91,7 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
         details: { changed: Object.keys(edit).toSorted() },
       }),
       ...roleChange(ctx, user, edit),
+      ...(edit.visibility === undefined ? [] : forksFollow(ctx, { ownerId: user.id })),
       ...(email === undefined ? [] : primaryAddress(ctx, user, email)),
       ...(endsSessions(edit) ? endSessions(ctx.db, user.id) : []),
       ...mail,

@@ -56,16 +56,17 @@ export const recordAuditWhere = (ctx: AuditCtx, entry: AuditEntry, condition: SQ
   insertEntries(ctx.db, auditArgument(ctx, entry), computedOf(entry), sql`where ${condition}`);
 
 /**
- * Like `recordAuditWhere`, in a query that is prepared.
+ * Like `recordAudit`, in a query that is prepared.
  *
  * @param computed The parts of the entry that the argument lacks.
+ * @param from     The clauses after the selected columns, for an entry of each row: `from … where …`.
  */
 export const recordAuditBy = (
   db: Database,
   entry: Params<AuditArgument>,
   computed: ComputedParts,
-  condition: SQL,
-) => insertEntries(db, entry, computed, sql`where ${condition}`);
+  from: SQL = sql`where true`,
+) => insertEntries(db, entry, computed, from);
 
 function insertEntry(ctx: AuditCtx, entry: AuditEntry, isIfChanged: boolean) {
   const argument = auditArgument(ctx, entry);

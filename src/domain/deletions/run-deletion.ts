@@ -26,6 +26,7 @@ import { log } from "../../lib/log.ts";
 import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
 import { deleteSomePackages, ownsPackages } from "../packages/delete-some-packages.ts";
 import { deleteRepository } from "../repos/delete-repository.ts";
+import { forksFollow } from "../forks/fork-visibility.ts";
 import { deleteHook } from "../webhooks/hooks/delete-hook.ts";
 import { releaseSomePosts } from "./release-posts.ts";
 import { closeAccount, startDeletion } from "./start-deletion.ts";
@@ -232,12 +233,14 @@ async function deleteLast(ctx: Ctx, account: User, deletion: Deletion): Promise<
 
 /** Gives an account back that has a repository, a package or a membership again, which only a purge deletes. */
 async function cancel(
-  { db, now }: Ctx,
+  ctx: Ctx,
   { id }: User,
   { visibility, isLoginProhibited }: Deletion,
 ): Promise<Outcome> {
+  const { db, now } = ctx;
   await db.batch([
     db.update(users).set({ visibility, isLoginProhibited, updatedAt: now }).where(eq(users.id, id)),
+    ...forksFollow(ctx, { ownerId: id }),
     db.delete(accountDeletions).where(eq(accountDeletions.accountId, id)),
   ]);
   log("accounts:deletion-cancelled", { id });

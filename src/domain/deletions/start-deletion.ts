@@ -25,7 +25,10 @@ export const startDeletion = (ctx: Ctx, accountId: number, isPurge: boolean, may
     set: { isPurge: sql`${accountDeletions.isPurge} or excluded.is_purge` },
   });
 
-/** Hides an account that is being deleted, with its repositories, and keeps everybody from signing in to it. */
+/**
+ * Hides an account that is being deleted, with its repositories, and keeps everybody from signing in to it. Forks of these stay as
+ * they are: they outlive them.
+ */
 export const closeAccount = (ctx: Ctx, accountId: number) =>
   ctx.db
     .update(users)

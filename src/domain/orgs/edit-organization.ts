@@ -7,6 +7,7 @@ import { differing } from "../../lib/differing.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import { checkEmail } from "../accounts/email-address.ts";
 import { recordAudit } from "../audit/record-audit.ts";
+import { forksFollow } from "../forks/fork-visibility.ts";
 
 /** The properties of an organization to change. Missing properties keep their value. */
 export type OrganizationEdit = Partial<
@@ -23,7 +24,8 @@ export type OrganizationEdit = Partial<
 >;
 
 /**
- * Edits an organization. Its repositories are as visible as it allows, at once. Unchanged values record no event.
+ * Edits an organization. Its repositories are as visible as it allows, at once, and so are their forks. Unchanged values record
+ * no event.
  *
  * @throws Failure `invalid` for an invalid address; `forbidden` where a token for public resources would hide the
  * organization from itself.
@@ -56,6 +58,7 @@ export async function editOrganization(
       ownerId: org.id,
       details: { changed },
     }),
+    ...(edit.visibility === undefined ? [] : forksFollow(ctx, { ownerId: org.id })),
   ]);
   if (!updated) throw notFound();
   return updated;

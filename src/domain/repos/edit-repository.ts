@@ -21,6 +21,7 @@ import { checkBranchName } from "../branches/branch-name.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { findRef } from "../git/open-snapshot.ts";
 import { findRelated } from "./find-related.ts";
+import { forksFollow } from "../forks/fork-visibility.ts";
 import { deleteOutsiderToggles } from "./outsider-toggles.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
@@ -64,7 +65,8 @@ export interface RepositoryEdit extends Columns {
  *
  * Each setting is changed individually, so that two concurrent edits both take effect. Settings that already
  * have the wanted value are skipped and produce no event. Making a repository private deletes the stars and
- * watches of users who can no longer see it.
+ * watches of users who can no longer see it. Its forks become private or public in the same batch; a fork itself keeps the
+ * visibility of its parent, whatever is sent, as in Gitea.
  *
  * @param more Statements that change its mirror, in the same batch.
  * @throws Failure `invalid` for an invalid value, for a name that is taken, for a default branch that does not exist,
@@ -78,10 +80,8 @@ export async function editRepository(
   more: readonly BatchItem<"sqlite">[] = [],
 ): Promise<RepositoryContext> {
   const { row, owner } = repo;
-  // Loaded here rather than by the caller, so that every door applies the parent's visibility to its forks.
   const related = await findRelated(ctx, repo);
-  const { parent } = related;
-  const requested = followParent(wanted, parent?.row);
+  const requested = row.parentId === null ? wanted : withoutVisibility(wanted);
   checkEdit(row, requested);
   await checkDefaultBranch(ctx, row, requested.defaultBranch);
   if (ctx.actor.scopes.isPublicOnly && requested.isPrivate) {
@@ -130,6 +130,7 @@ export async function editRepository(
         details: { changed },
       }),
       ...visibilityAndNameEvents(ctx, row, edit),
+      ...(edit.isPrivate === undefined ? [] : forksFollow(ctx, { repoId: row.id })),
     ]);
     const [edited] = results[before.length] as Repository[];
     if (!edited) throw notFound();
@@ -162,12 +163,10 @@ async function setHead({ git }: Ctx, repo: Repository, branch: string | undefine
   if (branch !== undefined) await git.repository(repo).setHead(encodeText(branchRef(branch)));
 }
 
-/**
- * SECURITY: a fork is private exactly if its parent is: its own setting could publish the objects it shares.
- */
-function followParent(edit: RepositoryEdit, parent: Repository | undefined): RepositoryEdit {
-  const isOverridden = parent !== undefined && edit.isPrivate !== undefined;
-  return isOverridden ? { ...edit, isPrivate: parent.isPrivate } : edit;
+/** SECURITY: whether a fork is private depends on its parent, and changes with it alone. */
+function withoutVisibility(edit: RepositoryEdit): RepositoryEdit {
+  const { isPrivate: _isPrivate, ...others } = edit;
+  return others;
 }
 
 const NO_UNIT = "at least one unit must stay enabled";

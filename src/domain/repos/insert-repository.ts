@@ -150,7 +150,7 @@ function insertionOf(
     }),
     ref,
     owner: { lowerName: owner.lowerName, visibility: owner.visibility },
-    parent: parent && forkParent(parent, { owner, creator }),
+    parent: parent && forkParent(parent, creator),
     limit: limit < 0 ? undefined : limit,
     creatorId: creator.id,
     isWatched: ctx.config.isAutoWatchOn,
@@ -186,7 +186,7 @@ const insertNew = prepareAll((db, p: Params<NewRepositoryArgument>) => {
   return [
     insertRow(db, p),
     recordBy(db, p.event, { repoId }),
-    recordAuditBy(db, p.entry, { repoId }, sql`true`),
+    recordAuditBy(db, p.entry, { repoId }),
     // A new repository replaces a redirect of the same name.
     db
       .delete(repositoryRedirects)
@@ -212,7 +212,7 @@ function insertRow(
   { row, ref, owner, parent, limit, now }: Params<NewRepositoryArgument>,
 ) {
   const { ownerId, lowerName } = ref;
-  const { isPrivate, ...ofParent } = parent ? forkedColumns(parent) : row;
+  const { isPrivate, ...ofParent } = parent ? forkedColumns(parent, ref.ownerId) : row;
   return db
     .insert(repositories)
     .values({

@@ -138,7 +138,7 @@ const insertToken = prepareAll((db, { row, repoIds, audit }: Params<InsertedToke
       { tokenId: newId, repoId: sql`value` },
       sql`from ${repoIds}`,
     ),
-    recordAuditBy(db, audit, { details: withFields(audit.details, { tokenId: newId }) }, sql`1`),
+    recordAuditBy(db, audit, { details: withFields(audit.details, { tokenId: newId }) }),
   ] as const;
 });
 

@@ -261,6 +261,39 @@ describe("a deletion that takes more than one request", () => {
     await runSchedule();
     expect(await accountOf(user)).toEqual([]);
   });
+
+  it("leaves forks of the account's repositories as they are", async () => {
+    const [admin, user, forker] = [await make.admin(), await make.user(), await make.user()];
+    const parent = await make.repo(user);
+    const fork = await make.repo(forker, { parentId: parent.id, isFork: true });
+    await makeManyRepositories(user, "many", MANY);
+    expect((await purge(admin, user)).status).toBe(204);
+    await runSchedule();
+    const { status, body } = await call("GET", `/repos/${fork.owner}/${fork.name}`);
+    expect([status, body.private, body.fork]).toEqual([200, false, false]);
+  });
+
+  it("gives the account back with a new repository, and forks follow what they were forked from", async () => {
+    const [admin, user, forker] = [await make.admin(), await make.user(), await make.user()];
+    const parent = await make.repo(user);
+    const fork = await make.repo(forker, { parentId: parent.id, isFork: true });
+    const { visibility, isLoginProhibited } = user;
+    const row = {
+      accountId: user.id,
+      isPurge: false,
+      requesterId: admin.id,
+      rootUrl: "",
+      createdAt: 1,
+    };
+    await db.insert(accountDeletions).values({ ...row, visibility, isLoginProhibited });
+    await db.update(users).set({ visibility: "private" }).where(eq(users.id, user.id));
+    // Meanwhile the fork has become private, since its parent's owner is.
+    await db.update(repositories).set({ isPrivate: true }).where(eq(repositories.id, fork.id));
+
+    await runSchedule();
+    expect(await accountOf(user)).toMatchObject([{ visibility: "public" }]);
+    expect((await call("GET", `/repos/${fork.owner}/${fork.name}`)).status).toBe(200);
+  });
 });
 
 describe("a purge that dies", () => {

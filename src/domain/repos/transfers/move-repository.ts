@@ -27,6 +27,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext, type RepositoryRow } from "../find-repository.ts";
 import { recordAuditIfChanged } from "../../audit/record-audit.ts";
 import { detachLabels } from "../../labels/detach-labels.ts";
+import { forksFollow, isForkPrivate } from "../../forks/fork-visibility.ts";
 import { deleteOutsiderToggles } from "../outsider-toggles.ts";
 import { limitReached, withinLimit } from "../repository-limit.ts";
 
@@ -45,6 +46,8 @@ export interface Move {
  * the event. Many such labels go with the consequences of the event.
  *
  * Where new repositories are watched automatically, who transferred it and the new owner's teams watch it.
+ *
+ * Its forks become private or public with it.
  *
  * Git data, large files, keys and webhooks belong to the repository by its id, and stay where they are.
  *
@@ -127,6 +130,7 @@ export async function moveRepository(
         isOn: sql`${ctx.config.isAutoWatchOn}`,
       }),
       ...deleteStrandedToggles(ctx, row, newOwner),
+      ...forksFollow(ctx, { repoId: row.id }),
       ...(owner.kind === "organization" ? detachLabels(ctx, row.id, owner.id) : []),
       selectRepositories(db, callerSql(actor)).where(isThis),
     ]);
@@ -138,16 +142,14 @@ export async function moveRepository(
   }
 }
 
-/** Whether a repository is private below a new owner: as before, or because its parent is less visible. */
-const isPrivateAt = (newOwner: User): SQL<boolean> => sql<boolean>`(
-  ${repositories.isPrivate} or exists (
-    select 1 from ${repositories} parent
-    where parent.id = ${repositories.parentId} and case ${newOwner.visibility}
-      when 'public' then parent.visibility <> 'public'
-      when 'limited' then parent.visibility = 'private'
-      else 0
-    end
-  )
+/** Whether a repository is private below a new owner: a fork as its parent requires there, others as before. */
+const isPrivateAt = (newOwner: User): SQL<boolean> => sql<boolean>`coalesce(
+  (
+    select ${isForkPrivate(sql`parent.visibility`, sql`${newOwner.visibility}`)}
+    from ${repositories} parent
+    where parent.id = ${repositories.parentId}
+  ),
+  ${repositories.isPrivate}
 )`;
 
 /** Deletes stars and watches of users whom the new owner blocks, or who may not see the repository any more. */

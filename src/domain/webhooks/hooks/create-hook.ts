@@ -104,6 +104,6 @@ const insertHook = prepareAll((db, { row, hookOwner, limit, audit }: Params<Inse
       // Above the limit the URL is null, which the column refuses, so the batch fails.
       .values({ ...row, url: onlyWhile<string>(isWithinLimit, sql`${row.url}`) })
       .returning(),
-    recordAuditBy(db, audit, { target: lastId }, sql`1`),
+    recordAuditBy(db, audit, { target: lastId }),
   ] as const;
 });
