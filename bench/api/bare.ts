@@ -5,7 +5,7 @@ import { Miniflare } from "miniflare";
 
 import { builtModules } from "../../scripts/build/modules.ts";
 import { Refusal } from "../../scripts/refusal.ts";
-import { miniflareOptions } from "../../scripts/serve/runtime.ts";
+import { miniflareOptions } from "../../scripts/build/miniflare.ts";
 import { withoutSignalHandlers } from "../../scripts/serve/signals.ts";
 import { run } from "../../scripts/tools/run.ts";
 import type { Server } from "../support/service.ts";

@@ -1,7 +1,6 @@
 import { Miniflare } from "miniflare";
 
-import { miniflareOptions } from "../../scripts/serve/runtime.ts";
-import { watchWorkerd } from "../../scripts/serve/workerd.ts";
+import { miniflareOptions, watchWorkerd } from "../../scripts/build/miniflare.ts";
 import { readCpuTime } from "../support/process.ts";
 
 /** CPU time of the local simulation of the platform, in milliseconds. */
@@ -52,7 +51,7 @@ const SCRIPT = `
  */
 export async function measureSimulator(data: string): Promise<SimulatorCosts> {
   let pid = 0;
-  const workerd = watchWorkerd((spawned) => (pid = spawned));
+  const stopWatching = watchWorkerd((spawned) => (pid = spawned));
   const worker = {
     name: "calls",
     modules: true,
@@ -78,6 +77,6 @@ export async function measureSimulator(data: string): Promise<SimulatorCosts> {
     return { d1CallMs: await costOf("/d1"), messageMs: await costOf("/queue") };
   } finally {
     await mf.dispose();
-    workerd.stop();
+    stopWatching();
   }
 }

@@ -1,3 +1,4 @@
+import { buildRuntime } from "../../scripts/build/runtime.ts";
 import { inProject } from "../../scripts/project.ts";
 import { createFirstAdministrator } from "../../scripts/serve/first-administrator.ts";
 import { migrate, type Database } from "../../scripts/serve/migrate.ts";
@@ -37,23 +38,32 @@ export async function openService(
 ): Promise<Service> {
   let pid = 0;
   // Without the process's environment: settings of the user's shell would change the results.
-  const described = describeWorker({}, servers);
-  const worker = { ...described, vars: { ...described.vars, ...vars } };
+  const described = await describeWorker({}, servers);
+  const variables = [...new Set([...described.variables, ...Object.keys(vars)])].toSorted();
+  const worker = { ...described, variables, vars: { ...described.vars, ...vars } };
+  await buildRuntime(worker);
   const runtime = await openRuntime(worker, data, (spawned) => (pid = spawned), onLog);
-  const { database, listen, setup, fire } = runtime;
+  const { startPrivately, database, listen, setup, fire } = runtime;
   let stopSchedule = (): void => {};
-  const close = (): Promise<void> => {
+  const close = async (): Promise<void> => {
     stopSchedule();
-    return runtime.close();
+    await runtime.close();
   };
   try {
-    await migrate(await database(), inProject("migrations"));
-    if (administrator) await createFirstAdministrator(await setup(), administrator);
+    await startPrivately();
+    await migrate(database, inProject("migrations"));
+    if (administrator) await createFirstAdministrator(setup, administrator);
     const origin = await listen("127.0.0.1", 0);
     const schedule = (): void => {
       stopSchedule = startSchedule(worker.crons, fire);
     };
-    return { origin, database, startSchedule: schedule, close, pid: () => pid };
+    return {
+      origin,
+      database: async () => database,
+      startSchedule: schedule,
+      close,
+      pid: () => pid,
+    };
   } catch (error) {
     await close();
     throw error;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { inProject } from "../project.ts";
 import { whenChanged } from "./when-changed.ts";
 
-/** The directories of the local database, of the local bucket and of the local queues. */
+/** The directories of the local database, bucket and queues, and of the Worker that controls the service. */
 const SOURCES = "scripts/serve";
 const MODULES = [
   "database/binding",
@@ -11,6 +11,7 @@ const MODULES = [
   "bucket/object",
   "bucket/piece-digests",
   "queue/object",
+  "control/worker",
 ];
 
 /** The directory into which {@link buildLocalBindings} writes. */
@@ -22,6 +23,7 @@ export async function buildLocalBindings(): Promise<void> {
     `${SOURCES}/database`,
     `${SOURCES}/bucket`,
     `${SOURCES}/queue`,
+    `${SOURCES}/control`,
     "scripts/build/local-bindings.ts",
     "package-lock.json",
   ];

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { z } from "zod";
 
@@ -25,15 +26,18 @@ export type Lock = {
   release(): void;
 };
 
+/** How long the runtime of a killed service takes to end: it finishes its requests, for ten seconds at most. */
+const RUNTIME_END_MS = 15_000;
+
 /**
  * Locks the data directory for this process; creates the directory if it does not exist, and makes it
  * accessible for its owner only.
  *
- * A lock of a killed service is taken over once neither that service nor its runtime runs.
+ * A lock of a killed service is taken over once its runtime has ended, which it does by itself.
  *
- * @throws Refusal if another service, or the runtime of a killed one, still uses it.
+ * @throws Refusal if another service still uses it, or the runtime of a killed one does not end.
  */
-export function takeLock(data: string): Lock {
+export async function takeLock(data: string, waitMs = RUNTIME_END_MS): Promise<Lock> {
   const path = join(data, "lock");
   const service = identityOf(process.pid);
   if (!service) throw new Error("this process cannot be found in the list of processes");
@@ -42,7 +46,7 @@ export function takeLock(data: string): Lock {
     mkdirSync(data, { recursive: true, mode: 0o700 });
     restrictToOwner(data);
     if (!create(path, { service })) {
-      refuseIfHeld(data, readHolder(path));
+      await refuseIfHeld(data, readHolder(path), waitMs);
       discard(path);
       if (!create(path, { service })) throw new Refusal(`another service is starting on ${data}`);
     }
@@ -74,13 +78,23 @@ function restrictToOwner(data: string): void {
   }
 }
 
-function refuseIfHeld(data: string, holder: Holder | undefined): void {
+async function refuseIfHeld(
+  data: string,
+  holder: Holder | undefined,
+  waitMs: number,
+): Promise<void> {
   if (!holder) return;
   const { service, runtime } = holder;
   if (isRunning(service)) {
     throw new Refusal(`Edgeforge is already running on ${data} (process ${service.pid})`);
   }
-  if (runtime && isRunning(runtime)) {
+  if (!runtime) return;
+  const until = Date.now() + waitMs;
+  while (isRunning(runtime)) {
+    if (Date.now() < until) {
+      await pause(100);
+      continue;
+    }
     throw new Refusal(
       `an earlier service on ${data} was killed and its runtime still runs (workerd, process ${runtime.pid}): ` +
         `stop it with "kill ${runtime.pid}", then start again`,

@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdir, rename, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 
 /** A mail as the Worker sends it: see src/outgoing/mailer.ts. */
 type Mail = {
@@ -14,22 +17,45 @@ type Mail = {
 };
 
 /**
- * The Worker's binding for mail on one machine: stores each mail as a file in `mail` below the state, readable by its
- * owner only, for a program that sends it on.
+ * Receives mails from the Worker's binding for mail on one machine: stores each as a file in `mail` below the state,
+ * readable by its owner only, for a program that sends it on.
+ *
+ * @param path The socket at which it listens.
  */
-export function openMailFiles(data: string): (request: Request) => Promise<Response> {
-  const directory = join(data, "mail");
-  return async (request) => {
-    const mail = (await request.json()) as Mail;
-    const at = new Date();
-    const id = randomUUID();
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    const path = join(directory, `${at.toISOString().replaceAll(":", "")}-${id.slice(0, 8)}.eml`);
-    // Written whole before it has its name: another program may be waiting for it.
-    await writeFile(`${path}.part`, formatMail(mail, at, id), { mode: 0o600, flag: "wx" });
-    await rename(`${path}.part`, path);
-    return new Response(null, { status: 204 });
+export async function receiveMails(
+  path: string,
+  data: string,
+): Promise<{ path: string; close: () => void }> {
+  const server = createServer((request, response) => {
+    json(request)
+      .then((mail) => store(mail as Mail, join(data, "mail")))
+      .then(
+        () => response.writeHead(204).end(),
+        (error: unknown) => {
+          console.error("a mail can't be stored:", error);
+          response.writeHead(500).end();
+        },
+      );
+  });
+  server.listen(path);
+  await once(server, "listening");
+  return {
+    path,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
   };
+}
+
+async function store(mail: Mail, directory: string): Promise<void> {
+  const at = new Date();
+  const id = randomUUID();
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, `${at.toISOString().replaceAll(":", "")}-${id.slice(0, 8)}.eml`);
+  // Written whole before it has its name: another program may be waiting for it.
+  await writeFile(`${path}.part`, formatMail(mail, at, id), { mode: 0o600, flag: "wx" });
+  await rename(`${path}.part`, path);
 }
 
 /**

@@ -1,158 +1,252 @@
-import {
-  convertV4MiniflareOptions,
-  Miniflare,
-  type MiniflareOptions,
-  type V4MiniflareOptions,
-} from "miniflare";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 
-import { buildLocalBindings } from "../build/local-bindings.ts";
-import { builtModules } from "../build/modules.ts";
-import type { Database } from "./migrate.ts";
+import { inProject } from "../project.ts";
+import { Refusal } from "../refusal.ts";
+import { callControl } from "./control/client.ts";
+import { ControlledDatabase } from "./control/database.ts";
 import { formatListenUrls } from "./listen-urls.ts";
-import { openMailFiles } from "./mail-files.ts";
+import { receiveMails } from "./mail-files.ts";
+import type { Database } from "./migrate.ts";
 import { findFreePort } from "./port.ts";
+import {
+  CONTROL_SOCKET,
+  MAIL_SERVICE,
+  PUBLIC_SOCKET,
+  type RuntimeFiles,
+  runtimeDirectory,
+} from "./runtime-files.ts";
 import type { Setup } from "./setup.ts";
-import { withoutSignalHandlers } from "./signals.ts";
-import { drain, watchWorkerd } from "./workerd.ts";
 import type { WorkerDescription } from "./worker.ts";
 
 /** Functions rather than methods, so that callers can pass them on. */
 export type Runtime = {
-  /** The database bound as DB. */
-  database: () => Promise<Database>;
-  /** The Worker's entrypoint for the start, which no socket exposes. */
-  setup: () => Promise<Setup>;
-  /** Opens the public socket, and tells the Worker its address; `setup` is unavailable from then on. */
+  /** Starts workerd without the public socket: a request before the migrations would use an older schema. */
+  startPrivately: () => Promise<void>;
+  /** Starts workerd with the public socket, in place of the private one, and tells the Worker its address. */
   listen: (host: string, port: number) => Promise<URL>;
+  database: Database;
+  /** The Worker's entrypoint for the start, which no public socket exposes. */
+  setup: Setup;
   fire: (cron: string, at: Date) => Promise<unknown>;
-  /** Finishes the requests in progress, within ten seconds, then stops. */
-  close: () => Promise<void>;
+  /**
+   * Finishes the requests in progress, within ten seconds, then stops.
+   *
+   * @returns Whether all were finished.
+   */
+  close: () => Promise<boolean>;
 };
 
-/** The name of the Worker that holds the public socket. */
-const SOCKET = "socket";
+/** A line of the log. */
+export type LogLine = { level: "log" | "error"; message: string };
+
+const DRAIN_MS = 10_000;
+
+/** The longest path of a socket that all systems take. */
+const SOCKET_PATH_MAX = 100;
 
 /**
- * Flags of V8, which let garbage be collected while there is little of it.
- *
- * By V8's own measure, each isolate may first fill hundreds of megabytes. There are about twenty, since each simulator
- * of a binding has its own, and each response or stream in their garbage holds memory that V8 does not count:
- * after 6,000 requests the process held 870 MB, of which V8 counted 290 and the Worker used 15. A young generation
- * of 1 MB would hold less still, for a fifth more CPU time of a request.
- *
- * With an old generation of 4 MB at first instead of 1, and without `--optimize-for-size`, the process held 13 % more
- * after 3,400 steps of `npm run bench:soak`, for the same CPU time: probably since the simulators allocate little, and
- * so keep their garbage until V8 collects it for the first time.
- */
-const V8_FLAGS = [
-  "--optimize-for-size",
-  "--initial-old-space-size=1",
-  "--heap-growing-percent=50",
-  "--max-semi-space-size=2",
-];
-
-/** A log line of a Worker. */
-export type LogLine = { level: string; message: string };
-
-/**
- * Starts workerd with the built Worker, and without a public socket: a request
- * before the migrations would use an older schema.
+ * Prepares to run the built Worker in workerd. The files of `buildRuntime` must be there.
  *
  * @param data    Directory for the state of all bindings.
  * @param onSpawn Called with the process id of each workerd.
- * @param onLog   Called with each log line of the Worker.
+ * @param onLog   Called with each log line of the Worker. Without it, workerd writes to the streams of this process.
  */
 export async function openRuntime(
-  { name, vars, options }: WorkerDescription,
+  worker: WorkerDescription,
   data: string,
   onSpawn: (pid: number) => void,
-  onLog: (line: LogLine) => void = printLog,
+  onLog?: (line: LogLine) => void,
 ): Promise<Runtime> {
-  const workerd = watchWorkerd(onSpawn);
-  // Miniflare takes the flags from the environment only.
-  process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= V8_FLAGS.join(" ");
-  await buildLocalBindings();
-  const worker = {
-    ...options,
-    ...(await builtModules()),
-    name,
-    bindings: vars,
-    serviceBindings: { MAIL_FILES: openMailFiles(data) },
+  const files = inProject(runtimeDirectory(worker));
+  const sockets = makeSocketDirectory();
+  const controlPath = join(sockets, "control");
+  const mails = await receiveMails(join(sockets, "mail"), data);
+  let running: Workerd | undefined;
+  let isClosing = false;
+
+  const start = async (publicAddress: string, vars: WorkerDescription["vars"]): Promise<void> => {
+    const args = [
+      "serve",
+      "--binary",
+      "--experimental",
+      `--socket-addr=${PUBLIC_SOCKET}=${publicAddress}`,
+      `--socket-addr=${CONTROL_SOCKET}=unix:${controlPath}`,
+      `--external-addr=${MAIL_SERVICE}=unix:${mails.path}`,
+      ...directoriesIn(files, data).map(([name, path]) => `--directory-path=${name}=${path}`),
+      "--control-fd=3",
+      join(files, "config.bin"),
+    ];
+    rmSync(controlPath, { force: true });
+    const env = { ...process.env, TZ: "UTC", ...textOf(vars, worker.variables) };
+    const started = await spawnWorkerd(args, env, onSpawn, onLog);
+    running = started;
+    void startAgain(started, () => start(publicAddress, vars));
   };
-  const mf = withoutSignalHandlers(
-    () => new Miniflare(miniflareOptions(data, [worker, callerOf(name)], onLog)),
-  );
-  await mf.ready;
+  /** Starts workerd again after it ended by itself; where that fails, ends this process. */
+  const startAgain = async (started: Workerd, again: () => Promise<void>): Promise<void> => {
+    await started.ended;
+    if (isClosing || running !== started) return;
+    console.error("workerd ended unexpectedly and is started again");
+    await again().catch((error: unknown) => {
+      console.error(error);
+      process.kill(process.pid, "SIGTERM");
+    });
+  };
+  const stop = async (): Promise<boolean> => {
+    const before = running;
+    running = undefined;
+    return before ? await before.stop() : true;
+  };
+  const call = callControl(controlPath);
 
   return {
-    database: async () => (await mf.getBindings<{ DB: Database }>(name)).DB,
-    setup: async () => (await mf.getBindings<{ SETUP: Setup }>("setup")).SETUP,
+    startPrivately: () => start(`unix:${join(sockets, "private")}`, worker.vars),
     listen: async (host, port) => {
       const bound = port === 0 ? await findFreePort(host) : port;
-      const bindings = { ...vars, LISTEN_URLS: formatListenUrls(host, bound, vars) };
-      const workers = [{ ...worker, bindings }, socketOf(name, host, bound)];
-      await mf.setOptions(miniflareOptions(data, workers, onLog));
-      return mf.unsafeGetDirectURL(SOCKET);
+      await stop();
+      const address = host.includes(":") ? `[${host}]:${bound}` : `${host}:${bound}`;
+      const listenUrls = formatListenUrls(host, bound, worker.vars);
+      await start(address, { ...worker.vars, LISTEN_URLS: listenUrls });
+      return new URL(`http://${address}`);
     },
-    fire: async (cron, at) => (await mf.getWorker(name)).scheduled({ cron, scheduledTime: at }),
-    close: () => drain(workerd.latest(), () => mf.dispose()).finally(workerd.stop),
+    database: new ControlledDatabase(call),
+    setup: {
+      createFirstAdministrator: (account) =>
+        call({ kind: "setup", method: "createFirstAdministrator", args: [account] }) as ReturnType<
+          Setup["createFirstAdministrator"]
+        >,
+      releaseLeases: async () => {
+        await call({ kind: "setup", method: "releaseLeases", args: [] });
+      },
+    },
+    fire: (cron, at) => call({ kind: "scheduled", cron, at: at.getTime() }),
+    close: async () => {
+      isClosing = true;
+      const isFinished = await stop();
+      mails.close();
+      rmSync(sockets, { recursive: true, force: true });
+      return isFinished;
+    },
   };
 }
 
-/** A Worker that only provides a binding, through which this process calls the service's entrypoint. */
-function callerOf(name: string): object {
+/** A directory that this user alone can enter, for sockets, whose paths must be short. */
+function makeSocketDirectory(): string {
+  const made = mkdtempSync(join(tmpdir(), "edgeforge-"));
+  if (join(made, "control").length <= SOCKET_PATH_MAX) return made;
+  rmSync(made, { recursive: true });
+  return mkdtempSync("/tmp/edgeforge-");
+}
+
+/** The directories of the state, which exist then, by the names of the services that store files in them. */
+function directoriesIn(files: string, data: string): [name: string, path: string][] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- buildRuntime writes it.
+  const { directories } = JSON.parse(
+    readFileSync(join(files, "files.json"), "utf8"),
+  ) as RuntimeFiles;
+  return Object.entries(directories).map(([name, below]) => {
+    const path = join(data, below);
+    mkdirSync(path, { recursive: true });
+    return [name, path];
+  });
+}
+
+/** Variables as an environment has them. One without a value is empty, which the Worker takes for its default. */
+const textOf = (vars: WorkerDescription["vars"], names: string[]): Record<string, string> =>
+  Object.fromEntries(
+    names.map((name) => {
+      const value = vars[name] ?? "";
+      return [name, typeof value === "string" ? value : JSON.stringify(value)];
+    }),
+  );
+
+/** A running workerd. */
+type Workerd = { ended: Promise<unknown>; stop: () => Promise<boolean> };
+
+/** @returns Once it listens on all sockets. @throws Refusal if it ends before. */
+async function spawnWorkerd(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  onSpawn: (pid: number) => void,
+  onLog: ((line: LogLine) => void) | undefined,
+): Promise<Workerd> {
+  const workerd: { default: string } = createRequire(inProject("package.json"))("workerd");
+  // As for Miniflare, so that a profiler can start another program.
+  const program = env["MINIFLARE_WORKERD_PATH"] ?? workerd.default;
+  const output = onLog ? "pipe" : "inherit";
+  // In a group of its own: Ctrl-C of a terminal is for this process, which stops workerd.
+  const child = spawn(program, args, {
+    env,
+    stdio: ["ignore", output, output, "pipe"],
+    detached: true,
+  });
+  const ended = once(child, "exit");
+  if (onLog) followLog(child, onLog);
+  await once(child, "spawn");
+  const pid = child.pid ?? 0;
+  onSpawn(pid);
+  const stopGuard = guard(pid);
+  void ended.then(stopGuard);
+  const isListening = waitForSockets(child.stdio[3] as Readable, [PUBLIC_SOCKET, CONTROL_SOCKET]);
+  if (!(await Promise.race([isListening, ended.then(() => false)]))) {
+    throw new Refusal("workerd ended before it listened; its log above has the reason");
+  }
   return {
-    name: "setup",
-    modules: true,
-    script: "export default {}",
-    serviceBindings: { SETUP: { name, entrypoint: "Setup" } },
+    ended,
+    // On SIGTERM it accepts no more connections and exits after its last response.
+    stop: async () => {
+      child.kill("SIGTERM");
+      let isFinished = true;
+      const timer = setTimeout(() => {
+        isFinished = false;
+        child.kill("SIGKILL");
+      }, DRAIN_MS);
+      await ended;
+      clearTimeout(timer);
+      return isFinished;
+    },
   };
 }
 
 /**
- * A Worker that only provides a socket to the service's default entrypoint. On a socket of the service itself,
- * Miniflare would put two Workers before it, because it has assets, although the service runs before its assets
- * anyway; they take longer than a small request.
+ * Ends workerd when this process ends in any way: it would keep the port and the state from the next start.
+ *
+ * A shell waits at the end of a pipe that this process never writes to.
  */
-function socketOf(service: string, host: string, port: number): object {
-  return {
-    name: SOCKET,
-    modules: true,
-    script: "export default {}",
-    unsafeDirectSockets: [{ host, port, serviceName: service }],
-  };
+function guard(pid: number): () => void {
+  const script = 'read -r _; kill -TERM "$0" && sleep 10 && kill -KILL "$0"';
+  const shell = spawn("/bin/sh", ["-c", script, String(pid)], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  shell.on("error", () => {});
+  shell.unref();
+  return () => void shell.kill("SIGKILL");
 }
 
-function printLog({ level, message }: LogLine): void {
-  const stream = level === "error" || level === "warn" ? process.stderr : process.stdout;
-  // Lines that were read together are written together.
-  if (stream.writableCorked === 0) {
-    stream.cork();
-    process.nextTick(() => stream.uncork());
+/** @returns Whether workerd names all sockets on its control pipe. */
+async function waitForSockets(control: Readable, names: string[]): Promise<boolean> {
+  const missing = new Set(names);
+  for await (const line of createInterface(control)) {
+    const { event, socket } = JSON.parse(line) as { event: string; socket: string };
+    if (event === "listen") missing.delete(socket);
+    if (missing.size === 0) return true;
   }
-  stream.write(`${message}\n`);
+  return false;
 }
 
-/** Miniflare's options for every runtime of this project. */
-export function miniflareOptions(
-  data: string,
-  workers: object[],
-  onLog: (line: LogLine) => void,
-): MiniflareOptions {
-  const options: Record<string, unknown> = {
-    workers,
-    resourcePersistencePath: data,
-    // Miniflare's own socket, which is unused: on a free port.
-    host: "127.0.0.1",
-    port: 0,
-    cf: false,
-    telemetry: { enabled: false },
-    logRequests: false,
-    unsafeHandleRuntimeRestart: () =>
-      console.error("workerd ended unexpectedly and was started again"),
-    handleStructuredLogs: onLog,
-  };
-  // Miniflare checks the shape when it starts; its types only cover the options of a single Worker.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return convertV4MiniflareOptions(options as V4MiniflareOptions);
+function followLog({ stdout, stderr }: ChildProcess, onLog: (line: LogLine) => void): void {
+  for (const [stream, level] of [
+    [stdout, "log"],
+    [stderr, "error"],
+  ] as const) {
+    if (stream) createInterface(stream).on("line", (message) => onLog({ level, message }));
+  }
 }

@@ -22,6 +22,8 @@ const SECRETS = [
   },
 ] as const;
 
+export const STORED_SECRETS: readonly string[] = SECRETS.map(({ name }) => name);
+
 /**
  * The Worker's settings with the secrets that it needs: each is the operator's, otherwise the one that an earlier start
  * made, or a new one.

@@ -3,13 +3,16 @@ import { z } from "zod";
 import { localBuckets } from "./bucket/bindings.ts";
 import { localDatabases } from "./database/bindings.ts";
 import { type Consumers, localQueues } from "./queue/bindings.ts";
-import { readWranglerToml } from "../tools/wrangler-toml.ts";
+import { readBindings } from "../build/bindings.ts";
+import { STORED_SECRETS } from "./stored-secrets.ts";
 import { overlayVars, type Vars } from "./vars.ts";
 
 /** The Worker's configuration on this machine. */
 export type WorkerDescription = {
   name: string;
   vars: Vars;
+  /** The names of all variables that the Worker is given: `vars`, and what a start adds to them. */
+  variables: string[];
   crons: string[];
   /** All other bindings, in Miniflare's format. */
   options: Record<string, unknown>;
@@ -30,6 +33,9 @@ export const LOCAL_VARS: Vars = {
  */
 const LOCAL_BATCH_SIZES: Readonly<Record<string, number>> = { "edgeforge-remotes": 10 };
 
+/** Variables that a start adds: secrets that it makes, and the addresses at which it listens. */
+const ADDED_VARIABLES = [...STORED_SECRETS, "LISTEN_URLS"];
+
 /** What serves a binding: the service's own, or Miniflare's simulator, which benchmarks and tests compare with it. */
 export type BindingServer = "local" | "simulator";
 
@@ -40,11 +46,11 @@ export type BindingServers = {
   queues?: BindingServer;
 };
 
-export function describeWorker(
+export async function describeWorker(
   env: NodeJS.ProcessEnv,
   { database = "local", bucket = "local", queues = "local" }: BindingServers = {},
-): WorkerDescription {
-  const { toml, vars, miniflare } = readWranglerToml();
+): Promise<WorkerDescription> {
+  const { toml, vars, miniflare } = await readBindings();
   const {
     d1Databases: _,
     r2Buckets: __,
@@ -60,9 +66,11 @@ export function describeWorker(
   const queueNames = Object.fromEntries(
     toml.queues.producers.map(({ binding, queue }) => [binding, queue]),
   );
+  const all = overlayVars({ ...LOCAL_VARS, ...vars }, env);
   return {
     name: toml.name,
-    vars: overlayVars({ ...LOCAL_VARS, ...vars }, env),
+    vars: all,
+    variables: [...new Set([...Object.keys(all), ...ADDED_VARIABLES])].toSorted(),
     crons: toml.triggers.crons,
     options: {
       ...bindings,

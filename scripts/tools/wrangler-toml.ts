@@ -20,6 +20,8 @@ export const WranglerToml = z.object({
   queues: Queues,
 });
 
+export type ReadToml = ReturnType<typeof readWranglerToml>;
+
 export function readWranglerToml() {
   const config = unstable_readConfig({ config: inProject("wrangler.toml") });
   const {

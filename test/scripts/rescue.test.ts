@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { miniflareOptions } from "../../scripts/serve/runtime.ts";
+import { miniflareOptions } from "../../scripts/build/miniflare.ts";
 import { type Checkout, makeCheckout } from "./support/checkout.ts";
 import { startService } from "./support/service.ts";
 import { makeDirectory } from "./support/temporary.ts";

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { buildLocalBindings } from "../../../scripts/build/local-bindings.ts";
 import { localBuckets } from "../../../scripts/serve/bucket/bindings.ts";
-import { miniflareOptions } from "../../../scripts/serve/runtime.ts";
+import { miniflareOptions } from "../../../scripts/build/miniflare.ts";
 import type { BindingServer } from "../../../scripts/serve/worker.ts";
 import { makeDirectory } from "../support/temporary.ts";
 

@@ -9,8 +9,7 @@ import { buildLocalBindings } from "../../../scripts/build/local-bindings.ts";
 import { inProject } from "../../../scripts/project.ts";
 import { localDatabases } from "../../../scripts/serve/database/bindings.ts";
 import { type Database, migrate } from "../../../scripts/serve/migrate.ts";
-import { miniflareOptions } from "../../../scripts/serve/runtime.ts";
-import { watchWorkerd } from "../../../scripts/serve/workerd.ts";
+import { miniflareOptions, watchWorkerd } from "../../../scripts/build/miniflare.ts";
 import type { BindingServer } from "../../../scripts/serve/worker.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
@@ -23,13 +22,14 @@ type Opened = { db: Database; kill: () => void; close: () => Promise<void> };
 
 /** Opens the database of a data directory. */
 async function open(server: BindingServer, data: string): Promise<Opened> {
-  const workerd = watchWorkerd(() => {});
+  let pid = 0;
+  const stopWatching = watchWorkerd((spawned) => (pid = spawned));
   const worker = { name: "test", modules: true, script: "export default {}", ...BINDINGS[server] };
   const mf = new Miniflare(miniflareOptions(data, [worker], () => {}));
   onTestFinished(() => mf.dispose());
   const { DB: db } = await mf.getBindings<{ DB: Database }>("test");
-  workerd.stop();
-  return { db, kill: () => workerd.latest()?.kill("SIGKILL"), close: () => mf.dispose() };
+  stopWatching();
+  return { db, kill: () => process.kill(pid, "SIGKILL"), close: () => mf.dispose() };
 }
 
 const numbersOf = async (db: Database): Promise<number[]> =>

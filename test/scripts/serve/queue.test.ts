@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { buildLocalBindings } from "../../../scripts/build/local-bindings.ts";
 import { localQueues } from "../../../scripts/serve/queue/bindings.ts";
-import { miniflareOptions } from "../../../scripts/serve/runtime.ts";
+import { miniflareOptions } from "../../../scripts/build/miniflare.ts";
 import type { BindingServer } from "../../../scripts/serve/worker.ts";
 import { makeDirectory } from "../support/temporary.ts";
 

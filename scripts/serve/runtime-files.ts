@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto";
+
+import type { WorkerDescription } from "./worker.ts";
+
+/** What the runtime is told besides its configuration. */
+export type RuntimeFiles = {
+  /** The directory below the state of each service that stores files. */
+  directories: Record<string, string>;
+};
+
+/** The names of sockets and of the service for mail in the configuration, whose addresses the command line has. */
+export const PUBLIC_SOCKET = "public";
+export const CONTROL_SOCKET = "control";
+export const MAIL_SERVICE = "mail";
+
+/** The directory of the configuration for a Worker, inside the project. Values of variables are no part of it. */
+export function runtimeDirectory({
+  name,
+  variables,
+  options,
+}: Omit<WorkerDescription, "vars" | "crons">): string {
+  const described = JSON.stringify([name, variables, options]);
+  return `dist/runtime/${createHash("sha256").update(described).digest("hex").slice(0, 16)}`;
+}
