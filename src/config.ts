@@ -207,6 +207,10 @@ const Variables = z.object({
   IMPORT_MAX_BYTES: count(8_589_934_592, 1024, 999_999_999_999),
   /** Maximum bytes of one pushed object, inflated. */
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
+  /** Maximum bytes of all objects of one received pack together, inflated and made from deltas. */
+  GIT_PACK_MAX_INFLATED_BYTES: count(549_755_813_888, 1024, 999_999_999_999),
+  /** The same as a multiple of the pack's bytes, beyond the 2 GiB that a pack of any size may have. */
+  GIT_PACK_MAX_INFLATED_RATIO: count(1000, 1, 1_000_000),
   /** Severities of findings in pushed objects: `error` refuses, `warn` reports, `ignore` does neither. */
   RECEIVE_FSCK: severities(),
   /** Maximum bytes of a repository's packs, including the incoming push; -1 is no limit. */
@@ -430,6 +434,8 @@ export interface Config {
   remotePackMaxBytes: number;
   importMaxBytes: number;
   gitObjectMaxBytes: number;
+  gitPackMaxInflatedBytes: number;
+  gitPackMaxInflatedRatio: number;
   findingSeverities: FindingSeverities;
   gitRepositoryMaxBytes: number;
   /** When objects that nothing reaches are collected. */
@@ -523,6 +529,8 @@ export function parseConfig(env: object): Config {
     remotePackMaxBytes: variables.REMOTE_PACK_MAX_BYTES,
     importMaxBytes: variables.IMPORT_MAX_BYTES,
     gitObjectMaxBytes: variables.GIT_OBJECT_MAX_BYTES,
+    gitPackMaxInflatedBytes: variables.GIT_PACK_MAX_INFLATED_BYTES,
+    gitPackMaxInflatedRatio: variables.GIT_PACK_MAX_INFLATED_RATIO,
     findingSeverities: variables.RECEIVE_FSCK,
     gitRepositoryMaxBytes: variables.GIT_REPOSITORY_MAX_BYTES,
     gitCollection: {

@@ -130,6 +130,14 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1024 to 999999999999",
     values: wrongNumbers("1023", "1000000000000"),
   },
+  GIT_PACK_MAX_INFLATED_BYTES: {
+    allowed: "a whole number from 1024 to 999999999999",
+    values: wrongNumbers("1023", "1000000000000"),
+  },
+  GIT_PACK_MAX_INFLATED_RATIO: {
+    allowed: "a whole number from 1 to 1000000",
+    values: wrongNumbers("0", "1000001"),
+  },
   RECEIVE_FSCK: {
     allowed:
       "findings of git fsck with error, warn or ignore, as in badTimezone=error, with commas between",

@@ -2,6 +2,7 @@ import { findMaintainedBranches } from "../auth/access/maintained-branches.ts";
 import { isAllowed } from "../auth/access/permission.ts";
 import type { Config } from "../config.ts";
 import type { Ctx } from "../context.ts";
+import { packLimits } from "../domain/git/pack-limits.ts";
 import { applyPushOptions, parsePushOptions } from "../domain/repos/push-options.ts";
 import { pushRefs, type RefPush } from "../domain/git/push-refs.ts";
 import { isForPull, parsePullOptions } from "../domain/pulls/pushed/parse-target.ts";
@@ -9,7 +10,6 @@ import { type PushedPull, pushPulls } from "../domain/pulls/pushed/push-pulls.ts
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import { decodeText } from "../git/byte-text.ts";
 import { GitError, overLimit } from "../git/error.ts";
-import { DEFAULT_PACK_LIMITS } from "../git/pack/limits.ts";
 import { FLUSH_PKT, joinBytes } from "../git/wire/pkt-line.ts";
 import {
   formatReceiveReport,
@@ -105,7 +105,7 @@ async function beginUpload(
   pulls: PullRefs,
 ): Promise<Upload> {
   const begun = await stored.beginUpload(now, pulls);
-  const limits = { ...DEFAULT_PACK_LIMITS, objectBytesMax: config.gitObjectMaxBytes };
+  const limits = packLimits(config);
   const receiver = stored.receivePack(begun.uploadId, limits, config.findingSeverities);
   return { ...begun, receiver };
 }

@@ -27,3 +27,30 @@ export const UNLIMITED: Budget = {
   pause: () => undefined,
   half: () => UNLIMITED,
 };
+
+/** Work in parts: yields the steps that each part took, a few ten thousand at most. */
+export type Steps<Result = void> = Generator<number, Result>;
+
+/** Does work at once, where it is small or nobody else waits. */
+export function runNow<Result>(work: Steps<Result>): Result {
+  for (;;) {
+    const { value, done } = work.next();
+    if (done) return value;
+  }
+}
+
+/** Does work, and lets other work of the isolate run between its parts. */
+export async function runInTurns<Result>(work: Steps<Result>, budget: Budget): Promise<Result> {
+  for (;;) {
+    const { value, done } = work.next();
+    if (done) return value;
+    const turn = giveWay(budget, value);
+    if (turn) await turn;
+  }
+}
+
+/** Counts steps, and lets other work of the isolate run if it is time. A loop awaits the result only if there is one. */
+export function giveWay(budget: Budget, steps: number): Promise<void> | undefined {
+  budget.consume(steps);
+  return budget.pause();
+}

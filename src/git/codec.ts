@@ -17,6 +17,8 @@ export interface Codec {
   createSha1(): Hash;
   /** Compresses `bytes` into one zlib stream, which must be complete on return. */
   deflate(bytes: Uint8Array): Uint8Array;
+  /** Compresses `bytes` into deflate blocks that end at a whole byte and that others may follow. */
+  deflateBlocks(bytes: Uint8Array): Uint8Array;
   /**
    * Inflates one zlib stream into newly allocated memory; for outputs of `HOST_INFLATE_BYTES_MIN` to
    * `HOST_INFLATE_BYTES_MAX`.

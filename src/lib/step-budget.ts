@@ -19,6 +19,8 @@ export interface StepBudgetOptions {
   readonly onSteps?: (steps: number) => void;
   /** Called when the budget is exhausted. */
   readonly onExceeded?: () => void;
+  /** Steps after which other requests have a turn; `TURN_STEPS` if missing. */
+  readonly turnSteps?: number;
 }
 
 /**
@@ -31,12 +33,15 @@ export class StepBudget {
   /** True if this budget or a part of it was exhausted at any time, so that the result is coarser than it would be. */
   wasExceeded = false;
   private left: number;
-  private turn = TURN_STEPS;
+  private turn: number;
+  private readonly turnSteps: number;
   private readonly options: StepBudgetOptions;
 
   constructor(stepsMax: number, options: StepBudgetOptions = {}) {
     this.left = stepsMax;
     this.options = options;
+    this.turnSteps = options.turnSteps ?? TURN_STEPS;
+    this.turn = this.turnSteps;
   }
 
   get isExhausted(): boolean {
@@ -51,20 +56,21 @@ export class StepBudget {
   }
 
   /**
-   * Yields to the event loop once every `TURN_STEPS`; otherwise returns undefined.
+   * Yields to the event loop once every `turnSteps`; otherwise returns undefined.
    *
    * @throws CallerLeft if the caller has left meanwhile.
    */
   pause(): Promise<void> | undefined {
     if (this.turn > 0) return undefined;
-    this.turn = TURN_STEPS;
+    this.turn = this.turnSteps;
     return this.yield();
   }
 
   half(): StepBudget {
-    const { signal } = this.options;
+    const { signal, turnSteps = TURN_STEPS } = this.options;
     return new StepBudget(Math.max(0, this.left / 2), {
       signal,
+      turnSteps,
       onSteps: (steps) => this.consume(steps),
       onExceeded: () => this.markExceeded(),
     });

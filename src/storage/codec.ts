@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { deflateSync, inflateSync } from "node:zlib";
+import { constants, deflateRawSync, deflateSync, inflateSync } from "node:zlib";
 
 import type { Codec } from "../git/codec.ts";
 
@@ -7,6 +7,7 @@ import type { Codec } from "../git/codec.ts";
 export const codec: Codec = {
   createSha1: () => createHash("sha1"),
   deflate: (bytes) => deflateSync(bytes),
+  deflateBlocks: (bytes) => deflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }),
   inflate: (bytes, sizeBytes) =>
     // One byte more than needed, since zlib allocates a further chunk after a full one. Of the two
     // runtimes (Node, workerd) one allocates by chunkSize, the other checks allocations by maxOutputLength.

@@ -1,3 +1,4 @@
+import { runNow } from "../git/budget.ts";
 import type { BlockPool } from "../git/catalog/block-pool.ts";
 import { BlockIndex, ObjectBlocks } from "../git/catalog/object-blocks.ts";
 import { BlockPack, type OpenPack } from "../git/catalog/pack-catalog.ts";
@@ -264,7 +265,7 @@ const sourceOf = (bytes: Uint8Array): ByteSource => ({
 /** The block tables of a pack in memory. */
 function makeTables(sidecar: Sidecar, idx: IdxFile, packBytes: number) {
   const file = joinBytes([
-    formatSidecar(sidecar, codec),
+    runNow(formatSidecar(sidecar, codec)),
     ...formatBlockTables(sidecar, idx, packBytes),
   ]);
   const layout = readBlockLayout(file, file.length);

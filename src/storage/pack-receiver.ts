@@ -1,5 +1,8 @@
+import { type Budget, giveWay, runInTurns } from "../git/budget.ts";
+import { inflatedMax } from "../git/pack/inflated-total.ts";
 import { settled } from "../lib/settled.ts";
 import { DEFAULT_SEVERITIES, type FindingSeverities } from "../git/object/finding.ts";
+import type { ObjectKind } from "../git/object/kind.ts";
 import { EMPTY_TREE_OID, type Oid } from "../git/oid.ts";
 import { resident } from "../git/catalog/block-pool.ts";
 import { resolveDeltas } from "../git/pack/delta-resolver.ts";
@@ -19,6 +22,13 @@ import { draftName, packKey } from "./keys.ts";
 import type { OpenRepository } from "./open-repository.ts";
 import { deletePack, keepPack, openScratch, storeTables } from "./pack-files.ts";
 import type { PackRecord, SnapshotRefs } from "./repository-records.ts";
+import { openPackBudget } from "./turns.ts";
+
+/** Steps that may be taken to read the repository for each byte that the pack's objects may have. */
+const READ_STEPS_PER_BYTE = 0.5;
+
+/** Steps to walk over a commit in search of an object, and to compare a number of the lists of introduced objects. */
+const FIND_STEPS = { commit: 10, number: 0.1 } as const;
 
 /** A pack that is stored and verified, and that no repository lists yet. */
 export interface ReceivedPack {
@@ -56,6 +66,8 @@ export class PackReceiver {
   private readonly inspector: PackInspector;
   private readonly uploadId: string;
   private readonly gaugeTables: Gauge;
+  /** Lets other requests have a turn, and counts what is read of the repository. */
+  private readonly budget = openPackBudget();
   private drafts = 0;
   private stored: Draft;
 
@@ -91,7 +103,7 @@ export class PackReceiver {
    * @throws GitError if the bytes are not a pack, or the pack exceeds a limit.
    */
   async write(chunk: Uint8Array): Promise<void> {
-    this.scanner.push(chunk);
+    await runInTurns(this.scanner.push(chunk), this.budget);
     this.measureTables(chunk.length);
     await this.stored.upload.write(chunk);
   }
@@ -117,28 +129,27 @@ export class PackReceiver {
     const { inspector } = this;
     const { table } = scanned;
     const reachable = repository.reachableFrom(refs);
-    const outside = openOutside(repository, reachable);
+    const outside = this.openOutside(repository, reachable, scanned);
     const checksum = await this.resolve(scanned, outside, progress);
     inspector.refuseErrors();
 
     const { graph } = repository;
     const gauge = this.bucket.openGauge();
     const known = { generation: (oid: Oid) => graph.generations[graph.find(oid)] };
-    const sidecarBytes = formatSidecar(
-      await makeSidecar(table, checksum, inspector, outside, known, gauge),
-      codec,
-    );
+    const { budget } = this;
+    const made = await makeSidecar(table, checksum, inspector, outside, known, gauge, budget);
+    const sidecarBytes = await runInTurns(formatSidecar(made, codec), budget);
     progress?.onConnected(table.count);
     // Twice: the bytes, and the columns they were formatted from, which are released next.
     gauge(2 * sidecarBytes.length);
     inspector.releaseLinks();
     this.measureTables(0);
-    const idxBytes = formatIdx(table, checksum, codec);
+    const idxBytes = await runInTurns(formatIdx(table, checksum, codec), budget);
     gauge(idxBytes.length + sidecarBytes.length);
     const sidecar = parseSidecar(sidecarBytes, codec);
     const source = await this.source();
     const extended = repository.with({ idx: new IdxFile(idxBytes), sidecar, source });
-    await inspector.checkSpecialBlobs(readerOf(extended));
+    await inspector.checkSpecialBlobs(readerOf(extended, this.openReads(scanned)), budget);
     inspector.refuseErrors();
 
     const { name, upload } = this.stored;
@@ -173,7 +184,7 @@ export class PackReceiver {
    * @returns The trailing hash of the stored pack.
    */
   private async resolve(
-    { table, checksum }: ScannedPack,
+    { table, checksum, inflated }: ScannedPack,
     outside: OutsideObjects,
     progress: ReceiveProgress | undefined,
   ): Promise<string> {
@@ -187,7 +198,9 @@ export class PackReceiver {
         codec,
         kernel: openPackKernel(),
         limits: this.limits,
+        inflated,
         scratch,
+        budget: this.budget,
         budgetBytes: LIVE_BYTES_MAX,
         bases: outside,
         listen: this.inspector.onResolved,
@@ -200,7 +213,15 @@ export class PackReceiver {
       gauge(0);
       progress?.onResolved(externalOids.length);
       if (externalOids.length === 0) return checksum;
-      const completion = new ThinPackCompletion(source, table, externalOids, outside, codec);
+      const { budget } = this;
+      const completion = new ThinPackCompletion(
+        source,
+        table,
+        externalOids,
+        outside,
+        codec,
+        budget,
+      );
       this.stored = this.draft();
       for await (const piece of completion.bytes()) await this.stored.upload.write(piece);
       if (!stored.upload.bufferedBytes()) await deletePack(bucket, networkName, stored.name);
@@ -208,6 +229,38 @@ export class PackReceiver {
     } finally {
       await scratch.clear();
     }
+  }
+
+  /** SECURITY: a pack may refer to what a ref of this repository reaches, not to all that its packs contain. */
+  private openOutside(
+    repository: OpenRepository,
+    reachable: ReachableObjects,
+    scanned: ScannedPack,
+  ): OutsideObjects {
+    const { readObject, findLarge } = readerOf(repository, this.openReads(scanned));
+    let counted = 0;
+    const find = async (oid: Oid): Promise<ObjectKind | undefined> => {
+      const found = await reachable.find(oid);
+      const { commits, numbers } = reachable.work;
+      const steps = FIND_STEPS.commit * commits + FIND_STEPS.number * numbers;
+      await giveWay(this.budget, steps - counted);
+      counted = steps;
+      return found;
+    };
+    return {
+      // Git treats the empty tree as present even if it is not stored.
+      find: async (oid) => (oid === EMPTY_TREE_OID ? "tree" : find(oid)),
+      readObject: async (oid) => (oid === EMPTY_TREE_OID ? EMPTY_TREE : readObject(oid)),
+      findLarge,
+    };
+  }
+
+  /**
+   * What may be read of the repository for the pack: its deltas name bases that are at the end of chains, and each is a few
+   * bytes of the pack.
+   */
+  private openReads({ sizeBytes }: ScannedPack): Budget {
+    return openPackBudget(READ_STEPS_PER_BYTE * inflatedMax(this.limits, sizeBytes));
   }
 
   /** Random access to the pack: in memory if it is small, from the bucket otherwise. */
@@ -237,21 +290,11 @@ interface Draft {
   readonly upload: Upload;
 }
 
-/** SECURITY: a pack may refer to what a ref of this repository reaches, not to all that its packs contain. */
-function openOutside(repository: OpenRepository, reachable: ReachableObjects): OutsideObjects {
-  const { readObject, findLarge } = readerOf(repository);
-  return {
-    // Git treats the empty tree as present even if it is not stored.
-    find: async (oid) => (oid === EMPTY_TREE_OID ? "tree" : reachable.find(oid)),
-    readObject: async (oid) => (oid === EMPTY_TREE_OID ? EMPTY_TREE : readObject(oid)),
-    findLarge,
-  };
-}
-
 /** The objects of a repository whose tables may be read by block. */
-function readerOf({ objects }: OpenRepository): Required<ObjectReader> {
+function readerOf({ objects }: OpenRepository, budget: Budget): Required<ObjectReader> {
+  const counted = objects.within(budget);
   return {
-    readObject: (oid) => objects.readObject(oid),
+    readObject: (oid) => counted.readObject(oid),
     findLarge: (oid) => resident(() => objects.findLarge(oid)),
   };
 }

@@ -59,6 +59,7 @@ import type {
 } from "./repository-records.ts";
 import { StorageUsage } from "./storage-usage.ts";
 import type { CollectionJob, StorageJob } from "./storage-job.ts";
+import { openPackBudget } from "./turns.ts";
 
 /**
  * Steps that a request may take to read objects, beside the budgets of derived results (`RESULT_STEPS_MAX`): about
@@ -359,7 +360,14 @@ export class StoredRepository {
     return this.writeNew(at, list, async (name, startUpload) => {
       const [pack, idx, tables] = [startUpload("pack"), startUpload("idx"), startUpload("sidecar")];
       const gauge = this.openGauge();
-      const joined = await joinPacks(parts, { codec, gauge, pack, idx, tables });
+      const joined = await joinPacks(parts, {
+        codec,
+        gauge,
+        budget: openPackBudget(),
+        pack,
+        idx,
+        tables,
+      });
       const { checksum, packBytes, idxBytes, tablesBytes: sidecarBytes, objectCount } = joined;
       return { name, checksum, packBytes, idxBytes, sidecarBytes, objectCount };
     });
@@ -412,6 +420,7 @@ export class StoredRepository {
         codec,
         write: (piece) => upload.write(piece),
         gauge: this.openGauge(),
+        budget: openPackBudget(),
         isKept,
       });
       const packBytes = upload.sizeBytes;

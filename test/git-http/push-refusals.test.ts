@@ -29,6 +29,11 @@ describe("a push over a limit of the configuration", () => {
       /an object of \d{5} bytes: one may have 1024 at most/,
     ],
     [
+      "bytes of all objects",
+      { GIT_PACK_MAX_INFLATED_BYTES: "1024" },
+      /unpack the pack's objects have more than 1024 bytes together: a pack of its size may have no more/,
+    ],
+    [
       "bytes of the repository",
       { GIT_REPOSITORY_MAX_BYTES: "1024" },
       /ng refs.heads.main the repository may have 1024 bytes at most/,

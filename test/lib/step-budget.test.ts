@@ -39,6 +39,19 @@ describe("a budget of steps", () => {
     expect(budget.pause()).toBeUndefined();
   });
 
+  it("lets other work run as often as it is asked to, in its parts too", async () => {
+    const budget = new StepBudget(1e9, { turnSteps: 1000 });
+    for (const each of [budget, budget.half()]) {
+      let hasRun = false;
+      setTimeout(() => (hasRun = true), 0);
+      each.consume(999);
+      expect(each.pause()).toBeUndefined();
+      each.consume(1);
+      await each.pause();
+      expect(hasRun).toBe(true);
+    }
+  });
+
   it("ends the work at the first pause after the caller has left, in its parts too", async () => {
     const connection = new AbortController();
     const part = new StepBudget(1e9, { signal: connection.signal }).half();

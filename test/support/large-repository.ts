@@ -1,5 +1,6 @@
 import { join } from "node:path";
 
+import { runNow } from "../../src/git/budget.ts";
 import { adler32 } from "../../src/git/hash/adler32.ts";
 import { crc32 } from "../../src/git/hash/crc32.ts";
 import { OID_BYTES } from "../../src/git/oid.ts";
@@ -163,8 +164,8 @@ class LargePackWriter {
       checksum,
       packBytes,
       objectCount: table.count,
-      idxBytes: formatIdx(table, checksum, codec),
-      sidecarBytes: formatSidecar(this.sidecar(checksum), codec),
+      idxBytes: runNow(formatIdx(table, checksum, codec)),
+      sidecarBytes: runNow(formatSidecar(this.sidecar(checksum), codec)),
       tips: this.tips,
     };
   }
@@ -174,7 +175,7 @@ class LargePackWriter {
     const { table, commitEntries } = this;
     const { count } = table;
     const positions = new Uint32Array(count);
-    for (const [position, entry] of sortByOid(table.oids, count).entries())
+    for (const [position, entry] of runNow(sortByOid(table.oids, count)).entries())
       positions[entry] = position;
     const positionOf = (entry: number): number => positions[entry] as number;
     const sidecar = {

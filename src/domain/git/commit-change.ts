@@ -1,6 +1,5 @@
 import type { Ctx } from "../../context.ts";
 import { GitError } from "../../git/error.ts";
-import { DEFAULT_PACK_LIMITS } from "../../git/pack/limits.ts";
 import type { PackBuilder } from "../../git/pack/pack-builder.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -13,6 +12,7 @@ import type {
 } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
+import { packLimits } from "./pack-limits.ts";
 import { type Adopted, type PushCause, pushRefs, withAdopted } from "./push-refs.ts";
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
@@ -90,7 +90,8 @@ async function storeChange<T extends Change>(
   change: (draft: SnapshotDraft) => Promise<T>,
   adopted: Adopted | undefined,
 ): Promise<{ result: T; received: ReceivedPack }> {
-  const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS, ctx.config.findingSeverities);
+  const { config } = ctx;
+  const receiver = stored.receivePack(uploadId, packLimits(config), config.findingSeverities);
   try {
     const repository = await stored.openByBlock(withPacks(snapshot, adopted));
     const pack = stored.startPack();

@@ -5,7 +5,6 @@ import { repositories } from "../../db/schema/index.ts";
 import { type ByteText, decodeText, encodeText } from "../../git/byte-text.ts";
 import { GitError } from "../../git/error.ts";
 import { NULL_OID, type Oid, oidBytes } from "../../git/oid.ts";
-import { DEFAULT_PACK_LIMITS } from "../../git/pack/limits.ts";
 import { HaveWalk } from "../../git/walk/have-walk.ts";
 import { peel } from "../../git/walk/peel.ts";
 import type { RefCommand } from "../../git/wire/receive-request.ts";
@@ -16,6 +15,7 @@ import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { ReceivedPack } from "../../storage/pack-receiver.ts";
 import type { MadeUpdate, Snapshot } from "../../storage/repository-records.ts";
 import type { BegunUpload, StoredRepository } from "../../storage/storage.ts";
+import { packLimits } from "../git/pack-limits.ts";
 import { isHiddenRef, pushRefs, type RefPush } from "../git/push-refs.ts";
 import { chooseHead, chooseRefs, type ChosenRefs, type SkippedRef } from "./choose-refs.ts";
 import { RemoteFailure } from "../../outgoing/remote-failure.ts";
@@ -192,7 +192,7 @@ async function receivePack(
 ): Promise<Fetched> {
   const begun = await stored.beginUpload(now, "all");
   const { uploadId, snapshot } = begun;
-  const limits = { ...DEFAULT_PACK_LIMITS, objectBytesMax: config.gitObjectMaxBytes };
+  const limits = packLimits(config);
   const receiver = stored.receivePack(uploadId, limits, config.findingSeverities);
   try {
     const repository = await stored.open(snapshot);

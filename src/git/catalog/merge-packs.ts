@@ -1,3 +1,5 @@
+import { type Budget, giveWay, runInTurns, UNLIMITED } from "../budget.ts";
+import { deflateInParts } from "../zlib/deflate-parts.ts";
 import type { Codec } from "../codec.ts";
 import { corrupt } from "../error.ts";
 import { crc32 } from "../hash/crc32.ts";
@@ -67,9 +69,14 @@ export interface PackMergeOptions {
    * object of its chain, or is stored whole.
    */
   readonly isKept?: KeptObject | undefined;
+  /** Lets other requests have a turn between parts of the work. */
+  readonly budget?: Budget | undefined;
   /** Budget of trees read to learn which objects share a path, in bytes. */
   readonly treeBytesMax?: number;
 }
+
+/** Steps to write an entry: for itself, and for each byte that is copied and hashed. */
+const STEPS = { object: 50, byte: 0.5 } as const;
 
 /** Order of kinds in a pack, as in git. */
 const KIND_ORDER = [COMMIT, TAG, TREE, BLOB] as const;
@@ -98,11 +105,14 @@ export async function mergePacks(
   packs: readonly OpenPack[],
   options: PackMergeOptions,
 ): Promise<MergedPack> {
-  return new PackMerger(packs, options).run();
+  const { budget = UNLIMITED, isKept } = options;
+  const objects = await runInTurns(MergedObjects.make(packs, isKept), budget);
+  return new PackMerger(packs, objects, budget, options).run();
 }
 
 class PackMerger {
   private readonly options: PackMergeOptions;
+  private readonly budget: Budget;
   private readonly codec: Codec;
   private readonly objects: MergedObjects;
   private readonly blocks: PackBlocks;
@@ -117,12 +127,18 @@ class PackMerger {
   private peakBytes = 0;
   private tableBytes: number;
 
-  constructor(packs: readonly OpenPack[], options: PackMergeOptions) {
+  constructor(
+    packs: readonly OpenPack[],
+    objects: MergedObjects,
+    budget: Budget,
+    options: PackMergeOptions,
+  ) {
+    this.budget = budget;
     this.options = options;
     this.codec = options.codec;
-    this.objects = new MergedObjects(packs, options.isKept);
+    this.objects = objects;
     this.blocks = new PackBlocks(packs.map(({ source }) => source));
-    this.contents = new PackedObjects(new PackCatalog(this.blocks.wrap(packs)));
+    this.contents = new PackedObjects(new PackCatalog(this.blocks.wrap(packs)), () => {}, budget);
     this.hasher = new ObjectHasher(options.codec);
     this.output = new PieceOutput(options.codec, (piece) => options.write(piece));
     const { count } = this.objects;
@@ -139,6 +155,8 @@ class PackMerger {
     output.put(formatPackHeader(count));
     for (const kind of KIND_ORDER) {
       for (const object of objects.order) {
+        const turn = giveWay(this.budget, this.stepsFor(object, kind));
+        if (turn) await turn;
         if (objects.kinds[object] !== kind) continue;
         // Most entries are copied synchronously: an await without need costs more than the copy.
         if (!this.copyNow(object)) await this.write(object);
@@ -156,11 +174,21 @@ class PackMerger {
     return {
       checksum,
       packBytes: output.sizeBytes,
-      idxBytes: formatIdx(table, checksum, codec),
-      sidecarBytes: formatSidecar(mergeSidecars(objects, checksum, this.chains.bases), codec),
+      idxBytes: await runInTurns(formatIdx(table, checksum, codec), this.budget),
+      sidecarBytes: await runInTurns(
+        formatSidecar(mergeSidecars(objects, checksum, this.chains.bases), codec),
+        this.budget,
+      ),
       objectCount: count,
       peakBytes: this.peakBytes,
     };
+  }
+
+  /** Steps to pass over an object, or to write it: those of reading it are counted where it is read. */
+  private stepsFor(object: number, kind: number): number {
+    const { kinds, starts, ends } = this.objects;
+    if (kinds[object] !== kind) return 1;
+    return STEPS.object + STEPS.byte * ((ends[object] as number) - (starts[object] as number));
   }
 
   private async startSearch(): Promise<DeltaSearch> {
@@ -224,7 +252,7 @@ class PackMerger {
       await this.copy(object);
       return;
     }
-    const data = this.codec.deflate(content);
+    const data = await runInTurns(deflateInParts(content, this.codec), this.budget);
     this.measure(content.length + data.length);
     const header = formatEntryHeader(objects.kinds[object] as number, content.length);
     await this.writeEntry(object, header, data);
@@ -238,7 +266,7 @@ class PackMerger {
   ): Promise<boolean> {
     checkDelta(baseContent, delta, content);
     const { starts, ends, bases, rebased } = this.objects;
-    const data = this.codec.deflate(delta);
+    const data = await runInTurns(deflateInParts(delta, this.codec), this.budget);
     this.measure(2 * content.length + delta.length + data.length);
     const header = this.formatDeltaHeader(object, delta.length, base);
     const storedBytes = (ends[object] as number) - (starts[object] as number);

@@ -1,3 +1,4 @@
+import type { Steps } from "../budget.ts";
 import { corrupt } from "../error.ts";
 import { compareOidBytes, formatOid, OID_BYTES } from "../oid.ts";
 import { sortByOid } from "../pack/oid-order.ts";
@@ -52,16 +53,31 @@ export class MergedObjects {
    * @param packs Oldest first.
    * @param isKept Without it, all objects are.
    */
-  constructor(packs: readonly OpenPack[], isKept?: KeptObject) {
-    this.packs = packs;
+  static *make(packs: readonly OpenPack[], isKept?: KeptObject): Steps<MergedObjects> {
     const total = packs.reduce((sum, { idx }) => sum + idx.count, 0);
     const all = new Uint8Array(total * OID_BYTES);
+    let filled = 0;
+    for (const { idx } of packs) {
+      all.set(idx.oids, filled * OID_BYTES);
+      filled += idx.count;
+    }
+    const sorted = yield* sortByOid(all, total);
+    return new MergedObjects(packs, isKept, all, sorted);
+  }
+
+  private constructor(
+    packs: readonly OpenPack[],
+    isKept: KeptObject | undefined,
+    all: Uint8Array,
+    sorted: Uint32Array,
+  ) {
+    this.packs = packs;
+    const total = sorted.length;
     const owners = new Uint16Array(total);
     const firsts: number[] = [];
     let filled = 0;
     for (const [pack, { idx }] of packs.entries()) {
       firsts.push(filled);
-      all.set(idx.oids, filled * OID_BYTES);
       owners.fill(pack, filled, filled + idx.count);
       filled += idx.count;
     }
@@ -74,7 +90,7 @@ export class MergedObjects {
     let count = 0;
     let last = -1;
     // Equal ids are sorted by entry, so the first one is the home.
-    for (const entry of sortByOid(all, total)) {
+    for (const entry of sorted) {
       const pack = owners[entry] as number;
       const position = entry - (firsts[pack] as number);
       if (isKept && !isKept(pack, position)) {

@@ -1,3 +1,4 @@
+import { runNow } from "../budget.ts";
 import { corrupt } from "../error.ts";
 import { COMMIT, TAG } from "../object/kind.ts";
 import { compareOidBytes, formatOid, type Oid, OID_BYTES, oidBytes } from "../oid.ts";
@@ -45,7 +46,7 @@ export class BlockIndex {
       this.listStarts[row] = at;
       at += (introducedStarts[row + 1] as number) - (introducedStarts[row] as number);
     }
-    this.byId = sortByOid(commitOids, generations.length);
+    this.byId = runNow(sortByOid(commitOids, generations.length));
   }
 
   /** Memory held in bytes. */

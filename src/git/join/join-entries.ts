@@ -1,3 +1,4 @@
+import { type Budget, giveWay } from "../budget.ts";
 import { corrupt } from "../error.ts";
 import { resident } from "../catalog/block-pool.ts";
 import type { Codec, Hash } from "../codec.ts";
@@ -66,6 +67,12 @@ export class Moves {
   }
 }
 
+/** Steps to read, hash and copy a byte of a pack, and to take a row of its tables. */
+const STEPS_PER_BYTE = 0.3;
+const STEPS_PER_ROW = 20;
+/** Rows after which others may have a turn. */
+const PART_ROWS = 4096;
+
 /** The index of the last number that is not above `wanted`, -1 if there is none. */
 function lastUpTo(numbers: NumberList, wanted: number): number {
   let low = 0;
@@ -96,7 +103,13 @@ export async function copyEntries(
   const all: Moves[] = [];
   for (const [number, part] of plan.parts.entries()) {
     all.push(new Moves());
-    const copier = new EntryCopier(plan, number, all, output, new PackReader(part, codec));
+    const copier = new EntryCopier(
+      plan,
+      number,
+      all,
+      output,
+      new PackReader(part, codec, plan.budget),
+    );
     await copier.copy();
   }
   return all;
@@ -137,6 +150,7 @@ class EntryCopier {
     if (part > 0) {
       const rows = new PartRows(plan.parts[part] as JoinPart);
       for (let number = 0; number < blocks.count; number++) {
+        if (number % PART_ROWS === 0) await giveWay(plan.budget, STEPS_PER_ROW * PART_ROWS);
         if (!rows.has(number)) await rows.load(number);
         const { block, row } = rows.at(number);
         const base = rowIn.base(block, row);
@@ -207,12 +221,14 @@ class PackReader {
   private readonly source: ByteSource;
   private readonly checksum: string;
   private readonly hash: Hash;
+  private readonly budget: Budget;
   private bytes: Uint8Array = new Uint8Array(0);
   /** Where `bytes` begins, and where the next byte is that was not passed. */
   private start = 0;
   private at = 0;
 
-  constructor({ pack, checksum }: JoinPart, codec: Codec) {
+  constructor({ pack, checksum }: JoinPart, codec: Codec, budget: Budget) {
+    this.budget = budget;
     this.source = pack;
     this.checksum = checksum;
     this.end = pack.sizeBytes - OID_BYTES;
@@ -248,6 +264,7 @@ class PackReader {
     const from = this.start + this.bytes.length;
     const more = await this.source.read(from, Math.min(this.end, from + READ_BYTES));
     this.hash.update(more);
+    await giveWay(this.budget, STEPS_PER_BYTE * more.length);
     const rest = this.bytes.subarray(this.at - this.start);
     this.start = this.at;
     if (rest.length === 0) {

@@ -1,3 +1,4 @@
+import type { Budget } from "../budget.ts";
 import type { Codec } from "../codec.ts";
 import { formatOid } from "../oid.ts";
 import { formatPackHeader } from "../pack/pack-scanner.ts";
@@ -11,6 +12,8 @@ import { writeJoinedTables } from "./join-tables.ts";
 export interface PackJoinOptions {
   readonly codec: Codec;
   readonly gauge?: Gauge | undefined;
+  /** Lets other requests have a turn between parts of the work. */
+  readonly budget?: Budget | undefined;
   readonly pack: JoinedFile;
   readonly idx: JoinedFile;
   /** The block tables. */
@@ -58,9 +61,9 @@ const COMMIT_BYTES = 16;
  */
 export async function joinPacks(
   parts: readonly JoinPart[],
-  { codec, gauge = () => {}, pack, idx, tables }: PackJoinOptions,
+  { codec, gauge = () => {}, budget, pack, idx, tables }: PackJoinOptions,
 ): Promise<JoinedPack> {
-  const plan = await JoinPlan.make(parts);
+  const plan = await JoinPlan.make(parts, budget);
   gauge(plan.heldBytes + COPYING_BYTES);
   const output = new PieceOutput(codec, (piece) => pack.write(piece));
   output.put(formatPackHeader(plan.count));

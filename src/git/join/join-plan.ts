@@ -1,3 +1,4 @@
+import { type Budget, giveWay, runNow, UNLIMITED } from "../budget.ts";
 import { corrupt, overLimit } from "../error.ts";
 import { compareOidBytes, OID_BYTES } from "../oid.ts";
 import { sortByOid } from "../pack/oid-order.ts";
@@ -108,6 +109,10 @@ function countBits(word: number): number {
   return (((bits + (bits >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
 }
 
+/** Rows of tables after which others may have a turn, and steps to take one. */
+const PART_ROWS = 4096;
+const STEPS_PER_ROW = 50;
+
 /** An object of a part. */
 export interface PartObject {
   readonly part: number;
@@ -122,6 +127,8 @@ export interface PartObject {
  */
 export class JoinPlan {
   readonly parts: readonly JoinPart[];
+  /** Lets other requests have a turn between parts of the work. */
+  readonly budget: Budget;
   /** The number of objects of the joined pack. */
   count = 0;
   /** How many ids begin with each byte. */
@@ -136,7 +143,8 @@ export class JoinPlan {
   /** By part and row of its outside ids: a part and a number as one number, or -1 minus a row of `outside`. */
   private outsideTargets: readonly Float64Array[] = [];
 
-  private constructor(parts: readonly JoinPart[]) {
+  private constructor(parts: readonly JoinPart[], budget: Budget) {
+    this.budget = budget;
     if (parts.length > PARTS_MAX) throw overLimit("too many packs to join");
     this.parts = parts;
     this.copies = parts.map(({ blocks }) => new Copies(blocks.count));
@@ -144,8 +152,8 @@ export class JoinPlan {
   }
 
   /** Cost: one pass over the ids of all parts. @param parts Oldest first. */
-  static async make(parts: readonly JoinPart[]): Promise<JoinPlan> {
-    const plan = new JoinPlan(parts);
+  static async make(parts: readonly JoinPart[], budget: Budget = UNLIMITED): Promise<JoinPlan> {
+    const plan = new JoinPlan(parts, budget);
     await plan.mergeIds();
     let first = 0;
     for (const [part, copies] of plan.copies.entries()) {
@@ -213,7 +221,8 @@ export class JoinPlan {
     visit: (part: number, row: number) => Promise<void> | undefined,
   ): Promise<void> {
     const rows = this.parts.map(() => 0);
-    for (const each of this.order) {
+    for (const [at, each] of this.order.entries()) {
+      if (at % PART_ROWS === 0) await giveWay(this.budget, STEPS_PER_ROW * PART_ROWS);
       const part = each & ~COPY;
       const row = rows[part] as number;
       rows[part] = row + 1;
@@ -256,7 +265,8 @@ export class JoinPlan {
     const rows = this.parts.map(() => 0);
     const outside = new OutsideIds(this.parts, this.outside);
     let placed = 0;
-    for (;;) {
+    for (let seen = 0; ; seen++) {
+      if (seen % PART_ROWS === 0) await giveWay(this.budget, STEPS_PER_ROW * PART_ROWS);
       let least = -1;
       let leastBytes: Uint8Array = NO_BYTES;
       let leastAt = 0;
@@ -322,7 +332,7 @@ class OutsideIds {
       this.oids.set(oids, filled);
       filled += oids.length;
     }
-    this.order = sortByOid(this.oids, total);
+    this.order = runNow(sortByOid(this.oids, total));
     this.targets = new Float64Array(total);
     this.pool = pool;
   }

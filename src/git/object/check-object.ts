@@ -1,8 +1,12 @@
+import type { Steps } from "../budget.ts";
 import { checkCommit } from "./check-commit.ts";
 import { checkTag } from "./check-tag.ts";
 import { checkTree, type SpecialBlobs } from "./check-tree.ts";
 import type { Finding, FindingSeverities } from "./finding.ts";
 import type { ObjectKind } from "./kind.ts";
+
+/** Steps to check a byte of a commit or tag. */
+const STEPS_PER_BYTE = 0.1;
 
 /**
  * Checks an object as `git fsck` does on receipt. Blobs are not checked here: trees collect the ids
@@ -10,18 +14,20 @@ import type { ObjectKind } from "./kind.ts";
  *
  * Cost: linear in the content.
  */
-export function checkObject(
+export function* checkObject(
   kind: ObjectKind,
   content: Uint8Array,
   severities: FindingSeverities,
   special: SpecialBlobs,
-): Finding[] {
+): Steps<Finding[]> {
   switch (kind) {
     case "tree":
-      return checkTree(content, severities, special);
+      return yield* checkTree(content, severities, special);
     case "commit":
+      yield STEPS_PER_BYTE * content.length;
       return checkCommit(content, severities);
     case "tag":
+      yield STEPS_PER_BYTE * content.length;
       return checkTag(content, severities);
     case "blob":
       return [];

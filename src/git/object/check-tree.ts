@@ -1,5 +1,6 @@
+import type { Steps } from "../budget.ts";
 import { type ByteText, readByteText } from "../byte-text.ts";
-import { GitError } from "../error.ts";
+import { corrupt, GitError } from "../error.ts";
 import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
 import { type DotName, isHfsDisguise, isNtfsDisguise } from "./disguise.ts";
 import { type Finding, Findings, type FindingSeverities } from "./finding.ts";
@@ -12,7 +13,7 @@ import {
   MODE_SUBMODULE,
   MODE_SYMLINK,
   MODE_TREE,
-  visitTree,
+  visitTreeInParts,
 } from "./tree.ts";
 
 /**
@@ -44,6 +45,8 @@ const FAULTS = [
 
 /** Maximum length of a name in bytes, as in git. */
 const NAME_BYTES_MAX = 4096;
+/** Longer names are not checked: the tree counts as unreadable. No system has paths as long. */
+const NAME_BYTES_CHECKED_MAX = 64 * 1024;
 
 /**
  * Returns the findings of `git fsck` on a tree.
@@ -56,11 +59,11 @@ const NAME_BYTES_MAX = 4096;
  *
  * @param special Receives the blobs that must be checked as configuration files.
  */
-export function checkTree(
+export function* checkTree(
   bytes: Uint8Array,
   severities: FindingSeverities,
   special: SpecialBlobs,
-): Finding[] {
+): Steps<Finding[]> {
   const findings = new Findings(severities);
   const seen = new Set<(typeof FAULTS)[number]>();
   // Names of files that a directory of the same name may follow later, with names such as `foo.bar`
@@ -70,7 +73,8 @@ export function checkTree(
   let entryStart = 0;
 
   try {
-    visitTree(bytes, (mode, nameStart, nameEnd, oidOffset) => {
+    yield* visitTreeInParts(bytes, (mode, nameStart, nameEnd, oidOffset) => {
+      if (nameEnd - nameStart > NAME_BYTES_CHECKED_MAX) throw corrupt("tree: name too long");
       if (bytes[entryStart] === 0x30) seen.add("zeroPaddedFilemode");
       entryStart = oidOffset + OID_BYTES;
       if (bytes[oidOffset] === 0 && isNull(bytes, oidOffset)) seen.add("nullSha1");

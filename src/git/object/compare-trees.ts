@@ -1,5 +1,6 @@
+import { runNow, type Steps } from "../budget.ts";
 import { OID_BYTES } from "../oid.ts";
-import { isTreeMode } from "./tree.ts";
+import { isTreeMode, STEPS_PER_TREE_BYTE, TREE_PART_BYTES } from "./tree.ts";
 
 /**
  * Receives an entry: its mode, and the offsets of its id and of its start in the bytes of its tree.
@@ -16,16 +17,37 @@ export function compareTrees(
   onlyLeft: EntryVisitor,
   onlyRight: EntryVisitor,
 ): void {
+  runNow(compareInParts(left, right, onlyLeft, onlyRight));
+}
+
+/** `compareTrees` in parts. */
+export function* compareInParts(
+  left: Uint8Array,
+  right: Uint8Array,
+  onlyLeft: EntryVisitor,
+  onlyRight: EntryVisitor,
+): Steps {
   // Two versions of a directory share nearly all of their bytes, at both ends.
   const { head, tail } = measureCommon(left, right);
+  yield STEPS_PER_COMMON_BYTE * (head + tail);
   let a = 0;
+  let yielded = 0;
   while (a < left.length) {
+    if (a - yielded > TREE_PART_BYTES) {
+      yield STEPS_PER_TREE_BYTE * (a - yielded);
+      yielded = a;
+    }
     const end = entryEnd(left, a);
     if (end > head) break;
     a = end;
   }
   let b = a;
+  yielded = a + b;
   while (a < left.length && b < right.length) {
+    if (a + b - yielded > TREE_PART_BYTES) {
+      yield STEPS_PER_TREE_BYTE * (a + b - yielded);
+      yielded = a + b;
+    }
     if (left.length - a <= tail && left.length - a === right.length - b) return;
     const aEnd = entryEnd(left, a);
     const bEnd = entryEnd(right, b);
@@ -45,12 +67,23 @@ export function compareTrees(
     }
   }
   for (; a < left.length; a = entryEnd(left, a)) {
+    if (a + b - yielded > TREE_PART_BYTES) {
+      yield STEPS_PER_TREE_BYTE * (a + b - yielded);
+      yielded = a + b;
+    }
     onlyLeft(entryMode(left, a), entryEnd(left, a) - OID_BYTES, a);
   }
   for (; b < right.length; b = entryEnd(right, b)) {
+    if (a + b - yielded > TREE_PART_BYTES) {
+      yield STEPS_PER_TREE_BYTE * (a + b - yielded);
+      yielded = a + b;
+    }
     onlyRight(entryMode(right, b), entryEnd(right, b) - OID_BYTES, b);
   }
 }
+
+/** Steps to find that a byte of two trees is the same. */
+const STEPS_PER_COMMON_BYTE = 0.1;
 
 /**
  * Measures the common prefix and the common suffix of two contents. The suffix does not overlap the
@@ -116,16 +149,23 @@ function compareEntries(
  *
  * @param base A valid tree.
  */
-export function findEdits(base: Uint8Array, content: Uint8Array): number[] | undefined {
+export function* findEdits(base: Uint8Array, content: Uint8Array): Steps<number[] | undefined> {
   if (base.length !== content.length) return undefined;
+  // The search for differences, which takes four bytes at once.
+  yield STEPS_PER_COMMON_BYTE * base.length;
   const entries: number[] = [];
   const baseWords = wordsOf(base);
   const words = wordsOf(content);
   let start = 0;
+  let yielded = 0;
   for (let at = findDifference(base, content, 0, baseWords, words); at < base.length;) {
     let end = entryEnd(base, start);
     while (end <= at) {
       start = end;
+      if (start - yielded > TREE_PART_BYTES) {
+        yield STEPS_PER_TREE_BYTE * (start - yielded);
+        yielded = start;
+      }
       end = entryEnd(base, start);
     }
     if (at < end - OID_BYTES) return undefined;

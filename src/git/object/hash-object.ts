@@ -1,7 +1,13 @@
+import type { Steps } from "../budget.ts";
 import { type Codec, type Hash, HOST_HASH_BYTES_MIN } from "../codec.ts";
 import { Sha1 } from "../hash/sha1.ts";
 import { formatOid, type Oid } from "../oid.ts";
 import type { ObjectKind } from "./kind.ts";
+
+/** Bytes that are hashed before an object in parts yields. */
+const PART_BYTES = 512 * 1024;
+/** Steps to hash a byte by the host. */
+const STEPS_PER_BYTE = 0.15;
 
 /**
  * Hashes a sequence of objects, each given in pieces. Small objects are hashed by the engine, large
@@ -37,11 +43,32 @@ export class ObjectHasher {
     this.digestInto(oids, offset);
   }
 
+  /** The same in parts. */
+  *hashInParts(kind: ObjectKind, content: Uint8Array, oids: Uint8Array, offset: number): Steps {
+    this.start(kind, content.length);
+    for (let at = 0; at < content.length; at += PART_BYTES) {
+      const part = content.subarray(at, at + PART_BYTES);
+      this.update(part);
+      yield STEPS_PER_BYTE * part.length;
+    }
+    this.digestInto(oids, offset);
+  }
+
   /** Writes the raw id of the object to `oids` at `offset`. */
   digestInto(oids: Uint8Array, offset: number): void {
     if (this.large) oids.set(this.large.digest(), offset);
     else this.small.digestInto(oids, offset);
   }
+}
+
+/** Returns the raw hash of bytes by the host, in parts. */
+export function* digestInParts(bytes: Uint8Array, codec: Codec): Steps<Uint8Array> {
+  const hash = codec.createSha1();
+  for (let at = 0; at < bytes.length; at += PART_BYTES) {
+    hash.update(bytes.subarray(at, at + PART_BYTES));
+    yield STEPS_PER_BYTE * PART_BYTES;
+  }
+  return hash.digest();
 }
 
 /** Returns the id of an object, given its content without header. */

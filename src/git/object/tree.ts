@@ -1,3 +1,4 @@
+import type { Steps } from "../budget.ts";
 import { type ByteText, readByteText } from "../byte-text.ts";
 import { corrupt } from "../error.ts";
 import { formatOid, type Oid, OID_BYTES, writeOid } from "../oid.ts";
@@ -38,11 +39,20 @@ export type TreeVisitor = (
 /**
  * Calls `visit` for each entry of a tree, in stored order, without allocating.
  *
+ * @param start Offset of the first entry.
+ * @param until Offset from which on no entry is visited.
+ * @returns Offset after the last entry that was visited.
  * @throws GitError `corrupt` at the first entry that cannot be read; earlier ones were visited.
  */
-export function visitTree(bytes: Uint8Array, visit: TreeVisitor): void {
+export function visitTree(
+  bytes: Uint8Array,
+  visit: TreeVisitor,
+  start = 0,
+  until = bytes.length,
+): number {
   const { length } = bytes;
-  for (let at = 0; at < length;) {
+  let at = start;
+  while (at < until) {
     let mode = 0;
     const modeStart = at;
     for (; at < length && bytes[at] !== 0x20; at++) {
@@ -58,6 +68,21 @@ export function visitTree(bytes: Uint8Array, visit: TreeVisitor): void {
     if (at === nameStart) throw corrupt("tree: entry without name");
     visit(mode, nameStart, at, oidOffset);
     at = oidOffset + OID_BYTES;
+  }
+  return at;
+}
+
+/** Bytes of a tree that are read before its reader yields. */
+export const TREE_PART_BYTES = 64 * 1024;
+/** Steps to check or compare a byte of a tree. */
+export const STEPS_PER_TREE_BYTE = 0.5;
+
+/** `visitTree` in parts. */
+export function* visitTreeInParts(bytes: Uint8Array, visit: TreeVisitor): Steps {
+  for (let at = 0; at < bytes.length;) {
+    const next = visitTree(bytes, visit, at, Math.min(bytes.length, at + TREE_PART_BYTES));
+    yield STEPS_PER_TREE_BYTE * (next - at);
+    at = next;
   }
 }
 

@@ -1,8 +1,9 @@
+import type { Steps } from "../budget.ts";
 import type { Codec } from "../codec.ts";
 import { ObjectHasher } from "../object/hash-object.ts";
 import { kindOf } from "../object/kind.ts";
 import { ContentPool } from "./content-pool.ts";
-import { applyDelta, type DeltaHeader } from "./delta.ts";
+import { applyInParts, type DeltaHeader } from "./delta.ts";
 import type { PackKernel } from "./pack-kernel.ts";
 
 /** Makes and hashes the objects of deltas, by the kernel or by the engine's own code. */
@@ -23,12 +24,12 @@ export class DeltaApplier {
   }
 
   /**
-   * Applies a delta and writes the raw id of the object to `oids` at `oidAt`.
+   * Applies a delta in parts and writes the raw id of the object to `oids` at `oidAt`.
    *
    * @param isKept Whether the object outlives the next call: until `release`.
    * @throws GitError `corrupt` for a delta that does not fit its base.
    */
-  apply(
+  *apply(
     base: Uint8Array,
     delta: Uint8Array,
     header: DeltaHeader,
@@ -36,7 +37,7 @@ export class DeltaApplier {
     isKept: boolean,
     oids: Uint8Array,
     oidAt: number,
-  ): Uint8Array {
+  ): Steps<Uint8Array> {
     const { hasher, kernel, pool } = this;
     const { resultBytes } = header;
     const view = kernel?.resolve(base, delta, header, kind);
@@ -50,9 +51,14 @@ export class DeltaApplier {
       content.set(view);
       return content;
     }
-    applyDelta(base, delta, header, content);
-    hasher.hashInto(kindOf(kind), content, oids, oidAt);
+    yield* applyInParts(base, delta, header, content);
+    yield* hasher.hashInParts(kindOf(kind), content, oids, oidAt);
     return content;
+  }
+
+  /** Whether the object is in memory that other pushes use, so that its user must not yield. */
+  isShared(content: Uint8Array): boolean {
+    return this.kernel?.owns(content) === true;
   }
 
   /** Ends the use of an object. Ignores one that is not from `apply`. */

@@ -1,3 +1,4 @@
+import { type Budget, giveWay, runInTurns, runNow, type Steps, UNLIMITED } from "../budget.ts";
 import type { Codec } from "../codec.ts";
 import { corrupt, missing, overLimit } from "../error.ts";
 import { BLOB, KIND_CODES, kindOf } from "../object/kind.ts";
@@ -14,6 +15,7 @@ import { readDeltaHeader } from "./delta.ts";
 import { DeltaApplier } from "./delta-applier.ts";
 import { EntryReader } from "./entry-reader.ts";
 import { LargeContents } from "./large-contents.ts";
+import type { InflatedTotal } from "./inflated-total.ts";
 import type { PackLimits } from "./limits.ts";
 import { LiveContents } from "./live-contents.ts";
 import { findOid, sortByOid } from "./oid-order.ts";
@@ -22,7 +24,7 @@ import { NO_ENTRY, type PackTable } from "./pack-table.ts";
 
 /**
  * Receives each object that was stored as a delta, with its base. The contents are valid only
- * during the call. `baseEntry` is `NO_ENTRY` for a base outside of the pack.
+ * during the call, and until the work that it returns is done. `baseEntry` is `NO_ENTRY` for a base outside of the pack.
  */
 type ResolvedListener = (
   entry: number,
@@ -30,7 +32,7 @@ type ResolvedListener = (
   content: Uint8Array,
   baseEntry: number,
   baseContent: Uint8Array,
-) => void;
+) => Steps | void;
 
 export interface ResolveOptions {
   readonly source: ByteSource;
@@ -38,6 +40,8 @@ export interface ResolveOptions {
   /** Resolves the usual deltas, if given; the result is the same. */
   readonly kernel?: PackKernel | undefined;
   readonly limits: PackLimits;
+  /** Adds the bases that are read again from scratch to the sizes of the first pass. */
+  readonly inflated?: InflatedTotal | undefined;
   readonly scratch: Scratch;
   /**
    * Memory for contents that wait to be used as bases, in bytes: `LIVE_BYTES_MAX` except in tests.
@@ -49,6 +53,8 @@ export interface ResolveOptions {
   readonly gauge?: Gauge | undefined;
   /** Receives the number of resolved deltas and of all deltas of the pack. */
   readonly onDelta?: ((done: number, total: number) => void) | undefined;
+  /** Lets others have a turn between parts of the work. */
+  readonly budget?: Budget | undefined;
 }
 
 /** Statistics of resolving, for logs and tests. */
@@ -70,6 +76,15 @@ export interface ResolveReport {
  * needs many.
  */
 const SWEEPS_MAX = 64;
+
+/** Steps to resolve a delta: for itself, and for each byte of its base, of the delta and of its object. */
+const STEPS = { delta: 300, byte: 0.4 } as const;
+
+/** Bytes that the kernel takes for a delta at most; what is larger yields while it is made. */
+const KERNEL_BYTES_MAX = 512 * 1024;
+
+/** Entries that a pass over the table looks at before others may have a turn. */
+const PART_ENTRIES = 16_384;
 
 /** Contents larger than this are reported to the gauge one by one, in bytes. */
 const LARGE_BYTES = 64 * 1024;
@@ -125,6 +140,9 @@ class DeltaResolver {
   /** True if this sweep resolved a delta or read a base that a delta waits for. */
   private hasProgressed = false;
 
+  /** Bytes read from scratch so far. */
+  private readBytes = 0;
+  private readonly budget: Budget;
   private sweep = 0;
   private position = 0;
   private delta = new Uint8Array(64 * 1024);
@@ -137,7 +155,8 @@ class DeltaResolver {
     this.contents = new LiveContents(options.scratch, options.budgetBytes, (node) =>
       this.nextUse(node),
     );
-    this.large = new LargeContents(options.scratch, options.codec);
+    this.budget = options.budget ?? UNLIMITED;
+    this.large = new LargeContents(options.scratch, options.codec, this.budget);
   }
 
   /** Reports the memory held, including `bytes` of temporary buffers. */
@@ -149,7 +168,7 @@ class DeltaResolver {
   }
 
   async run(): Promise<ResolveReport> {
-    this.linkKnownBases();
+    await runInTurns(this.linkKnownBases(), this.budget);
     this.deltaCount = this.unresolved;
     await this.linkExternalBases();
     while (this.unresolved > 0) {
@@ -174,12 +193,14 @@ class DeltaResolver {
   }
 
   /** Finds the bases that the pack stores whole, and groups deltas by base. */
-  private linkKnownBases(): void {
+  private *linkKnownBases(): Steps {
     const { table } = this;
     const { count, bases, kinds } = table;
     // Most packs have no such bases.
-    const order = sortByOid(table.oids, table.refBases.size === 0 ? 0 : count);
+    const order = yield* sortByOid(table.oids, table.refBases.size === 0 ? 0 : count);
+    let looked = 0;
     for (const [entry, oid] of table.refBases) {
+      if (++looked % PART_ENTRIES === 0) yield STEPS.delta * PART_ENTRIES;
       const base = findOid(table.oids, order, oid);
       if (base >= 0 && kinds[base] !== 0) bases[entry] = base;
       else addTo(this.orphans, formatOid(oid), entry);
@@ -187,6 +208,7 @@ class DeltaResolver {
     this.waiting = new Int32Array(count);
     this.childStarts = new Uint32Array(count + 1);
     for (let entry = 0; entry < count; entry++) {
+      if (entry % PART_ENTRIES === 0) yield PART_ENTRIES;
       if (!table.isDelta(entry)) continue;
       this.unresolved++;
       const base = bases[entry] as number;
@@ -201,6 +223,7 @@ class DeltaResolver {
     this.children = new Uint32Array(this.childStarts[count] as number);
     this.measure(next.byteLength + order.byteLength);
     for (let entry = 0; entry < count; entry++) {
+      if (entry % PART_ENTRIES === 0) yield PART_ENTRIES;
       const base = bases[entry] as number;
       if (base !== NO_ENTRY) this.children[(next[base] as number)++] = entry;
     }
@@ -213,6 +236,7 @@ class DeltaResolver {
   private async linkExternalBases(): Promise<void> {
     const { count } = this.table;
     for (const [oid, orphans] of this.orphans) {
+      await giveWay(this.budget, STEPS.delta);
       if ((await this.options.bases.find(oid)) === undefined) continue;
       const chain = await this.options.bases.findLarge?.(oid);
       const found = chain ?? (await this.options.bases.readObject(oid));
@@ -239,6 +263,7 @@ class DeltaResolver {
     const { table, reader, contents } = this;
     for (let entry = 0; entry < table.count; entry++) {
       this.position = entry;
+      if (entry % PART_ENTRIES === 0) await giveWay(this.budget, PART_ENTRIES);
       const isUnresolved = table.kind(entry) === 0;
       if (isUnresolved ? !this.isBaseReady(entry) : !this.isWanted(entry)) continue;
       const start = table.offset(entry);
@@ -253,12 +278,17 @@ class DeltaResolver {
         await reader.seek(start, end);
         this.measure(0);
       }
+      let work: Steps;
       if (!isUnresolved) {
-        this.keepWhole(entry, start, end);
+        work = this.keepWhole(entry, start, end);
       } else {
         const base = table.bases[entry] as number;
         const content = contents.get(base) ?? (await this.fetchBase(base));
-        this.resolve(entry, start, end, base, content);
+        work = this.resolve(entry, start, end, base, content);
+      }
+      for (const steps of work) {
+        const turn = giveWay(this.budget, steps);
+        if (turn) await turn;
       }
       if (contents.isOverBudget) {
         await contents.spill((bytes) => this.measure(bytes));
@@ -331,6 +361,7 @@ class DeltaResolver {
     const at = entry * OID_BYTES;
     const name = kindOf(kind);
     table.sizes[entry] = await large.resolve(entry, base, range, isBase, name, table.oids, at);
+    this.countRead();
     table.kinds[entry] = kind;
     table.depths[entry] = depth;
     this.unresolved--;
@@ -350,7 +381,11 @@ class DeltaResolver {
   }
 
   private async fetchBase(base: number): Promise<Uint8Array> {
-    if (this.contents.has(base)) return this.contents.restore(base);
+    if (this.contents.has(base)) {
+      const content = await this.contents.restore(base);
+      this.countRead();
+      return content;
+    }
     const external = this.externalOf(base);
     const found = external && (await this.options.bases.readObject(external.oid));
     if (!found) throw missing(`base ${external?.oid}`);
@@ -358,20 +393,30 @@ class DeltaResolver {
     return found.content;
   }
 
-  private keepWhole(entry: number, start: number, end: number): void {
+  /**
+   * SECURITY: a delta of some bytes can need a base of megabytes that is not in memory any more, and so can the next one.
+   */
+  private countRead(): void {
+    const readBytes = this.contents.restoredBytes + this.large.loadedBytes;
+    this.options.inflated?.add(readBytes - this.readBytes);
+    this.readBytes = readBytes;
+  }
+
+  private *keepWhole(entry: number, start: number, end: number): Steps {
     const header = this.reader.header(start);
-    const content = this.reader.inflateOwn(start, end, header, this.options.codec);
+    const content = yield* this.reader.inflateOwn(start, end, header, this.options.codec);
+    yield STEPS.byte * content.length;
     this.contents.keep(entry, content);
     this.hasProgressed = true;
   }
 
-  private resolve(
+  private *resolve(
     entry: number,
     start: number,
     end: number,
     base: number,
     baseContent: Uint8Array,
-  ): void {
+  ): Steps {
     const { applier, table, options } = this;
     const isExternal = base >= table.count;
     const kind = isExternal
@@ -380,7 +425,7 @@ class DeltaResolver {
     const depth = isExternal ? 1 : (table.depths[base] as number) + 1;
     if (depth > options.limits.deltaDepthMax) throw overLimit("pack: chain of deltas too long");
 
-    const delta = table.deltas.get(entry) ?? this.inflateDelta(start, end);
+    const delta = table.deltas.get(entry) ?? (yield* this.inflateDelta(start, end));
     const deltaHeader = readDeltaHeader(delta);
     if (!deltaHeader) throw corrupt("delta: cut off");
     const { resultBytes } = deltaHeader;
@@ -389,14 +434,26 @@ class DeltaResolver {
     const isBase = (this.waiting[entry] as number) > 0 || hasOrphans;
     const { oids } = table;
     const oidAt = entry * OID_BYTES;
-    const content = applier.apply(baseContent, delta, deltaHeader, kind, isBase, oids, oidAt);
+    const usedBytes = baseContent.length + delta.length + resultBytes;
+    yield STEPS.delta + STEPS.byte * Math.min(usedBytes, KERNEL_BYTES_MAX);
+    const content = yield* applier.apply(
+      baseContent,
+      delta,
+      deltaHeader,
+      kind,
+      isBase,
+      oids,
+      oidAt,
+    );
     if (resultBytes > LARGE_BYTES) this.measure(isBase ? resultBytes : 0);
     table.kinds[entry] = kind;
     table.sizes[entry] = resultBytes;
     table.depths[entry] = depth;
     this.unresolved--;
     this.hasProgressed = true;
-    options.listen(entry, kind, content, isExternal ? NO_ENTRY : base, baseContent);
+    const work = options.listen(entry, kind, content, isExternal ? NO_ENTRY : base, baseContent);
+    if (work && applier.isShared(content)) runNow(work);
+    else if (work) yield* work;
     options.onDelta?.(this.deltaCount - this.unresolved, this.deltaCount);
 
     if (hasOrphans) this.adopt(entry);
@@ -410,11 +467,11 @@ class DeltaResolver {
   }
 
   /** Inflates a delta in the window. The result is valid until the next one. */
-  private inflateDelta(start: number, end: number): Uint8Array {
+  private *inflateDelta(start: number, end: number): Steps<Uint8Array> {
     const header = this.reader.header(start);
     if (header.sizeBytes > this.delta.length) this.delta = new Uint8Array(header.sizeBytes);
     const delta = this.delta.subarray(0, header.sizeBytes);
-    this.reader.inflate(start, end, header, delta);
+    yield* this.reader.inflate(start, end, header, delta);
     return delta;
   }
 

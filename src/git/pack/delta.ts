@@ -1,4 +1,9 @@
+import { runNow, type Steps } from "../budget.ts";
 import { corrupt } from "../error.ts";
+
+/** Steps after which a delta's application yields, where an instruction takes one and its bytes the others. */
+const PART_STEPS = 50_000;
+const STEPS_PER_BYTE = 0.03;
 
 /** The two sizes at the start of a delta, and the offset of its first instruction. */
 export interface DeltaHeader {
@@ -47,11 +52,27 @@ export function applyDelta(
   header: DeltaHeader,
   result: Uint8Array,
 ): void {
+  runNow(applyInParts(base, delta, header, result));
+}
+
+/** `applyDelta` in parts. */
+export function* applyInParts(
+  base: Uint8Array,
+  delta: Uint8Array,
+  header: DeltaHeader,
+  result: Uint8Array,
+): Steps {
   if (header.baseBytes !== base.length) throw corrupt("delta: base of another size");
   const { length } = delta;
   let at = header.next;
   let to = 0;
+  let steps = 0;
   while (at < length) {
+    if (steps > PART_STEPS) {
+      yield steps;
+      steps = 0;
+    }
+    steps++;
     const code = delta[at++] as number;
     if (code & 0x80) {
       let from = 0;
@@ -69,6 +90,7 @@ export function applyDelta(
       }
       copy(base, from, result, to, size);
       to += size;
+      steps += STEPS_PER_BYTE * size;
     } else {
       if (code === 0) throw corrupt("delta: reserved instruction");
       if (at + code > length || to + code > result.length) throw corrupt("delta: insert too long");
@@ -77,6 +99,7 @@ export function applyDelta(
       to += code;
     }
   }
+  yield steps;
   if (to !== result.length) throw corrupt("delta: result of another size");
 }
 

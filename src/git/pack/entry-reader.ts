@@ -1,3 +1,4 @@
+import { runNow, type Steps } from "../budget.ts";
 import { type Codec, HOST_INFLATE_BYTES_MAX, HOST_INFLATE_BYTES_MIN } from "../codec.ts";
 import { corrupt } from "../error.ts";
 import type { ByteSource } from "../store.ts";
@@ -58,26 +59,26 @@ export class EntryReader {
   }
 
   /** Inflates the entry at `start` into `output`, whose length is the inflated size. */
-  inflate(start: number, end: number, header: EntryHeader, output: Uint8Array): void {
+  *inflate(start: number, end: number, header: EntryHeader, output: Uint8Array): Steps {
     const stop = end - this.windowStart;
     const inflated = this.kernel?.inflate(this.window, header.next, stop, output.length);
     if (inflated) {
       output.set(inflated);
       return;
     }
-    inflateWhole(this.inflater, this.window, header.next, stop, output);
+    yield* inflateInParts(this.inflater, this.window, header.next, stop, output);
     if (this.inflater.inputOffset !== stop) throw corrupt(`pack: entry at ${start} does not end`);
   }
 
   /** Inflates the entry at `start` into a new array. */
-  inflateOwn(start: number, end: number, header: EntryHeader, codec: Codec): Uint8Array {
+  *inflateOwn(start: number, end: number, header: EntryHeader, codec: Codec): Steps<Uint8Array> {
     const { sizeBytes } = header;
     const stop = end - this.windowStart;
     const inflated = this.kernel?.inflate(this.window, header.next, stop, sizeBytes);
     if (inflated) return inflated.slice();
     if (sizeBytes < HOST_INFLATE_BYTES_MIN || sizeBytes > HOST_INFLATE_BYTES_MAX) {
       const content = new Uint8Array(sizeBytes);
-      this.inflate(start, end, header, content);
+      yield* this.inflate(start, end, header, content);
       return content;
     }
     const bytes = this.window.subarray(header.next, stop);
@@ -99,9 +100,33 @@ export function inflateWhole(
   end: number,
   output: Uint8Array,
 ): void {
+  runNow(inflateInParts(inflater, bytes, start, end, output));
+}
+
+/** Bytes of output, and of input, that are inflated before a stream in parts yields. */
+const PART_BYTES = 64 * 1024;
+const INPUT_PART_BYTES = 16 * 1024;
+
+/** `inflateWhole` in parts. */
+export function* inflateInParts(
+  inflater: Inflater,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  output: Uint8Array,
+): Steps {
   inflater.reset();
-  const status = inflater.run(bytes, start, end, output, 0, output.length);
-  if (status !== "done" || inflater.outputOffset !== output.length) {
-    throw corrupt("pack: entry is not as long as it says");
+  let [at, to] = [start, 0];
+  for (;;) {
+    const inputEnd = Math.min(end, at + INPUT_PART_BYTES);
+    const outputEnd = Math.min(output.length, to + PART_BYTES);
+    const status = inflater.run(bytes, at, inputEnd, output, to, outputEnd);
+    yield inflater.inputOffset - at + inflater.outputOffset - to;
+    at = inflater.inputOffset;
+    to = inflater.outputOffset;
+    if (status === "done") break;
+    const hasMore = status === "need-input" ? inputEnd < end : outputEnd < output.length;
+    if (!hasMore) throw corrupt("pack: entry is not as long as it says");
   }
+  if (to !== output.length) throw corrupt("pack: entry is not as long as it says");
 }

@@ -1,3 +1,4 @@
+import { type Budget, giveWay, UNLIMITED } from "../budget.ts";
 import { corrupt } from "../error.ts";
 import type { ByteSource } from "../store.ts";
 import { Inflater, WINDOW_BYTES } from "../zlib/inflate.ts";
@@ -5,6 +6,9 @@ import { readEntryHeader } from "./entry-header.ts";
 
 /** Size of the pieces in which an entry is read and inflated, in bytes. */
 const PIECE_BYTES = 256 * 1024;
+
+/** Bytes that are inflated before others may have a turn: a stream may consist of tables of codes. */
+const INPUT_PART_BYTES = 16 * 1024;
 
 /** Memory held while an entry is read, in bytes: input, its unread rest, and output. */
 export const ENTRY_STREAM_BYTES = 4 * PIECE_BYTES + WINDOW_BYTES;
@@ -19,6 +23,7 @@ export async function* streamEntry(
   source: ByteSource,
   start: number,
   end: number,
+  budget: Budget = UNLIMITED,
 ): AsyncGenerator<Uint8Array> {
   const inflater = new Inflater();
   const output = new Uint8Array(WINDOW_BYTES + PIECE_BYTES);
@@ -39,14 +44,18 @@ export async function* streamEntry(
     }
     at = stop;
     for (;;) {
-      const status = inflater.run(input, from, input.length, output, to, output.length);
+      const inputEnd = Math.min(input.length, from + INPUT_PART_BYTES);
+      const status = inflater.run(input, from, inputEnd, output, to, output.length);
+      const steps = inflater.inputOffset - from + inflater.outputOffset - to;
+      const turn = giveWay(budget, steps);
+      if (turn) await turn;
       from = inflater.inputOffset;
       if (inflater.outputOffset > kept) yield output.subarray(kept, inflater.outputOffset);
       to = Math.min(inflater.outputOffset, WINDOW_BYTES);
       output.copyWithin(0, inflater.outputOffset - to, inflater.outputOffset);
       kept = to;
       if (status === "done") return;
-      if (status === "need-input") break;
+      if (status === "need-input" && inputEnd === input.length) break;
     }
     rest = input.slice(from);
   }

@@ -1,5 +1,7 @@
+import type { Steps } from "../budget.ts";
 import type { Codec } from "../codec.ts";
 import { corrupt, GitError } from "../error.ts";
+import { digestInParts } from "../object/hash-object.ts";
 import { compareOidBytes, formatOid, type Oid, OID_BYTES, oidBytes } from "../oid.ts";
 import { sortByOid } from "./oid-order.ts";
 import type { PackTable } from "./pack-table.ts";
@@ -9,6 +11,9 @@ const HEADER_BYTES = 8;
 const FANOUT_BYTES = 256 * 4;
 /** Length of what is before the ids, in bytes. */
 export const IDX_HEADER_BYTES = HEADER_BYTES + FANOUT_BYTES;
+/** Entries after which the formatting yields, and steps to format one. */
+const PART_ENTRIES = 8192;
+const STEPS_PER_ENTRY = 10;
 /** Offsets of at least this value are stored in a table of 64-bit numbers. */
 export const LARGE_OFFSET = 0x80000000;
 
@@ -20,16 +25,17 @@ export const LARGE_OFFSET = 0x80000000;
  * @throws GitError `corrupt` if the pack contains an object twice.
  * @see gitformat-pack(5), "Version 2 pack-*.idx files".
  */
-export function formatIdx(
+export function* formatIdx(
   table: PackTable,
   checksum: string,
   codec: Codec,
   largeOffset = LARGE_OFFSET,
-): Uint8Array {
+): Steps<Uint8Array> {
   const { count, oids } = table;
-  const order = sortByOid(oids, count);
+  const order = yield* sortByOid(oids, count);
   let largeCount = 0;
   for (let entry = 0; entry < count; entry++) {
+    if (entry % PART_ENTRIES === 0) yield PART_ENTRIES;
     if (table.offset(entry) >= largeOffset) largeCount++;
   }
   const oidsAt = HEADER_BYTES + FANOUT_BYTES;
@@ -45,6 +51,7 @@ export function formatIdx(
   let large = 0;
   let last = -1;
   for (let position = 0; position < count; position++) {
+    if (position % PART_ENTRIES === 0) yield STEPS_PER_ENTRY * PART_ENTRIES;
     const entry = order[position] as number;
     const oidAt = entry * OID_BYTES;
     if (last >= 0 && compareOidBytes(oids, last, oids, oidAt) === 0) {
@@ -68,9 +75,10 @@ export function formatIdx(
     view.setUint32(at, Math.max(view.getUint32(at), view.getUint32(at - 4)));
   }
   bytes.set(oidBytes(checksum), trailerAt);
-  const hash = codec.createSha1();
-  hash.update(bytes.subarray(0, trailerAt + OID_BYTES));
-  bytes.set(hash.digest(), trailerAt + OID_BYTES);
+  bytes.set(
+    yield* digestInParts(bytes.subarray(0, trailerAt + OID_BYTES), codec),
+    trailerAt + OID_BYTES,
+  );
   return bytes;
 }
 

@@ -1,3 +1,4 @@
+import { type Budget, giveWay, UNLIMITED } from "../budget.ts";
 import type { Codec } from "../codec.ts";
 import { corrupt } from "../error.ts";
 import { ObjectHasher } from "../object/hash-object.ts";
@@ -16,6 +17,10 @@ const BLOCKS_MAX = 8;
 const FIRST_FILE = 2 ** 31;
 /** Maximum length of a delta instruction, and of a delta's header with its two sizes, in bytes. */
 const INSTRUCTION_BYTES_MAX = 128;
+
+/** Steps after which others may have a turn, where an instruction takes one and its bytes are copied and hashed. */
+const PART_STEPS = 50_000;
+const STEPS_PER_BYTE = 0.2;
 
 /** A content that waits to be used as a base. */
 interface LargeContent {
@@ -36,7 +41,10 @@ export class LargeContents {
   /** Peak memory so far, in bytes. */
   peakBytes = 0;
   spilledBytes = 0;
+  /** Bytes of blocks read so far. */
+  loadedBytes = 0;
   private readonly scratch: Scratch;
+  private readonly budget: Budget;
   private readonly hasher: ObjectHasher;
   private readonly contents = new Map<number, LargeContent>();
   private readonly blocks = new Map<number, Uint8Array>();
@@ -45,7 +53,9 @@ export class LargeContents {
   private outputBytes = 0;
   private writtenBytes = 0;
 
-  constructor(scratch: Scratch, codec: Codec) {
+  /** @param budget Lets others have a turn between parts of the work. */
+  constructor(scratch: Scratch, codec: Codec, budget: Budget = UNLIMITED) {
+    this.budget = budget;
     this.scratch = scratch;
     this.hasher = new ObjectHasher(codec);
   }
@@ -72,7 +82,7 @@ export class LargeContents {
   async keepWhole(node: number, entry: EntryRange): Promise<void> {
     this.startOutput();
     const firstFile = this.files;
-    for await (const piece of streamEntry(entry.source, entry.start, entry.end)) {
+    for await (const piece of streamEntry(entry.source, entry.start, entry.end, this.budget)) {
       await this.put(piece, 0, piece.length, true);
     }
     await this.finish(node, firstFile);
@@ -127,7 +137,7 @@ export class LargeContents {
   ): Promise<number> {
     const base = this.contents.get(baseNode);
     if (!base) throw new Error(`content ${baseNode} was not kept`);
-    const input = new DeltaInput(streamEntry(entry.source, entry.start, entry.end));
+    const input = new DeltaInput(streamEntry(entry.source, entry.start, entry.end, this.budget));
     try {
       await input.fill();
       const header = readDeltaHeader(input.bytes);
@@ -156,7 +166,14 @@ export class LargeContents {
     isHashed: boolean,
   ): Promise<void> {
     let to = 0;
-    for (;;) {
+    let countedTo = 0;
+    for (let steps = 0; ; steps++) {
+      if (steps + STEPS_PER_BYTE * (to - countedTo) > PART_STEPS) {
+        const turn = giveWay(this.budget, steps + STEPS_PER_BYTE * (to - countedTo));
+        if (turn) await turn;
+        steps = 0;
+        countedTo = to;
+      }
       if (input.leftBytes < INSTRUCTION_BYTES_MAX) await input.fill();
       if (input.leftBytes === 0) break;
       const { bytes } = input;
@@ -268,6 +285,7 @@ export class LargeContents {
     const file = Math.floor(start / FILE_BYTES);
     const fileStart = file * FILE_BYTES;
     const bytes = await this.scratch.read(firstFile + file, start - fileStart, end - fileStart);
+    this.loadedBytes += bytes.length;
     this.blocks.set(blockKey(firstFile, block), bytes);
     const blockBytes = this.blocks.size * BLOCK_BYTES;
     this.peakBytes = Math.max(this.peakBytes, FILE_BYTES + ENTRY_STREAM_BYTES + blockBytes);

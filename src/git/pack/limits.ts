@@ -19,8 +19,12 @@ export interface PackLimits {
   readonly deltaBytesMax: number;
   /** Maximum length of a delta chain. Git itself writes at most 4095. */
   readonly deltaDepthMax: number;
-  /** Maximum size of all objects together, inflated and resolved. */
+  /** Maximum size of all objects together, inflated and resolved: see `InflatedTotal`. */
   readonly inflatedBytesMax: number;
+  /** The same for each byte of the pack, beyond `inflatedBytesFree`. */
+  readonly inflatedRatioMax: number;
+  /** Size that the objects of a pack of any size may have, so that a few files of one byte repeated are no exception. */
+  readonly inflatedBytesFree: number;
 }
 
 export const DEFAULT_PACK_LIMITS: PackLimits = {
@@ -30,7 +34,9 @@ export const DEFAULT_PACK_LIMITS: PackLimits = {
   deltaObjectBytesMax: 16 * 2 ** 20,
   deltaBytesMax: 8 * 2 ** 20,
   deltaDepthMax: 4095,
-  inflatedBytesMax: 2 ** 40,
+  inflatedBytesMax: 2 ** 39,
+  inflatedRatioMax: 1000,
+  inflatedBytesFree: 2 ** 31,
 };
 
 /**

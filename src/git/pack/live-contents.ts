@@ -35,6 +35,8 @@ export class LiveContents {
   peakBytes = 0;
   /** Bytes written to scratch so far. */
   spilledBytes = 0;
+  /** Bytes read from scratch so far. */
+  restoredBytes = 0;
   private liveBytes = 0;
   private files = 0;
   private readonly live = new Map<number, Uint8Array>();
@@ -145,6 +147,7 @@ export class LiveContents {
     let last = location.at + 1;
     while (last < nodes.length && (starts[last + 1] as number) - start <= READ_BACK_BYTES) last++;
     const bytes = await this.scratch.read(number, start, starts[last] as number);
+    this.restoredBytes += bytes.length;
     for (let at = location.at; at < last; at++) {
       const neighbour = nodes[at] as number;
       const from = (starts[at] as number) - start;

@@ -217,6 +217,11 @@ export class PackKernel {
     return this.bytes.subarray(outputStart, outputStart + resultBytes);
   }
 
+  /** Whether bytes are in the kernel's memory. */
+  owns({ buffer }: Uint8Array): boolean {
+    return buffer === this.bytes.buffer;
+  }
+
   /** True if `resolve` hashed an object of this size. */
   hashes(resultBytes: number): boolean {
     return resultBytes <= HASH_BYTES_MAX;

@@ -1,3 +1,4 @@
+import { runNow, type Steps } from "../budget.ts";
 import type { Codec, Hash } from "../codec.ts";
 import { corrupt, GitError, overLimit } from "../error.ts";
 import { crc32 } from "../hash/crc32.ts";
@@ -7,6 +8,7 @@ import { BLOB, kindOf } from "../object/kind.ts";
 import { Inflater, WINDOW_BYTES } from "../zlib/inflate.ts";
 import { readDeltaHeader } from "./delta.ts";
 import { OFS_DELTA, readEntryHeader, REF_DELTA } from "./entry-header.ts";
+import { InflatedTotal } from "./inflated-total.ts";
 import type { PackLimits } from "./limits.ts";
 import type { KernelEntry, PackKernel } from "./pack-kernel.ts";
 import { NO_ENTRY, PackTable } from "./pack-table.ts";
@@ -25,6 +27,14 @@ const OUTPUT_BYTES = 256 * 1024;
  */
 const PADDING_BYTES_MAX = 64 * 1024;
 
+/** Bytes of a chunk that are read and hashed before the scanner yields. */
+const PART_BYTES = 1024 * 1024;
+/** Bytes of input that are inflated before the scanner yields: a stream may consist of tables of codes. */
+const INPUT_BYTES = 16 * 1024;
+
+/** Steps to read an entry: for itself, for each byte of the pack, and for each byte inflated and hashed. */
+const STEPS = { entry: 200, packedByte: 0.3, inflatedByte: 0.6 } as const;
+
 /** Fewest bytes appended to the unread rest of a chunk, to parse across the boundary of two chunks. */
 const SEAM_BYTES = 4096;
 
@@ -36,9 +46,9 @@ const AWAITING_CHUNK_BYTES_MIN = 64 * 1024;
 
 /**
  * Receives each commit, tree, tag or small blob that is stored whole. The content is valid only
- * during the call.
+ * during the call, and until the work that it returns is done.
  */
-export type ObjectListener = (entry: number, kind: number, content: Uint8Array) => void;
+export type ObjectListener = (entry: number, kind: number, content: Uint8Array) => Steps | void;
 
 /** The result of the first pass over a pack. */
 export interface ScannedPack {
@@ -47,6 +57,8 @@ export interface ScannedPack {
   readonly sizeBytes: number;
   /** The verified hash at the end of the pack, in hex. */
   readonly checksum: string;
+  /** The sizes of the objects, to which the second pass adds what it reads. */
+  readonly inflated: InflatedTotal;
 }
 
 /**
@@ -61,6 +73,7 @@ export interface ScannedPack {
 export class PackScanner {
   readonly table = new PackTable();
   private readonly limits: PackLimits;
+  private readonly inflated: InflatedTotal;
   private readonly listen: ObjectListener;
   private readonly hasher: ObjectHasher;
   private readonly packHash: Hash;
@@ -79,7 +92,6 @@ export class PackScanner {
   /** Unconsumed bytes: the start of an element that is incomplete. */
   private rest = new Uint8Array(0);
   private checksum = "";
-  private inflatedBytes = 0;
 
   // The entry being read.
   private entry = NO_ENTRY;
@@ -88,11 +100,14 @@ export class PackScanner {
   /** Bytes of the entry already removed from the output buffer. */
   private flushedBytes = 0;
   private hasDeltaSizes = false;
+  /** What the listener does with the last object. */
+  private listening: Steps | void = undefined;
 
   /** @param kernel Reads the usual entries, if given; the result is the same. */
   constructor(codec: Codec, limits: PackLimits, listen: ObjectListener, kernel?: PackKernel) {
     this.kernel = kernel;
     this.limits = limits;
+    this.inflated = new InflatedTotal(limits);
     this.listen = listen;
     this.hasher = new ObjectHasher(codec);
     this.packHash = codec.createSha1();
@@ -106,11 +121,17 @@ export class PackScanner {
   }
 
   /**
-   * Consumes the next bytes of the pack. The chunk is not retained.
+   * Consumes the next bytes of the pack. The chunk is not retained after the work is done.
    *
    * @throws GitError `corrupt`, `unsupported` or `limit`; the scanner must not be used afterwards.
    */
-  push(chunk: Uint8Array): void {
+  *push(chunk: Uint8Array): Steps {
+    for (let at = 0; at < chunk.length; at += PART_BYTES) {
+      yield* this.pushPart(chunk.subarray(at, at + PART_BYTES));
+    }
+  }
+
+  private *pushPart(chunk: Uint8Array): Steps {
     let at = 0;
     const isLong = chunk.length >= AWAITING_CHUNK_BYTES_MIN;
     while (this.rest.length > 0 && at < chunk.length) {
@@ -121,7 +142,7 @@ export class PackScanner {
       const seam = new Uint8Array(rest.length + taken.length);
       seam.set(rest);
       seam.set(taken, rest.length);
-      const consumed = this.consume(seam);
+      const consumed = yield* this.consume(seam);
       if (consumed >= rest.length) {
         at += consumed - rest.length;
         this.rest = new Uint8Array(0);
@@ -133,7 +154,7 @@ export class PackScanner {
     if (at < chunk.length) {
       this.mayAwait = isLong;
       const bytes = chunk.subarray(at);
-      this.rest = bytes.slice(this.consume(bytes));
+      this.rest = bytes.slice(yield* this.consume(bytes));
     }
   }
 
@@ -144,24 +165,36 @@ export class PackScanner {
    */
   finish(): ScannedPack {
     if (this.state !== "end") throw corrupt("pack: cut off");
-    return { table: this.table, sizeBytes: this.offset, checksum: this.checksum };
+    const { table, offset: sizeBytes, checksum, inflated } = this;
+    return { table, sizeBytes, checksum, inflated };
   }
 
   /** Parses as far as possible and returns the number of bytes consumed. */
-  private consume(bytes: Uint8Array): number {
+  private *consume(bytes: Uint8Array): Steps<number> {
     let at = 0;
     this.kernelSlice.awaitsInput = false;
     for (;;) {
+      this.inflatedBytes = 0;
+      const before = this.table.count;
       const next = this.step(bytes, at);
+      const entries = this.table.count - before;
+      yield STEPS.entry * entries + STEPS.inflatedByte * this.inflatedBytes;
+      if (this.listening) {
+        yield* this.listening;
+        this.listening = undefined;
+      }
       if (next === undefined) break;
       at = next;
     }
+    yield STEPS.packedByte * bytes.length;
     const consumed = this.stepOffset;
     if (this.state !== "end") this.packHash.update(bytes.subarray(0, consumed));
     this.offset += consumed;
     return consumed;
   }
 
+  /** Bytes that the last step inflated. */
+  private inflatedBytes = 0;
   /** Offset in the current bytes at which the last step stopped. */
   private stepOffset = 0;
 
@@ -236,15 +269,18 @@ export class PackScanner {
       found.type === REF_DELTA ? bytes.slice(dataStart - OID_BYTES, dataStart) : undefined;
     const entry = this.addEntry(found.type, sizeBytes, offset, found.baseDistance, baseOid);
     table.crcs[entry] = found.crc;
+    this.inflatedBytes += sizeBytes;
     refusePadded(found.end - found.start, sizeBytes);
     if (table.isDelta(entry)) {
-      this.readDeltaSizes(content);
+      if (!this.readDeltaSizes(content)) throw corrupt("delta: cut off");
       table.deltas.keep(entry, content);
     } else {
       const at = entry * OID_BYTES;
       if (found.isHashed) kernel.copyOid(table.oids, at);
       else this.hasher.hashInto(kindOf(found.type), content, table.oids, at);
-      this.listen(entry, found.type, content);
+      // At once, because the next call of the kernel overwrites the content. It has few bytes.
+      const work = this.listen(entry, found.type, content);
+      if (work) runNow(work);
     }
     this.endEntry();
   }
@@ -296,8 +332,7 @@ export class PackScanner {
       const most = `one may have ${limits.structureBytesMax} at most`;
       throw overLimit(`a ${kindOf(type)} of ${sizeBytes} bytes: ${most}`);
     }
-    this.inflatedBytes += sizeBytes;
-    if (this.inflatedBytes > limits.inflatedBytesMax) throw overLimit("pack: inflates too far");
+    this.inflated.add(sizeBytes, offset);
     return entry;
   }
 
@@ -305,21 +340,23 @@ export class PackScanner {
     const { inflater, table, entry, output } = this;
     const sizeBytes = table.sizes[entry] as number;
     const leftBytes = sizeBytes - this.flushedBytes - this.outputOffset;
-    const outputEnd = Math.min(output.length, this.outputOffset + leftBytes);
-    const status = inflater.run(bytes, at, bytes.length, output, this.outputOffset, outputEnd);
+    const start = this.outputOffset;
+    const outputEnd = Math.min(output.length, start + Math.min(leftBytes, OUTPUT_BYTES));
+    const inputEnd = Math.min(bytes.length, at + INPUT_BYTES);
+    const status = inflater.run(bytes, at, inputEnd, output, start, outputEnd);
     const next = inflater.inputOffset;
     table.crcs[entry] = crc32(bytes, at, next, table.crcs[entry]);
+    this.inflatedBytes += next - at + inflater.outputOffset - start;
     this.outputOffset = inflater.outputOffset;
     this.stepOffset = next;
+    this.absorb(start);
 
     switch (status) {
       case "need-input":
-        return undefined;
+        return inputEnd < bytes.length ? next : undefined;
       case "output-full":
-        if (outputEnd - output.length !== 0 || this.isComplete(sizeBytes)) {
-          throw corrupt("pack: object longer than announced");
-        }
-        this.slide();
+        if (this.isComplete(sizeBytes)) throw corrupt("pack: object longer than announced");
+        if (outputEnd === output.length) this.slide();
         return next;
       case "done":
         if (!this.isComplete(sizeBytes)) throw corrupt("pack: object shorter than announced");
@@ -338,34 +375,33 @@ export class PackScanner {
   /** Makes room in the output, and keeps the bytes that matches may refer to. */
   private slide(): void {
     const { output } = this;
-    const kept = this.flushedBytes === 0 ? 0 : WINDOW_BYTES;
-    this.absorb(output.subarray(kept, this.outputOffset));
     // The window in front was counted before: count only the new bytes.
     this.flushedBytes += this.outputOffset - WINDOW_BYTES;
     output.copyWithin(0, this.outputOffset - WINDOW_BYTES, this.outputOffset);
     this.outputOffset = WINDOW_BYTES;
   }
 
-  /** Processes inflated bytes, in order and each once. */
-  private absorb(bytes: Uint8Array): void {
+  /** Processes the bytes of the output from `start` on, each once. */
+  private absorb(start: number): void {
+    const { output, outputOffset } = this;
     if (!this.table.isDelta(this.entry)) {
-      this.hasher.update(bytes);
-      return;
+      this.hasher.update(output.subarray(start, outputOffset));
+    } else if (!this.hasDeltaSizes && this.flushedBytes === 0) {
+      this.hasDeltaSizes = this.readDeltaSizes(output.subarray(0, outputOffset));
     }
-    if (this.hasDeltaSizes) return;
-    this.readDeltaSizes(bytes);
-    this.hasDeltaSizes = true;
   }
 
-  private readDeltaSizes(delta: Uint8Array): void {
+  /** Returns whether the sizes at the start of a delta are there as a whole. */
+  private readDeltaSizes(delta: Uint8Array): boolean {
     const header = readDeltaHeader(delta);
-    if (!header) throw corrupt("delta: cut off");
+    if (!header) return false;
     this.refuseLarge(header.resultBytes);
     const { deltaObjectBytesMax } = this.limits;
     if (header.baseBytes > deltaObjectBytesMax || header.resultBytes > deltaObjectBytesMax) {
       this.table.largeDeltas.add(this.entry);
     }
-    this.inflatedBytes += header.resultBytes;
+    this.inflated.add(header.resultBytes);
+    return true;
   }
 
   private refuseLarge(objectBytes: number): void {
@@ -377,14 +413,17 @@ export class PackScanner {
 
   private finishEntry(): void {
     const { entry, output, table } = this;
-    const kept = this.flushedBytes === 0 ? 0 : WINDOW_BYTES;
-    this.absorb(output.subarray(kept, this.outputOffset));
     if (table.isDelta(entry)) {
+      if (!this.hasDeltaSizes) throw corrupt("delta: cut off");
       if (this.flushedBytes === 0) table.deltas.keep(entry, output.subarray(0, this.outputOffset));
     } else {
       this.hasher.digestInto(table.oids, entry * OID_BYTES);
       if (this.flushedBytes === 0) {
-        this.listen(entry, table.kind(entry), output.subarray(0, this.outputOffset));
+        this.listening = this.listen(
+          entry,
+          table.kind(entry),
+          output.subarray(0, this.outputOffset),
+        );
       }
     }
     this.output = this.buffer;

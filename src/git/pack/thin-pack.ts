@@ -1,3 +1,4 @@
+import { type Budget, giveWay, runInTurns, UNLIMITED } from "../budget.ts";
 import type { Codec, Hash } from "../codec.ts";
 import { corrupt, missing, overLimit } from "../error.ts";
 import { crc32 } from "../hash/crc32.ts";
@@ -5,12 +6,16 @@ import { KIND_CODES } from "../object/kind.ts";
 import { formatOid, type Oid, OID_BYTES, writeOid } from "../oid.ts";
 import type { ByteSource, EntryRange, ObjectReader, StoredChain } from "../store.ts";
 import { formatEntryHeader, readEntryHeader, REF_DELTA } from "./entry-header.ts";
+import { deflateInParts } from "../zlib/deflate-parts.ts";
 import { findOid, sortByOid } from "./oid-order.ts";
 import { formatPackHeader, PACK_HEADER_BYTES } from "./pack-scanner.ts";
 import type { PackTable } from "./pack-table.ts";
 
+/** Steps to copy and hash a byte of a pack, and to look up a base. */
+const STEPS = { copiedByte: 0.2, base: 100 } as const;
+
 /** Size of the pieces in which the stored pack is copied, in bytes. */
-const COPY_BYTES = 4 * 1024 * 1024;
+const COPY_BYTES = 1024 * 1024;
 
 /** Maximum size of an entry header with its base, in bytes. */
 const HEADER_BYTES_MAX = 64;
@@ -31,6 +36,7 @@ export class ThinPackCompletion {
   private readonly externalOids: readonly Oid[];
   private readonly bases: ObjectReader;
   private readonly codec: Codec;
+  private readonly budget: Budget;
 
   /**
    * @param table Receives one more entry for each appended base.
@@ -42,7 +48,9 @@ export class ThinPackCompletion {
     externalOids: readonly Oid[],
     bases: ObjectReader,
     codec: Codec,
+    budget: Budget = UNLIMITED,
   ) {
+    this.budget = budget;
     this.source = source;
     this.table = table;
     this.externalOids = externalOids;
@@ -64,6 +72,7 @@ export class ThinPackCompletion {
     const bodyEnd = table.offset(table.count);
     for (let at = PACK_HEADER_BYTES; at < bodyEnd; at += COPY_BYTES) {
       yield this.count(await this.source.read(at, Math.min(bodyEnd, at + COPY_BYTES)));
+      await giveWay(this.budget, STEPS.copiedByte * COPY_BYTES);
     }
     for (const { oid, stored } of appended) {
       if (stored) {
@@ -73,7 +82,7 @@ export class ThinPackCompletion {
       const found = await this.bases.readObject(oid);
       if (!found) throw missing(`base ${oid}`);
       const header = formatEntryHeader(KIND_CODES[found.kind], found.content.length);
-      const data = this.codec.deflate(found.content);
+      const data = await runInTurns(deflateInParts(found.content, this.codec), this.budget);
       const entry = table.add(KIND_CODES[found.kind], this.sizeBytes, found.content.length);
       table.crcs[entry] = crc32(data, 0, data.length, crc32(header));
       writeOid(oid, table.oids, entry * OID_BYTES);
@@ -112,6 +121,7 @@ export class ThinPackCompletion {
       const piece = await source.read(at, Math.min(end, at + COPY_BYTES));
       crc = crc32(piece, 0, piece.length, crc);
       yield this.count(piece);
+      await giveWay(this.budget, STEPS.copiedByte * piece.length);
     }
     table.crcs[entry] = crc;
   }
@@ -130,7 +140,7 @@ export class ThinPackCompletion {
   private async listAppended(): Promise<Appended[]> {
     const { table, externalOids } = this;
     const { count } = table;
-    const order = sortByOid(table.oids, count);
+    const order = await runInTurns(sortByOid(table.oids, count), this.budget);
     const appendedEntries = new Map<Oid, number>();
     const appended: Appended[] = [];
     const raw = new Uint8Array(OID_BYTES);
@@ -170,7 +180,10 @@ export class ThinPackCompletion {
       return newEntry;
     };
     const bases: number[] = [];
-    for (const oid of externalOids) bases.push(place(oid, await this.bases.findLarge?.(oid)));
+    for (const oid of externalOids) {
+      bases.push(place(oid, await this.bases.findLarge?.(oid)));
+      await giveWay(this.budget, STEPS.base);
+    }
     for (let entry = 0; entry < count; entry++) {
       const base = table.bases[entry] as number;
       if (base >= count) table.bases[entry] = bases[base - count] as number;

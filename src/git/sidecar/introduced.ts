@@ -1,13 +1,21 @@
-import { corrupt, missing } from "../error.ts";
+import { type Budget, giveWay, runInTurns, type Steps, UNLIMITED } from "../budget.ts";
+import { corrupt, missing, overLimit } from "../error.ts";
 import { BLOB, COMMIT, KIND_CODES, kindOf, TREE } from "../object/kind.ts";
 import { parseCommit } from "../object/commit.ts";
-import { isSubmoduleMode, isTreeMode, visitTree } from "../object/tree.ts";
+import { isSubmoduleMode, isTreeMode, visitTreeInParts } from "../object/tree.ts";
 import { OID_BYTES } from "../oid.ts";
 import type { PackTable } from "../pack/pack-table.ts";
 import type { OutsideObjects } from "../store.ts";
 import { NumberList } from "./number-list.ts";
 import type { PackInspector } from "./pack-inspector.ts";
 import { isTreeLink, linkId } from "./tree-links.ts";
+
+/** Steps to visit a commit, a tree or a link out of the pack, and to compare a link of a tree. */
+const STEPS = { object: 400, link: 1.5 } as const;
+
+/** Objects that the commits of a pack introduce at most, besides those for each object of the pack: four bytes each. */
+const INTRODUCED_MAX = 2 ** 21;
+const INTRODUCED_PER_OBJECT_MAX = 8;
 
 /** The objects that each commit introduces, as concatenated lists. */
 export interface Introduced {
@@ -39,18 +47,25 @@ export async function findIntroduced(
   inspector: PackInspector,
   table: PackTable,
   outside: OutsideObjects,
+  budget: Budget = UNLIMITED,
 ): Promise<Introduced> {
-  const links = inspector.listOutsideLinks();
-  const finder = new IntroducedFinder(inspector, table, outside);
+  const links = await runInTurns(inspector.listOutsideLinks(), budget);
+  const finder = new IntroducedFinder(inspector, table, outside, budget);
   const introduced = await finder.run();
-  for (const { id, kind } of links) await finder.require(id, KIND_CODES[kind]);
+  for (const { id, kind } of links) {
+    const turn = giveWay(budget, STEPS.object);
+    if (turn) await turn;
+    await finder.require(id, KIND_CODES[kind]);
+  }
   return introduced;
 }
 
 class IntroducedFinder {
   private readonly inspector: PackInspector;
   private readonly outside: OutsideObjects;
+  private readonly budget: Budget;
   private readonly ids = new NumberList();
+  private readonly idsMax: number;
   /** Root tree of each commit of the pack, by pool id. */
   private readonly roots = new Map<number, number>();
   /**
@@ -64,7 +79,9 @@ class IntroducedFinder {
   /** The kind of each object outside of the pack that may be linked, 0 for those not known to be. */
   private known = new Uint8Array(0);
 
-  constructor(inspector: PackInspector, table: PackTable, outside: OutsideObjects) {
+  constructor(inspector: PackInspector, table: PackTable, outside: OutsideObjects, budget: Budget) {
+    this.budget = budget;
+    this.idsMax = INTRODUCED_MAX + INTRODUCED_PER_OBJECT_MAX * table.count;
     this.inspector = inspector;
     this.outside = outside;
     const { commits, pool } = inspector;
@@ -78,12 +95,15 @@ class IntroducedFinder {
     const { commits } = this.inspector;
     const starts = new Uint32Array(commits.length + 1);
     for (let commit = 0; commit < commits.length; commit++) {
-      const parentRoots: number[] = [];
+      // Each once: a commit may name one parent a hundred thousand times.
+      const parentRoots = new Set<number>();
       for (const parentId of commits.parentIds(commit)) {
-        parentRoots.push(this.roots.get(parentId) ?? (await this.loadRoot(parentId)));
+        parentRoots.add(this.roots.get(parentId) ?? (await this.loadRoot(parentId)));
       }
       this.listed++;
-      await this.introduce(commits.treeId(commit), parentRoots);
+      const turn = giveWay(this.budget, STEPS.object);
+      if (turn) await turn;
+      await this.introduce(commits.treeId(commit), [...parentRoots]);
       starts[commit + 1] = this.ids.length;
     }
     const workBytes = this.oldRound.byteLength + this.listRound.byteLength + this.known.length;
@@ -110,12 +130,12 @@ class IntroducedFinder {
     for (let item = stack.pop(); item; item = stack.pop()) {
       if (item.olds.includes(item.tree) || !this.list(item.tree)) continue;
       const oldLinks: Uint32Array[] = [];
-      for (const old of item.olds) oldLinks.push(this.linksOf(old) ?? (await this.load(old)));
-      const links = this.linksOf(item.tree) ?? (await this.load(item.tree));
+      for (const old of item.olds) oldLinks.push(await this.linksOf(old));
+      const links = await this.linksOf(item.tree);
 
-      const changed = this.listChanged(links, oldLinks);
+      const changed = await runInTurns(this.listChanged(links, oldLinks), this.budget);
       if (changed.length === 0) continue;
-      const gone = this.findGone(links, oldLinks);
+      const gone = await runInTurns(this.findGone(links, oldLinks), this.budget);
       for (const id of changed) stack.push({ tree: id, olds: gone });
     }
   }
@@ -123,11 +143,14 @@ class IntroducedFinder {
   // These two run for each link of each changed tree. Iterators of typed arrays would allocate an object for each.
 
   /** Adds the blobs of a tree that no old tree contains to the list. @returns The trees that no old tree contains. */
-  private listChanged(links: Uint32Array, oldLinks: readonly Uint32Array[]): number[] {
+  private *listChanged(links: Uint32Array, oldLinks: readonly Uint32Array[]): Steps<number[]> {
     const round = ++this.round;
     this.reserve();
     const { oldRound } = this;
-    for (const list of oldLinks) mark(oldRound, list, round);
+    for (const list of oldLinks) {
+      mark(oldRound, list, round);
+      yield STEPS.link * list.length;
+    }
     const changed: number[] = [];
     for (let at = 0; at < links.length; at++) {
       const link = links[at] as number;
@@ -136,11 +159,12 @@ class IntroducedFinder {
       if (isTreeLink(link)) changed.push(id);
       else this.list(id);
     }
+    yield STEPS.object + STEPS.link * links.length;
     return changed;
   }
 
   /** The trees of old trees that a tree does not contain, each once: a new tree can only be an edited version of one. */
-  private findGone(links: Uint32Array, oldLinks: readonly Uint32Array[]): number[] {
+  private *findGone(links: Uint32Array, oldLinks: readonly Uint32Array[]): Steps<number[]> {
     const round = ++this.round;
     const { oldRound } = this;
     mark(oldRound, links, round);
@@ -153,6 +177,7 @@ class IntroducedFinder {
         oldRound[id] = round;
         gone.push(id);
       }
+      yield STEPS.link * list.length;
     }
     return gone;
   }
@@ -162,6 +187,9 @@ class IntroducedFinder {
     this.reserve();
     if (this.listRound[id] === this.listed) return false;
     this.listRound[id] = this.listed;
+    // SECURITY: commits of some bytes that alternate between two trees introduce all of these again, each of them.
+    if (this.ids.length === this.idsMax)
+      throw overLimit("pack: commits list too many objects anew");
     this.ids.push(id);
     return true;
   }
@@ -181,10 +209,11 @@ class IntroducedFinder {
     this.known = known;
   }
 
-  /** Returns the children of a tree; undefined if it is outside of the pack and not cached. */
-  private linksOf(tree: number): Uint32Array | undefined {
+  /** Returns the children of a tree, which is read if it is outside of the pack and not cached. */
+  private async linksOf(tree: number): Promise<Uint32Array> {
     const { trees } = this.inspector;
-    return trees.has(tree) ? trees.children(tree) : trees.recall(tree);
+    if (!trees.has(tree)) return trees.recall(tree) ?? this.load(tree);
+    return runInTurns(trees.children(tree), this.budget);
   }
 
   private async load(tree: number): Promise<Uint32Array> {
@@ -193,10 +222,11 @@ class IntroducedFinder {
     const found = await this.outside.readObject(pool.oid(tree));
     if (found?.kind !== "tree") throw missing(`tree ${pool.oid(tree)} is missing`);
     const links: number[] = [];
-    visitTree(found.content, (mode, _nameStart, _nameEnd, oidOffset) => {
+    const visiting = visitTreeInParts(found.content, (mode, _nameStart, _nameEnd, oidOffset) => {
       if (isSubmoduleMode(mode)) return;
       links.push(pool.add(found.content, oidOffset) * 2 + (isTreeMode(mode) ? 1 : 0));
     });
+    await runInTurns(visiting, this.budget);
     const list = Uint32Array.from(links);
     this.reserve();
     for (const link of list) this.known[linkId(link)] = isTreeLink(link) ? TREE : BLOB;

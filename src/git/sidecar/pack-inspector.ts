@@ -1,3 +1,4 @@
+import { type Budget, giveWay, type Steps, UNLIMITED } from "../budget.ts";
 import { findEdits } from "../object/compare-trees.ts";
 import { corrupt } from "../error.ts";
 import { checkGitattributes, checkGitmodules } from "../object/check-config-blob.ts";
@@ -13,13 +14,20 @@ import {
 import { BLOB, COMMIT, KIND_CODES, kindOf, type ObjectKind, TAG, TREE } from "../object/kind.ts";
 import { PlainCommit } from "../object/plain-commit.ts";
 import { parseTag } from "../object/tag.ts";
-import { isSubmoduleMode, isTreeMode, visitTree } from "../object/tree.ts";
+import { isSubmoduleMode, isTreeMode, visitTreeInParts } from "../object/tree.ts";
 import { formatOid, type Oid, OID_BYTES } from "../oid.ts";
 import { NO_ENTRY, type PackTable } from "../pack/pack-table.ts";
 import type { ObjectReader } from "../store.ts";
 import { CommitLinks } from "./commit-links.ts";
 import { OidPool } from "./oid-pool.ts";
 import { TreeLinks } from "./tree-links.ts";
+
+/** Steps to record a changed entry of a tree. */
+const STEPS_PER_EDIT = 20;
+/** Steps to check a byte of a configuration file. */
+const STEPS_PER_CONFIG_BYTE = 2;
+/** Objects after which a pass over the links yields. */
+const PART_OBJECTS = 8192;
 
 /** An annotated tag of the pack. */
 export interface TagLinks {
@@ -80,11 +88,9 @@ export class PackInspector {
   }
 
   /** Listener of the first pass: receives each object that is stored whole. */
-  readonly onWhole = (entry: number, kind: number, content: Uint8Array): void => {
-    this.inspect(entry, kind, content, (isSound) => {
-      this.trees.add(this.idOf(entry), content, isSound);
-      this.expectChildren(content);
-    });
+  readonly onWhole = (entry: number, kind: number, content: Uint8Array): Steps | undefined => {
+    if (kind === BLOB || this.takePlainCommit(entry, kind, content)) return undefined;
+    return this.inspectWhole(entry, kind, content);
   };
 
   /** Listener of the second pass: receives each object that is stored as a delta. */
@@ -94,65 +100,77 @@ export class PackInspector {
     content: Uint8Array,
     baseEntry: number,
     baseContent: Uint8Array,
-  ): void => {
-    const { trees } = this;
+  ): Steps | undefined => {
+    if (kind === BLOB || this.takePlainCommit(entry, kind, content)) return undefined;
+    // The children of a base outside of the pack are not recorded here.
     const baseId = kind === TREE && baseEntry !== NO_ENTRY ? this.idOf(baseEntry) : -1;
-    const expect = (mode: number, oidOffset: number): void => {
-      this.expectChild(mode, content, oidOffset);
-    };
-    if (baseId >= 0 && trees.isSound(baseId)) {
-      const edits = findEdits(baseContent, content);
-      if (edits && isSoundEdit(content, edits)) {
-        trees.addEdit(this.idOf(entry), content, baseId, baseContent, edits, expect);
-        return;
-      }
-    }
-    this.inspect(entry, kind, content, (isSound) => {
-      const id = this.idOf(entry);
-      // The children of a base outside of the pack are not recorded here.
-      if (baseId < 0 || !trees.has(baseId)) {
-        trees.add(id, content, isSound);
-        this.expectChildren(content);
-        return;
-      }
-      trees.addDifference(id, content, baseId, baseContent, isSound, expect);
-    });
+    if (baseId < 0 || !this.trees.has(baseId)) return this.inspectWhole(entry, kind, content);
+    return this.inspectTree(entry, content, baseId, baseContent);
   };
 
-  /**
-   * @param linkTree Called for a tree without errors; `isSound` is true if the tree has no findings
-   * at all.
-   */
-  private inspect(
-    entry: number,
-    kind: number,
-    content: Uint8Array,
-    linkTree: (isSound: boolean) => void,
-  ): void {
-    if (kind === BLOB) return;
-    if (kind === COMMIT && this.plainCommit.read(content)) {
-      this.addPlainCommit(entry, content);
-      return;
+  private *inspectWhole(entry: number, kind: number, content: Uint8Array): Steps {
+    const findings = yield* this.check(entry, kind, content);
+    if (findings.some(({ severity }) => severity === "error")) return;
+    if (kind === TREE) {
+      yield* this.trees.add(this.idOf(entry), content, findings.length === 0);
+      yield* visitTreeInParts(content, (mode, _nameStart, _nameEnd, oidOffset) => {
+        this.expectChild(mode, content, oidOffset);
+      });
     }
-    const name = kindOf(kind);
-    const findings = checkObject(name, content, this.severities, this.special);
-    this.report(entry, findings);
-    if (findings.some((finding) => finding.severity === "error")) return;
-    if (kind === TREE) linkTree(findings.length === 0);
-    if (kind === COMMIT) {
-      const commit = parseCommit(content);
-      this.commits.add(
-        entry,
-        this.expect(this.pool.addOid(commit.treeOid), TREE),
-        commit.parentOids.map((oid) => this.expect(this.pool.addOid(oid), COMMIT)),
-        commit.committer.timeSeconds,
-      );
-    }
+    if (kind === COMMIT) this.addCommit(entry, content);
     if (kind === TAG) {
       const tag = parseTag(content);
       const targetId = this.expect(this.pool.addOid(tag.targetOid), KIND_CODES[tag.targetKind]);
       this.tags.push({ entry, targetId });
     }
+  }
+
+  /** Inspects a tree whose base was recorded. */
+  private *inspectTree(
+    entry: number,
+    content: Uint8Array,
+    baseId: number,
+    baseContent: Uint8Array,
+  ): Steps {
+    const { trees } = this;
+    const expect = (mode: number, oidOffset: number): void => {
+      this.expectChild(mode, content, oidOffset);
+    };
+    if (trees.isSound(baseId)) {
+      const edits = yield* findEdits(baseContent, content);
+      if (edits && isSoundEdit(content, edits)) {
+        trees.addEdit(this.idOf(entry), content, baseId, baseContent, edits, expect);
+        yield STEPS_PER_EDIT * edits.length;
+        return;
+      }
+    }
+    const findings = yield* this.check(entry, TREE, content);
+    if (findings.some(({ severity }) => severity === "error")) return;
+    const isSound = findings.length === 0;
+    const id = this.idOf(entry);
+    yield* trees.addDifference(id, content, baseId, baseContent, isSound, expect);
+  }
+
+  private *check(entry: number, kind: number, content: Uint8Array): Steps<readonly Finding[]> {
+    const findings = yield* checkObject(kindOf(kind), content, this.severities, this.special);
+    this.report(entry, findings);
+    return findings;
+  }
+
+  private takePlainCommit(entry: number, kind: number, content: Uint8Array): boolean {
+    if (kind !== COMMIT || !this.plainCommit.read(content)) return false;
+    this.addPlainCommit(entry, content);
+    return true;
+  }
+
+  private addCommit(entry: number, content: Uint8Array): void {
+    const commit = parseCommit(content);
+    this.commits.add(
+      entry,
+      this.expect(this.pool.addOid(commit.treeOid), TREE),
+      commit.parentOids.map((oid) => this.expect(this.pool.addOid(oid), COMMIT)),
+      commit.committer.timeSeconds,
+    );
   }
 
   /** Adds the commit that was read last. */
@@ -184,12 +202,6 @@ export class PackInspector {
 
   private idOf(entry: number): number {
     return this.pool.add(this.table.oids, entry * OID_BYTES);
-  }
-
-  private expectChildren(content: Uint8Array): void {
-    visitTree(content, (mode, _nameStart, _nameEnd, oidOffset) => {
-      this.expectChild(mode, content, oidOffset);
-    });
   }
 
   private expectChild(mode: number, content: Uint8Array, oidOffset: number): void {
@@ -225,12 +237,16 @@ export class PackInspector {
    * @throws GitError `corrupt` if a link requires another kind than its object has, or links to one
    * object require two kinds.
    */
-  listOutsideLinks(): OutsideLink[] {
+  *listOutsideLinks(): Steps<OutsideLink[]> {
     const { pool, table } = this;
     const kinds = new Uint8Array(pool.count + table.count);
-    for (let entry = 0; entry < table.count; entry++) kinds[this.idOf(entry)] = table.kind(entry);
+    for (let entry = 0; entry < table.count; entry++) {
+      if (entry % PART_OBJECTS === 0) yield 5 * PART_OBJECTS;
+      kinds[this.idOf(entry)] = table.kind(entry);
+    }
     const outside: OutsideLink[] = [];
     for (let id = 0; id < Math.min(this.expected.length, pool.count); id++) {
+      if (id % PART_OBJECTS === 0) yield 5 * PART_OBJECTS;
       const bits = this.expected[id] as number;
       if (bits === 0) continue;
       const kind = 31 - Math.clz32(bits);
@@ -259,7 +275,7 @@ export class PackInspector {
    *
    * @param objects Reads objects of this pack and of the repository.
    */
-  async checkSpecialBlobs(objects: ObjectReader): Promise<void> {
+  async checkSpecialBlobs(objects: ObjectReader, budget: Budget = UNLIMITED): Promise<void> {
     const { severities, special } = this;
     const lists = [
       ["gitmodules", special.gitmodulesOids, checkGitmodules],
@@ -276,6 +292,7 @@ export class PackInspector {
         else if (large) findings = only(`${name}Large`);
         else if (!object) findings = only(`${name}Missing`);
         else findings = check(object.content, severities);
+        await giveWay(budget, STEPS_PER_CONFIG_BYTE * (object?.content.length ?? 0));
         this.summarize(findings, kind, () => oid);
       }
     }

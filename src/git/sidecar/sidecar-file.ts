@@ -1,5 +1,7 @@
+import type { Steps } from "../budget.ts";
 import type { Codec } from "../codec.ts";
 import { corrupt, GitError } from "../error.ts";
+import { digestInParts } from "../object/hash-object.ts";
 import { formatOid, OID_BYTES, oidBytes } from "../oid.ts";
 
 const MAGIC = 0x45464753;
@@ -119,7 +121,7 @@ function layout(
  * Formats a sidecar: a header of counts, the arrays as they are in memory (little-endian), and a
  * SHA-1 of everything before.
  */
-export function formatSidecar(sidecar: Sidecar, codec: Codec): Uint8Array {
+export function* formatSidecar(sidecar: Sidecar, codec: Codec): Steps<Uint8Array> {
   const counts = [
     sidecar.kinds.length,
     sidecar.outsideOids.length / OID_BYTES,
@@ -142,9 +144,7 @@ export function formatSidecar(sidecar: Sidecar, codec: Codec): Uint8Array {
     bytes.set(new Uint8Array(array.buffer, array.byteOffset, size * length), at);
     at += size * length;
   }
-  const hash = codec.createSha1();
-  hash.update(bytes.subarray(0, bodyBytes));
-  bytes.set(hash.digest(), bodyBytes);
+  bytes.set(yield* digestInParts(bytes.subarray(0, bodyBytes), codec), bodyBytes);
   return bytes;
 }
 

@@ -1,5 +1,6 @@
-import { compareTrees, entryEnd, entryMode } from "../object/compare-trees.ts";
-import { isSubmoduleMode, isTreeMode, visitTree } from "../object/tree.ts";
+import type { Steps } from "../budget.ts";
+import { compareInParts, entryEnd, entryMode } from "../object/compare-trees.ts";
+import { isSubmoduleMode, isTreeMode, visitTreeInParts } from "../object/tree.ts";
 import { OID_BYTES } from "../oid.ts";
 import { ListCache } from "./list-cache.ts";
 import { NumberList } from "./number-list.ts";
@@ -16,6 +17,11 @@ export type Link = number;
 
 export const linkId = (link: Link): number => link >>> 1;
 export const isTreeLink = (link: Link): boolean => (link & 1) === 1;
+
+/** Removed links that are searched for one by one. */
+const SEARCHED_MAX = 64;
+/** Steps to copy, add or remove a link. */
+const STEPS_PER_LINK = 0.2;
 
 /**
  * Numbers per row: base, start of its links, number of removed links, number of added links,
@@ -61,9 +67,9 @@ export class TreeLinks {
   }
 
   /** Records a tree by all its children. */
-  add(tree: number, content: Uint8Array, isSound: boolean): void {
+  *add(tree: number, content: Uint8Array, isSound: boolean): Steps {
     const start = this.links.length;
-    visitTree(content, (mode, _nameStart, _nameEnd, oidOffset) => {
+    yield* visitTreeInParts(content, (mode, _nameStart, _nameEnd, oidOffset) => {
       this.pushLink(mode, content, oidOffset);
     });
     this.addRow(tree, NO_BASE, start, start, isSound);
@@ -74,18 +80,18 @@ export class TreeLinks {
    *
    * @param link Called for each added entry.
    */
-  addDifference(
+  *addDifference(
     tree: number,
     content: Uint8Array,
     base: number,
     baseContent: Uint8Array,
     isSound: boolean,
     link: (mode: number, oidOffset: number) => void,
-  ): void {
+  ): Steps {
     const start = this.links.length;
     const removed: [number, number][] = [];
     const added: [number, number][] = [];
-    compareTrees(
+    yield* compareInParts(
       baseContent,
       content,
       (mode, oidOffset) => removed.push([mode, oidOffset]),
@@ -97,6 +103,7 @@ export class TreeLinks {
       this.pushLink(mode, content, oidOffset);
       link(mode, oidOffset);
     }
+    yield STEPS_PER_LINK * (removed.length + added.length);
     this.addRow(tree, base, start, middle, isSound);
   }
 
@@ -133,7 +140,7 @@ export class TreeLinks {
    * Returns the links of a tree, in no particular order. Cost: the differences along its delta
    * chain, unless cached.
    */
-  children(tree: number): Uint32Array {
+  *children(tree: number): Steps<Uint32Array> {
     const chain: number[] = [];
     let links = this.cache.get(tree);
     for (let at = tree; !links;) {
@@ -152,6 +159,7 @@ export class TreeLinks {
     // Trees adjacent in a chain are adjacent in history, so they are requested next.
     for (let at = chain.pop(); at !== undefined; at = chain.pop()) {
       links = this.apply(links, this.row(at));
+      yield STEPS_PER_LINK * links.length;
       this.cache.set(at, links);
     }
     return links;
@@ -206,6 +214,7 @@ export class TreeLinks {
     const { links } = this;
     const result = new Uint32Array(base.length + end - middle);
     result.set(base);
+    if (middle - start > SEARCHED_MAX) return this.applyMany(base, { start, middle, end });
     // Added links overwrite removed ones; remaining gaps are filled from the end.
     let { length } = base;
     let added = middle;
@@ -216,6 +225,30 @@ export class TreeLinks {
     }
     for (; added < end; added++) result[length++] = links.at(added);
     return length === result.length ? result : result.slice(0, length);
+  }
+
+  /** `apply` for many removed links: a search for each would cost the square of their number. */
+  private applyMany(
+    base: Uint32Array,
+    { start, middle, end }: { start: number; middle: number; end: number },
+  ): Uint32Array {
+    const { links } = this;
+    const removed = new Map<number, number>();
+    for (let at = start; at < middle; at++) {
+      const link = links.at(at);
+      removed.set(link, (removed.get(link) ?? 0) + 1);
+    }
+    const result = new Uint32Array(base.length - (middle - start) + (end - middle));
+    let length = 0;
+    for (let at = 0; at < base.length; at++) {
+      const link = base[at] as number;
+      const left = removed.get(link) ?? 0;
+      if (left > 0) removed.set(link, left - 1);
+      else result[length++] = link;
+    }
+    for (let at = middle; at < end; at++) result[length++] = links.at(at);
+    if (length !== result.length) throw new Error("a tree lacks what its difference removes");
+    return result;
   }
 
   private pushLink(mode: number, bytes: Uint8Array, oidOffset: number): void {

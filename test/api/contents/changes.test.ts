@@ -16,6 +16,7 @@ import { makeFiles } from "../../support/files.ts";
 import { git, placeOf, readBranch } from "../../support/git.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { filesOf, push, refsOf } from "../../support/push.ts";
+import { serviceWith } from "../../support/service.ts";
 import { logged } from "../../support/usage.ts";
 
 const FILES = {
@@ -85,6 +86,21 @@ async function refused(repo: TestRepo, send: () => Promise<{ status: number; bod
 }
 
 describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
+  it.each([
+    ["GIT_OBJECT_MAX_BYTES", "an object of 1200 bytes: one may have 1024 at most"],
+    ["GIT_PACK_MAX_INFLATED_BYTES", "more than 1024 bytes together"],
+  ])("refuses a file beyond %s as a push of it, and stores nothing", async (name, message) => {
+    const { owner, repo, first } = await makePushed();
+    const before = await filesOf(repo);
+    const small = serviceWith({ [name]: "1024" });
+    const json = { content: base64("x".repeat(1200)) };
+    const answer = await small("POST", pathOf(repo, "large.txt"), { as: owner, json });
+    expect(answer).toMatchObject({ status: 422 });
+    expect(JSON.stringify(answer.body)).toContain(message);
+    expect([await tipOf(repo), await filesOf(repo)]).toEqual([first.oid, before]);
+    expect((await create(repo, owner, "large.txt", json)).status).toBe(201);
+  });
+
   it("creates a file in a commit by the caller, and records a push", async () => {
     const { owner, repo, first } = await makePushed();
     const { answer, line } = await logged(() => create(repo, owner, "docs/new/file.txt", {}));

@@ -183,6 +183,19 @@ describe("fetchRemote", () => {
     expect(await readAllObjects(repo)).toBeGreaterThan(0);
   });
 
+  it("refuses a pack whose objects are too large together, and stores nothing", async () => {
+    const remote = await makeFilled();
+    const { repo } = await makeMirror();
+    const settings = { GIT_PACK_MAX_INFLATED_BYTES: "1024" };
+    expect(await failureOf(syncFrom(repo, remote.url(), {}, { settings }))).toMatchObject({
+      kind: "too_large",
+      message: expect.stringContaining("more than 1024 bytes together"),
+    });
+    expect([await refsOf(repo), await filesOf(repo)]).toEqual([[], []]);
+    await syncFrom(repo, remote.url());
+    expect(await namedRefs(repo)).toEqual(await wantedRefs(remote));
+  });
+
   it("shows its updates in the feed as a mirror's", async () => {
     const remote = await makeFilled();
     const { owner, repo } = await makeMirror();

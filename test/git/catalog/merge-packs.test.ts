@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { runNow } from "../../../src/git/budget.ts";
 import { hashObject } from "../../../src/git/object/hash-object.ts";
 import { BLOB, type ObjectKind } from "../../../src/git/object/kind.ts";
 import { oidBytes, writeOid } from "../../../src/git/oid.ts";
@@ -405,7 +406,7 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
       table.crcs[entry] = push.idx.crc(position);
       writeOid(push.idx.oid(position), table.oids, entry * 20);
     }
-    const idx = new IdxFile(formatIdx(table, push.idx.packChecksum, codec));
+    const idx = new IdxFile(runNow(formatIdx(table, push.idx.packChecksum, codec)));
     const source = {
       sizeBytes: push.pack.length + gap,
       read: (start: number, end: number) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { runNow } from "../../../src/git/budget.ts";
 import {
   BlockMissing,
   BlockPool,
@@ -231,7 +232,7 @@ describe("a pack that is read by block", () => {
 
 describe("block tables", () => {
   it("are not found where a sidecar has none", () => {
-    const bytes = formatSidecar((packs[0] as OpenPack).sidecar, codec);
+    const bytes = runNow(formatSidecar((packs[0] as OpenPack).sidecar, codec));
     expect(readBlockLayout(bytes, bytes.length)).toBeUndefined();
     expect(readBlockLayout(bytes.subarray(0, 3), 3)).toBeUndefined();
   });

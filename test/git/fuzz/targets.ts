@@ -1,4 +1,5 @@
 import { deflateSync, inflateSync } from "node:zlib";
+import { runNow } from "../../../src/git/budget.ts";
 import type { ByteText } from "../../../src/git/byte-text.ts";
 import { GitError } from "../../../src/git/error.ts";
 import { checkGitattributes, checkGitmodules } from "../../../src/git/object/check-config-blob.ts";
@@ -125,8 +126,8 @@ function objectTargets(repository: string): Target[] {
     names.map((name) => Uint8Array.from(gitBytes(repository, ["cat-file", kind, name])));
   const check = (kind: ObjectKind, bytes: Uint8Array): boolean => {
     const special = { gitmodulesOids: new Set<string>(), gitattributesOids: new Set<string>() };
-    checkObject(kind, bytes, STRICT_SEVERITIES, special);
-    const findings = checkObject(kind, bytes, LENIENT_SEVERITIES, special);
+    runNow(checkObject(kind, bytes, STRICT_SEVERITIES, special));
+    const findings = runNow(checkObject(kind, bytes, LENIENT_SEVERITIES, special));
     return findings.every(({ severity }) => severity !== "error");
   };
   /** @param isReadable Whether the checks can accept the object, with the most lenient settings. */
@@ -586,15 +587,13 @@ async function receiveOnce(
   const scanner = new PackScanner(
     codec,
     limits,
-    (entry, kind, content) => {
-      inspector?.onWhole(entry, kind, content);
-    },
+    (entry, kind, content) => inspector?.onWhole(entry, kind, content),
     kernel,
   );
   inspector = new PackInspector(scanner.table, STRICT_SEVERITIES);
   const chunkBytes = 1 + makeRandom(bytes.length).below(bytes.length + 1);
   for (let at = 0; at < bytes.length; at += chunkBytes) {
-    scanner.push(bytes.subarray(at, at + chunkBytes));
+    runNow(scanner.push(bytes.subarray(at, at + chunkBytes)));
   }
   const { table, checksum } = scanner.finish();
   const source = new MemorySource(bytes);
@@ -616,9 +615,9 @@ async function receiveOnce(
   }
   inspector.refuseErrors();
   const sidecar = await makeSidecar(table, name, inspector, bases, { generation: () => undefined });
-  const idxBytes = formatIdx(table, name, codec);
+  const idxBytes = runNow(formatIdx(table, name, codec));
   const idx = new IdxFile(idxBytes);
-  const again = parseSidecar(formatSidecar(sidecar, codec), codec);
+  const again = parseSidecar(runNow(formatSidecar(sidecar, codec)), codec);
   if (again.kinds.length !== idx.count) throw new Error("index and sidecar are of different packs");
   return idxBytes;
 }
@@ -629,7 +628,7 @@ async function fileTargets(repository: string): Promise<Target[]> {
   return [
     {
       name: "index",
-      makeInput: damaged([formatIdx(table, checksum, codec)]),
+      makeInput: damaged([runNow(formatIdx(table, checksum, codec))]),
       run: (bytes) => {
         const file = new IdxFile(bytes);
         for (let position = 0; position < file.count; position += 10) {
@@ -641,7 +640,7 @@ async function fileTargets(repository: string): Promise<Target[]> {
     },
     {
       name: "sidecar",
-      makeInput: (random) => sign(damage(random, formatSidecar(stored.sidecar, codec))),
+      makeInput: (random) => sign(damage(random, runNow(formatSidecar(stored.sidecar, codec)))),
       run: (bytes) => parseSidecar(bytes, codec),
     },
   ];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { runNow } from "../../../src/git/budget.ts";
 import { encodeUtf8 } from "../../../src/git/byte-text.ts";
 import { checkGitattributes, checkGitmodules } from "../../../src/git/object/check-config-blob.ts";
 import { checkObject } from "../../../src/git/object/check-object.ts";
@@ -180,7 +181,7 @@ const noSpecial = () => ({
 
 describe("checkObject", () => {
   it.each(rows)("$name", ({ kind, content, ids }) => {
-    const found = checkObject(kind, content, STRICT_SEVERITIES, noSpecial());
+    const found = runNow(checkObject(kind, content, STRICT_SEVERITIES, noSpecial()));
     expect(found.map((finding) => finding.id)).toEqual(ids);
   });
 
@@ -196,7 +197,7 @@ describe("checkObject", () => {
         input: content,
       });
       expect(oid).toBe(hashObject(kind, content));
-      const found = checkObject(kind, content, STRICT_SEVERITIES, noSpecial());
+      const found = runNow(checkObject(kind, content, STRICT_SEVERITIES, noSpecial()));
       const reported = found.filter((finding) => finding.severity !== "ignore");
       expected.set(
         oid,
@@ -224,14 +225,16 @@ describe("checkObject", () => {
     ["half an id", latin1("100644 a\0aaaaaaaaaa")],
     ["no NUL", latin1("100644 aaaaaaaaaaaaaaaaaaaaaa")],
   ])("reports badTree for a tree with %s", (_, content) => {
-    expect(checkObject("tree", content, STRICT_SEVERITIES, noSpecial())).toEqual([
+    expect(runNow(checkObject("tree", content, STRICT_SEVERITIES, noSpecial()))).toEqual([
       { id: "badTree", severity: "error" },
     ]);
   });
 
   it("reports names longer than 4096 bytes, and submodules where a configuration file is expected", () => {
     const ids = (...entries: string[]) =>
-      checkObject("tree", tree(...entries), STRICT_SEVERITIES, noSpecial()).map(({ id }) => id);
+      runNow(checkObject("tree", tree(...entries), STRICT_SEVERITIES, noSpecial())).map(
+        ({ id }) => id,
+      );
     expect(ids(`100644 ${"a".repeat(4096)}`)).toEqual([]);
     expect(ids(`100644 ${"a".repeat(4097)}`)).toEqual(["largePathname"]);
     expect(ids("160000 .gitattributes", "160000 .gitmodules")).toEqual([
@@ -242,11 +245,13 @@ describe("checkObject", () => {
 
   it("collects the blobs under names that resolve to configuration files", () => {
     const special = noSpecial();
-    checkObject(
-      "tree",
-      tree("100644 .gitattributes", "100644 gitmod~1"),
-      STRICT_SEVERITIES,
-      special,
+    runNow(
+      checkObject(
+        "tree",
+        tree("100644 .gitattributes", "100644 gitmod~1"),
+        STRICT_SEVERITIES,
+        special,
+      ),
     );
     expect(special).toEqual({
       gitmodulesOids: new Set([BLOB_OID]),

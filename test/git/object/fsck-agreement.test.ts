@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { runNow } from "../../../src/git/budget.ts";
 import { checkGitattributes, checkGitmodules } from "../../../src/git/object/check-config-blob.ts";
 import { checkObject } from "../../../src/git/object/check-object.ts";
 import {
@@ -259,7 +260,7 @@ function ours(built: readonly Built[], severities: FindingSeverities): Map<strin
   const special = noSpecial();
   const found = new Map<string, Finding[]>();
   for (const { kind, content, oid } of built) {
-    found.set(oid, checkObject(kind, content, severities, special));
+    found.set(oid, runNow(checkObject(kind, content, severities, special)));
   }
   for (const { kind, content, oid } of built) {
     if (kind !== "blob") continue;
@@ -334,7 +335,7 @@ describe("the findings of generated objects", () => {
     const content = latin1(`${head}tagger A <a@b> 1 +0000\n\nm\n`);
     const report = git(makeRepository(), ["mktag"], { input: content, mayFail: true });
     expect(/ fsck: (\w+):/.exec(report)?.[1]).toBe(id);
-    const findings = checkObject("tag", content, STRICT_SEVERITIES, noSpecial());
+    const findings = runNow(checkObject("tag", content, STRICT_SEVERITIES, noSpecial()));
     expect(findings).toEqual([{ id, severity: "error" }]);
   });
 
@@ -350,7 +351,7 @@ describe("the findings of generated objects", () => {
     expect(git(directory, ["fsck"], { mayFail: true })).toContain(
       `error: ${oid}: object could not be parsed`,
     );
-    const findings = checkObject("commit", content, LENIENT_SEVERITIES, noSpecial());
+    const findings = runNow(checkObject("commit", content, LENIENT_SEVERITIES, noSpecial()));
     expect(findings).toEqual([{ id, severity: "error" }]);
   });
 });

@@ -1,5 +1,6 @@
 import { constants, deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { runNow } from "../../../src/git/budget.ts";
 import { GitError } from "../../../src/git/error.ts";
 import { hashObject } from "../../../src/git/object/hash-object.ts";
 import { BLOB, COMMIT, kindOf, TAG, TREE } from "../../../src/git/object/kind.ts";
@@ -343,7 +344,7 @@ function describeScan(
   const scanner = new PackScanner(codec, limits, listen, withKernel);
   try {
     for (let at = 0; at < pack.length; at += chunkBytes) {
-      scanner.push(pack.subarray(at, at + chunkBytes));
+      runNow(scanner.push(pack.subarray(at, at + chunkBytes)));
     }
     const { table, checksum, sizeBytes } = scanner.finish();
     const { count } = table;

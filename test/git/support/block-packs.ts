@@ -1,3 +1,4 @@
+import { runNow } from "../../../src/git/budget.ts";
 import { BlockPool } from "../../../src/git/catalog/block-pool.ts";
 import { BlockIndex, ObjectBlocks } from "../../../src/git/catalog/object-blocks.ts";
 import { BlockPack, type OpenPack } from "../../../src/git/catalog/pack-catalog.ts";
@@ -11,7 +12,7 @@ let names = 0;
 /** The file of a pack's sidecar and block tables. */
 export function blockFileOf({ idx, sidecar, source }: OpenPack): Buffer {
   const tables = [...formatBlockTables(sidecar, idx, source.sizeBytes)];
-  return Buffer.concat([formatSidecar(sidecar, codec), ...tables]);
+  return Buffer.concat([runNow(formatSidecar(sidecar, codec)), ...tables]);
 }
 
 /** A pack opened so that its tables are read by block, of which none is in memory yet. */

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { runNow } from "../../../src/git/budget.ts";
 import type { ObjectKind } from "../../../src/git/object/kind.ts";
 import { type ResolveOptions, resolveDeltas } from "../../../src/git/pack/delta-resolver.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
@@ -47,7 +48,7 @@ export function scan(
 ) {
   const scanner = new PackScanner(codec, limits, () => {}, kernel);
   for (let at = 0; at < pack.length; at += chunkBytes) {
-    scanner.push(pack.subarray(at, at + chunkBytes));
+    runNow(scanner.push(pack.subarray(at, at + chunkBytes)));
   }
   return scanner.finish();
 }

@@ -1,9 +1,10 @@
+import { type Budget, runInTurns, UNLIMITED } from "../../../src/git/budget.ts";
 import { PackInspector } from "../../../src/git/sidecar/pack-inspector.ts";
 import { type KnownCommits, makeSidecar } from "../../../src/git/sidecar/make-sidecar.ts";
 import type { Sidecar } from "../../../src/git/sidecar/sidecar-file.ts";
 import { resolveDeltas } from "../../../src/git/pack/delta-resolver.ts";
 import { formatIdx, IdxFile } from "../../../src/git/pack/idx-file.ts";
-import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
+import { DEFAULT_PACK_LIMITS, type PackLimits } from "../../../src/git/pack/limits.ts";
 import { PackScanner } from "../../../src/git/pack/pack-scanner.ts";
 import { ThinPackCompletion } from "../../../src/git/pack/thin-pack.ts";
 import type { ObjectReader, OutsideObjects, StoredObject } from "../../../src/git/store.ts";
@@ -33,6 +34,11 @@ export function gitReader(repository: string): ObjectReader {
   };
 }
 
+interface StoreOptions {
+  readonly budget?: Budget;
+  readonly limits?: PackLimits;
+}
+
 /**
  * Processes a pushed pack: both passes, completion of a thin pack, checks, index and sidecar.
  *
@@ -42,19 +48,21 @@ export async function storePack(
   pack: Uint8Array,
   repository: ObjectReader | OutsideObjects,
   generation: KnownCommits["generation"] = () => undefined,
+  { budget = UNLIMITED, limits = DEFAULT_PACK_LIMITS }: StoreOptions = {},
 ): Promise<StoredPack> {
   const objects = "find" in repository ? repository : outsideOf(repository);
   let inspector: PackInspector | undefined;
-  const scanner = new PackScanner(codec, DEFAULT_PACK_LIMITS, (entry, kind, content) => {
-    inspector?.onWhole(entry, kind, content);
-  });
+  const scanner = new PackScanner(codec, limits, (entry, kind, content) =>
+    inspector?.onWhole(entry, kind, content),
+  );
   inspector = new PackInspector(scanner.table, STRICT_SEVERITIES);
-  scanner.push(pack);
+  await runInTurns(scanner.push(pack), budget);
   const { table, checksum } = scanner.finish();
   const { externalOids } = await resolveDeltas(table, {
     source: new MemorySource(pack),
     codec,
-    limits: DEFAULT_PACK_LIMITS,
+    limits,
+    budget,
     scratch: new MemoryScratch(),
     budgetBytes: 1024 * 1024,
     bases: objects,
@@ -66,6 +74,7 @@ export async function storePack(
     externalOids,
     objects,
     codec,
+    budget,
   );
   const pieces: Uint8Array[] = [];
   if (externalOids.length > 0) {
@@ -73,8 +82,16 @@ export async function storePack(
   }
   const name = completion.checksum || checksum;
   inspector.refuseErrors();
-  const sidecar = await makeSidecar(table, name, inspector, objects, { generation });
-  const idxBytes = formatIdx(table, name, codec);
+  const sidecar = await makeSidecar(
+    table,
+    name,
+    inspector,
+    objects,
+    { generation },
+    undefined,
+    budget,
+  );
+  const idxBytes = await runInTurns(formatIdx(table, name, codec), budget);
   return {
     pack: pieces.length > 0 ? Buffer.concat(pieces) : pack,
     idxBytes,
