@@ -14,6 +14,7 @@ import { RemoteJobs } from "./storage/remote-jobs.ts";
 import { BatchMeter } from "./jobs/batch-meter.ts";
 import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
 import { inForeground, letRequestsIn } from "./lib/foreground.ts";
+import { beginSlice } from "./lib/time-slice.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
@@ -31,6 +32,7 @@ const configOf = (env: Env): Config => (parsedConfig ??= parseConfig(env));
 export default {
   fetch(request, env, execution) {
     const service = (app ??= createApp(configOf(env)) as App);
+    beginSlice();
     return inForeground(() => service.fetch(request, env, execution));
   },
 

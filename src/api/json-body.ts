@@ -3,13 +3,24 @@ import type { Context, MiddlewareHandler, Next } from "hono";
 
 import { Failure, invalidField, tooLarge } from "../lib/failure.ts";
 import { CallerLeft } from "../lib/step-budget.ts";
+import { pause } from "../lib/time-slice.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
 /** Maximum nesting of brackets, since parsers recurse. */
 const DEPTH_MAX = 32;
+/**
+ * Maximum brackets, commas and colons: a body is parsed and validated at once, in up to 40 ms. The largest body in use changes
+ * 2000 files, with fifteen for each.
+ */
+const MARKS_MAX = 40_000;
+/** Steps to scan a character, and to parse and validate a mark. */
+const CHAR_STEPS = 0.5;
+const MARK_STEPS = 60;
 
 const QUOTE = 0x22;
 const OPEN_BRACKET = 0x5b;
+const COMMA = 0x2c;
+const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
@@ -39,7 +50,7 @@ export async function readJsonBody(
   c.req.raw = new Request(url, { method, headers });
   // Hono caches a promise of the body, but types it as the resolved value.
   c.req.bodyCache.text = Promise.resolve(text === "" ? "{}" : text) as unknown as string;
-  checkJson(text);
+  await checkJson(text);
   await next();
 }
 
@@ -82,9 +93,10 @@ export async function readText(c: Context, bytesMax: number): Promise<string> {
   return text + decode(undefined);
 }
 
-function checkJson(text: string): void {
+async function checkJson(text: string): Promise<void> {
   if (text === "") return;
   let depth = 0;
+  let marks = 0;
   // SECURITY: scans character by character. A regular expression would backtrack at each escape of a
   // string, and take quadratic time for an unterminated string.
   let isInText = false;
@@ -93,11 +105,17 @@ function checkJson(text: string): void {
     if (isInText && char === BACKSLASH) at++;
     else if (char === QUOTE) isInText = !isInText;
     else if (isInText) continue;
+    else if (char === COMMA || char === COLON) marks++;
     else if (char === OPEN_BRACKET || char === OPEN_BRACE) depth++;
-    else if (char === CLOSE_BRACKET || char === CLOSE_BRACE) depth--;
+    else if (char === CLOSE_BRACKET || char === CLOSE_BRACE) {
+      depth--;
+      marks++;
+    }
     if (depth > DEPTH_MAX)
       throw invalidField("", `must have at most ${DEPTH_MAX} levels of nesting`);
   }
+  if (marks > MARKS_MAX) throw invalidField("", `must have at most ${MARKS_MAX} values`);
+  await pause(CHAR_STEPS * text.length + MARK_STEPS * marks);
   try {
     JSON.parse(text);
   } catch {

@@ -42,8 +42,8 @@ export const HOST_INFLATE_BYTES_MAX = 1024 * 1024;
 export interface Compressor {
   /** Deflates `bytes` without a header; complete on return. */
   deflateRaw(bytes: Uint8Array): Uint8Array;
-  /** Opens a stream, without a header or as a gzip file. */
-  open(format: "raw" | "gzip"): Deflating;
+  /** Opens a stream, without a header, as a zlib stream or as a gzip file. */
+  open(format: "raw" | "zlib" | "gzip"): Deflating;
 }
 
 /** A stream that is compressed piece by piece. */

@@ -1,3 +1,4 @@
+import type { Budget } from "./budget.ts";
 import type { Oid } from "./oid.ts";
 import type { ObjectKind } from "./object/kind.ts";
 
@@ -42,6 +43,8 @@ export interface StoredChain {
 
 /** The engine's source of a repository's objects. */
 export interface ObjectReader {
+  /** Pauses what walks over the objects. */
+  readonly budget?: Budget | undefined;
   /** The entries of an object that `readObject` refuses because of its size; undefined for any other. */
   findLarge?(oid: Oid): StoredChain | undefined | Promise<StoredChain | undefined>;
   /** Undefined if the object does not exist. */

@@ -1,7 +1,4 @@
-import { nextTask } from "./next-task.ts";
-
-/** Steps after which other requests have a turn: about 20 ms. */
-const TURN_STEPS = 2_000_000;
+import { consumeSlice, pause } from "./time-slice.ts";
 
 /** The caller closed the connection before the response: nobody waits for the result. */
 export class CallerLeft extends Error {
@@ -17,10 +14,6 @@ export interface StepBudgetOptions {
   readonly signal?: AbortSignal | undefined;
   /** Receives all steps as they are counted. */
   readonly onSteps?: (steps: number) => void;
-  /** Called when the budget is exhausted. */
-  readonly onExceeded?: () => void;
-  /** Steps after which other requests have a turn; `TURN_STEPS` if missing. */
-  readonly turnSteps?: number;
 }
 
 /**
@@ -33,56 +26,50 @@ export class StepBudget {
   /** True if this budget or a part of it was exhausted at any time, so that the result is coarser than it would be. */
   wasExceeded = false;
   private left: number;
-  private turn: number;
-  private readonly turnSteps: number;
   private readonly options: StepBudgetOptions;
+  /** The budget of which this one is a part. */
+  private readonly whole: StepBudget | undefined;
 
-  constructor(stepsMax: number, options: StepBudgetOptions = {}) {
+  constructor(stepsMax: number, options: StepBudgetOptions = {}, whole?: StepBudget) {
     this.left = stepsMax;
     this.options = options;
-    this.turnSteps = options.turnSteps ?? TURN_STEPS;
-    this.turn = this.turnSteps;
+    this.whole = whole;
   }
 
   get isExhausted(): boolean {
     return this.left <= 0;
   }
 
-  consume(steps: number): void {
+  consume(steps: number, isAhead = false): void {
     this.left -= steps;
-    this.turn -= steps;
+    if (this.whole) this.whole.consume(steps, isAhead);
+    else if (!isAhead) consumeSlice(steps);
     this.options.onSteps?.(steps);
     if (this.left <= 0 && !this.wasExceeded) this.markExceeded();
   }
 
   /**
-   * Yields to the event loop once every `turnSteps`; otherwise returns undefined.
+   * Lets other requests run if a slice of work is done; otherwise returns undefined.
    *
+   * @param steps Steps that the budget does not bound.
    * @throws CallerLeft if the caller has left meanwhile.
    */
-  pause(): Promise<void> | undefined {
-    if (this.turn > 0) return undefined;
-    this.turn = this.turnSteps;
-    return this.yield();
+  pause(steps?: number): Promise<void> | undefined {
+    const pausing = pause(steps);
+    return pausing && this.checkCaller(pausing);
   }
 
   half(): StepBudget {
-    const { signal, turnSteps = TURN_STEPS } = this.options;
-    return new StepBudget(Math.max(0, this.left / 2), {
-      signal,
-      turnSteps,
-      onSteps: (steps) => this.consume(steps),
-      onExceeded: () => this.markExceeded(),
-    });
+    return new StepBudget(Math.max(0, this.left / 2), { signal: this.options.signal }, this);
   }
 
   private markExceeded(): void {
     this.wasExceeded = true;
-    this.options.onExceeded?.();
+    this.whole?.markExceeded();
   }
 
-  private async yield(): Promise<void> {
-    await nextTask();
+  private async checkCaller(pausing: Promise<void>): Promise<void> {
+    await pausing;
     if (this.options.signal?.aborted) throw new CallerLeft();
   }
 }

@@ -1,5 +1,7 @@
 import { SaxesParser } from "saxes";
 
+import { pause } from "./time-slice.ts";
+
 /** An element of an XML document. */
 export interface XmlElement {
   /** With its prefix, as it is written. */
@@ -16,22 +18,26 @@ export interface XmlBounds {
   readonly depthMax: number;
 }
 
+/** Characters that are parsed at once, and steps for each. */
+const PIECE_CHARS = 16 * 1024;
+const CHAR_STEPS = 15;
+
 const DEFAULT_BOUNDS: XmlBounds = { elementsMax: 20_000, depthMax: 50 };
 
 type Building = { -readonly [K in keyof XmlElement]: XmlElement[K] } & { children: XmlElement[] };
 
 /**
- * Parses an XML document.
+ * Parses an XML document. Other requests run meanwhile.
  *
  * SECURITY: a document type declaration is refused, so no entity is declared and none is expanded.
  *
  * @returns The root element; undefined unless the bytes are one well-formed document within the bounds.
  * @see https://www.w3.org/TR/xml/
  */
-export function parseXml(
+export async function parseXml(
   bytes: Uint8Array,
   { elementsMax, depthMax }: XmlBounds = DEFAULT_BOUNDS,
-): XmlElement | undefined {
+): Promise<XmlElement | undefined> {
   const source = decode(bytes);
   if (source === undefined) return undefined;
   const parser = new SaxesParser();
@@ -63,7 +69,11 @@ export function parseXml(
     else root = closed;
   });
   try {
-    parser.write(source).close();
+    for (let at = 0; at < source.length; at += PIECE_CHARS) {
+      parser.write(source.slice(at, at + PIECE_CHARS));
+      await pause(CHAR_STEPS * PIECE_CHARS);
+    }
+    parser.close();
   } catch (error) {
     if (error instanceof NotXml) return undefined;
     throw error;

@@ -4,6 +4,7 @@ import type { ByteRange } from "./byte-range.ts";
 import { Failure, malformed, tooLarge } from "./failure.ts";
 import { requireEntryPath } from "./archive-path.ts";
 import { type ArchiveSource, readSmallPieces, splitPiece } from "./archive-source.ts";
+import { pause } from "./time-slice.ts";
 import { toPieceStream } from "./piece-stream.ts";
 import { UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX } from "./unpacked-size.ts";
 
@@ -46,6 +47,9 @@ const DIRECTORY_BYTES_MAX = 32 * 1024 * 1024;
 /** The end of an archive that is read at once: most directories lie there, and small archives wholly. */
 const TAIL_BYTES = 128 * 1024;
 const LOCAL_HEADER_BYTES = 30;
+/** Steps to read an entry of the directory, and to compare it with the others. */
+const ENTRY_STEPS = 4000;
+const COMPARED_STEPS = 40;
 
 const STORED = 0;
 const DEFLATED = 8;
@@ -80,6 +84,8 @@ export async function openZip(
   let readCount = 0;
   await reader.guard(async () => {
     for await (const entry of zip.getEntriesGenerator()) {
+      const pausing = pause(ENTRY_STEPS);
+      if (pausing) await pausing;
       if (++count > entriesMax) throw tooLarge(`the archive has more than ${entriesMax} entries`);
       requireEntryPath(entry.filename);
       if (entry.symlink || entry.encrypted) {
@@ -94,6 +100,7 @@ export async function openZip(
     }
   });
   requireSizes(files, source.sizeBytes, unpackedBytesMax);
+  await pause(COMPARED_STEPS * files.length);
   return files.map((file) => ({
     path: file.path,
     sizeBytes: file.uncompressedSize,

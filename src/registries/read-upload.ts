@@ -1,4 +1,5 @@
 import { malformed, tooLarge } from "../lib/failure.ts";
+import { parseJson } from "../lib/json.ts";
 import { readArrivedPieces, readPieces } from "../lib/read-pieces.ts";
 import { CallerLeft } from "../lib/step-budget.ts";
 import type { RegistryContext } from "./env.ts";
@@ -55,7 +56,7 @@ export async function readBytes(
 export async function readJson(c: RegistryContext, bytesMax: number): Promise<unknown> {
   const bytes = await readBytes(c, bytesMax);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+    return await parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw malformed("the body is not JSON");
   }

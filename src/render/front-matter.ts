@@ -1,4 +1,6 @@
-import { isMap, isScalar, isSeq, type Node, parseDocument } from "yaml";
+import { isMap, isScalar, isSeq, type Node } from "yaml";
+
+import { parseYaml } from "../lib/yaml.ts";
 import { escapeHtml } from "./html.ts";
 
 const FRONT_MATTER = /^---[ \t]*\r?\n/;
@@ -12,7 +14,9 @@ const LENGTH_MAX = 32 * 1024;
  * @returns The HTML and the end of the front matter in characters; undefined if there is none, or if it is
  * not a mapping.
  */
-export function readFrontMatter(source: string): { html: string; end: number } | undefined {
+export async function readFrontMatter(
+  source: string,
+): Promise<{ html: string; end: number } | undefined> {
   const start = FRONT_MATTER.exec(source)?.[0].length;
   if (start === undefined) return undefined;
   const rest = source.slice(start, start + LENGTH_MAX);
@@ -21,11 +25,10 @@ export function readFrontMatter(source: string): { html: string; end: number } |
 
   // The failsafe schema keeps all values as strings, so dates and numbers are shown as written. Aliases are not
   // expanded, so a small text cannot grow.
-  const document = parseDocument(rest.slice(0, end.index), {
-    schema: "failsafe",
-    logLevel: "silent",
-  });
-  if (document.errors.length > 0 || !isMap(document.contents)) return undefined;
+  const documents = await parseYaml(rest.slice(0, end.index), "failsafe");
+  const [document] = documents;
+  const isValid = document && documents.length === 1 && document.errors.length === 0;
+  if (!isValid || !isMap<Node, Node | null>(document.contents)) return undefined;
   const table = formatValue(document.contents, 0);
   return {
     html: `<details class="frontmatter-content"><summary>Front matter</summary>${table}</details>\n`,

@@ -38,7 +38,7 @@ export async function renderMarkdown(
   budget: RenderBudget,
 ): Promise<string> {
   // In a comment, leading `---` is a horizontal rule, not front matter.
-  const frontMatter = options.mode === "comment" ? undefined : readFrontMatter(source);
+  const frontMatter = options.mode === "comment" ? undefined : await readFrontMatter(source);
   const body = source.slice(frontMatter?.end ?? 0);
 
   const marked = new Marked({ gfm: true, breaks: options.mode === "comment" });

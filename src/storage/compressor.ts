@@ -1,4 +1,4 @@
-import { createDeflateRaw, createGzip, deflateRawSync } from "node:zlib";
+import { createDeflate, createDeflateRaw, createGzip, deflateRawSync } from "node:zlib";
 
 import type { Compressor, Deflating } from "../git/codec.ts";
 
@@ -13,9 +13,11 @@ export const compressor: Compressor = {
   deflateRaw: (bytes) => deflateRawSync(bytes),
   open: (format) => {
     const options = { chunkSize: PIECE_BYTES };
-    return openDeflating(format === "gzip" ? createGzip(options) : createDeflateRaw(options));
+    return openDeflating(CREATE[format](options));
   },
 };
+
+const CREATE = { raw: createDeflateRaw, zlib: createDeflate, gzip: createGzip };
 
 function openDeflating(stream: ReturnType<typeof createGzip>): Deflating {
   let output: Uint8Array[] = [];

@@ -1,9 +1,10 @@
-import { type Budget, UNLIMITED } from "../git/budget.ts";
+import type { Budget } from "../git/budget.ts";
 import { type OpenPack, PackCatalog } from "../git/catalog/pack-catalog.ts";
 import { PackedObjects } from "../git/catalog/packed-objects.ts";
 import type { Gauge } from "../git/store.ts";
 import { CommitGraph } from "../git/walk/commit-graph.ts";
 import { ReachableObjects } from "../git/walk/reachable-objects.ts";
+import { StepBudget } from "../lib/step-budget.ts";
 import type { SnapshotRefs } from "./repository-records.ts";
 import type { ResultCache } from "./result-cache.ts";
 import { LruCache } from "./lru-cache.ts";
@@ -35,7 +36,7 @@ export class OpenRepository {
     results: ResultCache,
     openGauge: () => Gauge,
     graphKey?: string,
-    budget: Budget = UNLIMITED,
+    budget: Budget = new StepBudget(Infinity),
   ) {
     this.budget = budget;
     this.results = results;

@@ -2,6 +2,7 @@ import { type Budget, giveWay, runInTurns } from "../git/budget.ts";
 import { inflatedMax } from "../git/pack/inflated-total.ts";
 import { settled } from "../lib/settled.ts";
 import { DEFAULT_SEVERITIES, type FindingSeverities } from "../git/object/finding.ts";
+import { StepBudget } from "../lib/step-budget.ts";
 import type { ObjectKind } from "../git/object/kind.ts";
 import { EMPTY_TREE_OID, type Oid } from "../git/oid.ts";
 import { resident } from "../git/catalog/block-pool.ts";
@@ -22,7 +23,6 @@ import { draftName, packKey } from "./keys.ts";
 import type { OpenRepository } from "./open-repository.ts";
 import { deletePack, keepPack, openScratch, storeTables } from "./pack-files.ts";
 import type { PackRecord, SnapshotRefs } from "./repository-records.ts";
-import { openPackBudget } from "./turns.ts";
 
 /** Steps that may be taken to read the repository for each byte that the pack's objects may have. */
 const READ_STEPS_PER_BYTE = 0.5;
@@ -67,7 +67,7 @@ export class PackReceiver {
   private readonly uploadId: string;
   private readonly gaugeTables: Gauge;
   /** Lets other requests have a turn, and counts what is read of the repository. */
-  private readonly budget = openPackBudget();
+  private readonly budget = new StepBudget(Infinity);
   private drafts = 0;
   private stored: Draft;
 
@@ -260,7 +260,7 @@ export class PackReceiver {
    * bytes of the pack.
    */
   private openReads({ sizeBytes }: ScannedPack): Budget {
-    return openPackBudget(READ_STEPS_PER_BYTE * inflatedMax(this.limits, sizeBytes));
+    return new StepBudget(READ_STEPS_PER_BYTE * inflatedMax(this.limits, sizeBytes));
   }
 
   /** Random access to the pack: in memory if it is small, from the bucket otherwise. */
@@ -291,7 +291,10 @@ interface Draft {
 }
 
 /** The objects of a repository whose tables may be read by block. */
-function readerOf({ objects }: OpenRepository, budget: Budget): Required<ObjectReader> {
+function readerOf(
+  { objects }: OpenRepository,
+  budget: Budget,
+): Required<Omit<ObjectReader, "budget">> {
   const counted = objects.within(budget);
   return {
     readObject: (oid) => counted.readObject(oid),

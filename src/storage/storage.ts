@@ -11,7 +11,7 @@ import type { PackLimits } from "../git/pack/limits.ts";
 import { PackBuilder } from "../git/pack/pack-builder.ts";
 import { streamPack } from "../git/pack/stream-pack.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
-import { type Budget, UNLIMITED } from "../git/budget.ts";
+import type { Budget } from "../git/budget.ts";
 import type { Spacing } from "../lib/read-pieces.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
@@ -59,7 +59,6 @@ import type {
 } from "./repository-records.ts";
 import { StorageUsage } from "./storage-usage.ts";
 import type { CollectionJob, StorageJob } from "./storage-job.ts";
-import { openPackBudget } from "./turns.ts";
 
 /**
  * Steps that a request may take to read objects, beside the budgets of derived results (`RESULT_STEPS_MAX`): about
@@ -98,7 +97,7 @@ export class GitStorage {
   ) {
     const onSteps = (steps: number): void => void (this.usage.steps += steps);
     this.openBudget = (stepsMax) => new StepBudget(stepsMax, { signal, onSteps });
-    this.budget = signal ? this.openBudget(REQUEST_STEPS_MAX) : UNLIMITED;
+    this.budget = this.openBudget(signal ? REQUEST_STEPS_MAX : Infinity);
     this.bucket = new Bucket(bucket, this.usage, cache, beforeCall);
     this.largeFiles = new LargeFiles(this.bucket);
     this.avatarFiles = new AvatarFiles(this.bucket);
@@ -363,7 +362,7 @@ export class StoredRepository {
       const joined = await joinPacks(parts, {
         codec,
         gauge,
-        budget: openPackBudget(),
+        budget: new StepBudget(Infinity),
         pack,
         idx,
         tables,
@@ -420,7 +419,7 @@ export class StoredRepository {
         codec,
         write: (piece) => upload.write(piece),
         gauge: this.openGauge(),
-        budget: openPackBudget(),
+        budget: new StepBudget(Infinity),
         isKept,
       });
       const packBytes = upload.sizeBytes;

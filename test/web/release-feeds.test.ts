@@ -75,7 +75,7 @@ describe.each(["rss", "atom"])("feeds of releases and tags: %s", (ending) => {
     ] as const) {
       const { status, body } = await visit("GET", `${path}/${name}.${ending}`);
       expect(status).toBe(200);
-      const root = parseXml(encodeUtf8(body as string), { elementsMax: 1000, depthMax: 5 });
+      const root = await parseXml(encodeUtf8(body as string), { elementsMax: 1000, depthMax: 5 });
       if (!root) throw new Error("the feed is no XML");
       const { children } = ending === "rss" ? (root.children[0] ?? root) : root;
       const item = ending === "rss" ? "item" : "entry";

@@ -82,7 +82,7 @@ comparisons.openapi(
       const revisions = await findRevisions(baseSnapshot, headSnapshot, repo, text);
       const { repository } = headSnapshot;
       const { graph } = repository;
-      const compared = compareHistories(graph, revisions, slice);
+      const compared = await compareHistories(repository, revisions, slice);
       const { nodes, mergeBase } = compared;
       const parts = toParts(query);
       const listed = mergeBase === undefined ? nodes : [...nodes, mergeBase];

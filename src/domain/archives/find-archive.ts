@@ -1,5 +1,4 @@
 import type { Ctx } from "../../context.ts";
-import { UNLIMITED } from "../../git/budget.ts";
 import { type ByteText, encodeUtf8 } from "../../git/byte-text.ts";
 import { formatOid, type Oid } from "../../git/oid.ts";
 import type { Download } from "../../lib/download.ts";
@@ -32,7 +31,7 @@ export async function findArchive(
   format: ArchiveFormat,
 ): Promise<Download> {
   // An archive is read as fast as the client takes it, whatever its size.
-  const snapshot = await openWholeSnapshot(ctx, repo, UNLIMITED);
+  const snapshot = await openWholeSnapshot(ctx, repo, ctx.git.openBudget(Infinity));
   const revision = await findRevision(snapshot, ref);
   if (!revision) throw noSuchRef(snapshot);
   const { commitOid } = revision;

@@ -5,11 +5,13 @@ import { measureTree, type TreeMeasure } from "../../git/archive/measure-tree.ts
 import { readEntries } from "../../git/archive/read-entries.ts";
 import { formatTar } from "../../git/archive/tar.ts";
 import { formatZip } from "../../git/archive/zip.ts";
+import type { Budget } from "../../git/budget.ts";
 import { type ByteText, encodeText } from "../../git/byte-text.ts";
 import { GitError, missing } from "../../git/error.ts";
 import { parseCommit } from "../../git/object/commit.ts";
 import { toUtf8 } from "../../git/object/reencode.ts";
 import type { ObjectLocation } from "../../git/catalog/pack-catalog.ts";
+import { piecesToDeflate } from "../../git/zlib/deflate-in-pieces.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { compressor } from "../../storage/compressor.ts";
@@ -73,9 +75,10 @@ export async function openTree(
     gauge: ctx.git.usage.gauge(),
   });
   const head = { commitOid, timeSeconds: commit.committer.timeSeconds };
+  const { budget } = objects;
   return format === "zip"
-    ? formatZip(head, entries, compressor)
-    : compress(formatTar(head, entries));
+    ? formatZip(head, entries, compressor, budget)
+    : compress(formatTar(head, entries, budget), budget);
 }
 
 async function measure(
@@ -98,10 +101,15 @@ function refuseLarge({ entryCount, contentBytes, pathBytes }: TreeMeasure): void
   }
 }
 
-async function* compress(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* compress(
+  pieces: AsyncGenerator<Uint8Array>,
+  budget: Budget,
+): AsyncGenerator<Uint8Array> {
   const deflating = compressor.open("gzip");
   try {
-    for await (const piece of pieces) yield* await deflating.push(piece);
+    for await (const long of pieces) {
+      for await (const piece of piecesToDeflate(long, budget)) yield* await deflating.push(piece);
+    }
     yield* await deflating.finish();
   } finally {
     deflating.close();

@@ -1,10 +1,10 @@
-import type { Budget } from "../../git/budget.ts";
+import { type Budget, finishInTurns, withoutLimit } from "../../git/budget.ts";
 import { findRenames } from "../../git/diff/renames.ts";
 import type { Whitespace } from "../../git/diff/whitespace.ts";
 import { EMPTY_TREE_OID, type Oid } from "../../git/oid.ts";
-import type { CommitGraph, Node } from "../../git/walk/commit-graph.ts";
+import type { Node } from "../../git/walk/commit-graph.ts";
 import { walkByTime } from "../../git/walk/log.ts";
-import { findDivergence, latestOf } from "../../git/walk/merge-bases.ts";
+import { divergenceInTurns, latestOf } from "../../git/walk/merge-bases.ts";
 import { notFound } from "../../lib/failure.ts";
 import type { ChangedFileEntry } from "../../shapes/git/changed-file.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -103,12 +103,15 @@ export interface Comparison {
 }
 
 /** Cost: walks the commits back to the common history. Reads no object. */
-export function compareHistories(
-  graph: CommitGraph,
+export async function compareHistories(
+  { graph, objects }: Pick<OpenRepository, "graph" | "objects">,
   { base, head }: Revisions,
   { size, offset }: Slice,
-): Comparison {
-  const { left, right, bases } = findDivergence(graph, base.node, head.node);
+): Promise<Comparison> {
+  const { left, right, bases } = await finishInTurns(
+    divergenceInTurns(graph, base.node, head.node),
+    withoutLimit(objects.budget),
+  );
   const isAhead = new Uint8Array(graph.count);
   for (const node of right) isAhead[node] = 1;
   const nodes: Node[] = [];

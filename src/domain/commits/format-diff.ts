@@ -1,7 +1,14 @@
+import { finishInTurns } from "../../git/budget.ts";
 import { abbreviate } from "../../git/abbreviation.ts";
 import type { ByteText } from "../../git/byte-text.ts";
 import { formatBinaryPatch, stepsToEncode } from "../../git/diff/binary-patch.ts";
-import { formatPatch, type PatchContent, stepsToFormat } from "../../git/diff/patch.ts";
+import {
+  formatPatchHead,
+  patchBodyInTurns,
+  type PatchContent,
+  type PatchOptions,
+  stepsToFormat,
+} from "../../git/diff/patch.ts";
 import { findRenames } from "../../git/diff/renames.ts";
 import { type PathChange, splitTypeChange } from "../../git/diff/tree-diff.ts";
 import { resident } from "../../git/catalog/block-pool.ts";
@@ -9,7 +16,7 @@ import type { Oid } from "../../git/oid.ts";
 import type { ObjectReader } from "../../git/store.ts";
 import { tooLarge } from "../../lib/failure.ts";
 import type { StepBudget } from "../../lib/step-budget.ts";
-import { codec } from "../../storage/codec.ts";
+import { compressor } from "../../storage/compressor.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { ResultKey } from "../../storage/result-cache.ts";
 import { diffSides, findChanges, readSides } from "./find-changes.ts";
@@ -87,9 +94,10 @@ async function* patchesOf(
   if (!found) throw tooLarge("too many files differ");
   for (const change of (await findRenames(counted, found, budget)).flatMap(splitTypeChange)) {
     const content = await contentOf(counted, change, binaryFiles, budget);
-    yield await resident(() =>
-      formatPatch(change, content, { abbreviate: (oid) => abbreviate(catalog, oid) }),
-    );
+    const options: PatchOptions = { abbreviate: (oid) => abbreviate(catalog, oid) };
+    const head = await resident(() => formatPatchHead(change, content, options));
+    const body = await finishInTurns(patchBodyInTurns(content, options), budget);
+    yield `${head}${body}` as ByteText;
     await budget.pause();
   }
 }
@@ -101,12 +109,15 @@ async function contentOf(
   budget: StepBudget,
 ): Promise<PatchContent> {
   const diff = await diffSides(objects, change, budget);
-  if (diff) budget.consume(stepsToFormat(diff));
+  if (diff) budget.consume(stepsToFormat(diff), true);
   if (budget.isExhausted) return { kind: "binary" };
   if (diff) return { kind: "text", diff };
   const sides = binaryFiles === "encoded" ? await readSides(objects, change) : undefined;
   if (!sides) return { kind: "binary" };
-  budget.consume(stepsToEncode(sides.old, sides.fresh));
+  budget.consume(stepsToEncode(sides.old, sides.fresh), true);
   if (budget.isExhausted) return { kind: "binary" };
-  return { kind: "encoded", text: formatBinaryPatch(sides.old, sides.fresh, codec) };
+  return {
+    kind: "encoded",
+    text: await formatBinaryPatch(sides.old, sides.fresh, compressor, budget),
+  };
 }

@@ -11,7 +11,7 @@ import { EMPTY_TREE_OID, type Oid } from "../../git/oid.ts";
 import { type CommitGraph, NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import type { LogRange } from "../../git/walk/log.ts";
 import { tooLarge } from "../../lib/failure.ts";
-import { codec } from "../../storage/codec.ts";
+import { compressor } from "../../storage/compressor.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { RESULT_STEPS_MAX } from "../../storage/result-cache.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
@@ -132,7 +132,7 @@ async function formatOne(
     const changes = await findRenames(objects, found, budget);
     const commit = toUtf8(parseCommit(await objects.readAt(graph.location(node))));
     const formatted = await formatChanges(objects, changes, {
-      codec,
+      compressor,
       abbreviate: (oid) => abbreviate(catalog, oid),
       contentBytesMax: CONTENT_BYTES_MAX,
       patchBytesMax: bytesMax,

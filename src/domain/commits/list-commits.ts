@@ -1,7 +1,8 @@
+import { finishInTurns, withoutLimit } from "../../git/budget.ts";
 import { encodeText } from "../../git/byte-text.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
-import { countWalk, findWanted, type LogRange, walkByTime } from "../../git/walk/log.ts";
+import { countInTurns, findWanted, type LogRange, walkByTime } from "../../git/walk/log.ts";
 import { PathFinder } from "../../git/walk/path-finder.ts";
 import { logPath, PathTrail } from "../../git/walk/path-history.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
@@ -43,7 +44,10 @@ export async function listCommits(
     return { items, total };
   }
   const isWanted = findWanted(graph, query);
-  total = countWalk(graph, query.tips, isWanted, isListed);
+  total = await finishInTurns(
+    countInTurns(graph, query.tips, isWanted, isListed),
+    withoutLimit(repository.objects.budget),
+  );
   if (offset >= total) return { items, total };
   let passed = 0;
   for (const node of walkByTime(graph, query.tips, isWanted)) {

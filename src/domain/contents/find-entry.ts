@@ -1,6 +1,6 @@
 import { encodeText } from "../../git/byte-text.ts";
 import { TREE } from "../../git/object/kind.ts";
-import { isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "../../git/object/tree.ts";
+import { isTreeMode, MODE_TREE, parseTreeInPieces, type TreeEntry } from "../../git/object/tree.ts";
 import type { Oid } from "../../git/oid.ts";
 import { resident } from "../../git/catalog/block-pool.ts";
 import type { ObjectLocation, PackCatalog } from "../../git/catalog/pack-catalog.ts";
@@ -40,7 +40,7 @@ export async function findEntry(
     const tree = isTreeMode(at.mode) ? await findTree(catalog, at.oid) : undefined;
     if (!tree) return undefined;
     const wanted = encodeText(name);
-    const entries = parseTree(await objects.readAt(tree));
+    const entries = await parseTreeInPieces(await objects.readAt(tree), objects.budget);
     const next = entries.find((entry) => entry.name === wanted);
     if (!next) return undefined;
     at = next;
@@ -65,7 +65,8 @@ export async function findEntries(
   const pick = async (oid: Oid, names: ReadonlySet<string>): Promise<TreeEntry[]> => {
     const tree = await findTree(catalog, oid);
     if (!tree) return [];
-    return parseTree(await objects.readAt(tree)).filter(({ name }) => names.has(name));
+    const entries = await parseTreeInPieces(await objects.readAt(tree), objects.budget);
+    return entries.filter(({ name }) => names.has(name));
   };
   const descend = async (at: TreeEntry, numbers: number[], depth: number): Promise<void> => {
     const below = new Map<string, number[]>();

@@ -1,7 +1,7 @@
 import {
   isSubmoduleMode,
   isTreeMode,
-  parseTree,
+  parseTreeInPieces,
   type TreeEntry,
   visitTree,
 } from "../../git/object/tree.ts";
@@ -141,7 +141,7 @@ class TreeLister {
 
   private async read(tree: ObjectLocation): Promise<TreeEntry[]> {
     const { catalog, objects } = this.repository;
-    const entries = parseTree(await objects.readAt(tree));
+    const entries = await parseTreeInPieces(await objects.readAt(tree), objects.budget);
     if (this.toSkip === 0) {
       const listed = entries.slice(0, this.size - this.items.length);
       await catalog.loadOids(

@@ -5,7 +5,7 @@ import {
   isSymlinkMode,
   isTreeMode,
   isRegularMode,
-  parseTree,
+  parseTreeInPieces,
   type TreeEntry,
 } from "../../git/object/tree.ts";
 import { resident } from "../../git/catalog/block-pool.ts";
@@ -192,7 +192,9 @@ class ContentsReader {
   async readDirectory(names: readonly string[], directory: TreeEntry): Promise<ContentItem[]> {
     const { catalog, objects } = this.repository;
     const location = await resident(() => catalog.find(directory.oid));
-    const entries = location ? parseTree(await objects.readAt(location)) : [];
+    const entries = location
+      ? await parseTreeInPieces(await objects.readAt(location), objects.budget)
+      : [];
     await catalog.loadOids(
       entries.flatMap(({ mode, oid }) => (isSubmoduleMode(mode) ? [] : [oid])),
     );

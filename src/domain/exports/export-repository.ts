@@ -4,7 +4,6 @@ import { eq, sql } from "drizzle-orm";
 import { isUnitOn } from "../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../context.ts";
 import { attachments, lfsObjects, releases } from "../../db/schema/index.ts";
-import { UNLIMITED } from "../../git/budget.ts";
 import { encodeUtf8 } from "../../git/byte-text.ts";
 import type { ForeignKind } from "../../forges/forge.ts";
 import type { Download } from "../../lib/download.ts";
@@ -77,7 +76,7 @@ async function* streamExport(ctx: Ctx, repo: RepositoryContext): AsyncGenerator<
 type Zip = ZipWriter<unknown>;
 
 async function writeFiles(ctx: Ctx, repo: RepositoryContext, zip: Zip): Promise<void> {
-  const snapshot = await openWholeSnapshot(ctx, repo, UNLIMITED, "all");
+  const snapshot = await openWholeSnapshot(ctx, repo, ctx.git.openBudget(Infinity), "all");
   await addText(zip, MANIFEST, JSON.stringify(manifestOf(ctx, repo)));
   const bundle = await openGitBundle(ctx, repo, snapshot);
   if (bundle) await addBytes(zip, GIT_BUNDLE, bundle);

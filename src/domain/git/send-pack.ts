@@ -2,6 +2,7 @@ import { type PackReport, writePack } from "../../git/catalog/pack-writer.ts";
 import type { Scratch } from "../../git/store.ts";
 import type { FetchPlan } from "../../git/walk/fetch-plan.ts";
 import { codec } from "../../storage/codec.ts";
+import { compressor } from "../../storage/compressor.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import type { PackRecord, Snapshot } from "../../storage/repository-records.ts";
 import type { StoredRepository } from "../../storage/storage.ts";
@@ -51,6 +52,7 @@ export async function* sendPack(
   };
   const options = {
     codec,
+    compressor,
     takesOfsDelta,
     openScratch,
     gauge: stored.openGauge(),

@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-import { readYaml } from "./read-yaml.ts";
+import { readYaml } from "../../lib/yaml.ts";
+
+/** Aliases that are expanded in a file. */
+const ALIASES_MAX = 10;
 
 /** Settings of the new issue page besides the templates. */
 export interface IssueConfig {
@@ -24,7 +27,7 @@ const Config = z.object({
 export async function readIssueConfig(text: string): Promise<IssueConfig | string> {
   let value: unknown;
   try {
-    value = (await readYaml(text)) ?? {};
+    value = (await readYaml(text, "core", ALIASES_MAX)) ?? {};
   } catch (error) {
     return `not YAML: ${error instanceof Error ? error.message : ""}`;
   }

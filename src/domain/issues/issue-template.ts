@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-import { readYaml } from "./read-yaml.ts";
+import { readYaml } from "../../lib/yaml.ts";
+
+/** Aliases that are expanded in a file. */
+const ALIASES_MAX = 10;
 
 const Filled = z.string().refine((text) => text.trim() !== "");
 const Text = z.string().optional();
@@ -156,7 +159,7 @@ async function readForm(path: string, text: string): Promise<IssueTemplate | und
 /** Undefined for invalid YAML. */
 async function parseOptionalYaml(text: string): Promise<unknown> {
   try {
-    return await readYaml(text);
+    return await readYaml(text, "core", ALIASES_MAX);
   } catch {
     return undefined;
   }

@@ -7,7 +7,7 @@ import {
   isSymlinkMode,
   isTreeMode,
   MODE_EXECUTABLE,
-  parseTree,
+  parseTreeInPieces,
   type TreeEntry,
 } from "../../git/object/tree.ts";
 import type { Budget } from "../../git/budget.ts";
@@ -134,7 +134,10 @@ class LanguageCounter {
   private async visit(directory: Directory): Promise<Directory[]> {
     const { catalog, objects } = this;
     if (catalog.kind(directory.location) !== TREE) return [];
-    const entries = parseTree(await objects.readAt(directory.location));
+    const entries = await parseTreeInPieces(
+      await objects.readAt(directory.location),
+      objects.budget,
+    );
     const rules = await this.enter(directory, entries);
     const depth = directory.depth + 1;
     const below: Directory[] = [];

@@ -1,12 +1,12 @@
 import type { Mergeability } from "../../db/schema/index.ts";
-import { type Budget, UNLIMITED } from "../../git/budget.ts";
+import { type Budget, finishInTurns, UNLIMITED, withoutLimit } from "../../git/budget.ts";
 import { decodeText } from "../../git/byte-text.ts";
 import { GitError } from "../../git/error.ts";
 import { mergeCommits } from "../../git/merge/merge-commits.ts";
 import type { ObjectSink } from "../../git/merge/new-objects.ts";
 import type { Oid } from "../../git/oid.ts";
 import type { Node } from "../../git/walk/commit-graph.ts";
-import { findDivergence, latestOf } from "../../git/walk/merge-bases.ts";
+import { divergenceInTurns, latestOf } from "../../git/walk/merge-bases.ts";
 import type { OpenRepository } from "../../storage/open-repository.ts";
 import { findChangedFiles } from "../commits/compare-revisions.ts";
 
@@ -45,7 +45,10 @@ export async function judge(
   budget: Budget = UNLIMITED,
 ): Promise<Judgement> {
   const { graph } = repository;
-  const { left, right, bases } = findDivergence(graph, base, head);
+  const { left, right, bases } = await finishInTurns(
+    divergenceInTurns(graph, base, head),
+    withoutLimit(repository.objects.budget),
+  );
   const mergeBase = latestOf(graph, bases);
   const baseTree = mergeBase === undefined ? undefined : await graph.loadRootOid(mergeBase);
   const headTree = await graph.loadRootOid(head);

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { z } from "zod";
 
 import { malformed } from "../../lib/failure.ts";
+import { parseJson } from "../../lib/json.ts";
 import type { GitHttpEnv } from "../env.ts";
 import { readWholeBody } from "../request-body.ts";
 
@@ -15,15 +16,15 @@ export async function readJson<S extends z.ZodType>(
   schema: S,
 ): Promise<z.infer<S>> {
   const bytes = await readWholeBody(c, c.var.base.config.jsonBodyMaxBytes);
-  const parsed = schema.safeParse(bytes.length === 0 ? {} : parse(bytes));
+  const parsed = schema.safeParse(bytes.length === 0 ? {} : await parse(bytes));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw malformed(`${issue?.path.join(".") || "the body"}: ${issue?.message}`);
 }
 
-function parse(bytes: Uint8Array): unknown {
+async function parse(bytes: Uint8Array): Promise<unknown> {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return await parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw malformed("the body is not JSON");
   }

@@ -11,7 +11,7 @@ import {
   MODE_SUBMODULE,
   MODE_TREE,
   MODE_TYPE,
-  parseTree,
+  parseTreeInPieces,
   type TreeEntry,
 } from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
@@ -32,6 +32,9 @@ export interface ListedEntry {
 
 /** Larger `.gitattributes` files are ignored, in bytes. */
 const ATTRIBUTES_BYTES_MAX = 1024 * 1024;
+
+/** Steps to list an entry, beside those to match its attributes. */
+const ENTRY_STEPS = 300;
 
 const ATTRIBUTES_NAME = ".gitattributes";
 
@@ -96,7 +99,7 @@ class EntryLister {
         frames.pop();
         continue;
       }
-      await this.budget.pause();
+      await this.budget.pause(ENTRY_STEPS);
       const listed = this.toListed(frame, entry);
       if (isTreeMode(entry.mode)) {
         if (listed.rules.isIgnored) continue;
@@ -128,7 +131,7 @@ class EntryLister {
     waiting: ListedEntry | undefined,
     path: ByteText,
   ): Promise<void> {
-    const entries = parseTree(await this.objects.readAt(tree));
+    const entries = await parseTreeInPieces(await this.objects.readAt(tree), this.budget);
     const text = await this.readAttributes(entries);
     const above = this.frames.at(-1)?.attributes;
     const attributes = above

@@ -1,5 +1,5 @@
 import { overLimit } from "../error.ts";
-import { isSubmoduleMode, isTreeMode, parseTree } from "../object/tree.ts";
+import { isSubmoduleMode, isTreeMode, parseTreeInPieces } from "../object/tree.ts";
 import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
 
@@ -11,6 +11,9 @@ export interface TreeMeasure {
   /** Length of the longest path. */
   readonly pathBytes: number;
 }
+
+/** Steps to measure an entry. */
+const ENTRY_STEPS = 200;
 
 /** Trees nested deeper than this are refused: no file system could hold a checkout of them. */
 const DEPTH_MAX = 2048;
@@ -36,7 +39,10 @@ export async function measureTree(
     let entryCount = 0;
     let contentBytes = 0;
     let pathBytes = 0;
-    for (const { mode, name, oid } of parseTree(await objects.readAt(tree))) {
+    const entries = await parseTreeInPieces(await objects.readAt(tree), objects.budget);
+    for (const { mode, name, oid } of entries) {
+      const pausing = objects.budget.pause(ENTRY_STEPS);
+      if (pausing) await pausing;
       entryCount++;
       const location = isSubmoduleMode(mode) ? undefined : catalog.find(oid);
       if (!isTreeMode(mode) || !location) {

@@ -85,7 +85,13 @@ class EntryReader {
     let heldBytes = 0;
     for (const [pack, wanted] of positions.entries()) {
       const sweeping: Gauge = (bytes) => gauge(heldBytes + bytes);
-      const found = await sweepChains(this.catalog, pack, [...wanted], sweeping);
+      const found = await sweepChains(
+        this.catalog,
+        pack,
+        [...wanted],
+        sweeping,
+        this.objects.budget,
+      );
       contents.push(found);
       for (const content of found.values()) heldBytes += content.length;
     }

@@ -1,3 +1,4 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import { type ByteText, byteTextBytes, readByteText } from "../byte-text.ts";
 import { isRegularMode } from "../object/tree.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../object/tree.ts";
@@ -14,6 +15,9 @@ const NUMBER_MAX = 0o77777777777;
 const NAME_BYTES_MAX = 100;
 const PREFIX_BYTES_MAX = 155;
 
+/** Steps to write the header of an entry. */
+const ENTRY_STEPS = 1500;
+
 /** Permission bits that are removed from every entry: git's default. */
 const UMASK = 0o002;
 
@@ -27,6 +31,7 @@ const TYPE = { file: "0", symlink: "2", directory: "5", extended: "x", global: "
 export async function* formatTar(
   head: ArchiveHead,
   entries: AsyncIterable<ArchiveEntry>,
+  budget: Budget = UNLIMITED,
 ): AsyncGenerator<Uint8Array> {
   const output = new PieceJoiner();
   const mtime = Math.min(head.timeSeconds, NUMBER_MAX);
@@ -37,6 +42,7 @@ export async function* formatTar(
       : "";
   output.push(formatExtension(TYPE.global, "pax_global_header", comment + late, mtime));
   for await (const entry of entries) {
+    await budget.pause(ENTRY_STEPS);
     output.push(formatHead(entry, mtime));
     if (isRegularMode(entry.mode)) {
       const pieces = entry.content instanceof Uint8Array ? [entry.content] : entry.content;

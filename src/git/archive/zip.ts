@@ -1,9 +1,15 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import { type ByteText, byteTextBytes } from "../byte-text.ts";
 import { isValidUtf8 } from "../byte-text.ts";
 import type { Compressor } from "../codec.ts";
 import { isBinary } from "../diff/line-diff.ts";
 import { crc32 } from "../hash/crc32.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../object/tree.ts";
+import {
+  DEFLATED_BYTE_STEPS,
+  DEFLATED_TOGETHER,
+  deflateInPieces,
+} from "../zlib/deflate-in-pieces.ts";
 import { type ArchiveEntry, type ArchiveHead, exactSeconds } from "./archive-entry.ts";
 import { PieceJoiner } from "./piece-joiner.ts";
 
@@ -34,6 +40,9 @@ const MAX_32 = 0xffffffff;
 
 const ATTRIBUTE_DIRECTORY = 16;
 
+/** Steps to write the headers of an entry. */
+const ENTRY_STEPS = 1500;
+
 /**
  * Writes entries as a zip file. Readers see the same metadata and contents as in the output of
  * `git archive --format=zip`.
@@ -46,8 +55,9 @@ export async function* formatZip(
   head: ArchiveHead,
   entries: AsyncIterable<ArchiveEntry>,
   compressor: Compressor,
+  budget: Budget = UNLIMITED,
 ): AsyncGenerator<Uint8Array> {
-  const writer = new ZipWriter(head, compressor);
+  const writer = new ZipWriter(head, compressor, budget);
   for await (const entry of entries) yield* writer.write(entry);
   yield* writer.finish();
 }
@@ -65,6 +75,7 @@ interface EntryFields {
 class ZipWriter {
   private readonly head: ArchiveHead;
   private readonly compressor: Compressor;
+  private readonly budget: Budget;
   private readonly dosTime: number;
   private readonly dosDate: number;
   private readonly output = new PieceJoiner();
@@ -73,7 +84,8 @@ class ZipWriter {
   private entryCount = 0;
   private madeOn = 0;
 
-  constructor(head: ArchiveHead, compressor: Compressor) {
+  constructor(head: ArchiveHead, compressor: Compressor, budget: Budget) {
+    this.budget = budget;
     this.head = head;
     this.compressor = compressor;
     const { time, date } = toDosTime(head.timeSeconds);
@@ -83,6 +95,7 @@ class ZipWriter {
 
   async *write(entry: ArchiveEntry): AsyncGenerator<Uint8Array> {
     const { mode, content } = entry;
+    await this.budget.pause(ENTRY_STEPS);
     const offset = this.output.sizeBytes;
     const fields: EntryFields = {
       path: byteTextBytes(entry.path),
@@ -95,7 +108,7 @@ class ZipWriter {
     let isText = false;
     if (content instanceof Uint8Array) {
       isText = hasContent(mode) && !(entry.isBinary ?? isBinary(content));
-      this.writeBuffered(fields, content, !isSymlinkMode(mode));
+      await this.writeBuffered(fields, content, !isSymlinkMode(mode));
       if (this.output.isFull) yield this.output.take();
     } else {
       isText = yield* this.writeStream(fields, entry, content);
@@ -103,12 +116,16 @@ class ZipWriter {
     this.addToDirectory(fields, mode, isText, offset);
   }
 
-  private writeBuffered(fields: EntryFields, content: Uint8Array, isDeflated: boolean): void {
+  private async writeBuffered(
+    fields: EntryFields,
+    content: Uint8Array,
+    isDeflated: boolean,
+  ): Promise<void> {
     fields.crc = crc32(content);
     fields.sizeBytes = content.length;
     let data = content;
     if (isDeflated && content.length > 0) {
-      const deflated = this.compressor.deflateRaw(content);
+      const deflated = await this.deflate(content);
       if (deflated.length < content.length) {
         data = deflated;
         fields.method = DEFLATED;
@@ -117,6 +134,14 @@ class ZipWriter {
     fields.compressedBytes = data.length;
     this.output.push(this.localHeader(fields, new Uint8Array(0)));
     this.output.push(data);
+  }
+
+  private async deflate(content: Uint8Array): Promise<Uint8Array> {
+    if (content.length > DEFLATED_TOGETHER) {
+      return deflateInPieces(content, this.compressor.open("raw"), this.budget);
+    }
+    await this.budget.pause(DEFLATED_BYTE_STEPS * content.length);
+    return this.compressor.deflateRaw(content);
   }
 
   /**
@@ -139,6 +164,7 @@ class ZipWriter {
     let isText: boolean | undefined;
     try {
       for await (const piece of content) {
+        await this.budget.pause(DEFLATED_BYTE_STEPS * piece.length);
         isText ??= !(entry.isBinary ?? isBinary(piece));
         fields.crc = crc32(piece, 0, piece.length, fields.crc);
         fields.sizeBytes += piece.length;

@@ -1,8 +1,9 @@
+import { type Budget, UNLIMITED } from "../budget.ts";
 import { corrupt } from "../error.ts";
 import { Inflater } from "../zlib/inflate.ts";
 import { applyDelta, readDeltaHeader } from "../pack/delta.ts";
 import { readEntryHeader } from "../pack/entry-header.ts";
-import { inflateWhole } from "../pack/entry-reader.ts";
+import { inflateInPieces } from "../pack/entry-reader.ts";
 import { resident } from "./block-pool.ts";
 import type { ObjectEntry, PackCatalog } from "./pack-catalog.ts";
 import type { Gauge } from "../store.ts";
@@ -20,12 +21,17 @@ const READS_AHEAD = 4;
  */
 const HELD_BYTES_MAX = 12 * 1024 * 1024;
 
+/** Steps for an entry, and to copy a byte of a result. */
+const ENTRY_STEPS = 500;
+const COPIED_BYTE_STEPS = 0.15;
+
 /**
  * Reads objects of one pack in one pass over the entries of their delta chains.
  *
  * Objects whose base comes after them in the pack, and objects that would exceed the memory limit,
  * are left out: the caller reads those one by one.
  *
+ * @param budget Pauses the work, which counts in it. Its bound does not end the work: the size of the contents does.
  * @returns Contents by position in the index.
  */
 export async function sweepChains(
@@ -33,10 +39,11 @@ export async function sweepChains(
   pack: number,
   wanted: readonly number[],
   gauge: Gauge = () => {},
+  budget: Budget = UNLIMITED,
 ): Promise<Map<number, Uint8Array>> {
-  const sweep = new ChainSweep(catalog, pack, wanted);
+  const sweep = new ChainSweep(catalog, pack, wanted, budget);
   if (catalog.pack(pack).blocks) await sweep.loadEntries();
-  sweep.findChains();
+  await sweep.findChains();
   return sweep.run(gauge);
 }
 
@@ -83,8 +90,10 @@ class ChainSweep {
   private readonly live = new Map<number, Uint8Array>();
   private heldBytes = 0;
   private readonly inflater = new Inflater();
+  private readonly budget: Budget;
 
-  constructor(catalog: PackCatalog, pack: number, wanted: readonly number[]) {
+  constructor(catalog: PackCatalog, pack: number, wanted: readonly number[], budget: Budget) {
+    this.budget = budget;
     this.catalog = catalog;
     this.pack = pack;
     this.wanted = new Set(wanted);
@@ -101,6 +110,7 @@ class ChainSweep {
         const some = level.slice(at, at + LOADED_TOGETHER).map((position) => ({ pack, position }));
         await catalog.loadRows(some);
         for (const location of some) {
+          await this.budget.pause(ENTRY_STEPS);
           const entry = await resident(() => catalog.entry(location));
           entries.set(location.position, entry);
           const base = entry.base?.position;
@@ -112,8 +122,9 @@ class ChainSweep {
     this.entries = entries;
   }
 
-  findChains(): void {
+  async findChains(): Promise<void> {
     for (const position of this.wanted) {
+      await this.budget.pause(ENTRY_STEPS);
       for (let at = position; at >= 0 && !this.waiting.has(at); at = this.baseOf(at)) {
         this.waiting.set(at, 0);
       }
@@ -141,6 +152,7 @@ class ChainSweep {
       const { start, end, sizeBytes } = this.entryOf(position);
       return { position, start, end, sizeBytes };
     }).toSorted((a, b) => a.start - b.start);
+    await this.budget.pause(ENTRY_STEPS * entries.length);
     const found = new Map<number, Uint8Array>();
     const runs = cutRuns(entries);
     const reading: Promise<Uint8Array>[] = [];
@@ -158,7 +170,8 @@ class ChainSweep {
       const readBytes = runs.slice(at, next).reduce((sum, each) => sum + each.end - each.start, 0);
       for (const entry of inRun) {
         const stored = run.subarray(entry.start - start, entry.end - start);
-        const content = this.resolve(entry.position, stored);
+        await this.budget.pause();
+        const content = await this.resolve(entry.position, stored);
         if (!content) continue;
         if (content.length !== entry.sizeBytes) {
           throw corrupt("pack: entry is not what the sidecar says");
@@ -182,7 +195,7 @@ class ChainSweep {
    * Returns the content of an entry; undefined if the content of its base is not held, or if memory
    * does not suffice.
    */
-  private resolve(position: number, stored: Uint8Array): Uint8Array | undefined {
+  private async resolve(position: number, stored: Uint8Array): Promise<Uint8Array | undefined> {
     const base = this.baseOf(position);
     const baseContent = this.live.get(base);
     if (base >= 0 && !baseContent) return undefined;
@@ -190,12 +203,14 @@ class ChainSweep {
     if (!header) throw corrupt("pack: entry cut off");
     if (header.sizeBytes > HELD_BYTES_MAX) return undefined;
     const inflated = new Uint8Array(header.sizeBytes);
-    inflateWhole(this.inflater, stored, header.next, stored.length, inflated);
+    this.budget.consume(ENTRY_STEPS);
+    await inflateInPieces(this.inflater, stored, header.next, inflated, this.budget);
     if (!baseContent) return inflated;
     const deltaHeader = readDeltaHeader(inflated);
     if (!deltaHeader) throw corrupt("delta: cut off");
     if (deltaHeader.resultBytes > HELD_BYTES_MAX) return undefined;
     const content = new Uint8Array(deltaHeader.resultBytes);
+    this.budget.consume(COPIED_BYTE_STEPS * content.length);
     applyDelta(baseContent, inflated, deltaHeader, content);
     this.release(base, baseContent);
     return content;

@@ -1,4 +1,4 @@
-import type { Codec } from "../codec.ts";
+import type { Codec, Compressor } from "../codec.ts";
 import { corrupt, overLimit } from "../error.ts";
 import { OID_BYTES } from "../oid.ts";
 import { sweepChains } from "./chain-sweep.ts";
@@ -17,6 +17,11 @@ import { formatPackHeader } from "../pack/pack-scanner.ts";
 import type { LocationSet } from "./location-set.ts";
 import type { Gauge, Scratch, StoredChain } from "../store.ts";
 import { PositionNumbers, WantedEntries } from "./wanted-entries.ts";
+import {
+  DEFLATED_BYTE_STEPS,
+  DEFLATED_TOGETHER,
+  deflateInPieces,
+} from "../zlib/deflate-in-pieces.ts";
 import { storedStream } from "../zlib/stored-stream.ts";
 
 /** Target size of one read of stored entries, in bytes. */
@@ -32,6 +37,8 @@ const SWEEP_BYTES = 4 * 1024 * 1024;
 
 export interface PackWriterOptions {
   readonly codec: Codec;
+  /** Deflates large objects piece by piece. Without it, each is deflated at once. */
+  readonly compressor?: Compressor;
   /** True if the receiver accepts deltas that refer to their base by offset. */
   readonly takesOfsDelta: boolean;
   /**
@@ -45,6 +52,9 @@ export interface PackWriterOptions {
    */
   readonly receiverHas?: LocationSet;
 }
+
+/** Steps to write an entry. */
+const ENTRY_STEPS = 200;
 
 /** Statistics of a written pack, for the last line that git prints. */
 export interface PackReport {
@@ -64,6 +74,7 @@ export interface PackReport {
  * `READ_BYTES` or one delta, independent of object sizes, and up to `SWEEP_BYTES` of objects to be
  * deflated.
  *
+ * @param objects Reads the objects to deflate. Its budget pauses the work.
  * @param wanted Each object once, by its home (`PackCatalog.home`).
  * @returns Statistics of the pack.
  */
@@ -114,7 +125,12 @@ class PackWriter {
     const hash = this.options.codec.createSha1();
     this.push(formatPackHeader(this.wanted.size));
     for (let pack = 0; pack < this.catalog.packs.length; pack++) {
-      const entries = await WantedEntries.find(this.catalog, pack, this.wanted);
+      const entries = await WantedEntries.find(
+        this.catalog,
+        pack,
+        this.wanted,
+        this.objects.budget,
+      );
       const { positions } = entries;
       let sweepEnd = 0;
       const tableBytes = entries.heldBytes + this.writtenBytes;
@@ -137,6 +153,8 @@ class PackWriter {
         const run = await this.catalog.pack(pack).source.read(start, end);
         this.options.gauge?.(tableBytes + run.length + 2 * PIECE_BYTES + this.reencodedBytes);
         for (; at < Math.min(stop, sweepEnd); at++) {
+          const pausing = this.objects.budget.pause(ENTRY_STEPS);
+          if (pausing) await pausing;
           const entry = entries.at(at);
           const stored = run.subarray(entry.start - start, entry.end - start);
           const large = await this.write(entry, stored);
@@ -191,6 +209,8 @@ class PackWriter {
     let bytes = 0;
     let at = first;
     for (; at < positions.length && bytes < SWEEP_BYTES; at++) {
+      const pausing = this.objects.budget.pause(ENTRY_STEPS);
+      if (pausing) await pausing;
       const base = entries.base(at);
       if (!base) continue;
       const sizeBytes = entries.sizeBytes(at);
@@ -206,7 +226,7 @@ class PackWriter {
     // A single object is read on its own later.
     this.inflated =
       reencoded.length > 1
-        ? await sweepChains(this.catalog, pack, reencoded, sweeping)
+        ? await sweepChains(this.catalog, pack, reencoded, sweeping, this.objects.budget)
         : new Map<number, never>();
     return at;
   }
@@ -273,10 +293,20 @@ class PackWriter {
         const content = swept ?? (await this.objects.readAt(location));
         const kind = await resident(() => this.catalog.kind(location));
         this.push(formatEntryHeader(kind, content.length));
-        this.push(this.options.codec.deflate(content));
+        this.push(await this.deflate(content));
       }
     }
     return undefined;
+  }
+
+  private async deflate(content: Uint8Array): Promise<Uint8Array> {
+    const { codec, compressor } = this.options;
+    const { budget } = this.objects;
+    if (compressor && content.length > DEFLATED_TOGETHER) {
+      return deflateInPieces(content, compressor.open("zlib"), budget);
+    }
+    await budget.pause(DEFLATED_BYTE_STEPS * content.length);
+    return codec.deflate(content);
   }
 
   private recordStart(location: ObjectLocation, start: number): void {

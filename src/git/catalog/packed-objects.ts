@@ -6,7 +6,7 @@ import type { Gauge, ObjectReader, StoredChain, StoredObject } from "../store.ts
 import { Inflater } from "../zlib/inflate.ts";
 import { applyDelta, readDeltaHeader } from "../pack/delta.ts";
 import { readEntryHeader } from "../pack/entry-header.ts";
-import { inflateWhole } from "../pack/entry-reader.ts";
+import { inflateInPieces } from "../pack/entry-reader.ts";
 import { streamEntry } from "../pack/entry-stream.ts";
 import { resident } from "./block-pool.ts";
 import type { ObjectEntry, ObjectLocation, PackCatalog } from "./pack-catalog.ts";
@@ -20,11 +20,10 @@ export const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 /** Size of the pieces of a streamed object, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Steps to read an object: for itself, for each entry of its chain, and for each byte inflated, copied and parsed. */
+/** Steps to read an object: for itself, for each entry of its chain, and for each byte copied and parsed. */
 const STEPS = {
   object: 400,
   entry: 500,
-  inflatedByte: 1,
   copiedByte: 0.15,
   parsedByte: 0.3,
 } as const;
@@ -35,7 +34,8 @@ export class PackedObjects implements ObjectReader {
   private readonly inflater = new Inflater();
   private readonly cache: ContentCache;
   private readonly gauge: Gauge;
-  private readonly budget: Budget;
+  /** Bounds the reads, and pauses what walks over objects. */
+  readonly budget: Budget;
 
   /**
    * @param gauge Receives the memory held by contents and by the catalog's offsets, in bytes.
@@ -159,9 +159,9 @@ export class PackedObjects implements ObjectReader {
       throw corrupt("pack: entry is not what the sidecar says");
     }
     if (header.sizeBytes > WHOLE_BYTES_MAX) throw overLimit("delta too large");
-    this.budget.consume(STEPS.entry + STEPS.inflatedByte * header.sizeBytes);
+    this.budget.consume(STEPS.entry);
     const content = new Uint8Array(header.sizeBytes);
-    inflateWhole(this.inflater, bytes, header.next, bytes.length, content);
+    await inflateInPieces(this.inflater, bytes, header.next, content, this.budget);
     return content;
   }
 

@@ -1,9 +1,14 @@
+import type { Budget } from "../budget.ts";
 import { resident } from "./block-pool.ts";
 import type { LocationSet } from "./location-set.ts";
 import type { ObjectEntry, PackCatalog } from "./pack-catalog.ts";
 
 /** Entries whose blocks are loaded together. */
 const LOADED_TOGETHER = 1000;
+/** Steps to list an entry, to sort it, and to read its row in a table. */
+const POSITION_STEPS = 5;
+const SORTED_STEPS = 30;
+const ROW_STEPS = 100;
 /** Share of a pack's objects up to which starts are kept in a map. */
 const SPARSE_SHARE = 1 / 16;
 
@@ -33,16 +38,16 @@ export class WantedEntries {
     catalog: PackCatalog,
     pack: number,
     wanted: LocationSet,
+    budget: Budget,
   ): Promise<WantedEntries> {
     const positions = Uint32Array.from(wanted.positions(pack));
+    await budget.pause(POSITION_STEPS * positions.length);
     const opened = catalog.pack(pack);
     if (!opened.blocks) {
       const { idx } = opened;
-      return new WantedEntries(
-        catalog,
-        pack,
-        positions.toSorted((a, b) => idx.offset(a) - idx.offset(b)),
-      );
+      const byOffset = positions.toSorted((a, b) => idx.offset(a) - idx.offset(b));
+      await budget.pause(SORTED_STEPS * positions.length);
+      return new WantedEntries(catalog, pack, byOffset);
     }
     // Positions are in pack order, and so are their rows: each block is loaded once.
     const found = new EntryRows(positions.length);
@@ -53,6 +58,8 @@ export class WantedEntries {
       }));
       await catalog.loadRows(some);
       for (const [index, location] of some.entries()) {
+        const pausing = budget.pause(ROW_STEPS);
+        if (pausing) await pausing;
         found.set(at + index, await resident(() => catalog.entry(location)));
       }
     }

@@ -1,4 +1,4 @@
-import { type Budget, UNLIMITED } from "../budget.ts";
+import { type Budget, type Steps, UNLIMITED } from "../budget.ts";
 
 /** Texts are not split at lines that occur more often than this on the left. */
 const OCCURRENCES_MAX = 64;
@@ -8,6 +8,8 @@ const COMPARISONS_MAX = 100_000_000;
 /** Steps to search a region, and for each comparison in it. */
 const STEPS_PER_REGION = 20;
 const STEPS_PER_COMPARISON = 1;
+/** Comparisons after which a search can be interrupted. */
+const TURN_COMPARISONS = 50_000;
 
 /** Lines `leftStart` to `leftEnd` of the left text and `rightStart` to `rightEnd` of the right text. */
 export interface Region {
@@ -25,31 +27,33 @@ type Match = Region;
  * lines. Git uses this algorithm for merges.
  *
  * @param classes The number of distinct lines.
+ * The search can be interrupted at each of its yields.
+ *
  * @param compareOtherwise Called for a region whose common lines are all too frequent to split at.
  * @param budget Once it is exhausted, the marks stay incomplete.
  * @see "The Histogram Diff" of JGit, org.eclipse.jgit.diff.HistogramDiff.
  */
-export function findByHistogram(
+export function* findByHistogram(
   left: Int32Array,
   right: Int32Array,
   classes: number,
   leftMarks: Uint8Array,
   rightMarks: Uint8Array,
-  compareOtherwise: (region: Region) => void,
+  compareOtherwise: (region: Region) => Steps,
   budget: Budget = UNLIMITED,
-): void {
-  const search = new HistogramSearch(left, right, classes);
+): Steps {
+  const search = new HistogramSearch(left, right, classes, budget);
   const stack: Region[] = [
     { leftStart: 0, leftEnd: left.length, rightStart: 0, rightEnd: right.length },
   ];
   for (let region = stack.pop(); region && !budget.isExhausted; region = stack.pop()) {
     const { leftStart, leftEnd, rightStart, rightEnd } = region;
     const hasBoth = leftStart < leftEnd && rightStart < rightEnd;
-    const before = search.comparisons;
-    const match = hasBoth ? search.find(region) : undefined;
-    budget.consume(STEPS_PER_REGION + STEPS_PER_COMPARISON * (search.comparisons - before));
+    const match = hasBoth ? yield* search.find(region) : undefined;
+    budget.consume(STEPS_PER_REGION);
+    yield 0;
     if (match === "too-frequent") {
-      compareOtherwise(region);
+      yield* compareOtherwise(region);
     } else if (match) {
       stack.push(
         { leftStart: match.leftEnd, leftEnd, rightStart: match.rightEnd, rightEnd },
@@ -71,9 +75,13 @@ class HistogramSearch {
   private readonly firsts: Int32Array;
   /** For each index on the left, the index of the same number's next occurrence; -1 at the last. */
   private readonly nexts: Int32Array;
-  comparisons = 0;
+  private readonly budget: Budget;
+  private comparisons = 0;
+  /** Comparisons that count in the budget. */
+  private counted = 0;
 
-  constructor(left: Int32Array, right: Int32Array, classes: number) {
+  constructor(left: Int32Array, right: Int32Array, classes: number, budget: Budget) {
+    this.budget = budget;
     this.left = left;
     this.right = right;
     this.counts = new Uint32Array(classes);
@@ -82,7 +90,7 @@ class HistogramSearch {
   }
 
   /** The match at which to split a region; undefined if the sides have no line in common. */
-  find(region: Region): Match | "too-frequent" | undefined {
+  *find(region: Region): Steps<Match | "too-frequent" | undefined> {
     if (this.comparisons > COMPARISONS_MAX) return "too-frequent";
     this.count(region);
     let best: Match | undefined;
@@ -104,6 +112,10 @@ class HistogramSearch {
             longest = match.leftEnd - match.leftStart;
             fewest = rarest;
           }
+          if (this.comparisons - this.counted > TURN_COMPARISONS) {
+            this.countComparisons();
+            yield 0;
+          }
           // Other occurrences within the match lead to no better match.
           do index = this.nexts[index] as number;
           while (index >= 0 && index < match.leftEnd);
@@ -112,7 +124,13 @@ class HistogramSearch {
       at = next;
     }
     this.resetCounts(region);
+    this.countComparisons();
     return hasCommon && fewest > OCCURRENCES_MAX ? "too-frequent" : best;
+  }
+
+  private countComparisons(): void {
+    this.budget.consume(STEPS_PER_COMPARISON * (this.comparisons - this.counted));
+    this.counted = this.comparisons;
   }
 
   /** Extends two equal lines to the longest match; `rarest` is how often its rarest line occurs. */

@@ -1,8 +1,8 @@
-import { type Budget, UNLIMITED } from "../budget.ts";
+import { type Budget, finishInTurns, runNow, type Steps, UNLIMITED } from "../budget.ts";
 import { overLimit } from "../error.ts";
 import { pickComparable } from "./frequent-lines.ts";
 import { findByHistogram, type Region } from "./histogram.ts";
-import { type LinePair, type Lines, splitLines } from "./lines.ts";
+import { type LinePair, type Lines, splitInTurns } from "./lines.ts";
 import { findDifferences } from "./myers.ts";
 import { type Marks, slideGroups } from "./slide.ts";
 import type { Whitespace } from "./whitespace.ts";
@@ -42,16 +42,12 @@ export async function diffLines(
   budget: Budget = UNLIMITED,
   whitespace: Whitespace = "show-all",
 ): Promise<LineDiff> {
-  const pair = splitLines(leftBytes, rightBytes, budget, whitespace);
+  const splitting = splitInTurns(leftBytes, rightBytes, budget, whitespace);
+  const pair = await finishInTurns(splitting, budget);
   await budget.pause();
   const { left, right } = pair;
-  const comparison = compareInTurns(pair, "show", budget.half());
-  for (;;) {
-    const { done, value } = comparison.next();
-    if (!done) await budget.pause();
-    else if (value) return { left, right, changes: value, isReplacedWhole: false };
-    else break;
-  }
+  const changes = await finishInTurns(compareInTurns(pair, "show", budget.half()), budget);
+  if (changes) return { left, right, changes, isReplacedWhole: false };
   const whole = { leftStart: 0, leftCount: left.count, rightStart: 0, rightCount: right.count };
   return { left, right, changes: [whole], isReplacedWhole: true };
 }
@@ -69,19 +65,18 @@ export function compareLines(
   purpose: ComparisonPurpose = "show",
   budget: Budget = UNLIMITED,
 ): Change[] {
-  const changes = finish(compareInTurns(pair, purpose, budget));
-  if (!changes) throw overLimit("the texts take too much work to compare");
-  return changes;
+  return runNow(comparisonInTurns(pair, purpose, budget));
 }
 
-/** A computation that can be interrupted at each of its yields. */
-type InTurns<T> = Generator<void, T>;
-
-function finish<T>(computation: InTurns<T>): T {
-  for (;;) {
-    const { done, value } = computation.next();
-    if (done) return value;
-  }
+/** `compareLines`, which can be interrupted. */
+export function* comparisonInTurns(
+  pair: LinePair,
+  purpose: ComparisonPurpose,
+  budget: Budget,
+): Steps<Change[]> {
+  const changes = yield* compareInTurns(pair, purpose, budget);
+  if (!changes) throw overLimit("the texts take too much work to compare");
+  return changes;
 }
 
 /** @returns Undefined once the budget is exhausted. */
@@ -89,7 +84,7 @@ function* compareInTurns(
   { left, right, classes }: LinePair,
   purpose: ComparisonPurpose,
   budget: Budget,
-): InTurns<Change[] | undefined> {
+): Steps<Change[] | undefined> {
   // One element more than there are lines: the last element stands for the end and is never marked.
   const leftMarks: Marks = new Uint8Array(left.count + 1);
   const rightMarks: Marks = new Uint8Array(right.count + 1);
@@ -99,19 +94,17 @@ function* compareInTurns(
     rightStart: 0,
     rightEnd: right.count,
   };
-  const compare = (region: Region): InTurns<void> =>
+  const compare = (region: Region): Steps =>
     compareRegion(left.numbers, right.numbers, classes, leftMarks, rightMarks, region, budget);
   if (purpose === "show") {
     yield* compare(whole);
   } else {
-    const compareRest = (region: Region): void => finish(compare(region));
     const { numbers } = left;
-    findByHistogram(numbers, right.numbers, classes, leftMarks, rightMarks, compareRest, budget);
+    yield* findByHistogram(numbers, right.numbers, classes, leftMarks, rightMarks, compare, budget);
   }
   if (budget.isExhausted) return undefined;
-  slideGroups(left, leftMarks, rightMarks, purpose === "show", budget);
-  yield;
-  slideGroups(right, rightMarks, leftMarks, purpose === "show", budget);
+  yield* slideGroups(left, leftMarks, rightMarks, purpose === "show", budget);
+  yield* slideGroups(right, rightMarks, leftMarks, purpose === "show", budget);
   return budget.isExhausted ? undefined : collectChanges(leftMarks, rightMarks);
 }
 
@@ -124,7 +117,7 @@ function* compareRegion(
   rightAllMarks: Marks,
   { leftStart, leftEnd, rightStart, rightEnd }: Region,
   budget: Budget,
-): InTurns<void> {
+): Steps {
   const left = leftAll.subarray(leftStart, leftEnd);
   const right = rightAll.subarray(rightStart, rightEnd);
   const leftMarks = leftAllMarks.subarray(leftStart, leftEnd);
@@ -148,7 +141,7 @@ function* compareRegion(
   rightMarks.fill(1, start, rightTail);
   for (const line of leftPicked) leftMarks[line] = 0;
   for (const line of rightPicked) rightMarks[line] = 0;
-  yield;
+  yield 0;
   yield* findDifferences(
     leftPicked.map((line) => left[line] as number),
     rightPicked.map((line) => right[line] as number),

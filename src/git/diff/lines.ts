@@ -1,4 +1,4 @@
-import { type Budget, UNLIMITED } from "../budget.ts";
+import { type Budget, type Steps, UNLIMITED } from "../budget.ts";
 import { overLimit } from "../error.ts";
 import { comparedBytes, type Whitespace } from "./whitespace.ts";
 
@@ -32,20 +32,23 @@ const STEPS_PER_COMPARED_BYTE = 2;
 /** How many lines are read between two checks of the budget. */
 const CHECKED_LINES = 10_000;
 
+/** Steps after which splitting can be interrupted. */
+const TURN_STEPS = 50_000;
+
 /**
  * Splits two texts into lines and numbers them. Cost: one pass, and a map of the distinct lines.
  *
  * @throws GitError `limit` if the texts have more lines than the budget allows.
  */
-export function splitLines(
+export function* splitInTurns(
   left: Uint8Array,
   right: Uint8Array,
-  budget: Budget = UNLIMITED,
+  budget: Budget,
   whitespace: Whitespace = "show-all",
-): LinePair {
+): Steps<LinePair> {
   const interner = new LineInterner(budget, whitespace);
-  const leftLines = interner.split(left);
-  const rightLines = interner.split(right);
+  const leftLines = yield* interner.split(left);
+  const rightLines = yield* interner.split(right);
   return { left: leftLines, right: rightLines, classes: interner.count };
 }
 
@@ -77,28 +80,37 @@ export class LineInterner {
     this.whitespace = whitespace;
   }
 
-  split(bytes: Uint8Array): Lines {
+  /** Its steps count in the budget at each yield. */
+  *split(bytes: Uint8Array): Steps<Lines> {
     const starts: number[] = [];
     const numbers: number[] = [];
     const isPlain = this.whitespace === "show-all";
     const stepsPerLine = isPlain ? STEPS_PER_LINE : STEPS_PER_COMPARED_LINE;
-    this.budget.consume((isPlain ? STEPS_PER_BYTE : STEPS_PER_COMPARED_BYTE) * bytes.length);
+    const stepsPerByte = isPlain ? STEPS_PER_BYTE : STEPS_PER_COMPARED_BYTE;
+    let steps = 0;
     for (let start = 0; start < bytes.length;) {
       const feed = bytes.indexOf(0x0a, start);
       const end = feed < 0 ? bytes.length : feed + 1;
       starts.push(start);
       numbers.push(this.numberLine(bytes, start, end));
+      steps += stepsPerLine + stepsPerByte * (end - start);
       start = end;
-      if (numbers.length % CHECKED_LINES !== 0) continue;
-      this.budget.consume(stepsPerLine * CHECKED_LINES);
-      if (this.budget.isExhausted) throw overLimit("a text has too many lines to compare");
+      const isChecked = numbers.length % CHECKED_LINES === 0;
+      if (!isChecked && steps < TURN_STEPS) continue;
+      this.budget.consume(steps);
+      steps = 0;
+      if (isChecked && this.budget.isExhausted) {
+        throw overLimit("a text has too many lines to compare");
+      }
+      yield 0;
     }
+    this.budget.consume(steps);
     starts.push(bytes.length);
     return {
       bytes,
       count: numbers.length,
-      starts: Uint32Array.from(starts),
-      numbers: Int32Array.from(numbers),
+      starts: new Uint32Array(starts),
+      numbers: new Int32Array(numbers),
     };
   }
 

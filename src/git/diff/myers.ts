@@ -1,4 +1,4 @@
-import type { Budget } from "../budget.ts";
+import type { Budget, Steps } from "../budget.ts";
 
 /** A run of equal lines longer than this indicates that the two sides correspond. */
 const SNAKE_LINES = 20;
@@ -11,6 +11,8 @@ const COST_MAX_MIN = 256;
 
 const STEPS_PER_DIAGONAL = 1;
 const STEPS_PER_LINE = 0.2;
+/** Steps after which the search for a split can be interrupted. */
+const TURN_STEPS = 50_000;
 
 /** The point at which a box of both sequences is split in two. */
 interface Split {
@@ -35,7 +37,7 @@ export function findDifferences(
   onlyLeft: (index: number) => void,
   onlyRight: (index: number) => void,
   budget: Budget,
-): Generator<void, void> {
+): Steps {
   const search = new Search(left, right, onlyLeft, onlyRight, budget);
   return search.compare(0, left.length, 0, right.length);
 }
@@ -82,12 +84,7 @@ class Search {
   }
 
   /** Compares `left[leftStart..leftEnd)` with `right[rightStart..rightEnd)`. */
-  *compare(
-    leftStart: number,
-    leftEnd: number,
-    rightStart: number,
-    rightEnd: number,
-  ): Generator<void, void> {
+  *compare(leftStart: number, leftEnd: number, rightStart: number, rightEnd: number): Steps {
     // A stack instead of recursion: hostile input must not control the recursion depth.
     const stack = [leftStart, leftEnd, rightStart, rightEnd];
     while (stack.length > 0 && !this.budget.isExhausted) {
@@ -108,14 +105,19 @@ class Search {
       } else if (c === d) {
         for (; a < b; a++) this.onlyLeft(a);
       } else {
-        const split = this.split(a, b, c, d);
-        yield;
+        const split = yield* this.split(a, b, c, d);
+        yield 0;
         stack.push(split.left, b, split.right, d, a, split.left, c, split.right);
       }
     }
   }
 
-  private split(leftStart: number, leftEnd: number, rightStart: number, rightEnd: number): Split {
+  private *split(
+    leftStart: number,
+    leftEnd: number,
+    rightStart: number,
+    rightEnd: number,
+  ): Steps<Split> {
     const { left, right, front, back, origin } = this;
     const lowest = leftStart - rightEnd;
     const highest = leftEnd - rightStart;
@@ -129,6 +131,7 @@ class Search {
     front[origin + frontMiddle] = leftStart;
     back[origin + backMiddle] = leftEnd;
 
+    let steps = 0;
     for (let cost = 1; ; cost++) {
       let hasSnake = false;
       let snakeLines = 0;
@@ -177,7 +180,13 @@ class Search {
 
       // Each round visits every second diagonal of both ranges.
       const diagonals = (frontHigh - frontLow + backHigh - backLow) / 2 + 2;
-      this.budget.consume(STEPS_PER_DIAGONAL * diagonals + STEPS_PER_LINE * snakeLines);
+      const taken = STEPS_PER_DIAGONAL * diagonals + STEPS_PER_LINE * snakeLines;
+      this.budget.consume(taken);
+      steps += taken;
+      if (steps > TURN_STEPS) {
+        steps = 0;
+        yield 0;
+      }
       if (this.budget.isExhausted) return { left: leftStart, right: rightEnd };
 
       if (hasSnake && cost > HEURISTIC_COST_MIN) {

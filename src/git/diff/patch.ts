@@ -1,10 +1,11 @@
+import { runNow, type Steps } from "../budget.ts";
 import type { ByteText } from "../byte-text.ts";
 import { NULL_OID, type Oid } from "../oid.ts";
 import type { LineDiff } from "./line-diff.ts";
 import type { Lines } from "./lines.ts";
 import { formatMode, quotePath } from "./quote-path.ts";
 import type { PathChange } from "./tree-diff.ts";
-import { CONTEXT_LINES, formatHunk, makeHunks } from "./unified.ts";
+import { CONTEXT_LINES, formatHunk, hunksInTurns } from "./unified.ts";
 
 /** The content part of one file's patch. */
 export type PatchContent =
@@ -50,7 +51,16 @@ export function formatPatch(
   content: PatchContent,
   options: PatchOptions = {},
 ): ByteText {
-  const { contextLines = CONTEXT_LINES, abbreviate = inFull } = options;
+  return (formatPatchHead(change, content, options) +
+    runNow(patchBodyInTurns(content, options))) as ByteText;
+}
+
+/** The lines of `formatPatch` before its hunks, or before its encoded content. */
+export function formatPatchHead(
+  change: PathChange,
+  content: PatchContent,
+  { abbreviate = inFull }: PatchOptions,
+): ByteText {
   const old = change.kind === "added" ? undefined : change.old;
   const fresh = change.kind === "deleted" ? undefined : change.new;
   const oldPath = quotePath(`a/${(old ?? fresh)?.path}`);
@@ -83,13 +93,25 @@ export function formatPatch(
   const to = fresh ? newPath : "/dev/null";
   if (content.kind === "binary") {
     lines.push(`Binary files ${from} and ${to} differ`);
-    return `${lines.join("\n")}\n` as ByteText;
+  } else if (content.kind === "text" && content.diff.changes.length > 0) {
+    lines.push(`--- ${endName(from)}`, `+++ ${endName(to)}`);
   }
-  if (content.kind === "encoded") return `${lines.join("\n")}\n${content.text}` as ByteText;
-  const hunks = makeHunks(content.diff, contextLines);
-  if (hunks.length === 0) return `${lines.join("\n")}\n` as ByteText;
-  lines.push(`--- ${endName(from)}`, `+++ ${endName(to)}`, "");
-  return (lines.join("\n") + hunks.map(formatHunk).join("")) as ByteText;
+  return `${lines.join("\n")}\n` as ByteText;
+}
+
+/** What `formatPatch` has after its head, of a change of content. Can be interrupted. */
+export function* patchBodyInTurns(
+  content: PatchContent,
+  { contextLines = CONTEXT_LINES }: PatchOptions,
+): Steps<string> {
+  if (content.kind === "binary") return "";
+  if (content.kind === "encoded") return content.text;
+  let text = "";
+  for (const hunk of yield* hunksInTurns(content.diff, contextLines)) {
+    text += formatHunk(hunk);
+    yield STEPS_PER_LINE * hunk.lines.length;
+  }
+  return text;
 }
 
 /** Terminates a name that contains a space with a tab, so that other tools find its end. */

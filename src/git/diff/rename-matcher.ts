@@ -1,12 +1,12 @@
-import { type Budget, UNLIMITED } from "../budget.ts";
+import { type Budget, finishInTurns, UNLIMITED } from "../budget.ts";
 import { GitError } from "../error.ts";
 import { isRegularMode } from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 import {
   areSizesTooFar,
-  cutPieces,
   type Pieces,
+  piecesInTurns,
   SCORE_MAX,
   scoreSimilarity,
 } from "./similarity.ts";
@@ -149,6 +149,7 @@ export class RenameMatcher {
     const targetsByName = uniqueByName(unpaired);
     const scoreMin = this.scoreMin + Math.floor((SCORE_MAX - this.scoreMin) / 2);
     for (const source of this.sources) {
+      await this.budget.pause(STEPS.pair);
       const name = baseName(source.entry.path);
       if (!isRelevant(source) || !targetsByName.has(name)) continue;
       const isUnique = sourcesByName.get(name) !== undefined;
@@ -171,6 +172,8 @@ export class RenameMatcher {
       if (this.budget.isExhausted) break;
       await this.budget.pause();
       for (const source of this.sources) {
+        const pausing = this.budget.pause();
+        if (pausing) await pausing;
         const score = await this.score(source.entry, target.entry, scoreMin);
         const nameScore = Number(hasSameName(source.entry, target.entry));
         // Dissimilar candidates are kept too: which entry a better candidate replaces decides between equals.
@@ -204,8 +207,9 @@ export class RenameMatcher {
     if (this.pieces.has(oid)) return this.pieces.get(oid);
     const content = this.budget.isExhausted ? undefined : await this.read(oid);
     const isUsable = content && content.length <= this.options.contentBytesMax;
-    this.budget.consume(STEPS.byte * (content?.length ?? 0));
-    let pieces = isUsable ? cutPieces(content) : undefined;
+    this.budget.consume(STEPS.byte * (content?.length ?? 0), true);
+    const cutting = isUsable ? piecesInTurns(content, STEPS.byte) : undefined;
+    let pieces = cutting && (await finishInTurns(cutting, this.budget));
     if (pieces && this.pieceCount + pieces.hashes.length > PIECES_MAX) pieces = undefined;
     this.pieceCount += pieces?.hashes.length ?? 0;
     this.pieces.set(oid, pieces);

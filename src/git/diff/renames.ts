@@ -1,4 +1,4 @@
-import { type Budget, UNLIMITED } from "../budget.ts";
+import { type Budget, UNLIMITED, withoutLimit } from "../budget.ts";
 import type { ObjectReader } from "../store.ts";
 import {
   DEFAULT_RENAME_OPTIONS,
@@ -43,7 +43,7 @@ export async function findCopies(
   changes: readonly PathChange[],
   options: RenameOptions = DEFAULT_RENAME_OPTIONS,
 ): Promise<PathChange[]> {
-  const matcher = makeMatcher(objects, changes, options, true, UNLIMITED);
+  const matcher = makeMatcher(objects, changes, options, true, withoutLimit(objects.budget));
   if (matcher.sources.length > 0 && matcher.targets.length > 0) {
     matcher.pairExact(true);
     await matcher.pairMostAlike(true);

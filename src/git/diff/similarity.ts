@@ -1,3 +1,4 @@
+import type { Steps } from "../budget.ts";
 import { isBinary } from "./line-diff.ts";
 
 /** Longest piece of content in bytes; a line feed ends a piece too. */
@@ -18,6 +19,9 @@ export interface Pieces {
   readonly bytes: Uint32Array;
 }
 
+/** Bytes after which the cutting can be interrupted. */
+const TURN_BYTES = 64 * 1024;
+
 /**
  * Cuts content into lines, and lines into pieces.
  *
@@ -25,7 +29,7 @@ export interface Pieces {
  *
  * Cost: one pass, and eight bytes for each distinct piece.
  */
-export function cutPieces(content: Uint8Array): Pieces {
+export function* piecesInTurns(content: Uint8Array, stepsPerByte: number): Steps<Pieces> {
   const bytesByHash = new Map<number, number>();
   const isText = !isBinary(content);
   let low = 0;
@@ -39,6 +43,7 @@ export function cutPieces(content: Uint8Array): Pieces {
     length = 0;
   };
   for (let at = 0; at < content.length; at++) {
+    if (at % TURN_BYTES === TURN_BYTES - 1) yield stepsPerByte * TURN_BYTES;
     const byte = content[at] as number;
     // Lines are equal whether they end in CRLF or LF.
     if (isText && byte === 0x0d && content[at + 1] === 0x0a) continue;

@@ -1,4 +1,4 @@
-import type { Budget } from "../budget.ts";
+import type { Budget, Steps } from "../budget.ts";
 import { scoreSplit, type SplitScore, isBetterSplit } from "./indent-score.ts";
 import type { Lines } from "./lines.ts";
 
@@ -10,6 +10,9 @@ const STEPS_PER_SLIDE = 5;
 /** Steps to score one position of a group by its indentation. */
 const STEPS_PER_SCORE = 50;
 
+/** Groups after which sliding can be interrupted. */
+const TURN_GROUPS = 500;
+
 /** 1 for each changed line of a side; one more element after the last line is always 0. */
 export type Marks = Uint8Array;
 
@@ -19,18 +22,20 @@ export type Marks = Uint8Array;
  * A group next to equal lines has several equivalent positions. It merges with groups it touches, aligns with
  * a group of the other side if possible, and otherwise moves to the position where the indentation suggests
  * the start of a block; without `isByIndentation`, it moves down as far as possible. Ends early once the budget is
- * exhausted.
+ * exhausted, and can be interrupted at each of its yields.
  */
-export function slideGroups(
+export function* slideGroups(
   own: Lines,
   marks: Marks,
   otherMarks: Marks,
   isByIndentation: boolean,
   budget: Budget,
-): void {
+): Steps {
   const group = new Group(own, marks);
   const other = new Group(undefined, otherMarks);
+  let groups = 0;
   do {
+    if (++groups % TURN_GROUPS === 0) yield 0;
     if (group.start < group.end) slideGroup(own, group, other, isByIndentation, budget);
   } while (!budget.isExhausted && group.next() && other.next());
 }

@@ -1,10 +1,11 @@
+import { withoutLimit } from "../budget.ts";
 import type { ByteText } from "../byte-text.ts";
 import { missing, overLimit } from "../error.ts";
 import {
   compareTreeEntries,
   isTreeMode,
   MODE_TYPE,
-  parseTree,
+  parseTreeInPieces,
   type TreeEntry,
 } from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
@@ -56,6 +57,9 @@ export async function diffTrees(
   return walk.changes;
 }
 
+/** Steps to compare two entries. */
+const ENTRY_STEPS = 30;
+
 class TreeDiff {
   readonly changes: PathChange[] = [];
   private readonly objects: ObjectReader;
@@ -71,6 +75,8 @@ class TreeDiff {
     const olds = await this.read(oldOid);
     const news = await this.read(newOid);
     for (let left = 0, right = 0; left < olds.length || right < news.length;) {
+      const pausing = this.objects.budget?.pause(ENTRY_STEPS);
+      if (pausing) await pausing;
       const old = olds[left];
       const fresh = news[right];
       const order = !old ? 1 : !fresh ? -1 : compareTreeEntries(old, fresh);
@@ -118,7 +124,7 @@ class TreeDiff {
     if (treeOid === undefined) return [];
     const found = await this.objects.readObject(treeOid);
     if (found?.kind !== "tree") throw missing(`tree ${treeOid}`);
-    return parseTree(found.content);
+    return parseTreeInPieces(found.content, withoutLimit(this.objects.budget));
   }
 }
 

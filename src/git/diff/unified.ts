@@ -1,3 +1,4 @@
+import { runNow, type Steps } from "../budget.ts";
 import { type ByteText, readByteText, utf8Length } from "../byte-text.ts";
 import type { Change, LineDiff } from "./line-diff.ts";
 import { lineBytes, type Lines } from "./lines.ts";
@@ -31,7 +32,17 @@ export interface Hunk {
 
 /** The hunks of a diff, as `git diff -U<context>` forms them. */
 export function makeHunks(diff: LineDiff, context = CONTEXT_LINES): Hunk[] {
+  return runNow(hunksInTurns(diff, context));
+}
+
+/** Lines of hunks after which their making can be interrupted, and steps for each. */
+const TURN_LINES = 1000;
+const LINE_STEPS = 25;
+
+/** `makeHunks`, which can be interrupted. */
+export function* hunksInTurns(diff: LineDiff, context = CONTEXT_LINES): Steps<Hunk[]> {
   const hunks: Hunk[] = [];
+  let made = 0;
   let heading = "" as ByteText;
   let headingEnd = -1;
   for (let at = 0; at < diff.changes.length;) {
@@ -57,9 +68,13 @@ export function makeHunks(diff: LineDiff, context = CONTEXT_LINES): Hunk[] {
       const leftEnd = change.leftStart + change.leftCount;
       for (let left = change.leftStart; left < leftEnd; left++) {
         lines.push(hunkLine("removed", diff.left, left));
+        if (++made % TURN_LINES === 0) yield LINE_STEPS * TURN_LINES;
       }
       const rightEnd = change.rightStart + change.rightCount;
-      for (; right < rightEnd; right++) lines.push(hunkLine("added", diff.right, right));
+      for (; right < rightEnd; right++) {
+        lines.push(hunkLine("added", diff.right, right));
+        if (++made % TURN_LINES === 0) yield LINE_STEPS * TURN_LINES;
+      }
     }
     for (; right < rightLast + below; right++) lines.push(hunkLine("context", diff.right, right));
 

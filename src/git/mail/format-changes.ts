@@ -1,12 +1,17 @@
-import type { Budget } from "../budget.ts";
+import { type Budget, finishInTurns } from "../budget.ts";
 import { type ByteText, encodeUtf8 } from "../byte-text.ts";
 import { resident } from "../catalog/block-pool.ts";
-import type { Codec } from "../codec.ts";
+import type { Compressor } from "../codec.ts";
 import { formatBinaryPatch, stepsToEncode } from "../diff/binary-patch.ts";
 import { type FileStat, formatDiffStat } from "../diff/diffstat.ts";
 import { diffLines, isBinary, type LineDiff } from "../diff/line-diff.ts";
 import { countLines } from "../diff/line-stat.ts";
-import { formatPatch, type PatchContent, stepsToFormat } from "../diff/patch.ts";
+import {
+  formatPatchHead,
+  patchBodyInTurns,
+  type PatchContent,
+  stepsToFormat,
+} from "../diff/patch.ts";
 import { type PathChange, type PathEntry, splitTypeChange } from "../diff/tree-diff.ts";
 import { missing, overLimit } from "../error.ts";
 import { isSubmoduleMode } from "../object/tree.ts";
@@ -14,7 +19,7 @@ import type { Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 
 export interface FormatOptions {
-  readonly codec: Codec;
+  readonly compressor: Compressor;
   /** Abbreviates blob ids in the patch. Binary patches always show full ids. */
   readonly abbreviate: (oid: Oid) => string;
   /** Maximum size of a file's content, in bytes. */
@@ -47,9 +52,10 @@ export async function formatChanges(
     for (const part of splitTypeChange(change)) {
       const shown = part === change ? sides : await formatter.readSides(part);
       await formatter.checkBudget(shown);
-      const content = formatter.toContent(shown);
+      const content = await formatter.toContent(shown);
       // Ids are abbreviated by tables that may be read by block.
-      patch += await resident(() => formatPatch(part, content, options));
+      patch += await resident(() => formatPatchHead(part, content, options));
+      patch += await finishInTurns(patchBodyInTurns(content, options), options.budget);
       if (patch.length > options.patchBytesMax) throw overLimit("the patch is too large");
     }
   }
@@ -94,16 +100,17 @@ class ChangeFormatter {
   /** Counts the steps to format a file before they are taken. */
   async checkBudget({ old, fresh, diff }: Sides): Promise<void> {
     const { budget } = this.options;
-    if (diff) budget.consume(stepsToFormat(diff));
-    else if (old !== fresh) budget.consume(stepsToEncode(old, fresh));
+    if (diff) budget.consume(stepsToFormat(diff), true);
+    else if (old !== fresh) budget.consume(stepsToEncode(old, fresh), true);
     if (budget.isExhausted) throw overLimit("the patch takes too much work");
     await budget.pause();
   }
 
-  toContent({ old, fresh, diff }: Sides): PatchContent {
+  async toContent({ old, fresh, diff }: Sides): Promise<PatchContent> {
     if (diff) return { kind: "text", diff };
     if (old === fresh) return { kind: "binary" };
-    return { kind: "encoded", text: formatBinaryPatch(old, fresh, this.options.codec) };
+    const { compressor, budget } = this.options;
+    return { kind: "encoded", text: await formatBinaryPatch(old, fresh, compressor, budget) };
   }
 
   private async read(entry: PathEntry | undefined): Promise<Uint8Array> {

@@ -1,11 +1,11 @@
-import { type Budget, UNLIMITED } from "../budget.ts";
+import { type Budget, finishInTurns, withoutLimit } from "../budget.ts";
 import { encodeText } from "../byte-text.ts";
 import { DEFAULT_RENAME_OPTIONS, type RenameOptions } from "../diff/rename-matcher.ts";
 import { missing, overLimit } from "../error.ts";
 import { EMPTY_TREE_OID, type Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 import { type CommitGraph, NO_NODE, type Node } from "../walk/commit-graph.ts";
-import { findMergeBases } from "../walk/merge-bases.ts";
+import { mergeBasesInTurns } from "../walk/merge-bases.ts";
 import type { ConflictStyle } from "./merge-lines.ts";
 import type { MergeConflict } from "./merge-state.ts";
 import { type ConflictedPath, mergeTrees, type TreesMerge } from "./merge-trees.ts";
@@ -125,7 +125,7 @@ class CommitMerger {
         },
         style,
         contentBytesMax,
-        budget: this.options.budget ?? UNLIMITED,
+        budget: this.options.budget ?? withoutLimit(this.objects.budget),
         depth,
         pathsMax: this.options.pathsMax ?? 200_000,
         renames: this.options.renames ?? DEFAULT_RENAME_OPTIONS,
@@ -138,7 +138,10 @@ class CommitMerger {
     // A virtual commit is an ancestor of no commit, so the bases are those of a merge of its commits.
     const [several, one] = ours.nodes.length > 1 ? [ours, theirs] : [theirs, ours];
     const { times } = this.graph;
-    const nodes = findMergeBases(this.graph, one.nodes[0] as Node, several.nodes);
+    const nodes = await finishInTurns(
+      mergeBasesInTurns(this.graph, one.nodes[0] as Node, several.nodes),
+      this.options.budget ?? withoutLimit(this.objects.budget),
+    );
     const byTime = nodes.toSorted((a, b) => (times[b] as number) - (times[a] as number));
     const bases: MergedCommit[] = [];
     for (const node of byTime.toReversed()) bases.push(await commitOf(this.graph, node));

@@ -96,7 +96,7 @@ async function mergeContent(
     return { oid: baseOid ?? objects.add("blob", base), conflict: undefined };
   }
   await options.budget.pause();
-  const merge = mergeLines(base, ours, theirs, options.style, options.budget);
+  const merge = await mergeLines(base, ours, theirs, options.style, options.budget);
   const labels = labelsFor(options.labels, origins);
   const oid = objects.add("blob", mergedText(merge, labels, options.style, extraChars), oids);
   return { oid, conflict: hasConflict(merge) ? "content" : undefined };

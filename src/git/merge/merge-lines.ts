@@ -1,5 +1,5 @@
-import { type Budget, UNLIMITED } from "../budget.ts";
-import { type Change, compareLines } from "../diff/line-diff.ts";
+import { type Budget, finishInTurns, type Steps, UNLIMITED } from "../budget.ts";
+import { type Change, comparisonInTurns } from "../diff/line-diff.ts";
 import { LineInterner, type Lines } from "../diff/lines.ts";
 
 /** Conflicts with at most this many unchanged lines between them are joined into one. */
@@ -49,20 +49,32 @@ export function mergeLines(
   theirText: Uint8Array,
   style: ConflictStyle = "merge",
   budget: Budget = UNLIMITED,
-): LineMerge {
+): Promise<LineMerge> {
+  return finishInTurns(mergeInTurns([baseText, ourText, theirText], style, budget), budget);
+}
+
+function* mergeInTurns(
+  [baseText, ourText, theirText]: readonly [Uint8Array, Uint8Array, Uint8Array],
+  style: ConflictStyle,
+  budget: Budget,
+): Steps<LineMerge> {
   const interner = new LineInterner(budget);
-  const base = interner.split(baseText);
-  const ours = interner.split(ourText);
-  const theirs = interner.split(theirText);
+  const base = yield* interner.split(baseText);
+  const ours = yield* interner.split(ourText);
+  const theirs = yield* interner.split(theirText);
   const classes = interner.count;
-  const ourChanges = compareLines({ left: base, right: ours, classes }, "merge", budget);
-  const theirChanges = compareLines({ left: base, right: theirs, classes }, "merge", budget);
+  const compare = (right: Lines): Steps<Change[]> =>
+    comparisonInTurns({ left: base, right, classes }, "merge", budget);
+  const ourChanges = yield* compare(ours);
+  const theirChanges = yield* compare(theirs);
   const found = findHunks(ours, ourChanges, theirs, theirChanges);
-  const hunks =
-    style === "diff3"
-      ? found
-      : joinNear(found.flatMap((hunk) => refine(hunk, ours, theirs, budget)));
-  return { base, ours, theirs, hunks };
+  if (style === "diff3") return { base, ours, theirs, hunks: found };
+  const refined: Hunk[] = [];
+  for (const hunk of found) {
+    for (const part of yield* refine(hunk, ours, theirs, budget)) refined.push(part);
+    yield 0;
+  }
+  return { base, ours, theirs, hunks: joinNear(refined) };
 }
 
 export const hasConflict = ({ hunks }: LineMerge): boolean =>
@@ -193,14 +205,14 @@ function isSameChange(ours: Lines, our: Change, theirs: Lines, their: Change): b
 }
 
 /** Reduces a conflict to the lines that differ between the sides. */
-function refine(hunk: Hunk, ours: Lines, theirs: Lines, budget: Budget): Hunk[] {
+function* refine(hunk: Hunk, ours: Lines, theirs: Lines, budget: Budget): Steps<Hunk[]> {
   const { ourStart, ourEnd, theirStart, theirEnd } = hunk;
   if (hunk.kind !== "conflict" || ourStart === ourEnd || theirStart === theirEnd) return [hunk];
   // Lines are renumbered because the cost of a comparison depends on the number of distinct lines.
   const numbers = new Map<number, number>();
   const left = sliceLines(ours, ourStart, ourEnd, numbers);
   const right = sliceLines(theirs, theirStart, theirEnd, numbers);
-  const changes = compareLines({ left, right, classes: numbers.size }, "merge", budget);
+  const changes = yield* comparisonInTurns({ left, right, classes: numbers.size }, "merge", budget);
   if (changes.length === 0) return [{ ...hunk, kind: "ours" }];
   const { kind, baseStart, baseEnd } = hunk;
   return changes.map((change) => ({

@@ -1,7 +1,14 @@
+import { withoutLimit } from "../budget.ts";
 import type { ByteText } from "../byte-text.ts";
 import type { RenameOptions } from "../diff/rename-matcher.ts";
 import { missing } from "../error.ts";
-import { formatTree, isTreeMode, MODE_TREE, parseTree, type TreeEntry } from "../object/tree.ts";
+import {
+  formatTree,
+  isTreeMode,
+  MODE_TREE,
+  parseTreeInPieces,
+  type TreeEntry,
+} from "../object/tree.ts";
 import type { Oid } from "../oid.ts";
 import { applyRenames } from "./apply-renames.ts";
 import { followDirectories } from "./follow-directories.ts";
@@ -137,7 +144,7 @@ class TreeWriter {
     const treeOid = entry.result?.oid ?? "";
     const found = await this.state.objects.readObject(treeOid);
     if (found?.kind !== "tree") throw missing(`tree ${treeOid}`);
-    return parseTree(found.content);
+    return parseTreeInPieces(found.content, withoutLimit(this.state.objects.budget));
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Budget } from "../budget.ts";
 import { overLimit } from "../error.ts";
 import { hashObject } from "../object/hash-object.ts";
 import type { ObjectKind } from "../object/kind.ts";
@@ -18,6 +19,10 @@ export class NewObjects implements ObjectReader {
   constructor(stored: ObjectReader, bytesMax: number) {
     this.stored = stored;
     this.bytesMax = bytesMax;
+  }
+
+  get budget(): Budget | undefined {
+    return this.stored.budget;
   }
 
   async readObject(oid: Oid): Promise<StoredObject | undefined> {

@@ -1,7 +1,8 @@
+import { finishInTurns, withoutLimit } from "../budget.ts";
 import { type ByteText, byteTextBytes } from "../byte-text.ts";
 import { diffLines, isBinary } from "../diff/line-diff.ts";
 import { diffTrees, type PathChange } from "../diff/tree-diff.ts";
-import { formatHunk, makeHunks } from "../diff/unified.ts";
+import { formatHunk, hunksInTurns } from "../diff/unified.ts";
 import { missing } from "../error.ts";
 import { hashObject } from "../object/hash-object.ts";
 import { EMPTY_TREE_OID, type Oid } from "../oid.ts";
@@ -91,7 +92,9 @@ async function patchId(objects: ObjectReader, changes: readonly PathChange[]): P
       text += `${old?.oid} ${fresh?.oid}\n`;
       continue;
     }
-    for (const hunk of makeHunks(await diffLines(left, right))) {
+    const budget = withoutLimit(objects.budget);
+    const diff = await diffLines(left, right, budget);
+    for (const hunk of await finishInTurns(hunksInTurns(diff), budget)) {
       const [, ...lines] = formatHunk(hunk).split("\n");
       text += `${lines.map((line) => line.replaceAll(/[ \t\r\v\f]/g, "")).join("\n")}\n`;
     }

@@ -1,4 +1,4 @@
-import { UNLIMITED } from "../budget.ts";
+import { type Budget, withoutLimit } from "../budget.ts";
 import { encodeText } from "../byte-text.ts";
 import { DEFAULT_RENAME_OPTIONS } from "../diff/rename-matcher.ts";
 import { missing, overLimit } from "../error.ts";
@@ -66,7 +66,7 @@ export async function rebaseCommits(
     const merge = await mergeTrees(
       objects,
       [parentTree, current.treeOid, treeOid],
-      mergeOptions(oid),
+      mergeOptions(oid, objects.budget),
     );
     if (merge.conflicts.length > 0)
       return { kind: "conflicts", commitOid: oid, paths: merge.paths };
@@ -112,14 +112,14 @@ async function readCommit(objects: NewObjects, oid: Oid): Promise<Commit> {
   return toUtf8(parseCommit(found.content));
 }
 
-const mergeOptions = (oid: Oid): TreesMergeOptions => ({
+const mergeOptions = (oid: Oid, budget: Budget | undefined): TreesMergeOptions => ({
   labels: {
     base: encodeText(`parent of ${oid.slice(0, 7)}`),
     ours: encodeText("HEAD"),
     theirs: encodeText(oid.slice(0, 7)),
   },
   style: "merge",
-  budget: UNLIMITED,
+  budget: withoutLimit(budget),
   contentBytesMax: 4 * 1024 * 1024,
   depth: 0,
   pathsMax: 200_000,

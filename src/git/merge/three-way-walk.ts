@@ -1,7 +1,8 @@
+import { withoutLimit } from "../budget.ts";
 import type { ByteText } from "../byte-text.ts";
 import type { PathEntry } from "../diff/tree-diff.ts";
 import { missing, overLimit } from "../error.ts";
-import { isTreeMode, MODE_TREE, parseTree } from "../object/tree.ts";
+import { isTreeMode, MODE_TREE, parseTreeInPieces } from "../object/tree.ts";
 import { EMPTY_TREE_OID, type Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 import {
@@ -235,7 +236,10 @@ class Walk implements ThreeWayWalk {
       if (treeOid === undefined || treeOid === EMPTY_TREE_OID) continue;
       const found = await this.objects.readObject(treeOid);
       if (found?.kind !== "tree") throw missing(`tree ${treeOid}`);
-      for (const { name, mode, oid } of parseTree(found.content)) {
+      for (const { name, mode, oid } of await parseTreeInPieces(
+        found.content,
+        withoutLimit(this.objects.budget),
+      )) {
         const row: Row = rows.get(name) ?? { name, versions: [undefined, undefined, undefined] };
         row.versions[side] = { mode: canonicalMode(mode), oid };
         rows.set(name, row);

@@ -1,4 +1,4 @@
-import type { Steps } from "../budget.ts";
+import { type Budget, finishInTurns, type Steps } from "../budget.ts";
 import { type ByteText, readByteText } from "../byte-text.ts";
 import { corrupt } from "../error.ts";
 import { formatOid, type Oid, OID_BYTES, writeOid } from "../oid.ts";
@@ -86,6 +86,15 @@ export function* visitTreeInParts(bytes: Uint8Array, visit: TreeVisitor): Steps 
   }
 }
 
+/** `visitTree` of a tree that may be large: other work may run between its entries. */
+export function visitTreeInPieces(
+  bytes: Uint8Array,
+  visit: TreeVisitor,
+  budget: Budget,
+): Promise<void> {
+  return finishInTurns(visitTreeInParts(bytes, visit), budget);
+}
+
 /**
  * Returns the entry with the given name, without allocating for the others.
  *
@@ -111,14 +120,24 @@ export function findTreeEntry(
  */
 export function parseTree(bytes: Uint8Array): TreeEntry[] {
   const entries: TreeEntry[] = [];
-  visitTree(bytes, (mode, nameStart, nameEnd, oidOffset) => {
-    entries.push({
+  visitTree(bytes, listing(bytes, entries));
+  return entries;
+}
+
+/** `parseTree` of a tree that may be large: other work may run between its entries. */
+export async function parseTreeInPieces(bytes: Uint8Array, budget: Budget): Promise<TreeEntry[]> {
+  const entries: TreeEntry[] = [];
+  await visitTreeInPieces(bytes, listing(bytes, entries), budget);
+  return entries;
+}
+
+function listing(bytes: Uint8Array, entries: TreeEntry[]): TreeVisitor {
+  return (mode, nameStart, nameEnd, oidOffset) =>
+    void entries.push({
       mode,
       name: readByteText(bytes, nameStart, nameEnd),
       oid: formatOid(bytes, oidOffset),
     });
-  });
-  return entries;
 }
 
 /**

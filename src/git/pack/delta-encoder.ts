@@ -1,3 +1,5 @@
+import { runNow, type Steps } from "../budget.ts";
+
 /** Size of the indexed blocks of the base, in bytes: shorter matches are not found. */
 const BLOCK_BYTES = 16;
 /** Longest copy of one instruction, in bytes. The format allows more, but git never writes it. */
@@ -18,6 +20,30 @@ const OLDEST_FACTOR = (() => {
   for (let at = 1; at < BLOCK_BYTES; at++) factor = Math.imul(factor, MULTIPLIER);
   return factor;
 })();
+
+/** Bytes after which encoding can be interrupted, and steps for each. */
+const TURN_BYTES = 16 * 1024;
+const BYTE_STEPS = 3;
+
+/** How far a target is encoded. */
+interface Encoding {
+  /** Start of the bytes that no instruction covers yet. */
+  pending: number;
+  at: number;
+  /** The hash of the block at `at`. */
+  hash: number;
+}
+
+/** Encodes `target` as a delta of `base`, as `DeltaEncoder.encode` does. Can be interrupted. */
+export function* encodeInTurns(
+  base: Uint8Array,
+  target: Uint8Array,
+  bytesMax: number,
+): Steps<Uint8Array | undefined> {
+  const encoder = new DeltaEncoder(base);
+  yield base.length;
+  return yield* encoder.encodeInTurns(target, bytesMax);
+}
 
 /**
  * A base indexed for delta encoding: its blocks by hash. Cost: eight bytes for every sixteen bytes
@@ -54,15 +80,34 @@ export class DeltaEncoder {
    * @see gitformat-pack(5), "Deltified representation".
    */
   encode(target: Uint8Array, bytesMax: number): Uint8Array | undefined {
+    return runNow(this.encodeInTurns(target, bytesMax));
+  }
+
+  /** `encode`, which can be interrupted. */
+  *encodeInTurns(target: Uint8Array, bytesMax: number): Steps<Uint8Array | undefined> {
     const { base } = this;
     const output = new DeltaOutput(bytesMax);
     output.size(base.length);
     output.size(target.length);
-    /** Start of the bytes that no instruction covers yet. */
-    let pending = 0;
-    let at = 0;
-    let hash = target.length >= BLOCK_BYTES ? hashBlock(target, 0) : 0;
-    while (at + BLOCK_BYTES <= target.length) {
+    const state: Encoding = {
+      pending: 0,
+      at: 0,
+      hash: target.length >= BLOCK_BYTES ? hashBlock(target, 0) : 0,
+    };
+    for (let end = TURN_BYTES; state.at + BLOCK_BYTES <= target.length; end += TURN_BYTES) {
+      this.encodeUntil(Math.min(end, target.length), target, output, state);
+      if (output.isTooLong) return undefined;
+      yield BYTE_STEPS * TURN_BYTES;
+    }
+    output.insert(target, state.pending, target.length);
+    return output.isTooLong ? undefined : output.bytes();
+  }
+
+  /** Encodes what begins before `end`, in a loop of its own that the engine compiles. */
+  private encodeUntil(end: number, target: Uint8Array, output: DeltaOutput, state: Encoding): void {
+    const { base } = this;
+    let { pending, at, hash } = state;
+    while (at < end && at + BLOCK_BYTES <= target.length) {
       const match = this.longestMatch(target, at, hash);
       if (match.length < BLOCK_BYTES) {
         const oldest = Math.imul(target[at] as number, OLDEST_FACTOR);
@@ -85,13 +130,12 @@ export class DeltaEncoder {
       }
       output.insert(target, pending, at);
       output.copy(start, length);
-      if (output.isTooLong) return undefined;
+      if (output.isTooLong) return;
       at += length;
       pending = at;
       if (at + BLOCK_BYTES <= target.length) hash = hashBlock(target, at);
     }
-    output.insert(target, pending, target.length);
-    return output.isTooLong ? undefined : output.bytes();
+    Object.assign(state, { pending, at, hash });
   }
 
   private longestMatch(

@@ -1,6 +1,6 @@
-import { runNow, type Steps } from "../budget.ts";
+import { type Budget, runInTurns, runNow, type Steps } from "../budget.ts";
 import { type Codec, HOST_INFLATE_BYTES_MAX, HOST_INFLATE_BYTES_MIN } from "../codec.ts";
-import { corrupt } from "../error.ts";
+import { corrupt, type GitError } from "../error.ts";
 import type { ByteSource } from "../store.ts";
 import { Inflater } from "../zlib/inflate.ts";
 import { type EntryHeader, readEntryHeader } from "./entry-header.ts";
@@ -88,12 +88,41 @@ export class EntryReader {
   }
 }
 
+/** Output after which inflating pauses, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/** Steps to inflate a byte. */
+const INFLATED_BYTE_STEPS = 1;
+
+/**
+ * `inflateWhole` in pieces, between which other work may run. Counts what it inflates.
+ *
+ * @param inflater For an output of one piece; a longer one has its own, since others may be inflated meanwhile.
+ */
+export async function inflateInPieces(
+  inflater: Inflater,
+  bytes: Uint8Array,
+  start: number,
+  output: Uint8Array,
+  budget: Budget,
+): Promise<void> {
+  if (output.length <= PIECE_BYTES) {
+    budget.consume(INFLATED_BYTE_STEPS * output.length);
+    inflateWhole(inflater, bytes, start, bytes.length, output);
+    return;
+  }
+  const own = new Inflater();
+  await runInTurns(inflateInParts(own, bytes, start, bytes.length, output), budget);
+}
+
+const badLength = (): GitError => corrupt("pack: entry is not as long as it says");
+
 /**
  * Inflates a stream that is entirely in memory.
  *
  * @throws GitError `corrupt` unless it fills `output` exactly.
  */
-export function inflateWhole(
+function inflateWhole(
   inflater: Inflater,
   bytes: Uint8Array,
   start: number,
@@ -126,7 +155,7 @@ export function* inflateInParts(
     to = inflater.outputOffset;
     if (status === "done") break;
     const hasMore = status === "need-input" ? inputEnd < end : outputEnd < output.length;
-    if (!hasMore) throw corrupt("pack: entry is not as long as it says");
+    if (!hasMore) throw badLength();
   }
-  if (to !== output.length) throw corrupt("pack: entry is not as long as it says");
+  if (to !== output.length) throw badLength();
 }

@@ -1,3 +1,4 @@
+import type { Budget } from "../budget.ts";
 import type { Oid } from "../oid.ts";
 import { formatOid, OID_BYTES, oidBytes } from "../oid.ts";
 import {
@@ -11,6 +12,10 @@ import type { Sidecar } from "../sidecar/sidecar-file.ts";
 
 /** Stands for a commit that is in no pack. */
 export const NO_NODE = -1;
+
+/** Introduced objects that are visited together, and steps for each of them. */
+const VISITED_TOGETHER = 250;
+const VISITED_STEPS = 100;
 
 /** The number of a commit in the graph. */
 export type Node = number;
@@ -157,20 +162,57 @@ export class CommitGraph {
    */
   visitIntroduced(node: Node, visit: (location: ObjectLocation) => void, isNear = false): void {
     const { pack, row } = this.rowOf(node);
-    const { blocks } = this.catalog.pack(pack);
-    if (blocks) {
-      for (const ref of blocks.introducedBy(row)) {
-        const location = this.locationOfRef(pack, ref, isNear);
-        if (location) visit(location);
-      }
-      return;
-    }
-    const { introduced, introducedStarts } = this.catalog.pack(pack).sidecar;
-    const end = introducedStarts[row + 1] as number;
-    for (let at = introducedStarts[row] as number; at < end; at++) {
-      const location = this.locationOfRef(pack, introduced[at] as number, isNear);
+    for (const ref of this.introducedRefs(pack, row)) {
+      const location = this.locationOfRef(pack, ref, isNear);
       if (location) visit(location);
     }
+  }
+
+  /**
+   * `visitIntroduced`, with the blocks that this needs, for a commit that may introduce very many objects: other work may run
+   * meanwhile. Objects are named by `PackCatalog.nearHome`.
+   *
+   * @param visit May receive an object twice.
+   * @returns Undefined if the work is done.
+   */
+  visitIntroducedInPieces(
+    node: Node,
+    visit: (location: ObjectLocation) => void,
+    budget: Budget,
+  ): Promise<void> | undefined {
+    const count = this.introducedCount(node);
+    if (this.catalog.isByBlock || count > VISITED_TOGETHER) {
+      return this.visitPieces(node, visit, budget);
+    }
+    this.visitIntroduced(node, visit, true);
+    return budget.pause(VISITED_STEPS * (1 + count));
+  }
+
+  private async visitPieces(
+    node: Node,
+    visit: (location: ObjectLocation) => void,
+    budget: Budget,
+  ): Promise<void> {
+    const { pack, row } = this.rowOf(node);
+    const refs = await resident(() => this.introducedRefs(pack, row));
+    for (let at = 0; at < refs.length; at += VISITED_TOGETHER) {
+      const some = refs.subarray(at, at + VISITED_TOGETHER);
+      await resident(() => {
+        for (const ref of some) {
+          const location = this.locationOfRef(pack, ref, true);
+          if (location) visit(location);
+        }
+      });
+      await budget.pause(VISITED_STEPS * some.length);
+    }
+  }
+
+  /** The references of the objects that a pack's commit introduces. */
+  private introducedRefs(pack: number, row: number): Uint32Array {
+    const each = this.catalog.pack(pack);
+    if (each.blocks) return each.blocks.introducedBy(row);
+    const { introduced, introducedStarts } = each.sidecar;
+    return introduced.subarray(introducedStarts[row], introducedStarts[row + 1]);
   }
 
   /** Loads the blocks that `visitIntroduced` needs for some commits, as far as they are few. */

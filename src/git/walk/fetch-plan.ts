@@ -1,3 +1,4 @@
+import { finishInTurns } from "../budget.ts";
 import { missing } from "../error.ts";
 import { BLOB, COMMIT, TAG, TREE } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
@@ -7,7 +8,7 @@ import { resident } from "../catalog/block-pool.ts";
 import { LocationSet } from "../catalog/location-set.ts";
 import type { ObjectFilter } from "../wire/filter-spec.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
-import { findRange, logByTime } from "./log.ts";
+import { logByTime, rangeInTurns } from "./log.ts";
 import { peel, tagTarget } from "./peel.ts";
 import type { ShallowCut } from "./shallow.ts";
 import { walkTree } from "./tree-walk.ts";
@@ -17,6 +18,10 @@ const BASE_COMMITS_MAX = 2000;
 
 /** Commits whose lists are loaded together, where these are read by block. */
 const LISTS_TOGETHER = 1000;
+
+/** Steps to look up the home of an object, and a tag. */
+const HOME_STEPS = 500;
+const TAG_STEPS = 300;
 
 /** Objects whose homes are looked up together: as many as the blocks that are held. */
 const LOADED_TOGETHER = 40;
@@ -90,7 +95,7 @@ class FetchPlanner {
 
     const haves = await this.findHaves();
     const clientCut = new Set(needs.clientShallowOids.map((oid) => graph.find(oid)));
-    const range = this.findCommits(tips, haves, clientCut);
+    const range = await this.findCommits(tips, haves, clientCut);
     for (const node of range.commits) wanted.add(graph.location(node));
     if (needs.filter?.treeDepthLimit === undefined) {
       const add = (location: ObjectLocation): void => {
@@ -100,10 +105,8 @@ class FetchPlanner {
         if (at % LISTS_TOGETHER === 0) {
           await graph.loadLists(range.listed.slice(at, at + LISTS_TOGETHER));
         }
-        // Adding an object twice changes nothing.
-        const visit = (): void => graph.visitIntroduced(node, add, true);
-        if (this.catalog.isByBlock) await resident(visit);
-        else visit();
+        const visiting = graph.visitIntroducedInPieces(node, add, this.packed.budget);
+        if (visiting) await visiting;
       }
       await this.addWholeTrees(range.whole, range.boundary);
     } else {
@@ -155,16 +158,16 @@ class FetchPlanner {
    * `whole` holds the commits whose complete tree is needed, because the client lacks a parent that the
    * list is relative to.
    */
-  private findCommits(
+  private async findCommits(
     tips: readonly Node[],
     haves: readonly Node[],
     clientCut: ReadonlySet<Node>,
-  ): {
+  ): Promise<{
     commits: ReadonlySet<Node>;
     listed: readonly Node[];
     whole: readonly Node[];
     boundary: ReadonlySet<Node>;
-  } {
+  }> {
     const { graph } = this;
     const { cut } = this.needs;
     // The haves exclude history only down to the client's own boundary. Where the new cut is deeper, the
@@ -175,7 +178,10 @@ class FetchPlanner {
       if (cut?.boundary.has(node)) continue;
       for (const parent of graph.parents(node)) starts.push(parent);
     }
-    const { nodes, boundary } = findRange(graph, starts, haves, clientCut);
+    const { nodes, boundary } = await finishInTurns(
+      rangeInTurns(graph, starts, haves, clientCut),
+      this.packed.budget,
+    );
     const commits = new Set<Node>();
     const listed: Node[] = [];
     const whole: Node[] = [];
@@ -250,6 +256,8 @@ class FetchPlanner {
   private async addTags(): Promise<void> {
     const { catalog, wanted } = this;
     for (const { tagOid, peeledOid } of this.needs.tags) {
+      const pausing = this.packed.budget.pause(TAG_STEPS);
+      if (pausing) await pausing;
       const add = (): void => {
         const target = catalog.find(peeledOid);
         if (!target || !wanted.has(target)) return;
@@ -285,6 +293,7 @@ class FetchPlanner {
   private async moveHome(pack: number, positions: Uint32Array): Promise<void> {
     const { catalog, wanted } = this;
     const locations = Array.from(positions, (position) => ({ pack, position }));
+    await this.packed.budget.pause(HOME_STEPS * positions.length);
     await catalog.loadRows(locations);
     const oids: Oid[] = [];
     for (const each of locations) oids.push(await resident(() => catalog.oid(each)));
@@ -319,8 +328,7 @@ class FetchPlanner {
     const add = (location: ObjectLocation): void => void has.add(location);
     for (const node of latest) {
       has.add(graph.location(node));
-      if (this.catalog.isByBlock) await resident(() => graph.visitIntroduced(node, add, true));
-      else graph.visitIntroduced(node, add, true);
+      await graph.visitIntroducedInPieces(node, add, this.packed.budget);
     }
     return has;
   }

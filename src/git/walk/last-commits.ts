@@ -1,6 +1,6 @@
 import { type Budget, UNLIMITED } from "../budget.ts";
 import { type ByteText } from "../byte-text.ts";
-import { parseTree } from "../object/tree.ts";
+import { parseTreeInPieces } from "../object/tree.ts";
 import { resident } from "../catalog/block-pool.ts";
 import type { PackCatalog } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
@@ -62,7 +62,9 @@ export async function findLastCommits(
     const location = isTree
       ? await resident(() => catalog.find(occupant.slice("40000 ".length)))
       : undefined;
-    const tree = location ? parseTree(await packed.readAt(location)) : [];
+    const tree = location
+      ? await parseTreeInPieces(await packed.readAt(location), packed.budget)
+      : [];
     const entries = new Map(tree.map(({ name, mode, oid }) => [name, `${mode} ${oid}`]));
     if (parsed.size === PARSED_MAX) parsed.clear();
     parsed.set(occupant, entries);

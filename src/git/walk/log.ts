@@ -1,5 +1,10 @@
+import { runNow, type Steps } from "../budget.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration, byTime } from "./node-queue.ts";
+
+/** Commits after which a walk can be interrupted, and steps for them. */
+export const TURN_COMMITS = 1000;
+export const TURN_STEPS = 40 * TURN_COMMITS;
 
 /** Marks of a node that the walk has visited. */
 const WANTED = 1;
@@ -74,17 +79,24 @@ export function listUntil(
   return nodes;
 }
 
-/** Counts the commits of a walk for which `isCounted` holds. Cost: the walk, without sorting. */
-export function countWalk(
+/** Counts the commits of a walk. Cost: the walk, without sorting. */
+export const countWalk = (
+  ...args: [CommitGraph, readonly Node[], (node: Node) => boolean]
+): number => runNow(countInTurns(...args));
+
+/** `countWalk` of the commits for which `isCounted` holds. Can be interrupted. */
+export function* countInTurns(
   graph: CommitGraph,
   tips: readonly Node[],
   isWanted: (node: Node) => boolean,
   isCounted: (node: Node) => boolean = () => true,
-): number {
+): Steps<number> {
   const seen = new Uint8Array(graph.count);
   const stack: Node[] = [...tips];
   let count = 0;
+  let visited = 0;
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (++visited % TURN_COMMITS === 0) yield TURN_STEPS;
     if (node === NO_NODE || seen[node] === 1) continue;
     seen[node] = 1;
     if (!isWanted(node)) continue;
@@ -171,8 +183,18 @@ export function findRange(
   graph: CommitGraph,
   tips: readonly Node[],
   excluded: readonly Node[],
-  cut: ReadonlySet<Node> = new Set(),
+  cut?: ReadonlySet<Node>,
 ): CommitRange {
+  return runNow(rangeInTurns(graph, tips, excluded, cut));
+}
+
+/** `findRange`, which can be interrupted. */
+export function* rangeInTurns(
+  graph: CommitGraph,
+  tips: readonly Node[],
+  excluded: readonly Node[],
+  cut: ReadonlySet<Node> = new Set(),
+): Steps<CommitRange> {
   const queue = byGeneration(graph);
   const marks = new Uint8Array(graph.count);
   let wanted = 0;
@@ -188,7 +210,8 @@ export function findRange(
   for (const node of excluded) mark(node, EXCLUDED);
   for (const node of tips) mark(node, WANTED);
   const nodes = new Set<Node>();
-  while (wanted > 0) {
+  for (let visited = 1; wanted > 0; visited++) {
+    if (visited % TURN_COMMITS === 0) yield TURN_STEPS;
     const node = queue.pop();
     if (node === undefined) break;
     const own = marks[node] as number;
@@ -201,7 +224,9 @@ export function findRange(
     for (const parent of graph.parents(node)) mark(parent, own);
   }
   const boundary = new Set<Node>();
+  let looked = 0;
   for (const node of nodes) {
+    if (++looked % TURN_COMMITS === 0) yield TURN_STEPS;
     for (const parent of graph.parents(node)) {
       if (parent !== NO_NODE && marks[parent] === EXCLUDED) boundary.add(parent);
     }

@@ -1,4 +1,6 @@
+import { runNow, type Steps } from "../budget.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
+import { TURN_COMMITS, TURN_STEPS } from "./log.ts";
 import { byGeneration } from "./node-queue.ts";
 
 const LEFT = 1;
@@ -13,12 +15,12 @@ const STALE = 4;
  * @param isIdle True if a queued node with these marks cannot change the result any more.
  * @param visit Receives each node once, with all its marks, and returns the marks to pass to its parents.
  */
-function paint(
+function* paint(
   graph: CommitGraph,
   tips: readonly (readonly [Node, number])[],
   isIdle: (marks: number) => boolean,
   visit: (node: Node, marks: number) => number,
-): void {
+): Steps {
   const marks = new Uint8Array(graph.count);
   const queued = new Uint8Array(graph.count);
   const queue = byGeneration(graph);
@@ -35,7 +37,8 @@ function paint(
     busy += Number(!isIdle(after)) - Number(wasBusy);
   };
   for (const [tip, added] of tips) mark(tip, added);
-  while (busy > 0) {
+  for (let visited = 1; busy > 0; visited++) {
+    if (visited % TURN_COMMITS === 0) yield TURN_STEPS;
     const node = queue.pop();
     if (node === undefined) break;
     const own = marks[node] as number;
@@ -49,14 +52,18 @@ function paint(
  * All best common ancestors of `left` and of a hypothetical merge of `rights`: common ancestors that are not
  * ancestors of another common ancestor. Highest generation first.
  *
- * Cost: the commits between the tips and their bases.
+ * Cost: the commits between the tips and their bases. Can be interrupted.
  *
  * @see git-merge-base(1), `--all`.
  */
-export function findMergeBases(graph: CommitGraph, left: Node, rights: readonly Node[]): Node[] {
+export function* mergeBasesInTurns(
+  graph: CommitGraph,
+  left: Node,
+  rights: readonly Node[],
+): Steps<Node[]> {
   const bases: Node[] = [];
   const tips = [[left, LEFT] as const, ...rights.map((node) => [node, RIGHT] as const)];
-  paint(
+  yield* paint(
     graph,
     tips,
     (marks) => (marks & STALE) !== 0,
@@ -75,7 +82,7 @@ export interface Divergence {
   readonly left: readonly Node[];
   /** Commits reachable from the right tip only, in the same order. */
   readonly right: readonly Node[];
-  /** The best common ancestors, as `findMergeBases` finds them. */
+  /** The best common ancestors, as `mergeBasesInTurns` finds them. */
   readonly bases: readonly Node[];
 }
 
@@ -83,11 +90,15 @@ export interface Divergence {
  * Compares two histories: `git rev-list --left-right left...right` and `git merge-base --all` in one walk.
  * Cost: the commits between the tips and their bases.
  */
-export function findDivergence(graph: CommitGraph, left: Node, right: Node): Divergence {
+export const findDivergence = (graph: CommitGraph, left: Node, right: Node): Divergence =>
+  runNow(divergenceInTurns(graph, left, right));
+
+/** `findDivergence`, which can be interrupted. */
+export function* divergenceInTurns(graph: CommitGraph, left: Node, right: Node): Steps<Divergence> {
   const lefts: Node[] = [];
   const rights: Node[] = [];
   const bases: Node[] = [];
-  paint(
+  yield* paint(
     graph,
     [
       [left, LEFT],

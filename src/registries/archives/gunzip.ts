@@ -1,6 +1,10 @@
 import { malformed, tooLarge } from "../../lib/failure.ts";
 import { toPieceStream } from "../../lib/piece-stream.ts";
+import { pause } from "../../lib/time-slice.ts";
 import { UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX } from "../../lib/unpacked-size.ts";
+
+/** Steps to make a byte of output. */
+const MADE_BYTE_STEPS = 0.5;
 
 /**
  * Decompresses gzip, as a stream.
@@ -34,6 +38,7 @@ export async function* gunzip(
       const { value, done } = await reader.read();
       if (done) return;
       madeBytes += value.length;
+      await pause(MADE_BYTE_STEPS * value.length);
       if (madeBytes > bytesMax)
         throw tooLarge(`the archive unpacks to more than ${bytesMax} bytes`);
       if (madeBytes > Math.max(UNPACKED_BYTES_FREE, readBytes * UNPACKED_RATIO_MAX)) {

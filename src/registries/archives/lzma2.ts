@@ -1,4 +1,5 @@
 import { malformed } from "../../lib/failure.ts";
+import { pause } from "../../lib/time-slice.ts";
 
 /** Where decoded bytes go, and matches come from. */
 interface Output {
@@ -17,6 +18,9 @@ const FIRST_MODEL_SLOT = 4;
 const FIRST_ALIGNED_SLOT = 14;
 const ALIGN_BITS = 4;
 const HALF = 1024;
+/** Steps to decode a chunk, and a byte of its output. */
+const CHUNK_STEPS = 1000;
+const BYTE_STEPS = 5;
 const PROBABILITY_BITS = 11;
 const TOP = 2 ** 24;
 
@@ -38,9 +42,12 @@ export class Lzma2Decoder {
   }
 
   /** @returns The offset behind the stream. @throws Failure `malformed` */
-  decode(start: number): number {
+  async decode(start: number): Promise<number> {
     let isFirst = true;
+    let decoded = this.output.length;
     for (let offset = start; ; isFirst = false) {
+      await pause(CHUNK_STEPS + BYTE_STEPS * (this.output.length - decoded));
+      decoded = this.output.length;
       const control = this.at(offset);
       if (control === 0) return offset + 1;
       const resetsDictionary = control === 1 || control >= 0xe0;

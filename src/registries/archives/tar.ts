@@ -5,6 +5,7 @@ import { requireEntryPath } from "../../lib/archive-path.ts";
 import { type ArchiveSource, readSource } from "../../lib/archive-source.ts";
 import { gunzip } from "./gunzip.ts";
 import { toPieceStream } from "../../lib/piece-stream.ts";
+import { pause } from "../../lib/time-slice.ts";
 
 /** An entry of a tar archive. */
 export interface TarEntry {
@@ -30,6 +31,8 @@ export interface TarLimits {
 }
 
 const ENTRIES_MAX = 100_000;
+/** Steps to read an entry. */
+const ENTRY_STEPS = 3000;
 const TYPES = new Set(["file", "directory", "symlink", "link"]);
 
 /**
@@ -57,6 +60,7 @@ export async function* readTar(
         throw refuse(error);
       });
       if (done) return;
+      await pause(ENTRY_STEPS);
       if (++count > entriesMax) throw tooLarge(`the archive has more than ${entriesMax} entries`);
       const entry = toEntry(value, hasLinks, refuse);
       if (entry) yield entry;

@@ -9,14 +9,14 @@ const LZMA2 = 0x21;
 const FIRST_BYTES = 64 * 1024;
 
 /**
- * Decompresses a file of one xz stream, as `xz` writes it. Its checks are not computed.
+ * Decompresses a file of one xz stream, as `xz` writes it. Its checks are not computed. Other requests run meanwhile.
  *
  * @throws Failure `malformed` for anything else, also for filters other than LZMA2; `too_large` beyond `bytesMax`.
  * @see https://tukaani.org/xz/xz-file-format.txt
  */
-export function unxz(bytes: Uint8Array, bytesMax: number): Uint8Array {
+export async function unxz(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   try {
-    return decodeStream(bytes, bytesMax);
+    return await decodeStream(bytes, bytesMax);
   } catch (error) {
     // Typed arrays and views report reads behind their end by this error.
     if (error instanceof RangeError) throw broken();
@@ -24,7 +24,7 @@ export function unxz(bytes: Uint8Array, bytesMax: number): Uint8Array {
   }
 }
 
-function decodeStream(bytes: Uint8Array, bytesMax: number): Uint8Array {
+async function decodeStream(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   if (MAGIC.some((byte, at) => bytes[at] !== byte)) throw broken();
   const checkBytes = sizeOfCheck(byteAt(bytes, 7) & 0x0f);
   const output = new GrowingOutput(bytesMax);
@@ -32,7 +32,7 @@ function decodeStream(bytes: Uint8Array, bytesMax: number): Uint8Array {
   // A zero in the place of a block's size begins the index.
   while (byteAt(bytes, offset) !== 0) {
     offset = readBlockHeader(bytes, offset);
-    offset = new Lzma2Decoder(bytes, output).decode(offset);
+    offset = await new Lzma2Decoder(bytes, output).decode(offset);
     offset += -offset & 3;
     offset += checkBytes;
   }

@@ -1,10 +1,14 @@
 import { Decompress } from "fzstd";
 
 import { Failure, malformed, tooLarge } from "../../lib/failure.ts";
+import { pause } from "../../lib/time-slice.ts";
 
 const MAGIC = 0xfd2fb528;
 /** What every decoder takes: larger windows are for files that are read again with the same setting. */
 const WINDOW_BYTES_MAX = 8 * 1024 * 1024;
+/** Bytes that are decompressed at once, and steps for each of them and of the output. */
+const PIECE_BYTES = 4096;
+const BYTE_STEPS = 1;
 
 /**
  * Decompresses a file of one Zstandard frame, as `zstd` writes it. Its checksum is not computed.
@@ -12,7 +16,7 @@ const WINDOW_BYTES_MAX = 8 * 1024 * 1024;
  * @throws Failure `malformed` for anything else; `too_large` beyond `bytesMax`.
  * @see RFC 8878.
  */
-export function unzstd(bytes: Uint8Array, bytesMax: number): Uint8Array {
+export async function unzstd(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   requireFrame(bytes, bytesMax);
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -22,7 +26,11 @@ export function unzstd(bytes: Uint8Array, bytesMax: number): Uint8Array {
     pieces.push(piece);
   });
   try {
-    decompress.push(bytes, true);
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const before = length;
+      decompress.push(bytes.subarray(at, at + PIECE_BYTES), at + PIECE_BYTES >= bytes.length);
+      await pause(BYTE_STEPS * (PIECE_BYTES + length - before));
+    }
   } catch (error) {
     // The library reports broken data as errors of various kinds.
     throw error instanceof Failure ? error : broken();

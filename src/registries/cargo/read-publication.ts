@@ -1,4 +1,5 @@
 import { malformed, tooLarge } from "../../lib/failure.ts";
+import { parseJson } from "../../lib/json.ts";
 
 /** Maximum bytes of the JSON before the crate: it holds the readme. */
 const JSON_BYTES_MAX = 2 * 1024 * 1024;
@@ -23,14 +24,14 @@ export async function readCratePublication(
   body: AsyncGenerator<Uint8Array>,
 ): Promise<CratePublication> {
   const reader = new FrameReader(body);
-  const json = parseJson(await reader.read(await reader.readLength(JSON_BYTES_MAX)));
+  const json = await parseMetadata(await reader.read(await reader.readLength(JSON_BYTES_MAX)));
   const crateBytes = await reader.readLength(Number.POSITIVE_INFINITY);
   return { json, pieces: reader.readLast(crateBytes) };
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+async function parseMetadata(bytes: Uint8Array): Promise<unknown> {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+    return await parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw malformed("the metadata of the crate are not JSON");
   }

@@ -223,7 +223,7 @@ async function readPackage(source: ArchiveSource): Promise<ParsedPackage> {
   const manifest =
     files.find(({ path }) => path === MANIFEST) ?? onlyOne(files.filter(isInTopFolder));
   if (!manifest) throw noManifest();
-  const parsed = parsePackage(await manifest.read(MANIFEST_BYTES_MAX));
+  const parsed = await parsePackage(await manifest.read(MANIFEST_BYTES_MAX));
   if (!parsed) throw malformed("composer.json is not that of a package with a valid name");
   return parsed;
 }

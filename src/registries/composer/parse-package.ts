@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { parseJson } from "../../lib/json.ts";
+
 /** An object, for which PHP writes `[]` if it is empty. */
 const object = <T extends z.ZodType>(value: T) =>
   z.preprocess(
@@ -70,17 +72,17 @@ const Stated = z.object({ version: z.string().max(255).optional() });
  * @returns Undefined for anything else than a package with a valid name.
  * @see https://getcomposer.org/doc/04-schema.md
  */
-export function parsePackage(bytes: Uint8Array): ParsedPackage | undefined {
-  const json = parseJson(bytes);
+export async function parsePackage(bytes: Uint8Array): Promise<ParsedPackage | undefined> {
+  const json = await parseManifest(bytes);
   const metadata = ComposerPackage.safeParse(json);
   const stated = Stated.safeParse(json);
   if (!metadata.success || !stated.success) return undefined;
   return { metadata: metadata.data, version: stated.data.version };
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+async function parseManifest(bytes: Uint8Array): Promise<unknown> {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+    return await parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
     // Bytes that are not UTF-8, or a text that is not JSON.
     if (error instanceof SyntaxError || error instanceof TypeError) return undefined;

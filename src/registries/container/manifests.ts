@@ -46,7 +46,7 @@ export async function putManifest(
   const request = await enterImage(c, image, "write");
   const named = requireReference(reference);
   const bytes = await readBytes(c, MANIFEST_BYTES_MAX);
-  const facts = parseManifest(bytes, c.req.header("content-type"));
+  const facts = await parseManifest(bytes, c.req.header("content-type"));
   const algorithm = named.digest ? algorithmOf(named.digest) : "sha256";
   const digest: Digest = `${algorithm}:${createHash(algorithm).update(bytes).digest("hex")}`;
   if (named.digest !== undefined && named.digest !== digest) {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { imageFailure } from "../../domain/images/image-failure.ts";
 import type { Digest } from "../../domain/images/image.ts";
 import type { ManifestFacts } from "../../domain/images/manifest.ts";
+import { parseJson } from "../../lib/json.ts";
 import { isDigest } from "./names.ts";
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set([
@@ -21,6 +22,9 @@ const FOREIGN_LAYER =
 /** Maximum bytes of annotations of a manifest with a subject: lists of referrers repeat them. */
 const ANNOTATIONS_BYTES_MAX = 64 * 1024;
 
+/** Maximum layers of an image, and manifests of an index. */
+const DESCRIPTORS_MAX = 10_000;
+
 const Text = z.string().max(4096);
 
 const Descriptor = z.object({
@@ -28,6 +32,9 @@ const Descriptor = z.object({
   digest: z.custom<Digest>((value) => typeof value === "string" && isDigest(value)),
   size: z.int().min(0),
 });
+
+/** Counted before they are read: each takes a microsecond. */
+const Descriptors = z.array(z.unknown()).max(DESCRIPTORS_MAX).pipe(z.array(Descriptor));
 
 const Common = z.object({
   schemaVersion: z.literal(2),
@@ -40,11 +47,11 @@ const Common = z.object({
 // SECURITY: a document that is an image to one client and an index to another is neither (CVE-2021-41190).
 const Image = Common.extend({
   config: Descriptor,
-  layers: z.array(Descriptor).nullish(),
+  layers: Descriptors.nullish(),
   manifests: z.never().optional(),
 });
 const Index = Common.extend({
-  manifests: z.array(Descriptor),
+  manifests: Descriptors,
   config: z.never().optional(),
   layers: z.never().optional(),
 });
@@ -56,8 +63,11 @@ const Index = Common.extend({
  * @throws Failure `malformed`, MANIFEST_INVALID
  * @see OCI image specification 1.1, manifest.md and image-index.md.
  */
-export function parseManifest(bytes: Uint8Array, contentType: string | undefined): ManifestFacts {
-  const document = parseJson(bytes);
+export async function parseManifest(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+): Promise<ManifestFacts> {
+  const document = await parseDocument(bytes);
   const stated = contentType?.split(";")[0]?.trim().toLowerCase();
   const { mediaType: own } = z.object({ mediaType: Text.optional() }).catch({}).parse(document);
   const mediaType = stated ?? own ?? "";
@@ -116,9 +126,9 @@ const digestsOf = (descriptors: readonly { digest: Digest }[]): Digest[] => [
   ...new Set(descriptors.map(({ digest }) => digest)),
 ];
 
-function parseJson(bytes: Uint8Array): unknown {
+async function parseDocument(bytes: Uint8Array): Promise<unknown> {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+    return await parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw invalid("the manifest is not JSON");
   }

@@ -1,5 +1,10 @@
 import { malformed, tooLarge } from "../../lib/failure.ts";
-import { type ArchiveSource, readSource, sourceOfBytes } from "../../lib/archive-source.ts";
+import {
+  type ArchiveSource,
+  readSource,
+  sourceOfBytes,
+  splitPiece,
+} from "../../lib/archive-source.ts";
 import { gunzip } from "../archives/gunzip.ts";
 import { readTar } from "../archives/tar.ts";
 import { unxz } from "../archives/unxz.ts";
@@ -52,16 +57,16 @@ function readMember(source: ArchiveSource, { start, end }: ArMember): Promise<Ui
 async function* unpack(name: string, bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   switch (name) {
     case "control.tar":
-      yield bytes;
+      yield* splitPiece(bytes);
       return;
     case "control.tar.gz":
       yield* gunzip(readSource(sourceOfBytes(bytes)), UNPACKED_BYTES_MAX);
       return;
     case "control.tar.xz":
-      yield unxz(bytes, UNPACKED_BYTES_MAX);
+      yield* splitPiece(await unxz(bytes, UNPACKED_BYTES_MAX));
       return;
     case "control.tar.zst":
-      yield unzstd(bytes, UNPACKED_BYTES_MAX);
+      yield* splitPiece(await unzstd(bytes, UNPACKED_BYTES_MAX));
       return;
     default:
       throw malformed("the file is no Debian package: its control files are packed in another way");

@@ -1,5 +1,6 @@
 import { malformed } from "../../lib/failure.ts";
 import type { ArchiveSource } from "../../lib/archive-source.ts";
+import { pause } from "../../lib/time-slice.ts";
 import { openZip, type ZipFile } from "../../lib/zip.ts";
 import { isModuleFilePath, isModulePath, isModuleVersion } from "./modules.ts";
 
@@ -9,6 +10,10 @@ const UNPACKED_BYTES_MAX = 500 * 1024 * 1024;
 const GO_MOD_BYTES_MAX = 512 * 1024;
 /** Maximum bytes of a license, as the go command allows. */
 const LICENSE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Steps to check the path of a file, and to read a line of a go.mod. */
+const FILE_STEPS = 300;
+const LINE_STEPS = 50;
 
 /** A version of a module, as its archive says. */
 export interface GoModule {
@@ -36,22 +41,24 @@ export async function inspectModule(source: ArchiveSource): Promise<GoModule> {
     );
   }
   const prefix = `${path}@${version}/`;
-  requireModuleFiles(files, prefix);
+  await requireModuleFiles(files, prefix);
   const file = files.find((each) => each.path === `${prefix}go.mod`);
   if (!file) return { path, version, goMod: `module ${path}\n` };
   if (version.endsWith("+incompatible")) {
     throw malformed("a version with +incompatible has no go.mod");
   }
   const goMod = decode(await file.read(GO_MOD_BYTES_MAX));
-  if (readModuleDirective(goMod) !== path) {
+  if ((await readModuleDirective(goMod)) !== path) {
     throw malformed("the module's go.mod names another module");
   }
   return { path, version, goMod };
 }
 
-function requireModuleFiles(files: readonly ZipFile[], prefix: string): void {
+async function requireModuleFiles(files: readonly ZipFile[], prefix: string): Promise<void> {
   const seen = new Set<string>();
   for (const { path, sizeBytes } of files) {
+    const pausing = pause(FILE_STEPS);
+    if (pausing) await pausing;
     if (!path.startsWith(prefix)) throw malformed(`the archive has a file outside of ${prefix}`);
     const inner = path.slice(prefix.length);
     if (!isModuleFilePath(inner))
@@ -83,9 +90,11 @@ function decode(bytes: Uint8Array): string {
  * @returns "" if it names none.
  * @see "Go Modules Reference", "module directive".
  */
-function readModuleDirective(goMod: string): string {
+async function readModuleDirective(goMod: string): Promise<string> {
   let isInBlock = false;
   for (const line of goMod.split("\n")) {
+    const pausing = pause(LINE_STEPS);
+    if (pausing) await pausing;
     const [code = ""] = line.split("//");
     const [first = "", second = ""] = code.trim().split(/[ \t\r]+/);
     if (isInBlock) return unquote(first);

@@ -1,11 +1,13 @@
-import { parse } from "yaml";
 import { z } from "zod";
 
 import { malformed } from "../../lib/failure.ts";
+import { readYaml } from "../../lib/yaml.ts";
 import { requireChartKey } from "./names.ts";
 
 /** Maximum bytes of a `Chart.yaml`. */
 export const CHART_YAML_BYTES_MAX = 256 * 1024;
+/** Aliases that are expanded in it. */
+const ALIASES_MAX = 10;
 /** Maximum length of the key of an annotation: YAML has keys of at most 1024 characters without a mark before them. */
 const KEY_LENGTH_MAX = 512;
 
@@ -73,8 +75,8 @@ const Chart = z.object({
 export type Chart = z.infer<typeof Chart>;
 
 /** Parses the `Chart.yaml` of a chart. @throws Failure `malformed` */
-export function parseChart(bytes: Uint8Array): Chart {
-  const { data, error } = Chart.safeParse(parseYaml(bytes));
+export async function parseChart(bytes: Uint8Array): Promise<Chart> {
+  const { data, error } = Chart.safeParse(await parseYaml(bytes));
   if (error) {
     throw malformed(`the Chart.yaml is invalid: ${error.issues[0]?.path.join(".") || "no object"}`);
   }
@@ -85,11 +87,10 @@ export function parseChart(bytes: Uint8Array): Chart {
   return data;
 }
 
-function parseYaml(bytes: Uint8Array): unknown {
+async function parseYaml(bytes: Uint8Array): Promise<unknown> {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    // SECURITY: nested aliases expand a small text exponentially.
-    return parse(text, { maxAliasCount: 10, logLevel: "error", prettyErrors: false }) as unknown;
+    return await readYaml(text, "core", ALIASES_MAX);
   } catch {
     throw malformed("the Chart.yaml is no YAML");
   }

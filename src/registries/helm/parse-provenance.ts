@@ -1,7 +1,7 @@
-import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 
 import { malformed } from "../../lib/failure.ts";
+import { parseYaml, YamlTooLong } from "../../lib/yaml.ts";
 import { type ChartKey, chartFileName, requireChartKey } from "./names.ts";
 
 /** Maximum bytes of a provenance file: it has a `Chart.yaml`. */
@@ -22,14 +22,14 @@ export interface Provenance extends ChartKey {
  * @throws Failure `malformed`
  * @see helm.sh/docs/topics/provenance, "The Provenance File"; RFC 9580, section 7.
  */
-export function parseProvenance(bytes: Uint8Array): Provenance {
+export async function parseProvenance(bytes: Uint8Array): Promise<Provenance> {
   const text = new TextDecoder().decode(bytes).replaceAll("\r\n", "\n");
   const [, signed] =
     /^-----BEGIN PGP SIGNED MESSAGE-----\n(?:[^\n]+\n)*\n([^]*?)\n-----BEGIN PGP SIGNATURE-----\n[^]*-----END PGP SIGNATURE-----\s*$/.exec(
       text,
     ) ?? [];
   if (signed === undefined) throw malformed("the provenance is not a clear-signed message");
-  const [chart, digests] = parseDocuments(signed.replaceAll(/^- /gm, ""));
+  const [chart, digests] = await parseDocuments(signed.replaceAll(/^- /gm, ""));
   const key = Metadata.safeParse(chart).data;
   const files = Digests.safeParse(digests).data?.files ?? {};
   if (!key) throw malformed("the provenance has no Chart.yaml");
@@ -39,10 +39,11 @@ export function parseProvenance(bytes: Uint8Array): Provenance {
   return { name, version, sha256 };
 }
 
-function parseDocuments(text: string): unknown[] {
+async function parseDocuments(text: string): Promise<unknown[]> {
   // Helm ends the first document by a line of three dots.
-  const documents = parseAllDocuments(text, { logLevel: "error", prettyErrors: false });
-  if (!Array.isArray(documents)) throw malformed("the provenance has no documents");
+  const documents = await parseYaml(text, "core").catch((error: unknown) => {
+    throw error instanceof YamlTooLong ? malformed("the provenance is too long") : error;
+  });
   return documents.map((document) => {
     if (document.errors.length > 0) throw malformed("the provenance is no YAML");
     return document.toJS({ maxAliasCount: 10 }) as unknown;

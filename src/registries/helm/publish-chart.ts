@@ -55,7 +55,7 @@ async function inspectChart(archive: AsyncIterable<Uint8Array>): Promise<Chart> 
   for await (const { inside, entry } of readOneFolder(streamTarGz(archive, UNPACKED_BYTES_MAX))) {
     if (inside !== "Chart.yaml") continue;
     if (chart) throw malformed("the archive has two files Chart.yaml");
-    chart = parseChart(await entry.read(CHART_YAML_BYTES_MAX));
+    chart = await parseChart(await entry.read(CHART_YAML_BYTES_MAX));
   }
   if (!chart) throw malformed("the archive has no Chart.yaml");
   return chart;
@@ -80,7 +80,7 @@ export async function publishChart(
     const file = chartFileName(chart);
     const found: PublishedFile[] = [{ blob, name: file, nameKey: file, isLead: true }];
     if (!provenance) return { known: pkg, files: found };
-    requireProvenanceOf(provenance, chart, blob.sha256);
+    await requireProvenanceOf(provenance, chart, blob.sha256);
     const signed = await storeBlob(ctx, "helm", provenance);
     blobs.push(signed);
     return { known: pkg, files: [...found, provenanceFile(chart, signed)] };
@@ -113,11 +113,11 @@ export async function publishProvenance(
   owner: PackageOwner,
   bytes: Uint8Array,
 ): Promise<void> {
-  const { name, version } = parseProvenance(bytes);
+  const { name, version } = await parseProvenance(bytes);
   const pkg = await findPackage(ctx, owner, { type: "helm", nameKey: name });
   const found = pkg && (await findVersion(ctx, pkg, version));
   if (!found) throw notFound("the chart does not exist");
-  requireProvenanceOf(bytes, { name, version }, (found.metadata as ChartMetadata).digest);
+  await requireProvenanceOf(bytes, { name, version }, (found.metadata as ChartMetadata).digest);
   const blob = await storeBlob(ctx, "helm", bytes);
   await publishVersion(ctx, owner, pkg, {
     type: "helm",
@@ -136,8 +136,12 @@ function provenanceFile(chart: ChartKey, blob: ReceivedBlob): PublishedFile {
   return { blob, name, nameKey: name };
 }
 
-function requireProvenanceOf(bytes: Uint8Array, { name, version }: ChartKey, sha256: string): void {
-  const provenance = parseProvenance(bytes);
+async function requireProvenanceOf(
+  bytes: Uint8Array,
+  { name, version }: ChartKey,
+  sha256: string,
+): Promise<void> {
+  const provenance = await parseProvenance(bytes);
   const isOfChart =
     provenance.name === name && provenance.version === version && provenance.sha256 === sha256;
   if (!isOfChart) throw malformed("the provenance is of another archive");

@@ -149,7 +149,7 @@ async function publishFile(c: RegistryContext, path: FilePath): Promise<Response
   const { ctx, owner, pkg } = await enterArtifact(c, artifact, "write");
   const isPom = file.endsWith(".pom");
   const content = isPom ? await readBytes(c, POM_BYTES_MAX) : undefined;
-  const pom = content && requirePom(content, path);
+  const pom = content && (await requirePom(content, path));
   const blob = content
     ? await storeBlob(ctx, "maven", content)
     : await receiveBlob(ctx, "maven", readUpload(c));
@@ -169,8 +169,8 @@ async function publishFile(c: RegistryContext, path: FilePath): Promise<Response
 }
 
 /** @throws Failure `malformed` for anything else than the POM of this version; what it leaves open is not compared. */
-function requirePom(content: Uint8Array, { artifact, version }: FilePath) {
-  const pom = parsePom(content);
+async function requirePom(content: Uint8Array, { artifact, version }: FilePath) {
+  const pom = await parsePom(content);
   if (!pom) throw malformed("the file is not a POM");
   const named = [
     [pom.groupId, artifact.groupId],

@@ -28,8 +28,8 @@ interface PomDependency {
  * @returns Undefined for anything else than a POM with an artifact id.
  * @see https://maven.apache.org/pom.html
  */
-export function parsePom(bytes: Uint8Array): Pom | undefined {
-  const project = parseXml(bytes);
+export async function parsePom(bytes: Uint8Array): Promise<Pom | undefined> {
+  const project = await parseXml(bytes);
   if (project?.name !== "project" || textOf(project, "artifactId") === "") return undefined;
   const parent = childOf(project, "parent");
   return {
@@ -62,8 +62,8 @@ export interface PluginEntry {
 }
 
 /** The plugins in the metadata of a group; undefined if the bytes are no metadata. */
-export function parsePlugins(bytes: Uint8Array): PluginEntry[] | undefined {
-  const metadata = parseXml(bytes);
+export async function parsePlugins(bytes: Uint8Array): Promise<PluginEntry[] | undefined> {
+  const metadata = await parseXml(bytes);
   if (metadata?.name !== "metadata") return undefined;
   return childrenOf(childOf(metadata, "plugins"), "plugin").map((plugin) => ({
     name: textOf(plugin, "name"),

@@ -77,7 +77,7 @@ export async function keepPlugins(
   groupId: string,
   content: Uint8Array,
 ): Promise<void> {
-  const plugins = parsePlugins(content);
+  const plugins = await parsePlugins(content);
   if (!plugins) throw malformed("the file is not the metadata of a repository");
   if (plugins.length > PLUGINS_MAX) throw malformed(`the group has over ${PLUGINS_MAX} plugins`);
   const values = new Map(

@@ -1,4 +1,5 @@
 import { malformed } from "../../lib/failure.ts";
+import { parseJson } from "../../lib/json.ts";
 import { readOneFolder } from "../archives/one-folder.ts";
 import { streamTarGz } from "../archives/stream-tar-gz.ts";
 
@@ -33,17 +34,17 @@ export async function inspectTarball(archive: AsyncIterable<Uint8Array>): Promis
     if (inside === "npm-shrinkwrap.json") hasShrinkwrap = true;
     if (inside !== "package.json") continue;
     if (manifest) throw malformed("the tarball has two files package.json");
-    manifest = parseManifest(await entry.read(PACKAGE_JSON_BYTES_MAX));
+    manifest = await parseManifest(await entry.read(PACKAGE_JSON_BYTES_MAX));
   }
   if (!manifest) throw malformed("the tarball has no package.json");
   const { name, version } = manifest;
   return { fileCount, unpackedBytes, hasShrinkwrap, name, version };
 }
 
-function parseManifest(bytes: Uint8Array): Record<string, unknown> {
+async function parseManifest(bytes: Uint8Array): Promise<Record<string, unknown>> {
   try {
     // Ignores a byte order mark, as npm does.
-    const value = JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+    const value = await parseJson(new TextDecoder().decode(bytes));
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
     // Said below.

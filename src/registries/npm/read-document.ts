@@ -1,10 +1,15 @@
 import { malformed, tooLarge } from "../../lib/failure.ts";
 import { parseBase64 } from "../../lib/base64.ts";
+import { parseJson } from "../../lib/json.ts";
+import { pause } from "../../lib/time-slice.ts";
 
 /** Maximum bytes of a document besides its tarball. */
 export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 /** Maximum depth of a document: SQLite reads no JSON deeper than 1,000. */
 const DEPTH_MAX = 200;
+
+/** Steps to scan a byte. */
+const BYTE_STEPS = 1;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -26,6 +31,7 @@ export async function readDocument(
 ): Promise<unknown> {
   const scanner = new DocumentScanner(body[Symbol.asyncIterator]());
   while (await scanner.pull()) {
+    await pause(BYTE_STEPS * scanner.pieceBytes);
     for (let name = scanner.scan(); name !== undefined; name = scanner.scan()) {
       await onTarball(name, scanner.readContent());
     }
@@ -56,6 +62,10 @@ class DocumentScanner {
 
   constructor(pieces: AsyncIterator<Uint8Array>) {
     this.pieces = pieces;
+  }
+
+  get pieceBytes(): number {
+    return this.piece.length;
   }
 
   /** Takes the next piece of the body. @returns False at its end. */
@@ -121,11 +131,11 @@ class DocumentScanner {
   }
 
   /** @throws Failure `malformed` */
-  parse(): unknown {
+  async parse(): Promise<unknown> {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     try {
       const text = this.kept.map((piece) => decoder.decode(piece, { stream: true })).join("");
-      return JSON.parse(text + decoder.decode());
+      return await parseJson(text + decoder.decode());
     } catch {
       throw malformed("the body is not JSON");
     }

@@ -39,7 +39,7 @@ export async function parseNupkg(source: ArchiveSource): Promise<NugetPackage> {
     throw malformed("a package has exactly one manifest *.nuspec at the root of its archive");
   }
   const manifest = await file.read(MANIFEST_BYTES_MAX);
-  return { nuspec: parseNuspec(manifest), manifest, files };
+  return { nuspec: await parseNuspec(manifest), manifest, files };
 }
 
 /**

@@ -57,8 +57,8 @@ const RANGE =
  * @throws Failure `malformed` for what is no manifest, or has an id or version that NuGet refuses.
  * @see https://learn.microsoft.com/nuget/reference/nuspec
  */
-export function parseNuspec(bytes: Uint8Array): Nuspec {
-  const root = parseXml(bytes);
+export async function parseNuspec(bytes: Uint8Array): Promise<Nuspec> {
+  const root = await parseXml(bytes);
   const metadata = root && nameOf(root) === "package" ? child(root, "metadata") : undefined;
   if (!metadata) throw malformed("the manifest of the package is not valid XML of its form");
   const text = (name: string): string => child(metadata, name)?.text ?? "";

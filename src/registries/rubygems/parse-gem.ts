@@ -52,7 +52,7 @@ export async function parseGem(source: ArchiveSource): Promise<GemSpec> {
   if (!specification || !digests.has(CONTENT)) {
     throw malformed(`the file is no gem: it needs ${SPECIFICATION} and ${CONTENT}`);
   }
-  if (checksums) requireChecksums(await unzipText(checksums), digests);
+  if (checksums) await requireChecksums(await unzipText(checksums), digests);
   return parseGemspec(await unzipText(specification));
 }
 
@@ -73,8 +73,11 @@ async function digestPart(
 }
 
 /** Compares the digests that the gem states, by algorithm and part, with those of its parts. */
-function requireChecksums(text: string, digests: ReadonlyMap<string, PartDigests>): void {
-  const stated = Checksums.safeParse(readUntypedYaml(text));
+async function requireChecksums(
+  text: string,
+  digests: ReadonlyMap<string, PartDigests>,
+): Promise<void> {
+  const stated = Checksums.safeParse(await readUntypedYaml(text));
   if (!stated.success) throw malformed(`${CHECKSUMS} does not have digests of the parts`);
   for (const [algorithm, parts] of Object.entries(stated.data)) {
     for (const [part, digest] of Object.entries(parts)) {

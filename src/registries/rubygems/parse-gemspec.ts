@@ -1,7 +1,7 @@
-import { parseDocument } from "yaml";
 import { z } from "zod";
 
 import { malformed } from "../../lib/failure.ts";
+import { readYaml } from "../../lib/yaml.ts";
 import { isGemVersion } from "./gem-version.ts";
 import { isGemName, isPlatformName } from "./names.ts";
 import { formatPlatform, parsePlatform, RUBY } from "./platform.ts";
@@ -99,8 +99,8 @@ const Specification = z.object({
  * @throws Failure `malformed` for what is no specification, or has a name or version that RubyGems refuses.
  * @see https://guides.rubygems.org/specification-reference/
  */
-export function parseGemspec(text: string): GemSpec {
-  const read = Specification.safeParse(readUntypedYaml(text));
+export async function parseGemspec(text: string): Promise<GemSpec> {
+  const read = Specification.safeParse(await readUntypedYaml(text));
   if (!read.success) {
     const [issue] = read.error.issues;
     throw malformed(`the specification of the gem is not valid: ${issue?.path.join(".")}`);
@@ -131,17 +131,9 @@ export function parseGemspec(text: string): GemSpec {
 }
 
 /** Reads a document whose values are all texts, lists and maps. @returns Undefined for what is no YAML. */
-export function readUntypedYaml(text: string): unknown {
-  try {
-    const document = parseDocument(text, { schema: "failsafe", logLevel: "silent" });
-    if (document.errors.length > 0) return undefined;
-    return document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown;
-  } catch (error) {
-    // Too deep for the stack, or too many aliases.
-    if (error instanceof RangeError || error instanceof ReferenceError) return undefined;
-    throw error;
-  }
-}
+export const readUntypedYaml = (text: string): Promise<unknown> =>
+  // Its errors are those of the text: also too deep, too long, or too many aliases.
+  readYaml(text, "failsafe", ALIASES_MAX).catch(() => undefined);
 
 /** The day of a time such as `2024-05-01 00:00:00.000000000 Z`; that of the epoch if there is none. */
 function parseDay(text: string): number {

@@ -1,9 +1,9 @@
+import { runNow, UNLIMITED } from "../../../src/git/budget.ts";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { UNLIMITED } from "../../../src/git/budget.ts";
 import { compareLines, diffLines, isBinary } from "../../../src/git/diff/line-diff.ts";
-import { splitLines } from "../../../src/git/diff/lines.ts";
+import { splitInTurns } from "../../../src/git/diff/lines.ts";
 import { formatHunk, makeHunks } from "../../../src/git/diff/unified.ts";
 import type { Whitespace } from "../../../src/git/diff/whitespace.ts";
 import { git, gitBytes, makeDirectory, makeFixture } from "../support/git.ts";
@@ -121,7 +121,7 @@ describe("a line diff", () => {
       const lines = Buffer.from("a b\n".repeat(100_000));
       const stepsOf = (mode?: Whitespace): number => {
         const consume = vi.fn<(steps: number) => void>();
-        splitLines(lines, lines, { ...UNLIMITED, consume }, mode);
+        runNow(splitInTurns(lines, lines, { ...UNLIMITED, consume }, mode));
         return consume.mock.calls.reduce((sum, [steps]) => sum + steps, 0);
       };
       expect(stepsOf(whitespace)).toBeGreaterThan(3 * stepsOf());
@@ -133,7 +133,9 @@ describe("a line diff", () => {
     for (let round = 0; round < 60; round++) {
       const left = makeText(random, random.below(300), random.pick([2, 20, 500]));
       const right = edit(random, left, random.below(12));
-      const pair = splitLines(Buffer.from(left, "latin1"), Buffer.from(right, "latin1"));
+      const pair = runNow(
+        splitInTurns(Buffer.from(left, "latin1"), Buffer.from(right, "latin1"), UNLIMITED),
+      );
       const changes = compareLines(pair, "merge");
       const ours = makeHunks({ ...pair, changes, isReplacedWhole: false })
         .map(formatHunk)

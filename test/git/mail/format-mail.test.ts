@@ -10,7 +10,7 @@ import { formatMail } from "../../../src/git/mail/format-mail.ts";
 import { type Commit, parseCommit } from "../../../src/git/object/commit.ts";
 import { toUtf8 } from "../../../src/git/object/reencode.ts";
 import { EMPTY_TREE_OID } from "../../../src/git/oid.ts";
-import { codec } from "../support/codec.ts";
+import { compressor } from "../../../src/storage/compressor.ts";
 import { git, gitBytes, makeDirectory } from "../support/git.ts";
 import { openHistory, type StoredHistory } from "../support/history.ts";
 import { makeRandom } from "../support/random.ts";
@@ -33,7 +33,7 @@ async function mailOf(history: StoredHistory, oid: string): Promise<string> {
   const found = await diffTrees(objects, old, commit.treeOid, { changesMax: 1000 });
   if (found.length === 0) return "";
   const formatted = await formatChanges(objects, await findRenames(objects, found), {
-    codec,
+    compressor,
     abbreviate: (each) => abbreviate(catalog, each),
     contentBytesMax: 1_000_000,
     patchBytesMax: 1_000_000,
@@ -118,7 +118,7 @@ it("refuses contents and patches over their size limits", async () => {
     { changesMax: 1000 },
   );
   const options = {
-    codec,
+    compressor,
     abbreviate: (each: string) => each,
     contentBytesMax: 1e6,
     budget: UNLIMITED,

@@ -1,5 +1,5 @@
+import { type Budget, runNow } from "../../../src/git/budget.ts";
 import { describe, expect, it } from "vitest";
-import type { Budget } from "../../../src/git/budget.ts";
 import { type ByteText, encodeText } from "../../../src/git/byte-text.ts";
 import { PackCatalog } from "../../../src/git/catalog/pack-catalog.ts";
 import { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
@@ -9,7 +9,7 @@ import { findLastCommitsOfPaths } from "../../../src/git/walk/last-commits-of-pa
 import { findRange, logByTime, logByTopology } from "../../../src/git/walk/log.ts";
 import {
   findDivergence,
-  findMergeBases,
+  mergeBasesInTurns,
   findAncestors,
   isAncestor,
 } from "../../../src/git/walk/merge-bases.ts";
@@ -109,14 +109,14 @@ describe.each(histories)(
 
     it("finds all merge bases that git finds", () => {
       for (const [left, right] of pairs) {
-        const bases = findMergeBases(graph, graph.find(left), [graph.find(right)]);
+        const bases = runNow(mergeBasesInTurns(graph, graph.find(left), [graph.find(right)]));
         const theirs = lines(
           git(repository, ["merge-base", "--all", left, right], { mayFail: true }),
         );
         expect(oidsOf(graph, bases).toSorted()).toEqual(theirs.toSorted());
       }
       const [a = "", b = "", c = ""] = branches;
-      const bases = findMergeBases(graph, graph.find(a), [graph.find(b), graph.find(c)]);
+      const bases = runNow(mergeBasesInTurns(graph, graph.find(a), [graph.find(b), graph.find(c)]));
       const theirs = lines(git(repository, ["merge-base", "--all", a, b, c], { mayFail: true }));
       expect(oidsOf(graph, bases).toSorted()).toEqual(theirs.toSorted());
     });
@@ -131,7 +131,9 @@ describe.each(histories)(
           ...oidsOf(graph, sides.right).map((oid) => `>${oid}`),
         ];
         expect(marked.toSorted()).toEqual(theirs.toSorted());
-        expect(bases).toEqual(findMergeBases(graph, graph.find(left), [graph.find(right)]));
+        expect(bases).toEqual(
+          runNow(mergeBasesInTurns(graph, graph.find(left), [graph.find(right)])),
+        );
       }
     });
 

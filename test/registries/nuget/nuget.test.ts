@@ -296,7 +296,7 @@ describe("version 2 of the protocol", () => {
   const read = async (path: string) => {
     const { status, body } = await get(path, user);
     expect(status, String(body)).toBe(200);
-    return parseXml(new TextEncoder().encode(body)) ?? expect.fail("no XML");
+    return (await parseXml(new TextEncoder().encode(body))) ?? expect.fail("no XML");
   };
   const list = async (path: string): Promise<string[]> => {
     const feed = await read(path);

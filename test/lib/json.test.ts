@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+
+import { parseJson } from "../../src/lib/json.ts";
+import { expectPauses } from "../support/slices.ts";
+
+/** White space that makes a text too long for the platform's parser to take it at once. */
+const LONG = " ".repeat(300_000);
+
+const platform = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return "refused";
+  }
+};
+const own = async (text: string): Promise<unknown> => {
+  try {
+    return await parseJson(text);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SyntaxError);
+    return "refused";
+  }
+};
+
+describe("a long JSON text", () => {
+  it.each([
+    "1",
+    '"a"',
+    "null",
+    "[]",
+    "{ }",
+    "[[], {}, [1, -2.5e3, true, false, null]]",
+    '{"a": {"b": [{"c": "d"}]}, "a": 2}',
+    '{"__proto__": {"x": 1}, "constructor": 2}',
+    String.raw`["\"", "\\", "\\\"", "\u00e9\n", "é", "]"]`,
+    "",
+    "[1,]",
+    "[,1]",
+    "[1 2]",
+    '{"a":1,}',
+    '{"a" 1}',
+    "{1:2}",
+    "[1}",
+    '{"a":1]',
+    "[",
+    '{"a":',
+    '"a',
+    String.raw`"\x"`,
+    '"\n"',
+    "01",
+    "1.",
+    "+1",
+    "tru",
+    "nullx",
+    "1 2",
+    "[] []",
+    "\u00a01",
+  ])("%j is parsed or refused as the platform does", async (text) => {
+    expect(await own(LONG + text)).toEqual(platform(text));
+    expect(await own(text + LONG)).toEqual(platform(text));
+  });
+
+  it("has no prototype by the key __proto__", async () => {
+    const value = (await parseJson(`${LONG}{"__proto__": {"x": 1}}`)) as { x?: number };
+    expect(value.x).toBeUndefined();
+    expect(Object.keys(value)).toEqual(["__proto__"]);
+  });
+
+  it("of many values lets other requests run", async () => {
+    const text = `[${"[],".repeat(100_000)}[]]`;
+    expect(await expectPauses(5, () => parseJson(text))).toHaveLength(100_001);
+  });
+});

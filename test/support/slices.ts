@@ -1,0 +1,19 @@
+import { expect } from "vitest";
+
+import { SLICE_STEPS, takeSlices } from "../../src/lib/time-slice.ts";
+
+/** Five slices: about 25 ms, half of what a request may hold the thread for. */
+export const HELD_STEPS_MAX = 5 * SLICE_STEPS;
+
+/**
+ * Runs work and checks that it lets other requests run: at least `pausesMin` times, and never after more than
+ * `HELD_STEPS_MAX` counted steps.
+ */
+export async function expectPauses<T>(pausesMin: number, work: () => Promise<T>): Promise<T> {
+  takeSlices();
+  const result = await work();
+  const { longest, pauses } = takeSlices();
+  expect(pauses).toBeGreaterThanOrEqual(pausesMin);
+  expect(longest).toBeLessThanOrEqual(HELD_STEPS_MAX);
+  return result;
+}
