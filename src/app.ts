@@ -46,6 +46,7 @@ interface AppEnv {
     rootUrl: string;
     base: BaseCtx;
     findBookmark: () => string | undefined;
+    findWriteBookmark: () => string | undefined;
     assets: Fetcher;
   };
 }
@@ -121,7 +122,6 @@ async function ensureAdministrator(
 interface OpenRequest {
   id: string;
   base: BaseCtx;
-  session: D1DatabaseSession;
   usage: D1Usage;
 }
 
@@ -142,7 +142,9 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("requestId", id);
   c.set("rootUrl", rootUrl);
   c.set("assets", c.env.ASSETS);
-  c.set("findBookmark", () => session.getBookmark() ?? undefined);
+  const findBookmark = (): string | undefined => session.getBookmark() ?? undefined;
+  c.set("findBookmark", findBookmark);
+  c.set("findWriteBookmark", () => (usage.hasWritten ? findBookmark() : undefined));
   const base: BaseCtx = {
     config,
     db: openDatabase(d1),
@@ -170,10 +172,10 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     defer: (work) => c.executionCtx.waitUntil(work),
   };
   c.set("base", base);
-  return { id, base, session, usage };
+  return { id, base, usage };
 }
 
-function closeRequest(c: Context<AppEnv>, { id, base, session, usage }: OpenRequest): void {
+function closeRequest(c: Context<AppEnv>, { id, base, usage }: OpenRequest): void {
   // Headers are set once the response exists: a fetched response, such as a static file, drops headers
   // that were set earlier.
   if (base.eventQueues.hasRecorded) base.defer(base.eventQueues.dispatchRecorded());
@@ -192,8 +194,9 @@ function closeRequest(c: Context<AppEnv>, { id, base, session, usage }: OpenRequ
     headers.set("Cache-Control", "max-age=0, private, must-revalidate, no-transform");
   }
   if (c.req.method !== "GET" && c.req.method !== "HEAD") {
-    const bookmark = session.getBookmark();
-    if (bookmark) headers.set("x-d1-bookmark", bookmark);
+    // SECURITY: a bookmark counts calls of the database, and so tells how much a refused request has looked up.
+    const bookmark = c.var.findWriteBookmark();
+    if (bookmark !== undefined) headers.set("x-d1-bookmark", bookmark);
   }
   log("request", {
     id,

@@ -14,7 +14,7 @@ const JSON_TYPE = { "Content-Type": "application/json" };
 
 /** All headers of a response except those that differ in every response. */
 const plainHeaders = ({ headers }: Answer) =>
-  [...headers].filter(([name]) => name !== "x-request-id" && name !== "x-d1-bookmark");
+  [...headers].filter(([name]) => name !== "x-request-id");
 
 describe("a JSON body", () => {
   const path = "/user/repos";
@@ -318,6 +318,31 @@ describe("every response", () => {
     const read = await call("GET", `/repos/${user.name}/marked`, { headers });
     expect(read.status).toBe(200);
     expect(read.headers.get("x-d1-bookmark")).toBeNull();
+  });
+
+  it("has no bookmark where nothing is written: of refused requests, of reads, and of writes that change nothing", async () => {
+    const [user, stranger] = [await make.user(), await make.user()];
+    const repo = await make.repo(user);
+    const path = `/repos/${repo.owner}/${repo.name}`;
+    const starred = `/user/starred/${repo.owner}/${repo.name}`;
+    const bookmarkOf = async (...request: Parameters<typeof call>) => {
+      const { status, headers } = await call(...request);
+      return [status, headers.has("x-d1-bookmark")];
+    };
+    expect(await bookmarkOf("PUT", starred, { as: stranger })).toEqual([204, true]);
+    expect(await bookmarkOf("PUT", starred, { as: stranger })).toEqual([204, false]);
+    expect(await bookmarkOf("DELETE", starred, { as: stranger })).toEqual([204, true]);
+    expect(await bookmarkOf("DELETE", starred, { as: stranger })).toEqual([204, false]);
+    const taken = { as: user, json: { name: repo.name } };
+    expect(await bookmarkOf("POST", "/user/repos", taken)).toEqual([409, false]);
+    expect(await bookmarkOf("PATCH", path, { as: stranger, json: {} })).toEqual([403, false]);
+    expect(await bookmarkOf("PATCH", path, { json: {} })).toEqual([401, false]);
+    expect(await bookmarkOf("PATCH", "/repos/a/b", { as: user, json: {} })).toEqual([404, false]);
+    const text = { as: user, json: { Text: "#1", Context: `${repo.owner}/${repo.name}` } };
+    expect(await bookmarkOf("POST", "/markdown", text)).toEqual([200, false]);
+    // A lone statement that returns what it has written.
+    const json = { name: freshName("renamed") };
+    expect(await bookmarkOf("PATCH", path, { as: user, json })).toEqual([200, true]);
   });
 
   // The header is passed to the database unchanged.

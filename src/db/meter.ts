@@ -7,6 +7,8 @@ export interface D1Usage {
   /** Rows as D1 bills them; counted only with `counts.rows`. */
   rowsRead: number;
   rowsWritten: number;
+  /** Whether a statement has changed the database, as D1 reports it: a write whose condition failed has not. */
+  hasWritten: boolean;
 }
 
 /** The methods of a D1 database or session that Drizzle calls, which a meter must implement. */
@@ -43,9 +45,13 @@ export function meterD1(
   };
 }
 
+/** What D1 is asked about its effect, which decides. */
+const MAY_WRITE =
+  /^\s*(?:insert|update|delete|replace|with\b[^]*\b(?:insert into|update|delete from))\b/i;
+
 /** The counters of a request. */
 class Meter {
-  readonly usage: D1Usage = { calls: 0, rounds: 0, rowsRead: 0, rowsWritten: 0 };
+  readonly usage: D1Usage = { calls: 0, rounds: 0, rowsRead: 0, rowsWritten: 0, hasWritten: false };
   readonly countsRows: boolean;
   private readonly before: (() => Promise<void>) | undefined;
   private roundsDone = 0;
@@ -69,6 +75,7 @@ class Meter {
   }
 
   note<R extends D1Result>(result: R): R {
+    this.usage.hasWritten ||= result.meta.changed_db;
     this.usage.rowsRead += result.meta.rows_read;
     this.usage.rowsWritten += result.meta.rows_written;
     return result;
@@ -96,13 +103,13 @@ class MeteredStatement {
     return this.meter.note(await this.meter.count(() => this.inner.run<T>()));
   }
   async raw<T = unknown[]>(): Promise<T[]> {
-    if (!this.meter.countsRows) return this.meter.count(() => this.inner.raw<T>());
-    if (!/^\s*(select|with)\b/i.test(this.query)) {
-      const written = await this.all<Record<string, unknown>>();
-      return written.results.map((row) => Object.values(row) as T);
+    // D1 reports what a statement did on `all()` alone, where the names of a write's columns are unique.
+    if (MAY_WRITE.test(this.query)) {
+      const { results } = await this.all<Record<string, unknown>>();
+      return results.map((row) => Object.values(row) as T);
     }
     const rows = await this.meter.count(() => this.inner.raw<T>());
-    this.meter.note(await this.inner.all());
+    if (this.meter.countsRows) this.meter.note(await this.inner.all());
     return rows;
   }
 }

@@ -1,10 +1,9 @@
-import { callerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
 import type { User } from "../db/schema/index.ts";
 import {
-  isSeen,
-  selectAccountFormerlyNamed,
-  selectAccountNamed,
+  chooseAccountRow,
+  hasName,
+  selectAccountsOfName,
   type AccountRow,
 } from "../domain/accounts/find-account.ts";
 import { authenticate } from "./authenticate.ts";
@@ -36,21 +35,10 @@ export async function enterAccount(
 ): Promise<AccountContext> {
   const { door, base, raw } = incoming;
   const { ctx, target: rows } = await authenticate(incoming, target, (caller) =>
-    selectAccountNamed(base.db, caller, target.name),
+    selectAccountsOfName(base.db, caller, target.name),
   );
-  const row = rows?.[0];
-  if (row) {
-    if (isSeen(ctx.actor, row)) return { ctx, ...row };
-    throw door.refuseUnknown(ctx.actor);
-  }
-  const [renamed] = await selectAccountFormerlyNamed(
-    ctx.db,
-    callerArgument(ctx.actor),
-    target.name,
-  );
-  // SECURITY: redirects only to an account that the caller may see; any other redirect would reveal the
-  // account.
-  if (!renamed || !isSeen(ctx.actor, renamed)) throw door.refuseUnknown(ctx.actor);
-  const location = movedTo(ctx.rootUrl, target.pathAt(renamed.account), raw);
-  throw new Moved(location, 307);
+  const row = chooseAccountRow(ctx.actor, target.name, rows ?? []);
+  if (!row) throw door.refuseUnknown(ctx.actor);
+  if (hasName(row, target.name)) return { ctx, ...row };
+  throw new Moved(movedTo(ctx.rootUrl, target.pathAt(row.account), raw), 307);
 }

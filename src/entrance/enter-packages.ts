@@ -2,7 +2,7 @@ import { refuseBound } from "../auth/actor.ts";
 import type { CallerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
 import { ACCESS, type Mode, type User } from "../db/schema/index.ts";
-import { findSeenAccount } from "../domain/accounts/find-account.ts";
+import { chooseAccountRow, hasName } from "../domain/accounts/find-account.ts";
 import {
   selectPackageOwner,
   toPackageOwner,
@@ -62,13 +62,13 @@ export async function enterPackages<R extends TargetQuery>(
     selectMore && ((caller) => [selectMore(caller)] as const),
   );
   const { actor } = ctx;
-  const row = rows?.[0];
-  const owner = row && toPackageOwner(actor, row);
-  if (!owner || owner.access === ACCESS.none) {
-    const renamed = row ? undefined : await findSeenAccount(ctx, target.owner);
-    if (!renamed) throw door.refuseUnknown(actor);
-    throw new Moved(movedTo(ctx.rootUrl, target.pathAt(renamed), raw), 307);
+  const row = chooseAccountRow(actor, target.owner, rows ?? []);
+  if (!row) throw door.refuseUnknown(actor);
+  if (!hasName(row, target.owner)) {
+    throw new Moved(movedTo(ctx.rootUrl, target.pathAt(row.account), raw), 307);
   }
+  const owner = toPackageOwner(actor, row);
+  if (owner.access === ACCESS.none) throw door.refuseUnknown(actor);
   if (target.mode !== "read") {
     if (!actor.user) throw door.refuseAnonymous(base.config);
     refuseOtherBindings(ctx);

@@ -1,6 +1,6 @@
 import { selectRulesByName } from "../domain/protections/select-rules.ts";
 import { requirePull, selectPullByName, toOnePull } from "../domain/pulls/find-pull.ts";
-import { selectRepositoryNamed } from "../domain/repos/find-repository.ts";
+import { selectRepositoriesOfName } from "../domain/repos/find-repository.ts";
 import type { PullContext } from "../shapes/pulls/pull-request.ts";
 import { authenticate } from "./authenticate.ts";
 import type { IncomingRequest } from "./door.ts";
@@ -27,16 +27,15 @@ export async function enterPull(
   const entered = await authenticate(
     incoming,
     target,
-    (caller) => selectRepositoryNamed(db, caller, target),
+    (caller) => selectRepositoriesOfName(db, caller, target),
     (caller) => {
       const rules = needsRules(target) ? [selectRulesByName(db, target, caller)] : [];
       return [...selectPullByName(db, caller, target, number), ...rules] as const;
     },
   );
   const { ctx, more } = entered;
-  const [row] = entered.target ?? [];
   // SECURITY: before anything is said about the pull request, which came with a repository that may be hidden.
-  const found = await findPermitted(incoming, ctx, target, row);
+  const found = await findPermitted(incoming, ctx, target, entered.target);
   const [pulls = [], heads = [], rules] = more ?? [];
   const repo = rules ? withRules(found, rules) : found;
   return { ctx, repo, pull: requirePull(repo, toOnePull(ctx, repo, pulls, heads)) };

@@ -3,13 +3,14 @@ import { isAllowed } from "../auth/access/permission.ts";
 import { TO_SEE, type Requirement } from "../auth/access/requirement.ts";
 import { type Actor, boundTokenId } from "../auth/actor.ts";
 import type { Ctx } from "../context.ts";
+import type { Repository } from "../db/schema/index.ts";
 import { type RuleRow, selectRulesByName, toRules } from "../domain/protections/select-rules.ts";
 import {
-  findRenamed,
+  findNamed,
+  type NamedRow,
   selectNamedOrRelated,
-  selectRepositoryNamed,
+  selectRepositoriesOfName,
   toRepositoryContext,
-  type RepositoryRow,
 } from "../domain/repos/find-repository.ts";
 import { Failure } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
@@ -32,7 +33,7 @@ export interface RepositoryTarget extends Requirements {
   subject?: PathSubject | undefined;
   /** The path of this request under a renamed repository. */
   pathAt(renamed: RepositoryContext): string;
-  /** Creates the repository if it does not exist and the request may create it. */
+  /** Creates the repository if it does not exist and the request may create it: see `enterPush`. */
   createMissing?(ctx: Ctx): Promise<RepositoryContext | undefined>;
 }
 
@@ -61,11 +62,11 @@ export async function enterRepository(
   } = await authenticate(
     incoming,
     target,
-    (caller) => selectRepositoryNamed(db, caller, target),
+    (caller) => selectRepositoriesOfName(db, caller, target),
     needsRules(target) ? (caller) => [selectRulesByName(db, target, caller)] as const : undefined,
   );
-  const repo = await findPermitted(incoming, ctx, target, rows?.[0]);
-  return { ctx, repo: rules && rows?.[0] ? withRules(repo, rules[0]) : repo };
+  const repo = await findPermitted(incoming, ctx, target, rows);
+  return { ctx, repo: rules ? withRules(repo, rules[0]) : repo };
 }
 
 /** The repository with its rules, from rows that came with it. */
@@ -99,37 +100,35 @@ export async function enterNetwork(
   target: RepositoryTarget,
   relative: RelativeName,
 ): Promise<RequestContext & { relatives: RepositoryContext[] }> {
-  const { owner, name } = target;
   const { ctx, target: rows = [] } = await authenticate(incoming, target, (caller) =>
     selectNamedOrRelated(incoming.base.db, caller, target, relative),
   );
-  const repo = await findPermitted(
-    incoming,
-    ctx,
-    target,
-    rows.find((row) => hasName(row, { owner, repo: name })),
-  );
+  const repo = await findPermitted(incoming, ctx, target, rows);
   const relatives = rows
-    .filter((row) => hasName(row, relative))
+    .filter((row) => isOf(row, relative) && isInNetworkOf(row.repo, repo.row))
     .map((row) => toRepositoryContext(ctx.actor, row))
     .filter((each) => isAllowed(each, TO_SEE));
   return { ctx, repo, relatives };
 }
 
-const hasName = (row: RepositoryRow, { owner, repo }: RelativeName): boolean =>
+const isOf = (row: NamedRow, { owner, repo }: RelativeName): boolean =>
   row.owner.lowerName === owner.toLowerCase() &&
   (repo === undefined || row.repo.lowerName === repo.toLowerCase());
 
-/** Resolves the row of a name to a repository in which the caller has the permission that the route requires. */
+/** The rows may have one more, of a repository that had the name formerly. */
+const isInNetworkOf = ({ id, networkName }: Repository, named: Repository): boolean =>
+  id === named.id || (networkName !== "" && networkName === named.networkName);
+
+/** Resolves the rows of a name to a repository in which the caller has the permission that the route requires. */
 export async function findPermitted(
   incoming: IncomingRequest,
   ctx: Ctx,
   target: RepositoryTarget,
-  row: RepositoryRow | undefined,
+  rows: readonly NamedRow[] | undefined,
 ): Promise<RepositoryContext> {
   const { actor, config } = ctx;
   const { door } = incoming;
-  const repo = await resolveRepository(incoming, ctx, target, row);
+  const repo = await resolveRepository(incoming, ctx, target, rows ?? []);
   if (target.requirement.mode !== "read" && !actor.user) throw door.refuseAnonymous(config);
   door.requireAccess(actor, repo, target.requirement);
   refuseWhileMigrating(repo, target);
@@ -156,24 +155,24 @@ function refuseWhileMigrating({ row, owner }: RepositoryContext, target: Reposit
 
 const isAdministration = ({ mode }: Requirement): boolean => mode === "admin" || mode === "owner";
 
-/** Resolves the row of a name to a repository that the caller may see, a redirect, or a new repository. */
+/** Resolves the rows of a name to a repository that the caller may see, a redirect, or a new repository. */
 async function resolveRepository(
   { door, raw }: IncomingRequest,
   ctx: Ctx,
   target: RepositoryTarget,
-  row: RepositoryRow | undefined,
+  rows: readonly NamedRow[],
 ): Promise<RepositoryContext> {
-  if (row) {
-    const repo = toRepositoryContext(ctx.actor, row);
-    if (isAllowed(repo, TO_SEE)) return repo;
-    throw refuseUnknown(door, ctx.actor);
+  const named = findNamed(rows, target);
+  // The repository that has the name now takes precedence over one that had it formerly.
+  const row = named ?? rows[0];
+  const repo = row && toRepositoryContext(ctx.actor, row);
+  // SECURITY: a redirect to a repository that the caller may not see would reveal it.
+  if (repo && isAllowed(repo, TO_SEE)) {
+    if (named) return repo;
+    const location = movedTo(ctx.rootUrl, target.pathAt(repo), raw);
+    throw new Moved(location, row.isOwnerRenamed ? 307 : isRead(raw) ? 301 : 308);
   }
-  // SECURITY: finds only a repository that the caller may see; any other redirect would reveal the repository.
-  const renamed = await findRenamed(ctx, target.owner, target.name);
-  if (renamed) {
-    const location = movedTo(ctx.rootUrl, target.pathAt(renamed.repo), raw);
-    throw new Moved(location, renamed.isOwnerRenamed ? 307 : isRead(raw) ? 301 : 308);
-  }
+  if (named) throw refuseUnknown(door, ctx.actor);
   const created = await target.createMissing?.(ctx);
   if (!created) throw refuseUnknown(door, ctx.actor);
   return created;

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { enterPush } from "../entrance/enter-push.ts";
 import { enterRepository, type RequestContext } from "../entrance/enter-repository.ts";
 import { requestedVersion, type ServiceName } from "../git/wire/advertisement.ts";
 import { forbidden, malformed } from "../lib/failure.ts";
@@ -63,7 +64,7 @@ const NO_DUMB_PROTOCOL =
 const enter = (c: Context<GitHttpEnv>, service: ServiceName): Promise<RequestContext> =>
   service === "git-upload-pack"
     ? enterRepository(incoming(c), toRead(c))
-    : enterRepository(incomingPush(c), toPush(c));
+    : enterPush(incomingPush(c), toPush(c));
 
 function refuseOtherType(c: Context<GitHttpEnv>, service: ServiceName): void {
   const expected = `application/x-${service}-request`;

@@ -1,7 +1,9 @@
 import type { Context } from "hono";
 
 import type { Ctx } from "../context.ts";
-import { findPushCreation, pushCreate } from "../domain/repos/push-create.ts";
+import type { AccountRow } from "../domain/accounts/find-account.ts";
+import { pushCreate, toPushCreation } from "../domain/repos/push-create.ts";
+import type { PushTarget } from "../entrance/enter-push.ts";
 import type { RepositoryTarget } from "../entrance/enter-repository.ts";
 import { Failure } from "../lib/failure.ts";
 import { requestPath } from "../lib/request-path.ts";
@@ -31,28 +33,28 @@ export const toWrite = (c: Context<GitHttpEnv>): RepositoryTarget => ({
 });
 
 /** The same for storing large files for a push, which may create the repository. */
-export function toStore(c: Context<GitHttpEnv>): RepositoryTarget {
+export function toStore(c: Context<GitHttpEnv>): PushTarget {
   const target = toWrite(c);
-  return { ...target, createMissing: (ctx) => createByPush(c, ctx, target) };
+  return { ...target, create: (ctx, owner) => createByPush(c, ctx, owner, target.name) };
 }
 
 /**
  * The same for pushing. Whoever may read the code may begin a push, since it may open a pull request: `receivePack` judges
  * each ref.
  */
-export const toPush = (c: Context<GitHttpEnv>): RepositoryTarget => ({
+export const toPush = (c: Context<GitHttpEnv>): PushTarget => ({
   ...toStore(c),
   requirement: { unit: "code", mode: "read" },
-  showsRules: true,
 });
 
 /** Creates the missing repository of a push; undefined if the caller may not create it. */
 async function createByPush(
   c: Context<GitHttpEnv>,
   ctx: Ctx,
-  { owner, name }: RepositoryTarget,
+  owner: AccountRow | undefined,
+  name: string,
 ): Promise<RepositoryContext | undefined> {
-  const creation = await findPushCreation(ctx, owner, name);
+  const creation = toPushCreation(ctx, owner, name);
   // The GET of a push, or a dry run, creates nothing.
   if (creation && c.req.method === "GET") throw new Vacant();
   return creation && pushCreate(ctx, creation);

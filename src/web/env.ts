@@ -6,7 +6,7 @@ export interface WebEnv {
     base: BaseCtx;
     requestId: string;
     assets: Pick<Fetcher, "fetch">;
-    /** The bookmark of the database session of the request. */
-    findBookmark: () => string | undefined;
+    /** The bookmark of what the request has written; undefined if that is nothing. */
+    findWriteBookmark: () => string | undefined;
   };
 }

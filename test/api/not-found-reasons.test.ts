@@ -3,10 +3,9 @@ import { describe, expect, it } from "vitest";
 import { notBuilt } from "../../src/api/not-built.ts";
 import { call } from "../support/call.ts";
 import { makeFiles } from "../support/files.ts";
-import { make, type TestUser } from "../support/make.ts";
-import { fillPath, findOperation, operations } from "../support/operations.ts";
+import { make } from "../support/make.ts";
+import { findOperation, operations } from "../support/operations.ts";
 import { push } from "../support/push.ts";
-import { byId, sampled } from "../support/samples/gather.ts";
 
 const HEADER = "X-Edgeforge-Reason";
 
@@ -16,18 +15,6 @@ async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
   const made = makeFiles({ "a.txt": "a\n" });
   expect((await push(owner, repo, made.oid, made.pack)).body).toContain("unpack ok");
   return repo;
-}
-
-let hidden: Promise<{ owner: string; name: string; stranger: TestUser }> | undefined;
-
-/** A private repository, the same for all tests, and a user who may not see it. */
-function findHidden() {
-  hidden ??= makePushed({ isPrivate: true }).then(async ({ owner, name }) => ({
-    owner,
-    name,
-    stranger: await make.user(),
-  }));
-  return hidden;
 }
 
 const reasonOf = async (...request: Parameters<typeof call>): Promise<unknown[]> => {
@@ -83,35 +70,6 @@ describe("an empty 404", () => {
       ]);
     }
   });
-
-  // The administration of the site is refused to others before any repository is looked for.
-  const inRepository = sampled.filter(
-    ({ path }) => path.includes("{owner}/{repo}") && !path.startsWith("/admin/"),
-  );
-
-  // SECURITY: a word that differs would tell that the repository exists.
-  it.each(byId(inRepository))(
-    "says the same of a private repository as of none: %s",
-    async (_, operation) => {
-      const { owner, name, stranger } = await findHidden();
-      const values = Object.fromEntries(
-        operation.parameters
-          .filter((each) => each.in === "path")
-          .map(({ name: parameter, schema: { type, enum: [word = "main"] = [] } }) => [
-            parameter,
-            type === "integer" ? 1 : (word as string),
-          ]),
-      );
-      const askAs = (caller: TestUser | undefined, repo: string) =>
-        reasonOf(operation.method, fillPath(operation.path, { ...values, owner, repo }), {
-          ...(caller && { as: caller }),
-          ...(operation.body && { json: {} }),
-        });
-      expect(await askAs(stranger, name)).toEqual([404, "", "not-found"]);
-      expect(await askAs(stranger, "none")).toEqual([404, "", "not-found"]);
-      expect(await askAs(undefined, name)).toEqual(await askAs(undefined, "none"));
-    },
-  );
 });
 
 describe("the operations that are not built yet", () => {

@@ -363,19 +363,6 @@ describe.each(eachDoor)("%s", (_, door) => {
     expect(answer).toMatchObject(answerOf(door, situation.outcome(door), situation.message));
   });
 
-  it("responds alike for a missing and for a private resource", async () => {
-    for (const sending of [{}, { as: stranger }]) {
-      const path = `${freshName("nobody")}${door.target === "repository" ? "/nothing" : ""}`;
-      const absent = await ask(door, path, sending);
-      const seen = await ask(door, hidden[door.target], sending);
-      const withoutId = ({ body, ...rest }: Received) => ({
-        ...rest,
-        body: typeof body === "string" ? body.replace(/"request_id":"[^"]*"/, "") : body,
-      });
-      expect(withoutId(absent)).toEqual(withoutId(seen));
-    }
-  });
-
   it("asks anonymous callers to sign in where the service requires it, and admits signed-in users", async () => {
     const closed = doorsWith({ REQUIRE_SIGNIN_VIEW: "true" });
     const answer = await ask(door, visible[door.target], {}, "", closed);

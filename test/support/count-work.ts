@@ -52,12 +52,19 @@ export const KINDS = [
   "queueCalls",
 ] as const satisfies readonly (keyof Work)[];
 
+/** What is counted of a request or job. */
+interface Counted {
+  readonly work: Work;
+  /** The statements that were prepared for D1, in their order. */
+  readonly statements: string[];
+}
+
 /** What is counted at present. Work of others, as of queue consumers, runs at the same time and counts for none. */
-const counted = new AsyncLocalStorage<Work>();
+const counted = new AsyncLocalStorage<Counted>();
 
 const note = (kind: keyof Work): void => {
-  const work = counted.getStore();
-  if (work) work[kind] += 1;
+  const found = counted.getStore();
+  if (found) found.work[kind] += 1;
 };
 
 /** The session of the queries that are prepared. */
@@ -68,42 +75,43 @@ const BUCKET_METHODS = ["get", "put", "head", "list", "delete", "createMultipart
 /** Counts what the service does for the requests that `send` sends, until their deferred work has ended. */
 export const countWork = <Result>(
   send: () => Promise<Result>,
-): Promise<{ result: Result; work: Work }> =>
-  counting(send, (work) => [
-    replace(serving, "run", (own) => (serve) => counted.run(work, () => own(serve))),
+): Promise<Counted & { result: Result }> =>
+  counting(send, (each) => [
+    replace(serving, "run", (own) => (serve) => counted.run(each, () => own(serve))),
   ]);
 
 /** Counts all that `run` does: a job, rather than a request. */
 export const countJob = async (run: () => Promise<unknown>): Promise<Work> =>
-  (await counting((work) => counted.run(work, run))).work;
+  (await counting((each) => counted.run(each, run))).work;
 
 /** @param watch Replaces what the requests of the service come through. */
 async function counting<Result>(
-  run: (work: Work) => Promise<Result>,
-  watch: (work: Work) => (() => void)[] = () => [],
-): Promise<{ result: Result; work: Work }> {
+  run: (each: Counted) => Promise<Result>,
+  watch: (each: Counted) => (() => void)[] = () => [],
+): Promise<Counted & { result: Result }> {
   const work = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as unknown as Work;
+  const own: Counted = { work, statements: [] };
   const deferred: Promise<unknown>[] = [];
-  const restore = [...replaceMakers(), ...replaceBindings(), ...watch(work)];
+  const restore = [...replaceMakers(), ...replaceBindings(), ...watch(own)];
   restore.push(
     replace(
       Object.getPrototypeOf(createExecutionContext()) as ExecutionContext,
       "waitUntil",
-      (own) =>
+      (original) =>
         function waitUntil(this: ExecutionContext, promise: Promise<unknown>) {
-          if (counted.getStore() === work) {
+          if (counted.getStore() === own) {
             work.deferred += 1;
             deferred.push(promise);
           }
-          own.call(this, promise);
+          original.call(this, promise);
         },
     ),
   );
   try {
-    const result = await run(work);
+    const result = await run(own);
     // Deferred work may defer more work.
     for (const promise of deferred) await promise.catch(() => undefined);
-    return { result, work };
+    return { result, ...own };
   } finally {
     for (const undo of restore.toReversed()) undo();
   }
@@ -139,6 +147,15 @@ function replaceBindings(): (() => void)[] {
   const queue = Object.getPrototypeOf(env.EVENT_JOBS) as Queue<object>;
   const objects = Object.getPrototypeOf(env.REPOSITORY) as typeof env.REPOSITORY;
   return [
+    replace(
+      session,
+      "prepare",
+      (own) =>
+        function prepare(this: unknown, ...args: unknown[]) {
+          counted.getStore()?.statements.push(String(args[0]));
+          return own.apply(this, args);
+        },
+    ),
     ...names.map((name) => replace(session, name, (own) => countingCalls(own as never, "d1Calls"))),
     ...BUCKET_METHODS.map((name) =>
       replace(bucket, name, (own) => countingCalls(own as never, "r2Calls")),

@@ -3,6 +3,7 @@ import type { Scope } from "../../auth/scope.ts";
 import type { User } from "../../db/schema/index.ts";
 import {
   chooseAccountRow,
+  hasName,
   selectAccountsOfName,
   toMembership,
   type Membership,
@@ -57,9 +58,10 @@ export function userForAdmin(...scopes: Scope[]): Guard<{ account: User }> {
     );
     // SECURITY: before the account decides anything, so that nobody else learns which names are or were in use.
     requireSiteAdmin(ctx.actor);
-    const account = chooseAccountRow(ctx.actor, name, target ?? [])?.account;
-    if (account?.kind !== "user") throw notFound();
-    if (account.lowerName === name.toLowerCase()) return { ctx, account };
+    const row = chooseAccountRow(ctx.actor, name, target ?? []);
+    if (row?.account.kind !== "user") throw notFound();
+    const { account } = row;
+    if (hasName(row, name)) return { ctx, account };
     const path = renamedPath(c, { username: account.name });
     throw new Moved(movedTo(ctx.rootUrl, path, c.req.raw), 307);
   });

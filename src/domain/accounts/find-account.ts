@@ -43,10 +43,6 @@ const accountsNamed = prepare((db, { caller, name }: NamedParams) =>
   selectAccounts(db, toCallerSql(caller)).where(isAccountNamed(name)),
 );
 
-const accountsFormerlyNamed = prepare((db, { caller, name }: NamedParams) =>
-  selectAccounts(db, toCallerSql(caller)).where(wasAccountNamed(name)).limit(1),
-);
-
 const accountsOfName = prepare((db, { caller, name }: NamedParams) =>
   selectAccounts(db, toCallerSql(caller)).where(isOrWasNamed(name)),
 );
@@ -55,11 +51,12 @@ const accountsOfName = prepare((db, { caller, name }: NamedParams) =>
 export const selectAccountNamed = (db: Database, caller: CallerArgument, name: string) =>
   accountsNamed(db, { caller, name: name.toLowerCase() });
 
-/** Selects the account that formerly had a name. */
-export const selectAccountFormerlyNamed = (db: Database, caller: CallerArgument, name: string) =>
-  accountsFormerlyNamed(db, { caller, name: name.toLowerCase() });
-
-/** Selects the account that has a name and the one that formerly had it, for `chooseAccountRow`. */
+/**
+ * Selects the account that has a name and the one that formerly had it, for `chooseAccountRow`.
+ *
+ * SECURITY: both in one query. A second query for a name that no account has would tell, by its
+ * time, which names hidden accounts have.
+ */
 export const selectAccountsOfName = (db: Database, caller: CallerArgument, name: string) =>
   accountsOfName(db, { caller, name: name.toLowerCase() });
 
@@ -98,15 +95,24 @@ export async function findSeenAccountRow(ctx: Ctx, name: string): Promise<Accoun
   return chooseAccountRow(ctx.actor, name, rows);
 }
 
-const isOrWasNamed = (name: SQL): SQL => sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
+/** Matches the account that has this name, and the one that formerly had it. */
+export const isOrWasNamed = (name: SQL): SQL =>
+  sql`(${isAccountNamed(name)} or ${wasAccountNamed(name)})`;
 
-/** The account among those of `selectAccountsOfName` that the name means, if the caller may see it. */
-export function chooseAccountRow(
+/** Whether an account has a name now. */
+export const hasName = ({ account }: Pick<AccountRow, "account">, name: string): boolean =>
+  account.lowerName === name.toLowerCase();
+
+/**
+ * The account among those of `selectAccountsOfName` that the name means, if the caller may see it:
+ * a redirect to a hidden account would reveal it.
+ */
+export function chooseAccountRow<R extends AccountRow>(
   actor: Actor,
   name: string,
-  rows: readonly AccountRow[],
-): AccountRow | undefined {
+  rows: readonly R[],
+): R | undefined {
   // The account that has the name now takes precedence over the one that had it formerly.
-  const row = rows.find(({ account }) => account.lowerName === name.toLowerCase()) ?? rows[0];
+  const row = rows.find((each) => hasName(each, name)) ?? rows[0];
   return row && isSeen(actor, row) ? row : undefined;
 }

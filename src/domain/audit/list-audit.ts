@@ -194,8 +194,11 @@ function toSlice(
   return { items, next: lastListed ?? end?.id ?? after ?? 0 };
 }
 
-/** An account of a filter: the id of one that exists, which has an index, or a name in lower case. */
-type WantedAccount = { readonly id: number } | { readonly lowerName: string };
+/** An account of a filter: its id, or null if none has the name now, and the name in lower case. */
+interface WantedAccount {
+  readonly id: number | null;
+  readonly lowerName: string;
+}
 
 /** A filter as an argument of a query. */
 type Wanted = Pick<AuditFilter, "kind" | "since" | "before"> & {
@@ -213,7 +216,7 @@ async function resolveNames(
   const resolve = (lower: string | undefined): WantedAccount | undefined => {
     if (lower === undefined) return undefined;
     const account = found.find(({ lowerName }) => lowerName === lower);
-    return account ? { id: account.id } : { lowerName: lower };
+    return { id: account?.id ?? null, lowerName: lower };
   };
   return { kind, since, before, actor: resolve(actor), owner: resolve(owner) };
 }
@@ -233,7 +236,10 @@ function conditionsOf({ kind, actor, owner }: Params<Wanted>) {
     account: Params<WantedAccount> | undefined,
   ) =>
     account &&
-    ("id" in account ? eq(idColumn, account.id) : sql`lower(${nameColumn}) = ${account.lowerName}`);
+    sql`(
+      ${idColumn} = ${account.id}
+      or (${account.id} is null and lower(${nameColumn}) = ${account.lowerName})
+    )`;
   return {
     isKind: kind && eq(auditEvents.kind, kind),
     isActor: isAccount(auditEvents.actorId, auditEvents.actorName, actor),

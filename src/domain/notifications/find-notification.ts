@@ -5,7 +5,7 @@ import { type Principal, principalOf } from "../../auth/principal.ts";
 import type { Ctx } from "../../context.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { notifications } from "../../db/schema/index.ts";
-import { forbidden, notFound } from "../../lib/failure.ts";
+import { notFound } from "../../lib/failure.ts";
 import type { NotificationContext } from "../../shapes/issues/notification-thread.ts";
 import { REQUIREMENT_OF } from "./notification-filter.ts";
 import { selectNotifications, toNotificationContexts } from "./select-notifications.ts";
@@ -13,17 +13,14 @@ import { selectNotifications, toNotificationContexts } from "./select-notificati
 /**
  * Finds a notification of the caller, or anybody's for an administrator of the site.
  *
- * @throws Failure `forbidden` for one of somebody else, `not_found` also where the caller may not see any more what it
- * is about.
+ * @throws Failure `not_found` also for one of somebody else, and where the caller may not see any more what it is about.
  */
 export async function findNotification(ctx: Ctx, id: number): Promise<NotificationContext> {
-  const [found] = toNotificationContexts(
-    ctx,
-    await ctx.db.batch(notificationById(ctx.db, { principal: principalOf(ctx.actor), id })),
-  );
-  if (!found) throw notFound();
-  if (found.row.userId !== ctx.actor.user?.id && !ctx.actor.isSiteAdmin) {
-    throw forbidden(`only user itself and admin are allowed to read/change this thread ${id}`);
+  const one = { principal: principalOf(ctx.actor), id };
+  const rows = await ctx.db.batch(notificationById(ctx.db, one));
+  const [found] = toNotificationContexts(ctx, rows);
+  if (!found || (found.row.userId !== ctx.actor.user?.id && !ctx.actor.isSiteAdmin)) {
+    throw notFound();
   }
   // SECURITY: the thread outlives its reader's access to the repository.
   if (!isAllowed(found.repo, REQUIREMENT_OF[found.row.subject])) throw notFound();

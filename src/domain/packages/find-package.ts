@@ -31,7 +31,7 @@ import {
   type User,
 } from "../../db/schema/index.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isAccountNamed } from "../accounts/find-account.ts";
+import { type AccountRow, isOrWasNamed } from "../accounts/find-account.ts";
 import { isUnlinkedPackageVisible } from "./package-visibility.ts";
 
 /** An account as the owner of packages, with what the caller may do with them. */
@@ -55,11 +55,9 @@ export interface PackageKey {
 }
 
 /** A queried account with the facts that decide what the caller may do with its packages. */
-export interface PackageOwnerRow extends PackageFacts {
-  readonly account: User;
-}
+export interface PackageOwnerRow extends AccountRow, Pick<PackageFacts, "teamAccess"> {}
 
-/** Selects the account of a name, in lower case, as the owner of packages. */
+/** Selects owners of packages as `selectAccountsOfName` selects accounts. */
 export const selectPackageOwner = prepare(
   (db, { caller, name }: Params<{ caller: CallerArgument; name: string }>) => {
     const { actorId } = toCallerSql(caller);
@@ -70,7 +68,7 @@ export const selectPackageOwner = prepare(
         teamAccess: teamPackageAccess(actorId),
       })
       .from(users)
-      .where(isAccountNamed(name));
+      .where(isOrWasNamed(name));
   },
 );
 

@@ -12,7 +12,7 @@ import {
   toCallerSql,
 } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
-import { allOf, columnsOf, type Database } from "../../db/db.ts";
+import { allOf, columnsOf, type Database, flagColumn } from "../../db/db.ts";
 import { lowered } from "../../db/ids-of-names.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import {
@@ -36,15 +36,17 @@ export interface RepositoryRow extends AccessFacts {
  */
 export function selectRepositories(db: Database, caller: CallerSql) {
   return db
-    .select({
-      repo: columnsOf(repositories, "r"),
-      owner: columnsOf(users, "o"),
-      ...accessFacts(caller),
-    })
+    .select(repositoryColumns(caller))
     .from(repositories)
     .innerJoin(users, eq(users.id, repositories.ownerId))
     .$dynamic();
 }
+
+const repositoryColumns = (caller: CallerSql) => ({
+  repo: columnsOf(repositories, "r"),
+  owner: columnsOf(users, "o"),
+  ...accessFacts(caller),
+});
 
 /** Resolves the caller's permission; every query for repositories converts its rows by this function. */
 export function toRepositoryContext(actor: Actor, row: RepositoryRow): RepositoryContext {
@@ -80,9 +82,51 @@ const repositoriesNamed = prepare((db, { caller, owner, name }: NamedParams) =>
   selectRepositories(db, toCallerSql(caller)).where(isNamed(owner, name)),
 );
 
-/** Selects the repository of a name. */
-export const selectRepositoryNamed = (db: Database, caller: CallerArgument, named: Named) =>
-  repositoriesNamed(db, { caller, ...toLower(named) });
+/** A repository that has a name, or had it. */
+export interface NamedRow extends RepositoryRow {
+  /** Whether the account that had the owner's name has another one now. */
+  readonly isOwnerRenamed: boolean;
+}
+
+/** Selects repositories that a condition finds by the name of an owner. */
+const selectOfOwner = (db: Database, caller: CallerSql, lowerOwner: SQL) =>
+  db
+    .select({ ...repositoryColumns(caller), isOwnerRenamed: isAccountRenamed(lowerOwner) })
+    .from(repositories)
+    .innerJoin(users, eq(users.id, repositories.ownerId))
+    .$dynamic();
+
+const isAccountRenamed = (lowerName: SQL): SQL.Aliased<boolean> =>
+  flagColumn(
+    sql`exists (select 1 from ${userRedirects} where ${userRedirects.lowerName} = ${lowerName})`,
+    "is_owner_renamed",
+  );
+
+const repositoriesOfName = prepare((db, { caller, owner, name }: NamedParams) =>
+  selectOfOwner(db, toCallerSql(caller), owner).where(
+    sql`${repositories.id} in (${idsOfName(owner, name)})`,
+  ),
+);
+
+/**
+ * Selects the repository that has a name, and the one that was renamed or transferred from it, or
+ * whose owner was renamed.
+ *
+ * SECURITY: both in one query. A second query for a name that no repository has would tell, by its
+ * time, which names hidden repositories have.
+ */
+export const selectRepositoriesOfName = (db: Database, caller: CallerArgument, named: Named) =>
+  repositoriesOfName(db, { caller, ...toLower(named) });
+
+/** The row of the repository that has a name now. */
+export const findNamed = <R extends RepositoryRow>(
+  rows: readonly R[],
+  { owner, name }: Named,
+): R | undefined =>
+  rows.find(
+    (row) =>
+      row.owner.lowerName === owner.toLowerCase() && row.repo.lowerName === name.toLowerCase(),
+  );
 
 /** Selects repositories by their id. */
 const selectRepositoryById = prepare(
@@ -90,7 +134,7 @@ const selectRepositoryById = prepare(
     selectRepositories(db, toCallerSql(caller)).where(eq(repositories.id, id)),
 );
 
-/** Selects the repository of a name, and the repositories of its fork network that match `relative`. */
+/** The same, and the repositories of the fork network that match `relative`. */
 export const selectNamedOrRelated = (
   db: Database,
   caller: CallerArgument,
@@ -111,7 +155,7 @@ interface Relative {
 
 const repositoriesNamedOrRelated = prepare(
   (db, { caller, owner, name, relative }: NamedParams & Params<{ relative: Relative }>) =>
-    selectRepositories(db, toCallerSql(caller)).where(isNamedOrRelated(owner, name, relative)),
+    selectOfOwner(db, toCallerSql(caller), owner).where(isNamedOrRelated(owner, name, relative)),
 );
 
 function isNamedOrRelated(owner: SQL, name: SQL, relative: Params<Relative>): SQL {
@@ -133,7 +177,7 @@ function isNamedOrRelated(owner: SQL, name: SQL, relative: Params<Relative>): SQ
     join ${repositories} on ${repositories.ownerId} = ${users.id}
     where ${isRelative}`;
   return sql`${repositories.id} in (
-    with named as (${named}) select id from named union all ${related}
+    with named as (${named}) ${idsOfName(owner, name)} union all ${related}
   )`;
 }
 
@@ -152,7 +196,10 @@ export async function findVisibleRepository(
   owner: string,
   name: string,
 ): Promise<RepositoryContext | undefined> {
-  const [row] = await selectRepositoryNamed(ctx.db, callerArgument(ctx.actor), { owner, name });
+  const [row] = await repositoriesNamed(ctx.db, {
+    caller: callerArgument(ctx.actor),
+    ...toLower({ owner, name }),
+  });
   const repo = row && toRepositoryContext(ctx.actor, row);
   return repo && isAllowed(repo, TO_SEE) ? repo : undefined;
 }
@@ -175,8 +222,8 @@ async function findById({ db, actor }: Ctx, id: number): Promise<RepositoryConte
   return row && toRepositoryContext(actor, row);
 }
 
-/** The condition for a repository that was renamed or transferred from this name, or whose owner was renamed. */
-function wasNamed(lowerOwner: SQL, lowerName: SQL): SQL {
+/** Selects the ids of the repository that has a name, and of the one that had it. */
+function idsOfName(lowerOwner: SQL, lowerName: SQL): SQL {
   const owners = sql`(
     select ${users.id}
     from ${users}
@@ -185,51 +232,11 @@ function wasNamed(lowerOwner: SQL, lowerName: SQL): SQL {
     from ${userRedirects}
     where ${userRedirects.lowerName} = ${lowerOwner}
   )`;
-  return sql`${repositories.id} in (
+  return sql`
     select id
     from (select id from ${repositories} where owner_id in ${owners} and lower_name = ${lowerName})
     union all select ${repositoryRedirects.repoId}
     from ${repositoryRedirects}
     where ${repositoryRedirects.ownerId} in ${owners}
-      and ${repositoryRedirects.lowerName} = ${lowerName}
-  )`;
-}
-
-const repositoryFormerlyNamed = prepare((db, { caller, owner, name }: NamedParams) =>
-  selectRepositories(db, toCallerSql(caller)).where(wasNamed(owner, name)).limit(1),
-);
-
-const accountRedirects = prepare((db, { name }: Params<{ name: string }>) =>
-  db
-    .select({ userId: userRedirects.userId })
-    .from(userRedirects)
-    .where(eq(userRedirects.lowerName, name)),
-);
-
-/** A repository under another name than the requested one. */
-export interface RenamedRepository {
-  readonly repo: RepositoryContext;
-  /** Whether the account has the requested owner's name no more. */
-  readonly isOwnerRenamed: boolean;
-}
-
-/**
- * Finds the repository that was renamed or transferred from this name, or whose owner was renamed; undefined if there
- * is none.
- *
- * SECURITY: undefined also if the caller may not see it: a redirect would reveal that it exists.
- */
-export async function findRenamed(
-  ctx: Ctx,
-  owner: string,
-  name: string,
-): Promise<RenamedRepository | undefined> {
-  const caller = callerArgument(ctx.actor);
-  const [[row], former] = await ctx.db.batch([
-    repositoryFormerlyNamed(ctx.db, { caller, ...toLower({ owner, name }) }),
-    accountRedirects(ctx.db, { name: owner.toLowerCase() }),
-  ]);
-  const repo = row && toRepositoryContext(ctx.actor, row);
-  if (!repo || !isAllowed(repo, TO_SEE)) return undefined;
-  return { repo, isOwnerRenamed: former.length > 0 };
+      and ${repositoryRedirects.lowerName} = ${lowerName}`;
 }

@@ -1,11 +1,10 @@
 import { bindingsOf } from "../../auth/actor.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
 import { hasScope } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { isAccountNamed, isSeen, selectAccounts, toMembership } from "../accounts/find-account.ts";
+import { type AccountRow, isSeen, toMembership } from "../accounts/find-account.ts";
 import { createRepository } from "./create-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 import { apiRootOf } from "../../shapes/urls.ts";
@@ -24,18 +23,18 @@ export interface PushCreation {
  * SECURITY: undefined for a caller who may not create a repository there, exactly as for a hidden repository,
  * so that the two can't be distinguished. Also undefined for public-only and bound tokens.
  *
+ * @param row The account in which the push would create it.
  * @throws Failure `forbidden` where the caller may create a repository, but not by a push or with this token;
  * `invalid` for an invalid name.
  */
-export async function findPushCreation(
+export function toPushCreation(
   ctx: Ctx,
-  ownerName: string,
+  row: AccountRow | undefined,
   name: string,
-): Promise<PushCreation | undefined> {
+): PushCreation | undefined {
   const { actor, config } = ctx;
   const { user: creator } = actor;
   if (!creator || actor.scopes.isPublicOnly || bindingsOf(actor.token).length > 0) return undefined;
-  const [row] = await selectAccounts(ctx.db, callerSql(actor)).where(isAccountNamed(ownerName));
   if (!row || !isSeen(actor, row)) return undefined;
 
   const { account: owner } = row;

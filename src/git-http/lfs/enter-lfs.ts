@@ -1,11 +1,8 @@
 import type { Context } from "hono";
 
 import type { User } from "../../db/schema/index.ts";
-import {
-  enterRepository,
-  type RepositoryTarget,
-  type RequestContext,
-} from "../../entrance/enter-repository.ts";
+import { enterPush } from "../../entrance/enter-push.ts";
+import { enterRepository, type RequestContext } from "../../entrance/enter-repository.ts";
 import { unauthenticated } from "../../lib/failure.ts";
 import { lfsIncoming, SIGN_IN } from "../door.ts";
 import type { GitHttpEnv } from "../env.ts";
@@ -23,21 +20,18 @@ export const enterToRead = (c: Context<GitHttpEnv>): Promise<RequestContext> =>
 
 /** Enters to read, as a signed-in user. */
 export const enterSignedIn = (c: Context<GitHttpEnv>): Promise<UserRequestContext> =>
-  enterAsUser(c, { ...toRead(c), anonymous: "never" });
+  asUser(enterRepository(lfsIncoming(c), { ...toRead(c), anonymous: "never" }));
 
 /** Enters to write, as a signed-in user. */
 export const enterToWrite = (c: Context<GitHttpEnv>): Promise<UserRequestContext> =>
-  enterAsUser(c, toWrite(c));
+  asUser(enterRepository(lfsIncoming(c), toWrite(c)));
 
 /** Enters to write, and creates a missing repository as a push does. */
 export const enterToPush = (c: Context<GitHttpEnv>): Promise<UserRequestContext> =>
-  enterAsUser(c, toStore(c));
+  asUser(enterPush(lfsIncoming(c), toStore(c)));
 
-async function enterAsUser(
-  c: Context<GitHttpEnv>,
-  target: RepositoryTarget,
-): Promise<UserRequestContext> {
-  const context = await enterRepository(lfsIncoming(c), target);
+async function asUser(entering: Promise<RequestContext>): Promise<UserRequestContext> {
+  const context = await entering;
   const { user } = context.ctx.actor;
   if (!user) throw unauthenticated(SIGN_IN);
   return { ...context, user };

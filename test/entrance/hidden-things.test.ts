@@ -1,0 +1,228 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { type Answer, type Sending, visit } from "../support/call.ts";
+import { Browser } from "../support/browser.ts";
+import {
+  casesOf,
+  type HiddenCase,
+  type HiddenPair,
+  type HiddenThings,
+  isAccountSeen,
+  makeHiddenThings,
+  type Names,
+} from "../support/hidden.ts";
+import { MEDIA_TYPE } from "../support/large-files.ts";
+import { make } from "../support/make.ts";
+import { makeAsset, makeRelease } from "../support/releases.ts";
+import { traced } from "../support/trace.ts";
+
+// SECURITY: through every door, for every caller and by every method, a name of something that the
+// caller may not see is the same as a name of nothing, by the answer and by the service's work.
+// The operations of the API: test/api/hidden-things.test.ts. Registries: test/registries/private-reads.test.ts.
+
+let things: HiddenThings;
+let callers: Readonly<Record<string, Sending>>;
+beforeAll(async () => {
+  things = await makeHiddenThings();
+  const browser = await Browser.signedIn(await make.userWithPassword());
+  const cookies = [...browser.cookies].map(([name, value]) => `${name}=${value}`);
+  callers = {
+    ...things.callers,
+    "a stranger's session": { headers: { Cookie: cookies.join("; ") } },
+  };
+  // The first request to a host parses its address.
+  await visit("GET", "/");
+});
+
+let turn = 0;
+
+/**
+ * Requires that a request tells no caller which of two names exists.
+ *
+ * @param namesOf What the answer may repeat.
+ */
+async function expectSame<Name>(
+  pairs: readonly HiddenPair<Name>[],
+  namesOf: (name: Name) => readonly string[],
+  ask: (name: Name, sending: Sending) => Promise<Answer>,
+  isSeen: (each: HiddenCase<Name>) => boolean = () => false,
+) {
+  turn += 1;
+  for (const each of casesOf(callers, pairs, turn)) {
+    if (isSeen(each)) continue;
+    const { pair, caller, sending } = each;
+    const trace = (name: Name) => traced(() => ask(name, sending), namesOf(name));
+    const found = await trace(pair.hidden);
+    expect(found, `${pair.what}, ${caller}`).toEqual(await trace(pair.absent));
+    expect(found.headers, caller).not.toHaveProperty("x-d1-bookmark");
+    expect(found.headers, caller).not.toHaveProperty("set-cookie");
+    expect(found.status, caller).not.toBeLessThan(300);
+  }
+}
+
+const UUID = "01234567-89ab-4cde-8f01-23456789abcd";
+const OID = "0123456789abcdef".repeat(4);
+const V2 = { "Git-Protocol": "version=2" };
+
+const typed = (service: string, body: string, headers: Record<string, string> = {}): Sending => ({
+  headers: { "Content-Type": `application/x-${service}-request`, ...headers },
+  body,
+});
+const lfs = (json?: object): Sending => ({
+  headers: { Accept: MEDIA_TYPE, "Content-Type": MEDIA_TYPE },
+  ...(json && { body: JSON.stringify(json) }),
+});
+const objects = [{ oid: OID, size: 1 }];
+
+/** Requests below `/{owner}/{name}`. */
+const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?: Sending])[] = [
+  ["GET", ".git/info/refs?service=git-upload-pack"],
+  ["GET", ".git/info/refs?service=git-upload-pack", { headers: V2 }],
+  ["GET", "/info/refs?service=git-upload-pack", { headers: V2 }],
+  ["GET", ".git/info/refs?service=git-receive-pack"],
+  ["GET", ".git/info/refs"],
+  ["HEAD", ".git/info/refs?service=git-upload-pack"],
+  ["OPTIONS", ".git/info/refs?service=git-upload-pack"],
+  ["GET", ".git/HEAD"],
+  ["GET", ".git/objects/info/packs"],
+  ["POST", ".git/git-upload-pack", typed("git-upload-pack", "0000")],
+  ["POST", ".git/git-upload-pack", typed("git-upload-pack", "0014command=ls-refs\n0000", V2)],
+  ["POST", ".git/git-upload-pack", typed("text", "x")],
+  ["POST", ".git/git-receive-pack", typed("git-receive-pack", "0000")],
+  ["POST", "/git-receive-pack", typed("git-receive-pack", "x")],
+  ["POST", ".git/info/lfs/objects/batch", lfs({ operation: "download", objects })],
+  ["POST", ".git/info/lfs/objects/batch", lfs({ operation: "upload", objects })],
+  ["POST", ".git/info/lfs/objects/batch", lfs({})],
+  ["GET", `.git/info/lfs/objects/${OID}`],
+  ["HEAD", `.git/info/lfs/objects/${OID}`],
+  ["PUT", `.git/info/lfs/objects/${OID}/1`, { body: "x" }],
+  ["POST", ".git/info/lfs/verify", lfs({ oid: OID, size: 1 })],
+  ["GET", ".git/info/lfs/locks", lfs()],
+  ["POST", ".git/info/lfs/locks", lfs({ path: "a" })],
+  ["POST", ".git/info/lfs/locks/verify", lfs({})],
+  ["POST", ".git/info/lfs/locks/1/unlock", lfs({})],
+  ["GET", ""],
+  ["GET", "?go-get=1"],
+  ["GET", "/archive/main.zip"],
+  ["HEAD", "/archive/main.tar.gz"],
+  ["GET", ".rss"],
+  ["HEAD", ".atom"],
+  ["GET", "/releases.rss"],
+  ["GET", "/tags.atom"],
+  ["GET", "/pulls/1.diff"],
+  ["GET", "/pulls/1.patch"],
+  ["GET", "/raw/branch/main/a"],
+  ["GET", `/attachments/${UUID}`],
+  ["GET", "/releases/download/v1/a"],
+  ["GET", "/releases/latest/download/a"],
+  ["DELETE", ""],
+  ["PATCH", "/settings"],
+];
+
+describe("a repository that the caller may not see is the same as none", () => {
+  const requests = OF_REPOSITORY.map(([method, rest, own = {}]) => [method, rest, own] as const);
+
+  it.each(requests)("%s /{owner}/{repo}%s %j", async (method, rest, own) => {
+    await expectSame(
+      things.repositories,
+      ({ owner, name }: Names) => [name, owner],
+      ({ owner, name }, sending) =>
+        visit(method, `/${owner}/${name}${rest}`, {
+          ...own,
+          ...sending,
+          headers: { ...own.headers, ...sending.headers },
+        }),
+    );
+  });
+
+  it.each([
+    ["HEAD", {}],
+    ["OPTIONS", {}],
+    ["OPTIONS", { Origin: "https://app.example", "Access-Control-Request-Method": "GET" }],
+    ["GET", { Origin: "https://app.example" }],
+    ["GET", { "If-None-Match": '"x"' }],
+    ["GET", { Range: "bytes=0-1" }],
+    ["PUT", {}],
+    ["POST", {}],
+  ])("%s /api/v1/repos/{owner}/{repo} with %j", async (method, headers) => {
+    await expectSame(
+      things.repositories,
+      ({ owner, name }: Names) => [name, owner],
+      ({ owner, name }, sending) =>
+        visit(method, `/api/v1/repos/${owner}/${name}`, {
+          ...sending,
+          headers: { ...headers, ...sending.headers },
+        }),
+      // The answer to a preflight is the same for every address.
+      () => method === "OPTIONS" && "Origin" in headers,
+    );
+  });
+});
+
+/** Requests about an account. */
+const OF_ACCOUNT: readonly (readonly [method: string, path: string])[] = [
+  ["GET", "/{name}"],
+  ["GET", "/{name}.rss"],
+  ["GET", "/{name}.atom"],
+  ["HEAD", "/{name}.rss"],
+  ["GET", "/{name}.keys"],
+  ["GET", "/{name}.png"],
+  ["GET", "/avatars/{name}"],
+  ["HEAD", "/api/v1/users/{name}"],
+  ["HEAD", "/api/v1/orgs/{name}"],
+  ["GET", "/api/packages/{name}/generic/a/1.0.0/a.txt"],
+  ["PUT", "/api/packages/{name}/generic/a/1.0.0/a.txt"],
+  ["DELETE", "/api/packages/{name}/generic/a/1.0.0"],
+  ["GET", "/api/packages/{name}/npm/a"],
+  ["PUT", "/api/packages/{name}/npm/a"],
+  ["GET", "/api/packages/{name}/pypi/simple/"],
+  ["POST", "/api/packages/{name}/pypi/"],
+  ["GET", "/api/packages/{name}/cargo/config.json"],
+  ["PUT", "/api/packages/{name}/cargo/api/v1/crates/new"],
+  ["GET", "/api/packages/{name}/composer/packages.json"],
+  ["PUT", "/api/packages/{name}/composer"],
+  ["GET", "/api/packages/{name}/go/example.com/a/@v/list"],
+  ["PUT", "/api/packages/{name}/go/upload"],
+  ["GET", "/api/packages/{name}/helm/index.yaml"],
+  ["POST", "/api/packages/{name}/helm/api/charts"],
+  ["GET", "/api/packages/{name}/maven/org/a/1.0.0/a.jar"],
+  ["PUT", "/api/packages/{name}/maven/org/a/1.0.0/a.jar"],
+  ["GET", "/api/packages/{name}/nuget/index.json"],
+  ["PUT", "/api/packages/{name}/nuget/"],
+  ["GET", "/api/packages/{name}/rubygems/specs.4.8.gz"],
+  ["POST", "/api/packages/{name}/rubygems/api/v1/gems"],
+  ["GET", "/api/packages/{name}/debian/repository.key"],
+  ["PUT", "/api/packages/{name}/debian/pool/main/stable/upload"],
+  ["GET", "/v2/{name}/a/tags/list"],
+  ["HEAD", "/v2/{name}/a/manifests/latest"],
+  ["PUT", "/v2/{name}/a/manifests/latest"],
+  ["DELETE", "/v2/{name}/a/manifests/latest"],
+  ["POST", "/v2/{name}/a/blobs/uploads/"],
+  ["GET", "/v2/{name}/a/blobs/sha256:0123456789abcdef"],
+  ["GET", "/.well-known/webfinger?resource=acct:{name}@forge.example"],
+];
+
+describe("an account that the caller may not see is the same as none", () => {
+  it.each(OF_ACCOUNT)("%s %s", async (method, path) => {
+    await expectSame(
+      [...things.users, ...things.organizations],
+      (name: string) => [name],
+      (name, sending) => visit(method, path.replace("{name}", name), sending),
+      isAccountSeen,
+    );
+  });
+});
+
+describe("a file that the caller may not see is the same as none", () => {
+  it("GET /attachments/{uuid}", async () => {
+    const { owner } = things;
+    const { uuid } = await makeAsset(
+      await makeRelease(await make.repo(owner, { isPrivate: true })),
+    );
+    await expectSame(
+      [{ what: "a file of a private repository", seenBy: owner, hidden: uuid, absent: UUID }],
+      (name: string) => [name],
+      (name, sending) => visit("GET", `/attachments/${name}`, sending),
+    );
+  });
+});
