@@ -571,15 +571,14 @@ CREATE TABLE `lfs_objects` (
 CREATE INDEX `lfs_objects_upload` ON `lfs_objects` (`upload_id`);--> statement-breakpoint
 CREATE TABLE `mailed_codes` (
 	`code_hash` text PRIMARY KEY NOT NULL,
-	`user_id` integer NOT NULL,
+	`address_id` integer NOT NULL,
 	`purpose` text NOT NULL,
-	`lower_email` text NOT NULL,
 	`expires_at` integer NOT NULL,
-	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`address_id`) REFERENCES `email_addresses`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "mailed_codes_known" CHECK("mailed_codes"."purpose" in ('confirm_address', 'reset_password'))
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `mailed_codes_purpose` ON `mailed_codes` (`user_id`,`purpose`,`lower_email`);--> statement-breakpoint
+CREATE UNIQUE INDEX `mailed_codes_address` ON `mailed_codes` (`address_id`,`purpose`);--> statement-breakpoint
 CREATE INDEX `mailed_codes_expiry` ON `mailed_codes` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `mails` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -730,6 +729,7 @@ CREATE TABLE `oauth_grants` (
 	`code_hash` text NOT NULL,
 	`code_expires_at` integer NOT NULL,
 	`redirect_uri` text,
+	`sent_to` text,
 	`code_challenge` text,
 	`nonce` text,
 	`authenticated_at` integer NOT NULL,

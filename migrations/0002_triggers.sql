@@ -512,6 +512,39 @@ CREATE TRIGGER `package_registries_revision` AFTER UPDATE OF `revision` ON `pack
 	WHERE `owner_id` = new.`owner_id` AND `type` = new.`type`;
 END;
 --> statement-breakpoint
+-- A credential ends with what it was made from, whichever statement changes that.
+CREATE TRIGGER `users_sign_in_changed`
+AFTER UPDATE OF `password_hash`, `is_active`, `is_login_prohibited`, `must_change_password` ON `users`
+WHEN new.`password_hash` IS NOT old.`password_hash`
+	OR new.`is_active` < old.`is_active`
+	OR new.`is_login_prohibited` > old.`is_login_prohibited`
+	OR new.`must_change_password` > old.`must_change_password` BEGIN
+	DELETE FROM `sessions` WHERE `user_id` = new.`id`;
+	DELETE FROM `pending_sign_ins` WHERE `user_id` = new.`id`;
+	DELETE FROM `mailed_codes` WHERE `address_id` IN (
+		SELECT `id` FROM `email_addresses` WHERE `user_id` = new.`id`
+	);
+	DELETE FROM `totp_secrets` WHERE `user_id` = new.`id` AND NOT `is_enabled`;
+	-- Of grants those whose code was not exchanged yet.
+	DELETE FROM `oauth_grants` WHERE `user_id` = new.`id` AND `exchanged_at` IS NULL;
+END;
+--> statement-breakpoint
+-- A link to choose a new password opens an account without a second factor: it ends with a change of factors too.
+CREATE TRIGGER `users_recovery_changed` AFTER UPDATE OF `email`, `has_totp`, `has_webauthn` ON `users`
+WHEN new.`email` <> old.`email`
+	OR new.`has_totp` <> old.`has_totp`
+	OR new.`has_webauthn` <> old.`has_webauthn` BEGIN
+	DELETE FROM `mailed_codes` WHERE `purpose` = 'reset_password' AND `address_id` IN (
+		SELECT `id` FROM `email_addresses` WHERE `user_id` = new.`id`
+	);
+END;
+--> statement-breakpoint
+-- Recovery codes stand in for a second factor, and end with the last one.
+CREATE TRIGGER `users_factors_removed` AFTER UPDATE OF `has_totp`, `has_webauthn` ON `users`
+WHEN NOT new.`has_totp` AND NOT new.`has_webauthn` AND (old.`has_totp` OR old.`has_webauthn`) BEGIN
+	DELETE FROM `recovery_codes` WHERE `user_id` = new.`id`;
+END;
+--> statement-breakpoint
 -- One row for each visibility, which the triggers of repositories count up and down.
 INSERT INTO `repository_totals` (`visibility`, `count`)
 	VALUES ('public', 0), ('limited', 0), ('private', 0);

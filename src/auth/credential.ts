@@ -11,7 +11,7 @@ export type Credential =
   | { kind: "session"; secret: string }
   /** Made by the service for a transfer: the caller who asked for it, and what they signed in with. */
   | { kind: "transfer"; userId: number; tokenId: number }
-  | { kind: "transfer"; userId: number; tokenId?: undefined; passwordMark: string };
+  | { kind: "transfer"; userId: number; tokenId?: undefined; signInMark: string };
 
 /** Maximum length of a credential in bytes: longer ones are refused before anything is hashed. */
 const LENGTH_MAX = 1024;

@@ -2,6 +2,7 @@ import type Argon2 from "@phi-ag/argon2";
 
 import { ExpiringMap } from "../lib/expiring-map.ts";
 import { formatHex } from "../lib/hex.ts";
+import type { User } from "../db/schema/index.ts";
 import { HashQueue } from "./hash-queue.ts";
 import { hashSecret } from "./secret.ts";
 
@@ -85,9 +86,15 @@ export async function verifyPassword(
   return isRight;
 }
 
-/** A short digest of an account's hash, which differs once the password has changed. */
-export const markPassword = async (hash: string | null): Promise<string> =>
-  (await hashSecret(`password ${hash}`)).slice(0, 16);
+/** What an account is signed in to with. */
+type SignIn = Pick<User, "passwordHash" | "hasTotp" | "hasWebauthn">;
+
+/** A short digest of how an account is signed in to, which differs once its password or its second factors have changed. */
+export const markSignIn = async ({ passwordHash, hasTotp, hasWebauthn }: SignIn): Promise<string> =>
+  (await hashSecret(`sign-in ${JSON.stringify([passwordHash, hasTotp, hasWebauthn])}`)).slice(
+    0,
+    16,
+  );
 
 /** A hash of the same cost that no known password matches. */
 const NO_PASSWORD =

@@ -5,7 +5,7 @@ import { ANONYMOUS, type Actor, bindingsOf } from "../auth/actor.ts";
 import { type CallerArgument, type CredentialArgument, toConditions } from "../auth/caller-sql.ts";
 import { type Credential, readCredential } from "../auth/credential.ts";
 import { noteTokenUse } from "../auth/note-token-use.ts";
-import { markPassword } from "../auth/password.ts";
+import { markSignIn } from "../auth/password.ts";
 import { ALL_SCOPES, hasScope, readStoredScopes, type Scope } from "../auth/scope.ts";
 import { hashSecret } from "../auth/secret.ts";
 import { noteSessionUse } from "../auth/session.ts";
@@ -345,13 +345,12 @@ async function requireSecondFactor(
   }
 }
 
-/** Whether the account still has the password that the caller of a transfer signed in with. */
+/** Whether the account still has the password and the second factors that the caller of a transfer signed in with. */
 const isSameLogin = async (
   credential: Extract<Credential, { kind: "transfer" }>,
-  { passwordHash }: User,
+  user: User,
 ): Promise<boolean> =>
-  credential.tokenId === undefined &&
-  credential.passwordMark === (await markPassword(passwordHash));
+  credential.tokenId === undefined && credential.signInMark === (await markSignIn(user));
 
 /**
  * Refuses an account that may not sign in, and records that a password was used.

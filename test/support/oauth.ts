@@ -73,6 +73,7 @@ export function makeCodeFor(
   return createGrant({ ...ctx, actor: { ...ctx.actor, user } }, user, application, {
     requested: parseRequestedScopes(scope),
     redirectUri: CALLBACK,
+    sentTo: CALLBACK,
     codeChallenge: null,
     nonce: null,
     authenticatedAt: 1_700_000_000_000,
@@ -122,13 +123,19 @@ export const refresh = (
   application: TestApplication,
   refreshToken: string,
   fields: Record<string, string> = {},
+  by: Visit = visit,
 ): Promise<Answer> =>
-  postForm("access_token", {
-    grant_type: "refresh_token",
-    refresh_token: refreshToken,
-    ...clientFields(application),
-    ...fields,
-  });
+  postForm(
+    "access_token",
+    {
+      grant_type: "refresh_token",
+      refresh_token: refreshToken,
+      ...clientFields(application),
+      ...fields,
+    },
+    {},
+    by,
+  );
 
 /** The tokens that a user grants an application. */
 export async function makeTokens(

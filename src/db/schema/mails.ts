@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
-import { users } from "./accounts.ts";
+import { emailAddresses, users } from "./accounts.ts";
 import { issues } from "./issues.ts";
 
 /** The outbox: mails that wait to be sent. A mail is deleted once the platform has accepted it. */
@@ -41,22 +41,24 @@ export const mails = sqliteTable(
 /** Why a user receives a notification. */
 export type MailReason = "assign" | "mention" | "review_request" | "subscribed";
 
-/** Single-use codes in links that were mailed; a code is deleted when it is used. */
+/**
+ * Single-use codes in links that were mailed. A code ends with the address that it was mailed to; triggers on `users` delete
+ * it when the password, the primary address or the state of the account changes.
+ */
 export const mailedCodes = sqliteTable(
   "mailed_codes",
   {
     /** SHA-256 of the code, in hex. */
     codeHash: text().primaryKey(),
-    userId: integer()
+    /** The address that the link was sent to, of the account that the code is for. */
+    addressId: integer()
       .notNull()
-      .references(() => users.id, { onDelete: "cascade" }),
+      .references(() => emailAddresses.id, { onDelete: "cascade" }),
     purpose: text().$type<"confirm_address" | "reset_password">().notNull(),
-    /** The address that the link was sent to, lowered. */
-    lowerEmail: text().notNull(),
     expiresAt: integer().notNull(),
   },
   (table) => [
-    uniqueIndex("mailed_codes_purpose").on(table.userId, table.purpose, table.lowerEmail),
+    uniqueIndex("mailed_codes_address").on(table.addressId, table.purpose),
     index("mailed_codes_expiry").on(table.expiresAt),
     check("mailed_codes_known", sql`${table.purpose} in ('confirm_address', 'reset_password')`),
   ],

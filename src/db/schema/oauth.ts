@@ -52,6 +52,8 @@ export const oauthGrants = sqliteTable(
     codeExpiresAt: integer().notNull(),
     /** The redirect URI of the authorization request, which the exchange must repeat; null if it named none. */
     redirectUri: text(),
+    /** The registered address that the code was sent to; null for a code that an earlier version issued. */
+    sentTo: text(),
     /** The S256 code challenge of PKCE. */
     codeChallenge: text(),
     nonce: text(),

@@ -2,7 +2,12 @@ import { and, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { emailAddresses, type User } from "../../db/schema/index.ts";
-import { findMailedCode, makeMailedCode, useMailedCode } from "../mail/mailed-codes.ts";
+import {
+  deleteMailedCode,
+  findMailedCode,
+  isStillValid,
+  makeMailedCode,
+} from "../mail/mailed-codes.ts";
 import { queueMail } from "../mail/queue-mail.ts";
 
 /** The statements that mail a link by which the owner of an address confirms it. */
@@ -28,15 +33,19 @@ If not, ignore this mail: the address stays unconfirmed.
 /**
  * Confirms the address to which a mailed link was sent.
  *
- * @returns False for a link that was used or has expired.
+ * @returns False for a link that was used, has ended or has expired.
  */
 export async function confirmAddress(ctx: Ctx, code: string): Promise<boolean> {
   const found = await findMailedCode(ctx, code, "confirm_address");
-  if (!found || !(await useMailedCode(ctx, code, "confirm_address"))) return false;
-  const { user, lowerEmail } = found;
-  await ctx.db
-    .update(emailAddresses)
-    .set({ isActivated: true })
-    .where(and(eq(emailAddresses.userId, user.id), eq(emailAddresses.lowerEmail, lowerEmail)));
-  return true;
+  if (!found) return false;
+  const isAddress = eq(emailAddresses.id, found.address.id);
+  const [confirmed] = await ctx.db.batch([
+    ctx.db
+      .update(emailAddresses)
+      .set({ isActivated: true })
+      .where(and(isAddress, isStillValid(ctx, found, "confirm_address")))
+      .returning({ id: emailAddresses.id }),
+    deleteMailedCode(ctx, found),
+  ]);
+  return confirmed.length > 0;
 }

@@ -1,5 +1,10 @@
-import { and, eq, ne, sql } from "drizzle-orm";
+import { and, eq, ne, sql, type SQL } from "drizzle-orm";
 
+import {
+  credentialEnded,
+  currentCredential,
+  isCredentialCurrent,
+} from "../../auth/current-credential.ts";
 import { hashPassword } from "../../auth/password.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
@@ -10,7 +15,6 @@ import { invalidField, malformed, notFound } from "../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { queueSignInChange } from "../mail/account-mails.ts";
 import { forksFollow } from "../forks/fork-visibility.ts";
-import { endSessions } from "../sessions/end-sessions.ts";
 import { checkPassword } from "./create-user.ts";
 import { isEmail } from "./email-address.ts";
 import { othersAdminister } from "./last-administrator.ts";
@@ -50,11 +54,38 @@ export interface UserEdit extends Partial<Columns> {
  * Edits a user. Their repositories are as visible as they allow, at once, and so are the forks of these. The caller of this
  * function checks permissions. Unchanged values record no event.
  *
- * @throws Failure `not_found` for an account that is being deleted; `malformed` when the edit would remove the last
+ * Triggers end what was made from what the edit changes: sessions and mailed links with the password, for one.
+ *
+ * @throws Failure `not_found` for an account that is being deleted; `unauthenticated` where the credential of the
+ * request has ended before a password or an address is written; `malformed` when the edit would remove the last
  * administrator, for an invalid password, and for an invalid email address or another user's, as existing clients
  * expect; `invalid` for a website that is not an HTTP URL.
  */
 export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<User> {
+  const edited = await editUserWhile(
+    ctx,
+    user,
+    wanted,
+    isCredentialCurrent(currentCredential(ctx.actor)),
+  );
+  if (!edited) throw credentialEnded();
+  return edited;
+}
+
+/**
+ * Edits a user by a credential of its own: what it may change, a password or an address, is written only while it is
+ * valid.
+ *
+ * @param isCredentialValid A condition that the write itself evaluates.
+ * @returns Undefined if the credential is not valid any more; nothing is written then.
+ * @throws Failure as `editUser` does.
+ */
+export async function editUserWhile(
+  ctx: Ctx,
+  user: User,
+  wanted: UserEdit,
+  isCredentialValid: SQL,
+): Promise<User | undefined> {
   checkEdit(ctx, wanted);
   // SECURITY: a password always counts as changed, so that the event does not reveal whether it was the same.
   const edit = differing({ ...user, password: undefined }, wanted);
@@ -68,13 +99,16 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
     user.isAdmin &&
     (edit.isAdmin === false || edit.isActive === false || edit.isLoginProhibited === true);
 
+  const isOfSignIn = password !== undefined || email !== undefined;
   try {
     const [updated] = await ctx.db.batch([
       ctx.db
         .update(users)
         .set({
           ...columns,
-          ...(email !== undefined && { email }),
+          ...(isOfSignIn && {
+            email: onlyWhile(isCredentialValid, email ?? sql<string>`${users.email}`),
+          }),
           ...(passwordHash !== undefined && { passwordHash }),
           updatedAt: losesAdmin ? onlyWhile(othersAdminister(user.id), ctx.now) : ctx.now,
         })
@@ -93,13 +127,13 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
       ...roleChange(ctx, user, edit),
       ...(edit.visibility === undefined ? [] : forksFollow(ctx, { ownerId: user.id })),
       ...(email === undefined ? [] : primaryAddress(ctx, user, email)),
-      ...(endsSessions(edit) ? endSessions(ctx.db, user.id) : []),
       ...mail,
     ]);
     const [row] = updated;
     if (!row) throw notFound();
     return row;
   } catch (error) {
+    if (isViolation(error, "NOT NULL", "users.email")) return undefined;
     if (isViolation(error, "NOT NULL", "users.updated_at")) {
       throw malformed("the last administrator can't be removed");
     }
@@ -124,13 +158,6 @@ function roleChange(ctx: Ctx, user: User, edit: UserEdit) {
     recordAuditIfChanged(ctx, { kind: "user.role_changed", ownerId: user.id, details: roles }),
   ];
 }
-
-/** SECURITY: who signed in with the former password, or as an account that may no longer, signs in again. */
-const endsSessions = (edit: UserEdit): boolean =>
-  edit.password !== undefined ||
-  edit.isActive === false ||
-  edit.isLoginProhibited === true ||
-  edit.mustChangePassword === true;
 
 function checkEdit({ config }: Ctx, { email, website, password }: UserEdit): void {
   if (email !== undefined && !isEmail(email)) throw malformed("[email]: must be an e-mail address");

@@ -1,7 +1,12 @@
 import { and, eq, inArray } from "drizzle-orm";
 
+import {
+  credentialEnded,
+  currentCredential,
+  isCredentialCurrent,
+} from "../../auth/current-credential.ts";
 import type { Ctx } from "../../context.ts";
-import { isViolation } from "../../db/db.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { emailAddresses, type EmailAddress, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
@@ -32,13 +37,15 @@ export const EMAILS_MAX = 20;
  * Adds email addresses to a user. A link in a mail to each confirms it; where the service sends no mail, they count as
  * confirmed at once.
  *
- * @throws Failure `invalid` when any address is invalid or in use; none is added then.
+ * @throws Failure `invalid` when any address is invalid or in use, `unauthenticated` if the caller's credential has ended
+ * meanwhile; none is added then.
  */
 export async function addEmails(ctx: Ctx, user: User, emails: readonly string[]): Promise<void> {
   for (const [at, email] of emails.entries()) checkEmail(email, `emails.${at}`);
+  const isCurrent = isCredentialCurrent(currentCredential(ctx.actor));
   const addresses = emails.map((email) => ({
     userId: user.id,
-    email,
+    email: onlyWhile(isCurrent, email),
     lowerEmail: email.toLowerCase(),
     isActivated: !isMailOn(ctx.config),
     isPrimary: false,
@@ -54,6 +61,7 @@ export async function addEmails(ctx: Ctx, user: User, emails: readonly string[])
       recordAudit(ctx, { kind: "email.added", ownerId: user.id, target: emails.join(", ") }),
     ]);
   } catch (error) {
+    if (isViolation(error, "NOT NULL", "email_addresses.email")) throw credentialEnded();
     if (!isViolation(error, "UNIQUE", "email_addresses.lower_email")) throw error;
     throw invalid("e-mail already in use");
   }

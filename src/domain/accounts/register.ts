@@ -92,9 +92,10 @@ If it was not you, ignore this mail.
 
 /** Whether a mailed link still creates an account. */
 export async function isRegistrationOpen(
-  { db, now }: Pick<Ctx, "db" | "now">,
+  { db, config, now }: Pick<Ctx, "db" | "config" | "now">,
   code: string,
 ): Promise<boolean> {
+  if (!isRegistrationOn(config)) return false;
   const rows = await db
     .select({ name: registrations.name })
     .from(registrations)
@@ -105,10 +106,11 @@ export async function isRegistrationOpen(
 /**
  * Creates the account of a mailed link.
  *
- * @returns Undefined for a link that was used or has expired.
+ * @returns Undefined for a link that was used or has expired, and where nobody may register any more.
  * @throws Failure `invalid` where somebody else took the name or the address in the meantime.
  */
 export async function confirmRegistration(ctx: Ctx, code: string): Promise<User | undefined> {
+  if (!isRegistrationOn(ctx.config)) return undefined;
   // SECURITY: deleting it decides, so that of two requests at once one uses it.
   const [row] = await ctx.db
     .delete(registrations)

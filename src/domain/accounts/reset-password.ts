@@ -4,9 +4,9 @@ import { ANONYMOUS } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import { emailAddresses, users } from "../../db/schema/index.ts";
-import { findMailedCode, makeMailedCode, useMailedCode } from "../mail/mailed-codes.ts";
+import { findMailedCode, isStillValid, makeMailedCode } from "../mail/mailed-codes.ts";
 import { queueMail } from "../mail/queue-mail.ts";
-import { editUser } from "./edit-user.ts";
+import { editUserWhile } from "./edit-user.ts";
 
 /** Mails a link by which the owner of a confirmed address chooses a new password. Without one, does nothing. */
 export async function mailPasswordReset(ctx: Ctx, email: string): Promise<void> {
@@ -46,16 +46,18 @@ If it was not you, ignore this mail: your password stays as it is.
 }
 
 /**
- * Sets the password of the account to which a mailed link belongs, and ends all its sessions.
+ * Sets the password of the account to which a mailed link belongs. The link, all others to it and all sessions end with
+ * the former password.
  *
- * @returns False for a link that was used or has expired.
+ * @returns False for a link that was used, has ended or has expired.
  * @throws Failure as `editUser` does for the password.
  */
 export async function resetPassword(ctx: Ctx, code: string, password: string): Promise<boolean> {
   const found = await findMailedCode(ctx, code, "reset_password");
-  if (!found || !(await useMailedCode(ctx, code, "reset_password"))) return false;
+  if (!found) return false;
   const { user } = found;
   const own = { ...ctx, actor: { ...ANONYMOUS, user } };
-  await editUser(own, user, { password, mustChangePassword: false });
-  return true;
+  const edit = { password, mustChangePassword: false };
+  const isEdited = await editUserWhile(own, user, edit, isStillValid(ctx, found, "reset_password"));
+  return isEdited !== undefined;
 }

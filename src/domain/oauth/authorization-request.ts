@@ -1,10 +1,11 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { oauthApplications, users, type OauthApplication } from "../../db/schema/index.ts";
 import { malformed } from "../../lib/failure.ts";
+import { mayServe } from "./find-grant.ts";
 import { OauthError } from "./oauth-error.ts";
 import { isChallenge } from "./pkce.ts";
 import { isRegistered } from "./redirect-uri.ts";
@@ -79,7 +80,7 @@ const clientAndOwner = prepare((db, { clientId }: Params<{ clientId: string }>) 
     .select({ application: columnsOf(oauthApplications, "a"), ownerName: users.name })
     .from(oauthApplications)
     .leftJoin(users, eq(users.id, oauthApplications.ownerId))
-    .where(eq(oauthApplications.clientId, clientId)),
+    .where(and(eq(oauthApplications.clientId, clientId), mayServe)),
 );
 
 /**

@@ -4,12 +4,13 @@ import { hashSecret } from "../../auth/secret.ts";
 import type { Ctx } from "../../context.ts";
 import { oauthGrants, type OauthGrant } from "../../db/schema/index.ts";
 import { type ClientCredentials, isClient } from "./authenticate-client.ts";
-import { findClientAndGrant, mayGrant } from "./find-grant.ts";
+import { findClientAndGrant, isStillInForce, mayGrant } from "./find-grant.ts";
 import { makeRefreshToken, REFRESH_LIFE_MS } from "./grant-secrets.ts";
 import { openIdToken } from "./id-token.ts";
 import { type IssuedTokens, openAccessToken, toIssued } from "./issue-tokens.ts";
 import { OauthError } from "./oauth-error.ts";
 import { isVerifierOf } from "./pkce.ts";
+import { isRegistered } from "./redirect-uri.ts";
 import { scopesOf } from "./requested-scopes.ts";
 import { endGrant } from "./revoke-grants.ts";
 
@@ -54,6 +55,8 @@ export async function exchangeCode(ctx: Ctx, exchange: CodeExchange): Promise<Is
     throw unknownCode();
   }
   if (grant.codeExpiresAt <= ctx.now || !mayGrant(user)) throw unknownCode();
+  // SECURITY: an address that the application gave up may have another owner.
+  if (grant.sentTo === null || !isRegistered(application, grant.sentTo)) throw unknownCode();
   if (exchange.redirectUri !== (grant.redirectUri ?? "")) {
     throw new OauthError("unauthorized_client", "unexpected redirect URI");
   }
@@ -68,6 +71,7 @@ export async function exchangeCode(ctx: Ctx, exchange: CodeExchange): Promise<Is
     eq(oauthGrants.id, grant.id),
     isNull(oauthGrants.exchangedAt),
     gt(oauthGrants.codeExpiresAt, ctx.now),
+    isStillInForce(grant, application),
   );
   const [[exchanged], idToken] = await Promise.all([
     ctx.db.batch([

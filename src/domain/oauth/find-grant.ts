@@ -1,4 +1,4 @@
-import { eq, type SQL } from "drizzle-orm";
+import { and, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
@@ -48,9 +48,40 @@ export async function findClientAndGrant(
 }
 
 const selectClient = prepare((db, p: Params<{ clientId: string }>) =>
-  db.select().from(oauthApplications).where(eq(oauthApplications.clientId, p.clientId)),
+  db
+    .select()
+    .from(oauthApplications)
+    .where(and(eq(oauthApplications.clientId, p.clientId), mayServe)),
 );
+
+/** Matches applications of the service and of accounts that may sign in: others act for nobody. */
+export const mayServe: SQL = sql`not exists (
+  select 1
+  from ${users} owner
+  where owner.id = ${oauthApplications.ownerId}
+    and (not owner.is_active or owner.is_login_prohibited)
+)`;
 
 /** Whether a user's grants are in force: accounts that may not sign in have none. */
 export const mayGrant = ({ isActive, isLoginProhibited, mustChangePassword }: User): boolean =>
   isActive && !isLoginProhibited && !mustChangePassword;
+
+/**
+ * Whether a grant is still one of the same application and of a user who may sign in, for the statement that issues its
+ * tokens. Each edit of an application gives it a new secret.
+ */
+export const isStillInForce = ({ userId }: OauthGrant, application: OauthApplication): SQL => sql`(
+  exists (
+    select 1
+    from ${users} giver
+    where giver.id = ${userId}
+      and giver.is_active
+      and not giver.is_login_prohibited
+      and not giver.must_change_password
+  )
+  and exists (
+    select 1
+    from ${oauthApplications} client
+    where client.id = ${application.id} and client.secret_hash is ${application.secretHash}
+  )
+)`;

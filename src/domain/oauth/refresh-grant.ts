@@ -4,7 +4,7 @@ import { isWithin } from "../../auth/scope.ts";
 import type { Ctx } from "../../context.ts";
 import { oauthGrants, type OauthGrant } from "../../db/schema/index.ts";
 import { type ClientCredentials, isClient } from "./authenticate-client.ts";
-import { findClient, findClientAndGrant, mayGrant } from "./find-grant.ts";
+import { findClient, findClientAndGrant, isStillInForce, mayGrant } from "./find-grant.ts";
 import { makeRefreshToken, parseRefreshToken, REFRESH_LIFE_MS } from "./grant-secrets.ts";
 import { openIdToken } from "./id-token.ts";
 import { type IssuedTokens, openAccessToken, toIssued } from "./issue-tokens.ts";
@@ -59,6 +59,7 @@ export async function refreshGrant(
   const isCurrent = and(
     eq(oauthGrants.id, grant.id),
     eq(oauthGrants.refreshHash, sent.refreshHash),
+    isStillInForce(grant, application),
   );
   const [[refreshed], idToken] = await Promise.all([
     ctx.db.batch([

@@ -11,7 +11,6 @@ import { type Params, prepare } from "../../db/prepared.ts";
 import {
   pendingSignIns,
   sessions,
-  users,
   webauthnCredentials,
   type PendingSignIn,
   type Session,
@@ -22,6 +21,7 @@ import { formatBase64Url, parseBase64Url } from "../../lib/base64.ts";
 import { invalid, notFound } from "../../lib/failure.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
+import { flagFactors, whileSignedIn } from "./flag-factors.ts";
 import { replaceRecoveryCodes } from "./recovery-codes.ts";
 
 /** Keys of one user. */
@@ -79,7 +79,8 @@ export async function startWebauthnKey(
  * Adds a key by what the browser got from it, and ends all other sessions: they signed in without it.
  *
  * @returns New recovery codes if it is the user's first second factor.
- * @throws Failure `invalid` for an answer that does not fit what was asked, or was used already.
+ * @throws Failure `invalid` for an answer that does not fit what was asked, or was used already, `unauthenticated` if the
+ * session has ended meanwhile.
  */
 export async function addWebauthnKey(
   ctx: Ctx,
@@ -104,21 +105,23 @@ export async function addWebauthnKey(
   const { credential } = verified.registrationInfo;
   const recovery =
     user.hasTotp || user.hasWebauthn ? undefined : await replaceRecoveryCodes(ctx, user);
-  await db.batch([
-    db.insert(webauthnCredentials).values({
-      userId: user.id,
-      name,
-      credentialId: credential.id,
-      publicKey: formatBase64Url(credential.publicKey),
-      counter: credential.counter,
-      transports: JSON.stringify(credential.transports ?? []),
-      createdAt: now,
-    }),
-    recordAudit(ctx, { kind: "security_key.added", ownerId: user.id, target: name }),
-    db.update(users).set({ hasWebauthn: true, updatedAt: now }).where(eq(users.id, user.id)),
-    ...(recovery?.statements ?? []),
-    ...endSessions(db, user.id, session),
-  ]);
+  await whileSignedIn(
+    db.batch([
+      db.insert(webauthnCredentials).values({
+        userId: user.id,
+        name,
+        credentialId: credential.id,
+        publicKey: formatBase64Url(credential.publicKey),
+        counter: credential.counter,
+        transports: JSON.stringify(credential.transports ?? []),
+        createdAt: now,
+      }),
+      recordAudit(ctx, { kind: "security_key.added", ownerId: user.id, target: name }),
+      flagFactors(ctx, user, { hasWebauthn: true }),
+      ...(recovery?.statements ?? []),
+      ...endSessions(db, user.id, session),
+    ]),
+  );
   return recovery?.codes;
 }
 
@@ -144,7 +147,7 @@ async function takeChallenge({ db }: Ctx, { id }: Session): Promise<string> {
 /**
  * Removes a key, and ends all other sessions.
  *
- * @throws Failure `not_found` for a key that is not the user's.
+ * @throws Failure `not_found` for a key that is not the user's, `unauthenticated` if the session has ended meanwhile.
  */
 export async function removeWebauthnKey(
   ctx: Ctx,
@@ -152,7 +155,7 @@ export async function removeWebauthnKey(
   session: Session,
   id: number,
 ): Promise<void> {
-  const { db, now } = ctx;
+  const { db } = ctx;
   const isKey = and(eq(webauthnCredentials.userId, user.id), eq(webauthnCredentials.id, id));
   const [key] = await db.select().from(webauthnCredentials).where(isKey);
   if (!key) throw notFound();
@@ -161,16 +164,18 @@ export async function removeWebauthnKey(
     from ${webauthnCredentials}
     where ${webauthnCredentials.userId} = ${user.id}
   )`;
-  await db.batch([
-    db.delete(webauthnCredentials).where(isKey),
-    recordAuditIfChanged(ctx, {
-      kind: "security_key.removed",
-      ownerId: user.id,
-      target: key.name,
-    }),
-    db.update(users).set({ hasWebauthn: hasOthers, updatedAt: now }).where(eq(users.id, user.id)),
-    ...endSessions(db, user.id, session),
-  ]);
+  await whileSignedIn(
+    db.batch([
+      db.delete(webauthnCredentials).where(isKey),
+      recordAuditIfChanged(ctx, {
+        kind: "security_key.removed",
+        ownerId: user.id,
+        target: key.name,
+      }),
+      flagFactors(ctx, user, { hasWebauthn: hasOthers }),
+      ...endSessions(db, user.id, session),
+    ]),
+  );
 }
 
 /** Begins the second step of a sign-in by a key: what the browser asks it for. */

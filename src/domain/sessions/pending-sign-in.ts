@@ -1,29 +1,38 @@
-import { and, eq, gt, lte } from "drizzle-orm";
+import { and, eq, gt, lte, sql, type SQL } from "drizzle-orm";
 
 import { hashSecret, makeSecret } from "../../auth/secret.ts";
 import type { Ctx } from "../../context.ts";
+import { credentialEnded } from "../../auth/current-credential.ts";
 import { columnsOf } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { pendingSignIns, users, type PendingSignIn, type User } from "../../db/schema/index.ts";
+import { fromSameSignIn } from "./same-sign-in.ts";
 
 /** How long a person may take for the next step of a sign-in, in milliseconds. */
 export const PENDING_LIFE_MS = 10 * 60 * 1000;
 
-/** Begins the next step of a sign-in. The secret is returned here and not stored. */
+/**
+ * Begins the next step of a sign-in. The secret is returned here and not stored.
+ *
+ * @throws Failure `unauthenticated` if the account's password, second factors or state changed since `user` was read.
+ */
 export async function startPendingSignIn(
   { db, now }: Ctx,
   user: User,
   needsFactor: boolean,
 ): Promise<{ secret: string }> {
   const secret = makeSecret();
-  await db.batch([
+  const row = {
+    secretHash: await hashSecret(secret),
+    userId: user.id,
+    needsFactor,
+    expiresAt: now + PENDING_LIFE_MS,
+  };
+  const [, started] = await db.batch([
     db.delete(pendingSignIns).where(lte(pendingSignIns.expiresAt, now)),
-    db.insert(pendingSignIns).values({
-      secretHash: await hashSecret(secret),
-      userId: user.id,
-      needsFactor,
-      expiresAt: now + PENDING_LIFE_MS,
-    }),
+    insertSelect(db, pendingSignIns, row, fromSameSignIn(user)).returning(),
   ]);
+  if (started.length === 0) throw credentialEnded();
   return { secret };
 }
 
@@ -46,6 +55,11 @@ export async function findPendingSignIn(
     );
   return found;
 }
+
+/** Whether a sign-in under way has not ended, for the statement that its step is about. */
+export const isStillPending = ({ secretHash }: PendingSignIn): SQL => sql`exists (
+  select 1 from ${pendingSignIns} own where own.secret_hash = ${secretHash}
+)`;
 
 /**
  * Ends a sign-in under way whose step is done.

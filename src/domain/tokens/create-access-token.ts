@@ -1,6 +1,12 @@
 import { sql } from "drizzle-orm";
 
 import { type Actor, refuseBound } from "../../auth/actor.ts";
+import {
+  credentialEnded,
+  type CurrentCredential,
+  currentCredential,
+  isCredentialCurrent,
+} from "../../auth/current-credential.ts";
 import { isRepositoryVisible } from "../../auth/access/visible-repositories.ts";
 import { isWithin, parseScopes, type Scopes } from "../../auth/scope.ts";
 import { hashSecret, makeSecret } from "../../auth/secret.ts";
@@ -10,7 +16,7 @@ import { boundRow, type BoundRow } from "../../db/bound-row.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import { COMPUTED, withFields } from "../../db/json-of.ts";
 import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
-import { isViolation } from "../../db/db.ts";
+import { isViolation, onlyWhile } from "../../db/db.ts";
 import {
   accessTokenRepositories,
   accessTokens,
@@ -20,7 +26,7 @@ import {
   type User,
 } from "../../db/schema/index.ts";
 import { record } from "../../events/record.ts";
-import { forbidden, invalidField, malformed, unauthenticated } from "../../lib/failure.ts";
+import { forbidden, invalidField, malformed } from "../../lib/failure.ts";
 import { only } from "../../lib/only.ts";
 import { auditArgument, type AuditArgument, recordAuditBy } from "../audit/record-audit.ts";
 import { checkPatterns, type PatternBinding } from "./check-patterns.ts";
@@ -44,7 +50,8 @@ export const BOUND_MAX = 100;
  * Creates an access token for `user`. The secret is returned here and not stored. A token that another token makes ends
  * with it.
  *
- * @throws Failure `malformed` for invalid scopes and a name that is taken, `forbidden` for a token wider than
+ * @throws Failure `unauthenticated` if the caller's credential has ended meanwhile, `malformed` for invalid scopes and a
+ * name that is taken, `forbidden` for a token wider than
  * the caller's own and for a caller that is an application, `invalid` for an expiry in the past, for repositories that
  * the caller may not see, and for patterns that match nothing.
  */
@@ -86,6 +93,7 @@ export async function createAccessToken(
       madeById: ctx.actor.token?.id ?? null,
     }),
     repoIds: bound.map(({ id }) => id),
+    maker: currentCredential(ctx.actor),
     audit: auditArgument(ctx, {
       kind: "access_token.created",
       ownerId: userId,
@@ -110,10 +118,7 @@ export async function createAccessToken(
     if (isViolation(error, "UNIQUE", "access_tokens.user_id")) {
       throw malformed("access token name has been used already");
     }
-    // The caller's token was deleted in the meantime.
-    if (ctx.actor.token && isViolation(error, "FOREIGN KEY")) {
-      throw unauthenticated("the access token is not valid");
-    }
+    if (isViolation(error, "NOT NULL", "access_tokens.secret_hash")) throw credentialEnded();
     throw error;
   }
 }
@@ -121,17 +126,21 @@ export async function createAccessToken(
 interface InsertedToken {
   readonly row: BoundRow<typeof accessTokens.$inferInsert>;
   readonly repoIds: readonly number[];
+  readonly maker: CurrentCredential;
   readonly audit: AuditArgument;
 }
 
-const insertToken = prepareAll((db, { row, repoIds, audit }: Params<InsertedToken>) => {
+const insertToken = prepareAll((db, { row, repoIds, maker, audit }: Params<InsertedToken>) => {
   const newId = sql<number>`(
     select ${accessTokens.id}
     from ${accessTokens}
     where ${accessTokens.secretHash} = ${row.secretHash}
   )`;
   return [
-    db.insert(accessTokens).values(row).returning(),
+    db
+      .insert(accessTokens)
+      .values({ ...row, secretHash: onlyWhile(isCredentialCurrent(maker), sql`${row.secretHash}`) })
+      .returning(),
     insertSelect(
       db,
       accessTokenRepositories,

@@ -120,6 +120,7 @@ async function grant(
   const code = await createGrant(ctx, user, application, {
     requested,
     redirectUri: parameters.get("redirect_uri"),
+    sentTo: redirectUri,
     codeChallenge,
     nonce,
     authenticatedAt: session.createdAt,

@@ -3,9 +3,9 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import { ANONYMOUS } from "../../auth/actor.ts";
 import { digestClaim, verifyPassword } from "../../auth/password.ts";
-import type { User } from "../../db/schema/index.ts";
-import { editUser } from "../../domain/accounts/edit-user.ts";
-import { findPendingSignIn } from "../../domain/sessions/pending-sign-in.ts";
+import type { PendingSignIn, User } from "../../db/schema/index.ts";
+import { editUserWhile } from "../../domain/accounts/edit-user.ts";
+import { findPendingSignIn, isStillPending } from "../../domain/sessions/pending-sign-in.ts";
 import { readCookie } from "../cookies.ts";
 import type { WebEnv } from "../env.ts";
 import { continueSignIn } from "./continue-sign-in.ts";
@@ -29,8 +29,9 @@ changePassword.get(PATH, async (c) => {
 
 changePassword.post(PATH, async (c) => {
   const form = await readForm(c);
-  const user = await findDue(c);
-  if (!user) return c.redirect("/user/login", 303);
+  const due = await findDue(c);
+  if (!due) return c.redirect("/user/login", 303);
+  const { user, pending } = due;
   const page = await openPage(c);
   const redirectTo = readRedirectTo(form.text("redirect_to"));
   const password = form.text("password");
@@ -39,21 +40,23 @@ changePassword.post(PATH, async (c) => {
     ((await isSame(user, password)) ? "The new password must differ from the old one." : undefined);
   if (fault !== undefined) return renderChange(c, page, redirectTo, fault);
   const ctx = { ...page.ctx, actor: { ...ANONYMOUS, user } };
-  const changed = await editUser(ctx, user, { password, mustChangePassword: false });
+  const edit = { password, mustChangePassword: false };
+  const changed = await editUserWhile(ctx, user, edit, isStillPending(pending));
+  if (!changed) return c.redirect("/user/login", 303);
   const device = readDevice(c);
   // An account with a second factor only comes here after it.
   const by = user.hasTotp || user.hasWebauthn ? "second_factor" : "password";
   return continueSignIn(c, page.ctx, changed, { device, redirectTo, by });
 });
 
-/** The user of a sign-in under way that lacks nothing but a new password. */
-async function findDue(c: Context<WebEnv>): Promise<User | undefined> {
+/** A sign-in under way that lacks nothing but a new password. */
+async function findDue(
+  c: Context<WebEnv>,
+): Promise<{ pending: PendingSignIn; user: User } | undefined> {
   const secret = readCookie(c, "pending");
   const found = secret === undefined ? undefined : await findPendingSignIn(c.var.base, secret);
   // SECURITY: a password alone must not change the password of an account with a second factor.
-  return found && !found.pending.needsFactor && found.user.mustChangePassword
-    ? found.user
-    : undefined;
+  return found && !found.pending.needsFactor && found.user.mustChangePassword ? found : undefined;
 }
 
 async function isSame({ name, passwordHash: hash }: User, password: string): Promise<boolean> {

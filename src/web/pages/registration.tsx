@@ -84,7 +84,7 @@ registration.get(ADDRESS, async (c) => {
     path: ADDRESS,
     code,
     title: "Confirm your address",
-    text: `${found.lowerEmail} becomes a confirmed address of ${found.user.name}.`,
+    text: `${found.address.email} becomes a confirmed address of ${found.user.name}.`,
   });
 });
 

@@ -326,7 +326,7 @@ describe("POST /login/oauth/access_token with a refresh token", () => {
 
   it("refuses other clients, other tokens, old grants and accounts that may not sign in", async () => {
     const user = await make.user();
-    const application = await makeApplication(user);
+    const application = await makeApplication(await make.user());
     const other = await makeApplication(user);
     const first = await makeTokens(user, application);
     const old = await makeApplication(user);

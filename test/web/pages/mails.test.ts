@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import {
@@ -36,6 +36,12 @@ beforeEach(async () => {
   browser = new Browser(visit);
 });
 
+/** Matches the codes that were mailed to a user. */
+const isCodeOf = ({ id }: TestUser) =>
+  inArray(
+    mailedCodes.addressId,
+    db.select({ id: emailAddresses.id }).from(emailAddresses).where(eq(emailAddresses.userId, id)),
+  );
 const passwordOf = async ({ id }: TestUser) =>
   (await db.select().from(users).where(eq(users.id, id)))[0]?.passwordHash;
 const signInStatus = async (name: string, password: string) =>
@@ -131,12 +137,9 @@ describe("a forgotten password", () => {
     const second = mailbox.lastLink(user.email);
     expect((await browser.get(first)).status).toBe(404);
     expect((await browser.get(second)).status).toBe(200);
-    const [row] = await db.select().from(mailedCodes).where(eq(mailedCodes.userId, user.id));
+    const [row] = await db.select().from(mailedCodes).where(isCodeOf(user));
     expect(row?.expiresAt).toBeLessThanOrEqual(Date.now() + HOUR_MS);
-    await db
-      .update(mailedCodes)
-      .set({ expiresAt: Date.now() })
-      .where(eq(mailedCodes.userId, user.id));
+    await db.update(mailedCodes).set({ expiresAt: Date.now() }).where(isCodeOf(user));
 
     expect((await browser.get(second)).status).toBe(404);
   });
@@ -254,6 +257,21 @@ describe("registering", () => {
 
     expect(answer.status).toBe(422);
     expect(await accountNamed(fields.user_name)).toHaveLength(1);
+  });
+
+  it("ends where nobody may register any more: the mailed link creates nothing", async () => {
+    const fields = entered();
+    await browser.submit(SIGN_UP, fields);
+    const link = mailbox.lastLink(fields.email);
+    expect((await browser.get(link)).status).toBe(200);
+    const reader = new Browser(serviceWithMail().visit);
+
+    expect((await reader.get(link)).status).toBe(404);
+    const login = await reader.get("/user/login");
+    const token = /name="_csrf" value="([0-9a-f]{64})"/.exec(String(login.body))?.[1] ?? "";
+    const code = link.split("=")[1] ?? "";
+    expect((await reader.post(ACTIVATION, { _csrf: token, code })).status).toBe(404);
+    expect(await accountNamed(fields.user_name)).toEqual([]);
   });
 
   it("is limited from an address", async () => {
@@ -413,15 +431,12 @@ describe("purgeSignIns", () => {
     await browser.submit(FORGOTTEN, { email: user.email });
     const stored = async () => [
       ...(await db.select({ id: sessions.id }).from(sessions).where(eq(sessions.userId, user.id))),
-      ...(await db
-        .select({ id: mailedCodes.codeHash })
-        .from(mailedCodes)
-        .where(eq(mailedCodes.userId, user.id))),
+      ...(await db.select({ id: mailedCodes.codeHash }).from(mailedCodes).where(isCodeOf(user))),
     ];
     const now = Date.now();
     await purgeSignIns(systemCtx({}, now));
     expect(await stored()).toHaveLength(2);
-    await db.update(mailedCodes).set({ expiresAt: now }).where(eq(mailedCodes.userId, user.id));
+    await db.update(mailedCodes).set({ expiresAt: now }).where(isCodeOf(user));
     await db.update(sessions).set({ expiresAt: now }).where(eq(sessions.userId, user.id));
     await purgeSignIns(systemCtx({}, now));
 
