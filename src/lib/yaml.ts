@@ -1,9 +1,9 @@
-import type { Document, Pair, ParsedNode } from "yaml";
+import type { Document, Pair } from "yaml";
 
 import { pause } from "./time-slice.ts";
 
 /** A document as the library composes it, with its errors. */
-export type YamlDocument = Document.Parsed<ParsedNode>;
+export type YamlDocument = Document.Parsed;
 
 /** Maximum lexemes of a text: its documents are composed of them at once, in 25 to 50 ms. A line of a list has five. */
 const LEXEMES_MAX = 40_000;
@@ -59,7 +59,7 @@ export async function parseYaml(
     });
   }
   await pause(COMPOSED_STEPS * lexemes);
-  return documents as YamlDocument[];
+  return documents;
 
   function findTwice(pairs: readonly Pair[]): { range?: readonly number[] | null } | undefined {
     const seen = new Set<unknown>();

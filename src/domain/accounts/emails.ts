@@ -1,4 +1,4 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 
 import {
   credentialEnded,
@@ -7,6 +7,7 @@ import {
 } from "../../auth/current-credential.ts";
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
+import { insertSelect } from "../../db/insert-select.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { emailAddresses, type EmailAddress, type User } from "../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../events/record.ts";
@@ -43,19 +44,21 @@ export const EMAILS_MAX = 20;
 export async function addEmails(ctx: Ctx, user: User, emails: readonly string[]): Promise<void> {
   for (const [at, email] of emails.entries()) checkEmail(email, `emails.${at}`);
   const isCurrent = isCredentialCurrent(currentCredential(ctx.actor));
-  const addresses = emails.map((email) => ({
+  const rows = emails.map((email) => ({ email, lowerEmail: email.toLowerCase() }));
+  const address = {
+    id: sql`null`,
     userId: user.id,
-    email: onlyWhile(isCurrent, email),
-    lowerEmail: email.toLowerCase(),
+    email: onlyWhile(isCurrent, sql<string>`value ->> 'email'`),
+    lowerEmail: sql`value ->> 'lowerEmail'`,
     isActivated: !isMailOn(ctx.config),
     isPrimary: false,
-  }));
+  };
   const links = isMailOn(ctx.config)
     ? await Promise.all(emails.map((email) => mailConfirmation(ctx, user, email)))
     : [];
   try {
     await ctx.db.batch([
-      ctx.db.insert(emailAddresses).values(addresses),
+      insertSelect(ctx.db, emailAddresses, address, sql`from json_each(${JSON.stringify(rows)})`),
       record(ctx, { type: "email.added", ownerId: user.id }),
       ...links.flat(),
       recordAudit(ctx, { kind: "email.added", ownerId: user.id, target: emails.join(", ") }),

@@ -57,7 +57,7 @@ export async function findPendingSignIn(
 }
 
 /** Whether a sign-in under way has not ended, for the statement that its step is about. */
-export const isStillPending = ({ secretHash }: PendingSignIn): SQL => sql`exists (
+export const isUnderWay = ({ secretHash }: PendingSignIn): SQL => sql`exists (
   select 1 from ${pendingSignIns} own where own.secret_hash = ${secretHash}
 )`;
 

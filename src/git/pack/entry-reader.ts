@@ -137,7 +137,7 @@ const PART_BYTES = 64 * 1024;
 const INPUT_PART_BYTES = 16 * 1024;
 
 /** `inflateWhole` in parts. */
-export function* inflateInParts(
+function* inflateInParts(
   inflater: Inflater,
   bytes: Uint8Array,
   start: number,

@@ -5,7 +5,7 @@ import { ANONYMOUS } from "../../auth/actor.ts";
 import { digestClaim, verifyPassword } from "../../auth/password.ts";
 import type { PendingSignIn, User } from "../../db/schema/index.ts";
 import { editUserWhile } from "../../domain/accounts/edit-user.ts";
-import { findPendingSignIn, isStillPending } from "../../domain/sessions/pending-sign-in.ts";
+import { findPendingSignIn, isUnderWay } from "../../domain/sessions/pending-sign-in.ts";
 import { readCookie } from "../cookies.ts";
 import type { WebEnv } from "../env.ts";
 import { continueSignIn } from "./continue-sign-in.ts";
@@ -41,7 +41,7 @@ changePassword.post(PATH, async (c) => {
   if (fault !== undefined) return renderChange(c, page, redirectTo, fault);
   const ctx = { ...page.ctx, actor: { ...ANONYMOUS, user } };
   const edit = { password, mustChangePassword: false };
-  const changed = await editUserWhile(ctx, user, edit, isStillPending(pending));
+  const changed = await editUserWhile(ctx, user, edit, isUnderWay(pending));
   if (!changed) return c.redirect("/user/login", 303);
   const device = readDevice(c);
   // An account with a second factor only comes here after it.
