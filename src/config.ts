@@ -276,7 +276,7 @@ const Variables = z.object({
   /** Retention of webhook deliveries, with their requests and responses, in days. */
   WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
   /** Retention of events in streams and feeds, in days; 0 keeps them for ever. */
-  EVENT_RETENTION_DAYS: count(0, 0, 36_500),
+  EVENT_RETENTION_DAYS: count(365, 0, 36_500),
   /** Whether repositories can be taken over from elsewhere: by migration, as mirrors, and from exports. */
   DISABLE_MIGRATIONS: flag(false),
   /** Seconds for which a request for a migration waits for its end, before it answers that it goes on. */

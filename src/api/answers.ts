@@ -93,6 +93,7 @@ const REFUSALS = {
   404: { description: "Not found, or not visible to the caller" },
   405: refusal("Exists, but not for a thing of this kind"),
   409: refusal("The request conflicts with the current state"),
+  410: refusal("What the request asks for is not kept any longer"),
   412: refusal("Something else must happen first, or the state does not exist"),
   413: refusal("The request or the result is too large"),
   422: refusal("The input is invalid"),

@@ -16,6 +16,7 @@ export const FAILURE_STATUS = {
   not_found: 404,
   not_applicable: 405,
   conflict: 409,
+  gone: 410,
   precondition: 412,
   too_large: 413,
   locked: 423,

@@ -7,6 +7,7 @@ export type FailureKind =
   | "not_found" // does not exist, or the caller may not see it; the response is the same
   | "not_applicable" // exists, but not for a thing of this kind: teams of a user's repository
   | "conflict" // conflicts with the current state
+  | "gone" // was there, and is not kept any longer
   | "precondition" // something else must happen first, or the wanted state does not exist
   | "too_large" // exceeds a configured size limit
   | "locked" // archived: read-only
@@ -99,6 +100,7 @@ export const notFound = (message = "not found", reason: NotFoundReason = "not-fo
   new NotFound(message, reason);
 export const notApplicable = (message: string): Failure => new Failure("not_applicable", message);
 export const conflict = (message: string): Failure => new Failure("conflict", message);
+export const gone = (message: string): Failure => new Failure("gone", message);
 export const precondition = (message: string): Failure => new Failure("precondition", message);
 export const tooLarge = (message: string): Failure => new Failure("too_large", message);
 export const tooManyRequests = (message: string, retryAfterSeconds: number): Failure =>

@@ -22,7 +22,7 @@ organizationEvents.openapi(
       inOrg(["read:organization", "read:repository"], { allowsAnonymous: true }),
     ] as const,
     request: { params: OrgPath, query: EventCursor },
-    responses: { 200: eventPage, ...refusals(401, 403, 404, 422) },
+    responses: { 200: eventPage, ...refusals(401, 403, 404, 410, 422) },
   }),
   async (c) => {
     const { ctx, org, membership } = c.var;

@@ -20,7 +20,7 @@ repositoryEvents.openapi(
       "Returns events in the order they happened, after the cursor of an earlier response.",
     middleware: [inRepo("read:repository")] as const,
     request: { params: RepoPath, query: EventCursor },
-    responses: { 200: eventPage, ...refusals(401, 403, 404, 422) },
+    responses: { 200: eventPage, ...refusals(401, 403, 404, 410, 422) },
   }),
   async (c) => {
     const { ctx, repo } = c.var;

@@ -19,7 +19,7 @@ ownEvents.openapi(
       "Returns events in the order they happened, after the cursor of an earlier response.",
     middleware: [signedIn("read:user", "read:repository")] as const,
     request: { query: EventCursor },
-    responses: { 200: eventPage, ...refusals(401, 403, 422) },
+    responses: { 200: eventPage, ...refusals(401, 403, 410, 422) },
   }),
   async (c) => {
     const { ctx, user } = c.var;

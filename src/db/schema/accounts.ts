@@ -64,6 +64,8 @@ export const users = sqliteTable(
     /** The hash of the uploaded avatar, which is an image of `avatar_images`; "" for the generated one. */
     avatarHash: text().notNull().default(""),
     lastLoginAt: integer(),
+    /** The last event of the account that retention has deleted; 0 for none. */
+    sweptEventId: integer().notNull().default(0),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },

@@ -147,6 +147,8 @@ export const repositories = sqliteTable(
     issueSettings: text({ mode: "json" }).$type<IssueSettings>().notNull(),
     /** The hash of the uploaded avatar, which is an image of `avatar_images`; "" for none. */
     avatarHash: text().notNull().default(""),
+    /** The last event that retention has deleted; 0 for none. */
+    sweptEventId: integer().notNull().default(0),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },

@@ -6,6 +6,7 @@ import type { Ctx } from "../../context.ts";
 import { allOf, anyOf, columnsOf, type Database, flagColumn } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { events, repositories, users, type User } from "../../db/schema/index.ts";
+import { gone } from "../../lib/failure.ts";
 import type { EventEntry } from "../../shapes/events/event.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import type { Membership } from "../accounts/find-account.ts";
@@ -51,7 +52,7 @@ const eventsOfRepository = prepareAll(
     selectEvents(
       db,
       p,
-      eq(events.repoId, p.repoId),
+      { stream: repositories, column: events.repoId, id: p.repoId },
       isRepositoryEventListed(p.reader, p.administers),
     ),
 );
@@ -92,7 +93,7 @@ const eventsOfOrganization = prepareAll((db, p: Params<OrganizationPage>) => {
     )`,
     ownsAll ? isDeletionListed : undefined,
   );
-  return selectEvents(db, p, eq(events.ownerId, p.orgId), isListed);
+  return selectEvents(db, p, { stream: users, column: events.ownerId, id: p.orgId }, isListed);
 });
 
 /** Lists the events of the caller's account and repositories, oldest first. */
@@ -117,7 +118,7 @@ const eventsOfUser = prepareAll(
         : undefined,
       isUnrestricted ? isDeletionListed : undefined,
     );
-    return selectEvents(db, p, eq(events.ownerId, p.userId), isListed);
+    return selectEvents(db, p, { stream: users, column: events.ownerId, id: p.userId }, isListed);
   },
 );
 
@@ -151,6 +152,13 @@ const isRepositoryEventListed = (reader: Params<EventReader>, administers: boole
     administers ? undefined : sql`not ${isAdministrative}`,
   );
 
+/** A stream: a repository or an account, and the column of events by which it has them. */
+interface Stream {
+  readonly stream: typeof repositories | typeof users;
+  readonly column: typeof events.repoId | typeof events.ownerId;
+  readonly id: Params<{ id: number }>["id"];
+}
+
 /** Who reads which part of a stream, as arguments of its queries. */
 interface EventPage extends Cursor {
   readonly reader: EventReader;
@@ -175,13 +183,13 @@ const toPage = ({ actor }: Ctx, { after, size }: Cursor): EventPage => ({
 function selectEvents(
   db: Database,
   { reader, after, size }: Params<EventPage>,
-  isIn: SQL,
+  { stream, column, id }: Stream,
   isListed: SQL,
 ) {
   const examined = sql`(
     select ${events.id} as id
     from ${events}
-    where ${isIn} and ${events.id} > ${after}
+    where ${eq(column, id)} and ${events.id} > ${after}
     order by ${events.id}
     limit ${EXAMINED_MAX}
   ) looked`;
@@ -206,16 +214,31 @@ function selectEvents(
       .orderBy(asc(events.id))
       .limit(size),
     db.select({ id: sql<number | null>`max(looked.id)`.as("last_id") }).from(examined),
+    db.select({ id: stream.sweptEventId }).from(stream).where(eq(stream.id, id)),
   ] as const;
 }
 
 type Statements = ReturnType<typeof selectEvents>;
 
-/** The page of the rows of `selectEvents`. */
+/**
+ * The page of the rows of `selectEvents`.
+ *
+ * @throws Failure `gone` for a cursor of before an event that is not kept any longer: the reader would miss it
+ * without a sign.
+ */
 function toSlice(
   { after, size }: Cursor,
-  [rows, [last]]: readonly [Awaited<Statements[0]>, Awaited<Statements[1]>],
+  [rows, [last], [swept]]: readonly [
+    Awaited<Statements[0]>,
+    Awaited<Statements[1]>,
+    Awaited<Statements[2]>,
+  ],
 ): EventSlice {
+  if (after > 0 && swept && after < swept.id) {
+    throw gone(
+      `events after ${after} are not kept any longer: read the present state, then continue after ${swept.id}`,
+    );
+  }
   const items = rows.map(({ event, actor, isActorShown: isShown, ...repo }) => ({
     event,
     actor: isShown ? actor : undefined,

@@ -1,7 +1,7 @@
-import { inArray, lt, sql } from "drizzle-orm";
+import { and, type AnyColumn, eq, inArray, lt, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../context.ts";
-import { eventCursors, events } from "../../db/schema/index.ts";
+import { eventCursors, events, repositories, users } from "../../db/schema/index.ts";
 import { isForwardingCursor } from "./forward-events.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -16,7 +16,8 @@ const ROUNDS_MAX = 20;
 
 /**
  * Deletes events past the configured retention, oldest first, up to the first that is still to be dispatched to hooks, whose
- * consequences are pending, or that is to be forwarded to the operator's queue. Safe to repeat and to run concurrently.
+ * consequences are pending, or that is to be forwarded to the operator's queue. Their repositories and owners keep the
+ * id of the last one, for readers of streams who come back later. Safe to repeat and to run concurrently.
  *
  * Nothing else needs the row of an event: deliveries have what they send, and a mail of a notification, which is given
  * up after some hours, is written without it as if its reader had lost access.
@@ -47,8 +48,28 @@ export async function sweepEvents(
     .select({ id: oldest.id })
     .from(oldest)
     .where(lt(oldest.createdAt, now - config.eventDays * DAY_MS));
+  const isOutdated = inArray(events.id, outdated);
+  /** Notes the last event of each repository, or owner, that is about to be deleted. */
+  const note = (stream: typeof repositories | typeof users, column: AnyColumn) => {
+    const ofStream = db
+      .select({ last: sql<number>`max(${events.id})` })
+      .from(events)
+      .where(and(eq(column, stream.id), isOutdated));
+    const streams = db
+      .select({ id: sql<number>`${column}` })
+      .from(events)
+      .where(isOutdated);
+    return db
+      .update(stream)
+      .set({ sweptEventId: sql`${ofStream}` })
+      .where(inArray(stream.id, streams));
+  };
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const { meta } = await db.delete(events).where(inArray(events.id, outdated));
+    const [, , { meta }] = await db.batch([
+      note(repositories, events.repoId),
+      note(users, events.ownerId),
+      db.delete(events).where(isOutdated),
+    ]);
     if (meta.changes < atOnce) return;
   }
 }

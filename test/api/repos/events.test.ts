@@ -1,7 +1,10 @@
+import { and, eq, lt } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
+import { events, repositories } from "../../../src/db/schema/index.ts";
 import { call } from "../../support/call.ts";
 import { tell } from "../../support/activities.ts";
+import { db } from "../../support/db.ts";
 import { make } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -62,6 +65,26 @@ describe("GET /repos/{owner}/{repo}/events", () => {
     const written = await writing;
     const { body } = await call("GET", `${path}?after=${after}&limit=50`);
     expect(seen.concat(idsOf(body))).toEqual(written.toSorted((a, b) => a - b));
+  });
+
+  it("tells a reader who comes back too late that events are gone, and where to go on", async () => {
+    const { owner, repo, path } = await scene();
+    const [first = 0, , third = 0] = [
+      await tell(repo, owner),
+      await tell(repo, owner),
+      await tell(repo, owner),
+    ];
+    await db.delete(events).where(and(eq(events.repoId, repo.id), lt(events.id, third)));
+    const swept = third - 1;
+    await db.update(repositories).set({ sweptEventId: swept }).where(eq(repositories.id, repo.id));
+
+    expect(await call("GET", `${path}?after=${first}`)).toMatchObject({
+      status: 410,
+      body: { message: expect.stringContaining(`continue after ${swept}`) },
+    });
+    expect(idsOf((await call("GET", `${path}?after=${swept}`)).body)).toEqual([third]);
+    // A new reader has read nothing that could be missing.
+    expect(idsOf((await call("GET", path)).body)).toEqual([third]);
   });
 
   it("requires that the caller may see the repository at the time of the request", async () => {

@@ -4,7 +4,11 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { openDatabase } from "../../../src/db/db.ts";
 import { meterD1 } from "../../../src/db/meter.ts";
-import { eventCursors, events } from "../../../src/db/schema/index.ts";
+import { eventCursors, events, repositories, users } from "../../../src/db/schema/index.ts";
+import {
+  DEFAULT_ISSUE_SETTINGS,
+  DEFAULT_PULL_SETTINGS,
+} from "../../../src/domain/repos/default-settings.ts";
 import { sweepEvents } from "../../../src/domain/events/sweep-events.ts";
 import { systemCtx } from "../../support/system.ts";
 import { migrate } from "../../support/migrate.ts";
@@ -33,6 +37,31 @@ const record = (id: number, days: number, fields: Partial<typeof events.$inferIn
     ...fields,
   });
 
+const account = (id: number) => ({
+  id,
+  kind: "user" as const,
+  name: `user-${id}`,
+  lowerName: `user-${id}`,
+  email: `user-${id}@example.com`,
+  createdAt: 0,
+  updatedAt: 0,
+});
+
+const repository = (id: number) => ({
+  id,
+  ownerId: id,
+  objectName: `${id}`,
+  networkName: `${id}`,
+  name: "one",
+  lowerName: "one",
+  isPrivate: false,
+  defaultBranch: "main",
+  pullSettings: DEFAULT_PULL_SETTINGS,
+  issueSettings: DEFAULT_ISSUE_SETTINGS,
+  createdAt: 0,
+  updatedAt: 0,
+});
+
 const sweep = (days: number, atOnce?: number, bindings = {}) =>
   sweepEvents(
     systemCtx({ DB: env.FORWARDING_DB, ...bindings }, NOW, { EVENT_RETENTION_DAYS: String(days) }),
@@ -49,11 +78,39 @@ describe("events past their retention", () => {
     expect(await ids()).toEqual([3, 4, 5]);
   });
 
-  it("are kept where there is none, as it is without the setting", async () => {
-    await record(1, 30_000);
+  it("are kept where there is none, and go after a year without the setting", async () => {
+    await record(1, 366);
+    await record(2, 364);
     await sweep(0);
+    expect(await ids()).toEqual([1, 2]);
     await sweepEvents(systemCtx({ DB: env.FORWARDING_DB }, NOW));
-    expect(await ids()).toEqual([1]);
+    expect(await ids()).toEqual([2]);
+  });
+
+  it("leave their last id with their repository and their owner", async () => {
+    await db
+      .insert(users)
+      .values([account(1), account(2)])
+      .onConflictDoNothing();
+    for (const id of [1, 2])
+      await db.insert(repositories).values(repository(id)).onConflictDoNothing();
+    await db.update(users).set({ sweptEventId: 0 });
+    await db.update(repositories).set({ sweptEventId: 0 });
+    await record(11, 20, { repoId: 1, ownerId: 1 });
+    await record(12, 20, { repoId: 1, ownerId: 1 });
+    await record(13, 20, { ownerId: 1 });
+    await record(14, 5, { repoId: 2, ownerId: 2 });
+    await sweep(10, 2);
+    expect(await db.select({ id: users.id, last: users.sweptEventId }).from(users)).toEqual([
+      { id: 1, last: 13 },
+      { id: 2, last: 0 },
+    ]);
+    expect(
+      await db.select({ id: repositories.id, last: repositories.sweptEventId }).from(repositories),
+    ).toEqual([
+      { id: 1, last: 12 },
+      { id: 2, last: 0 },
+    ]);
   });
 
   it("are deleted in rounds, and by several runs", async () => {
