@@ -21,8 +21,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.UTC(2026, 0, 31);
 
 beforeEach(async () => {
-  await db.delete(eventCursors);
-  await db.delete(events);
+  for (const table of [eventCursors, events, repositories, users]) await db.delete(table);
 });
 
 /** Records an event of some days ago. */
@@ -88,14 +87,8 @@ describe("events past their retention", () => {
   });
 
   it("leave their last id with their repository and their owner", async () => {
-    await db
-      .insert(users)
-      .values([account(1), account(2)])
-      .onConflictDoNothing();
-    for (const id of [1, 2])
-      await db.insert(repositories).values(repository(id)).onConflictDoNothing();
-    await db.update(users).set({ sweptEventId: 0 });
-    await db.update(repositories).set({ sweptEventId: 0 });
+    await db.insert(users).values([account(1), account(2)]);
+    for (const id of [1, 2]) await db.insert(repositories).values(repository(id));
     await record(11, 20, { repoId: 1, ownerId: 1 });
     await record(12, 20, { repoId: 1, ownerId: 1 });
     await record(13, 20, { ownerId: 1 });

@@ -3,7 +3,14 @@ import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { openDatabase } from "../../../src/db/db.ts";
-import { accountDeletions, events, type Hook, hooks, users } from "../../../src/db/schema/index.ts";
+import {
+  accountDeletions,
+  events,
+  type Hook,
+  hooks,
+  repositories,
+  users,
+} from "../../../src/db/schema/index.ts";
 import { releaseLeases } from "../../../src/domain/leases/release-leases.ts";
 import { requeueDue } from "../../../src/domain/webhooks/delivery/requeue-due.ts";
 import { only } from "../../../src/lib/only.ts";
@@ -16,7 +23,8 @@ const db = openDatabase(env.FORWARDING_DB.withSession());
 
 beforeEach(async () => {
   await migrate(env.FORWARDING_DB);
-  for (const table of [hooks, events, accountDeletions, users]) await db.delete(table);
+  const tables = [hooks, events, accountDeletions, repositories, users];
+  for (const table of tables) await db.delete(table);
 });
 
 const NOW = 1_000_000;
