@@ -85,9 +85,9 @@ describe.skipIf(!hasComposer)("Composer", { timeout: 120_000 }, () => {
     credential = { name: owner.name, password: await makeToken(owner, "write:package") };
   });
 
-  it("publishes, installs, searches and deletes as the document says", () => {
+  it("publishes, installs, searches and deletes as the document says", async () => {
     const directory = makeDirectory();
-    const mismatches = runDocument("docs/packages/composer.md", directory, {
+    const mismatches = await runDocument("docs/packages/composer.md", directory, {
       ...envOf(directory),
       FORGE: serviceUrl,
       OWNER: owner.name,

@@ -261,10 +261,10 @@ describe.skipIf(!hasHelm)("Helm", () => {
   });
 });
 
-it.skipIf(!hasCrane || !hasSkopeo)("docs/packages/container.md does what it says", () => {
+it.skipIf(!hasCrane || !hasSkopeo)("docs/packages/container.md does what it says", async () => {
   const directory = makeDirectory();
   mkdirSync(join(directory, "config"));
-  const mismatches = runDocument("docs/packages/container.md", directory, {
+  const mismatches = await runDocument("docs/packages/container.md", directory, {
     PATH,
     HOME: directory,
     HOST,

@@ -109,8 +109,8 @@ describe.skipIf(!hasApt)("apt", { timeout: 120_000 }, () => {
     credential = { name: owner.name, password: await makeToken(owner, "write:package") };
   });
 
-  it("publishes, installs and deletes as the document says", () => {
-    const mismatches = runDocument("docs/packages/debian.md", makeDirectory(), {
+  it("publishes, installs and deletes as the document says", async () => {
+    const mismatches = await runDocument("docs/packages/debian.md", makeDirectory(), {
       FORGE: serviceUrl,
       OWNER: owner.name,
       TOKEN: credential.password,

@@ -9,14 +9,14 @@ import { runExamples } from "../../scripts/documents/run-examples.ts";
  * @returns Where they print something else than the document says.
  * @throws Error if the document has no commands, or one of them fails.
  */
-export function runDocument(
+export async function runDocument(
   path: string,
   directory: string,
   env: Record<string, string>,
-): string[] {
+): Promise<string[]> {
   const examples = readExamples(readFileSync(path, "utf8"));
   if (examples.length < 2) throw new Error(`${path} has no examples`);
-  const printed = runExamples(examples, directory, env);
+  const printed = await runExamples(examples, directory, env);
   return examples
     .map(({ expected }, at) => findMismatch(expected, printed[at] ?? ""))
     .filter((mismatch) => mismatch !== undefined);

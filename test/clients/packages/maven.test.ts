@@ -95,9 +95,9 @@ describe.skipIf(!hasMaven)("Maven", { timeout: 300_000 }, () => {
     credential = { name: owner.name, password: await makeToken(owner, "write:package") };
   });
 
-  it("publishes, installs and deletes as the document says", () => {
+  it("publishes, installs and deletes as the document says", async () => {
     const artifact = freshName("greeting");
-    const mismatches = runDocument("docs/packages/maven.md", makeDirectory(), {
+    const mismatches = await runDocument("docs/packages/maven.md", makeDirectory(), {
       ...ENV,
       FORGE: serviceUrl,
       OWNER: owner.name,

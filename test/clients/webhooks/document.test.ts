@@ -105,7 +105,7 @@ describe("docs/webhooks.md", () => {
 
   beforeAll(async () => {
     receiver = await startReceiver(DOCUMENT, "Node", secret);
-    printed = runExamples(examples, directory, {
+    printed = await runExamples(examples, directory, {
       FORGE: serviceUrl,
       ADMIN: `${admin.name}:${admin.password}`,
       RECEIVER: receiver.url,

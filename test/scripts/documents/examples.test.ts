@@ -46,9 +46,9 @@ describe.each(DOCUMENTS)("%s", (document) => {
   const examples = readExamples(readFileSync(document, "utf8"));
   let printed: string[];
 
-  beforeAll(() => {
+  beforeAll(async () => {
     const env = { FORGE: service.url, ADMIN: `root:${password}` };
-    printed = runExamples(examples, directory, env);
+    printed = await runExamples(examples, directory, env);
   });
 
   it("has examples", () => {

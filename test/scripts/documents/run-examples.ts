@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 
 import type { Example } from "./read-examples.ts";
 
@@ -12,19 +13,19 @@ const TIMEOUT_MS = 60_000;
  * @returns The output of each example.
  * @throws Error if a command fails.
  */
-export function runExamples(
+export async function runExamples(
   examples: readonly Example[],
   directory: string,
   env: Record<string, string>,
-): string[] {
+): Promise<string[]> {
   const script = examples.map(({ command }) => `${command}\necho; echo "${MARK}"`).join("\n");
-  const output = execFileSync("bash", ["-euo", "pipefail", "-c", script], {
+  // This process reads the service's log meanwhile.
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], {
     cwd: directory,
-    encoding: "utf8",
     timeout: TIMEOUT_MS,
     env: { ...process.env, ...env },
   });
-  return output.split(`${MARK}\n`).map((printed) => printed.trim());
+  return stdout.split(`${MARK}\n`).map((printed) => printed.trim());
 }
 
 /** The first line of an example's command that is not a comment. */
