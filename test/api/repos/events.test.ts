@@ -69,7 +69,7 @@ describe("GET /repos/{owner}/{repo}/events", () => {
 
   it("tells a reader who comes back too late that events are gone, and where to go on", async () => {
     const { owner, repo, path } = await scene();
-    const [first = 0, , third = 0] = [
+    const [first, , third] = [
       await tell(repo, owner),
       await tell(repo, owner),
       await tell(repo, owner),
