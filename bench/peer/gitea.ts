@@ -13,6 +13,8 @@ export type Gitea = PeerProcess & {
   /** As the program states it. */
   version: string;
   administrator: { name: string; password: string };
+  /** Starts it again on the same state, once it is closed. */
+  start: () => Promise<PeerProcess>;
 };
 
 const NAME = "bench-admin";
@@ -47,16 +49,17 @@ export async function openGitea(
   const account = ["--username", NAME, "--password", password, "--email", `${NAME}@example.com`];
   await run("admin", "user", "create", "--admin", "--must-change-password=false", ...account);
   const version = /\d+\.\d+\S*/.exec(await run("--version"))?.[0] ?? "";
-  const started = await startPeerProcess({
-    program: gitea,
-    args: (port) => {
-      write(port);
-      return ["web", "--config", configuration];
-    },
-    env,
-    readyPath: "/api/v1/version",
-  });
-  return { ...started, version, administrator: { name: NAME, password } };
+  const start = (): Promise<PeerProcess> =>
+    startPeerProcess({
+      program: gitea,
+      args: (port) => {
+        write(port);
+        return ["web", "--config", configuration];
+      },
+      env,
+      readyPath: "/api/v1/version",
+    });
+  return { ...(await start()), version, administrator: { name: NAME, password }, start };
 }
 
 /** Only what must differ from its defaults; its log is smaller than by default, which favours it. */

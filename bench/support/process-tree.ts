@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-import { readCpuTime } from "./process.ts";
+import { readCpuTime, readMemory } from "./process.ts";
 
 /** CPU time of a process so far, in seconds, with all processes that it has started, the ended ones included. */
 export function treeCpuSeconds(root: number): number {
@@ -17,6 +17,17 @@ export function treeCpuSeconds(root: number): number {
     }
   };
   return secondsOf(root);
+}
+
+/** Resident memory of a process and of all below it, in bytes. Memory that they share counts for each. */
+export function treeResidentBytes(root: number): number {
+  const children = readChildren();
+  const bytesOf = (pid: number): number =>
+    (children.get(pid) ?? []).reduce(
+      (sum, child) => sum + bytesOf(child),
+      readMemory(pid).residentBytes,
+    );
+  return bytesOf(root);
 }
 
 /** The processes of the machine by their parents. */
