@@ -48,7 +48,7 @@ describe("the data of an installation", () => {
       const data = makeDirectory();
       const old = await open(before, data);
       const names = await migrate(old.db, inProject("migrations"));
-      expect(names.length).toBeGreaterThan(2);
+      expect(names).toContain("0000_schema.sql");
       await old.db.prepare("create table numbers (n integer primary key)").run();
       await old.db.prepare("insert into numbers values (1), (2)").run();
       await old.close();
