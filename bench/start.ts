@@ -1,9 +1,11 @@
 /**
- * `npm run bench:start -- --gitea <program>`: the time of a start and the memory of an idle service, beside a Gitea.
+ * `npm run bench:start -- --gitea <program>`: the time of a start and the memory of an idle
+ * service, beside a Gitea.
  *
- * Each round starts `npm start` with a new state, again with the same state, and Gitea with a state that exists. Times are from
- * the start of the process to its first answer; memory is that of all its processes after a while without requests.
- * The Worker is built before: a first start after a change builds it, too.
+ * Each round starts `npm start` with a new state, again with the same state, and Gitea with a
+ * state that exists. Times are from the start of the process to its first answer; memory is that
+ * of all its processes after a while without requests. The Worker is built before: a first start
+ * after a change builds it, too.
  */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,8 +1,9 @@
 /**
  * `npm start`: runs Edgeforge on one machine.
  *
- * The same Worker and the same wrangler.toml as on Cloudflare, in workerd, with its state in files.
- * The service accepts requests only once the schema is current; `listening on` is the last line of a start.
+ * The same Worker and the same wrangler.toml as on Cloudflare, in workerd, with its state in
+ * files. The service accepts requests only once the schema is current; `listening on` is the last
+ * line of a start.
  */
 import { readdirSync } from "node:fs";
 
@@ -72,7 +73,10 @@ async function start(): Promise<void> {
   console.log(`listening on ${url.origin}`);
 }
 
-/** Brings the state to where a start may listen: after the first one, a new version, and one that was killed. */
+/**
+ * Brings the state to where a start may listen: after the first one, a new version, and one that
+ * was killed.
+ */
 async function prepare(
   { startPrivately, database, setup }: Runtime,
   administrator: Settings["administrator"],

@@ -12,8 +12,8 @@ const DIRECTORY = "dist/bindings";
 const DEV_VARS = ".dev.vars";
 
 /**
- * Reads wrangler.toml as `readWranglerToml` does, with Wrangler loaded only where it has changed: that takes a second and
- * 250 MB.
+ * Reads wrangler.toml as `readWranglerToml` does, with Wrangler loaded only where it has changed:
+ * that takes a second and 250 MB.
  */
 export async function readBindings(): Promise<ReadToml> {
   const vars = existsSync(inProject(DEV_VARS)) ? [DEV_VARS] : [];

@@ -30,14 +30,16 @@ const SOURCES = [
 /**
  * Flags of V8, which let garbage be collected while there is little of it.
  *
- * By V8's own measure, each isolate may first fill hundreds of megabytes. There are about ten, since each simulator
- * of a binding has its own, and each response or stream in their garbage holds memory that V8 does not count:
- * after 6,000 requests the process held 870 MB, of which V8 counted 290 and the Worker used 15. A young generation
- * of 1 MB would hold less still, for a fifth more CPU time of a request.
+ * By V8's own measure, each isolate may first fill hundreds of megabytes. There are about ten,
+ * since each simulator of a binding has its own, and each response or stream in their garbage
+ * holds memory that V8 does not count: after 6,000 requests the process held 870 MB, of which V8
+ * counted 290 and the Worker used 15. A young generation of 1 MB would hold less still, for a
+ * fifth more CPU time of a request.
  *
- * With an old generation of 4 MB at first instead of 1, and without `--optimize-for-size`, the process held 13 % more
- * after 3,400 steps of `npm run bench:soak`, for the same CPU time: probably since the simulators allocate little, and
- * so keep their garbage until V8 collects it for the first time.
+ * With an old generation of 4 MB at first instead of 1, and without `--optimize-for-size`, the
+ * process held 13 % more after 3,400 steps of `npm run bench:soak`, for the same CPU time:
+ * probably since the simulators allocate little, and so keep their garbage until V8 collects it
+ * for the first time.
  */
 const V8_FLAGS = [
   "--optimize-for-size",
@@ -52,10 +54,12 @@ type Service = Json & { name: string };
 type Config = Json & { services: Service[]; extensions: Json[] };
 
 /**
- * Builds the configuration with which workerd runs the Worker, so that a start needs neither Wrangler nor Miniflare.
+ * Builds the configuration with which workerd runs the Worker, so that a start needs neither
+ * Wrangler nor Miniflare.
  *
- * Miniflare makes it, and it is reduced to what serves: Miniflare's own Workers for development go, variables come from the
- * environment of workerd, and the state is where the command line says. The Worker must be built.
+ * Miniflare makes it, and it is reduced to what serves: Miniflare's own Workers for development
+ * go, variables come from the environment of workerd, and the state is where the command line
+ * says. The Worker must be built.
  */
 export async function buildRuntime(worker: WorkerDescription): Promise<void> {
   await buildLocalBindings();
@@ -70,7 +74,10 @@ export async function buildRuntime(worker: WorkerDescription): Promise<void> {
   });
 }
 
-/** The configuration that Miniflare makes. It starts a program that ends at once in place of workerd, and so fails. */
+/**
+ * The configuration that Miniflare makes. It starts a program that ends at once in place of
+ * workerd, and so fails.
+ */
 async function configOf(
   worker: WorkerDescription,
   directory: string,

@@ -1,4 +1,7 @@
-/** Builds what `npm start` runs, in a process that ends: Wrangler and Miniflare take hundreds of megabytes. */
+/**
+ * Builds what `npm start` runs, in a process that ends: Wrangler and Miniflare take hundreds of
+ * megabytes.
+ */
 import { runScript } from "../refusal.ts";
 import { describeWorker } from "../serve/worker.ts";
 import { buildAssets } from "./assets.ts";

@@ -26,12 +26,15 @@ export type Lock = {
   release(): void;
 };
 
-/** How long the runtime of a killed service takes to end: it finishes its requests, for ten seconds at most. */
+/**
+ * How long the runtime of a killed service takes to end: it finishes its requests, for ten seconds
+ * at most.
+ */
 const RUNTIME_END_MS = 15_000;
 
 /**
- * Locks the data directory for this process; creates the directory if it does not exist, and makes it
- * accessible for its owner only.
+ * Locks the data directory for this process; creates the directory if it does not exist, and makes
+ * it accessible for its owner only.
  *
  * A lock of a killed service is taken over once its runtime has ended, which it does by itself.
  *
@@ -62,8 +65,8 @@ export async function takeLock(data: string, waitMs = RUNTIME_END_MS): Promise<L
 }
 
 /**
- * SECURITY: the state holds private repositories, hashes and keys. An earlier version, or the tool that restored a
- * backup, may have made it readable for other users of the machine.
+ * SECURITY: the state holds private repositories, hashes and keys. An earlier version, or the tool
+ * that restored a backup, may have made it readable for other users of the machine.
  */
 function restrictToOwner(data: string): void {
   if ((statSync(data).mode & 0o077) === 0) return;
@@ -102,7 +105,10 @@ async function refuseIfHeld(
   }
 }
 
-/** @returns false if the lock exists. A link appears with its complete content, so no reader sees a partial lock. */
+/**
+ * @returns false if the lock exists. A link appears with its complete content, so no reader sees a
+ * partial lock.
+ */
 function create(path: string, holder: Holder): boolean {
   const draft = writeDraft(path, holder);
   try {

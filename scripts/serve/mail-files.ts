@@ -17,8 +17,8 @@ type Mail = {
 };
 
 /**
- * Receives mails from the Worker's binding for mail on one machine: stores each as a file in `mail` below the state,
- * readable by its owner only, for a program that sends it on.
+ * Receives mails from the Worker's binding for mail on one machine: stores each as a file in
+ * `mail` below the state, readable by its owner only, for a program that sends it on.
  *
  * @param path The socket at which it listens.
  */

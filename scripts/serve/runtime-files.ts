@@ -8,12 +8,18 @@ export type RuntimeFiles = {
   directories: Record<string, string>;
 };
 
-/** The names of sockets and of the service for mail in the configuration, whose addresses the command line has. */
+/**
+ * The names of sockets and of the service for mail in the configuration, whose addresses the
+ * command line has.
+ */
 export const PUBLIC_SOCKET = "public";
 export const CONTROL_SOCKET = "control";
 export const MAIL_SERVICE = "mail";
 
-/** The directory of the configuration for a Worker, inside the project. Values of variables are no part of it. */
+/**
+ * The directory of the configuration for a Worker, inside the project. Values of variables are no
+ * part of it.
+ */
 export function runtimeDirectory({
   name,
   variables,

@@ -27,9 +27,15 @@ import type { WorkerDescription } from "./worker.ts";
 
 /** Functions rather than methods, so that callers can pass them on. */
 export type Runtime = {
-  /** Starts workerd without the public socket: a request before the migrations would use an older schema. */
+  /**
+   * Starts workerd without the public socket: a request before the migrations would use an older
+   * schema.
+   */
   startPrivately: () => Promise<void>;
-  /** Starts workerd with the public socket, in place of the private one, and tells the Worker its address. */
+  /**
+   * Starts workerd with the public socket, in place of the private one, and tells the Worker its
+   * address.
+   */
   listen: (host: string, port: number) => Promise<URL>;
   database: Database;
   /** The Worker's entrypoint for the start, which no public socket exposes. */
@@ -56,7 +62,8 @@ const SOCKET_PATH_MAX = 100;
  *
  * @param data    Directory for the state of all bindings.
  * @param onSpawn Called with the process id of each workerd.
- * @param onLog   Called with each log line of the Worker. Without it, workerd writes to the streams of this process.
+ * @param onLog   Called with each log line of the Worker. Without it, workerd writes to the
+ * streams of this process.
  */
 export async function openRuntime(
   worker: WorkerDescription,
@@ -145,7 +152,10 @@ function makeSocketDirectory(): string {
   return mkdtempSync("/tmp/edgeforge-");
 }
 
-/** The directories of the state, which exist then, by the names of the services that store files in them. */
+/**
+ * The directories of the state, which exist then, by the names of the services that store files in
+ * them.
+ */
 function directoriesIn(files: string, data: string): [name: string, path: string][] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- buildRuntime writes it.
   const { directories } = JSON.parse(
@@ -158,7 +168,10 @@ function directoriesIn(files: string, data: string): [name: string, path: string
   });
 }
 
-/** Variables as an environment has them. One without a value is empty, which the Worker takes for its default. */
+/**
+ * Variables as an environment has them. One without a value is empty, which the Worker takes for
+ * its default.
+ */
 const textOf = (vars: WorkerDescription["vars"], names: string[]): Record<string, string> =>
   Object.fromEntries(
     names.map((name) => {
@@ -216,7 +229,8 @@ async function spawnWorkerd(
 }
 
 /**
- * Ends workerd when this process ends in any way: it would keep the port and the state from the next start.
+ * Ends workerd when this process ends in any way: it would keep the port and the state from the
+ * next start.
  *
  * A shell waits at the end of a pipe that this process never writes to.
  */

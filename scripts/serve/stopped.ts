@@ -12,7 +12,10 @@ export function markStopped(data: string, schema: string): void {
   writeFileSync(fileIn(data), schema, { mode: 0o600 });
 }
 
-/** @returns Whether the last service on the state stopped so, with this schema. Whether this one does, is open then. */
+/**
+ * @returns Whether the last service on the state stopped so, with this schema. Whether this one
+ * does, is open then.
+ */
 export function takeStopped(data: string, schema: string): boolean {
   try {
     return readFileSync(fileIn(data), "utf8") === schema;

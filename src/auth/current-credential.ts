@@ -31,10 +31,11 @@ export function currentCredential({
 }
 
 /**
- * Whether the credential of a request has not ended since the request began. It belongs into each statement that makes
- * another credential, or changes how the account is signed in to.
+ * Whether the credential of a request has not ended since the request began. It belongs into each
+ * statement that makes another credential, or changes how the account is signed in to.
  *
- * SECURITY: without it, a request under way while the password changes leaves a credential that outlives the change.
+ * SECURITY: without it, a request under way while the password changes leaves a credential that
+ * outlives the change.
  */
 export const isCredentialCurrent = (p: CurrentCredential | Params<CurrentCredential>): SQL => sql`(
   (

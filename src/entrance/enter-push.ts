@@ -23,7 +23,8 @@ export interface PushTarget extends RepositoryTarget {
 }
 
 /**
- * Authenticates a push and resolves the repository that it names, which it creates if there is none.
+ * Authenticates a push and resolves the repository that it names, which it creates if there is
+ * none.
  *
  * SECURITY: the owner comes in the same round trip. A second one where no repository has the name
  * would tell, by its time, which names hidden repositories have.

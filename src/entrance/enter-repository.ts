@@ -25,7 +25,10 @@ export interface RepositoryTarget extends Requirements {
   name: string;
   /** The permission that the route requires. For more than `read` the caller must be signed in. */
   requirement: Requirement;
-  /** Whether the rules of branches and tags are loaded; by default those who change the code or releases need them. */
+  /**
+   * Whether the rules of branches and tags are loaded; by default those who change the code or
+   * releases need them.
+   */
   showsRules?: boolean | undefined;
   /** Whether the route may change a repository that is being migrated. */
   whileMigrating?: boolean | undefined;
@@ -46,7 +49,8 @@ export interface RequestContext {
 /**
  * Authenticates a request and resolves the repository that it names.
  *
- * @throws Failure as `authenticate` does, and the door's refusal for a repository that does not exist
+ * @throws Failure as `authenticate` does, and the door's refusal for a repository that does not
+ * exist
  * or that the caller may not see, and for a caller without the required permission in it.
  * @throws Moved where the repository has been renamed.
  */
@@ -78,7 +82,10 @@ export const withRules = (
   rules: toRules(repo.row, rows),
 });
 
-/** Whether the rules of branches and tags decide about a request: about each change of the code, and of releases' tags. */
+/**
+ * Whether the rules of branches and tags decide about a request: about each change of the code,
+ * and of releases' tags.
+ */
 export const needsRules = ({
   requirement: { unit, mode },
   showsRules,
@@ -92,8 +99,8 @@ export interface RelativeName {
 }
 
 /**
- * Like `enterRepository`, and also resolves `relative` to those repositories of the fork network that the
- * caller may see.
+ * Like `enterRepository`, and also resolves `relative` to those repositories of the fork network
+ * that the caller may see.
  */
 export async function enterNetwork(
   incoming: IncomingRequest,
@@ -119,7 +126,10 @@ const isOf = (row: NamedRow, { owner, repo }: RelativeName): boolean =>
 const isInNetworkOf = ({ id, networkName }: Repository, named: Repository): boolean =>
   id === named.id || (networkName !== "" && networkName === named.networkName);
 
-/** Resolves the rows of a name to a repository in which the caller has the permission that the route requires. */
+/**
+ * Resolves the rows of a name to a repository in which the caller has the permission that the
+ * route requires.
+ */
 export async function findPermitted(
   incoming: IncomingRequest,
   ctx: Ctx,
@@ -142,7 +152,8 @@ export async function findPermitted(
 const CHANGING: ReadonlySet<string> = new Set(["write:repository", "write:issue"]);
 
 /**
- * Refuses changes of a repository that is being migrated: they would come between what is still on its way.
+ * Refuses changes of a repository that is being migrated: they would come between what is still on
+ * its way.
  *
  * @throws Failure `locked`.
  */
@@ -155,7 +166,10 @@ function refuseWhileMigrating({ row, owner }: RepositoryContext, target: Reposit
 
 const isAdministration = ({ mode }: Requirement): boolean => mode === "admin" || mode === "owner";
 
-/** Resolves the rows of a name to a repository that the caller may see, a redirect, or a new repository. */
+/**
+ * Resolves the rows of a name to a repository that the caller may see, a redirect, or a new
+ * repository.
+ */
 async function resolveRepository(
   { door, raw }: IncomingRequest,
   ctx: Ctx,
@@ -179,12 +193,14 @@ async function resolveRepository(
 }
 
 /**
- * SECURITY: for a token that is bound to repositories the reason is the same whether or not the repository exists.
+ * SECURITY: for a token that is bound to repositories the reason is the same whether or not the
+ * repository exists.
  */
 const refuseUnknown = (door: Door, actor: Actor): Failure =>
   door.refuseUnknown(actor, boundTokenId(actor) === undefined ? "not-found" : "token-repositories");
 
 /**
- * Writes are redirected by 308: after a 301 many clients would repeat them as a GET, which changes nothing.
+ * Writes are redirected by 308: after a 301 many clients would repeat them as a GET, which changes
+ * nothing.
  */
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";

@@ -1,6 +1,7 @@
 /**
- * Bounds the work of a computation whose cost its input determines, in steps. A step stands for about 10 ns of processor
- * time, such as one comparison of two lines in the innermost loop of a diff.
+ * Bounds the work of a computation whose cost its input determines, in steps. A step stands for
+ * about 10 ns of processor time, such as one comparison of two lines in the innermost loop of a
+ * diff.
  *
  * The engine counts what it does; the caller decides how much may be done.
  */
@@ -8,24 +9,33 @@ export interface Budget {
   /** True once all steps are used: the computation ends, or continues with a coarser result. */
   readonly isExhausted: boolean;
   /**
-   * Counts steps. Never fails, so that a loop may count in blocks and check `isExhausted` between them.
+   * Counts steps. Never fails, so that a loop may count in blocks and check `isExhausted` between
+   * them.
    *
-   * @param isAhead Whether the steps are still to be taken, by work that counts them again as it calls `pause`.
+   * @param isAhead Whether the steps are still to be taken, by work that counts them again as it
+   * calls `pause`.
    */
   consume(steps: number, isAhead?: boolean): void;
   /**
-   * Lets other work of the isolate run if many steps have passed since it last ran; undefined if not. A loop calls it
-   * at least every few ten thousand steps.
+   * Lets other work of the isolate run if many steps have passed since it last ran; undefined if
+   * not. A loop calls it at least every few ten thousand steps.
    *
-   * @param steps Steps that the budget does not bound, since the input bounds them: they only count until others run.
+   * @param steps Steps that the budget does not bound, since the input bounds them: they only
+   * count until others run.
    * @throws What the caller chose for the case that nobody waits for the result any more.
    */
   pause(steps?: number): Promise<void> | undefined;
-  /** A budget for a part of the work: half of the steps that are left, which also count in this budget. */
+  /**
+   * A budget for a part of the work: half of the steps that are left, which also count in this
+   * budget.
+   */
   half(): Budget;
 }
 
-/** The pauses of a budget without its limit, for work whose input is bounded otherwise; `UNLIMITED` without a budget. */
+/**
+ * The pauses of a budget without its limit, for work whose input is bounded otherwise; `UNLIMITED`
+ * without a budget.
+ */
 export function withoutLimit(budget: Budget | undefined): Budget {
   if (!budget) return UNLIMITED;
   let uncounted = 0;
@@ -71,11 +81,17 @@ export async function runInTurns<Result>(work: Steps<Result>, budget: Budget): P
   }
 }
 
-/** Does work that the input bounds, not the budget, and lets other work of the isolate run between its parts. */
+/**
+ * Does work that the input bounds, not the budget, and lets other work of the isolate run between
+ * its parts.
+ */
 export const finishInTurns = <Result>(work: Steps<Result>, budget: Budget): Promise<Result> =>
   runInTurns(work, withoutLimit(budget));
 
-/** Counts steps, and lets other work of the isolate run if it is time. A loop awaits the result only if there is one. */
+/**
+ * Counts steps, and lets other work of the isolate run if it is time. A loop awaits the result
+ * only if there is one.
+ */
 export function giveWay(budget: Budget, steps: number): Promise<void> | undefined {
   budget.consume(steps);
   return budget.pause();

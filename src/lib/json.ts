@@ -23,7 +23,10 @@ type Open =
   | { readonly list: unknown[] }
   | { readonly object: Record<string, unknown>; key: string };
 
-/** Reads a text value by value. A list of the containers that are open takes the place of recursion. */
+/**
+ * Reads a text value by value. A list of the containers that are open takes the place of
+ * recursion.
+ */
 class JsonReader {
   private readonly text: string;
   private at = 0;
@@ -82,7 +85,11 @@ class JsonReader {
     return JSON.parse(scalar) as unknown;
   }
 
-  /** Puts a value into the innermost container, and closes those that end after it. @returns The last value closed. */
+  /**
+   * Puts a value into the innermost container, and closes those that end after it.
+   *
+   * @returns The last value closed.
+   */
   private close(open: Open[], read: unknown): unknown {
     let value = read;
     for (let last = open.at(-1); last; last = open.at(-1)) {

@@ -1,11 +1,19 @@
 import { nextTask } from "./next-task.ts";
 
-/** Steps after which the other requests of the isolate have their turn: about 5 ms of processor time. */
+/**
+ * Steps after which the other requests of the isolate have their turn: about 5 ms of processor
+ * time.
+ */
 export const SLICE_STEPS = 500_000;
 
-/** What the code of the isolate has counted since another request could last run: all requests share one thread. */
+/**
+ * What the code of the isolate has counted since another request could last run: all requests
+ * share one thread.
+ */
 let steps = 0;
-/** The most steps between two pauses, and how many pauses there were, since a test has last asked. */
+/**
+ * The most steps between two pauses, and how many pauses there were, since a test has last asked.
+ */
 let seen = { longest: 0, pauses: 0 };
 
 /** Counts steps of work, of about 10 ns of processor time each. */
@@ -17,8 +25,9 @@ export function consumeSlice(more: number): void {
 /**
  * Lets other requests run if a slice of work is done; undefined if not.
  *
- * A loop over input calls it for each item, with what the item takes. The count is one for the isolate and not one for each
- * piece of work, so that many short pieces, one after the other, give way like a long one.
+ * A loop over input calls it for each item, with what the item takes. The count is one for the
+ * isolate and not one for each piece of work, so that many short pieces, one after the other, give
+ * way like a long one.
  *
  * @param more Steps that are not counted yet.
  */

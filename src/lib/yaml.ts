@@ -5,7 +5,10 @@ import { pause } from "./time-slice.ts";
 /** A document as the library composes it, with its errors. */
 export type YamlDocument = Document.Parsed;
 
-/** Maximum lexemes of a text: its documents are composed of them at once, in 25 to 50 ms. A line of a list has five. */
+/**
+ * Maximum lexemes of a text: its documents are composed of them at once, in 25 to 50 ms. A line of
+ * a list has five.
+ */
 const LEXEMES_MAX = 40_000;
 /** Steps to read a lexeme, and to compose it. */
 const READ_STEPS = 200;
@@ -22,8 +25,9 @@ export class YamlTooLong extends Error {
 /**
  * Parses the documents of a YAML text, at least one. Other requests run meanwhile.
  *
- * SECURITY: the library compares each key of a map with all others, so that a small text would take minutes. Keys that are
- * there twice are found here, and are an error as in the library. Aliases are expanded by `toJS`, whose caller bounds them.
+ * SECURITY: the library compares each key of a map with all others, so that a small text would
+ * take minutes. Keys that are there twice are found here, and are an error as in the library.
+ * Aliases are expanded by `toJS`, whose caller bounds them.
  *
  * @throws YamlTooLong
  */
@@ -75,7 +79,8 @@ export async function parseYaml(
 /**
  * Parses a YAML text of one document.
  *
- * @param aliasesMax How many aliases are expanded. SECURITY: nested aliases expand a small text exponentially.
+ * @param aliasesMax How many aliases are expanded. SECURITY: nested aliases expand a small text
+ * exponentially.
  * @throws Error with a message for the author of the text.
  */
 export async function readYaml(

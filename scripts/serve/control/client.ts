@@ -4,7 +4,11 @@ import { text } from "node:stream/consumers";
 
 import type { ControlCall } from "./calls.ts";
 
-/** Sends a call to the Worker that controls the service. @throws Error with the Worker's message. */
+/**
+ * Sends a call to the Worker that controls the service.
+ *
+ * @throws Error with the Worker's message.
+ */
 export type CallControl = (call: ControlCall) => Promise<unknown>;
 
 /** @param socketPath The socket of the Worker that controls the service. */

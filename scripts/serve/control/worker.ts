@@ -11,8 +11,8 @@ type Bindings = {
 };
 
 /**
- * The Worker by which `npm start` controls the service, on a socket that its process alone can reach. It answers a
- * {@link ControlCall} with `{ value }` or `{ error }`.
+ * The Worker by which `npm start` controls the service, on a socket that its process alone can
+ * reach. It answers a {@link ControlCall} with `{ value }` or `{ error }`.
  */
 export default {
   async fetch(request: Request, env: Bindings): Promise<Response> {

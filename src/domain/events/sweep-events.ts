@@ -15,12 +15,14 @@ const EVENTS_AT_ONCE = 2000;
 const ROUNDS_MAX = 20;
 
 /**
- * Deletes events past the configured retention, oldest first, up to the first that is still to be dispatched to hooks, whose
- * consequences are pending, or that is to be forwarded to the operator's queue. Their repositories and owners keep the
- * id of the last one, for readers of streams who come back later. Safe to repeat and to run concurrently.
+ * Deletes events past the configured retention, oldest first, up to the first that is still to be
+ * dispatched to hooks, whose consequences are pending, or that is to be forwarded to the
+ * operator's queue. Their repositories and owners keep the id of the last one, for readers of
+ * streams who come back later. Safe to repeat and to run concurrently.
  *
- * Nothing else needs the row of an event: deliveries have what they send, and a mail of a notification, which is given
- * up after some hours, is written without it as if its reader had lost access.
+ * Nothing else needs the row of an event: deliveries have what they send, and a mail of a
+ * notification, which is given up after some hours, is written without it as if its reader had
+ * lost access.
  *
  * @param atOnce Events that one round deletes at most.
  */

@@ -11,8 +11,8 @@ import { eventArgument, type EventArgument, recordBy } from "../../events/record
 import { auditArgument, type AuditArgument, recordAuditBy } from "../audit/record-audit.ts";
 
 /**
- * The condition that a fork is private: its parent is, by itself or by its owner, or the fork's owner is visible to people
- * who may not see the parent.
+ * The condition that a fork is private: its parent is, by itself or by its owner, or the fork's
+ * owner is visible to people who may not see the parent.
  *
  * SECURITY: a fork has its parent's objects. A setting of its own could publish them.
  */
@@ -27,14 +27,16 @@ export const isForkPrivate = (parentVisibility: SQL | Column, ownerVisibility: S
 type Changed = { readonly repoId: number } | { readonly ownerId: number };
 
 /**
- * The statements that make forks as visible as `isForkPrivate` says, after the visibility of some repositories or of their
- * owner has changed: these repositories where they are forks, their forks, the forks of those, and so on. Each fork that changes
- * has the event and the entry of the audit log that an edit of it would have, the latter as a change by the service. Users who may
+ * The statements that make forks as visible as `isForkPrivate` says, after the visibility of some
+ * repositories or of their owner has changed: these repositories where they are forks, their
+ * forks, the forks of those, and so on. Each fork that changes has the event and the entry of the
+ * audit log that an edit of it would have, the latter as a change by the service. Users who may
  * not see a repository any more lose their star and watch of it.
  *
  * Belongs into the batch of the change, so that no fork is shown any longer than its parent.
  *
- * Cost: a few statements that walk the forks below, by an index. Where nothing is to be changed they change nothing.
+ * Cost: a few statements that walk the forks below, by an index. Where nothing is to be changed
+ * they change nothing.
  */
 export function forksFollow(ctx: Ctx, changed: Changed) {
   const fork = { repoId: COMPUTED, ownerId: COMPUTED };
@@ -85,7 +87,10 @@ const followStatements = prepareAll((db, { repoId, ownerId, event, entry }: Para
   ];
 });
 
-/** The condition for a star or watch, below the repositories that have changed, of a user who may not see the repository. */
+/**
+ * The condition for a star or watch, below the repositories that have changed, of a user who may
+ * not see the repository.
+ */
 const isOutside = ({ repoId, userId }: typeof stars | typeof watches, isChanged: SQL): SQL => sql`
   ${repoId} in (
     select below.id
@@ -109,10 +114,11 @@ const changedForks = (isChanged: SQL): SQL => sql`(
 )`;
 
 /**
- * Selects repositories and all forks below them, with whether they are to be private, and with their owners' visibility.
+ * Selects repositories and all forks below them, with whether they are to be private, and with
+ * their owners' visibility.
  *
- * A repository may be below another of those that have changed: the longest way to it passes all parents that change. A fork
- * is newer than its parent, so that no way ends where it began.
+ * A repository may be below another of those that have changed: the longest way to it passes all
+ * parents that change. A fork is newer than its parent, so that no way ends where it began.
  */
 const networkBelow = (isChanged: SQL): SQL => sql`(
   with recursive
