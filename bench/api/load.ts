@@ -3,7 +3,7 @@ import { hashSecret } from "../../src/auth/secret.ts";
 import {
   DEFAULT_ISSUE_SETTINGS,
   DEFAULT_PULL_SETTINGS,
-} from "../../src/domain/repos/default-settings.ts";
+} from "../../src/domain/repos/repository/default-settings.ts";
 import { loadOrganization } from "./organization.ts";
 import { repositoryRow, starRows, tokens, userRow, type Population } from "./population.ts";
 

@@ -2,7 +2,7 @@ import type { Database } from "../../scripts/serve/migrate.ts";
 import {
   DEFAULT_ISSUE_SETTINGS,
   DEFAULT_PULL_SETTINGS,
-} from "../../src/domain/repos/default-settings.ts";
+} from "../../src/domain/repos/repository/default-settings.ts";
 import { MEMBER, type Population } from "./population.ts";
 
 /** Ids from here on, so that the rows of all other accounts stay numbered from 1. */

@@ -1,4 +1,4 @@
-import { ISSUE_SORTS } from "../../src/domain/issue-lists/issue-query.ts";
+import { ISSUE_SORTS } from "../../src/domain/issues/lists/issue-query.ts";
 import type { Case, Request } from "../api/cases.ts";
 import { COMMON_WORD, OWNER, RARE_WORD, REPOSITORY, token } from "./population.ts";
 

@@ -31,9 +31,9 @@ const RESERVED: Reserved[] = [
       "src/db/schema/",
       // These set and show the flags.
       "src/api/repos/edit-repository-body.ts",
-      "src/domain/repos/edit-repository.ts",
-      "src/domain/repos/fork-repository.ts",
-      "src/domain/repos/insert-repository.ts",
+      "src/domain/repos/repository/edit-repository.ts",
+      "src/domain/repos/repository/fork-repository.ts",
+      "src/domain/repos/repository/insert-repository.ts",
       "src/shapes/repos/repository.ts",
     ],
     reason: "use src/auth/access for the availability of a unit",

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 
 import { boundTokenId } from "../auth/actor.ts";
-import type { AuditCursor, AuditFilter, listAudit } from "../domain/audit/list-audit.ts";
+import type { AuditCursor, AuditFilter, listAudit } from "../domain/people/audit/list-audit.ts";
 import { forbidden } from "../lib/failure.ts";
 import {
   AUDIT_DETAILS,

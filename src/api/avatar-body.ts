@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import { AVATAR_BYTES_MAX } from "../domain/avatars/read-image.ts";
+import { AVATAR_BYTES_MAX } from "../domain/people/avatars/read-image.ts";
 import { json } from "./answers.ts";
 import { body } from "./json-body.ts";
 

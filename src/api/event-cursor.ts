@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 
-import type { EventSlice, Cursor } from "../domain/events/list-events.ts";
+import type { EventSlice, Cursor } from "../domain/exchange/event-stream/list-events.ts";
 import { EventPage, toEvent } from "../shapes/events/event.ts";
 import { json } from "./answers.ts";
 import type { GuardVariables } from "./guards/guard.ts";

@@ -21,8 +21,8 @@ import {
   type Session,
   type User,
 } from "../db/schema/index.ts";
-import { verifyTotp } from "../domain/second-factors/verify-code.ts";
-import { recordPasswordUse, recordRefusedSignIn } from "../domain/audit/record-sign-in.ts";
+import { verifyTotp } from "../domain/people/second-factors/verify-code.ts";
+import { recordPasswordUse, recordRefusedSignIn } from "../domain/people/audit/record-sign-in.ts";
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import { comparePassword, isProhibited, refuseProhibited } from "./compare-password.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";

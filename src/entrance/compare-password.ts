@@ -1,7 +1,7 @@
 import { digestClaim, type PasswordClaim, verifyPassword, wasRight } from "../auth/password.ts";
 import type { BaseCtx } from "../context.ts";
 import type { User } from "../db/schema/index.ts";
-import { recordFailedSignIn } from "../domain/audit/record-sign-in.ts";
+import { recordFailedSignIn } from "../domain/people/audit/record-sign-in.ts";
 import { forbidden } from "../lib/failure.ts";
 
 /** Whether a password is right, and whether it had been hashed a moment ago and was not hashed again. */

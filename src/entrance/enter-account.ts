@@ -5,7 +5,7 @@ import {
   hasName,
   selectAccountsOfName,
   type AccountRow,
-} from "../domain/accounts/find-account.ts";
+} from "../domain/people/accounts/find-account.ts";
 import { authenticate } from "./authenticate.ts";
 import type { IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";

@@ -2,12 +2,12 @@ import { refuseBound } from "../auth/actor.ts";
 import type { CallerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
 import { ACCESS, type Mode, type User } from "../db/schema/index.ts";
-import { chooseAccountRow, hasName } from "../domain/accounts/find-account.ts";
+import { chooseAccountRow, hasName } from "../domain/people/accounts/find-account.ts";
 import {
   selectPackageOwner,
   toPackageOwner,
   type PackageOwner,
-} from "../domain/packages/find-package.ts";
+} from "../domain/packages/package/find-package.ts";
 import { notFound } from "../lib/failure.ts";
 import { authenticate, type TargetQuery } from "./authenticate.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";

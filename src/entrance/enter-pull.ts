@@ -1,6 +1,6 @@
-import { selectRulesByName } from "../domain/protections/select-rules.ts";
-import { requirePull, selectPullByName, toOnePull } from "../domain/pulls/find-pull.ts";
-import { selectRepositoriesOfName } from "../domain/repos/find-repository.ts";
+import { selectRulesByName } from "../domain/code/protections/select-rules.ts";
+import { requirePull, selectPullByName, toOnePull } from "../domain/pulls/pull/find-pull.ts";
+import { selectRepositoriesOfName } from "../domain/repos/repository/find-repository.ts";
 import type { PullContext } from "../shapes/pulls/pull-request.ts";
 import { authenticate } from "./authenticate.ts";
 import type { IncomingRequest } from "./door.ts";

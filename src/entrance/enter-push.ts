@@ -1,7 +1,7 @@
 import type { Ctx } from "../context.ts";
-import { type AccountRow, selectAccountNamed } from "../domain/accounts/find-account.ts";
-import { selectRulesByName } from "../domain/protections/select-rules.ts";
-import { findNamed, selectRepositoriesOfName } from "../domain/repos/find-repository.ts";
+import { type AccountRow, selectAccountNamed } from "../domain/people/accounts/find-account.ts";
+import { selectRulesByName } from "../domain/code/protections/select-rules.ts";
+import { findNamed, selectRepositoriesOfName } from "../domain/repos/repository/find-repository.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import { authenticate } from "./authenticate.ts";
 import type { IncomingRequest } from "./door.ts";

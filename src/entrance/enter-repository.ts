@@ -4,14 +4,18 @@ import { TO_SEE, type Requirement } from "../auth/access/requirement.ts";
 import { type Actor, boundTokenId } from "../auth/actor.ts";
 import type { Ctx } from "../context.ts";
 import type { Repository } from "../db/schema/index.ts";
-import { type RuleRow, selectRulesByName, toRules } from "../domain/protections/select-rules.ts";
+import {
+  type RuleRow,
+  selectRulesByName,
+  toRules,
+} from "../domain/code/protections/select-rules.ts";
 import {
   findNamed,
   type NamedRow,
   selectNamedOrRelated,
   selectRepositoriesOfName,
   toRepositoryContext,
-} from "../domain/repos/find-repository.ts";
+} from "../domain/repos/repository/find-repository.ts";
 import { Failure } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import { authenticate } from "./authenticate.ts";

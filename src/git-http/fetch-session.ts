@@ -1,5 +1,5 @@
-import { isPullRef } from "../domain/git/pull-refs.ts";
-import { findWholePack, sendPack } from "../domain/git/send-pack.ts";
+import { isPullRef } from "../domain/code/git/pull-refs.ts";
+import { findWholePack, sendPack } from "../domain/code/git/send-pack.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
 import { isWholeId, type Oid } from "../git/oid.ts";

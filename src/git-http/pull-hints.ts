@@ -1,7 +1,7 @@
 import {
   findPullsOfBranches,
   type PullsOfBranches,
-} from "../domain/pulls/find-pulls-of-branches.ts";
+} from "../domain/pulls/pull/find-pulls-of-branches.ts";
 import type { PushedPull } from "../domain/pulls/pushed/push-pulls.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import type { ByteText } from "../git/byte-text.ts";

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 
 import type { Ctx } from "../context.ts";
-import type { AccountRow } from "../domain/accounts/find-account.ts";
-import { pushCreate, toPushCreation } from "../domain/repos/push-create.ts";
+import type { AccountRow } from "../domain/people/accounts/find-account.ts";
+import { pushCreate, toPushCreation } from "../domain/repos/repository/push-create.ts";
 import type { PushTarget } from "../entrance/enter-push.ts";
 import type { RepositoryTarget } from "../entrance/enter-repository.ts";
 import { Failure } from "../lib/failure.ts";

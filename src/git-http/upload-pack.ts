@@ -1,4 +1,4 @@
-import { pullRefsOf, withPullRefs, withPullRefsAt } from "../domain/git/pull-refs.ts";
+import { pullRefsOf, withPullRefs, withPullRefsAt } from "../domain/code/git/pull-refs.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import { GitError } from "../git/error.ts";
 import type { ByteText } from "../git/byte-text.ts";

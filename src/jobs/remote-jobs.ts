@@ -1,8 +1,8 @@
 import type { Ctx } from "../context.ts";
-import { syncPushMirror } from "../domain/mirrors/push/sync-push-mirror.ts";
-import { advanceImport } from "../domain/imports/advance-import.ts";
-import { syncParts } from "../domain/imports/sync-parts.ts";
-import { syncPullMirror } from "../domain/mirrors/pull/sync-pull-mirror.ts";
+import { syncPushMirror } from "../domain/exchange/mirrors/push/sync-push-mirror.ts";
+import { advanceImport } from "../domain/exchange/imports/advance-import.ts";
+import { syncParts } from "../domain/exchange/imports/sync-parts.ts";
+import { syncPullMirror } from "../domain/exchange/mirrors/pull/sync-pull-mirror.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 
 type Handlers = {

@@ -1,6 +1,6 @@
 import type { Ctx } from "../context.ts";
-import { countPackageDownload } from "../domain/packages/count-download.ts";
-import type { FileOfVersion } from "../domain/packages/find-file.ts";
+import { countPackageDownload } from "../domain/packages/package/count-download.ts";
+import type { FileOfVersion } from "../domain/packages/package/find-file.ts";
 import { formatFilename } from "../lib/header-value.ts";
 import { answerStoredFile } from "../lib/stored-file.ts";
 import type { RegistryContext } from "./env.ts";

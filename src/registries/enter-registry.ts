@@ -3,7 +3,7 @@ import {
   selectRegistry,
   toRegistryView,
   type RegistryView,
-} from "../domain/packages/find-registry.ts";
+} from "../domain/packages/package/find-registry.ts";
 import { enterOwner, type OwnerRequest, type RegistryRule } from "./enter.ts";
 import type { RegistryContext } from "./env.ts";
 

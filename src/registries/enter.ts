@@ -8,14 +8,14 @@ import {
   type FileOfVersion,
   type PackageFileQuery,
   selectPackageWithFile,
-} from "../domain/packages/find-file.ts";
+} from "../domain/packages/package/find-file.ts";
 import {
   selectPackage,
   toPackageContext,
   type OwnerArgument,
   type PackageContext,
   type PackageOwner,
-} from "../domain/packages/find-package.ts";
+} from "../domain/packages/package/find-package.ts";
 import type { TargetQuery } from "../entrance/authenticate.ts";
 import { enterPackages, type PackagesEntrance } from "../entrance/enter-packages.ts";
 import { notFound } from "../lib/failure.ts";

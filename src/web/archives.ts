@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { parseArchiveName } from "../domain/archives/archive-format.ts";
-import { findArchive } from "../domain/archives/find-archive.ts";
+import { parseArchiveName } from "../domain/code/archives/archive-format.ts";
+import { findArchive } from "../domain/code/archives/find-archive.ts";
 import { answerDownload } from "../lib/download.ts";
 import { log } from "../lib/log.ts";
 import { enterRepositoryPath } from "./enter-repository-path.ts";

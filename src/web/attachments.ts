@@ -4,14 +4,14 @@ import { TrieRouter } from "hono/router/trie-router";
 import { isAllowed } from "../auth/access/permission.ts";
 import { TO_SEE } from "../auth/access/requirement.ts";
 import type { Ctx } from "../context.ts";
-import { servedTypeOf } from "../domain/attachments/attachment-type.ts";
+import { servedTypeOf } from "../domain/issues/attachments/attachment-type.ts";
 import {
   countDownload,
   findDownload,
   findReleaseDownload,
   selectAttachmentRepository,
-} from "../domain/downloads/find-download.ts";
-import { toRepositoryContext } from "../domain/repos/find-repository.ts";
+} from "../domain/packages/downloads/find-download.ts";
+import { toRepositoryContext } from "../domain/repos/repository/find-repository.ts";
 import type { Attachment } from "../db/schema/index.ts";
 import { authenticate, requireScopes } from "../entrance/authenticate.ts";
 import { notFound } from "../lib/failure.ts";

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 
-import { findImage } from "../domain/avatars/find-image.ts";
+import { findImage } from "../domain/people/avatars/find-image.ts";
 import { hasTag } from "../lib/entity-tag.ts";
 import type { WebEnv } from "./env.ts";
 import { renderFailure } from "./render-failure.ts";

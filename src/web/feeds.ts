@@ -7,7 +7,7 @@ import {
   listOrganizationActivities,
   listRepositoryActivities,
   listUserActivities,
-} from "../domain/activities/list-activities.ts";
+} from "../domain/exchange/activities/list-activities.ts";
 import {
   type ActivityEntry,
   activityId,

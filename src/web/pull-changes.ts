@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { findChangesText } from "../domain/pulls/pull-changes.ts";
+import { findChangesText } from "../domain/pulls/pull/pull-changes.ts";
 import { isTrue } from "../lib/is-true.ts";
 import { log } from "../lib/log.ts";
 import { answerText } from "../lib/streamed-text.ts";

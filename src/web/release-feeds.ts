@@ -2,9 +2,9 @@ import { type Context, Hono, type Next } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { Requirement } from "../auth/access/requirement.ts";
-import { openSnapshot } from "../domain/git/open-snapshot.ts";
-import { listReleases } from "../domain/releases/list-releases.ts";
-import { listTags } from "../domain/tags/list-tags.ts";
+import { openSnapshot } from "../domain/code/git/open-snapshot.ts";
+import { listReleases } from "../domain/packages/releases/list-releases.ts";
+import { listTags } from "../domain/code/tags/list-tags.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import { decodeText } from "../git/byte-text.ts";
 import { gitTimeMs } from "../shapes/git/git-time.ts";

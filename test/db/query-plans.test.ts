@@ -8,13 +8,13 @@ import {
   issues,
   timelineEntries,
 } from "../../src/db/schema/index.ts";
-import { runConsequences } from "../../src/domain/consequences/run-consequences.ts";
-import { resealSecrets } from "../../src/domain/webhooks/hooks/reseal-secrets.ts";
-import { sweepDeliveries } from "../../src/domain/webhooks/delivery/sweep-deliveries.ts";
-import { dispatchEvents } from "../../src/domain/webhooks/dispatch/dispatch-events.ts";
-import { requeueDue } from "../../src/domain/webhooks/delivery/requeue-due.ts";
-import { purgeGrants } from "../../src/domain/oauth/purge-grants.ts";
-import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
+import { runConsequences } from "../../src/domain/operations/consequences/run-consequences.ts";
+import { resealSecrets } from "../../src/domain/exchange/webhooks/hooks/reseal-secrets.ts";
+import { sweepDeliveries } from "../../src/domain/exchange/webhooks/delivery/sweep-deliveries.ts";
+import { dispatchEvents } from "../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
+import { requeueDue } from "../../src/domain/exchange/webhooks/delivery/requeue-due.ts";
+import { purgeGrants } from "../../src/domain/people/oauth/purge-grants.ts";
+import { removeLooseFiles } from "../../src/domain/code/lfs/remove-loose-files.ts";
 import { pushOf, tell } from "../support/activities.ts";
 import { Browser } from "../support/browser.ts";
 import type { Sending } from "../support/call.ts";

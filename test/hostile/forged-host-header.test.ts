@@ -2,7 +2,7 @@ import { asc, eq } from "drizzle-orm";
 import { describe, expect, inject, it } from "vitest";
 
 import { events, hooks, webhookEvents } from "../../src/db/schema/index.ts";
-import { dispatchEvents } from "../../src/domain/webhooks/dispatch/dispatch-events.ts";
+import { dispatchEvents } from "../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
 import { tell } from "../support/activities.ts";
 import { db } from "../support/db.ts";
 import { clockAt, deliver, deliveryOf, makeDelivery, openReceiver } from "../support/deliveries.ts";

@@ -2,8 +2,8 @@ import { eq, inArray } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { ACCESS, events, hookDeliveries, users } from "../../src/db/schema/index.ts";
-import { maintainRepository } from "../../src/domain/git/maintain-repository.ts";
-import { dispatchEvents } from "../../src/domain/webhooks/dispatch/dispatch-events.ts";
+import { maintainRepository } from "../../src/domain/code/git/maintain-repository.ts";
+import { dispatchEvents } from "../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
 import { call, visit } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { makeHook } from "../support/hooks.ts";

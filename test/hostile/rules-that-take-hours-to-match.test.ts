@@ -5,7 +5,7 @@ import { byteTextBytes, encodeText, encodeUtf8 } from "../../src/git/byte-text.t
 import { matchGlob } from "../../src/git/glob/match-glob.ts";
 import { parseCommit } from "../../src/git/object/commit.ts";
 import { EMPTY_TREE_OID } from "../../src/git/oid.ts";
-import { parseSectionGlob } from "../../src/domain/editorconfig/section-glob.ts";
+import { parseSectionGlob } from "../../src/domain/code/editorconfig/section-glob.ts";
 import { RESULT_STEPS_MAX } from "../../src/storage/result-cache.ts";
 import { call, visit } from "../support/call.ts";
 import { History } from "../support/commits.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { ANONYMOUS } from "../../src/auth/actor.ts";
 import { accessTokens, repositories } from "../../src/db/schema/index.ts";
-import { createAccessToken } from "../../src/domain/tokens/create-access-token.ts";
+import { createAccessToken } from "../../src/domain/people/tokens/create-access-token.ts";
 import { only } from "../../src/lib/only.ts";
 import { basic, call, type Sending } from "../support/call.ts";
 import { db } from "../support/db.ts";

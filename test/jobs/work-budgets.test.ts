@@ -2,10 +2,13 @@ import { and, desc, eq, inArray } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { events, pullMirrors } from "../../src/db/schema/index.ts";
-import { runConsequences } from "../../src/domain/consequences/run-consequences.ts";
-import { sendDueMirrors } from "../../src/domain/mirrors/send-due-mirrors.ts";
-import { sendAllDueMails, sendDueMails } from "../../src/domain/outbox/send-due-mails.ts";
-import { dispatchEvents } from "../../src/domain/webhooks/dispatch/dispatch-events.ts";
+import { runConsequences } from "../../src/domain/operations/consequences/run-consequences.ts";
+import { sendDueMirrors } from "../../src/domain/exchange/mirrors/send-due-mirrors.ts";
+import {
+  sendAllDueMails,
+  sendDueMails,
+} from "../../src/domain/operations/mail-delivery/send-due-mails.ts";
+import { dispatchEvents } from "../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
 import { handleBatch, type Job } from "../../src/jobs/index.ts";
 import { call } from "../support/call.ts";
 import { drawConsequences, silentBindings } from "../support/consequences.ts";

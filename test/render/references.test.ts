@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { findReferences } from "../../src/domain/references/find-references.ts";
+import { findReferences } from "../../src/domain/issues/references/find-references.ts";
 import { StepBudget } from "../../src/lib/step-budget.ts";
 import type { References, Tracker } from "../../src/render/references.ts";
 import { RENDER_STEPS_MAX } from "../../src/render/render-budget.ts";

@@ -4,9 +4,9 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { repositories } from "../../src/db/schema/index.ts";
-import { collectObjects } from "../../src/domain/git/collect-objects.ts";
-import { findUnneeded } from "../../src/domain/git/find-unneeded.ts";
-import { maintainRepository } from "../../src/domain/git/maintain-repository.ts";
+import { collectObjects } from "../../src/domain/code/git/collect-objects.ts";
+import { findUnneeded } from "../../src/domain/code/git/find-unneeded.ts";
+import { maintainRepository } from "../../src/domain/code/git/maintain-repository.ts";
 import { oidBytes } from "../../src/git/oid.ts";
 import { only } from "../../src/lib/only.ts";
 import type { Push, RefUpdate, RepositoryLocation } from "../../src/storage/repository-records.ts";

@@ -4,8 +4,8 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { discardedObjects, repositories } from "../../src/db/schema/index.ts";
-import { removeLooseFiles } from "../../src/domain/lfs/remove-loose-files.ts";
-import { maintainRepository } from "../../src/domain/git/maintain-repository.ts";
+import { removeLooseFiles } from "../../src/domain/code/lfs/remove-loose-files.ts";
+import { maintainRepository } from "../../src/domain/code/git/maintain-repository.ts";
 import type { RepositoryLocation } from "../../src/storage/repository-records.ts";
 import { UPLOAD_LIFE_MS } from "../../src/storage/retention.ts";
 import { call } from "../support/call.ts";

@@ -5,7 +5,7 @@ import { events } from "../../src/db/schema/index.ts";
 import {
   CONSEQUENCE_LEASE_MS,
   runConsequences,
-} from "../../src/domain/consequences/run-consequences.ts";
+} from "../../src/domain/operations/consequences/run-consequences.ts";
 import { db } from "./db.ts";
 import { failing, serveFailing } from "./faults.ts";
 import type { TestRepo, TestUser } from "./make.ts";

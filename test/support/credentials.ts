@@ -11,7 +11,7 @@ import {
   totpSecrets,
   users,
 } from "../../src/db/schema/index.ts";
-import { makeUnsubscribeCode } from "../../src/domain/notifications/unsubscribe-code.ts";
+import { makeUnsubscribeCode } from "../../src/domain/issues/notifications/unsubscribe-code.ts";
 import { type Authenticator, Authenticator as App, enrol } from "./authenticator.ts";
 import { Browser } from "./browser.ts";
 import { basic } from "./call.ts";

@@ -9,9 +9,12 @@ import {
   type Hook,
   type HookDelivery,
 } from "../../src/db/schema/index.ts";
-import { deliverDue } from "../../src/domain/webhooks/delivery/deliver-due.ts";
-import { type Clock, SYSTEM_CLOCK } from "../../src/domain/webhooks/delivery/delivery-run.ts";
-import { SEALED_FOR } from "../../src/domain/webhooks/hooks/hook-options.ts";
+import { deliverDue } from "../../src/domain/exchange/webhooks/delivery/deliver-due.ts";
+import {
+  type Clock,
+  SYSTEM_CLOCK,
+} from "../../src/domain/exchange/webhooks/delivery/delivery-run.ts";
+import { SEALED_FOR } from "../../src/domain/exchange/webhooks/hooks/hook-options.ts";
 import { toRepositoryPayload } from "../../src/events/webhooks/payloads/repository-payload.ts";
 import { only } from "../../src/lib/only.ts";
 import type { DeliveryJob } from "../../src/storage/event-queues.ts";

@@ -1,6 +1,10 @@
 import { expect } from "vitest";
 
-import { GIT_BUNDLE, MANIFEST, toManifest } from "../../src/domain/exports/export-files.ts";
+import {
+  GIT_BUNDLE,
+  MANIFEST,
+  toManifest,
+} from "../../src/domain/exchange/exports/export-files.ts";
 import { sourceOfBytes } from "../../src/lib/archive-source.ts";
 import { openZip, type ZipFile } from "../../src/lib/zip.ts";
 import { type MadeEntry, makeZip } from "./archives.ts";

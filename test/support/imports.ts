@@ -15,9 +15,9 @@ import type {
   ForeignUser,
   ForgeReader,
 } from "../../src/forges/forge.ts";
-import { storeLooseFile } from "../../src/domain/attachments/receive-file.ts";
-import { advanceImport } from "../../src/domain/imports/advance-import.ts";
-import type { ImportSource } from "../../src/domain/imports/import-job.ts";
+import { storeLooseFile } from "../../src/domain/issues/attachments/receive-file.ts";
+import { advanceImport } from "../../src/domain/exchange/imports/advance-import.ts";
+import type { ImportSource } from "../../src/domain/exchange/imports/import-job.ts";
 import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 import { make, type TestRepo, type TestUser } from "./make.ts";

@@ -3,10 +3,10 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 
-import { findEntry } from "../../src/domain/contents/find-entry.ts";
-import { readContents } from "../../src/domain/contents/read-contents.ts";
-import { findRevision } from "../../src/domain/git/find-revision.ts";
-import type { RepositorySnapshot } from "../../src/domain/git/open-snapshot.ts";
+import { findEntry } from "../../src/domain/code/contents/find-entry.ts";
+import { readContents } from "../../src/domain/code/contents/read-contents.ts";
+import { findRevision } from "../../src/domain/code/git/find-revision.ts";
+import type { RepositorySnapshot } from "../../src/domain/code/git/open-snapshot.ts";
 import { resident } from "../../src/git/catalog/block-pool.ts";
 import { formatEntryHeader } from "../../src/git/pack/entry-header.ts";
 import { DEFAULT_PACK_LIMITS } from "../../src/git/pack/limits.ts";

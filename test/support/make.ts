@@ -22,7 +22,7 @@ import {
 import {
   DEFAULT_ISSUE_SETTINGS,
   DEFAULT_PULL_SETTINGS,
-} from "../../src/domain/repos/default-settings.ts";
+} from "../../src/domain/repos/repository/default-settings.ts";
 import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 

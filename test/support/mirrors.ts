@@ -11,15 +11,15 @@ import {
   type FetchedRemote,
   type FetchRemotePlan,
   fetchRemote,
-} from "../../src/domain/remotes/fetch-remote.ts";
+} from "../../src/domain/exchange/remotes/fetch-remote.ts";
 import {
   type PushedRemote,
   type PushRemotePlan,
   pushRemote,
-} from "../../src/domain/remotes/push-remote.ts";
+} from "../../src/domain/exchange/remotes/push-remote.ts";
 import { type ByteText, decodeText } from "../../src/git/byte-text.ts";
 import { RemoteFailure } from "../../src/outgoing/remote-failure.ts";
-import type { RemoteLimits } from "../../src/domain/remotes/smart-http.ts";
+import type { RemoteLimits } from "../../src/domain/exchange/remotes/smart-http.ts";
 import type { RepositoryContext } from "../../src/shapes/repos/repository.ts";
 import { db } from "./db.ts";
 import { make, type TestRepo } from "./make.ts";

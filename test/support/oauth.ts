@@ -2,9 +2,9 @@ import { expect } from "vitest";
 
 import { hashSecret } from "../../src/auth/secret.ts";
 import { oauthApplications, type OauthApplication, type User } from "../../src/db/schema/index.ts";
-import { makeClientSecret } from "../../src/domain/oauth/client-secret.ts";
-import { createGrant } from "../../src/domain/oauth/create-grant.ts";
-import { parseRequestedScopes } from "../../src/domain/oauth/requested-scopes.ts";
+import { makeClientSecret } from "../../src/domain/people/oauth/client-secret.ts";
+import { createGrant } from "../../src/domain/people/oauth/create-grant.ts";
+import { parseRequestedScopes } from "../../src/domain/people/oauth/requested-scopes.ts";
 import { formatBase64Url } from "../../src/lib/base64.ts";
 import { only } from "../../src/lib/only.ts";
 import { type Answer, visit } from "./call.ts";

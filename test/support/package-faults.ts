@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { expect } from "vitest";
 
 import { packageBlobs, packageFiles, packageVersions } from "../../src/db/schema/index.ts";
-import { removeLooseBlobs } from "../../src/domain/packages/remove-loose-blobs.ts";
+import { removeLooseBlobs } from "../../src/domain/packages/package/remove-loose-blobs.ts";
 import { db } from "./db.ts";
 import { failEveryCall, failing, serveFailing } from "./faults.ts";
 import { make, type TestUser } from "./make.ts";

@@ -5,7 +5,7 @@ import {
   type ProtectionSettings,
   type TagProtection,
 } from "../../src/db/schema/index.ts";
-import { NO_SETTINGS } from "../../src/domain/protections/protection-options.ts";
+import { NO_SETTINGS } from "../../src/domain/code/protections/protection-options.ts";
 import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 
-import { recordPush } from "../../src/domain/git/record-push.ts";
+import { recordPush } from "../../src/domain/code/git/record-push.ts";
 import { encodeUtf8 } from "../../src/git/byte-text.ts";
 import { oidBytes } from "../../src/git/oid.ts";
 import { DEFAULT_PACK_LIMITS } from "../../src/git/pack/limits.ts";

@@ -2,10 +2,10 @@ import { inject } from "vitest";
 
 import { type ByteText, decodeText, encodeUtf8 } from "../../src/git/byte-text.ts";
 import { formatBase64 } from "../../src/lib/base64.ts";
-import { isRefused, parseRemoteAddress } from "../../src/domain/remotes/remote-address.ts";
-import { remoteLimitsOf } from "../../src/domain/remotes/remote-limits.ts";
-import { RemoteRepository } from "../../src/domain/remotes/remote-repository.ts";
-import type { RemoteLimits } from "../../src/domain/remotes/smart-http.ts";
+import { isRefused, parseRemoteAddress } from "../../src/domain/exchange/remotes/remote-address.ts";
+import { remoteLimitsOf } from "../../src/domain/exchange/remotes/remote-limits.ts";
+import { RemoteRepository } from "../../src/domain/exchange/remotes/remote-repository.ts";
+import type { RemoteLimits } from "../../src/domain/exchange/remotes/smart-http.ts";
 import type { Ctx } from "../../src/context.ts";
 import type { LfsFiles } from "./lfs-stand-in.ts";
 import { freshName } from "./make.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { formatNatural, formatSshWire } from "../../src/domain/keys/ssh-wire.ts";
+import { formatNatural, formatSshWire } from "../../src/domain/people/keys/ssh-wire.ts";
 
 type Kind = "sk-ssh-ed25519@openssh.com" | "sk-ecdsa-sha2-nistp256@openssh.com";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { generateKey } from "openpgp";
 
-import { formatNatural, formatSshWire } from "../../src/domain/keys/ssh-wire.ts";
+import { formatNatural, formatSshWire } from "../../src/domain/people/keys/ssh-wire.ts";
 
 /** An armored OpenPGP key for the service; with `hasSubkey`, a subkey signs. */
 export async function makeOpenPgpSigningKey({

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listAudit } from "../../domain/audit/list-audit.ts";
+import { listAudit } from "../../domain/people/audit/list-audit.ts";
 import { refusals } from "../answers.ts";
 import { AuditQuery, auditPage, auditPageOf } from "../audit-page.ts";
 import { endpoints } from "../endpoints.ts";

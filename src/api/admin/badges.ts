@@ -1,12 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createBadge, deleteBadge, listBadges } from "../../domain/badges/badges.ts";
+import { createBadge, deleteBadge, listBadges } from "../../domain/people/badges/badges.ts";
 import {
   addUserBadges,
   listUserBadges,
   removeUserBadges,
   SLUGS_MAX,
-} from "../../domain/badges/user-badges.ts";
+} from "../../domain/people/badges/user-badges.ts";
 import { Badge, toBadge } from "../../shapes/users/badge.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

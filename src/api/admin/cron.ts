@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listTasks } from "../../domain/cron/list-tasks.ts";
-import { runTask } from "../../domain/cron/run-tasks.ts";
+import { listTasks } from "../../domain/operations/cron/list-tasks.ts";
+import { runTask } from "../../domain/operations/cron/run-tasks.ts";
 import { Cron, toCron } from "../../shapes/admin/cron.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

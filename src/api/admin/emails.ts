@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listAllEmails } from "../../domain/accounts/list-all-emails.ts";
+import { listAllEmails } from "../../domain/people/accounts/list-all-emails.ts";
 import { Email, toEmailOfAccount } from "../../shapes/users/email.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import { addUserKey, removeUserKey } from "../../domain/keys/ssh-keys.ts";
+import { addUserKey, removeUserKey } from "../../domain/people/keys/ssh-keys.ts";
 import { PublicKey, toPublicKey } from "../../shapes/keys/public-key.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

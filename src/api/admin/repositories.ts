@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { requestCollection } from "../../domain/repos/request-collection.ts";
-import { createRepository } from "../../domain/repos/create-repository.ts";
+import { requestCollection } from "../../domain/repos/repository/request-collection.ts";
+import { createRepository } from "../../domain/repos/repository/create-repository.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import { removeSecondFactors } from "../../domain/second-factors/remove-second-factors.ts";
+import { removeSecondFactors } from "../../domain/people/second-factors/remove-second-factors.ts";
 import { empty, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { userForAdmin } from "../guards/account.ts";

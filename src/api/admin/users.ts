@@ -1,10 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createUser } from "../../domain/accounts/create-user.ts";
-import { deleteUser } from "../../domain/deletions/delete-user.ts";
-import { editUser } from "../../domain/accounts/edit-user.ts";
-import { listUsers } from "../../domain/accounts/search-users.ts";
-import { renameAccount } from "../../domain/accounts/rename-account.ts";
+import { createUser } from "../../domain/people/accounts/create-user.ts";
+import { deleteUser } from "../../domain/operations/deletions/delete-user.ts";
+import { editUser } from "../../domain/people/accounts/edit-user.ts";
+import { listUsers } from "../../domain/people/accounts/search-users.ts";
+import { renameAccount } from "../../domain/people/accounts/rename-account.ts";
 import { defined } from "../../lib/defined.ts";
 import { malformed } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/users/user.ts";

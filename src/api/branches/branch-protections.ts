@@ -1,15 +1,15 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { requireNotArchived } from "../../domain/issues/require-issue-access.ts";
+import { requireNotArchived } from "../../domain/issues/issue/require-issue-access.ts";
 import {
   createRule,
   deleteRule,
   editRule,
   orderRules,
   type RuleEntry,
-} from "../../domain/protections/change-rules.ts";
-import { findRule, listRules, withPeople } from "../../domain/protections/list-rules.ts";
-import { isExactName } from "../../domain/protections/rule-patterns.ts";
+} from "../../domain/code/protections/change-rules.ts";
+import { findRule, listRules, withPeople } from "../../domain/code/protections/list-rules.ts";
+import { isExactName } from "../../domain/code/protections/rule-patterns.ts";
 import { forbidden, malformed } from "../../lib/failure.ts";
 import { BranchProtection, toBranchProtection } from "../../shapes/repos/branch-protection.ts";
 import { empty, json, refusals } from "../answers.ts";

@@ -1,12 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createBranch } from "../../domain/branches/create-branch.ts";
-import { deleteBranch } from "../../domain/branches/delete-branch.ts";
-import { findBranch } from "../../domain/branches/find-branch.ts";
-import { listBranches, readBranch } from "../../domain/branches/list-branches.ts";
-import { renameBranch } from "../../domain/branches/rename-branch.ts";
-import { updateBranch } from "../../domain/branches/update-branch.ts";
-import { openSnapshot } from "../../domain/git/open-snapshot.ts";
+import { createBranch } from "../../domain/code/branches/create-branch.ts";
+import { deleteBranch } from "../../domain/code/branches/delete-branch.ts";
+import { findBranch } from "../../domain/code/branches/find-branch.ts";
+import { listBranches, readBranch } from "../../domain/code/branches/list-branches.ts";
+import { renameBranch } from "../../domain/code/branches/rename-branch.ts";
+import { updateBranch } from "../../domain/code/branches/update-branch.ts";
+import { openSnapshot } from "../../domain/code/git/open-snapshot.ts";
 import { Branch, toBranch } from "../../shapes/git/branch.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

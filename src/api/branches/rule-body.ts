@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
 import { MERGE_STYLES } from "../../db/schema/index.ts";
-import type { RuleOptions } from "../../domain/protections/change-rules.ts";
+import type { RuleOptions } from "../../domain/code/protections/change-rules.ts";
 import { optionalFlag, optionalText } from "../json-body.ts";
 
 /** Most names on a list, and most contexts. */

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { requireNotArchived } from "../../domain/issues/require-issue-access.ts";
+import { requireNotArchived } from "../../domain/issues/issue/require-issue-access.ts";
 import {
   createTagProtection,
   deleteTagProtection,
@@ -8,7 +8,7 @@ import {
   findTagProtection,
   listTagProtections,
   peopleOf,
-} from "../../domain/protections/tag-protections.ts";
+} from "../../domain/code/protections/tag-protections.ts";
 import { malformed } from "../../lib/failure.ts";
 import { TagProtection, toTagProtection } from "../../shapes/repos/tag-protection.ts";
 import { empty, json, refusals } from "../answers.ts";

@@ -1,10 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { openSnapshot } from "../../domain/git/open-snapshot.ts";
-import { createTag } from "../../domain/tags/create-tag.ts";
-import { deleteTag } from "../../domain/tags/delete-tag.ts";
-import { findAnnotatedTag } from "../../domain/tags/find-annotated-tag.ts";
-import { findTag, listTags } from "../../domain/tags/list-tags.ts";
+import { openSnapshot } from "../../domain/code/git/open-snapshot.ts";
+import { createTag } from "../../domain/code/tags/create-tag.ts";
+import { deleteTag } from "../../domain/code/tags/delete-tag.ts";
+import { findAnnotatedTag } from "../../domain/code/tags/find-annotated-tag.ts";
+import { findTag, listTags } from "../../domain/code/tags/list-tags.ts";
 import { AnnotatedTag, Tag, toAnnotatedTag, toTag } from "../../shapes/git/tag.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,12 +1,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { formatDiff } from "../../domain/commits/format-diff.ts";
-import { formatPatches } from "../../domain/commits/format-patches.ts";
-import { type CommitQuery, listCommits } from "../../domain/commits/list-commits.ts";
-import { readCommits } from "../../domain/commits/read-commits.ts";
-import { findRevision, isPinned, type Revision } from "../../domain/git/find-revision.ts";
-import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { hasRefs, readSnapshot, type RepositorySnapshot } from "../../domain/git/open-snapshot.ts";
+import { formatDiff } from "../../domain/code/commits/format-diff.ts";
+import { formatPatches } from "../../domain/code/commits/format-patches.ts";
+import { type CommitQuery, listCommits } from "../../domain/code/commits/list-commits.ts";
+import { readCommits } from "../../domain/code/commits/read-commits.ts";
+import { findRevision, isPinned, type Revision } from "../../domain/code/git/find-revision.ts";
+import { noSuchRef } from "../../domain/code/git/no-such-ref.ts";
+import {
+  hasRefs,
+  readSnapshot,
+  type RepositorySnapshot,
+} from "../../domain/code/git/open-snapshot.ts";
 import { EMPTY_TREE_OID } from "../../git/oid.ts";
 import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { conflict, invalidField, notFound } from "../../lib/failure.ts";

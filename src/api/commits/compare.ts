@@ -6,9 +6,9 @@ import {
   findChangedFiles,
   findRevisions,
   parseComparison,
-} from "../../domain/commits/compare-revisions.ts";
-import { readCommits } from "../../domain/commits/read-commits.ts";
-import { readSideBySide, type Sides } from "../../domain/git/open-snapshot.ts";
+} from "../../domain/code/commits/compare-revisions.ts";
+import { readCommits } from "../../domain/code/commits/read-commits.ts";
+import { readSideBySide, type Sides } from "../../domain/code/git/open-snapshot.ts";
 import { ChangedFile, toChangedFile } from "../../shapes/git/changed-file.ts";
 import { Commit, toCommit } from "../../shapes/git/commit.ts";
 import { Int64 } from "../../shapes/json.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import type { CommitParts } from "../../domain/commits/read-commits.ts";
+import type { CommitParts } from "../../domain/code/commits/read-commits.ts";
 import { queryFlag } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 

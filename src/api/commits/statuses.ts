@@ -2,15 +2,15 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 
 import { COMMIT_STATES } from "../../db/schema/index.ts";
-import { findRevision } from "../../domain/git/find-revision.ts";
-import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { openSnapshot } from "../../domain/git/open-snapshot.ts";
-import { createStatus } from "../../domain/statuses/create-status.ts";
+import { findRevision } from "../../domain/code/git/find-revision.ts";
+import { noSuchRef } from "../../domain/code/git/no-such-ref.ts";
+import { openSnapshot } from "../../domain/code/git/open-snapshot.ts";
+import { createStatus } from "../../domain/code/statuses/create-status.ts";
 import {
   combineStatuses,
   listStatuses,
   type StatusQuery,
-} from "../../domain/statuses/list-statuses.ts";
+} from "../../domain/code/statuses/list-statuses.ts";
 import type { Ctx } from "../../context.ts";
 import type { Oid } from "../../git/oid.ts";
 import {

@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findObject } from "../../domain/contents/find-object.ts";
-import { readBlob } from "../../domain/contents/read-blob.ts";
-import { readSnapshot } from "../../domain/git/open-snapshot.ts";
+import { findObject } from "../../domain/code/contents/find-object.ts";
+import { readBlob } from "../../domain/code/contents/read-blob.ts";
+import { readSnapshot } from "../../domain/code/git/open-snapshot.ts";
 import { resident } from "../../git/catalog/block-pool.ts";
 import { BLOB } from "../../git/object/kind.ts";
 import { malformed } from "../../lib/failure.ts";

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { changeFiles } from "../../domain/contents/change-files.ts";
+import { changeFiles } from "../../domain/code/contents/change-files.ts";
 import { type ContentRef, toContents } from "../../shapes/contents/contents.ts";
 import {
   FileDeleteResponse,

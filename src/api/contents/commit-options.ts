@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import type { CommitOptions } from "../../domain/contents/commit-options.ts";
+import type { CommitOptions } from "../../domain/code/contents/commit-options.ts";
 import { parseBase64 } from "../../lib/base64.ts";
 import { parseZonedTime, type ZonedTime } from "../../lib/time.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";

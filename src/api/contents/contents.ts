@@ -1,10 +1,18 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findContentRevision, splitPath } from "../../domain/contents/find-entry.ts";
-import { readContents, type Contents, type Includes } from "../../domain/contents/read-contents.ts";
-import { isPinned } from "../../domain/git/find-revision.ts";
-import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { hasRefs, readSnapshot, type RepositorySnapshot } from "../../domain/git/open-snapshot.ts";
+import { findContentRevision, splitPath } from "../../domain/code/contents/find-entry.ts";
+import {
+  readContents,
+  type Contents,
+  type Includes,
+} from "../../domain/code/contents/read-contents.ts";
+import { isPinned } from "../../domain/code/git/find-revision.ts";
+import { noSuchRef } from "../../domain/code/git/no-such-ref.ts";
+import {
+  hasRefs,
+  readSnapshot,
+  type RepositorySnapshot,
+} from "../../domain/code/git/open-snapshot.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import {
   ContentsExtResponse,

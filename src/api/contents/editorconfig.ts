@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findContentRevision, splitPath } from "../../domain/contents/find-entry.ts";
-import { findDefinition } from "../../domain/editorconfig/find-definition.ts";
-import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { readSnapshot } from "../../domain/git/open-snapshot.ts";
+import { findContentRevision, splitPath } from "../../domain/code/contents/find-entry.ts";
+import { findDefinition } from "../../domain/code/editorconfig/find-definition.ts";
+import { noSuchRef } from "../../domain/code/git/no-such-ref.ts";
+import { readSnapshot } from "../../domain/code/git/open-snapshot.ts";
 import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

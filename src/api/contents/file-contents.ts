@@ -1,10 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
-import { findContentRevision } from "../../domain/contents/find-entry.ts";
-import { readManyContents } from "../../domain/contents/read-contents.ts";
-import { noSuchRef } from "../../domain/git/no-such-ref.ts";
-import { readSnapshot } from "../../domain/git/open-snapshot.ts";
+import { findContentRevision } from "../../domain/code/contents/find-entry.ts";
+import { readManyContents } from "../../domain/code/contents/read-contents.ts";
+import { noSuchRef } from "../../domain/code/git/no-such-ref.ts";
+import { readSnapshot } from "../../domain/code/git/open-snapshot.ts";
 import { malformed } from "../../lib/failure.ts";
 import { ContentsResponse, toContents, type ContentRef } from "../../shapes/contents/contents.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { patchFiles } from "../../domain/contents/patch-files.ts";
+import { patchFiles } from "../../domain/code/contents/patch-files.ts";
 import { FileResponse, toCreatedCommit } from "../../shapes/contents/file-change.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findTree } from "../../domain/contents/find-object.ts";
-import { listTree } from "../../domain/contents/list-tree.ts";
-import { readSnapshot } from "../../domain/git/open-snapshot.ts";
+import { findTree } from "../../domain/code/contents/find-object.ts";
+import { listTree } from "../../domain/code/contents/list-tree.ts";
+import { readSnapshot } from "../../domain/code/git/open-snapshot.ts";
 import { resident } from "../../git/catalog/block-pool.ts";
 import { malformed } from "../../lib/failure.ts";
 import { GitTreeResponse, toGitEntry } from "../../shapes/git/git-tree.ts";

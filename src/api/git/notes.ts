@@ -1,11 +1,11 @@
 import { createRoute } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
-import { createNote, deleteNote, updateNote } from "../../domain/commits/change-note.ts";
-import { findNote, type Note as NoteOf } from "../../domain/commits/find-note.ts";
-import { type CommitParts, readCommits } from "../../domain/commits/read-commits.ts";
-import { findRevision } from "../../domain/git/find-revision.ts";
-import { type RepositorySnapshot, openSnapshot } from "../../domain/git/open-snapshot.ts";
+import { createNote, deleteNote, updateNote } from "../../domain/code/commits/change-note.ts";
+import { findNote, type Note as NoteOf } from "../../domain/code/commits/find-note.ts";
+import { type CommitParts, readCommits } from "../../domain/code/commits/read-commits.ts";
+import { findRevision } from "../../domain/code/git/find-revision.ts";
+import { type RepositorySnapshot, openSnapshot } from "../../domain/code/git/open-snapshot.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Note, toNote } from "../../shapes/git/note.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";

@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listRefs } from "../../domain/git/list-refs.ts";
-import { pullRefsOf } from "../../domain/git/pull-refs.ts";
-import { openSnapshot } from "../../domain/git/open-snapshot.ts";
+import { listRefs } from "../../domain/code/git/list-refs.ts";
+import { pullRefsOf } from "../../domain/code/git/pull-refs.ts";
+import { openSnapshot } from "../../domain/code/git/open-snapshot.ts";
 import type { Slice } from "../../domain/slice.ts";
 import { Reference, toReference } from "../../shapes/git/reference.ts";
 import { page, refusals } from "../answers.ts";

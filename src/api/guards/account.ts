@@ -7,7 +7,7 @@ import {
   selectAccountsOfName,
   toMembership,
   type Membership,
-} from "../../domain/accounts/find-account.ts";
+} from "../../domain/people/accounts/find-account.ts";
 import { authenticate } from "../../entrance/authenticate.ts";
 import { enterAccount, type AccountContext } from "../../entrance/enter-account.ts";
 import { Moved, movedTo } from "../../entrance/moved.ts";

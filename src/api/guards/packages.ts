@@ -7,7 +7,7 @@ import {
   type PackageOwner,
   selectPackageByName,
   toPackageContext,
-} from "../../domain/packages/find-package.ts";
+} from "../../domain/packages/package/find-package.ts";
 import { enterPackages, type PackageDoor } from "../../entrance/enter-packages.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import { API_DOOR } from "./door.ts";

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 
 import type { Ctx } from "../../context.ts";
-import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
+import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
 import { forbidden } from "../../lib/failure.ts";
 import type { Guard, GuardVariables } from "../guards/guard.ts";
 

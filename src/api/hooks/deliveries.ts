@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { DELIVERY_STATUSES } from "../../db/schema/index.ts";
-import { findDelivery } from "../../domain/webhooks/delivery/find-delivery.ts";
-import { listDeliveries } from "../../domain/webhooks/delivery/list-deliveries.ts";
-import { redeliver, redeliverFailed } from "../../domain/webhooks/delivery/redeliver.ts";
+import { findDelivery } from "../../domain/exchange/webhooks/delivery/find-delivery.ts";
+import { listDeliveries } from "../../domain/exchange/webhooks/delivery/list-deliveries.ts";
+import { redeliver, redeliverFailed } from "../../domain/exchange/webhooks/delivery/redeliver.ts";
 import { DELIVERED_EVENTS } from "../../events/webhooks/payloads/hook-event.ts";
 import {
   HookDelivery,

@@ -7,8 +7,8 @@ import {
   isNamed,
   selectRepositories,
   toRepositoryContext,
-} from "../../domain/repos/find-repository.ts";
-import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
+} from "../../domain/repos/repository/find-repository.ts";
+import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
 
 /**
  * Finds the repository that a webhook test is about.

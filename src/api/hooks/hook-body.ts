@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
 import { HOOK_CONTENT_TYPES, HOOK_TYPES } from "../../db/schema/index.ts";
-import type { HookOptions } from "../../domain/webhooks/hooks/hook-options.ts";
+import type { HookOptions } from "../../domain/exchange/webhooks/hooks/hook-options.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { PathId } from "../path-id.ts";
 

@@ -1,13 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createHook } from "../../domain/webhooks/hooks/create-hook.ts";
-import { deleteHook } from "../../domain/webhooks/hooks/delete-hook.ts";
-import { editHook } from "../../domain/webhooks/hooks/edit-hook.ts";
-import { findHook } from "../../domain/webhooks/hooks/find-hook.ts";
+import { createHook } from "../../domain/exchange/webhooks/hooks/create-hook.ts";
+import { deleteHook } from "../../domain/exchange/webhooks/hooks/delete-hook.ts";
+import { editHook } from "../../domain/exchange/webhooks/hooks/edit-hook.ts";
+import { findHook } from "../../domain/exchange/webhooks/hooks/find-hook.ts";
 import { findTestRepository } from "./find-test-repository.ts";
-import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
-import { listHooks } from "../../domain/webhooks/hooks/list-hooks.ts";
-import { testHook } from "../../domain/webhooks/dispatch/test-hook.ts";
+import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
+import { listHooks } from "../../domain/exchange/webhooks/hooks/list-hooks.ts";
+import { testHook } from "../../domain/exchange/webhooks/dispatch/test-hook.ts";
 import { Hook, toHook } from "../../shapes/webhooks/hook.ts";
 import { countAction } from "../count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";

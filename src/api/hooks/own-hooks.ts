@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import type { HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
-import { requireApprover } from "../../domain/webhooks/hooks/require-approver.ts";
+import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
+import { requireApprover } from "../../domain/exchange/webhooks/hooks/require-approver.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";
 import { atHooks } from "./at-hooks.ts";

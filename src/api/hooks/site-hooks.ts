@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createHook } from "../../domain/webhooks/hooks/create-hook.ts";
-import { SITE_LEVELS, type HookOwner } from "../../domain/webhooks/hooks/hook-owner.ts";
-import { listHooks } from "../../domain/webhooks/hooks/list-hooks.ts";
+import { createHook } from "../../domain/exchange/webhooks/hooks/create-hook.ts";
+import { SITE_LEVELS, type HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
+import { listHooks } from "../../domain/exchange/webhooks/hooks/list-hooks.ts";
 import { invalid } from "../../lib/failure.ts";
 import { Hook, toHook } from "../../shapes/webhooks/hook.ts";
 import { json, page, refusals } from "../answers.ts";

@@ -2,17 +2,27 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
 import type { Attachment as AttachmentRow } from "../../db/schema/index.ts";
-import { ATTACHMENT_NAME_MAX } from "../../domain/attachments/attachment-name.ts";
+import { ATTACHMENT_NAME_MAX } from "../../domain/issues/attachments/attachment-name.ts";
 import {
   type AttachmentSubject,
   requireAttaching,
   requireDating,
-} from "../../domain/attachments/attachment-subject.ts";
-import { deleteAttachment, renameAttachment } from "../../domain/attachments/change-attachment.ts";
-import { filesOf, findAttachment, findSubject } from "../../domain/attachments/find-attachment.ts";
-import { storeAttachment } from "../../domain/attachments/store-attachment.ts";
+} from "../../domain/issues/attachments/attachment-subject.ts";
+import {
+  deleteAttachment,
+  renameAttachment,
+} from "../../domain/issues/attachments/change-attachment.ts";
+import {
+  filesOf,
+  findAttachment,
+  findSubject,
+} from "../../domain/issues/attachments/find-attachment.ts";
+import { storeAttachment } from "../../domain/issues/attachments/store-attachment.ts";
 import { invalidField, malformed, tooLarge } from "../../lib/failure.ts";
-import { MULTIPART_EXTRA_BYTES_MAX, openFormFile } from "../../domain/attachments/form-file.ts";
+import {
+  MULTIPART_EXTRA_BYTES_MAX,
+  openFormFile,
+} from "../../domain/issues/attachments/form-file.ts";
 import { Attachment, toAttachment } from "../../shapes/issues/attachment.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

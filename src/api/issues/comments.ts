@@ -1,12 +1,15 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createComment } from "../../domain/comments/create-comment.ts";
-import { deleteComment } from "../../domain/comments/delete-comment.ts";
-import { toCommentDeletion } from "../../domain/webhooks/dispatch/deletion-payload.ts";
-import { editComment } from "../../domain/comments/edit-comment.ts";
-import { findComment, findCommentAndIssue } from "../../domain/comments/find-comment.ts";
-import { listIssueComments, listRepositoryComments } from "../../domain/comments/list-comments.ts";
-import { findIssue } from "../../domain/issues/find-issue.ts";
+import { createComment } from "../../domain/issues/comments/create-comment.ts";
+import { deleteComment } from "../../domain/issues/comments/delete-comment.ts";
+import { toCommentDeletion } from "../../domain/exchange/webhooks/dispatch/deletion-payload.ts";
+import { editComment } from "../../domain/issues/comments/edit-comment.ts";
+import { findComment, findCommentAndIssue } from "../../domain/issues/comments/find-comment.ts";
+import {
+  listIssueComments,
+  listRepositoryComments,
+} from "../../domain/issues/comments/list-comments.ts";
+import { findIssue } from "../../domain/issues/issue/find-issue.ts";
 import { Comment, toComment } from "../../shapes/issues/comment.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,6 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listCommentVersions, listIssueVersions } from "../../domain/comments/list-versions.ts";
+import {
+  listCommentVersions,
+  listIssueVersions,
+} from "../../domain/issues/comments/list-versions.ts";
 import { ContentVersion, toContentVersion } from "../../shapes/issues/content-version.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { changeDeadline } from "../../domain/issues/change-deadline.ts";
-import { findIssue } from "../../domain/issues/find-issue.ts";
-import { requireIssueWrite } from "../../domain/issues/require-issue-access.ts";
+import { changeDeadline } from "../../domain/issues/issue/change-deadline.ts";
+import { findIssue } from "../../domain/issues/issue/find-issue.ts";
+import { requireIssueWrite } from "../../domain/issues/issue/require-issue-access.ts";
 import { formatTime } from "../../lib/time.ts";
 import { NEVER, Time } from "../../shapes/json.ts";
 import { json, refusals } from "../answers.ts";

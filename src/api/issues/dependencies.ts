@@ -1,9 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { addDependency } from "../../domain/dependencies/add-dependency.ts";
-import { findPair } from "../../domain/dependencies/find-pair.ts";
-import { listWaiting, listDependencies } from "../../domain/dependencies/list-dependencies.ts";
-import { removeDependency } from "../../domain/dependencies/remove-dependency.ts";
+import { addDependency } from "../../domain/issues/dependencies/add-dependency.ts";
+import { findPair } from "../../domain/issues/dependencies/find-pair.ts";
+import {
+  listWaiting,
+  listDependencies,
+} from "../../domain/issues/dependencies/list-dependencies.ts";
+import { removeDependency } from "../../domain/issues/dependencies/remove-dependency.ts";
 import { Dependency, toDependency } from "../../shapes/issues/dependency.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
 import { json, page, refusals } from "../answers.ts";

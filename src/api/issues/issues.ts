@@ -1,14 +1,14 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { ISSUE_LABELS_MAX } from "../../domain/issues/assign-labels.ts";
-import { createIssue } from "../../domain/issues/create-issue.ts";
-import { deleteIssue } from "../../domain/issues/delete-issue.ts";
-import { toIssueDeletion } from "../../domain/webhooks/dispatch/deletion-payload.ts";
-import { editIssue } from "../../domain/issues/edit-issue.ts";
-import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
-import { findIssue } from "../../domain/issues/find-issue.ts";
-import { requireIssueWrite } from "../../domain/issues/require-issue-access.ts";
-import { warnOfBlankIssue } from "../../domain/issues/warn-of-blank-issue.ts";
+import { ISSUE_LABELS_MAX } from "../../domain/issues/issue/assign-labels.ts";
+import { createIssue } from "../../domain/issues/issue/create-issue.ts";
+import { deleteIssue } from "../../domain/issues/issue/delete-issue.ts";
+import { toIssueDeletion } from "../../domain/exchange/webhooks/dispatch/deletion-payload.ts";
+import { editIssue } from "../../domain/issues/issue/edit-issue.ts";
+import { ASSIGNEES_MAX } from "../../domain/issues/issue/find-assignees.ts";
+import { findIssue } from "../../domain/issues/issue/find-issue.ts";
+import { requireIssueWrite } from "../../domain/issues/issue/require-issue-access.ts";
+import { warnOfBlankIssue } from "../../domain/issues/issue/warn-of-blank-issue.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
 import { empty, HEADERS, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -4,8 +4,8 @@ import {
   ISSUE_SORTS,
   type IssueFilter,
   type IssueSort,
-} from "../../domain/issue-lists/issue-query.ts";
-import { parseQuery } from "../../domain/issue-lists/parse-query.ts";
+} from "../../domain/issues/lists/issue-query.ts";
+import { parseQuery } from "../../domain/issues/lists/parse-query.ts";
 import { invalidField } from "../../lib/failure.ts";
 import { Paging } from "../paging.ts";
 

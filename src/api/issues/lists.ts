@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listIssues } from "../../domain/issue-lists/list-issues.ts";
-import type { PersonFilter } from "../../domain/issue-lists/issue-query.ts";
+import { listIssues } from "../../domain/issues/lists/list-issues.ts";
+import type { PersonFilter } from "../../domain/issues/lists/issue-query.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,8 +1,8 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import { findIssue } from "../../domain/issues/find-issue.ts";
-import { lockIssue } from "../../domain/issues/lock-issue.ts";
-import { requireIssueWrite } from "../../domain/issues/require-issue-access.ts";
+import { findIssue } from "../../domain/issues/issue/find-issue.ts";
+import { lockIssue } from "../../domain/issues/issue/lock-issue.ts";
+import { requireIssueWrite } from "../../domain/issues/issue/require-issue-access.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedInRepo } from "../guards/repository.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import type { MilestoneFields } from "../../domain/milestones/create-milestone.ts";
+import type { MilestoneFields } from "../../domain/issues/milestones/create-milestone.ts";
 import { body, optionalText } from "../json-body.ts";
 import { dueDate } from "./due-date.ts";
 import { endOfDay, readSentTime } from "./sent-time.ts";

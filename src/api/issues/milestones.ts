@@ -1,12 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 
-import { createMilestone } from "../../domain/milestones/create-milestone.ts";
-import { deleteMilestone } from "../../domain/milestones/delete-milestone.ts";
-import { findMilestone } from "../../domain/milestones/find-milestone.ts";
-import { listMilestones } from "../../domain/milestones/list-milestones.ts";
-import { requireMilestoneAccess } from "../../domain/milestones/milestone-access.ts";
-import { updateMilestone } from "../../domain/milestones/update-milestone.ts";
+import { createMilestone } from "../../domain/issues/milestones/create-milestone.ts";
+import { deleteMilestone } from "../../domain/issues/milestones/delete-milestone.ts";
+import { findMilestone } from "../../domain/issues/milestones/find-milestone.ts";
+import { listMilestones } from "../../domain/issues/milestones/list-milestones.ts";
+import { requireMilestoneAccess } from "../../domain/issues/milestones/milestone-access.ts";
+import { updateMilestone } from "../../domain/issues/milestones/update-milestone.ts";
 import { Milestone, toMilestone } from "../../shapes/issues/milestone.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { empty, json, page, refusals } from "../answers.ts";

@@ -1,14 +1,14 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findIssue } from "../../domain/issues/find-issue.ts";
+import { findIssue } from "../../domain/issues/issue/find-issue.ts";
 import {
   findPinRoom,
   listPins,
   movePin,
   pinIssue,
   unpinIssue,
-} from "../../domain/issues/pin-issue.ts";
-import { requireIssueWrite } from "../../domain/issues/require-issue-access.ts";
+} from "../../domain/issues/issue/pin-issue.ts";
+import { requireIssueWrite } from "../../domain/issues/issue/require-issue-access.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,10 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findCommentAndIssue } from "../../domain/comments/find-comment.ts";
+import { findCommentAndIssue } from "../../domain/issues/comments/find-comment.ts";
 import { ALLOWED_REACTIONS } from "../../shapes/issues/allowed-reactions.ts";
-import { findIssue } from "../../domain/issues/find-issue.ts";
-import { addReaction, removeReaction } from "../../domain/reactions/change-reactions.ts";
-import { listCommentReactions, listIssueReactions } from "../../domain/reactions/list-reactions.ts";
+import { findIssue } from "../../domain/issues/issue/find-issue.ts";
+import { addReaction, removeReaction } from "../../domain/issues/reactions/change-reactions.ts";
+import {
+  listCommentReactions,
+  listIssueReactions,
+} from "../../domain/issues/reactions/list-reactions.ts";
 import { Reaction, toReaction } from "../../shapes/issues/reaction.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import type { PersonFilter } from "../../domain/issue-lists/issue-query.ts";
-import { searchIssues } from "../../domain/issue-lists/search-issues.ts";
+import type { PersonFilter } from "../../domain/issues/lists/issue-query.ts";
+import { searchIssues } from "../../domain/issues/lists/search-issues.ts";
 import { malformed } from "../../lib/failure.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
 import { page, refusals } from "../answers.ts";

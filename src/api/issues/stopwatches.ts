@@ -4,8 +4,8 @@ import {
   cancelStopwatch,
   startStopwatch,
   stopStopwatch,
-} from "../../domain/times/change-stopwatch.ts";
-import { listStopwatches } from "../../domain/times/list-stopwatches.ts";
+} from "../../domain/issues/times/change-stopwatch.ts";
+import { listStopwatches } from "../../domain/issues/times/list-stopwatches.ts";
 import { StopWatch, toStopWatch } from "../../shapes/issues/stop-watch.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -4,7 +4,7 @@ import {
   changeSubscription,
   findSubscription,
   listSubscribers,
-} from "../../domain/notifications/issue-subscriptions.ts";
+} from "../../domain/issues/notifications/issue-subscriptions.ts";
 import { toIssueWatchInfo } from "../../shapes/issues/issue-watch-info.ts";
 import { WatchInfo } from "../../shapes/repos/watch-info.ts";
 import { toUser, User } from "../../shapes/users/user.ts";

@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findIssueConfig, listIssueTemplates } from "../../domain/issues/find-templates.ts";
-import { DEFAULT_ISSUE_CONFIG } from "../../domain/issues/issue-config.ts";
-import type { IssueTemplate as ParsedTemplate } from "../../domain/issues/issue-template.ts";
+import { findIssueConfig, listIssueTemplates } from "../../domain/issues/issue/find-templates.ts";
+import { DEFAULT_ISSUE_CONFIG } from "../../domain/issues/issue/issue-config.ts";
+import type { IssueTemplate as ParsedTemplate } from "../../domain/issues/issue/issue-template.ts";
 import {
   IssueConfig,
   IssueConfigValidation,

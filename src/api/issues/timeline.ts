@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listTimeline } from "../../domain/timeline/list-timeline.ts";
+import { listTimeline } from "../../domain/issues/timeline/list-timeline.ts";
 import { TimelineComment, toTimelineComment } from "../../shapes/issues/timeline-comment.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,13 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { addTime } from "../../domain/times/add-time.ts";
-import { deleteTime, resetTimes } from "../../domain/times/delete-times.ts";
+import { addTime } from "../../domain/issues/times/add-time.ts";
+import { deleteTime, resetTimes } from "../../domain/issues/times/delete-times.ts";
 import {
   listIssueTimes,
   listOwnTimes,
   listRepositoryTimes,
   listUserTimes,
-} from "../../domain/times/list-times.ts";
+} from "../../domain/issues/times/list-times.ts";
 import { toTrackedTime, TrackedTime } from "../../shapes/issues/tracked-time.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

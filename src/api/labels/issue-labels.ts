@@ -1,10 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
-import { findIssue } from "../../domain/issues/find-issue.ts";
-import { ISSUE_LABELS_MAX, type WantedLabels } from "../../domain/issues/assign-labels.ts";
-import { changeLabels, removeLabel } from "../../domain/issues/change-labels.ts";
-import { requireLabeling } from "../../domain/issues/require-labeling.ts";
+import { findIssue } from "../../domain/issues/issue/find-issue.ts";
+import { ISSUE_LABELS_MAX, type WantedLabels } from "../../domain/issues/issue/assign-labels.ts";
+import { changeLabels, removeLabel } from "../../domain/issues/issue/change-labels.ts";
+import { requireLabeling } from "../../domain/issues/issue/require-labeling.ts";
 import { malformed } from "../../lib/failure.ts";
 import { Label, toLabel } from "../../shapes/issues/label.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";

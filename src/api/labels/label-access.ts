@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 
-import { requireNotArchived } from "../../domain/issues/require-issue-access.ts";
-import { requireLabelRead, requireLabelWrite } from "../../domain/labels/label-owner.ts";
+import { requireNotArchived } from "../../domain/issues/issue/require-issue-access.ts";
+import { requireLabelRead, requireLabelWrite } from "../../domain/repos/labels/label-owner.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 type InRepository = MiddlewareHandler<{ Variables: { repo: RepositoryContext } }>;

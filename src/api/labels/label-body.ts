@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import { LABEL_ORDERS } from "../../domain/labels/list-labels.ts";
+import { LABEL_ORDERS } from "../../domain/repos/labels/list-labels.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
 import { Paging } from "../paging.ts";
 

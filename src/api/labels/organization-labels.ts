@@ -1,10 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createLabel } from "../../domain/labels/create-label.ts";
-import { deleteLabel } from "../../domain/labels/delete-label.ts";
-import { findLabel } from "../../domain/labels/find-label.ts";
-import { listLabels } from "../../domain/labels/list-labels.ts";
-import { updateLabel } from "../../domain/labels/update-label.ts";
+import { createLabel } from "../../domain/repos/labels/create-label.ts";
+import { deleteLabel } from "../../domain/repos/labels/delete-label.ts";
+import { findLabel } from "../../domain/repos/labels/find-label.ts";
+import { listLabels } from "../../domain/repos/labels/list-labels.ts";
+import { updateLabel } from "../../domain/repos/labels/update-label.ts";
 import { Label, toOrganizationLabel } from "../../shapes/issues/label.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

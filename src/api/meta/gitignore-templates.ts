@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findGitignore, listGitignores } from "../../domain/templates/gitignores.ts";
+import { findGitignore, listGitignores } from "../../domain/code/templates/gitignores.ts";
 import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

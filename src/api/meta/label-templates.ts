@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findLabelTemplate, LABEL_TEMPLATES } from "../../domain/templates/label-templates.ts";
+import { findLabelTemplate, LABEL_TEMPLATES } from "../../domain/code/templates/label-templates.ts";
 import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

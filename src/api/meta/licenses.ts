@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findLicense, listLicenses } from "../../domain/templates/licenses.ts";
+import { findLicense, listLicenses } from "../../domain/code/templates/licenses.ts";
 import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

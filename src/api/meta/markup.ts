@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
-import { resolveReferences } from "../../domain/markup/resolve-references.ts";
+import { resolveReferences } from "../../domain/repos/markup/resolve-references.ts";
 import { invalid, tooLarge } from "../../lib/failure.ts";
 import { isMarkupMode, type MarkupMode } from "../../render/markup-options.ts";
 import { parseContext } from "../../render/parse-context.ts";

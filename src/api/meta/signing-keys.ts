@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
-import { openServiceKey } from "../../domain/signatures/service-key.ts";
+import { openServiceKey } from "../../domain/code/signatures/service-key.ts";
 import { notFound } from "../../lib/failure.ts";
 import { refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

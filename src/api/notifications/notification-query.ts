@@ -5,7 +5,7 @@ import {
   NOTIFICATION_STATUSES,
   NOTIFICATION_SUBJECTS,
   type NotificationFilter,
-} from "../../domain/notifications/notification-filter.ts";
+} from "../../domain/issues/notifications/notification-filter.ts";
 import { malformed } from "../../lib/failure.ts";
 import { Paging, queryFlag } from "../paging.ts";
 import { queryWords } from "../query-words.ts";

@@ -1,15 +1,15 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findNotification } from "../../domain/notifications/find-notification.ts";
+import { findNotification } from "../../domain/issues/notifications/find-notification.ts";
 import {
   countNotifications,
   listNotifications,
-} from "../../domain/notifications/list-notifications.ts";
+} from "../../domain/issues/notifications/list-notifications.ts";
 import {
   markNotification,
   markNotifications,
-} from "../../domain/notifications/mark-notifications.ts";
-import { NOTIFICATION_SUBJECTS } from "../../domain/notifications/notification-filter.ts";
+} from "../../domain/issues/notifications/mark-notifications.ts";
+import { NOTIFICATION_SUBJECTS } from "../../domain/issues/notifications/notification-filter.ts";
 import {
   NotificationCount,
   NotificationThread,

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listNotifications } from "../../domain/notifications/list-notifications.ts";
-import { markNotifications } from "../../domain/notifications/mark-notifications.ts";
+import { listNotifications } from "../../domain/issues/notifications/list-notifications.ts";
+import { markNotifications } from "../../domain/issues/notifications/mark-notifications.ts";
 import {
   NotificationThread,
   toNotificationThread,

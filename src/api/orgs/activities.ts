@@ -3,8 +3,8 @@ import { createRoute, z } from "@hono/zod-openapi";
 import {
   listOrganizationActivities,
   listTeamActivities,
-} from "../../domain/activities/list-activities.ts";
-import { findTeam } from "../../domain/orgs/find-team.ts";
+} from "../../domain/exchange/activities/list-activities.ts";
+import { findTeam } from "../../domain/people/orgs/find-team.ts";
 import { toActivity } from "../../shapes/events/activity.ts";
 import { refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

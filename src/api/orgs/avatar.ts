@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import { deleteAvatar, setAvatar } from "../../domain/avatars/change-avatar.ts";
+import { deleteAvatar, setAvatar } from "../../domain/people/avatars/change-avatar.ts";
 import { empty, refusals } from "../answers.ts";
 import { accountAvatar } from "../avatar-body.ts";
 import { endpoints } from "../endpoints.ts";

@@ -2,10 +2,10 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
 import type { User as UserRow } from "../../db/schema/index.ts";
-import { findSeenAccount, type Membership } from "../../domain/accounts/find-account.ts";
-import { listAccountsIn, listAllAccountsIn } from "../../domain/accounts/list-accounts.ts";
-import { findMember, type Member } from "../../domain/orgs/find-member.ts";
-import { removeMember, setMembershipVisibility } from "../../domain/orgs/team-members.ts";
+import { findSeenAccount, type Membership } from "../../domain/people/accounts/find-account.ts";
+import { listAccountsIn, listAllAccountsIn } from "../../domain/people/accounts/list-accounts.ts";
+import { findMember, type Member } from "../../domain/people/orgs/find-member.ts";
+import { removeMember, setMembershipVisibility } from "../../domain/people/orgs/team-members.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, header, page, refusals } from "../answers.ts";

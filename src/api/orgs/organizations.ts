@@ -1,12 +1,18 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listAccountsIn } from "../../domain/accounts/list-accounts.ts";
-import { renameAccount } from "../../domain/accounts/rename-account.ts";
-import { createOrganization, type NewOrganization } from "../../domain/orgs/create-organization.ts";
-import { deleteOrganization } from "../../domain/orgs/delete-organization.ts";
-import { editOrganization } from "../../domain/orgs/edit-organization.ts";
-import { listAllOrganizations, listOrganizations } from "../../domain/orgs/list-organizations.ts";
-import { findRights } from "../../domain/orgs/find-rights.ts";
+import { listAccountsIn } from "../../domain/people/accounts/list-accounts.ts";
+import { renameAccount } from "../../domain/people/accounts/rename-account.ts";
+import {
+  createOrganization,
+  type NewOrganization,
+} from "../../domain/people/orgs/create-organization.ts";
+import { deleteOrganization } from "../../domain/operations/deletions/delete-organization.ts";
+import { editOrganization } from "../../domain/people/orgs/edit-organization.ts";
+import {
+  listAllOrganizations,
+  listOrganizations,
+} from "../../domain/people/orgs/list-organizations.ts";
+import { findRights } from "../../domain/people/orgs/find-rights.ts";
 import { defined } from "../../lib/defined.ts";
 import {
   OrganizationPermissions,

@@ -2,9 +2,9 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import type { Membership } from "../../domain/accounts/find-account.ts";
-import { createRepository } from "../../domain/repos/create-repository.ts";
-import { listRepositoriesOf } from "../../domain/repos/list-repositories.ts";
+import type { Membership } from "../../domain/people/accounts/find-account.ts";
+import { createRepository } from "../../domain/repos/repository/create-repository.ts";
+import { listRepositoriesOf } from "../../domain/repos/repository/list-repositories.ts";
 import { forbidden, unauthenticated } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";

@@ -5,8 +5,12 @@ import {
   deleteRule,
   editRule,
   type RuleEntry,
-} from "../../domain/protections/change-rules.ts";
-import { findRuleset, listRulesets, readRuleset } from "../../domain/protections/list-rules.ts";
+} from "../../domain/code/protections/change-rules.ts";
+import {
+  findRuleset,
+  listRulesets,
+  readRuleset,
+} from "../../domain/code/protections/list-rules.ts";
 import { conflict } from "../../lib/failure.ts";
 import { Ruleset, toRuleset } from "../../shapes/repos/ruleset.ts";
 import { empty, json, page, refusals } from "../answers.ts";

@@ -2,10 +2,16 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { isAllowed } from "../../auth/access/permission.ts";
 import type { Ctx } from "../../context.ts";
-import { findTeam } from "../../domain/orgs/find-team.ts";
-import { addTeamRepository, removeTeamRepository } from "../../domain/orgs/team-repositories.ts";
-import { findVisibleRepository } from "../../domain/repos/find-repository.ts";
-import { findTeamRepository, listTeamRepositories } from "../../domain/repos/list-repositories.ts";
+import { findTeam } from "../../domain/people/orgs/find-team.ts";
+import {
+  addTeamRepository,
+  removeTeamRepository,
+} from "../../domain/people/orgs/team-repositories.ts";
+import { findVisibleRepository } from "../../domain/repos/repository/find-repository.ts";
+import {
+  findTeamRepository,
+  listTeamRepositories,
+} from "../../domain/repos/repository/list-repositories.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, json, page, refusals } from "../answers.ts";

@@ -1,14 +1,14 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findSeenAccount } from "../../domain/accounts/find-account.ts";
-import { findAccountIn, listAllAccountsIn } from "../../domain/accounts/list-accounts.ts";
-import { createTeam, type NewTeam } from "../../domain/orgs/create-team.ts";
-import { TEAM_PERMISSIONS } from "../../domain/orgs/team-options.ts";
-import { deleteTeam } from "../../domain/orgs/delete-team.ts";
-import { editTeam } from "../../domain/orgs/edit-team.ts";
-import { findManagedTeam, findTeam } from "../../domain/orgs/find-team.ts";
-import { listOwnTeams, listTeams, searchTeams } from "../../domain/orgs/list-teams.ts";
-import { addTeamMember, removeTeamMember } from "../../domain/orgs/team-members.ts";
+import { findSeenAccount } from "../../domain/people/accounts/find-account.ts";
+import { findAccountIn, listAllAccountsIn } from "../../domain/people/accounts/list-accounts.ts";
+import { createTeam, type NewTeam } from "../../domain/people/orgs/create-team.ts";
+import { TEAM_PERMISSIONS } from "../../domain/people/orgs/team-options.ts";
+import { deleteTeam } from "../../domain/people/orgs/delete-team.ts";
+import { editTeam } from "../../domain/people/orgs/edit-team.ts";
+import { findManagedTeam, findTeam } from "../../domain/people/orgs/find-team.ts";
+import { listOwnTeams, listTeams, searchTeams } from "../../domain/people/orgs/list-teams.ts";
+import { addTeamMember, removeTeamMember } from "../../domain/people/orgs/team-members.ts";
 import { defined } from "../../lib/defined.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Team, TeamSearchResults, toTeam } from "../../shapes/orgs/team.ts";

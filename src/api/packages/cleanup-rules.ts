@@ -8,8 +8,8 @@ import {
   editCleanupRule,
   findCleanupRule,
   listCleanupRules,
-} from "../../domain/package-cleanup/cleanup-rules.ts";
-import { previewCleanup } from "../../domain/package-cleanup/preview-cleanup.ts";
+} from "../../domain/packages/cleanup/cleanup-rules.ts";
+import { previewCleanup } from "../../domain/packages/cleanup/preview-cleanup.ts";
 import {
   PackageCleanupRule,
   toPackageCleanupRule,

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { linkPackage, unlinkPackage } from "../../domain/packages/link-package.ts";
+import { linkPackage, unlinkPackage } from "../../domain/packages/package/link-package.ts";
 import { empty, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atPackage } from "../guards/packages.ts";

@@ -1,15 +1,15 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
-import { deleteVersion } from "../../domain/packages/delete-version.ts";
-import type { PackageContext } from "../../domain/packages/find-package.ts";
-import { listPackageFiles } from "../../domain/packages/list-package-files.ts";
+import { deleteVersion } from "../../domain/packages/package/delete-version.ts";
+import type { PackageContext } from "../../domain/packages/package/find-package.ts";
+import { listPackageFiles } from "../../domain/packages/package/list-package-files.ts";
 import {
   findVersionEntry,
   listOwnerVersions,
   listVersionsOf,
   type VersionOfPackage,
-} from "../../domain/packages/list-package-versions.ts";
+} from "../../domain/packages/package/list-package-versions.ts";
 import { notFound } from "../../lib/failure.ts";
 import { PackageFileShape, toPackageFile } from "../../shapes/packages/package-file.ts";
 import { PackageShape, toPackage } from "../../shapes/packages/package.ts";

@@ -1,14 +1,14 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listCommits } from "../../domain/commits/list-commits.ts";
-import { listNotes } from "../../domain/commits/list-notes.ts";
-import { readCommits } from "../../domain/commits/read-commits.ts";
-import { openPull } from "../../domain/pulls/open-pull.ts";
+import { listCommits } from "../../domain/code/commits/list-commits.ts";
+import { listNotes } from "../../domain/code/commits/list-notes.ts";
+import { readCommits } from "../../domain/code/commits/read-commits.ts";
+import { openPull } from "../../domain/pulls/pull/open-pull.ts";
 import {
   commitRangeOf,
   findChangesText,
   listChangedFiles,
-} from "../../domain/pulls/pull-changes.ts";
+} from "../../domain/pulls/pull/pull-changes.ts";
 import { log } from "../../lib/log.ts";
 import { answerText } from "../../lib/streamed-text.ts";
 import { ChangedFile, toChangedFile } from "../../shapes/git/changed-file.ts";

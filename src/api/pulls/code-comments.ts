@@ -1,9 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { applyCodeSuggestion } from "../../domain/pulls/review/apply-suggestion.ts";
-import { findPull } from "../../domain/pulls/find-pull.ts";
-import { findCodeComment, listCodeComments } from "../../domain/reviews/find-code-comments.ts";
-import { markConversation } from "../../domain/reviews/resolve-conversation.ts";
+import { applyCodeSuggestion } from "../../domain/pulls/code-review/apply-suggestion.ts";
+import { findPull } from "../../domain/pulls/pull/find-pull.ts";
+import {
+  findCodeComment,
+  listCodeComments,
+} from "../../domain/pulls/reviews/find-code-comments.ts";
+import { markConversation } from "../../domain/pulls/reviews/resolve-conversation.ts";
 import { PullReviewComment, toPullReviewComment } from "../../shapes/pulls/pull-review-comment.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

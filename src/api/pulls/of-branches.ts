@@ -1,9 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { chooseHeadRepository, parseComparison } from "../../domain/commits/compare-revisions.ts";
-import { findPullOfBranches } from "../../domain/pulls/find-pull.ts";
+import {
+  chooseHeadRepository,
+  parseComparison,
+} from "../../domain/code/commits/compare-revisions.ts";
+import { findPullOfBranches } from "../../domain/pulls/pull/find-pull.ts";
 import { PullRequest, toPullRequest } from "../../shapes/pulls/pull-request.ts";
-import { judgePull } from "../../domain/pulls/judge-pull.ts";
+import { judgePull } from "../../domain/pulls/pull/judge-pull.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inNetwork } from "../guards/repository.ts";

@@ -1,14 +1,14 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { ISSUE_LABELS_MAX } from "../../domain/issues/assign-labels.ts";
-import { ASSIGNEES_MAX } from "../../domain/issues/find-assignees.ts";
-import { createPull } from "../../domain/pulls/create-pull.ts";
-import { editPull } from "../../domain/pulls/edit-pull.ts";
-import { findPullOfCommit } from "../../domain/pulls/find-pull.ts";
-import { ISSUE_SORTS, type IssueSort } from "../../domain/issue-lists/issue-query.ts";
-import { REVIEWERS_MAX } from "../../domain/reviews/find-reviewers.ts";
-import { judgePull } from "../../domain/pulls/judge-pull.ts";
-import { listPinnedPulls, listPulls } from "../../domain/pulls/list-pulls.ts";
+import { ISSUE_LABELS_MAX } from "../../domain/issues/issue/assign-labels.ts";
+import { ASSIGNEES_MAX } from "../../domain/issues/issue/find-assignees.ts";
+import { createPull } from "../../domain/pulls/pull/create-pull.ts";
+import { editPull } from "../../domain/pulls/pull/edit-pull.ts";
+import { findPullOfCommit } from "../../domain/pulls/pull/find-pull.ts";
+import { ISSUE_SORTS, type IssueSort } from "../../domain/issues/lists/issue-query.ts";
+import { REVIEWERS_MAX } from "../../domain/pulls/reviews/find-reviewers.ts";
+import { judgePull } from "../../domain/pulls/pull/judge-pull.ts";
+import { listPinnedPulls, listPulls } from "../../domain/pulls/pull/list-pulls.ts";
 import {
   PullRequest,
   toListedPullRequests,

@@ -1,10 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findPull } from "../../domain/pulls/find-pull.ts";
-import { findPullWithRules } from "../../domain/pulls/review/find-with-rules.ts";
-import { posterOfPull } from "../../domain/reviews/find-review.ts";
-import { loadNames, REVIEWERS_MAX } from "../../domain/reviews/find-reviewers.ts";
-import { removeRequests, requestReviews } from "../../domain/reviews/request-reviews.ts";
+import { findPull } from "../../domain/pulls/pull/find-pull.ts";
+import { findPullWithRules } from "../../domain/pulls/code-review/find-with-rules.ts";
+import { posterOfPull } from "../../domain/pulls/reviews/find-review.ts";
+import { loadNames, REVIEWERS_MAX } from "../../domain/pulls/reviews/find-reviewers.ts";
+import { removeRequests, requestReviews } from "../../domain/pulls/reviews/request-reviews.ts";
 import { PullReview, toPullReview } from "../../shapes/pulls/pull-review.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

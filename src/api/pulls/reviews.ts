@@ -1,21 +1,21 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findPull } from "../../domain/pulls/find-pull.ts";
-import { findPullWithRules } from "../../domain/pulls/review/find-with-rules.ts";
-import { deleteReview } from "../../domain/reviews/delete-review.ts";
+import { findPull } from "../../domain/pulls/pull/find-pull.ts";
+import { findPullWithRules } from "../../domain/pulls/code-review/find-with-rules.ts";
+import { deleteReview } from "../../domain/pulls/reviews/delete-review.ts";
 import {
   dismissReview,
   requireDismissal,
   undismissReview,
-} from "../../domain/reviews/dismiss-review.ts";
-import { listReviewComments } from "../../domain/reviews/find-code-comments.ts";
-import { findReview, listReviews } from "../../domain/reviews/find-review.ts";
-import { COMMENTS_MAX } from "../../domain/pulls/review/place-comments.ts";
+} from "../../domain/pulls/reviews/dismiss-review.ts";
+import { listReviewComments } from "../../domain/pulls/reviews/find-code-comments.ts";
+import { findReview, listReviews } from "../../domain/pulls/reviews/find-review.ts";
+import { COMMENTS_MAX } from "../../domain/pulls/code-review/place-comments.ts";
 import {
   createReview,
   type GivenState,
   submitReview,
-} from "../../domain/pulls/review/submit-review.ts";
+} from "../../domain/pulls/code-review/submit-review.ts";
 import { invalid } from "../../lib/failure.ts";
 import { PullReviewComment, toPullReviewComment } from "../../shapes/pulls/pull-review-comment.ts";
 import { PullReview, toPullReview } from "../../shapes/pulls/pull-review.ts";

@@ -2,21 +2,21 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
 import type { Attachment as AttachmentRow } from "../../db/schema/index.ts";
-import { ATTACHMENT_NAME_MAX } from "../../domain/attachments/attachment-name.ts";
+import { ATTACHMENT_NAME_MAX } from "../../domain/issues/attachments/attachment-name.ts";
 import {
   type FormFile,
   MULTIPART_EXTRA_BYTES_MAX,
   openFormFile,
   readRawFile,
-} from "../../domain/attachments/form-file.ts";
+} from "../../domain/issues/attachments/form-file.ts";
 import {
   deleteAsset,
   findAsset,
   renameAsset,
   requireAssetWriting,
   storeAsset,
-} from "../../domain/releases/assets.ts";
-import { findRelease } from "../../domain/releases/find-release.ts";
+} from "../../domain/packages/releases/assets.ts";
+import { findRelease } from "../../domain/packages/releases/find-release.ts";
 import { malformed, tooLarge } from "../../lib/failure.ts";
 import { Attachment, toAttachment } from "../../shapes/issues/attachment.ts";
 import type { ReleaseContext } from "../../shapes/releases/release.ts";

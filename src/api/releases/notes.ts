@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { generateNotes } from "../../domain/releases/generate-notes.ts";
+import { generateNotes } from "../../domain/packages/releases/generate-notes.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";

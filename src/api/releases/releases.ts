@@ -1,11 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createRelease } from "../../domain/releases/create-release.ts";
-import { deleteRelease } from "../../domain/releases/delete-release.ts";
-import { findRelease } from "../../domain/releases/find-release.ts";
-import { generateNotes } from "../../domain/releases/generate-notes.ts";
-import { listReleases } from "../../domain/releases/list-releases.ts";
-import { updateRelease } from "../../domain/releases/update-release.ts";
+import { createRelease } from "../../domain/packages/releases/create-release.ts";
+import { deleteRelease } from "../../domain/packages/releases/delete-release.ts";
+import { findRelease } from "../../domain/packages/releases/find-release.ts";
+import { generateNotes } from "../../domain/packages/releases/generate-notes.ts";
+import { listReleases } from "../../domain/packages/releases/list-releases.ts";
+import { updateRelease } from "../../domain/packages/releases/update-release.ts";
 import { Release, toRelease } from "../../shapes/releases/release.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import { listRepositoryActivities } from "../../domain/activities/list-activities.ts";
+import { listRepositoryActivities } from "../../domain/exchange/activities/list-activities.ts";
 import { toActivity } from "../../shapes/events/activity.ts";
 import { refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

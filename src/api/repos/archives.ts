@@ -5,8 +5,8 @@ import {
   type ArchiveFormat,
   MEDIA_TYPES,
   parseArchiveName,
-} from "../../domain/archives/archive-format.ts";
-import { findArchive } from "../../domain/archives/find-archive.ts";
+} from "../../domain/code/archives/archive-format.ts";
+import { findArchive } from "../../domain/code/archives/find-archive.ts";
 import { answerDownload } from "../../lib/download.ts";
 import { log } from "../../lib/log.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";

@@ -5,18 +5,18 @@ import type { Ctx } from "../../context.ts";
 import {
   addCollaborator,
   COLLABORATOR_PERMISSIONS,
-} from "../../domain/collaborators/add-collaborator.ts";
+} from "../../domain/repos/collaborators/add-collaborator.ts";
 import {
   findPossibleCollaborator,
   findWithMode,
   type PossibleCollaborator,
-} from "../../domain/collaborators/find-collaborator.ts";
+} from "../../domain/repos/collaborators/find-collaborator.ts";
 import {
   listAssignees,
   listCollaborators,
   listReviewers,
-} from "../../domain/collaborators/list-collaborators.ts";
-import { removeCollaborator } from "../../domain/collaborators/remove-collaborator.ts";
+} from "../../domain/repos/collaborators/list-collaborators.ts";
+import { removeCollaborator } from "../../domain/repos/collaborators/remove-collaborator.ts";
 import { forbidden, invalid, notFound } from "../../lib/failure.ts";
 import {
   CollaboratorPermission,

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-import { LABEL_TEMPLATES } from "../../domain/templates/label-templates.ts";
+import { LABEL_TEMPLATES } from "../../domain/code/templates/label-templates.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 
 const TRUST_MODELS = ["default", "collaborator", "committer", "collaboratorcommitter"] as const;

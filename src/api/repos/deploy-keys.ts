@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findDeployKey, listDeployKeys } from "../../domain/keys/list-ssh-keys.ts";
-import { addDeployKey, removeDeployKey } from "../../domain/keys/ssh-keys.ts";
+import { findDeployKey, listDeployKeys } from "../../domain/people/keys/list-ssh-keys.ts";
+import { addDeployKey, removeDeployKey } from "../../domain/people/keys/ssh-keys.ts";
 import { unauthenticated } from "../../lib/failure.ts";
 import { DeployKey, toDeployKey } from "../../shapes/keys/public-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";

@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 
 import { MERGE_STYLES, type Repository } from "../../db/schema/index.ts";
-import type { MirrorEdit } from "../../domain/mirrors/pull/edit-mirror.ts";
-import type { RepositoryEdit } from "../../domain/repos/edit-repository.ts";
+import type { MirrorEdit } from "../../domain/exchange/mirrors/pull/edit-mirror.ts";
+import type { RepositoryEdit } from "../../domain/repos/repository/edit-repository.ts";
 import { invalidField } from "../../lib/failure.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
 import { defined } from "../../lib/defined.ts";

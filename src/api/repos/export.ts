@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { EXPORT_MEDIA_TYPE } from "../../domain/exports/export-files.ts";
-import { exportRepository } from "../../domain/exports/export-repository.ts";
+import { EXPORT_MEDIA_TYPE } from "../../domain/exchange/exports/export-files.ts";
+import { exportRepository } from "../../domain/exchange/exports/export-repository.ts";
 import { answerDownload } from "../../lib/download.ts";
 import { log } from "../../lib/log.ts";
 import { HEADERS, refusals } from "../answers.ts";

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { generateRepository } from "../../domain/generate/generate-repository.ts";
-import { findCreationContext } from "../../domain/repos/find-creation-context.ts";
+import { generateRepository } from "../../domain/exchange/generate/generate-repository.ts";
+import { findCreationContext } from "../../domain/repos/repository/find-creation-context.ts";
 import { invalid } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, refusals } from "../answers.ts";

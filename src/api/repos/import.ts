@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { readRawFile } from "../../domain/attachments/form-file.ts";
-import { EXPORT_MEDIA_TYPE } from "../../domain/exports/export-files.ts";
-import { AUTHORS_MAX } from "../../domain/imports/find-authors.ts";
-import { importExport } from "../../domain/imports/import-export.ts";
+import { readRawFile } from "../../domain/issues/attachments/form-file.ts";
+import { EXPORT_MEDIA_TYPE } from "../../domain/exchange/exports/export-files.ts";
+import { AUTHORS_MAX } from "../../domain/exchange/imports/find-authors.ts";
+import { importExport } from "../../domain/exchange/imports/import-export.ts";
 import { invalidField, tooLarge } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, refusals } from "../answers.ts";

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findRepositoryInsights } from "../../domain/repos/repository-insights.ts";
+import { findRepositoryInsights } from "../../domain/repos/repository/repository-insights.ts";
 import { Int64 } from "../../shapes/json.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

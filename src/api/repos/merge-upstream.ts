@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { mergeUpstream } from "../../domain/repos/merge-upstream.ts";
+import { mergeUpstream } from "../../domain/repos/repository/merge-upstream.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedInRepo } from "../guards/repository.ts";

@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { PROJECT_PARTS, type ProjectPart } from "../../db/schema/index.ts";
-import { AUTHORS_MAX } from "../../domain/imports/find-authors.ts";
-import { startImport } from "../../domain/imports/start-import.ts";
+import { AUTHORS_MAX } from "../../domain/exchange/imports/find-authors.ts";
+import { startImport } from "../../domain/exchange/imports/start-import.ts";
 import { Int64 } from "../../shapes/json.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, refusals } from "../answers.ts";

@@ -1,8 +1,8 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import { cancelImport } from "../../domain/imports/cancel-import.ts";
-import { continueImport } from "../../domain/imports/continue-import.ts";
-import { findImport } from "../../domain/imports/find-import.ts";
+import { cancelImport } from "../../domain/exchange/imports/cancel-import.ts";
+import { continueImport } from "../../domain/exchange/imports/continue-import.ts";
+import { findImport } from "../../domain/exchange/imports/find-import.ts";
 import { Migration, toMigration } from "../../shapes/repos/migration.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

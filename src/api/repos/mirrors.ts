@@ -1,11 +1,14 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { addPushMirror } from "../../domain/mirrors/push/add-push-mirror.ts";
-import { findPushMirror, listPushMirrors } from "../../domain/mirrors/push/find-push-mirror.ts";
-import { removePushMirror } from "../../domain/mirrors/push/remove-push-mirror.ts";
-import { requestPushes } from "../../domain/mirrors/push/request-push.ts";
-import { requestSync } from "../../domain/mirrors/pull/request-sync.ts";
-import { requireMirrors } from "../../domain/mirrors/require-mirrors.ts";
+import { addPushMirror } from "../../domain/exchange/mirrors/push/add-push-mirror.ts";
+import {
+  findPushMirror,
+  listPushMirrors,
+} from "../../domain/exchange/mirrors/push/find-push-mirror.ts";
+import { removePushMirror } from "../../domain/exchange/mirrors/push/remove-push-mirror.ts";
+import { requestPushes } from "../../domain/exchange/mirrors/push/request-push.ts";
+import { requestSync } from "../../domain/exchange/mirrors/pull/request-sync.ts";
+import { requireMirrors } from "../../domain/exchange/mirrors/require-mirrors.ts";
 import { PushMirror, toPushMirror } from "../../shapes/repos/push-mirror.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

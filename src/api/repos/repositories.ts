@@ -1,12 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { mirrorEditStatements } from "../../domain/mirrors/pull/edit-mirror.ts";
-import { createRepository } from "../../domain/repos/create-repository.ts";
-import { deleteRepository } from "../../domain/repos/delete-repository.ts";
-import { editRepository } from "../../domain/repos/edit-repository.ts";
-import { findRelated } from "../../domain/repos/find-related.ts";
-import { findRepositoryById } from "../../domain/repos/find-repository.ts";
-import { listReachableRepositories } from "../../domain/repos/list-repositories.ts";
+import { mirrorEditStatements } from "../../domain/exchange/mirrors/pull/edit-mirror.ts";
+import { createRepository } from "../../domain/repos/repository/create-repository.ts";
+import { deleteRepository } from "../../domain/repos/repository/delete-repository.ts";
+import { editRepository } from "../../domain/repos/repository/edit-repository.ts";
+import { findRelated } from "../../domain/repos/repository/find-related.ts";
+import { findRepositoryById } from "../../domain/repos/repository/find-repository.ts";
+import { listReachableRepositories } from "../../domain/repos/repository/list-repositories.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, refusals, json, page } from "../answers.ts";

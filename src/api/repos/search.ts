@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { SORTS, searchRepositories } from "../../domain/repos/search-repositories.ts";
+import { SORTS, searchRepositories } from "../../domain/repos/repository/search-repositories.ts";
 import { Failure, invalid } from "../../lib/failure.ts";
 import { logBug } from "../../lib/log.ts";
 import { toRepository } from "../../shapes/repos/repository.ts";

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listStargazers } from "../../domain/repos/list-stars-and-watches.ts";
+import { listStargazers } from "../../domain/repos/repository/list-stars-and-watches.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
 import { refusals, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -5,7 +5,7 @@ import {
   findRepositoryTeam,
   listRepositoryTeams,
   removeRepositoryTeam,
-} from "../../domain/orgs/repository-teams.ts";
+} from "../../domain/people/orgs/repository-teams.ts";
 import { Team, toTeam } from "../../shapes/orgs/team.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

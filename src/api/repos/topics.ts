@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { searchTopics } from "../../domain/topics/search-topics.ts";
-import { addTopic, removeTopic, setTopics } from "../../domain/topics/set-topics.ts";
+import { searchTopics } from "../../domain/repos/topics/search-topics.ts";
+import { addTopic, removeTopic, setTopics } from "../../domain/repos/topics/set-topics.ts";
 import { ApiError } from "../../shapes/failure.ts";
 import { TopicName, TopicResponse, toTopic } from "../../shapes/repos/topic.ts";
 import { countAnonymousAction } from "../count-action.ts";

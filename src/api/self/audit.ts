@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import { listOwnAudit } from "../../domain/audit/list-audit.ts";
+import { listOwnAudit } from "../../domain/people/audit/list-audit.ts";
 import { refusals } from "../answers.ts";
 import { AuditQuery, auditPage, auditPageOf } from "../audit-page.ts";
 import { endpoints } from "../endpoints.ts";

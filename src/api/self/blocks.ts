@@ -1,7 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createBlock, deleteBlock, findBlocked, listBlocked } from "../../domain/accounts/block.ts";
-import { findSeenAccount } from "../../domain/accounts/find-account.ts";
+import {
+  createBlock,
+  deleteBlock,
+  findBlocked,
+  listBlocked,
+} from "../../domain/people/accounts/block.ts";
+import { findSeenAccount } from "../../domain/people/accounts/find-account.ts";
 import { notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, page, refusals } from "../answers.ts";

@@ -1,6 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { EMAILS_MAX, addEmails, listEmails, removeEmails } from "../../domain/accounts/emails.ts";
+import {
+  EMAILS_MAX,
+  addEmails,
+  listEmails,
+  removeEmails,
+} from "../../domain/people/accounts/emails.ts";
 import { Email, toEmail } from "../../shapes/users/email.ts";
 import { countAction } from "../count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";

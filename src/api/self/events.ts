@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 
-import { listOwnEvents } from "../../domain/events/list-events.ts";
+import { listOwnEvents } from "../../domain/exchange/event-stream/list-events.ts";
 import { refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { EventCursor, eventPage, eventPageOf } from "../event-cursor.ts";

@@ -7,8 +7,8 @@ import {
   proveGpgKey,
   removeGpgKey,
   type GpgKeyEntry,
-} from "../../domain/keys/gpg-keys.ts";
-import { tokensToSign } from "../../domain/keys/gpg-key-token.ts";
+} from "../../domain/people/keys/gpg-keys.ts";
+import { tokensToSign } from "../../domain/people/keys/gpg-key-token.ts";
 import { GPGKey, toGpgKey } from "../../shapes/keys/gpg-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,16 +1,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createApplication } from "../../domain/oauth/create-application.ts";
-import { deleteApplication } from "../../domain/oauth/delete-application.ts";
-import { editApplication } from "../../domain/oauth/edit-application.ts";
-import { findApplication } from "../../domain/oauth/find-application.ts";
-import { listApplications } from "../../domain/oauth/list-applications.ts";
+import { createApplication } from "../../domain/people/oauth/create-application.ts";
+import { deleteApplication } from "../../domain/people/oauth/delete-application.ts";
+import { editApplication } from "../../domain/people/oauth/edit-application.ts";
+import { findApplication } from "../../domain/people/oauth/find-application.ts";
+import { listApplications } from "../../domain/people/oauth/list-applications.ts";
 import {
   isRedirectUri,
   REDIRECT_URI_LENGTH_MAX,
   REDIRECT_URI_RULE,
   REDIRECT_URIS_MAX,
-} from "../../domain/oauth/redirect-uri.ts";
+} from "../../domain/people/oauth/redirect-uri.ts";
 import { OAuth2Application, toOAuth2Application } from "../../shapes/users/oauth-application.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { findUserKey, listUserKeys } from "../../domain/keys/list-ssh-keys.ts";
-import { addUserKey, removeUserKey } from "../../domain/keys/ssh-keys.ts";
+import { findUserKey, listUserKeys } from "../../domain/people/keys/list-ssh-keys.ts";
+import { addUserKey, removeUserKey } from "../../domain/people/keys/ssh-keys.ts";
 import { PublicKey, toPublicKey } from "../../shapes/keys/public-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { EMAIL_NOTIFICATIONS } from "../../db/schema/index.ts";
-import { editUser } from "../../domain/accounts/edit-user.ts";
+import { editUser } from "../../domain/people/accounts/edit-user.ts";
 import { defined } from "../../lib/defined.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
 import { UserSettings, toUserSettings } from "../../shapes/users/user-settings.ts";

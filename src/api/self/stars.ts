@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { hasToggle } from "../../domain/repos/has-toggle.ts";
-import { listStarred } from "../../domain/repos/list-stars-and-watches.ts";
-import { createToggle, deleteToggle } from "../../domain/repos/toggle.ts";
+import { hasToggle } from "../../domain/repos/repository/has-toggle.ts";
+import { listStarred } from "../../domain/repos/repository/list-stars-and-watches.ts";
+import { createToggle, deleteToggle } from "../../domain/repos/repository/toggle.ts";
 import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, page, refusals } from "../answers.ts";

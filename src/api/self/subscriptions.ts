@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listWatched } from "../../domain/repos/list-stars-and-watches.ts";
+import { listWatched } from "../../domain/repos/repository/list-stars-and-watches.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

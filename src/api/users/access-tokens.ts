@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { PATTERNS_MAX } from "../../domain/tokens/check-patterns.ts";
-import { BOUND_MAX, createAccessToken } from "../../domain/tokens/create-access-token.ts";
-import { deleteAccessToken } from "../../domain/tokens/delete-access-token.ts";
-import { listAccessTokens } from "../../domain/tokens/list-access-tokens.ts";
+import { PATTERNS_MAX } from "../../domain/people/tokens/check-patterns.ts";
+import { BOUND_MAX, createAccessToken } from "../../domain/people/tokens/create-access-token.ts";
+import { deleteAccessToken } from "../../domain/people/tokens/delete-access-token.ts";
+import { listAccessTokens } from "../../domain/people/tokens/list-access-tokens.ts";
 import { AccessToken, toAccessToken } from "../../shapes/users/access-token.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,6 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { countContributions, listUserActivities } from "../../domain/activities/list-activities.ts";
+import {
+  countContributions,
+  listUserActivities,
+} from "../../domain/exchange/activities/list-activities.ts";
 import { toActivity } from "../../shapes/events/activity.ts";
 import { Int64 } from "../../shapes/json.ts";
 import { json, refusals } from "../answers.ts";

@@ -1,7 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createFollow, deleteFollow } from "../../domain/accounts/follow.ts";
-import { isFollowing, listFollowers, listFollowing } from "../../domain/accounts/list-accounts.ts";
+import { createFollow, deleteFollow } from "../../domain/people/accounts/follow.ts";
+import {
+  isFollowing,
+  listFollowers,
+  listFollowing,
+} from "../../domain/people/accounts/list-accounts.ts";
 import { notFound, unauthenticated } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, page, refusals } from "../answers.ts";

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { searchUsers } from "../../domain/accounts/search-users.ts";
-import { listRepositoriesOf } from "../../domain/repos/list-repositories.ts";
+import { searchUsers } from "../../domain/people/accounts/search-users.ts";
+import { listRepositoriesOf } from "../../domain/repos/repository/list-repositories.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
 import { countAnonymousAction } from "../count-action.ts";

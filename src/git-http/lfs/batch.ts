@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 
 import type { LfsObject } from "../../db/schema/index.ts";
-import { findObjects } from "../../domain/lfs/find-objects.ts";
+import { findObjects } from "../../domain/code/lfs/find-objects.ts";
 import type { RequestContext } from "../../entrance/enter-repository.ts";
 import { conflict, tooLarge } from "../../lib/failure.ts";
 import { defined } from "../../lib/defined.ts";

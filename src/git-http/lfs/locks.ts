@@ -1,11 +1,11 @@
 import type { Context } from "hono";
 import { z } from "zod";
 
-import { createLock } from "../../domain/lfs/create-lock.ts";
-import { deleteLock } from "../../domain/lfs/delete-lock.ts";
-import type { LockEntry } from "../../domain/lfs/find-lock.ts";
-import { listLocks } from "../../domain/lfs/list-locks.ts";
-import { normalizeLockPath } from "../../domain/lfs/lock-path.ts";
+import { createLock } from "../../domain/code/lfs/create-lock.ts";
+import { deleteLock } from "../../domain/code/lfs/delete-lock.ts";
+import type { LockEntry } from "../../domain/code/lfs/find-lock.ts";
+import { listLocks } from "../../domain/code/lfs/list-locks.ts";
+import { normalizeLockPath } from "../../domain/code/lfs/lock-path.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { formatTime } from "../../lib/time.ts";
 import type { GitHttpEnv } from "../env.ts";

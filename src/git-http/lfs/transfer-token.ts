@@ -5,7 +5,7 @@ import type { Credential } from "../../auth/credential.ts";
 import { seal, unseal } from "../../auth/seal.ts";
 import { TransferCredential, transferCredential } from "../../auth/transfer-credential.ts";
 import type { Ctx } from "../../context.ts";
-import { LFS_UPLOAD_LIFE_MS } from "../../domain/lfs/store-object.ts";
+import { LFS_UPLOAD_LIFE_MS } from "../../domain/code/lfs/store-object.ts";
 import { type Failure, unauthenticated } from "../../lib/failure.ts";
 import type { GitHttpEnv } from "../env.ts";
 

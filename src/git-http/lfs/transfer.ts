@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { z } from "zod";
 
-import { findLfsObject } from "../../domain/lfs/find-objects.ts";
-import { storeObject } from "../../domain/lfs/store-object.ts";
+import { findLfsObject } from "../../domain/code/lfs/find-objects.ts";
+import { storeObject } from "../../domain/code/lfs/store-object.ts";
 import { parseBase64Url } from "../../lib/base64.ts";
 import { formatFilename } from "../../lib/header-value.ts";
 import { invalid, notFound } from "../../lib/failure.ts";

@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { packages, packageVersions, type Package } from "../../db/schema/index.ts";
-import type { PackageOwner } from "../../domain/packages/find-package.ts";
+import type { PackageOwner } from "../../domain/packages/package/find-package.ts";
 
 /** A package that a search finds, with the description of its newest version. */
 export interface FoundPackage {

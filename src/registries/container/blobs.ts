@@ -1,6 +1,9 @@
-import { deleteBlob } from "../../domain/images/delete-blob.ts";
-import { imageFailure } from "../../domain/images/image-failure.ts";
-import { contentArgument, selectImageWithBlob } from "../../domain/images/select-image-file.ts";
+import { deleteBlob } from "../../domain/packages/images/delete-blob.ts";
+import { imageFailure } from "../../domain/packages/images/image-failure.ts";
+import {
+  contentArgument,
+  selectImageWithBlob,
+} from "../../domain/packages/images/select-image-file.ts";
 import { answerStoredFile } from "../../lib/stored-file.ts";
 import type { RegistryContext } from "../env.ts";
 import { enterImage, enterImageFile, requireImage } from "./enter-image.ts";

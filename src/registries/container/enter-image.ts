@@ -1,7 +1,7 @@
-import { imageFailure } from "../../domain/images/image-failure.ts";
-import type { ImageTarget } from "../../domain/images/image.ts";
-import type { PackageFileQuery } from "../../domain/packages/find-file.ts";
-import type { PackageContext } from "../../domain/packages/find-package.ts";
+import { imageFailure } from "../../domain/packages/images/image-failure.ts";
+import type { ImageTarget } from "../../domain/packages/images/image.ts";
+import type { PackageFileQuery } from "../../domain/packages/package/find-file.ts";
+import type { PackageContext } from "../../domain/packages/package/find-package.ts";
 import {
   enterPackage,
   enterPackageFileBy,

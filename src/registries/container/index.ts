@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { imageFailure } from "../../domain/images/image-failure.ts";
+import { imageFailure } from "../../domain/packages/images/image-failure.ts";
 import { authenticate } from "../../entrance/authenticate.ts";
 import { notFound, unauthenticated } from "../../lib/failure.ts";
 import { requestPath } from "../../lib/request-path.ts";

@@ -1,7 +1,7 @@
-import { listImages } from "../../domain/images/list-images.ts";
-import { listReferrers, type Referrer } from "../../domain/images/list-referrers.ts";
-import { listImageTags } from "../../domain/images/list-image-tags.ts";
-import { imageFailure } from "../../domain/images/image-failure.ts";
+import { listImages } from "../../domain/packages/images/list-images.ts";
+import { listReferrers, type Referrer } from "../../domain/packages/images/list-referrers.ts";
+import { listImageTags } from "../../domain/packages/images/list-image-tags.ts";
+import { imageFailure } from "../../domain/packages/images/image-failure.ts";
 import { authenticate } from "../../entrance/authenticate.ts";
 import { notFound } from "../../lib/failure.ts";
 import { incoming } from "../door.ts";

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 
-import { deleteManifest } from "../../domain/images/delete-manifest.ts";
+import { deleteManifest } from "../../domain/packages/images/delete-manifest.ts";
 import {
   manifestArgument,
   type Reference,
   selectImageWithManifest,
-} from "../../domain/images/select-image-file.ts";
-import { imageFailure } from "../../domain/images/image-failure.ts";
-import { algorithmOf, type Digest } from "../../domain/images/image.ts";
-import { ManifestFacts } from "../../domain/images/manifest.ts";
-import { publishManifest } from "../../domain/images/publish-manifest.ts";
+} from "../../domain/packages/images/select-image-file.ts";
+import { imageFailure } from "../../domain/packages/images/image-failure.ts";
+import { algorithmOf, type Digest } from "../../domain/packages/images/image.ts";
+import { ManifestFacts } from "../../domain/packages/images/manifest.ts";
+import { publishManifest } from "../../domain/packages/images/publish-manifest.ts";
 import { answerFile } from "../answer-file.ts";
 import type { RegistryContext } from "../env.ts";
 import { readBytes } from "../read-upload.ts";

@@ -1,6 +1,6 @@
-import { imageFailure } from "../../domain/images/image-failure.ts";
-import type { Reference } from "../../domain/images/select-image-file.ts";
-import type { Digest } from "../../domain/images/image.ts";
+import { imageFailure } from "../../domain/packages/images/image-failure.ts";
+import type { Reference } from "../../domain/packages/images/select-image-file.ts";
+import type { Digest } from "../../domain/packages/images/image.ts";
 
 /** A segment of an image's name, as the distribution specification has it. */
 const SEGMENT = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";

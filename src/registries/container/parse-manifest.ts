@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { imageFailure } from "../../domain/images/image-failure.ts";
-import type { Digest } from "../../domain/images/image.ts";
-import type { ManifestFacts } from "../../domain/images/manifest.ts";
+import { imageFailure } from "../../domain/packages/images/image-failure.ts";
+import type { Digest } from "../../domain/packages/images/image.ts";
+import type { ManifestFacts } from "../../domain/packages/images/manifest.ts";
 import { parseJson } from "../../lib/json.ts";
 import { isDigest } from "./names.ts";
 

@@ -1,4 +1,4 @@
-import type { ImageErrorCode } from "../../domain/images/image-failure.ts";
+import type { ImageErrorCode } from "../../domain/packages/images/image-failure.ts";
 import type { FailureKind } from "../../lib/failure.ts";
 import type { RegistryContext } from "../env.ts";
 import { failureRenderer, jsonDialect } from "../render-failure.ts";

@@ -1,18 +1,18 @@
 import { callerArgument } from "../../auth/caller-sql.ts";
 import { ACCESS } from "../../db/schema/index.ts";
-import { appendUpload } from "../../domain/images/append-upload.ts";
-import { beginUpload } from "../../domain/images/begin-upload.ts";
-import { discardUpload } from "../../domain/images/discard-upload.ts";
-import { findUpload, type BlobUpload } from "../../domain/images/find-upload.ts";
-import { finishUpload, receiveImageBlob } from "../../domain/images/finish-upload.ts";
-import { imageFailure } from "../../domain/images/image-failure.ts";
-import type { Digest } from "../../domain/images/image.ts";
-import { mountBlob } from "../../domain/images/mount-blob.ts";
+import { appendUpload } from "../../domain/packages/images/append-upload.ts";
+import { beginUpload } from "../../domain/packages/images/begin-upload.ts";
+import { discardUpload } from "../../domain/packages/images/discard-upload.ts";
+import { findUpload, type BlobUpload } from "../../domain/packages/images/find-upload.ts";
+import { finishUpload, receiveImageBlob } from "../../domain/packages/images/finish-upload.ts";
+import { imageFailure } from "../../domain/packages/images/image-failure.ts";
+import type { Digest } from "../../domain/packages/images/image.ts";
+import { mountBlob } from "../../domain/packages/images/mount-blob.ts";
 import {
   type PackageContext,
   selectPackage,
   toPackageContext,
-} from "../../domain/packages/find-package.ts";
+} from "../../domain/packages/package/find-package.ts";
 import type { RegistryContext } from "../env.ts";
 import { readUpload, readUploadPart } from "../read-upload.ts";
 import { enterImage, type ImageRequest } from "./enter-image.ts";

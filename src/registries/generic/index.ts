@@ -1,10 +1,10 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { deleteFile, deleteVersion } from "../../domain/packages/delete-version.ts";
-import { findVersion } from "../../domain/packages/find-version.ts";
-import { publishVersion } from "../../domain/packages/publish-version.ts";
-import { receiveBlob } from "../../domain/packages/receive-blob.ts";
+import { deleteFile, deleteVersion } from "../../domain/packages/package/delete-version.ts";
+import { findVersion } from "../../domain/packages/package/find-version.ts";
+import { publishVersion } from "../../domain/packages/package/publish-version.ts";
+import { receiveBlob } from "../../domain/packages/package/receive-blob.ts";
 import { notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import {

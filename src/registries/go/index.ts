@@ -1,10 +1,10 @@
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { findPackage } from "../../domain/packages/find-package.ts";
-import { listAllVersions } from "../../domain/packages/find-version.ts";
-import { publishVersion } from "../../domain/packages/publish-version.ts";
-import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
+import { findPackage } from "../../domain/packages/package/find-package.ts";
+import { listAllVersions } from "../../domain/packages/package/find-version.ts";
+import { publishVersion } from "../../domain/packages/package/publish-version.ts";
+import { receiveBlob, withBlobs } from "../../domain/packages/package/receive-blob.ts";
 import { notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";

@@ -3,7 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { columnsOf } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { packageBlobs, packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
-import type { FileOfVersion } from "../../domain/packages/find-file.ts";
+import type { FileOfVersion } from "../../domain/packages/package/find-file.ts";
 import type { RegistryRequest } from "../enter-registry.ts";
 import { chartsOfFile } from "./names.ts";
 

@@ -2,10 +2,10 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 import { z } from "zod";
 
-import { deleteVersion } from "../../domain/packages/delete-version.ts";
-import { findVersion } from "../../domain/packages/find-version.ts";
-import { readFormParts } from "../../domain/attachments/form-file.ts";
-import { withBlobs, type ReceivedBlob } from "../../domain/packages/receive-blob.ts";
+import { deleteVersion } from "../../domain/packages/package/delete-version.ts";
+import { findVersion } from "../../domain/packages/package/find-version.ts";
+import { readFormParts } from "../../domain/issues/attachments/form-file.ts";
+import { withBlobs, type ReceivedBlob } from "../../domain/packages/package/receive-blob.ts";
 import { joinBytes } from "../../git/wire/pkt-line.ts";
 import { malformed, notFound, tooLarge } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";

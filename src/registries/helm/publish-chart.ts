@@ -3,15 +3,18 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { isViolation, onlyWhile } from "../../db/db.ts";
 import { packages, packageVersions } from "../../db/schema/index.ts";
-import { findPackage, type PackageOwner } from "../../domain/packages/find-package.ts";
-import { findVersion } from "../../domain/packages/find-version.ts";
-import { publishVersion, type PublishedFile } from "../../domain/packages/publish-version.ts";
+import { findPackage, type PackageOwner } from "../../domain/packages/package/find-package.ts";
+import { findVersion } from "../../domain/packages/package/find-version.ts";
+import {
+  publishVersion,
+  type PublishedFile,
+} from "../../domain/packages/package/publish-version.ts";
 import {
   receiveBlob,
   storeBlob,
   withBlobs,
   type ReceivedBlob,
-} from "../../domain/packages/receive-blob.ts";
+} from "../../domain/packages/package/receive-blob.ts";
 import { conflict, malformed, notFound } from "../../lib/failure.ts";
 import { inspectPieces } from "../../lib/inspect-pieces.ts";
 import { readOneFolder } from "../archives/one-folder.ts";

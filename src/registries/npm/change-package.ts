@@ -3,8 +3,8 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
 import { packageVersions } from "../../db/schema/index.ts";
-import { deleteVersions } from "../../domain/packages/delete-version.ts";
-import type { PackageContext } from "../../domain/packages/find-package.ts";
+import { deleteVersions } from "../../domain/packages/package/delete-version.ts";
+import type { PackageContext } from "../../domain/packages/package/find-package.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { loadSummaries, type VersionSummary } from "./load-package.ts";
 import { LATEST, requireDistTag, versionKeyOf } from "./names.ts";

@@ -3,8 +3,8 @@ import { TrieRouter } from "hono/router/trie-router";
 import { z } from "zod";
 
 import type { Ctx } from "../../context.ts";
-import { findVersion } from "../../domain/packages/find-version.ts";
-import type { PackageContext, PackageOwner } from "../../domain/packages/find-package.ts";
+import { findVersion } from "../../domain/packages/package/find-version.ts";
+import type { PackageContext, PackageOwner } from "../../domain/packages/package/find-package.ts";
 import { malformed, notFound, unauthenticated } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { hashSecret } from "../../auth/secret.ts";
 import type { Credential } from "../../auth/credential.ts";
 import type { Ctx } from "../../context.ts";
-import { createAccessToken } from "../../domain/tokens/create-access-token.ts";
-import { deleteAccessToken } from "../../domain/tokens/delete-access-token.ts";
+import { createAccessToken } from "../../domain/people/tokens/create-access-token.ts";
+import { deleteAccessToken } from "../../domain/people/tokens/delete-access-token.ts";
 import { malformed, notFound, unauthenticated } from "../../lib/failure.ts";
 
 /** What `npm login --auth-type=legacy` sends. */

@@ -1,7 +1,7 @@
 import parseSemver from "semver/functions/parse.js";
 import { z } from "zod";
 
-import type { ReceivedBlob } from "../../domain/packages/receive-blob.ts";
+import type { ReceivedBlob } from "../../domain/packages/package/receive-blob.ts";
 import { formatBase64 } from "../../lib/base64.ts";
 import { malformed } from "../../lib/failure.ts";
 import { parseHex } from "../../lib/hex.ts";

@@ -1,10 +1,13 @@
-import { publishVersion, type PublishedFile } from "../../domain/packages/publish-version.ts";
+import {
+  publishVersion,
+  type PublishedFile,
+} from "../../domain/packages/package/publish-version.ts";
 import {
   receiveBlob,
   storeBlob,
   withBlobs,
   type ReceivedBlob,
-} from "../../domain/packages/receive-blob.ts";
+} from "../../domain/packages/package/receive-blob.ts";
 import type { Ctx } from "../../context.ts";
 import { inspectPieces } from "../../lib/inspect-pieces.ts";
 import { malformed } from "../../lib/failure.ts";

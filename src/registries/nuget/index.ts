@@ -5,15 +5,15 @@ import { TrieRouter } from "hono/router/trie-router";
 import { toCallerSql } from "../../auth/caller-sql.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { packageProperties, packages } from "../../db/schema/index.ts";
-import { deleteVersion } from "../../domain/packages/delete-version.ts";
-import { findPackageFile } from "../../domain/packages/find-file.ts";
+import { deleteVersion } from "../../domain/packages/package/delete-version.ts";
+import { findPackageFile } from "../../domain/packages/package/find-file.ts";
 import {
   isOwnerNamed,
   type OwnerArgument,
   selectPackages,
   toPackageContext,
-} from "../../domain/packages/find-package.ts";
-import { findVersion, listAllVersions } from "../../domain/packages/find-version.ts";
+} from "../../domain/packages/package/find-package.ts";
+import { findVersion, listAllVersions } from "../../domain/packages/package/find-version.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";

@@ -10,7 +10,7 @@ import {
   packageVersions,
   type PackageVersion,
 } from "../../db/schema/index.ts";
-import type { RegistryView } from "../../domain/packages/find-registry.ts";
+import type { RegistryView } from "../../domain/packages/package/find-registry.ts";
 import {
   compareNugetVersions,
   isNugetPrerelease,

@@ -1,13 +1,16 @@
-import { findPackage, type PackageOwner } from "../../domain/packages/find-package.ts";
-import { findVersion } from "../../domain/packages/find-version.ts";
-import { readFormParts } from "../../domain/attachments/form-file.ts";
-import { publishVersion, type PublishedFile } from "../../domain/packages/publish-version.ts";
+import { findPackage, type PackageOwner } from "../../domain/packages/package/find-package.ts";
+import { findVersion } from "../../domain/packages/package/find-version.ts";
+import { readFormParts } from "../../domain/issues/attachments/form-file.ts";
+import {
+  publishVersion,
+  type PublishedFile,
+} from "../../domain/packages/package/publish-version.ts";
 import {
   receiveBlob,
   type ReceivedBlob,
   storeBlob,
   withBlobs,
-} from "../../domain/packages/receive-blob.ts";
+} from "../../domain/packages/package/receive-blob.ts";
 import type { Ctx } from "../../context.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import type { Publication } from "../../domain/packages/publish-version.ts";
+import type { Publication } from "../../domain/packages/package/publish-version.ts";
 import { malformed } from "../../lib/failure.ts";
 import { formatHex } from "../../lib/hex.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";

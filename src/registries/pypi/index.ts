@@ -4,12 +4,12 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import { type Params, prepare } from "../../db/prepared.ts";
 import { packageFiles, packageProperties, packageVersions } from "../../db/schema/index.ts";
-import { findPackage } from "../../domain/packages/find-package.ts";
-import { findNewestVersion, findVersion } from "../../domain/packages/find-version.ts";
-import { listPackages } from "../../domain/packages/list-packages.ts";
-import { publishVersion } from "../../domain/packages/publish-version.ts";
-import { withBlobs } from "../../domain/packages/receive-blob.ts";
-import { setYanked } from "../../domain/packages/set-yanked.ts";
+import { findPackage } from "../../domain/packages/package/find-package.ts";
+import { findNewestVersion, findVersion } from "../../domain/packages/package/find-version.ts";
+import { listPackages } from "../../domain/packages/package/list-packages.ts";
+import { publishVersion } from "../../domain/packages/package/publish-version.ts";
+import { withBlobs } from "../../domain/packages/package/receive-blob.ts";
+import { setYanked } from "../../domain/packages/package/set-yanked.ts";
 import { notFound } from "../../lib/failure.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";

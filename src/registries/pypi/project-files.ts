@@ -8,8 +8,8 @@ import {
   packageProperties,
   packageVersions,
 } from "../../db/schema/index.ts";
-import type { PackageContext } from "../../domain/packages/find-package.ts";
-import { YANK_REASON } from "../../domain/packages/set-yanked.ts";
+import type { PackageContext } from "../../domain/packages/package/find-package.ts";
+import { YANK_REASON } from "../../domain/packages/package/set-yanked.ts";
 import { comparePythonVersions, parsePythonVersion } from "./versions.ts";
 
 /** The property of a file with its core metadata. */

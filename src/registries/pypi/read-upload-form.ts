@@ -1,8 +1,12 @@
 import { blake2b } from "@noble/hashes/blake2.js";
 
 import type { Ctx } from "../../context.ts";
-import { readFormParts } from "../../domain/attachments/form-file.ts";
-import { dropBlobs, receiveBlob, type ReceivedBlob } from "../../domain/packages/receive-blob.ts";
+import { readFormParts } from "../../domain/issues/attachments/form-file.ts";
+import {
+  dropBlobs,
+  receiveBlob,
+  type ReceivedBlob,
+} from "../../domain/packages/package/receive-blob.ts";
 import { malformed, tooLarge } from "../../lib/failure.ts";
 import { formatHex } from "../../lib/hex.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";

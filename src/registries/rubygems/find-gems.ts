@@ -5,13 +5,13 @@ import type { Ctx } from "../../context.ts";
 import { allOf } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
-import { type FileOfVersion, selectFiles } from "../../domain/packages/find-file.ts";
+import { type FileOfVersion, selectFiles } from "../../domain/packages/package/find-file.ts";
 import {
   isOwnerNamed,
   type OwnerArgument,
   type PackageContext,
   selectPackages,
-} from "../../domain/packages/find-package.ts";
+} from "../../domain/packages/package/find-package.ts";
 import type { IndexedGem } from "./compact-index.ts";
 import { compareGemVersions, gemVersionKey, isPrerelease } from "./gem-version.ts";
 import { type GemSlug, slugKey } from "./names.ts";

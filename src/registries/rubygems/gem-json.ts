@@ -1,6 +1,6 @@
 import type { GemDependency } from "./parse-gemspec.ts";
 import { formatRequirements } from "./compact-index.ts";
-import type { FileOfVersion } from "../../domain/packages/find-file.ts";
+import type { FileOfVersion } from "../../domain/packages/package/find-file.ts";
 import type { GemFileMetadata } from "./find-gems.ts";
 
 /**

@@ -6,11 +6,11 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { Ctx } from "../../context.ts";
 import type { Package } from "../../db/schema/index.ts";
-import { deleteFile } from "../../domain/packages/delete-version.ts";
-import type { FileOfVersion } from "../../domain/packages/find-file.ts";
-import { findPackage, toPackageContext } from "../../domain/packages/find-package.ts";
-import { publishVersion } from "../../domain/packages/publish-version.ts";
-import { receiveBlob, withBlobs } from "../../domain/packages/receive-blob.ts";
+import { deleteFile } from "../../domain/packages/package/delete-version.ts";
+import type { FileOfVersion } from "../../domain/packages/package/find-file.ts";
+import { findPackage, toPackageContext } from "../../domain/packages/package/find-package.ts";
+import { publishVersion } from "../../domain/packages/package/publish-version.ts";
+import { receiveBlob, withBlobs } from "../../domain/packages/package/receive-blob.ts";
 import { byteTextBytes } from "../../git/byte-text.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { answerStoredFile } from "../../lib/stored-file.ts";

@@ -7,10 +7,10 @@ import {
   findAddressed,
   readAuthorizationRequest,
   REQUEST_PARAMETERS,
-} from "../../domain/oauth/authorization-request.ts";
-import { createGrant, isGrantedBefore } from "../../domain/oauth/create-grant.ts";
-import { OauthError } from "../../domain/oauth/oauth-error.ts";
-import { endSession } from "../../domain/sessions/end-sessions.ts";
+} from "../../domain/people/oauth/authorization-request.ts";
+import { createGrant, isGrantedBefore } from "../../domain/people/oauth/create-grant.ts";
+import { OauthError } from "../../domain/people/oauth/oauth-error.ts";
+import { endSession } from "../../domain/people/sessions/end-sessions.ts";
 import { deleteCookie } from "../cookies.ts";
 import type { WebEnv } from "../env.ts";
 import { readForm } from "../pages/form.ts";

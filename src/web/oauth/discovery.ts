@@ -2,9 +2,9 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { SCOPE_CATEGORIES } from "../../auth/scope.ts";
-import { CLAIM_NAMES } from "../../domain/oauth/claims.ts";
-import { IDENTITY_SCOPES } from "../../domain/oauth/requested-scopes.ts";
-import { listPublicKeys, SIGNING_ALGORITHM } from "../../domain/oauth/signing-keys.ts";
+import { CLAIM_NAMES } from "../../domain/people/oauth/claims.ts";
+import { IDENTITY_SCOPES } from "../../domain/people/oauth/requested-scopes.ts";
+import { listPublicKeys, SIGNING_ALGORITHM } from "../../domain/people/oauth/signing-keys.ts";
 import type { WebEnv } from "../env.ts";
 
 /** The documents by which clients find the endpoints and keys of the provider. */

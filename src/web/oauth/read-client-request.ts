@@ -2,8 +2,8 @@ import { Buffer } from "node:buffer";
 
 import type { Context } from "hono";
 
-import type { ClientCredentials } from "../../domain/oauth/authenticate-client.ts";
-import { OauthError } from "../../domain/oauth/oauth-error.ts";
+import type { ClientCredentials } from "../../domain/people/oauth/authenticate-client.ts";
+import { OauthError } from "../../domain/people/oauth/oauth-error.ts";
 import type { WebEnv } from "../env.ts";
 
 /** Maximum bytes of a request: the largest field is a redirect URI. */

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-import { OauthError } from "../../domain/oauth/oauth-error.ts";
+import { OauthError } from "../../domain/people/oauth/oauth-error.ts";
 import type { WebEnv } from "../env.ts";
 import { renderFailure } from "../render-failure.ts";
 

@@ -1,5 +1,5 @@
 import type { Scopes } from "../../auth/scope.ts";
-import type { RequestedScopes } from "../../domain/oauth/requested-scopes.ts";
+import type { RequestedScopes } from "../../domain/people/oauth/requested-scopes.ts";
 
 type Category = Parameters<Scopes["levels"]["get"]>[0];
 

@@ -3,16 +3,16 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import { ANONYMOUS } from "../../auth/actor.ts";
 import type { Ctx } from "../../context.ts";
-import { isClient } from "../../domain/oauth/authenticate-client.ts";
-import { claimsOf } from "../../domain/oauth/claims.ts";
-import { exchangeCode } from "../../domain/oauth/exchange-code.ts";
-import { findClient } from "../../domain/oauth/find-grant.ts";
-import { findToken, type GrantToken } from "../../domain/oauth/find-token.ts";
-import type { IssuedTokens } from "../../domain/oauth/issue-tokens.ts";
-import { OauthError } from "../../domain/oauth/oauth-error.ts";
-import { refreshGrant } from "../../domain/oauth/refresh-grant.ts";
-import { formatScope, scopesOf } from "../../domain/oauth/requested-scopes.ts";
-import { revokeToken } from "../../domain/oauth/revoke-token.ts";
+import { isClient } from "../../domain/people/oauth/authenticate-client.ts";
+import { claimsOf } from "../../domain/people/oauth/claims.ts";
+import { exchangeCode } from "../../domain/people/oauth/exchange-code.ts";
+import { findClient } from "../../domain/people/oauth/find-grant.ts";
+import { findToken, type GrantToken } from "../../domain/people/oauth/find-token.ts";
+import type { IssuedTokens } from "../../domain/people/oauth/issue-tokens.ts";
+import { OauthError } from "../../domain/people/oauth/oauth-error.ts";
+import { refreshGrant } from "../../domain/people/oauth/refresh-grant.ts";
+import { formatScope, scopesOf } from "../../domain/people/oauth/requested-scopes.ts";
+import { revokeToken } from "../../domain/people/oauth/revoke-token.ts";
 import type { WebEnv } from "../env.ts";
 import { readClientRequest } from "./read-client-request.ts";
 import {

@@ -3,12 +3,15 @@ import type { Context } from "hono";
 import { SESSION_LIFE_MS } from "../../auth/session.ts";
 import type { Ctx } from "../../context.ts";
 import type { User } from "../../db/schema/index.ts";
-import { PENDING_LIFE_MS, startPendingSignIn } from "../../domain/sessions/pending-sign-in.ts";
+import {
+  PENDING_LIFE_MS,
+  startPendingSignIn,
+} from "../../domain/people/sessions/pending-sign-in.ts";
 import {
   type Device,
   type SignInMethod,
   startSession,
-} from "../../domain/sessions/start-session.ts";
+} from "../../domain/people/sessions/start-session.ts";
 import { deleteCookie, writeCookie } from "../cookies.ts";
 import type { WebEnv } from "../env.ts";
 import { redirectAfterWrite } from "./redirect-after-write.ts";

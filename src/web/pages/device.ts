@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-import type { Device } from "../../domain/sessions/start-session.ts";
+import type { Device } from "../../domain/people/sessions/start-session.ts";
 import type { WebEnv } from "../env.ts";
 
 /** The browser that a request comes from. */

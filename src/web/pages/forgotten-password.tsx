@@ -1,11 +1,11 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { isEmail } from "../../domain/accounts/email-address.ts";
-import { mailPasswordReset, resetPassword } from "../../domain/accounts/reset-password.ts";
-import { findMailedCode } from "../../domain/mail/mailed-codes.ts";
-import { isMailOn } from "../../domain/mail/queue-mail.ts";
-import { sendDueMails } from "../../domain/outbox/send-due-mails.ts";
+import { isEmail } from "../../domain/people/accounts/email-address.ts";
+import { mailPasswordReset, resetPassword } from "../../domain/people/accounts/reset-password.ts";
+import { findMailedCode } from "../../domain/people/mail/mailed-codes.ts";
+import { isMailOn } from "../../domain/people/mail/queue-mail.ts";
+import { sendDueMails } from "../../domain/operations/mail-delivery/send-due-mails.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
 import { readForm } from "./form.ts";

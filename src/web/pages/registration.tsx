@@ -1,14 +1,14 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { confirmAddress } from "../../domain/accounts/confirm-address.ts";
+import { confirmAddress } from "../../domain/people/accounts/confirm-address.ts";
 import {
   confirmRegistration,
   isRegistrationOn,
   isRegistrationOpen,
   register,
-} from "../../domain/accounts/register.ts";
-import { findMailedCode } from "../../domain/mail/mailed-codes.ts";
+} from "../../domain/people/accounts/register.ts";
+import { findMailedCode } from "../../domain/people/mail/mailed-codes.ts";
 import { invalid } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
 import { readForm } from "./form.ts";

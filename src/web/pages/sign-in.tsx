@@ -2,9 +2,9 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { findByPassword } from "../../entrance/find-by-password.ts";
-import { isRegistrationOn } from "../../domain/accounts/register.ts";
-import { isMailOn } from "../../domain/mail/queue-mail.ts";
-import { endSession } from "../../domain/sessions/end-sessions.ts";
+import { isRegistrationOn } from "../../domain/people/accounts/register.ts";
+import { isMailOn } from "../../domain/people/mail/queue-mail.ts";
+import { endSession } from "../../domain/people/sessions/end-sessions.ts";
 import { deleteCookie } from "../cookies.ts";
 import type { WebEnv } from "../env.ts";
 import { continueSignIn } from "./continue-sign-in.ts";

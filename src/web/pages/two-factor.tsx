@@ -2,9 +2,15 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { PendingSignIn, User } from "../../db/schema/index.ts";
-import { kindOfCode, verifyAnyCode } from "../../domain/second-factors/verify-code.ts";
-import { startWebauthnSignIn, verifyWebauthnSignIn } from "../../domain/second-factors/webauthn.ts";
-import { endPendingSignIn, findPendingSignIn } from "../../domain/sessions/pending-sign-in.ts";
+import { kindOfCode, verifyAnyCode } from "../../domain/people/second-factors/verify-code.ts";
+import {
+  startWebauthnSignIn,
+  verifyWebauthnSignIn,
+} from "../../domain/people/second-factors/webauthn.ts";
+import {
+  endPendingSignIn,
+  findPendingSignIn,
+} from "../../domain/people/sessions/pending-sign-in.ts";
 import { unauthenticated } from "../../lib/failure.ts";
 import { readCookie } from "../cookies.ts";
 import type { WebEnv } from "../env.ts";

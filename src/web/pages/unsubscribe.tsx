@@ -1,8 +1,8 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { readUnsubscribeCode } from "../../domain/notifications/unsubscribe-code.ts";
-import { unsubscribe } from "../../domain/notifications/unsubscribe.ts";
+import { readUnsubscribeCode } from "../../domain/issues/notifications/unsubscribe-code.ts";
+import { unsubscribe } from "../../domain/issues/notifications/unsubscribe.ts";
 import type { WebEnv } from "../env.ts";
 import { renderMessage } from "./message.tsx";
 import { openPage, type Page } from "./open-page.ts";

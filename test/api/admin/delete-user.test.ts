@@ -14,8 +14,8 @@ import {
   stars,
   users,
 } from "../../../src/db/schema/index.ts";
-import { continueDeletions } from "../../../src/domain/deletions/delete-user.ts";
-import { deleteSomePackages } from "../../../src/domain/packages/delete-some-packages.ts";
+import { continueDeletions } from "../../../src/domain/operations/deletions/delete-user.ts";
+import { deleteSomePackages } from "../../../src/domain/packages/package/delete-some-packages.ts";
 import { makeManyRepositories } from "../../support/bulk.ts";
 import { auditKindsOf } from "../../support/audit.ts";
 import { call } from "../../support/call.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import { allOf } from "../../../src/db/db.ts";
 import { auditEvents, repositories } from "../../../src/db/schema/index.ts";
-import { maintainRepository } from "../../../src/domain/git/maintain-repository.ts";
+import { maintainRepository } from "../../../src/domain/code/git/maintain-repository.ts";
 import type { RepositoryLocation } from "../../../src/storage/repository-records.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { parseSectionGlob } from "../../../src/domain/editorconfig/section-glob.ts";
+import { parseSectionGlob } from "../../../src/domain/code/editorconfig/section-glob.ts";
 import { matchGlob } from "../../../src/git/glob/match-glob.ts";
 import { MODE_SYMLINK } from "../../../src/git/object/tree.ts";
 import { disableCode } from "../../support/disable-code.ts";

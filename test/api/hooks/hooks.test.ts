@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { unseal } from "../../../src/auth/seal.ts";
 import { parseConfig } from "../../../src/config.ts";
 import { webhookEvents, hookDeliveries, hooks, users } from "../../../src/db/schema/index.ts";
-import { SEALED_FOR } from "../../../src/domain/webhooks/hooks/hook-options.ts";
+import { SEALED_FOR } from "../../../src/domain/exchange/webhooks/hooks/hook-options.ts";
 import { formatBase64 } from "../../../src/lib/base64.ts";
 import { call } from "../../support/call.ts";
 import { makeHistory } from "../../support/hooks.ts";

@@ -10,7 +10,7 @@ import {
   repositories,
   type Issue,
 } from "../../../src/db/schema/index.ts";
-import { removeLooseAttachments } from "../../../src/domain/attachments/remove-loose-attachments.ts";
+import { removeLooseAttachments } from "../../../src/domain/issues/attachments/remove-loose-attachments.ts";
 import { call, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";

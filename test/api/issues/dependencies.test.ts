@@ -10,7 +10,7 @@ import {
   timelineEntries,
   type Issue,
 } from "../../../src/db/schema/index.ts";
-import { BLOCKERS_MAX } from "../../../src/domain/dependencies/add-dependency.ts";
+import { BLOCKERS_MAX } from "../../../src/domain/issues/dependencies/add-dependency.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeIssue } from "../../support/issues.ts";

@@ -10,7 +10,7 @@ import {
   type Milestone,
 } from "../../../src/db/schema/index.ts";
 import { eq } from "drizzle-orm";
-import { ISSUE_SORTS, type IssueSort } from "../../../src/domain/issue-lists/issue-query.ts";
+import { ISSUE_SORTS, type IssueSort } from "../../../src/domain/issues/lists/issue-query.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeComment, makeLabel, makeMilestone } from "../../support/issues.ts";

@@ -1,4 +1,4 @@
-import { ISSUE_SORTS } from "../../../src/domain/issue-lists/issue-query.ts";
+import { ISSUE_SORTS } from "../../../src/domain/issues/lists/issue-query.ts";
 import { defineSamples } from "../../support/samples/sample.ts";
 import type { World } from "../../support/samples/world.ts";
 

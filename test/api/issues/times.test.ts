@@ -10,7 +10,7 @@ import {
   trackedTimes,
   type Issue,
 } from "../../../src/db/schema/index.ts";
-import { DEFAULT_ISSUE_SETTINGS } from "../../../src/domain/repos/default-settings.ts";
+import { DEFAULT_ISSUE_SETTINGS } from "../../../src/domain/repos/repository/default-settings.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";

@@ -8,7 +8,7 @@ import {
   packageCleanupRules,
   type PackageCleanupRule,
 } from "../../../src/db/schema/index.ts";
-import { cleanUpPackages } from "../../../src/domain/package-cleanup/run-cleanup.ts";
+import { cleanUpPackages } from "../../../src/domain/packages/cleanup/run-cleanup.ts";
 import { call } from "../../support/call.ts";
 import { digestOf, indexOf, TestImage } from "../../support/container-images.ts";
 import { db } from "../../support/db.ts";

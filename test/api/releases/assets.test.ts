@@ -9,8 +9,8 @@ import {
   repositories,
   type Release,
 } from "../../../src/db/schema/index.ts";
-import { removeLooseAttachments } from "../../../src/domain/attachments/remove-loose-attachments.ts";
-import { ASSETS_MAX } from "../../../src/domain/releases/assets.ts";
+import { removeLooseAttachments } from "../../../src/domain/issues/attachments/remove-loose-attachments.ts";
+import { ASSETS_MAX } from "../../../src/domain/packages/releases/assets.ts";
 import { call, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";

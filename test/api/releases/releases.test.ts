@@ -2,8 +2,8 @@ import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { events, releases, repositories } from "../../../src/db/schema/index.ts";
-import { CONSEQUENCES } from "../../../src/domain/consequences/consequences.ts";
-import { withdrawUntagged } from "../../../src/domain/releases/withdraw-untagged.ts";
+import { CONSEQUENCES } from "../../../src/domain/operations/consequences/consequences.ts";
+import { withdrawUntagged } from "../../../src/domain/packages/releases/withdraw-untagged.ts";
 import type { RecordedEvent } from "../../../src/events/consequence.ts";
 import { WorkBudget } from "../../../src/lib/work-budget.ts";
 import { call } from "../../support/call.ts";

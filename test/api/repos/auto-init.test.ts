@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { repositories, type User } from "../../../src/db/schema/index.ts";
-import { findGitignore } from "../../../src/domain/templates/gitignores.ts";
+import { findGitignore } from "../../../src/domain/code/templates/gitignores.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsBy, typesOf } from "../../support/events.ts";

@@ -10,7 +10,7 @@ import {
   reactions,
   repositories,
 } from "../../../src/db/schema/index.ts";
-import { GIT_BUNDLE, MANIFEST } from "../../../src/domain/exports/export-files.ts";
+import { GIT_BUNDLE, MANIFEST } from "../../../src/domain/exchange/exports/export-files.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import {

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { repositoryInsights } from "../../../src/db/schema/index.ts";
-import { findLicense } from "../../../src/domain/templates/licenses.ts";
+import { findLicense } from "../../../src/domain/code/templates/licenses.ts";
 import { MODE_EXECUTABLE, MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
 import { disableCode } from "../../support/disable-code.ts";
 import { call } from "../../support/call.ts";

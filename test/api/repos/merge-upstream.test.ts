@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { repositories } from "../../../src/db/schema/index.ts";
-import { maintainRepository } from "../../../src/domain/git/maintain-repository.ts";
+import { maintainRepository } from "../../../src/domain/code/git/maintain-repository.ts";
 import { call } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
 import { db } from "../../support/db.ts";

@@ -8,7 +8,7 @@ import {
   pullMirrors,
   repositories,
 } from "../../../src/db/schema/index.ts";
-import { advanceImport } from "../../../src/domain/imports/advance-import.ts";
+import { advanceImport } from "../../../src/domain/exchange/imports/advance-import.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { users } from "../../../src/db/schema/index.ts";
-import { removeUnusedImages } from "../../../src/domain/avatars/remove-unused-images.ts";
+import { removeUnusedImages } from "../../../src/domain/people/avatars/remove-unused-images.ts";
 import { countFiles, hashOf, imagesOf } from "../../support/avatars.ts";
 import { call, visit, type Sending } from "../../support/call.ts";
 import { db } from "../../support/db.ts";

@@ -2,8 +2,8 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { gpgKeys } from "../../../src/db/schema/index.ts";
-import { tokensToSign } from "../../../src/domain/keys/gpg-key-token.ts";
-import * as known from "../../domain/keys/fixtures.ts";
+import { tokensToSign } from "../../../src/domain/people/keys/gpg-key-token.ts";
+import * as known from "../../domain/people/keys/fixtures.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it } from "vitest";
 
 import { publicKeys } from "../../../src/db/schema/index.ts";
-import * as known from "../../domain/keys/fixtures.ts";
+import * as known from "../../domain/people/keys/fixtures.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";

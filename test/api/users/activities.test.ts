@@ -2,7 +2,7 @@ import { eq, sql, type SQL } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { collaborations, repositories, users, watches } from "../../../src/db/schema/index.ts";
-import { countContributions } from "../../../src/domain/activities/list-activities.ts";
+import { countContributions } from "../../../src/domain/exchange/activities/list-activities.ts";
 import { only } from "../../../src/lib/only.ts";
 import { pushOf, tell } from "../../support/activities.ts";
 import { makeManyRepositories, insertManyEvents } from "../../support/bulk.ts";

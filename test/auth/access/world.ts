@@ -13,7 +13,7 @@ import {
 import {
   DEFAULT_ISSUE_SETTINGS,
   DEFAULT_PULL_SETTINGS,
-} from "../../../src/domain/repos/default-settings.ts";
+} from "../../../src/domain/repos/repository/default-settings.ts";
 import { db } from "../../support/db.ts";
 import { freshName } from "../../support/make.ts";
 import { GRANTS, SWITCHED } from "./expectation.ts";

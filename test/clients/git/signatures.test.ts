@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { inProject } from "../../../scripts/project.ts";
-import { openSshPrivateKey } from "../../../src/domain/signatures/ssh-private-key.ts";
+import { openSshPrivateKey } from "../../../src/domain/code/signatures/ssh-private-key.ts";
 import { encodeUtf8 } from "../../../src/git/byte-text.ts";
 import { startService } from "../../scripts/support/service.ts";
 import { makeSecurityKey } from "../../support/security-key.ts";

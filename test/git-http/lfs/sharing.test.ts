@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
 
 import { lfsLocks } from "../../../src/db/schema/index.ts";
-import { removeLooseFiles } from "../../../src/domain/lfs/remove-loose-files.ts";
+import { removeLooseFiles } from "../../../src/domain/code/lfs/remove-loose-files.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeFiles } from "../../support/files.ts";

@@ -3,8 +3,8 @@ import { and, eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
 
 import { lfsLooseFiles, lfsObjects } from "../../../src/db/schema/index.ts";
-import { removeLooseFiles } from "../../../src/domain/lfs/remove-loose-files.ts";
-import { LFS_UPLOAD_LIFE_MS } from "../../../src/domain/lfs/store-object.ts";
+import { removeLooseFiles } from "../../../src/domain/code/lfs/remove-loose-files.ts";
+import { LFS_UPLOAD_LIFE_MS } from "../../../src/domain/code/lfs/store-object.ts";
 import { LargeFiles } from "../../../src/storage/large-files.ts";
 import { Bucket } from "../../../src/storage/bucket.ts";
 import { largeFileKey } from "../../../src/storage/keys.ts";

@@ -9,7 +9,7 @@ import {
   packageUploads,
   packageVersions,
 } from "../../../src/db/schema/index.ts";
-import { sweepImages } from "../../../src/domain/images/sweep-images.ts";
+import { sweepImages } from "../../../src/domain/packages/images/sweep-images.ts";
 import { db } from "../../support/db.ts";
 import {
   describeContent,

@@ -10,8 +10,8 @@ import {
   packages,
   packageVersions,
 } from "../../../src/db/schema/index.ts";
-import { removeLooseBlobs } from "../../../src/domain/packages/remove-loose-blobs.ts";
-import { sweepImages } from "../../../src/domain/images/sweep-images.ts";
+import { removeLooseBlobs } from "../../../src/domain/packages/package/remove-loose-blobs.ts";
+import { sweepImages } from "../../../src/domain/packages/images/sweep-images.ts";
 import { digestOf, TestImage } from "../../support/container-images.ts";
 import { db } from "../../support/db.ts";
 import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";

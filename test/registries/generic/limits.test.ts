@@ -9,7 +9,7 @@ import {
   packageUsage,
   packageVersions,
 } from "../../../src/db/schema/index.ts";
-import { removeLooseBlobs } from "../../../src/domain/packages/remove-loose-blobs.ts";
+import { removeLooseBlobs } from "../../../src/domain/packages/package/remove-loose-blobs.ts";
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { make, type TestUser } from "../../support/make.ts";

@@ -9,7 +9,7 @@ import {
   packages,
   packageVersions,
 } from "../../../src/db/schema/index.ts";
-import { removeLooseBlobs } from "../../../src/domain/packages/remove-loose-blobs.ts";
+import { removeLooseBlobs } from "../../../src/domain/packages/package/remove-loose-blobs.ts";
 import { db } from "../../support/db.ts";
 import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
 import { freshName, make } from "../../support/make.ts";

@@ -7,15 +7,15 @@ describe("findForbiddenNames", () => {
   it.each([
     ["src/auth/access/grants.ts", "sql`select 1 from team_members`"],
     ["src/db/schema/organizations.ts", 'sqliteTable("organization_members", {})'],
-    ["src/domain/repos/edit-repository.ts", 'const UNITS = ["hasCode"];'],
-    ["src/domain/orgs/team-members.ts", 'import { findTeam } from "./team-members.ts";'],
+    ["src/domain/repos/repository/edit-repository.ts", 'const UNITS = ["hasCode"];'],
+    ["src/domain/people/orgs/team-members.ts", 'import { findTeam } from "./team-members.ts";'],
     ["src/api/repos/forks.ts", 'isAllowed(entry, { unit: "code", mode: "read" })'],
   ])("allows %s to contain %s", (path, line) => {
     expect(findForbiddenNames(makeDirectory({ [path]: `${line}\n` }))).toEqual([]);
   });
 
   it.each([
-    ["src/domain/orgs/find-team.ts", "sql`select 1 from team_members`", "team_members"],
+    ["src/domain/people/orgs/find-team.ts", "sql`select 1 from team_members`", "team_members"],
     ["src/auth/caller-sql.ts", "sql`select 1 from collaborations`", "collaborations"],
     ["src/api/repos/forks.ts", "if (!entry.repo.hasCode) throw notFound();", "hasCode"],
     ["src/shapes/git/branch.ts", "repo.hasPullRequests", "hasPullRequests"],

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 
 import { type Import, imports, repositories } from "../../../src/db/schema/index.ts";
-import { advanceImport } from "../../../src/domain/imports/advance-import.ts";
+import { advanceImport } from "../../../src/domain/exchange/imports/advance-import.ts";
 import { runRemoteJob } from "../../../src/jobs/remote-jobs.ts";
 import { only } from "../../../src/lib/only.ts";
 import { call } from "../call.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { hashSecret } from "../../../src/auth/secret.ts";
 import { accessTokens, oauthGrants, users } from "../../../src/db/schema/index.ts";
-import { CODE_LIFE_MS, REFRESH_LIFE_MS } from "../../../src/domain/oauth/grant-secrets.ts";
+import { CODE_LIFE_MS, REFRESH_LIFE_MS } from "../../../src/domain/people/oauth/grant-secrets.ts";
 import { only } from "../../../src/lib/only.ts";
 import { basic, call, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";

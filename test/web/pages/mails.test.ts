@@ -9,8 +9,8 @@ import {
   sessions,
   users,
 } from "../../../src/db/schema/index.ts";
-import { sendDueMails } from "../../../src/domain/outbox/send-due-mails.ts";
-import { purgeSignIns } from "../../../src/domain/sessions/purge-sign-ins.ts";
+import { sendDueMails } from "../../../src/domain/operations/mail-delivery/send-due-mails.ts";
+import { purgeSignIns } from "../../../src/domain/people/sessions/purge-sign-ins.ts";
 import { only } from "../../../src/lib/only.ts";
 import { Browser } from "../../support/browser.ts";
 import { basic } from "../../support/call.ts";

@@ -3,8 +3,8 @@ import { eq } from "drizzle-orm";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import { repositories } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
-import { selectRepositories, toRepositoryContext } from "../../repos/find-repository.ts";
-import { findPull } from "../find-pull.ts";
+import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
+import { findPull } from "../pull/find-pull.ts";
 import { deleteMergedBranch } from "./delete-merged-branch.ts";
 
 /**

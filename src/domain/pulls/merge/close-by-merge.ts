@@ -3,10 +3,10 @@ import { eq } from "drizzle-orm";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import { issues, pulls, repositories } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
-import { changeByCommit } from "../../references/act-by-commit.ts";
-import { findReferences } from "../../references/find-references.ts";
-import { findReferred } from "../../references/find-referred.ts";
-import { selectRepositories, toRepositoryContext } from "../../repos/find-repository.ts";
+import { changeByCommit } from "../../issues/references/act-by-commit.ts";
+import { findReferences } from "../../issues/references/find-references.ts";
+import { findReferred } from "../../issues/references/find-referred.ts";
+import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 
 /** The reference with which the next step continues. */
 interface ClosingState {

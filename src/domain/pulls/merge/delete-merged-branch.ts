@@ -6,11 +6,11 @@ import { pulls } from "../../../db/schema/index.ts";
 import { encodeText } from "../../../git/byte-text.ts";
 import { Failure } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
-import { branchRef } from "../../branches/find-branch.ts";
-import { findRef, openSnapshot } from "../../git/open-snapshot.ts";
-import { requireWritable } from "../../git/require-writable.ts";
-import { updateRefs } from "../../git/update-refs.ts";
-import { insertEntry } from "../../issues/insert-entry.ts";
+import { branchRef } from "../../code/branches/find-branch.ts";
+import { findRef, openSnapshot } from "../../code/git/open-snapshot.ts";
+import { requireWritable } from "../../code/git/require-writable.ts";
+import { updateRefs } from "../../code/git/update-refs.ts";
+import { insertEntry } from "../../issues/issue/insert-entry.ts";
 
 /**
  * Deletes the branch of a merged head, if the caller may delete it, it still has the merged value, and no other open pull

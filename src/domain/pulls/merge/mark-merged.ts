@@ -11,9 +11,9 @@ import { isAncestor } from "../../../git/walk/merge-bases.ts";
 import { conflict } from "../../../lib/failure.ts";
 import { gitTimeMs } from "../../../shapes/git/git-time.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
-import { mergeStatements } from "../../git/record-merge.ts";
-import { judge, type Judgement } from "../judge.ts";
-import { openPull } from "../open-pull.ts";
+import { mergeStatements } from "../../code/git/record-merge.ts";
+import { judge, type Judgement } from "../pull/judge.ts";
+import { openPull } from "../pull/open-pull.ts";
 import { BaseBusy, baseRefOf, WAIT_MS_MAX } from "./merge-pull.ts";
 import { alreadyMerged, requireMerger, requireStyle } from "./require-mergeable.ts";
 

@@ -6,10 +6,10 @@ import { decodeText, encodeText, readByteText } from "../../../git/byte-text.ts"
 import { isRegularMode } from "../../../git/object/tree.ts";
 import { issueHtmlUrlOf } from "../../../shapes/issues/issue.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
-import { toIdentity } from "../../accounts/git-identity.ts";
-import { findContentRevision, findEntry, splitPath } from "../../contents/find-entry.ts";
-import type { RepositorySnapshot } from "../../git/open-snapshot.ts";
-import { findReferences } from "../../references/find-references.ts";
+import { toIdentity } from "../../people/accounts/git-identity.ts";
+import { findContentRevision, findEntry, splitPath } from "../../code/contents/find-entry.ts";
+import type { RepositorySnapshot } from "../../code/git/open-snapshot.ts";
+import { findReferences } from "../../issues/references/find-references.ts";
 
 /** Maximum bytes of a template; a larger one is ignored. */
 const TEMPLATE_BYTES_MAX = 64 * 1024;

@@ -4,8 +4,8 @@ import { notApplicable, notFound } from "../../../lib/failure.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import { isJudged, type PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { requireNotArchived } from "../../issues/require-issue-access.ts";
-import type { MergeFacts } from "../../protections/merge-facts.ts";
+import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
+import type { MergeFacts } from "../../code/protections/merge-facts.ts";
 
 /** Maximum conflicting paths that a refusal names. */
 const CONFLICTS_SHOWN_MAX = 10;

@@ -14,8 +14,8 @@ import {
 import type { Consequence, RecordedEvent } from "../../../events/consequence.ts";
 import { Failure } from "../../../lib/failure.ts";
 import { log } from "../../../lib/log.ts";
-import { selectRepositories, toRepositoryContext } from "../../repos/find-repository.ts";
-import { findPull } from "../find-pull.ts";
+import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
+import { findPull } from "../pull/find-pull.ts";
 import { BaseBusy, mergePull, MergeQueueRequired } from "./merge-pull.ts";
 import { enqueuePull } from "./queue/enqueue-pull.ts";
 

@@ -14,12 +14,12 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { encodeText } from "../../../git/byte-text.ts";
 import { BeyondToken, conflict, forbidden, notFound } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
-import { branchRef } from "../../branches/find-branch.ts";
-import { eventSubject } from "../../issues/event-subject.ts";
-import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
-import { requireNotArchived } from "../../issues/require-issue-access.ts";
-import { unscheduleStatements } from "../../issues/unschedule-merge.ts";
-import { loadMergeFacts } from "../../protections/merge-facts.ts";
+import { branchRef } from "../../code/branches/find-branch.ts";
+import { eventSubject } from "../../issues/issue/event-subject.ts";
+import { insertEntryIfChanged } from "../../issues/issue/insert-entry.ts";
+import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
+import { unscheduleStatements } from "../../issues/issue/unschedule-merge.ts";
+import { loadMergeFacts } from "../../code/protections/merge-facts.ts";
 import { requireMerger, requireReady, requireStyle } from "./require-mergeable.ts";
 
 /** A merge that waits for what the base's rule requires. */

@@ -8,17 +8,17 @@ import { conflict, forbidden, invalid, notFound } from "../../../lib/failure.ts"
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { StoredRef } from "../../../storage/repository-records.ts";
-import { toIdentity } from "../../accounts/git-identity.ts";
-import { branchRef } from "../../branches/find-branch.ts";
-import { adoptPacks } from "../../git/adopt-packs.ts";
-import { commitChange } from "../../git/commit-change.ts";
-import { makeCommit } from "../../git/make-commit.ts";
-import { findRef, openNetwork, type RepositorySnapshot } from "../../git/open-snapshot.ts";
-import type { Adopted } from "../../git/push-refs.ts";
-import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
-import { updateRefs } from "../../git/update-refs.ts";
-import { requireNotArchived } from "../../issues/require-issue-access.ts";
-import { requireWritableHead } from "../writable-head.ts";
+import { toIdentity } from "../../people/accounts/git-identity.ts";
+import { branchRef } from "../../code/branches/find-branch.ts";
+import { adoptPacks } from "../../code/git/adopt-packs.ts";
+import { commitChange } from "../../code/git/commit-change.ts";
+import { makeCommit } from "../../code/git/make-commit.ts";
+import { findRef, openNetwork, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
+import type { Adopted } from "../../code/git/push-refs.ts";
+import type { RefUpdateRequest } from "../../code/git/ref-update-request.ts";
+import { updateRefs } from "../../code/git/update-refs.ts";
+import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
+import { requireWritableHead } from "../pull/writable-head.ts";
 import { nameConflicts } from "./require-mergeable.ts";
 
 /** How a head is brought up to date with its base. */

@@ -12,14 +12,14 @@ import { findRange } from "../../../git/walk/log.ts";
 import { conflict, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
-import { findRef } from "../../git/open-snapshot.ts";
-import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
-import { updateRefs } from "../../git/update-refs.ts";
-import { asOpeningRefusal, openingStatements } from "../../issues/create-issue.ts";
-import { insertEntryOnNew } from "../../issues/insert-entry.ts";
-import { newIdIn } from "../../issues/new-issue-id.ts";
-import { headRefOf, latestBase } from "../open-pull.ts";
-import { toPushBody } from "../push-entry.ts";
+import { findRef } from "../../code/git/open-snapshot.ts";
+import type { RefUpdateRequest } from "../../code/git/ref-update-request.ts";
+import { updateRefs } from "../../code/git/update-refs.ts";
+import { asOpeningRefusal, openingStatements } from "../../issues/issue/create-issue.ts";
+import { insertEntryOnNew } from "../../issues/issue/insert-entry.ts";
+import { newIdIn } from "../../issues/issue/new-issue-id.ts";
+import { headRefOf, latestBase } from "../pull/open-pull.ts";
+import { toPushBody } from "../pull/push-entry.ts";
 import type { PullOptions } from "./parse-target.ts";
 
 /** How often a number is tried anew because others took it. */

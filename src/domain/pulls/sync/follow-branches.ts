@@ -7,11 +7,11 @@ import type { Oid } from "../../../git/oid.ts";
 import { Failure } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { branchRef } from "../../branches/find-branch.ts";
-import { findRef } from "../../git/open-snapshot.ts";
-import { asOpenBlockers, stateStatements } from "../../issues/change-state.ts";
-import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
-import { openRetarget, retargetStatements } from "../retarget-pull.ts";
+import { branchRef } from "../../code/branches/find-branch.ts";
+import { findRef } from "../../code/git/open-snapshot.ts";
+import { asOpenBlockers, stateStatements } from "../../issues/issue/change-state.ts";
+import { insertEntryIfChanged } from "../../issues/issue/insert-entry.ts";
+import { openRetarget, retargetStatements } from "../pull/retarget-pull.ts";
 
 /** A branch that another name has now, by short names. */
 export interface RenamedBranch {

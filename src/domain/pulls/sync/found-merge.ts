@@ -3,8 +3,8 @@ import { originOf } from "../../../events/record.ts";
 import type { Oid } from "../../../git/oid.ts";
 import { type CommitGraph, NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import { findRange } from "../../../git/walk/log.ts";
-import { mergeStatements } from "../../git/record-merge.ts";
-import type { JudgedPull } from "../judge-pull.ts";
+import { mergeStatements } from "../../code/git/record-merge.ts";
+import type { JudgedPull } from "../pull/judge-pull.ts";
 
 /**
  * Finds the commit by which a head came into its base: the first one of the base's own line that reaches it, which is the

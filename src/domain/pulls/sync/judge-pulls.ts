@@ -5,9 +5,9 @@ import { log } from "../../../lib/log.ts";
 import { nextTask } from "../../../lib/next-task.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { branchRef } from "../../branches/find-branch.ts";
-import { findRef, openNetwork, type RepositorySnapshot } from "../../git/open-snapshot.ts";
-import { isSwallowed, judgeIn, type JudgedPull, storeJudgements } from "../judge-pull.ts";
+import { branchRef } from "../../code/branches/find-branch.ts";
+import { findRef, openNetwork, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
+import { isSwallowed, judgeIn, type JudgedPull, storeJudgements } from "../pull/judge-pull.ts";
 import { findMergeCommit, setFoundMerged } from "./found-merge.ts";
 import { hasTrialMerge, makeTrialMerge, storeMergeRefs, type TrialMerge } from "./merge-refs.ts";
 

@@ -5,8 +5,8 @@ import type { Ctx } from "../../../context.ts";
 import { OWNER_PERMISSION, pulls, repositories } from "../../../db/schema/index.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { selectRepositories, toRepositoryContext } from "../../repos/find-repository.ts";
-import { selectPulls, toPullContext } from "../find-pull.ts";
+import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
+import { selectPulls, toPullContext } from "../pull/find-pull.ts";
 
 /** Pull requests that one step of the synchronization handles. */
 export const PULLS_AT_ONCE = 50;

@@ -7,13 +7,13 @@ import type { Oid } from "../../../git/oid.ts";
 import type { StoredObject } from "../../../git/store.ts";
 import { type CommitGraph, NO_NODE } from "../../../git/walk/commit-graph.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { branchRef } from "../../branches/find-branch.ts";
-import { commitChange } from "../../git/commit-change.ts";
-import { findRef, type RepositorySnapshot } from "../../git/open-snapshot.ts";
-import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
-import { updateRefs } from "../../git/update-refs.ts";
-import type { JudgedPull } from "../judge-pull.ts";
-import { headRefOf, mergeRefOf } from "../open-pull.ts";
+import { branchRef } from "../../code/branches/find-branch.ts";
+import { commitChange } from "../../code/git/commit-change.ts";
+import { findRef, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
+import type { RefUpdateRequest } from "../../code/git/ref-update-request.ts";
+import { updateRefs } from "../../code/git/update-refs.ts";
+import type { JudgedPull } from "../pull/judge-pull.ts";
+import { headRefOf, mergeRefOf } from "../pull/open-pull.ts";
 import { storeRefsOnce } from "./store-refs.ts";
 
 /** The commit that merges a pull request, with the objects that it needs. */

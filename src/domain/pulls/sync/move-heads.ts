@@ -12,17 +12,17 @@ import type { StoredUpdate } from "../../../shapes/events/activity.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { StoredRef } from "../../../storage/repository-records.ts";
-import { branchRef } from "../../branches/find-branch.ts";
-import { adoptPacks } from "../../git/adopt-packs.ts";
-import { findRef, openNetwork, type RepositorySnapshot } from "../../git/open-snapshot.ts";
-import { updateRefs } from "../../git/update-refs.ts";
-import { eventSubject } from "../../issues/event-subject.ts";
-import { insertEntryIfChanged } from "../../issues/insert-entry.ts";
-import { loadRules } from "../../protections/select-rules.ts";
-import { headStatements } from "../../reviews/follow-head.ts";
-import { findSameChanges } from "../../reviews/same-changes.ts";
-import { headUpdate } from "../open-pull.ts";
-import { toPushBody } from "../push-entry.ts";
+import { branchRef } from "../../code/branches/find-branch.ts";
+import { adoptPacks } from "../../code/git/adopt-packs.ts";
+import { findRef, openNetwork, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
+import { updateRefs } from "../../code/git/update-refs.ts";
+import { eventSubject } from "../../issues/issue/event-subject.ts";
+import { insertEntryIfChanged } from "../../issues/issue/insert-entry.ts";
+import { loadRules } from "../../code/protections/select-rules.ts";
+import { headStatements } from "../reviews/follow-head.ts";
+import { findSameChanges } from "../reviews/same-changes.ts";
+import { headUpdate } from "../pull/open-pull.ts";
+import { toPushBody } from "../pull/push-entry.ts";
 import { storeRefsOnce } from "./store-refs.ts";
 
 /** A move of a branch, as a push made it. */

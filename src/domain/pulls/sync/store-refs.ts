@@ -1,9 +1,9 @@
 import type { Ctx } from "../../../context.ts";
 import { Failure } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { findRef } from "../../git/open-snapshot.ts";
-import { pullRefsOf } from "../../git/pull-refs.ts";
-import type { RefUpdateRequest } from "../../git/ref-update-request.ts";
+import { findRef } from "../../code/git/open-snapshot.ts";
+import { pullRefsOf } from "../../code/git/pull-refs.ts";
+import type { RefUpdateRequest } from "../../code/git/ref-update-request.ts";
 
 /**
  * Stores refs, and takes it for done if they have their values although it was refused: two jobs may do the same work at

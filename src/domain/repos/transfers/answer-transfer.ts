@@ -5,8 +5,8 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { forbidden } from "../../../lib/failure.ts";
 import type { PendingTransfer } from "../../../shapes/repos/repo-transfer.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { recordAuditIfChanged } from "../../audit/record-audit.ts";
-import { findTransfer } from "./find-transfer.ts";
+import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
+import { findTransfer } from "../repository/find-transfer.ts";
 import { moveRepository, notPending } from "./move-repository.ts";
 
 /**

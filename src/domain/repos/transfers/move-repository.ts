@@ -24,12 +24,16 @@ import {
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, invalid, notFound, type Failure } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { selectRepositories, toRepositoryContext, type RepositoryRow } from "../find-repository.ts";
-import { recordAuditIfChanged } from "../../audit/record-audit.ts";
-import { detachLabels } from "../../labels/detach-labels.ts";
-import { forksFollow, isForkPrivate } from "../../forks/fork-visibility.ts";
-import { deleteOutsiderToggles } from "../outsider-toggles.ts";
-import { limitReached, withinLimit } from "../repository-limit.ts";
+import {
+  selectRepositories,
+  toRepositoryContext,
+  type RepositoryRow,
+} from "../repository/find-repository.ts";
+import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
+import { detachLabels } from "../labels/detach-labels.ts";
+import { forksFollow, isForkPrivate } from "../../people/visibility/fork-visibility.ts";
+import { deleteOutsiderToggles } from "../repository/outsider-toggles.ts";
+import { limitReached, withinLimit } from "../repository/repository-limit.ts";
 
 /** Where a repository goes, and by which right. */
 export interface Move {

@@ -13,10 +13,10 @@ import { record, recordIfChanged } from "../../../events/record.ts";
 import { conflict, forbidden, invalid, notFound } from "../../../lib/failure.ts";
 import type { PendingTransfer } from "../../../shapes/repos/repo-transfer.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { findSeenAccountRow, toMembership } from "../../accounts/find-account.ts";
-import { recordAudit, recordAuditIfChanged } from "../../audit/record-audit.ts";
-import { hasRoom, limitReached } from "../repository-limit.ts";
-import { findTransfer } from "./find-transfer.ts";
+import { findSeenAccountRow, toMembership } from "../../people/accounts/find-account.ts";
+import { recordAudit, recordAuditIfChanged } from "../../people/audit/record-audit.ts";
+import { hasRoom, limitReached } from "../repository/repository-limit.ts";
+import { findTransfer } from "../repository/find-transfer.ts";
 import { alreadyOffered, moveRepository, nameTaken } from "./move-repository.ts";
 
 /** Teams that one transfer may name. */

@@ -6,10 +6,10 @@ import {
   type EmailAddress,
   type EmailNotifications,
 } from "../../../db/schema/index.ts";
-import { editUser } from "../../../domain/accounts/edit-user.ts";
-import { addEmails, listEmails, removeEmails } from "../../../domain/accounts/emails.ts";
-import { isMailOn } from "../../../domain/mail/queue-mail.ts";
-import { startSession } from "../../../domain/sessions/start-session.ts";
+import { editUser } from "../../../domain/people/accounts/edit-user.ts";
+import { addEmails, listEmails, removeEmails } from "../../../domain/people/accounts/emails.ts";
+import { isMailOn } from "../../../domain/people/mail/queue-mail.ts";
+import { startSession } from "../../../domain/people/sessions/start-session.ts";
 import { SESSION_LIFE_MS } from "../../../auth/session.ts";
 import { invalid } from "../../../lib/failure.ts";
 import { writeCookie } from "../../cookies.ts";

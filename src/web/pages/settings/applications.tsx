@@ -2,18 +2,21 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { OauthApplication } from "../../../db/schema/index.ts";
-import { createApplication, type WithSecret } from "../../../domain/oauth/create-application.ts";
-import { deleteApplication } from "../../../domain/oauth/delete-application.ts";
-import { listApplications } from "../../../domain/oauth/list-applications.ts";
-import { type GrantedApplication, listGranted } from "../../../domain/oauth/list-granted.ts";
+import {
+  createApplication,
+  type WithSecret,
+} from "../../../domain/people/oauth/create-application.ts";
+import { deleteApplication } from "../../../domain/people/oauth/delete-application.ts";
+import { listApplications } from "../../../domain/people/oauth/list-applications.ts";
+import { type GrantedApplication, listGranted } from "../../../domain/people/oauth/list-granted.ts";
 import {
   isRedirectUri,
   REDIRECT_URI_LENGTH_MAX,
   REDIRECT_URI_RULE,
   REDIRECT_URIS_MAX,
-} from "../../../domain/oauth/redirect-uri.ts";
-import { formatScope } from "../../../domain/oauth/requested-scopes.ts";
-import { revokeGrants } from "../../../domain/oauth/revoke-grants.ts";
+} from "../../../domain/people/oauth/redirect-uri.ts";
+import { formatScope } from "../../../domain/people/oauth/requested-scopes.ts";
+import { revokeGrants } from "../../../domain/people/oauth/revoke-grants.ts";
 import type { WebEnv } from "../../env.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";

@@ -2,9 +2,9 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 import type { Child } from "hono/jsx";
 
-import { addGpgKeys, listGpgKeys, removeGpgKey } from "../../../domain/keys/gpg-keys.ts";
-import { listUserKeys } from "../../../domain/keys/list-ssh-keys.ts";
-import { addUserKey, removeUserKey } from "../../../domain/keys/ssh-keys.ts";
+import { addGpgKeys, listGpgKeys, removeGpgKey } from "../../../domain/people/keys/gpg-keys.ts";
+import { listUserKeys } from "../../../domain/people/keys/list-ssh-keys.ts";
+import { addUserKey, removeUserKey } from "../../../domain/people/keys/ssh-keys.ts";
 import { invalid } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { type Form as SentForm, readForm } from "../form.ts";

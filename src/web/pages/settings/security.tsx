@@ -4,25 +4,25 @@ import { TrieRouter } from "hono/router/trie-router";
 import {
   countRecoveryCodes,
   replaceRecoveryCodes,
-} from "../../../domain/second-factors/recovery-codes.ts";
+} from "../../../domain/people/second-factors/recovery-codes.ts";
 import {
   disableTotp,
   enableTotp,
   findWaitingTotp,
   startTotp,
-} from "../../../domain/second-factors/totp-enrolment.ts";
-import { totpUri } from "../../../domain/second-factors/totp.ts";
+} from "../../../domain/people/second-factors/totp-enrolment.ts";
+import { totpUri } from "../../../domain/people/second-factors/totp.ts";
 import {
   addWebauthnKey,
   listWebauthnKeys,
   removeWebauthnKey,
   startWebauthnKey,
-} from "../../../domain/second-factors/webauthn.ts";
+} from "../../../domain/people/second-factors/webauthn.ts";
 import { invalid } from "../../../lib/failure.ts";
 import { SECURITY_KEY_SCRIPT, SecurityKeyForm } from "../security-key-form.tsx";
 import { SecurityKeys } from "./security-keys.tsx";
-import { endOtherSessions, endSession } from "../../../domain/sessions/end-sessions.ts";
-import { listSessions } from "../../../domain/sessions/list-sessions.ts";
+import { endOtherSessions, endSession } from "../../../domain/people/sessions/end-sessions.ts";
+import { listSessions } from "../../../domain/people/sessions/list-sessions.ts";
 import type { WebEnv } from "../../env.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";

@@ -2,12 +2,12 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { SCOPE_CATEGORIES } from "../../../auth/scope.ts";
-import { createAccessToken } from "../../../domain/tokens/create-access-token.ts";
-import { deleteAccessToken } from "../../../domain/tokens/delete-access-token.ts";
+import { createAccessToken } from "../../../domain/people/tokens/create-access-token.ts";
+import { deleteAccessToken } from "../../../domain/people/tokens/delete-access-token.ts";
 import {
   type AccessTokenEntry,
   listAccessTokens,
-} from "../../../domain/tokens/list-access-tokens.ts";
+} from "../../../domain/people/tokens/list-access-tokens.ts";
 import { invalid } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { type Form as SentForm, readForm } from "../form.ts";

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { issues, pulls, timelineEntries } from "../../../../src/db/schema/index.ts";
-import { maintainRepository } from "../../../../src/domain/git/maintain-repository.ts";
+import { maintainRepository } from "../../../../src/domain/code/git/maintain-repository.ts";
 import { call } from "../../../support/call.ts";
 import { db } from "../../../support/db.ts";
 import { eventsOf } from "../../../support/events.ts";

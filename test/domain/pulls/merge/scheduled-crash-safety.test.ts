@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { pulls, scheduledMerges, timelineEntries } from "../../../../src/db/schema/index.ts";
-import { maintainRepository } from "../../../../src/domain/git/maintain-repository.ts";
+import { maintainRepository } from "../../../../src/domain/code/git/maintain-repository.ts";
 import { cleanUpMerged } from "../../../../src/domain/pulls/merge/clean-up-merged.ts";
 import { runScheduledMerges } from "../../../../src/domain/pulls/merge/run-scheduled-merges.ts";
 import { record } from "../../../../src/events/record.ts";

@@ -5,7 +5,7 @@ import { columnsOf } from "../../../../db/db.ts";
 import { ACCESS, mergeQueueEntries, mergeQueues, type User } from "../../../../db/schema/index.ts";
 import { conflict, forbidden, notFound } from "../../../../lib/failure.ts";
 import type { PullContext } from "../../../../shapes/pulls/pull-request.ts";
-import { requireNotArchived } from "../../../issues/require-issue-access.ts";
+import { requireNotArchived } from "../../../issues/issue/require-issue-access.ts";
 import { leaveStatements } from "./leave-queue.ts";
 
 /**

@@ -14,12 +14,12 @@ import { recordIfChanged } from "../../../../events/record.ts";
 import type { Oid } from "../../../../git/oid.ts";
 import { conflict, notApplicable } from "../../../../lib/failure.ts";
 import type { PullContext } from "../../../../shapes/pulls/pull-request.ts";
-import { eventSubject } from "../../../issues/event-subject.ts";
-import { insertEntryIfChanged } from "../../../issues/insert-entry.ts";
-import { rulesOfBranch } from "../../../protections/match-rule.ts";
-import { loadMergeFacts } from "../../../protections/merge-facts.ts";
-import { findMergeRefusal } from "../../../protections/merge-refusal.ts";
-import { mergeQueueOf } from "../../../protections/merge-queue-rule.ts";
+import { eventSubject } from "../../../issues/issue/event-subject.ts";
+import { insertEntryIfChanged } from "../../../issues/issue/insert-entry.ts";
+import { rulesOfBranch } from "../../../code/protections/match-rule.ts";
+import { loadMergeFacts } from "../../../code/protections/merge-facts.ts";
+import { findMergeRefusal } from "../../../code/protections/merge-refusal.ts";
+import { mergeQueueOf } from "../../../code/protections/merge-queue-rule.ts";
 
 import { requireMerger, requireReady, requireStyle } from "../require-mergeable.ts";
 import { requireInReach } from "../schedule-merge.ts";

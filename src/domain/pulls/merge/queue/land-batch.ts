@@ -7,11 +7,11 @@ import { NO_NODE } from "../../../../git/walk/commit-graph.ts";
 import { isAncestor } from "../../../../git/walk/merge-bases.ts";
 import { Failure } from "../../../../lib/failure.ts";
 import type { PushedMerge } from "../../../../storage/repository-records.ts";
-import { branchRef } from "../../../branches/find-branch.ts";
-import type { RepositorySnapshot } from "../../../git/open-snapshot.ts";
-import { updateRefs } from "../../../git/update-refs.ts";
-import { ProtectedRef } from "../../../protections/ref-refusal.ts";
-import { findPull } from "../../find-pull.ts";
+import { branchRef } from "../../../code/branches/find-branch.ts";
+import type { RepositorySnapshot } from "../../../code/git/open-snapshot.ts";
+import { updateRefs } from "../../../code/git/update-refs.ts";
+import { ProtectedRef } from "../../../code/protections/ref-refusal.ts";
+import { findPull } from "../../pull/find-pull.ts";
 import { deleteMergedBranch } from "../delete-merged-branch.ts";
 import { drop } from "./build-batch.ts";
 import { endStatement } from "./leave-queue.ts";
@@ -19,7 +19,10 @@ import { openEntry } from "./open-entry.ts";
 import type { Progress } from "./progress.ts";
 import { batchOf, type OpenQueue, type QueuedPull } from "./queued-pull.ts";
 import { failBatch } from "./test-batch.ts";
-import { selectRepositories, toRepositoryContext } from "../../../repos/find-repository.ts";
+import {
+  selectRepositories,
+  toRepositoryContext,
+} from "../../../repos/repository/find-repository.ts";
 import { callerSql } from "../../../../auth/caller-sql.ts";
 import { repositories } from "../../../../db/schema/index.ts";
 

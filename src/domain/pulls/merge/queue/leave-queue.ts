@@ -10,7 +10,7 @@ import {
   type Repository,
 } from "../../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../../events/record.ts";
-import { insertEntryIfChanged } from "../../../issues/insert-entry.ts";
+import { insertEntryIfChanged } from "../../../issues/issue/insert-entry.ts";
 import { RETRY_MS } from "./queued-pull.ts";
 
 /** A pull request that leaves its queue. */

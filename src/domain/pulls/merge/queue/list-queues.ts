@@ -18,9 +18,9 @@ import type {
 } from "../../../../shapes/pulls/merge-queue.ts";
 import type { PullContext } from "../../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../../shapes/repos/repository.ts";
-import { rulesOfBranch } from "../../../protections/match-rule.ts";
-import { mergeQueueOf } from "../../../protections/merge-queue-rule.ts";
-import { loadRules } from "../../../protections/select-rules.ts";
+import { rulesOfBranch } from "../../../code/protections/match-rule.ts";
+import { mergeQueueOf } from "../../../code/protections/merge-queue-rule.ts";
+import { loadRules } from "../../../code/protections/select-rules.ts";
 import type { Listed, Slice } from "../../../slice.ts";
 
 /** Selects pull requests in queues, with their position from 1. Those that are merged are about to go. */

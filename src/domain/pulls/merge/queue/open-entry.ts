@@ -8,12 +8,15 @@ import { NO_NODE, type Node } from "../../../../git/walk/commit-graph.ts";
 import { Failure } from "../../../../lib/failure.ts";
 import { isDraftTitle } from "../../../../shapes/issues/issue.ts";
 import type { PullContext } from "../../../../shapes/pulls/pull-request.ts";
-import type { RepositorySnapshot } from "../../../git/open-snapshot.ts";
-import { loadMergeFacts } from "../../../protections/merge-facts.ts";
-import { findMergeRefusal } from "../../../protections/merge-refusal.ts";
-import { selectRepositories, toRepositoryContext } from "../../../repos/find-repository.ts";
-import { findPull } from "../../find-pull.ts";
-import { latestBase } from "../../open-pull.ts";
+import type { RepositorySnapshot } from "../../../code/git/open-snapshot.ts";
+import { loadMergeFacts } from "../../../code/protections/merge-facts.ts";
+import { findMergeRefusal } from "../../../code/protections/merge-refusal.ts";
+import {
+  selectRepositories,
+  toRepositoryContext,
+} from "../../../repos/repository/find-repository.ts";
+import { findPull } from "../../pull/find-pull.ts";
+import { latestBase } from "../../pull/open-pull.ts";
 import { requireMerger, requireStyle, requireUnblocked } from "../require-mergeable.ts";
 import type { Departure } from "./leave-queue.ts";
 import type { QueuedPull } from "./queued-pull.ts";

@@ -18,12 +18,15 @@ import {
 } from "../../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../../shapes/repos/repository.ts";
 import type { Snapshot } from "../../../../storage/repository-records.ts";
-import { branchRef } from "../../../branches/find-branch.ts";
-import { findRef } from "../../../git/open-snapshot.ts";
-import { rulesOfBranch } from "../../../protections/match-rule.ts";
-import { type MergeQueueRule, mergeQueueOf } from "../../../protections/merge-queue-rule.ts";
-import { selectRules, toRules } from "../../../protections/select-rules.ts";
-import { selectRepositories, toRepositoryContext } from "../../../repos/find-repository.ts";
+import { branchRef } from "../../../code/branches/find-branch.ts";
+import { findRef } from "../../../code/git/open-snapshot.ts";
+import { rulesOfBranch } from "../../../code/protections/match-rule.ts";
+import { type MergeQueueRule, mergeQueueOf } from "../../../code/protections/merge-queue-rule.ts";
+import { selectRules, toRules } from "../../../code/protections/select-rules.ts";
+import {
+  selectRepositories,
+  toRepositoryContext,
+} from "../../../repos/repository/find-repository.ts";
 
 /** Maximum pull requests in a batch, and of those that one step looks at. */
 const BATCH_MAX = 20;

@@ -3,11 +3,11 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../../context.ts";
 import { issues, mergeQueueEntries } from "../../../../db/schema/index.ts";
 import { encodeText } from "../../../../git/byte-text.ts";
-import { branchRef } from "../../../branches/find-branch.ts";
-import type { RefUpdateRequest } from "../../../git/ref-update-request.ts";
-import { updateRefs } from "../../../git/update-refs.ts";
-import { queueBranchPrefix } from "../../../protections/merge-queue-rule.ts";
-import { queueRefOf } from "../../open-pull.ts";
+import { branchRef } from "../../../code/branches/find-branch.ts";
+import type { RefUpdateRequest } from "../../../code/git/ref-update-request.ts";
+import { updateRefs } from "../../../code/git/update-refs.ts";
+import { queueBranchPrefix } from "../../../code/protections/merge-queue-rule.ts";
+import { queueRefOf } from "../../pull/open-pull.ts";
 import type { OpenQueue } from "./queued-pull.ts";
 
 const PULL_REF = /^refs\/pull\/(\d+)\/queue$/;

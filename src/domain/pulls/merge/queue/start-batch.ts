@@ -2,7 +2,7 @@ import { and, eq, notExists, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
 import { mergeQueueEntries, mergeQueues } from "../../../../db/schema/index.ts";
-import type { MergeQueueRule } from "../../../protections/merge-queue-rule.ts";
+import type { MergeQueueRule } from "../../../code/protections/merge-queue-rule.ts";
 import type { Progress } from "./progress.ts";
 import { type OpenQueue, type QueuedPull, RETRY_MS } from "./queued-pull.ts";
 import { removeQueueRefs } from "./remove-queue-refs.ts";

@@ -7,8 +7,8 @@ import {
   type CheckResult,
   judgeChecks,
   selectLatestStatuses,
-} from "../../../protections/judge-checks.ts";
-import type { MergeQueueRule } from "../../../protections/merge-queue-rule.ts";
+} from "../../../code/protections/judge-checks.ts";
+import type { MergeQueueRule } from "../../../code/protections/merge-queue-rule.ts";
 import { endStatement, leaveStatements } from "./leave-queue.ts";
 import type { Progress } from "./progress.ts";
 import { batchOf, type OpenQueue, RETRY_MS } from "./queued-pull.ts";

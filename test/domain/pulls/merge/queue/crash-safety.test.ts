@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
-import { maintainRepository } from "../../../../../src/domain/git/maintain-repository.ts";
+import { maintainRepository } from "../../../../../src/domain/code/git/maintain-repository.ts";
 import { runDueQueues } from "../../../../../src/domain/pulls/merge/queue/run-due-queues.ts";
 import { drawConsequences, silentBindings } from "../../../../support/consequences.ts";
 import { eventsOf } from "../../../../support/events.ts";

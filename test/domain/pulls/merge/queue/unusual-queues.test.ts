@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { mergeQueues, pulls, repositories } from "../../../../../src/db/schema/index.ts";
 import { runDueQueues } from "../../../../../src/domain/pulls/merge/queue/run-due-queues.ts";
-import { dispatchEvents } from "../../../../../src/domain/webhooks/dispatch/dispatch-events.ts";
-import { parseHookEvents } from "../../../../../src/domain/webhooks/hooks/hook-events.ts";
+import { dispatchEvents } from "../../../../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
+import { parseHookEvents } from "../../../../../src/domain/exchange/webhooks/hooks/hook-events.ts";
 import { only } from "../../../../../src/lib/only.ts";
 import { History } from "../../../../support/commits.ts";
 import { drawConsequences, pushQuietly, silentBindings } from "../../../../support/consequences.ts";

@@ -1,0 +1,70 @@
+import type { Ctx } from "../../../context.ts";
+import type { Oid } from "../../../git/oid.ts";
+import { conflict, notFound } from "../../../lib/failure.ts";
+import type { BranchEntry } from "../../../shapes/git/branch.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { findRevision } from "../git/find-revision.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
+import { updateRefs } from "../git/update-refs.ts";
+import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";
+import { hasRefClash } from "../git/ref-clash.ts";
+import { requireWritable } from "../git/require-writable.ts";
+import { loadRules } from "../protections/select-rules.ts";
+import { checkBranchName } from "./branch-name.ts";
+import { branchRef } from "./find-branch.ts";
+import { toBranchEntry } from "./list-branches.ts";
+import { readHeads } from "./read-heads.ts";
+
+/** Properties of a branch to create. */
+export interface NewBranch {
+  name: string;
+  /** The branch, tag or commit to start at. */
+  oldRef?: string | undefined;
+  /** The branch to start at if `oldRef` is missing. Defaults to the default branch. */
+  oldBranch?: string | undefined;
+}
+
+/**
+ * Creates a branch at another branch, a tag or a commit.
+ *
+ * @throws Failure `invalid` for an invalid name, `not_found` if the starting point does not exist, `conflict`
+ * if the name is taken or clashes with another ref (`a` and `a/b`), `forbidden` if a rule keeps the caller from it.
+ */
+export async function createBranch(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  wanted: NewBranch,
+): Promise<BranchEntry> {
+  requireWritable(repo);
+  const { name } = wanted;
+  checkBranchName(name, "new_branch_name");
+  const snapshot = await openSnapshot(ctx, repo);
+  const commitOid = await findStart(repo, snapshot, wanted);
+  const ref = branchRef(name);
+  if (findRef(snapshot, ref)) throw conflict("The branch already exists.");
+  if (findRef(snapshot, `refs/tags/${name}`)) {
+    throw conflict("The branch with the same tag already exists.");
+  }
+  if (hasRefClash(snapshot, ref)) throw conflict("The branch with the same name already exists.");
+  // Read before the ref update: a branch whose head can't be shown is not created.
+  const head = (await readHeads(ctx, snapshot, [commitOid])).get(commitOid);
+  if (!head) throw notFound();
+  await updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]);
+  return toBranchEntry(ctx, await loadRules(ctx, repo), name, head);
+}
+
+async function findStart(
+  { row }: RepositoryContext,
+  snapshot: RepositorySnapshot,
+  wanted: NewBranch,
+): Promise<Oid> {
+  const { oldRef, oldBranch } = wanted;
+  if (oldRef) {
+    const revision = await findRevision(snapshot, oldRef);
+    if (!revision) throw noSuchRef(snapshot, "The old branch does not exist");
+    return revision.commitOid;
+  }
+  const start = findRef(snapshot, branchRef(oldBranch || row.defaultBranch));
+  if (!start) throw noSuchRef(snapshot, "The old branch does not exist");
+  return start.oid;
+}

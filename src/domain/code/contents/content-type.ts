@@ -1,0 +1,36 @@
+import { readByteText } from "../../../git/byte-text.ts";
+
+/** Bytes at the start of a file used to detect its type; git checks the same number for a NUL. */
+const HEAD_BYTES = 8000;
+
+/** Magic bytes of raster image formats, none of which can contain scripts. */
+const IMAGES: readonly { offset: number; mark: string; type: string }[] = [
+  { offset: 0, mark: "\x89PNG\r\n\x1a\n", type: "image/png" },
+  { offset: 0, mark: "\xff\xd8\xff", type: "image/jpeg" },
+  { offset: 0, mark: "GIF87a", type: "image/gif" },
+  { offset: 0, mark: "GIF89a", type: "image/gif" },
+  { offset: 8, mark: "WEBPVP8", type: "image/webp" },
+  { offset: 4, mark: "ftypavif", type: "image/avif" },
+  { offset: 0, mark: "\0\0\x01\0", type: "image/x-icon" },
+];
+
+/**
+ * Detects the media type to serve a file with: an image, plain text, or `application/octet-stream`.
+ *
+ * SECURITY: never HTML or a script type, whatever the file name, since user content served from our origin would
+ * run there. An SVG can contain scripts (see `mayRun`) and must be served sandboxed.
+ */
+export function detectContentType(name: string, content: Uint8Array): string {
+  const head = readByteText(content.subarray(0, HEAD_BYTES));
+  const image = IMAGES.find(({ offset, mark }) => head.startsWith(mark, offset));
+  if (image) return image.type;
+  if (head.includes("\0")) return "application/octet-stream";
+  const isSvg = mayRun(name) && /<svg[\s>]/.test(head);
+  return isSvg ? "image/svg+xml" : "text/plain; charset=utf-8";
+}
+
+/**
+ * True for the name of a file whose detected type a browser would run as a document: an SVG. It must be served as an
+ * attachment, which browsers ignore where the file is an image of another page.
+ */
+export const mayRun = (name: string): boolean => name.toLowerCase().endsWith(".svg");

@@ -1,0 +1,115 @@
+import type { Allowed, ProtectionSettings } from "../../../db/schema/index.ts";
+import { invalidField } from "../../../lib/failure.ts";
+import { LISTS, type RuleList } from "./rule-lists.ts";
+import type { RulePeople } from "./rule-people.ts";
+import { arePathPatterns, isPattern } from "./rule-patterns.ts";
+
+const NOBODY: Allowed = { isRestricted: false, userIds: [], teamIds: [], deployKeys: false };
+
+/** The settings of a rule without any option: nobody pushes, and merges need nothing. */
+export const NO_SETTINGS: ProtectionSettings = {
+  isPushEnabled: false,
+  push: NOBODY,
+  isForcePushEnabled: false,
+  forcePush: NOBODY,
+  merge: NOBODY,
+  approval: NOBODY,
+  requiredApprovals: 0,
+  isStatusCheckEnabled: false,
+  statusContexts: [],
+  blockOnRejectedReviews: false,
+  blockOnOfficialReviewRequests: false,
+  blockOnOutdatedBranch: false,
+  dismissStaleApprovals: false,
+  ignoreStaleApprovals: false,
+  requireSignedCommits: false,
+  protectedFilePatterns: "",
+  unprotectedFilePatterns: "",
+  blockAdminMergeOverride: false,
+  isMergeQueueEnabled: false,
+  mergeQueueStyle: "",
+  mergeQueueBatchSize: 5,
+  mergeQueueWaitMinutes: 60,
+};
+
+/** Who may do something, as a client sends it: users and teams by name. */
+interface AllowedOptions {
+  isRestricted?: boolean | undefined;
+  users?: readonly string[] | undefined;
+  teams?: readonly string[] | undefined;
+  deployKeys?: boolean | undefined;
+}
+
+/** The options of a rule, as far as a client sends them. */
+export type ProtectionOptions = {
+  [K in Exclude<keyof ProtectionSettings, RuleList>]?: ProtectionSettings[K] | undefined;
+} & Record<RuleList, AllowedOptions>;
+
+/** The names of users and teams in options. */
+export function namesIn(options: ProtectionOptions): { users: string[]; teams: string[] } {
+  const of = (kind: "users" | "teams") => LISTS.flatMap((list) => options[list][kind] ?? []);
+  return { users: of("users"), teams: of("teams") };
+}
+
+/** The ids of users and teams in settings. */
+export function idsIn(settings: ProtectionSettings): { users: number[]; teams: number[] } {
+  const of = (kind: "userIds" | "teamIds") => LISTS.flatMap((list) => settings[list][kind]);
+  return { users: of("userIds"), teams: of("teamIds") };
+}
+
+/** @throws Failure `invalid` for patterns that are not well-formed. */
+export function checkOptions(options: ProtectionOptions): void {
+  const { statusContexts = [], protectedFilePatterns, unprotectedFilePatterns } = options;
+  if (!statusContexts.every(isPattern)) throw invalidField("status_check_contexts", PATTERN_RULE);
+  if (!arePathPatterns(protectedFilePatterns ?? "")) {
+    throw invalidField("protected_file_patterns", PATTERN_RULE);
+  }
+  if (!arePathPatterns(unprotectedFilePatterns ?? "")) {
+    throw invalidField("unprotected_file_patterns", PATTERN_RULE);
+  }
+}
+
+/** The rule for patterns, in messages. */
+export const PATTERN_RULE =
+  "must have at most 255 characters in each pattern, and its brackets and braces closed";
+
+/**
+ * Settings with options on top: what is not sent stays.
+ *
+ * A list is kept while its switch is off, as in Gitea. Where push is off, its lists are off. Of the users on a list of
+ * those who push or merge, strangers are dropped.
+ *
+ * @throws Failure `invalid` for a user or team that does not exist.
+ */
+export function applyOptions(
+  before: ProtectionSettings,
+  options: ProtectionOptions,
+  people: RulePeople,
+): ProtectionSettings {
+  const { push, forcePush, merge, approval, ...rest } = options;
+  const allow = (list: RuleList, sent: AllowedOptions, isEnabled: boolean): Allowed => {
+    const known = before[list];
+    const isRestricted = isEnabled && (sent.isRestricted ?? known.isRestricted);
+    const canWrite = list !== "approval";
+    return {
+      isRestricted,
+      userIds: sent.users ? people.userIdsOf(sent.users, canWrite) : known.userIds,
+      teamIds: sent.teams ? people.teamIdsOf(sent.teams) : known.teamIds,
+      deployKeys: isRestricted && (sent.deployKeys ?? known.deployKeys),
+    };
+  };
+  const sent = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const after: ProtectionSettings = { ...before, ...Object.fromEntries(sent) };
+  // As in Gitea it is switched on together with push only, and stays on without.
+  const isForcePushEnabled =
+    after.isForcePushEnabled && (after.isPushEnabled || before.isForcePushEnabled);
+  return {
+    ...after,
+    isForcePushEnabled,
+    push: allow("push", push, after.isPushEnabled),
+    forcePush: allow("forcePush", forcePush, isForcePushEnabled),
+    merge: allow("merge", merge, true),
+    approval: allow("approval", approval, true),
+    requiredApprovals: Math.max(0, after.requiredApprovals),
+  };
+}

@@ -1,0 +1,115 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
+import { isViolation } from "../../../db/db.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
+import { COMPUTED } from "../../../db/json-of.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
+import {
+  commitStatuses,
+  type CommitState,
+  repositories,
+  type User,
+} from "../../../db/schema/index.ts";
+import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../../events/record.ts";
+import type { Oid } from "../../../git/oid.ts";
+import { invalid, invalidField, notFound } from "../../../lib/failure.ts";
+import type { StatusEntry } from "../../../shapes/git/commit-status.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+
+/** Maximum number of statuses of a commit: the combined status reads all of them. */
+const STATUSES_MAX = 10_000;
+
+/** The input for a new commit status. */
+export interface NewStatus {
+  state: CommitState;
+  context: string;
+  description: string;
+  targetUrl: string;
+}
+
+/**
+ * Adds a status to a commit. Earlier statuses of the same context stay stored and are superseded.
+ *
+ * @throws Failure `invalid` for a target URL that is not HTTP or HTTPS, and for a commit with the maximum
+ * number of statuses; `not_found` if the repository was deleted meanwhile.
+ */
+export async function createStatus(
+  ctx: Ctx,
+  { row, owner }: RepositoryContext,
+  commitOid: Oid,
+  creator: User,
+  wanted: NewStatus,
+): Promise<StatusEntry> {
+  const { db, now } = ctx;
+  const { state } = wanted;
+  const context = wanted.context.trim();
+  const targetUrl = wanted.targetUrl.trim();
+  if (targetUrl !== "" && !isWebAddress(targetUrl)) {
+    throw invalidField("target_url", "must be a URL with http or https");
+  }
+  try {
+    const statements = insertStatus(db, {
+      row: boundRow(commitStatuses, {
+        repoId: row.id,
+        commitOid,
+        state,
+        context,
+        description: wanted.description.trim(),
+        targetUrl,
+        creatorId: creator.id,
+        createdAt: now,
+      }),
+      event: eventArgument(ctx, {
+        type: "commit_status.created",
+        repoId: row.id,
+        ownerId: owner.id,
+        commitOid,
+        number: COMPUTED,
+        state,
+        context,
+      }),
+    });
+    const [[status]] = await db.batch(statements);
+    if (!status) throw notFound();
+    return { status, creator };
+  } catch (error) {
+    if (isViolation(error, "NOT NULL", "commit_statuses.number")) {
+      throw invalid(`a commit has ${STATUSES_MAX} statuses at most`);
+    }
+    throw error;
+  }
+}
+
+type StatusRow = Omit<typeof commitStatuses.$inferInsert, "id" | "number">;
+
+const insertStatus = prepareAll(
+  (db, { row, event }: Params<{ row: BoundRow<StatusRow>; event: EventArgument }>) => {
+    const isOfCommit = and(
+      eq(commitStatuses.repoId, row.repoId),
+      eq(commitStatuses.commitOid, row.commitOid),
+    );
+    const last = sql`(
+      select max(${commitStatuses.number}) from ${commitStatuses} where ${isOfCommit}
+    )`;
+    const next = sql`case
+      when coalesce(${last}, 0) < ${STATUSES_MAX} then coalesce(${last}, 0) + 1
+    end`;
+    return [
+      insertSelect(
+        db,
+        commitStatuses,
+        { ...row, repoId: repositories.id, number: next },
+        sql`from ${repositories} where ${repositories.id} = ${row.repoId}`,
+      ).returning(),
+      recordBy(db, event, { number: last }, IF_CHANGED),
+    ] as const;
+  },
+);
+
+/** SECURITY: pages link to this URL; with another scheme it could be a script. */
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === "https:" || url.protocol === "http:");
+}

@@ -1,0 +1,224 @@
+import { ZipWriter } from "@zip.js/zip.js/lib/zip-core-writer.js";
+import { eq, sql } from "drizzle-orm";
+
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
+import type { Ctx } from "../../../context.ts";
+import { attachments, lfsObjects, releases } from "../../../db/schema/index.ts";
+import { encodeUtf8 } from "../../../git/byte-text.ts";
+import type { ForeignKind } from "../../../forges/forge.ts";
+import type { Download } from "../../../lib/download.ts";
+import { log } from "../../../lib/log.ts";
+import { readPieces } from "../../../lib/read-pieces.ts";
+import { streamOf } from "../../../lib/stream-of.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { htmlUrlOf } from "../../../shapes/urls.ts";
+import { openWholeSnapshot } from "../../code/git/open-snapshot.ts";
+import { USER_AGENT } from "../../version.ts";
+import {
+  assetPath,
+  EXPORT_MEDIA_TYPE,
+  GIT_BUNDLE,
+  largeFilePath,
+  MANIFEST,
+  pagePath,
+  toManifest,
+} from "./export-files.ts";
+import { EXPORTED_KINDS } from "./foreign-rows.ts";
+import { openGitBundle } from "./open-git-bundle.ts";
+
+/** Files of releases, or large files, that one query lists. */
+const FILES_AT_ONCE = 200;
+/** Size of the pieces in which they are read, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * Exports a repository: a zip file of a bundle of git with all else as JSON, in the form that imports take of any forge.
+ *
+ * It is made while it is sent: git as it is at the beginning, the rest page by page, so that it may have what came meanwhile.
+ *
+ * SECURITY: for administrators of the repository. It has what they see: no pending reviews of others, and no secrets of
+ * webhooks, mirrors or keys.
+ */
+export function exportRepository(ctx: Ctx, repo: RepositoryContext): Download {
+  const { row, owner } = repo;
+  return {
+    name: `${owner.name}-${row.name}.zip`,
+    mediaType: EXPORT_MEDIA_TYPE,
+    tag: `export-${ctx.now}`,
+    isTagWeak: true,
+    immutableUrl: undefined,
+    open: () => Promise.resolve(streamExport(ctx, repo)),
+  };
+}
+
+async function* streamExport(ctx: Ctx, repo: RepositoryContext): AsyncGenerator<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const zip = new ZipWriter(writable, {
+    useWebWorkers: false,
+    useCompressionStream: true,
+    dataDescriptor: true,
+  });
+  const work = writeFiles(ctx, repo, zip).catch(async (error: unknown) => {
+    await writable.abort(error).catch(() => undefined);
+    throw error;
+  });
+  // Its failure is the stream's.
+  work.catch(() => undefined);
+  try {
+    for await (const piece of readable) yield piece;
+    await work;
+  } finally {
+    // The caller left: what writes is told by the stream.
+    await readable.cancel().catch(() => undefined);
+  }
+}
+
+type Zip = ZipWriter<unknown>;
+
+async function writeFiles(ctx: Ctx, repo: RepositoryContext, zip: Zip): Promise<void> {
+  const snapshot = await openWholeSnapshot(ctx, repo, ctx.git.openBudget(Infinity), "all");
+  await addText(zip, MANIFEST, JSON.stringify(manifestOf(ctx, repo)));
+  const bundle = await openGitBundle(ctx, repo, snapshot);
+  if (bundle) await addBytes(zip, GIT_BUNDLE, bundle);
+  for (const kind of Object.keys(EXPORTED_KINDS) as ForeignKind[]) {
+    await addPages(ctx, repo, zip, kind);
+  }
+  await addAssets(ctx, repo, zip);
+  await addLargeFiles(ctx, repo, zip);
+  await zip.close();
+}
+
+function manifestOf(ctx: Ctx, repo: RepositoryContext) {
+  const { row } = repo;
+  return toManifest({
+    exportedAt: new Date(ctx.now).toISOString(),
+    source: `${USER_AGENT} at ${ctx.publicUrl}`,
+    project: {
+      name: row.name,
+      description: row.description,
+      website: row.website,
+      topics: row.topics,
+      defaultBranch: row.defaultBranch,
+      isPrivate: row.isPrivate,
+      isArchived: row.archivedAt !== null,
+      htmlUrl: htmlUrlOf(repo, ctx),
+      tracksIssues: isUnitOn(row, "issues"),
+      takesPulls: isUnitOn(row, "pulls"),
+    },
+  });
+}
+
+async function addPages(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  zip: Zip,
+  kind: ForeignKind,
+): Promise<void> {
+  const readPage = EXPORTED_KINDS[kind];
+  let count = 0;
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const { items, next }: { items: readonly object[]; next: number | undefined } = await readPage(
+      ctx,
+      repo,
+      after,
+    );
+    for (const part of inFiles(items)) await addText(zip, pagePath(kind, ++count), part);
+    after = next;
+  }
+  if (count === 0) await addText(zip, pagePath(kind, 1), "[]");
+}
+
+/** Characters of JSON in a file, unless one item has more: readers hold one file in memory. */
+const FILE_LENGTH_MAX = 2 * 1024 * 1024;
+
+/** The JSON of a page, in one file or, where texts are long, in several. */
+function* inFiles(items: readonly object[]): Generator<string> {
+  let part: string[] = [];
+  let length = 0;
+  for (const item of items) {
+    const text = JSON.stringify(item);
+    if (part.length > 0 && length + text.length > FILE_LENGTH_MAX) {
+      yield `[${part.join(",")}]`;
+      part = [];
+      length = 0;
+    }
+    part.push(text);
+    length += text.length;
+  }
+  if (part.length > 0) yield `[${part.join(",")}]`;
+}
+
+async function addAssets(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promise<void> {
+  let after = 0;
+  for (;;) {
+    const files = await ctx.db
+      .select({
+        id: attachments.id,
+        uuid: attachments.uuid,
+        sizeBytes: attachments.sizeBytes,
+      })
+      .from(attachments)
+      .innerJoin(releases, eq(releases.id, attachments.releaseId))
+      .where(sql`${releases.repoId} = ${row.id} and ${attachments.id} > ${after}`)
+      .orderBy(attachments.id)
+      .limit(FILES_AT_ONCE);
+    for (const { id, uuid, sizeBytes } of files) {
+      after = id;
+      const pieces = await openAsset(ctx, uuid, sizeBytes);
+      if (pieces) await addBytes(zip, assetPath(id), pieces);
+    }
+    if (files.length < FILES_AT_ONCE) return;
+  }
+}
+
+/** @returns Undefined for a file whose bytes are gone: it must not keep everything else from leaving. */
+async function openAsset(
+  { git }: Ctx,
+  uuid: string,
+  sizeBytes: number,
+): Promise<AsyncGenerator<Uint8Array> | undefined> {
+  if (sizeBytes === 0) return noPieces();
+  try {
+    const stream = await git.attachmentFiles.open(uuid, { start: 0, end: sizeBytes });
+    return readPieces(stream, PIECE_BYTES);
+  } catch (error) {
+    log("export:file-missing", { uuid, reason: String(error) });
+    return undefined;
+  }
+}
+
+async function* noPieces(): AsyncGenerator<Uint8Array> {
+  // A file without bytes.
+}
+
+async function addLargeFiles(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promise<void> {
+  let after = "";
+  for (;;) {
+    const files = await ctx.db
+      .select()
+      .from(lfsObjects)
+      .where(sql`${lfsObjects.repoId} = ${row.id} and ${lfsObjects.oid} > ${after}`)
+      .orderBy(lfsObjects.oid)
+      .limit(FILES_AT_ONCE);
+    for (const { oid, uploadId } of files) {
+      after = oid;
+      const file = { networkName: row.networkName, oid, uploadId };
+      await addBytes(zip, largeFilePath(oid), ctx.git.largeFiles.stream(file, PIECE_BYTES));
+    }
+    if (files.length < FILES_AT_ONCE) return;
+  }
+}
+
+async function addText(zip: Zip, path: string, text: string): Promise<void> {
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield encodeUtf8(text);
+  }
+  await zip.add(path, streamOf(pieces(), ignore));
+}
+
+/** Stored as they are: packs, images and archives are compressed already. */
+async function addBytes(zip: Zip, path: string, pieces: AsyncGenerator<Uint8Array>): Promise<void> {
+  await zip.add(path, streamOf(pieces, ignore), { level: 0, zip64: true });
+}
+
+const ignore = (): void => undefined;

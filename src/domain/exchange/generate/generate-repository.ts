@@ -1,0 +1,276 @@
+import { and, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+
+import { isAllowed } from "../../../auth/access/permission.ts";
+import type { Ctx } from "../../../context.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
+import { newRepositoryId } from "../../../db/new-repository-id.ts";
+import {
+  avatarImages,
+  branchProtections,
+  hooks,
+  repositories,
+  repositoryTopics,
+  type User,
+} from "../../../db/schema/index.ts";
+import { encodeText } from "../../../git/byte-text.ts";
+import { forbidden, invalid } from "../../../lib/failure.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { toIdentity } from "../../people/accounts/git-identity.ts";
+import { checkBranchName } from "../../code/branches/branch-name.ts";
+import { branchRef } from "../../code/branches/find-branch.ts";
+import { commitChange, type SnapshotDraft } from "../../code/git/commit-change.ts";
+import { makeCommit } from "../../code/git/make-commit.ts";
+import { findRef, openWholeSnapshot } from "../../code/git/open-snapshot.ts";
+import { copyLabels } from "../../repos/labels/copy-labels.ts";
+import { isLabelReader } from "../../repos/labels/label-owner.ts";
+import { UNDELIVERED } from "../../repos/repository/copy-default-hooks.ts";
+import { refuseNarrowToken } from "../../repos/repository/create-repository.ts";
+import { deleteRepository } from "../../repos/repository/delete-repository.ts";
+import {
+  type CreationContext,
+  insertRepository,
+} from "../../repos/repository/insert-repository.ts";
+import { checkRepositoryName } from "../../repos/repository/repository-name.ts";
+import { requireApprover } from "../webhooks/hooks/require-approver.ts";
+import { copyLargeFiles, findLargeFiles } from "./copy-large-files.ts";
+import { makeVariables } from "./expand-variables.ts";
+import { type ContentPlan, planContent } from "./plan-content.ts";
+
+/** A new repository, and what it takes from its template. */
+export interface GenerateOptions {
+  readonly name: string;
+  readonly description: string;
+  readonly isPrivate: boolean;
+  /** "" for the template's. */
+  readonly defaultBranch: string;
+  /** The files of the default branch. */
+  readonly hasContent: boolean;
+  readonly hasTopics: boolean;
+  readonly hasWebhooks: boolean;
+  readonly hasAvatar: boolean;
+  readonly hasLabels: boolean;
+  readonly hasBranchRules: boolean;
+}
+
+/**
+ * Generates a repository from a template: a repository of its own, whose only commit has the template's files.
+ *
+ * All input is validated, and the template read as far as it must be known, before anything is written. If the content
+ * can't be stored, the repository is deleted again.
+ *
+ * SECURITY: webhooks are copied for administrators of the template only: their addresses and secrets are credentials,
+ * which the owner of the new repository could send to an address of their own.
+ *
+ * @param template A repository whose code the caller may read.
+ * @throws Failure `invalid` if it is no template, for invalid names, and if its files can't be written; `forbidden` for
+ * webhooks of another's template and for labels that the caller may not see, for a token that is too narrow, and above the maximum number of repositories;
+ * `conflict` for a name that is taken; `too_large` for a template that is too large to copy.
+ */
+export async function generateRepository(
+  ctx: Ctx,
+  template: RepositoryContext,
+  creation: CreationContext,
+  wanted: GenerateOptions,
+): Promise<RepositoryContext> {
+  const { row: source } = template;
+  if (!source.isTemplate) throw invalid("this is not a template repo");
+  checkRepositoryName(wanted.name);
+  const defaultBranch = wanted.defaultBranch || source.defaultBranch;
+  checkBranchName(defaultBranch, "default_branch");
+  refuseNarrowToken(ctx, wanted.isPrivate || creation.owner.visibility !== "public");
+  if (wanted.hasWebhooks) requireHookAccess(ctx, template);
+  if (wanted.hasLabels && !isLabelReader(template)) {
+    throw forbidden("you may not see the labels of the template");
+  }
+
+  const content = wanted.hasContent
+    ? await readTemplate(ctx, template, creation, wanted)
+    : undefined;
+  const objectName = crypto.randomUUID();
+  const columns = {
+    objectName,
+    networkName: objectName,
+    name: wanted.name,
+    description: wanted.description,
+    isPrivate: wanted.isPrivate,
+    defaultBranch,
+  };
+  const created = await insertRepository(ctx, creation, columns, {
+    toMore: (repo) => copyStatements(ctx, source.id, newRepositoryId(repo), wanted),
+  });
+  const repo = withCopied(created, template, wanted);
+  if (!content) return repo;
+  try {
+    await copyLargeFiles(ctx, source, repo.row, content.largeFiles);
+    const sizeBytes = await writeContent(ctx, repo, creation.creator, content.plan);
+    const lfsSizeBytes = content.largeFiles.reduce((sum, file) => sum + file.sizeBytes, 0);
+    return { ...repo, row: { ...repo.row, isEmpty: false, sizeBytes, lfsSizeBytes } };
+  } catch (error) {
+    await deleteRepository(ctx, repo);
+    throw error;
+  }
+}
+
+function requireHookAccess(ctx: Ctx, template: RepositoryContext): void {
+  if (!isAllowed(template, { mode: "admin" })) {
+    throw forbidden("webhooks are copied by administrators of the template only");
+  }
+  requireApprover(ctx.actor, { level: "repository", repo: template.row });
+}
+
+/** Plans the files; undefined for an empty template. */
+async function readTemplate(
+  ctx: Ctx,
+  template: RepositoryContext,
+  { owner }: CreationContext,
+  { name, description }: GenerateOptions,
+) {
+  const { row } = template;
+  const snapshot = await openWholeSnapshot(ctx, template, ctx.git.budget);
+  const head = findRef(snapshot, branchRef(row.defaultBranch));
+  if (!head) return undefined;
+  const { repository } = snapshot;
+  const { graph } = repository;
+  const rootOid = graph.rootOid(graph.find(head.oid));
+  if (rootOid === undefined) throw new Error("a branch without a tree");
+  const variables = makeVariables(
+    { ownerName: owner.name, name, description },
+    { ownerName: template.owner.name, name: row.name, description: row.description },
+    ctx.publicUrl,
+    ctx.now,
+  );
+  const hasLargeFiles = row.lfsSizeBytes > 0;
+  const plan = await planContent(repository, rootOid, variables, ctx.git.budget, hasLargeFiles);
+  return { plan, largeFiles: await findLargeFiles(ctx, row, plan.pointers) };
+}
+
+/** Writes the first commit. @returns The size of its pack, in bytes. */
+async function writeContent(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  author: User,
+  plan: ContentPlan,
+): Promise<number> {
+  const identity = toIdentity(ctx, author);
+  const commit = await makeCommit(
+    ctx,
+    {
+      treeOid: plan.rootOid,
+      parentOids: [],
+      author: identity,
+      committer: identity,
+      message: encodeText("Initial commit\n"),
+    },
+    { operation: "first_commit", people: [author] },
+  );
+  const makeChange = async ({ pack }: SnapshotDraft) => ({
+    updates: [{ ref: branchRef(repo.row.defaultBranch), to: pack.add("commit", commit) }],
+    packPieces: ctx.git.repository(repo.row).packObjects(plan.count + 1, withCommit(plan, commit)),
+  });
+  // No rule of an organization is about how its repositories begin.
+  const { packBytes } = await commitChange(ctx, repo, makeChange, { cause: "service" });
+  return packBytes;
+}
+
+async function* withCommit(plan: ContentPlan, content: Uint8Array) {
+  yield { kind: "commit", content } as const;
+  yield* plan.objects();
+}
+
+/** The statements that copy what is in D1, for the batch that inserts the repository. */
+function copyStatements(
+  ctx: Ctx,
+  templateId: number,
+  repoId: SQL<number>,
+  { hasTopics, hasWebhooks, hasAvatar, hasLabels, hasBranchRules }: GenerateOptions,
+) {
+  const { db, now } = ctx;
+  const ofTemplate = (column: SQL): SQL => sql`(
+    select ${column}
+    from ${repositories} t
+    where t.id = ${templateId}
+  )`;
+  const isThis = sql`${repositories.id} = ${repoId}`;
+  const topics = [
+    insertSelect(
+      db,
+      repositoryTopics,
+      { repoId, topicId: repositoryTopics.topicId, visibility: sql`r.visibility` },
+      sql`
+        from ${repositoryTopics}
+        join ${repositories} r on r.id = ${repoId}
+        where ${repositoryTopics.repoId} = ${templateId}`,
+    ),
+    db
+      .update(repositories)
+      .set({ topics: ofTemplate(sql`t.topics`) })
+      .where(isThis),
+  ];
+  const isInUse = and(
+    sql`${avatarImages.hash} = ${ofTemplate(sql`t.avatar_hash`)}`,
+    isNull(avatarImages.expiresAt),
+  );
+  // The template may just have lost its avatar: then there is no image to refer to.
+  const avatar = db
+    .update(repositories)
+    .set({
+      avatarHash: sql`coalesce((
+        select ${avatarImages.hash}
+        from ${avatarImages}
+        where ${isInUse}
+      ), '')`,
+    })
+    .where(isThis);
+  const webhooks = insertSelect(
+    db,
+    hooks,
+    {
+      ...getTableColumns(hooks),
+      id: sql`null`,
+      repoId,
+      approverId: ctx.actor.user?.id ?? 0,
+      ...UNDELIVERED,
+      createdAt: now,
+      updatedAt: now,
+    },
+    sql`
+      from ${hooks}
+      where ${eq(hooks.repoId, templateId)}
+      order by ${hooks.id}`,
+  );
+  // Users and teams on their lists who have no access to the new repository are neither shown nor admitted there.
+  const branchRules = insertSelect(
+    db,
+    branchProtections,
+    {
+      ...getTableColumns(branchProtections),
+      id: sql`null`,
+      repoId,
+      createdAt: now,
+      updatedAt: now,
+    },
+    sql`
+      from ${branchProtections}
+      where ${eq(branchProtections.repoId, templateId)}
+      order by ${branchProtections.id}`,
+  );
+  return [
+    ...(hasTopics ? topics : []),
+    ...(hasAvatar ? [avatar] : []),
+    ...(hasWebhooks ? [webhooks] : []),
+    ...(hasLabels ? [copyLabels(ctx, templateId, repoId)] : []),
+    ...(hasBranchRules ? [branchRules] : []),
+  ];
+}
+
+/** The inserted row was returned before topics and avatar were copied. */
+function withCopied(
+  repo: RepositoryContext,
+  { row: { topics, avatarHash } }: RepositoryContext,
+  { hasTopics, hasAvatar }: GenerateOptions,
+): RepositoryContext {
+  return {
+    ...repo,
+    row: { ...repo.row, ...(hasTopics && { topics }), ...(hasAvatar && { avatarHash }) },
+  };
+}

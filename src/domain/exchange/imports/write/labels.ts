@@ -1,0 +1,108 @@
+import { sql } from "drizzle-orm";
+
+import { insertSelect } from "../../../../db/insert-select.ts";
+import { labels, milestones } from "../../../../db/schema/index.ts";
+import type { ForeignLabel, ForeignMilestone } from "../../../../forges/forge.ts";
+import type { ImportJob } from "../import-job.ts";
+import {
+  digestOf,
+  field,
+  freshItems,
+  reserveIds,
+  settleItems,
+  toStoredText,
+  withoutRepeats,
+} from "./page.ts";
+
+const NAME_LENGTH_MAX = 50;
+const TITLE_LENGTH_MAX = 255;
+
+/** A label as it goes into statements. Forges don't say when one was changed: what it says stands for it. */
+export const toLabelRow = (job: ImportJob, item: ForeignLabel) => {
+  const fields = {
+    name: item.name.slice(0, NAME_LENGTH_MAX).toWellFormed() || "label",
+    color: /^[0-9a-f]{6}$/i.test(item.color) ? item.color.toLowerCase() : "ededed",
+    description: toStoredText(job, item.description, `the label ${item.name}`),
+    isExclusive: item.isExclusive,
+    isArchived: item.isArchived,
+  };
+  return { foreignId: item.foreignId, revision: digestOf(JSON.stringify(fields)), ...fields };
+};
+export type LabelRow = ReturnType<typeof toLabelRow>;
+
+/** The statements that take labels. One that the repository has by its name is that one. */
+export function takeLabels(job: ImportJob, items: readonly LabelRow[]) {
+  const { ctx, repoId } = job;
+  const rows = withoutRepeats(items);
+  if (rows.length === 0) return [];
+  const present = sql`(
+    select min(l.id) from labels l where l.repo_id = ${repoId} and l.name = ${field("name")}
+  )`;
+  return [
+    reserveIds(job, "label", "labels", rows, { present }),
+    insertSelect(
+      ctx.db,
+      labels,
+      {
+        id: sql`fresh.local_id`,
+        repoId,
+        name: field("name"),
+        color: field("color"),
+        description: field("description"),
+        isExclusive: field("isExclusive"),
+        archivedAt: sql`iif(${field("isArchived")}, ${ctx.now}, null)`,
+        createdAt: ctx.now,
+        updatedAt: ctx.now,
+      },
+      sql`
+        ${freshItems(job, "label", rows)}
+        where not exists (select 1 from labels l where l.id = fresh.local_id)
+        order by item.key`,
+    ),
+    settleItems(job, "label", rows),
+  ];
+}
+
+/** A milestone as it goes into statements. Its times are no part of its revision, since Gogs tells none. */
+export const toMilestoneRow = (job: ImportJob, item: ForeignMilestone) => {
+  const { title, description, isClosed, closedAt, deadlineAt } = item;
+  return {
+    foreignId: item.foreignId,
+    revision: digestOf(JSON.stringify([title, description, isClosed, closedAt, deadlineAt])),
+    title: item.title.slice(0, TITLE_LENGTH_MAX).toWellFormed() || "milestone",
+    description: toStoredText(job, item.description, `the milestone ${item.title}`),
+    isClosed: item.isClosed,
+    closedAt: item.isClosed ? (item.closedAt ?? item.updatedAt) : null,
+    deadlineAt: item.deadlineAt,
+    createdAt: item.createdAt,
+    updatedAt: item.updatedAt,
+  };
+};
+export type MilestoneRow = ReturnType<typeof toMilestoneRow>;
+
+/** The statements that take milestones. */
+export function takeMilestones(job: ImportJob, items: readonly MilestoneRow[]) {
+  const { ctx, repoId } = job;
+  const rows = withoutRepeats(items);
+  if (rows.length === 0) return [];
+  return [
+    reserveIds(job, "milestone", "milestones", rows),
+    insertSelect(
+      ctx.db,
+      milestones,
+      {
+        id: sql`fresh.local_id`,
+        repoId,
+        title: field("title"),
+        description: field("description"),
+        isClosed: field("isClosed"),
+        closedAt: field("closedAt"),
+        deadlineAt: field("deadlineAt"),
+        createdAt: field("createdAt"),
+        updatedAt: field("updatedAt"),
+      },
+      sql`${freshItems(job, "milestone", rows)} order by item.key`,
+    ),
+    settleItems(job, "milestone", rows),
+  ];
+}

@@ -1,0 +1,260 @@
+import { sql } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
+
+import { insertSelect } from "../../../../db/insert-select.ts";
+import { codeComments, reviews, timelineEntries } from "../../../../db/schema/index.ts";
+import type { ForeignCodeComment, ForeignReview } from "../../../../forges/forge.ts";
+import { type ImportJob, type MappedAuthor, presentUserId } from "../import-job.ts";
+import { accountOf, reactionsOf, toAuthor } from "./authors.ts";
+import { importedIssue } from "./comments.ts";
+import { reactionStatement } from "./issues.ts";
+import {
+  field,
+  freshItems,
+  localIdOf,
+  reserveIds,
+  settleItems,
+  toStoredText,
+  withoutRepeats,
+} from "./page.ts";
+
+const PATH_LENGTH_MAX = 4096;
+const HUNK_LENGTH_MAX = 8192;
+
+const toOid = (text: string): string => (/^[0-9a-f]{40}$/.test(text) ? text : "");
+
+/** A review as it goes into statements. */
+const toReviewRow = (job: ImportJob, item: ForeignReview) => {
+  const { posterId, ...original } = toAuthor(job, item.reviewer);
+  return {
+    foreignId: item.foreignId,
+    revision: "",
+    number: item.number,
+    state: item.state,
+    reviewerId: posterId,
+    ...original,
+    isOfficial: item.isOfficial,
+    isDismissed: item.isDismissed,
+    body: toStoredText(job, item.body, `a review of ${item.number}`),
+    commitOid: toOid(item.commitOid),
+    createdAt: item.createdAt,
+    updatedAt: item.updatedAt ?? item.createdAt,
+  };
+};
+export type ReviewRow = ReturnType<typeof toReviewRow>;
+
+/** The reviews of a page, as they go into statements. A request is of an account: others can't be asked here. */
+export const toReviewRows = (job: ImportJob, items: readonly ForeignReview[]): ReviewRow[] =>
+  withoutRepeats(items)
+    .filter(
+      (item) => item.state !== "request_review" || accountOf(job, item.reviewer) !== undefined,
+    )
+    .map((item) => toReviewRow(job, item));
+
+/** The comments on code of a page, as they go into statements, each after the one that it answers. */
+export function toCodeRows(job: ImportJob, items: readonly ForeignReview[]) {
+  const all = items.flatMap((review) => review.comments.map((comment) => ({ comment, review })));
+  const byId = new Map(all.map(({ comment }) => [comment.foreignId, comment]));
+  return withoutRepeats(
+    all.map(({ comment, review }) => ({
+      foreignId: comment.foreignId,
+      revision: String(comment.updatedAt),
+      number: review.number,
+      reviewId: review.foreignId,
+      answersId: firstOf(byId, comment),
+      author: toAuthor(job, comment.poster),
+      body: toStoredText(job, comment.body, `a comment on code of ${review.number}`),
+      path: comment.path.slice(0, PATH_LENGTH_MAX).toWellFormed(),
+      isOldSide: comment.isOnOldSide,
+      place: toPlace(comment),
+      diffHunk: comment.hunk.slice(0, HUNK_LENGTH_MAX).toWellFormed(),
+      isResolved: comment.isResolved,
+      resolvedAt: comment.place?.resolvedAt ?? comment.updatedAt,
+      createdAt: comment.createdAt,
+      updatedAt: comment.updatedAt,
+      reactions: reactionsOf(job, comment.reactions),
+    })),
+  );
+}
+
+/** Where a comment is: in lines as they are now, and as they were when it was written. */
+function toPlace({ line: sent, commitOid, place }: ForeignCodeComment) {
+  const line = Math.max(0, sent);
+  return {
+    line,
+    startLine: place?.startLine ?? line,
+    isOutdated: place?.isOutdated ?? line === 0,
+    commitOid: toOid(commitOid),
+    originalLine: place?.originalLine ?? line,
+    originalCommitOid: toOid(place?.originalCommitOid ?? commitOid),
+  };
+}
+
+export type CodeRow = ReturnType<typeof toCodeRows>[number];
+
+/** The id of the first comment of a conversation, as far as the page has it; "" for that itself. */
+function firstOf(
+  byId: ReadonlyMap<string, ForeignCodeComment>,
+  { answersId, foreignId }: ForeignCodeComment,
+): string {
+  let first = answersId;
+  // A conversation that goes in circles has no first comment.
+  for (let steps = 0; steps < byId.size; steps++) {
+    const next = byId.get(first)?.answersId ?? "";
+    if (next === "") break;
+    first = next;
+  }
+  return first === foreignId ? "" : first;
+}
+
+/** The statements that take reviews which were not taken before, of pull requests that were. */
+export function reviewStatements(
+  job: ImportJob,
+  rows: readonly ReviewRow[],
+): BatchItem<"sqlite">[] {
+  if (rows.length === 0) return [];
+  const { ctx, repoId } = job;
+  // Of a number that is an issue here, whatever the other side says of it, there are no reviews.
+  const issueId = sql`(
+    select reviewed.issue_id from pulls reviewed where reviewed.issue_id = ${importedIssue(job)}
+  )`;
+  const isTaken = sql`${issueId} is not null and (
+    ${field("state")} <> 'request_review' or not exists (
+      select 1 from reviews asked
+      where asked.issue_id = ${issueId} and asked.state = 'request_review'
+        and asked.reviewer_id = ${field("reviewerId")}
+    )
+  )`;
+  return [
+    reserveIds(job, "review", "reviews", rows, { isTaken }),
+    insertSelect(
+      ctx.db,
+      reviews,
+      {
+        id: sql`fresh.local_id`,
+        repoId,
+        issueId,
+        state: field("state"),
+        reviewerId: presentUserId(field("reviewerId")),
+        originalAuthor: field("originalAuthor"),
+        originalAuthorId: field("originalAuthorId"),
+        // SECURITY: whether a review counts here is for the rules here, and none stands for an account's vote unless
+        // an administrator of the service says whose it is.
+        isOfficial: sql`(${field("isOfficial")} and ${field("reviewerId")} is not null)`,
+        isStale: sql`(
+          ${field("commitOid")} <> '' and ${field("commitOid")} <> (
+            select p.head_oid from pulls p where p.issue_id = ${issueId}
+          )
+        )`,
+        isDismissed: field("isDismissed"),
+        body: field("body"),
+        commitOid: field("commitOid"),
+        createdAt: field("createdAt"),
+        updatedAt: field("updatedAt"),
+      },
+      sql`${freshItems(job, "review", rows)} order by item.key`,
+    ).onConflictDoNothing(),
+    insertSelect(
+      ctx.db,
+      timelineEntries,
+      {
+        repoId,
+        issueId: sql`r.issue_id`,
+        kind: sql`iif(r.state = 'request_review', 'review_request', 'review')`,
+        // A request tells who was asked; who asked is not known.
+        posterId: sql`iif(r.state = 'request_review', null, r.reviewer_id)`,
+        assigneeId: sql`iif(r.state = 'request_review', r.reviewer_id, null)`,
+        originalAuthor: sql`r.original_author`,
+        originalAuthorId: sql`r.original_author_id`,
+        body: sql`iif(r.state = 'request_review', '', r.body)`,
+        reviewId: sql`r.id`,
+        createdAt: sql`r.created_at`,
+        updatedAt: sql`r.created_at`,
+      },
+      sql`
+        ${freshItems(job, "review", rows)}
+        join reviews r on r.id = fresh.local_id
+        order by item.key`,
+    ),
+    settleItems(job, "review", rows),
+  ];
+}
+
+/** The statements that take comments on code which were not taken before, of reviews that were. */
+export function codeCommentStatements(
+  job: ImportJob,
+  rows: readonly CodeRow[],
+): BatchItem<"sqlite">[] {
+  if (rows.length === 0) return [];
+  const { ctx, repoId } = job;
+  const authorOf = (name: keyof MappedAuthor) => sql`(item.value -> 'author' ->> ${name})`;
+  const placeOf = (name: keyof CodeRow["place"]) => sql`(item.value -> 'place' ->> ${name})`;
+  const reviewId = localIdOf(job, "review", field("reviewId"));
+  const isTaken = sql`exists (select 1 from reviews r where r.id = ${reviewId})`;
+  const first = localIdOf(job, "review_comment", field("answersId"));
+  const doerId = presentUserId(sql`${ctx.actor.user?.id ?? 0}`);
+  const isResolved = sql`(${field("isResolved")} and ${field("answersId")} = '')`;
+  return [
+    reserveIds(job, "review_comment", "timeline_entries", rows, { isTaken }),
+    insertSelect(
+      ctx.db,
+      timelineEntries,
+      {
+        id: sql`fresh.local_id`,
+        repoId,
+        issueId: sql`r.issue_id`,
+        kind: "code",
+        posterId: presentUserId(authorOf("posterId")),
+        originalAuthor: authorOf("originalAuthor"),
+        originalAuthorId: authorOf("originalAuthorId"),
+        body: field("body"),
+        reviewId: sql`r.id`,
+        createdAt: field("createdAt"),
+        updatedAt: field("updatedAt"),
+      },
+      sql`
+        ${freshItems(job, "review_comment", rows)}
+        join reviews r on r.id = ${reviewId}
+        order by item.key`,
+    ),
+    insertSelect(
+      ctx.db,
+      codeComments,
+      {
+        entryId: sql`fresh.local_id`,
+        reviewId: sql`r.id`,
+        issueId: sql`r.issue_id`,
+        // The first one of its conversation, also where that answers another one of an earlier page.
+        rootId: sql`coalesce(
+          (select earlier.root_id from code_comments earlier where earlier.entry_id = ${first}),
+          (select e.id from timeline_entries e where e.id = ${first})
+        )`,
+        path: field("path"),
+        line: placeOf("line"),
+        startLine: placeOf("startLine"),
+        isOldSide: field("isOldSide"),
+        commitOid: sql`case
+          when ${placeOf("isOutdated")} then ${placeOf("commitOid")}
+          when ${field("isOldSide")} then p.merge_base_oid
+          else p.head_oid
+        end`,
+        originalCommitOid: sql`iif(
+          ${placeOf("originalCommitOid")} = '', p.head_oid, ${placeOf("originalCommitOid")}
+        )`,
+        originalLine: placeOf("originalLine"),
+        diffHunk: field("diffHunk"),
+        isOutdated: placeOf("isOutdated"),
+        // Who resolved it is not known: the account stands for it that took it over.
+        resolverId: sql`iif(${isResolved}, ${doerId}, null)`,
+        resolvedAt: sql`iif(${isResolved}, ${field("resolvedAt")}, null)`,
+      },
+      sql`
+        ${freshItems(job, "review_comment", rows)}
+        join reviews r on r.id = ${reviewId}
+        join pulls p on p.issue_id = r.issue_id
+        order by item.key`,
+    ),
+    reactionStatement(job, "review_comment", rows, sql`e.issue_id`, sql`e.id`),
+    settleItems(job, "review_comment", rows),
+  ];
+}

@@ -1,0 +1,176 @@
+import { sql } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
+
+import {
+  issueAssignees,
+  issueLabels,
+  issues,
+  labels,
+  milestones,
+  pulls,
+  releases,
+  timelineEntries,
+} from "../../../../db/schema/index.ts";
+import type { ForeignItem } from "../../../../db/schema/index.ts";
+import type { SQL } from "drizzle-orm";
+import { type ImportJob, presentUserId } from "../import-job.ts";
+import type { CommentRow } from "./comments.ts";
+import { belongingStatements, type IssueRow } from "./issues.ts";
+import type { LabelRow, MilestoneRow } from "./labels.ts";
+import { field, localIdOf, type PageRow, rowsOf } from "./page.ts";
+import type { PullRow } from "./pulls.ts";
+import type { ReleaseRow } from "./releases.ts";
+
+type Statements = BatchItem<"sqlite">[];
+
+/**
+ * Whether items that were taken before are brought in step: only where they are read-only here, as in a mirror. An import
+ * that is repeated takes what is new, and leaves alone what people here may have changed.
+ */
+const isInStep = ({ row }: ImportJob): boolean => row.wishes.since !== undefined;
+
+/** The clauses over the items of a page that were taken before and have changed there since, as `item` and `fresh`. */
+const changedItems = (
+  { repoId }: ImportJob,
+  kind: ForeignItem["kind"],
+  rows: readonly PageRow[],
+): SQL => sql`
+  from ${rowsOf(rows)}
+  join foreign_items fresh
+    on fresh.repo_id = ${repoId} and fresh.kind = ${kind}
+      and fresh.foreign_id = ${field("foreignId")} and fresh.revision <> ${field("revision")}`;
+
+/** The same as a table expression of an `update … from`. */
+const changedTable = (job: ImportJob, kind: ForeignItem["kind"], rows: readonly PageRow[]) =>
+  sql`(select item.value as value, fresh.local_id as id ${changedItems(job, kind, rows)}) item`;
+
+/** The statements that bring labels in step. They precede those that take the page. */
+export function labelUpdates(job: ImportJob, rows: readonly LabelRow[]): Statements {
+  if (!isInStep(job) || rows.length === 0) return [];
+  const { now } = job.ctx;
+  return [
+    job.ctx.db
+      .update(labels)
+      .set({
+        name: field("name"),
+        color: field("color"),
+        description: field("description"),
+        isExclusive: field("isExclusive"),
+        archivedAt: sql`iif(
+          ${field("isArchived")}, coalesce(${labels.archivedAt}, ${now}), null
+        )`,
+        updatedAt: now,
+      })
+      .from(changedTable(job, "label", rows))
+      .where(sql`${labels.id} = item.id and ${labels.repoId} = ${job.repoId}`),
+  ];
+}
+
+/** The statements that bring milestones in step. They precede those that take the page. */
+export function milestoneUpdates(job: ImportJob, rows: readonly MilestoneRow[]): Statements {
+  if (!isInStep(job) || rows.length === 0) return [];
+  return [
+    job.ctx.db
+      .update(milestones)
+      .set({
+        title: field("title"),
+        description: field("description"),
+        isClosed: field("isClosed"),
+        closedAt: field("closedAt"),
+        deadlineAt: field("deadlineAt"),
+        updatedAt: field("updatedAt"),
+      })
+      .from(changedTable(job, "milestone", rows))
+      .where(sql`${milestones.id} = item.id and ${milestones.repoId} = ${job.repoId}`),
+  ];
+}
+
+/** The statements that bring issues, and pull requests as issues, in step. They precede those that take the page. */
+export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Statements {
+  if (!isInStep(job) || rows.length === 0) return [];
+  const { ctx, repoId } = job;
+  const changed = changedItems(job, "issue", rows);
+  const isChanged = (issueId: unknown): SQL =>
+    sql`${issueId} in (select fresh.local_id ${changed})`;
+  return [
+    ctx.db.delete(issueLabels).where(isChanged(issueLabels.issueId)),
+    ctx.db.delete(issueAssignees).where(isChanged(issueAssignees.issueId)),
+    ctx.db
+      .update(issues)
+      .set({
+        title: field("title"),
+        contentVersion: sql`${issues.contentVersion} + (${issues.body} <> ${field("body")})`,
+        body: field("body"),
+        ref: field("ref"),
+        isClosed: field("isClosed"),
+        closedAt: field("closedAt"),
+        isLocked: field("isLocked"),
+        milestoneId: sql`(
+          select m.id from milestones m
+          where m.id = ${localIdOf(job, "milestone", field("milestoneId"))}
+            and m.repo_id = ${repoId}
+        )`,
+        deadlineAt: field("deadlineAt"),
+        updatedAt: field("updatedAt"),
+      })
+      .from(changedTable(job, "issue", rows))
+      .where(sql`${issues.id} = item.id and ${issues.repoId} = ${repoId}`),
+    ...belongingStatements(job, rows, changed),
+  ];
+}
+
+/** The statements that bring pull requests in step. */
+export function pullUpdates(job: ImportJob, rows: readonly PullRow[]): Statements {
+  if (!isInStep(job) || rows.length === 0) return [];
+  return [
+    ...issueUpdates(job, rows),
+    job.ctx.db
+      .update(pulls)
+      .set({
+        headOid: field("headOid"),
+        baseBranch: field("baseBranch"),
+        mergeBaseOid: field("mergeBaseOid"),
+        mergedAt: field("mergedAt"),
+        mergerId: presentUserId(field("mergerId")),
+        mergeCommitOid: field("mergeCommitOid"),
+        mergedBaseOid: field("mergedBaseOid"),
+        mergeKind: field("mergeKind"),
+      })
+      .from(changedTable(job, "issue", rows))
+      .where(sql`${pulls.issueId} = item.id and ${pulls.repoId} = ${job.repoId}`),
+  ];
+}
+
+/** The statements that bring comments in step. */
+export function commentUpdates(job: ImportJob, rows: readonly CommentRow[]): Statements {
+  if (!isInStep(job) || rows.length === 0) return [];
+  return [
+    job.ctx.db
+      .update(timelineEntries)
+      .set({
+        contentVersion: sql`${timelineEntries.contentVersion} + 1`,
+        body: field("body"),
+        updatedAt: field("updatedAt"),
+      })
+      .from(changedTable(job, "comment", rows))
+      .where(sql`${timelineEntries.id} = item.id and ${timelineEntries.repoId} = ${job.repoId}`),
+  ];
+}
+
+/** The statements that bring releases in step. */
+export function releaseUpdates(job: ImportJob, rows: readonly ReleaseRow[]): Statements {
+  if (!isInStep(job) || rows.length === 0) return [];
+  return [
+    job.ctx.db
+      .update(releases)
+      .set({
+        title: field("title"),
+        body: field("body"),
+        isDraft: field("isDraft"),
+        isPrerelease: field("isPrerelease"),
+        publishedAt: field("publishedAt"),
+      })
+      .from(changedTable(job, "release", rows))
+      .where(sql`${releases.id} = item.id and ${releases.repoId} = ${job.repoId}`),
+  ];
+}

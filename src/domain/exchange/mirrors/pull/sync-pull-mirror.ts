@@ -1,0 +1,72 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../../../context.ts";
+import {
+  type PullMirror,
+  pullMirrors,
+  repositories,
+  type RepositoryOrigin,
+} from "../../../../db/schema/index.ts";
+import { fetchRemote } from "../../remotes/fetch-remote.ts";
+import type { MirrorHealth } from "../next-attempt.ts";
+import { openMirrorRemote } from "../open-mirror.ts";
+import { type MirrorKind, type OpenMirror, syncMirror } from "../sync-mirror.ts";
+
+const PULL_MIRRORS: MirrorKind<PullMirror> = {
+  table: pullMirrors,
+  isOne: (id) => eq(pullMirrors.repoId, id),
+  async attempt(ctx, { mirror, repo }) {
+    const remote = await openMirrorRemote(ctx, mirror);
+    const isFirst = mirror.syncedAt === null && repo.row.isEmpty;
+    await fetchRemote(ctx, repo, remote, { prune: mirror.isPruned, isFirst });
+  },
+  remoteName: () => undefined,
+  isAlwaysRetried: () => false,
+  toRest: (ctx, { mirror }, after) => [
+    ctx.db
+      .update(repositories)
+      .set({
+        origin: sql`json_set(
+          coalesce(${repositories.origin}, json_object('url', ${mirror.address})),
+          '$.mirror', json(${JSON.stringify(toShown(mirror, after))})
+        )`,
+      })
+      .where(
+        and(
+          eq(repositories.id, mirror.repoId),
+          eq(repositories.isMirror, true),
+          // A job that is late has stored nothing.
+          sql`${after.attemptedAt} = (
+            select ${pullMirrors.attemptedAt}
+            from ${pullMirrors}
+            where ${pullMirrors.repoId} = ${mirror.repoId}
+          )`,
+        ),
+      ),
+  ],
+  toJob: (repoId) => ({ kind: "pull-mirror", repoId }),
+};
+
+/** Brings the git data of a repository that is a mirror in step with its remote. @returns The mirror if it is in step now. */
+export const syncPullMirror = (
+  ctx: Ctx,
+  repoId: number,
+): Promise<OpenMirror<PullMirror> | undefined> => syncMirror(ctx, PULL_MIRRORS, repoId);
+
+/** What the repository's record says of its mirror. */
+const toShown = (
+  { intervalSeconds, parts }: PullMirror,
+  { syncedAt, failingSince, lastError, dueAt, state }: MirrorHealth,
+): RepositoryOrigin["mirror"] => ({
+  intervalSeconds,
+  syncedAt,
+  ...(failingSince !== null && {
+    failure: {
+      reason: lastError,
+      since: failingSince,
+      nextAt: dueAt,
+      isPaused: state === "paused",
+    },
+  }),
+  parts,
+});

@@ -1,0 +1,85 @@
+import { z } from "zod";
+
+import type { Ctx } from "../../../context.ts";
+import { RemoteFailure } from "../../../outgoing/remote-failure.ts";
+import { retryTimeOf } from "../../../forges/rate-limit.ts";
+import type { LfsPointer } from "../../code/contents/lfs-pointer.ts";
+
+const MEDIA_TYPE = "application/vnd.git-lfs+json";
+const LIMITS = { timeoutMs: 30_000, bodyBytesMax: 5_000_000, redirectsMax: 5 };
+
+const Action = z.object({
+  href: z.string(),
+  header: z.record(z.string(), z.string()).nullish(),
+});
+/** A request that moves a large file. */
+export type LfsAction = z.infer<typeof Action>;
+
+/** What is needed of an answer. @see git-lfs, docs/api/batch.md. */
+const BatchAnswer = z.object({
+  objects: z.array(
+    z.object({
+      oid: z.string(),
+      actions: z.object({ download: Action.nullish(), upload: Action.nullish() }).nullish(),
+      error: z.object({ code: z.number().nullish(), message: z.string().nullish() }).nullish(),
+    }),
+  ),
+});
+export type LfsAnswer = z.infer<typeof BatchAnswer>["objects"][number];
+
+/** Where a server of large files answers, and how. */
+export interface LfsServer {
+  /** Of its API, without a slash at the end. */
+  readonly url: string;
+  /** The header with credentials for an address; none for other hosts. */
+  authorizationFor(url: string): Readonly<Record<string, string>>;
+}
+
+/** Where the large files of a repository are, unless it is said. @see git-lfs, docs/api/server-discovery.md. */
+export const lfsUrlOf = (address: string, given: string): string =>
+  given === ""
+    ? `${address}${address.endsWith(".git") ? "" : ".git"}/info/lfs`
+    : given.replace(/\/+$/, "");
+
+/**
+ * Asks a server how files can be moved. Cost: one request.
+ *
+ * @returns What it says of each, or the status by which it refuses to say anything.
+ * @throws RemoteFailure for what may pass, and for what is no answer.
+ */
+export async function requestLfsBatch(
+  { outgoing }: Pick<Ctx, "outgoing">,
+  server: LfsServer,
+  operation: "download" | "upload",
+  pointers: readonly LfsPointer[],
+): Promise<readonly LfsAnswer[] | number> {
+  const url = `${server.url}/objects/batch`;
+  const outcome = await outgoing.fetchGuarded(
+    url,
+    {
+      method: "POST",
+      headers: { Accept: MEDIA_TYPE, "Content-Type": MEDIA_TYPE, ...server.authorizationFor(url) },
+      body: JSON.stringify({
+        operation,
+        transfers: ["basic"],
+        objects: pointers.map(({ oid, sizeBytes }) => ({ oid, size: sizeBytes })),
+      }),
+    },
+    LIMITS,
+  );
+  if (outcome.kind === "timeout") throw new RemoteFailure("timeout", "large files took too long");
+  if (outcome.kind === "blocked") throw new RemoteFailure("blocked", outcome.reason);
+  if (outcome.kind === "network") throw new RemoteFailure("unreachable", outcome.reason);
+  if (outcome.kind === "too_large") throw new RemoteFailure("too_large", "too many large files");
+  const { status, body } = outcome;
+  const says = `large files were answered with ${status}`;
+  const retryAt = retryTimeOf(outcome, Date.now());
+  if (retryAt !== undefined) throw new RemoteFailure("rate_limited", says, retryAt);
+  if (status >= 500 && status !== 501) throw new RemoteFailure("server", says);
+  if (status !== 200) return status;
+  try {
+    return BatchAnswer.parse(JSON.parse(new TextDecoder().decode(body))).objects;
+  } catch {
+    throw new RemoteFailure("protocol", "the answer about large files is not what Git LFS says");
+  }
+}

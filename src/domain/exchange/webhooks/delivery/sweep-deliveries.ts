@@ -1,0 +1,53 @@
+import { and, asc, inArray, lt, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../../../context.ts";
+import { webhookEvents, hookDeliveries } from "../../../../db/schema/index.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Oldest webhook events that one round examines, and deliveries that it deletes. */
+const EVENTS_AT_ONCE = 500;
+const DELIVERIES_AT_ONCE = 5000;
+/** Rounds of one run; the next run continues. */
+const ROUNDS_MAX = 10;
+
+/**
+ * Deletes webhook events and deliveries past the configured retention, including requested redeliveries
+ * that were not sent yet. Safe to repeat and to run concurrently.
+ */
+export async function sweepDeliveries({ db, now, config }: Ctx): Promise<void> {
+  // Ids rise with time, so the oldest rows come first by id and no index by time is needed.
+  const oldest = db
+    .select({ id: webhookEvents.id, createdAt: webhookEvents.createdAt })
+    .from(webhookEvents)
+    .orderBy(asc(webhookEvents.id))
+    .limit(EVENTS_AT_ONCE)
+    .as("oldest");
+  const outdated = db
+    .select({ id: oldest.id })
+    .from(oldest)
+    .where(lt(oldest.createdAt, now - config.deliveryDays * DAY_MS));
+  const hasDeliveries = sql`exists (
+    select 1 from ${hookDeliveries} where ${hookDeliveries.webhookEventId} = ${webhookEvents.id}
+  )`;
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const [deliveries, deletedEvents] = await db.batch([
+      db
+        .delete(hookDeliveries)
+        .where(
+          inArray(
+            hookDeliveries.id,
+            db
+              .select({ id: hookDeliveries.id })
+              .from(hookDeliveries)
+              .where(inArray(hookDeliveries.webhookEventId, outdated))
+              .limit(DELIVERIES_AT_ONCE),
+          ),
+        ),
+      db
+        .delete(webhookEvents)
+        .where(and(inArray(webhookEvents.id, outdated), sql`not ${hasDeliveries}`)),
+    ]);
+    if (deliveries.meta.changes + deletedEvents.meta.changes === 0) return;
+  }
+}

@@ -1,0 +1,50 @@
+import { and, asc, count, inArray } from "drizzle-orm";
+
+import type { Ctx } from "../../../../context.ts";
+import { type Params, prepare } from "../../../../db/prepared.ts";
+import { hooks, type Hook, type HookLevel } from "../../../../db/schema/index.ts";
+import type { Listed, Slice } from "../../../slice.ts";
+import {
+  type HookOwner,
+  type HookOwnerArgument,
+  hookOwnerArgument,
+  isHookOf,
+} from "./hook-owner.ts";
+
+/**
+ * Lists the hooks of an owner, oldest first.
+ *
+ * @param levels Restricts the list to hooks of these levels.
+ */
+export async function listHooks(
+  { db }: Ctx,
+  hookOwner: HookOwner,
+  { size, offset }: Slice,
+  levels?: readonly HookLevel[],
+): Promise<Listed<Hook>> {
+  const listed = { owner: hookOwnerArgument(hookOwner), levels };
+  const [items, [counted]] = await db.batch([
+    hooksOfOwner(db, { ...listed, size, offset }),
+    hookCount(db, listed),
+  ]);
+  return { items, total: counted?.total ?? 0 };
+}
+
+interface Wanted {
+  readonly owner: HookOwnerArgument;
+  readonly levels: readonly HookLevel[] | undefined;
+}
+
+const isListed = ({ owner, levels }: Params<Wanted>) =>
+  and(isHookOf(owner), levels && inArray(hooks.level, levels));
+
+const hooksOfOwner = prepare((db, p: Params<Wanted & Slice>) =>
+  db.select().from(hooks).where(isListed(p)).orderBy(asc(hooks.id)).limit(p.size).offset(p.offset),
+);
+
+const hookCount = prepare((db, p: Params<Wanted>) =>
+  db
+    .select({ total: count().as("total") })
+    .from(hooks)
+    .where(isListed(p)),
+);

@@ -1,0 +1,103 @@
+import { and, eq, sql, type SQL } from "drizzle-orm";
+
+import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
+import type { Ctx } from "../../../context.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
+import { COMPUTED } from "../../../db/json-of.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
+import { issues, timelineEntries } from "../../../db/schema/index.ts";
+import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../../events/record.ts";
+import { forbidden } from "../../../lib/failure.ts";
+import type { CommentContext } from "../../../shapes/issues/comment.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import { eventSubject } from "../issue/event-subject.ts";
+import { entryArgument, type EntryArgument } from "../issue/insert-entry.ts";
+import { requireNotArchived } from "../issue/require-issue-access.ts";
+import {
+  isKeptOut,
+  isParticipationAllowed,
+  participationArgument,
+  type ParticipationArgument,
+  requireParticipation,
+} from "./participation.ts";
+import { selectComments, toCommentContext } from "./select-comments.ts";
+
+const LOCKED = "You cannot comment on a locked issue.";
+
+/**
+ * Adds a comment by the caller to an issue or pull request.
+ *
+ * Cost: one batch. The lock and blocks are judged when it runs.
+ *
+ * @throws Failure `forbidden` if the issue is locked and the caller may only read it, if its unit is disabled, and where a
+ * block separates the caller from its poster or from the owner of the repository; `locked` in an archived repository.
+ */
+export async function createComment(
+  ctx: Ctx,
+  issue: IssueContext,
+  body: string,
+): Promise<CommentContext> {
+  requireNotArchived(issue.repo);
+  requireParticipation(issue, LOCKED);
+  const { db } = ctx;
+  const { repo } = issue;
+  const statements = insertComment(db, {
+    participation: participationArgument(ctx, issue),
+    repoId: repo.row.id,
+    body,
+    entry: entryArgument(ctx),
+    event: eventArgument(ctx, {
+      type: "comment.created",
+      ...eventSubject(issue),
+      commentId: COMPUTED,
+    }),
+  });
+  const [inserted, , , [created]] = await db.batch(statements).catch((error: unknown) => {
+    throw asBlocked(error, "timeline_entries.body");
+  });
+  // Locked since it was read.
+  if (!inserted[0] || !created) throw forbidden(LOCKED);
+  return toCommentContext(repo, created);
+}
+
+interface NewComment {
+  readonly participation: ParticipationArgument;
+  readonly repoId: number;
+  readonly body: string;
+  readonly entry: EntryArgument;
+  readonly event: EventArgument;
+}
+
+const insertComment = prepareAll((db, p: Params<NewComment>) => {
+  const { participation, repoId, body, entry } = p;
+  const { issueId } = participation;
+  const newest = newestEntryId(issueId);
+  const comment = {
+    repoId,
+    issueId,
+    kind: "comment" as const,
+    ...entry,
+    body: unlessBlocked(isKeptOut(participation), body),
+  };
+  return [
+    insertSelect(
+      db,
+      timelineEntries,
+      comment,
+      sql`from ${issues} where ${isParticipationAllowed(participation)}`,
+    ).returning({ id: timelineEntries.id }),
+    db
+      .update(issues)
+      .set({ updatedAt: entry.updatedAt })
+      .where(and(eq(issues.id, issueId), sql`changes() > 0`)),
+    recordBy(db, p.event, { commentId: newest }, IF_CHANGED),
+    selectComments(db).where(eq(timelineEntries.id, newest)),
+  ] as const;
+});
+
+/** The id of the entry that this batch has just added to the timeline of an issue. */
+const newestEntryId = (issueId: SQL): SQL => sql`(
+  select max(id)
+  from ${timelineEntries}
+  where issue_id = ${issueId}
+)`;

@@ -1,0 +1,41 @@
+import type { Ctx } from "../../../context.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
+import { timelineEntries } from "../../../db/schema/index.ts";
+import type { CommentPayload } from "../../../shapes/webhooks/issue-payloads.ts";
+import { eventSubject } from "../issue/event-subject.ts";
+import { requireNotArchived } from "../issue/require-issue-access.ts";
+import { type CommentOfIssue, requireOwnComment } from "./edit-comment.ts";
+import { isWantedComment, toWantedComment, type WantedComment } from "./find-comment.ts";
+import { keepAnswers } from "./keep-answers.ts";
+import { recordOfComment } from "./record-of-comment.ts";
+
+/**
+ * Deletes a comment with its reactions, files, history, and the references that it made in other timelines. Foreign keys
+ * cascade the deletion; a job removes the bytes of the files.
+ *
+ * @param toLastPayload Gives what hooks receive, since nobody can read it any more.
+ * @throws Failure `forbidden` for others than the poster and writers; `locked` in an archived repository.
+ */
+export async function deleteComment(
+  ctx: Ctx,
+  { comment, issue }: CommentOfIssue,
+  toLastPayload: (ctx: Ctx, deleted: CommentOfIssue) => Promise<CommentPayload>,
+): Promise<void> {
+  requireOwnComment(ctx, { comment, issue });
+  requireNotArchived(issue.repo);
+  const lastPayload = await toLastPayload(ctx, { comment, issue });
+  await ctx.db.batch([
+    ...keepAnswers(ctx.db, { entryId: comment.row.id }),
+    removeComment(ctx.db, toWantedComment(ctx, issue.repo, comment.row.id)),
+    recordOfComment(ctx, comment.row, {
+      type: "comment.deleted",
+      ...eventSubject(issue),
+      commentId: comment.row.id,
+      lastPayload,
+    }),
+  ]);
+}
+
+const removeComment = prepare((db, wanted: Params<WantedComment>) =>
+  db.delete(timelineEntries).where(isWantedComment(wanted)),
+);

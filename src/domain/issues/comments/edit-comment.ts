@@ -1,0 +1,123 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
+import type { Ctx } from "../../../context.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
+import { timelineEntries } from "../../../db/schema/index.ts";
+import { conflict, forbidden, notFound } from "../../../lib/failure.ts";
+import type { CommentContext } from "../../../shapes/issues/comment.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import { eventSubject } from "../issue/event-subject.ts";
+import { isIssueWritable } from "../issue/find-issue.ts";
+import {
+  editArgument,
+  type EditArgument,
+  insertOriginal,
+  insertVersion,
+} from "../issue/insert-version.ts";
+import { requireNotArchived } from "../issue/require-issue-access.ts";
+import {
+  isWantedComment,
+  oneComment,
+  toWantedComment,
+  type WantedComment,
+} from "./find-comment.ts";
+import {
+  isKeptOut,
+  participationArgument,
+  type ParticipationArgument,
+  requireUnitOn,
+} from "./participation.ts";
+import { recordOfComment } from "./record-of-comment.ts";
+import { toCommentContext } from "./select-comments.ts";
+
+/** A comment with its issue. */
+export interface CommentOfIssue {
+  readonly comment: CommentContext;
+  readonly issue: IssueContext;
+}
+
+/** Asserts that the caller wrote the comment, or may write to the unit of its issue. */
+export function requireOwnComment({ actor }: Ctx, { comment, issue }: CommentOfIssue): void {
+  requireUnitOn(issue);
+  const isPoster = actor.user !== undefined && actor.user.id === comment.row.posterId;
+  if (!isPoster && !isIssueWritable(issue)) {
+    throw forbidden("user should have permission to edit comment");
+  }
+}
+
+/**
+ * Changes the text of a comment, and keeps the former one in its history. The same text again changes nothing.
+ *
+ * @throws Failure `forbidden` for others than the poster and writers, and where a block keeps the caller out; `conflict`
+ * if somebody else has changed the text since it was read; `locked` in an archived repository.
+ */
+export async function editComment(
+  ctx: Ctx,
+  { comment, issue }: CommentOfIssue,
+  body: string,
+): Promise<CommentContext> {
+  requireOwnComment(ctx, { comment, issue });
+  requireNotArchived(issue.repo);
+  const { row } = comment;
+  if (row.body === body) return comment;
+  const { db } = ctx;
+  const { id, contentVersion } = row;
+  const wanted = toWantedComment(ctx, issue.repo, id);
+  const edit = {
+    comment: wanted,
+    contentVersion,
+    nextVersion: contentVersion + 1,
+    issueId: row.issueId,
+    participation: participationArgument(ctx, issue),
+    edit: editArgument(ctx, body),
+  };
+  const [, updated, , , [edited]] = await db
+    .batch([
+      ...updateComment(db, edit),
+      recordOfComment(ctx, row, {
+        type: "comment.edited",
+        ...eventSubject(issue),
+        commentId: id,
+        from: row.body,
+      }),
+      oneComment(db, wanted),
+    ])
+    .catch((error: unknown) => {
+      throw asBlocked(error, "timeline_entries.body");
+    });
+  if (!edited) throw notFound("comment does not exist");
+  if (!updated[0]) throw conflict("the comment was changed meanwhile: try again");
+  return toCommentContext(issue.repo, edited);
+}
+
+interface EditedComment {
+  readonly comment: WantedComment;
+  readonly contentVersion: number;
+  readonly nextVersion: number;
+  readonly issueId: number;
+  readonly participation: ParticipationArgument;
+  readonly edit: EditArgument;
+}
+
+const updateComment = prepareAll((db, p: Params<EditedComment>) => {
+  const { comment, issueId, edit } = p;
+  const text = { issueId, entryId: comment.id };
+  const isUnchanged = and(
+    isWantedComment(comment),
+    eq(timelineEntries.contentVersion, p.contentVersion),
+  );
+  return [
+    insertOriginal(db, text, isUnchanged),
+    db
+      .update(timelineEntries)
+      .set({
+        body: unlessBlocked(isKeptOut(p.participation), edit.body),
+        contentVersion: p.nextVersion,
+        updatedAt: edit.createdAt,
+      })
+      .where(isUnchanged)
+      .returning({ id: timelineEntries.id }),
+    insertVersion(db, text, edit, sql`where changes() > 0`),
+  ] as const;
+});

@@ -1,0 +1,115 @@
+import { eq, sql, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { allOf } from "../../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
+import { issues, timelineEntries } from "../../../db/schema/index.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { CommentContext } from "../../../shapes/issues/comment.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issue/find-issue.ts";
+import { selectComments, toCommentContext } from "./select-comments.ts";
+import { isSubmittedOrBy } from "./written-entries.ts";
+
+/** A comment of a repository by its id, as an argument of a query. */
+export interface WantedComment {
+  readonly id: number;
+  readonly repoId: number;
+  readonly userId: number | undefined;
+}
+
+export const toWantedComment = (
+  { actor }: Ctx,
+  { row }: RepositoryContext,
+  id: number,
+): WantedComment => ({
+  id,
+  repoId: row.id,
+  userId: actor.user?.id,
+});
+
+/**
+ * The condition for a comment of a repository by its id, which may be one on code.
+ *
+ * SECURITY: one of a pending review is its author's alone.
+ */
+export const isWantedComment = ({
+  id,
+  repoId,
+  userId,
+}: Params<WantedComment> | WantedComment): SQL =>
+  allOf(
+    eq(timelineEntries.id, id),
+    eq(timelineEntries.repoId, repoId),
+    sql`${timelineEntries.kind} in ('comment', 'code')`,
+    isSubmittedOrBy(userId),
+  );
+
+/** Selects the id of the issue of a comment. */
+const issueIdOfComment = (wanted: Params<WantedComment>): SQL => sql`(
+  select ${timelineEntries.issueId} from ${timelineEntries} where ${isWantedComment(wanted)}
+)`;
+
+/** An issue or pull request itself, or a comment of one, as an argument of a query. */
+export type IssueOrComment =
+  | { readonly repoId: number; readonly number: number }
+  | { readonly comment: WantedComment };
+
+/** The condition for the issue that a query is about, itself or by a comment, and a subquery of its id. */
+export function issueOf(subject: Params<IssueOrComment>): { isOfIssue: SQL; issueId: SQL } {
+  const isOfIssue =
+    "comment" in subject
+      ? eq(issues.id, issueIdOfComment(subject.comment))
+      : isNumbered(subject.repoId, subject.number);
+  const issueId = sql`(
+    select ${issues.id}
+    from ${issues}
+    where ${isOfIssue}
+  )`;
+  return { isOfIssue, issueId };
+}
+
+export const oneComment = prepare((db, wanted: Params<WantedComment>) =>
+  selectComments(db).where(isWantedComment(wanted)),
+);
+
+const commentAndIssue = prepareAll((db, wanted: Params<WantedComment>) => [
+  selectComments(db).where(isWantedComment(wanted)),
+  selectIssues(db).where(eq(issues.id, issueIdOfComment(wanted))),
+]);
+
+/**
+ * Finds a comment of a repository.
+ *
+ * @throws Failure `not_found` also for other entries of timelines, and where the caller may not see its issue.
+ */
+export async function findComment(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  id: number,
+): Promise<CommentContext> {
+  const [row] = await oneComment(ctx.db, toWantedComment(ctx, repo, id));
+  if (!row || !isIssueVisible(repo, row)) throw noComment();
+  return toCommentContext(repo, row);
+}
+
+/**
+ * Like `findComment`, with its issue or pull request.
+ *
+ * @param number The number of the issue, where the path names it.
+ */
+export async function findCommentAndIssue(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  id: number,
+  number?: number,
+): Promise<{ comment: CommentContext; issue: IssueContext }> {
+  const { db } = ctx;
+  const [[row], [found]] = await db.batch(commentAndIssue(db, toWantedComment(ctx, repo, id)));
+  if (!row || !found || !isIssueVisible(repo, row)) throw noComment();
+  if (number !== undefined && row.number !== number) throw noComment();
+  return { comment: toCommentContext(repo, row), issue: toIssueContext(repo, found) };
+}
+
+const noComment = () => notFound("comment does not exist");

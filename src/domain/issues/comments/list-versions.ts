@@ -1,0 +1,72 @@
+import { asc, count, eq } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { columnsOf } from "../../../db/db.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
+import { contentVersions, issues, users } from "../../../db/schema/index.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { VersionContext } from "../../../shapes/issues/content-version.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { isIssueVisible } from "../issue/find-issue.ts";
+import { isVersionOf } from "../issue/insert-version.ts";
+import type { Listed, Slice } from "../../slice.ts";
+import { type IssueOrComment, issueOf, toWantedComment } from "./find-comment.ts";
+
+/**
+ * Lists a page of the versions of the body of an issue or pull request, the original first; none if it was never edited.
+ *
+ * @throws Failure `not_found` also where the caller may not see the issue.
+ */
+export const listIssueVersions = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  slice: Slice,
+): Promise<Listed<VersionContext>> =>
+  listVersions(ctx, repo, { repoId: repo.row.id, number }, slice);
+
+/** Lists a page of the versions of a comment, as `listIssueVersions` does. */
+export const listCommentVersions = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  id: number,
+  slice: Slice,
+): Promise<Listed<VersionContext>> =>
+  listVersions(ctx, repo, { comment: toWantedComment(ctx, repo, id) }, slice);
+
+async function listVersions(
+  { db }: Ctx,
+  repo: RepositoryContext,
+  text: IssueOrComment,
+  { size, offset }: Slice,
+): Promise<Listed<VersionContext>> {
+  const [[issue], [counted], rows] = await db.batch(versionsOf(db, { text, size, offset }));
+  if (!issue || !isIssueVisible(repo, issue)) throw notFound();
+  const items = rows.map(({ row, editor }) => ({
+    row,
+    editor: row.editorId === null ? undefined : (editor ?? undefined),
+  }));
+  return { items, total: counted?.total ?? 0 };
+}
+
+const versionsOf = prepareAll(
+  (db, { text, size, offset }: Params<Slice & { text: IssueOrComment }>) => {
+    const { isOfIssue, issueId } = issueOf(text);
+    const isListed = isVersionOf({ issueId, entryId: "comment" in text ? text.comment.id : null });
+    return [
+      db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
+      db
+        .select({ total: count().as("total") })
+        .from(contentVersions)
+        .where(isListed),
+      db
+        .select({ row: columnsOf(contentVersions, "v"), editor: columnsOf(users, "e") })
+        .from(contentVersions)
+        .leftJoin(users, eq(users.id, contentVersions.editorId))
+        .where(isListed)
+        .orderBy(asc(contentVersions.id))
+        .limit(size)
+        .offset(offset),
+    ];
+  },
+);

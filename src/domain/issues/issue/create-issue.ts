@@ -1,0 +1,261 @@
+import { eq, sql } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
+
+import { asBlocked, isBlockedBy, unlessBlocked } from "../../../auth/access/blocks.ts";
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
+import type { Ctx } from "../../../context.ts";
+import { isViolation, onlyWhile } from "../../../db/db.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
+import { COMPUTED } from "../../../db/json-of.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
+import {
+  issues,
+  milestones,
+  repositories,
+  timelineEntries,
+  type User,
+} from "../../../db/schema/index.ts";
+import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../../events/record.ts";
+import { forbidden, invalid, notFound } from "../../../lib/failure.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
+import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
+import { findPossibleAssignees, toAssignees } from "./find-assignees.ts";
+import { type IssueQueryRow, isNumbered, selectIssues, toIssueContext } from "./find-issue.ts";
+import { entryArgument, type EntryArgument, insertEntryOnNew } from "./insert-entry.ts";
+import { issueSql, newNumberIn } from "./new-issue-id.ts";
+import { toIssueTitle } from "./issue-title.ts";
+import { mayWriteIssues, requireNotArchived } from "./require-issue-access.ts";
+
+/** The input for a new issue. */
+export interface NewIssue {
+  readonly title: string;
+  readonly body?: string | undefined;
+  readonly ref?: string | undefined;
+  readonly isClosed?: boolean | undefined;
+  /** These are honoured for callers who may write to the issues only; others may not set them, and they are ignored. */
+  readonly assignees?: readonly string[] | undefined;
+  readonly labelIds?: readonly number[] | undefined;
+  readonly milestoneId?: number | undefined;
+  readonly deadlineAt?: number | null | undefined;
+}
+
+/**
+ * Opens an issue of a repository that the caller may read.
+ *
+ * Its number is the repository's next one. It is taken in the batch that inserts the issue: a failed creation uses none,
+ * and none is used twice. Unknown labels and an unknown or foreign milestone are ignored, as in Gitea.
+ *
+ * @throws Failure `locked` in an archived repository; `forbidden` while the unit is off, and for callers whom the owner
+ * blocks; `invalid` for a closed milestone, and as `toAssignees`; `not_found` if the repository was deleted meanwhile.
+ */
+export async function createIssue(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  wanted: NewIssue,
+): Promise<IssueContext> {
+  requireNotArchived(repo);
+  if (!isUnitOn(repo.row, "issues")) throw forbidden("the repository's issues unit is disabled");
+  const honoured = mayWriteIssues(repo) ? wanted : pickForAll(wanted);
+  const assignees = await findNewAssignees(ctx, repo, "issues", honoured.assignees ?? []);
+  try {
+    const results = await ctx.db.batch([
+      ...openingStatements(ctx, repo, { ...honoured, isPull: false }, assignees),
+      selectNewIssue(ctx.db, { repoId: repo.row.id }),
+    ]);
+    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+    if (!row) throw notFound();
+    return toIssueContext(repo, row);
+  } catch (error) {
+    throw asOpeningRefusal(error);
+  }
+}
+
+/** A new issue, or what a new pull request has as an issue. */
+type Opening = NewIssue & { readonly isPull: boolean };
+
+/**
+ * The statements that open an issue or pull request, with its entries and events. A failed batch is judged by
+ * `asOpeningRefusal`.
+ *
+ * @param more Statements that follow the insert, before anything is told of it.
+ */
+export const openingStatements = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  wanted: Opening,
+  assignees: readonly User[],
+  more: readonly BatchItem<"sqlite">[] = [],
+) =>
+  [
+    takeNumber(ctx.db, { repoId: repo.row.id }),
+    insertIssue(ctx, repo, wanted),
+    ...more,
+    ...toldStatements(ctx, repo, wanted, assignees),
+  ] as const;
+
+const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
+  title,
+  body,
+  ref,
+  isClosed,
+});
+
+/** Finds the assignees of a new issue or pull request of the caller. @throws Failure as `toAssignees`. */
+export async function findNewAssignees(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  unit: "issues" | "pulls",
+  names: readonly string[],
+): Promise<User[]> {
+  const poster = { id: ctx.actor.user?.id ?? 0 };
+  return toAssignees(unit, names, await findPossibleAssignees(ctx, repo, poster, names));
+}
+
+const takeNumber = prepare((db, { repoId }: Params<{ repoId: number }>) =>
+  db
+    .update(repositories)
+    .set({ lastIssueNumber: sql`${repositories.lastIssueNumber} + 1` })
+    .where(eq(repositories.id, repoId)),
+);
+
+const selectNewIssue = prepare((db, { repoId }: Params<{ repoId: number }>) =>
+  selectIssues(db).where(isNumbered(repoId, newNumberIn(repoId))),
+);
+
+function insertIssue({ db, actor, now }: Ctx, { row }: RepositoryContext, wanted: Opening) {
+  const { isPull, isClosed = false, milestoneId = 0, body = "", ref = "" } = wanted;
+  return insertOpened(db, {
+    repoId: row.id,
+    ownerId: row.ownerId,
+    actorId: actor.user?.id ?? 0,
+    posterId: actor.user?.id ?? null,
+    isPull,
+    title: toIssueTitle(wanted.title),
+    body,
+    ref,
+    isClosed,
+    closedAt: isClosed ? now : null,
+    milestoneId,
+    deadlineAt: wanted.deadlineAt ?? null,
+    now,
+  });
+}
+
+interface OpenedIssue {
+  readonly repoId: number;
+  readonly ownerId: number;
+  /** 0 for nobody. */
+  readonly actorId: number;
+  readonly posterId: number | null;
+  readonly isPull: boolean;
+  readonly title: string;
+  readonly body: string;
+  readonly ref: string;
+  readonly isClosed: boolean;
+  readonly closedAt: number | null;
+  /** 0 for none. */
+  readonly milestoneId: number;
+  readonly deadlineAt: number | null;
+  readonly now: number;
+}
+
+const insertOpened = prepare((db, p: Params<OpenedIssue>) => {
+  const { repoId, now } = p;
+  const ofRepository = sql`
+    from ${milestones}
+    where ${milestones.id} = ${p.milestoneId} and ${milestones.repoId} = ${repoId}`;
+  const isMilestoneOpen = sql`not exists (select 1 ${ofRepository} and ${milestones.isClosed})`;
+  return insertSelect(
+    db,
+    issues,
+    {
+      repoId,
+      number: newNumberIn(repoId),
+      isPull: p.isPull,
+      posterId: p.posterId,
+      title: unlessBlocked(isBlockedBy(p.actorId, p.ownerId), p.title),
+      body: onlyWhile(isMilestoneOpen, p.body),
+      ref: p.ref,
+      isClosed: p.isClosed,
+      closedAt: p.closedAt,
+      milestoneId: sql`(select ${milestones.id} ${ofRepository})`,
+      deadlineAt: p.deadlineAt,
+      createdAt: now,
+      updatedAt: now,
+    },
+    sql`where true`,
+  );
+});
+
+const recordOnNew = prepare((db, p: Params<{ repoId: number; event: EventArgument }>) =>
+  recordBy(db, p.event, issueSql({ repoId: p.repoId }).computed),
+);
+
+/** The statements that tell of a new issue, and those that give it assignees and labels. */
+function toldStatements(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  wanted: Opening,
+  assignees: readonly User[],
+): BatchItem<"sqlite">[] {
+  const { id: repoId, ownerId } = repo.row;
+  const { isPull } = wanted;
+  const subject = { repoId, ownerId, issueId: COMPUTED, number: COMPUTED, isPull };
+  const { labelIds = [], milestoneId = 0, isClosed = false } = wanted;
+  const opened = eventArgument(ctx, { type: "issue.opened", ...subject });
+  const statements: BatchItem<"sqlite">[] = [recordOnNew(ctx.db, { repoId, event: opened })];
+  if (assignees.length > 0) {
+    const posterId = ctx.actor.user?.id ?? null;
+    statements.push(...assigneeStatements(ctx, { repo, row: { isPull, posterId } }, assignees));
+  }
+  if (labelIds.length > 0) {
+    const change = { kind: "add", wanted: { ids: labelIds } } as const;
+    statements.push(...labelStatements(ctx, { repoId, ownerId, isPull }, change));
+  }
+  if (milestoneId > 0) {
+    const event = eventArgument(ctx, {
+      type: "issue.milestoned",
+      ...subject,
+      milestoneId: COMPUTED,
+    });
+    statements.push(...tellMilestone(ctx.db, { repoId, entry: entryArgument(ctx), event }));
+  }
+  if (isClosed) {
+    const closed = eventArgument(ctx, { type: "issue.closed", ...subject, commitOid: "" });
+    statements.push(
+      insertEntryOnNew(ctx, { kind: "close", repoId }),
+      recordOnNew(ctx.db, { repoId, event: closed }),
+    );
+  }
+  return statements;
+}
+
+const tellMilestone = prepareAll(
+  (db, p: Params<{ repoId: number; entry: EntryArgument; event: EventArgument }>) => {
+    const { repoId } = p;
+    const { issueId, computed } = issueSql({ repoId });
+    const milestoneId = sql`(
+      select ${issues.milestoneId} from ${issues} where ${issues.id} = ${issueId}
+    )`;
+    return [
+      insertSelect(
+        db,
+        timelineEntries,
+        { kind: "milestone", repoId, issueId, ...p.entry, milestoneId: issues.milestoneId },
+        sql`from ${issues} where ${issues.id} = ${issueId} and ${issues.milestoneId} is not null`,
+      ),
+      recordBy(db, p.event, { ...computed, milestoneId }, IF_CHANGED),
+    ] as const;
+  },
+);
+
+/** What a failed batch with `openingStatements` means for the caller. */
+export function asOpeningRefusal(error: unknown): unknown {
+  // The repository, or the caller's account, was deleted meanwhile.
+  if (isViolation(error, "FOREIGN KEY")) return notFound();
+  if (isViolation(error, "NOT NULL", "issues.body")) return invalid("the milestone is closed");
+  if (isTooManyLabels(error)) return tooManyLabels();
+  return asBlocked(asUnassignable(error), "issues.title");
+}

@@ -1,0 +1,37 @@
+import { eq } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { issues } from "../../../db/schema/index.ts";
+import { recordIfChanged } from "../../../events/record.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import type { IssuePayload } from "../../../shapes/webhooks/issue-payloads.ts";
+import type { PullPayload } from "../../../shapes/webhooks/pull-payload.ts";
+import { eventSubject } from "./event-subject.ts";
+import { closePinGap } from "./pin-issue.ts";
+
+/**
+ * Deletes an issue or pull request with all that belongs to it. Its number is not used again.
+ *
+ * A trigger makes the files of its attachments due for removal.
+ *
+ * @param lastPayload What hooks receive, since nobody can read it any more.
+ * @throws Failure `not_found` if another request has deleted it.
+ */
+export async function deleteIssue(
+  ctx: Ctx,
+  issue: IssueContext,
+  lastPayload: IssuePayload | PullPayload,
+): Promise<void> {
+  const [, [deleted]] = await ctx.db.batch([
+    closePinGap(ctx, issue.row),
+    ctx.db.delete(issues).where(eq(issues.id, issue.row.id)).returning({ id: issues.id }),
+    recordIfChanged(ctx, {
+      type: "issue.deleted",
+      ...eventSubject(issue),
+      title: issue.row.title,
+      lastPayload,
+    }),
+  ]);
+  if (!deleted) throw notFound("issue does not exist");
+}

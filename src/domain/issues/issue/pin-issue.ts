@@ -1,0 +1,171 @@
+import { and, asc, eq, gt, sql, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { isViolation, onlyWhile } from "../../../db/db.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
+import { issues, type Issue } from "../../../db/schema/index.ts";
+import { recordIfChanged } from "../../../events/record.ts";
+import { conflict, malformed, notFound } from "../../../lib/failure.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { eventSubject } from "./event-subject.ts";
+import { selectIssues, toIssueContext } from "./find-issue.ts";
+import { insertEntryIfChanged } from "./insert-entry.ts";
+
+/** The number of issues of a repository that can be pinned, and of pull requests. */
+export const PINS_MAX = 3;
+
+/** The condition for the pinned issues or pull requests of a repository. Their orders are 1, 2, 3, without a gap. */
+const isPinned = (repoId: number | SQL, isPull: boolean): SQL => sql`(
+  ${issues.repoId} = ${repoId} and ${issues.isPull} = ${kind(isPull)} and ${issues.pinOrder} > 0
+)`;
+
+const pinCount = ({ repoId, isPull }: PinnedKind): SQL => sql`(
+  select count(*)
+  from issues pinned
+  where pinned.repo_id = ${repoId} and pinned.is_pull = ${kind(isPull)} and pinned.pin_order > 0
+)`;
+
+/** The issues or the pull requests of a repository. */
+interface PinnedKind {
+  readonly repoId: number | SQL;
+  readonly isPull: boolean;
+}
+
+const kind = (isPull: boolean): SQL => sql.raw(isPull ? "1" : "0");
+
+/**
+ * Pins an issue or pull request, as the last one.
+ *
+ * @throws Failure `malformed` if as many are pinned as can be, `conflict` if it is pinned already, `not_found` if it was
+ * deleted meanwhile.
+ */
+export async function pinIssue(ctx: Ctx, issue: IssueContext): Promise<void> {
+  const { db } = ctx;
+  const { id: issueId, repoId } = issue.row;
+  const count = pinCount(issue.row);
+  try {
+    const [[pinned], , , [found]] = await db.batch([
+      db
+        .update(issues)
+        .set({
+          pinOrder: onlyWhile(sql`${count} < ${PINS_MAX}`, sql<number>`${count} + 1`),
+          updatedAt: ctx.now,
+        })
+        .where(and(eq(issues.id, issueId), eq(issues.pinOrder, 0)))
+        .returning({ id: issues.id }),
+      insertEntryIfChanged(ctx, { kind: "pin", repoId, issueId }),
+      recordIfChanged(ctx, { type: "issue.pinned", ...eventSubject(issue) }),
+      db.select({ id: issues.id }).from(issues).where(eq(issues.id, issueId)),
+    ]);
+    if (!found) throw notFound("issue does not exist");
+    if (!pinned) throw conflict("the issue is pinned already");
+  } catch (error) {
+    if (!isViolation(error, "NOT NULL", "issues.pin_order")) throw error;
+    throw malformed(`at most ${PINS_MAX} can be pinned`);
+  }
+}
+
+/** Unpins an issue or pull request, and closes the gap. Idempotent. @throws Failure `not_found` if it is gone. */
+export async function unpinIssue(ctx: Ctx, issue: IssueContext): Promise<void> {
+  const { db } = ctx;
+  const { id: issueId, repoId } = issue.row;
+  const isThis = eq(issues.id, issueId);
+  const [, , , , [found]] = await db.batch([
+    closePinGap(ctx, issue.row),
+    db
+      .update(issues)
+      .set({ pinOrder: 0, updatedAt: ctx.now })
+      .where(and(isThis, gt(issues.pinOrder, 0))),
+    insertEntryIfChanged(ctx, { kind: "unpin", repoId, issueId }),
+    recordIfChanged(ctx, { type: "issue.unpinned", ...eventSubject(issue) }),
+    db.select({ id: issues.id }).from(issues).where(isThis),
+  ]);
+  if (!found) throw notFound("issue does not exist");
+}
+
+/** The statement that moves up those behind a pinned one, before it is unpinned or deleted. */
+export const closePinGap = ({ db }: Ctx, { id, repoId, isPull }: Issue) =>
+  db
+    .update(issues)
+    .set({ pinOrder: sql`${issues.pinOrder} - 1` })
+    .where(
+      and(
+        isPinned(repoId, isPull),
+        sql`${issues.pinOrder} > (
+          select own.pin_order from issues own where own.id = ${id} and own.pin_order > 0
+        )`,
+      ),
+    );
+
+/**
+ * Moves a pinned issue or pull request to another position; beyond the last one it becomes the last.
+ *
+ * @param position From 1.
+ * @throws Failure `conflict` if it is not pinned.
+ */
+export async function movePin(ctx: Ctx, { row }: IssueContext, position: number): Promise<void> {
+  const { db } = ctx;
+  // Between the positions of others: behind the one that is there if it moves down, before it if it moves up.
+  const place = sql`case
+    when pinned.id <> ${row.id} then 2 * pinned.pin_order
+    when pinned.pin_order < ${position} then 2 * ${position} + 1
+    else 2 * ${position} - 1
+  end`;
+  const [, [found]] = await db.batch([
+    db
+      .update(issues)
+      .set({ pinOrder: sql`moved.position` })
+      .from(
+        sql`(
+          select pinned.id, row_number() over (order by ${place}) as position
+          from issues pinned
+          where pinned.repo_id = ${row.repoId}
+            and pinned.is_pull = ${row.isPull}
+            and pinned.pin_order > 0
+            and exists (select 1 from issues own where own.id = ${row.id} and own.pin_order > 0)
+        ) moved`,
+      )
+      .where(sql`${issues.id} = moved.id and ${issues.pinOrder} <> moved.position`),
+    db
+      .select({ id: issues.id })
+      .from(issues)
+      .where(and(eq(issues.id, row.id), gt(issues.pinOrder, 0))),
+  ]);
+  if (!found) throw conflict("the issue is not pinned");
+}
+
+/** Lists the pinned issues of a repository, or the pinned pull requests, in their order. */
+export async function listPins(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  isPull: boolean,
+): Promise<IssueContext[]> {
+  const rows = await pinsOf(ctx.db, { repoId: repo.row.id, isPull });
+  return rows.map((row) => toIssueContext(repo, row));
+}
+
+const pinsOf = prepare((db, { repoId, isPull }: Params<{ repoId: number; isPull: boolean }>) =>
+  selectIssues(db).where(isPinned(repoId, isPull)).orderBy(asc(issues.pinOrder)).limit(PINS_MAX),
+);
+
+/** Whether one more issue, and one more pull request, can be pinned. */
+export async function findPinRoom(
+  ctx: Ctx,
+  { row }: RepositoryContext,
+): Promise<{ issues: boolean; pulls: boolean }> {
+  const [counted] = await pinCounts(ctx.db, { repoId: row.id });
+  return {
+    issues: (counted?.ofIssues ?? 0) < PINS_MAX,
+    pulls: (counted?.ofPulls ?? 0) < PINS_MAX,
+  };
+}
+
+const pinCounts = prepare((db, { repoId }: Params<{ repoId: number }>) =>
+  db
+    .select({
+      ofIssues: sql<number>`${pinCount({ repoId, isPull: false })}`.as("of_issues"),
+      ofPulls: sql<number>`${pinCount({ repoId, isPull: true })}`.as("of_pulls"),
+    })
+    .from(sql`(select 1)`),
+);

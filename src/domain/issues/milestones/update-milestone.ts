@@ -1,0 +1,51 @@
+import { eq, ne, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { allOf, anyOf } from "../../../db/db.ts";
+import { milestones, type Milestone } from "../../../db/schema/index.ts";
+import { recordIfChanged } from "../../../events/record.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { MilestoneFields } from "./create-milestone.ts";
+import { isMilestoneWithId } from "./find-milestone.ts";
+
+/**
+ * Edits a milestone; fields that are undefined stay as they are. What does not change anything tells nothing.
+ *
+ * @throws Failure `not_found` if it was deleted meanwhile.
+ */
+export async function updateMilestone(
+  ctx: Ctx,
+  { row }: RepositoryContext,
+  { id: milestoneId }: Milestone,
+  wanted: { readonly [K in keyof MilestoneFields]: MilestoneFields[K] | undefined },
+): Promise<Milestone> {
+  const { db, now } = ctx;
+  const { title, description, deadlineAt, isClosed } = wanted;
+  const isThis = isMilestoneWithId(row, milestoneId);
+  const isEdited = anyOf(
+    title === undefined ? undefined : ne(milestones.title, title),
+    description === undefined ? undefined : ne(milestones.description, description),
+    deadlineAt === undefined ? undefined : sql`${milestones.deadlineAt} is not ${deadlineAt}`,
+  );
+  const isMoved = isClosed === undefined ? sql`0` : ne(milestones.isClosed, isClosed);
+  const subject = { repoId: row.id, ownerId: row.ownerId, milestoneId };
+  const [, , , , [milestone]] = await db.batch([
+    db
+      .update(milestones)
+      .set({ title, description, deadlineAt, updatedAt: now })
+      .where(allOf(isThis, isEdited)),
+    recordIfChanged(ctx, { type: "milestone.edited", ...subject }),
+    db
+      .update(milestones)
+      .set({ isClosed, closedAt: isClosed ? now : null, updatedAt: now })
+      .where(allOf(isThis, isMoved)),
+    recordIfChanged(ctx, {
+      type: isClosed ? "milestone.closed" : "milestone.reopened",
+      ...subject,
+    }),
+    db.select().from(milestones).where(eq(milestones.id, milestoneId)),
+  ]);
+  if (!milestone) throw notFound("milestone does not exist");
+  return milestone;
+}

@@ -1,0 +1,96 @@
+import { sql, type SQL } from "drizzle-orm";
+
+import { type Principal, principalOf } from "../../../auth/principal.ts";
+import type { Ctx } from "../../../context.ts";
+import { allOf, type Database } from "../../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
+import { notifications } from "../../../db/schema/index.ts";
+import type { NotificationContext } from "../../../shapes/issues/notification-thread.ts";
+import type { Listed, Slice } from "../../slice.ts";
+import {
+  names,
+  splitFilter,
+  visibleCounts,
+  type NotificationFilter,
+  type NotificationKinds,
+  type NotificationRange,
+} from "./notification-filter.ts";
+import { selectNotifications, toNotificationContexts } from "./select-notifications.ts";
+import { selectPage } from "./select-page.ts";
+
+/**
+ * Lists the notifications of a user that the caller may see, last updated first.
+ *
+ * Cost: the total is a sum of counters. Only between two times, it reads the part of an index in between.
+ */
+export async function listNotifications(
+  ctx: Ctx,
+  filter: NotificationFilter,
+  slice: Slice,
+): Promise<Listed<NotificationContext>> {
+  const { range, kinds } = splitFilter(filter);
+  const { size, offset } = slice;
+  const asked = { principal: principalOf(ctx.actor), range, size, offset };
+  const [rows, repos, [counted]] = await ctx.db.batch(notificationPage(ctx.db, asked, kinds));
+  return {
+    items: toNotificationContexts(ctx, [rows, repos]),
+    total: counted?.total ?? 0,
+  };
+}
+
+/** Counts the notifications of a user that the caller may see. */
+export async function countNotifications(ctx: Ctx, filter: NotificationFilter): Promise<number> {
+  const { range, kinds } = splitFilter(filter);
+  const asked = { principal: principalOf(ctx.actor), range };
+  const [counted] = await notificationCount(ctx.db, asked, kinds);
+  return counted?.total ?? 0;
+}
+
+interface Asked {
+  readonly principal: Principal;
+  readonly range: NotificationRange;
+}
+
+const notificationPage = prepareAll((db, p: Params<Asked & Slice>, kinds: NotificationKinds) => {
+  const page = selectPage(p.principal, p.range, kinds, p);
+  return [...selectNotifications(db, p.principal, page), selectTotal(db, p, kinds)] as const;
+});
+
+const notificationCount = prepare((db, p: Params<Asked>, kinds: NotificationKinds) =>
+  selectTotal(db, p, kinds),
+);
+
+function selectTotal(db: Database, { principal, range }: Params<Asked>, kinds: NotificationKinds) {
+  const isTimed = range.since !== undefined || range.before !== undefined;
+  const visible = visibleCounts(principal, range, kinds);
+  const counts = isTimed ? countBetween(range, kinds, visible) : visible;
+  return db
+    .select({ total: sql<number>`coalesce(sum(counts.count), 0)`.as("total") })
+    .from(sql`(${counts}) counts`);
+}
+
+function countBetween(
+  { userId, repoId, since, before }: Params<NotificationRange>,
+  { statuses, subjects }: NotificationKinds,
+  visible: SQL,
+): SQL {
+  const isAsked = allOf(
+    sql`${notifications.userId} = ${userId}`,
+    repoId === undefined ? undefined : sql`${notifications.repoId} = ${repoId}`,
+    sql`${notifications.status} in ${names(statuses)}`,
+    sql`${notifications.subject} in ${names(subjects)}`,
+    since === undefined ? undefined : sql`${notifications.updatedAt} >= ${since}`,
+    before === undefined ? undefined : sql`${notifications.updatedAt} < ${before}`,
+  );
+  return sql`
+    select found.count as count
+    from (
+      select ${notifications.repoId} as repo_id, ${notifications.subject} as subject,
+        count(*) as count
+      from ${notifications}
+      where ${isAsked}
+      group by ${notifications.repoId}, ${notifications.subject}
+    ) found
+    join (${visible}) visible
+      on visible.repo_id = found.repo_id and visible.subject = found.subject`;
+}

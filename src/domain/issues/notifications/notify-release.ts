@@ -1,0 +1,84 @@
+import { eq, sql } from "drizzle-orm";
+
+import { isBlockedBy } from "../../../auth/access/blocks.ts";
+import { reaches } from "../../../auth/access/people.ts";
+import { allOf } from "../../../db/db.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
+import { notifications, releases, repositories, users, watches } from "../../../db/schema/index.ts";
+import type { Consequence } from "../../../events/consequence.ts";
+import { REQUIREMENT_OF } from "./notification-filter.ts";
+import { isLaterEvent, TOLD_AGAIN } from "./told-again.ts";
+
+/** Watchers whom one step tells. */
+const TOLD_AT_ONCE = 500;
+
+/**
+ * Tells the watchers of a repository of a published release, by notifications.
+ *
+ * A notification knows the last event that it tells of: one that was told already changes nothing when it is told again.
+ * A release that is a draft again, or gone, is told to nobody.
+ *
+ * SECURITY: nobody is told who may not read the releases, or who blocks the publisher.
+ */
+export const notifyRelease: Consequence = {
+  name: "release-notifications",
+  kinds: ["release.published"],
+  async handle({ db, now }, { id: eventId, actorId: doerId, event }, budget, state) {
+    if (event.type !== "release.published") return undefined;
+    budget.consume(2);
+    const [repo] = await db.select().from(repositories).where(eq(repositories.id, event.repoId));
+    if (!repo) return undefined;
+    const afterId = typeof state === "number" ? state : 0;
+    const part = sql`(
+      select ${watches.userId} as user_id
+      from ${watches}
+      where ${watches.repoId} = ${repo.id} and ${watches.userId} > ${afterId}
+      order by ${watches.userId}
+      limit ${TOLD_AT_ONCE}
+    ) watching`;
+    const userId = sql`watching.user_id`;
+    const isTold = allOf(
+      sql`${userId} <> ${doerId}`,
+      sql`exists (
+        select 1
+        from ${users}
+        where ${users.id} = ${userId} and ${users.isActive} and not ${users.isLoginProhibited}
+      )`,
+      sql`not ${isBlockedBy(sql`${doerId}`, userId)}`,
+      reaches(userId, repo, REQUIREMENT_OF.release),
+    );
+    const upsert = insertSelect(
+      db,
+      notifications,
+      {
+        userId,
+        repoId: repo.id,
+        subject: "release",
+        releaseId: sql`${releases.id}`,
+        status: "unread",
+        eventId,
+        createdAt: now,
+        updatedAt: now,
+      },
+      sql`
+        from ${part}
+        join ${releases} on ${releases.id} = ${event.releaseId}
+        where not ${releases.isDraft} and ${isTold}`,
+    ).onConflictDoUpdate({
+      target: [notifications.userId, notifications.releaseId],
+      targetWhere: sql`release_id is not null`,
+      set: TOLD_AGAIN,
+      setWhere: isLaterEvent,
+    });
+    const [[last]] = await db.batch([
+      db
+        .select({
+          lastId: sql<number | null>`max(${userId})`.as("last_id"),
+          size: sql<number>`count(*)`.as("size"),
+        })
+        .from(part),
+      upsert,
+    ]);
+    return last?.size === TOLD_AT_ONCE ? (last.lastId ?? undefined) : undefined;
+  },
+};

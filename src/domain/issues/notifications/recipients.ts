@@ -1,0 +1,177 @@
+import { sql, type SQL } from "drizzle-orm";
+
+import { isBlockedBy } from "../../../auth/access/blocks.ts";
+import { mentionedUserIds } from "../../../auth/access/mentioned-users.ts";
+import { type Reach, reachesBy } from "../../../auth/access/people.ts";
+import { teamMemberIds } from "../../../auth/access/teams.ts";
+import type { Params } from "../../../db/prepared.ts";
+import {
+  issueAssignees,
+  issues,
+  issueSubscriptions,
+  reviews,
+  timelineEntries,
+  users,
+  watches,
+  type Repository,
+} from "../../../db/schema/index.ts";
+
+/** Whom an event of an issue concerns, as values of a query. */
+export interface Audience {
+  readonly repo: Pick<Repository, "id" | "ownerId">;
+  readonly issueId: number;
+  /** Who caused the event; 0 for nobody. */
+  readonly doerId: number;
+  /** Whether subscribers, watchers and participants are told. */
+  readonly isForAll: boolean;
+  /** Names in lower case; those of teams as JSON. */
+  readonly mentioned: { readonly users: readonly string[]; readonly teams: string };
+  /** Users whom the event concerns beside those, by their ids. */
+  readonly others: readonly number[];
+  /** The user to whom it was assigned; 0 for other events. */
+  readonly assigneeId: number;
+  /** The user, or the team, that is asked for a review; 0 for other events. */
+  readonly askedUserId: number;
+  readonly askedTeamId: number;
+}
+
+/** A part of the audience, in the order of user ids. */
+export interface AudiencePart {
+  /** The last user of the part before it; 0 for the first one. */
+  readonly afterId: number;
+  readonly size: number;
+}
+
+/** Why a user is told, as numbers of which the highest counts. */
+export const REASON = { subscribed: 0, assign: 1, reviewRequest: 2, mention: 3 } as const;
+
+/**
+ * Selects a part of those whom an event concerns, each once, whether or not they may be told: `user_id` and `reason`.
+ *
+ * Each source is read in the order of user ids, from where the part begins and no further than it can reach.
+ */
+export function selectConcerned(
+  audience: Params<Audience>,
+  { afterId, size }: Params<AudiencePart>,
+): SQL {
+  const { repo, issueId, isForAll, others, mentioned, assigneeId } = audience;
+  const { askedUserId, askedTeamId } = audience;
+  const next = (userId: SQL): SQL => sql`and ${userId} > ${afterId} order by user_id limit ${size}`;
+  const named = sql`
+    select user_id, ${REASON.mention} as reason
+    from (${mentionedUserIds(repo.ownerId, mentioned)})
+    where user_id > ${afterId}`;
+  const assigned = sql`
+    select ${issueAssignees.userId} as user_id, ${REASON.assign} as reason
+    from ${issueAssignees}
+    where ${issueAssignees.issueId} = ${issueId}
+      and ${issueAssignees.userId} = ${assigneeId}
+      and ${issueAssignees.userId} > ${afterId}`;
+  // Nobody is told of a request that was taken back meanwhile.
+  const reviewers = sql`
+    select ${users.id} as user_id, ${REASON.reviewRequest} as reason
+    from ${users}
+    where (${users.id} = ${askedUserId} or ${users.id} in ${teamMemberIds(askedTeamId)})
+      and ${users.id} > ${afterId}
+      and exists (
+        select 1
+        from ${reviews}
+        where ${reviews.issueId} = ${issueId}
+          and (${reviews.reviewerId} = ${askedUserId} or ${reviews.teamId} = ${askedTeamId})
+      )`;
+  const given = sql`
+    select value as user_id, ${REASON.subscribed} as reason
+    from ${others}
+    where value > ${afterId}`;
+  const poster = sql`
+    select ${issues.posterId} as user_id, ${REASON.subscribed} as reason
+    from ${issues}
+    where ${issues.id} = ${issueId} and ${issues.posterId} > ${afterId}`;
+  // Few rows each, without a limit.
+  const few = [named, assigned, reviewers, given, ...(isForAll ? [poster] : [])];
+  const sources = [sql.join(few, sql` union all `)];
+  if (isForAll) {
+    sources.push(
+      sql`
+        select ${watches.userId} as user_id, ${REASON.subscribed} as reason
+        from ${watches}
+        where ${watches.repoId} = ${repo.id} ${next(sql`${watches.userId}`)}`,
+      sql`
+        select ${issueSubscriptions.userId} as user_id, ${REASON.subscribed} as reason
+        from ${issueSubscriptions}
+        where ${issueSubscriptions.issueId} = ${issueId}
+          and ${issueSubscriptions.isSubscribed} ${next(sql`${issueSubscriptions.userId}`)}`,
+      sql`
+        select ${issueAssignees.userId} as user_id, ${REASON.subscribed} as reason
+        from ${issueAssignees}
+        where ${issueAssignees.issueId} = ${issueId}
+          and ${issueAssignees.userId} > ${afterId}
+        union
+        select ${reviews.reviewerId} as user_id, ${REASON.subscribed} as reason
+        from ${reviews}
+        where ${reviews.issueId} = ${issueId}
+          and ${reviews.state} <> 'pending' ${next(sql`${reviews.reviewerId}`)}`,
+      selectCommenters(issueId, afterId, size),
+    );
+  }
+  const all = sources.map((source) => sql`select * from (${source})`);
+  return sql`
+    select user_id, max(reason) as reason
+    from (${sql.join(all, sql` union all `)})
+    group by user_id
+    order by user_id
+    limit ${size}`;
+}
+
+/** Skips from one commenter to the next one in the index, past all their comments. */
+function selectCommenters(issueId: SQL, afterId: SQL, size: SQL): SQL {
+  const nextAfter = (id: SQL): SQL => sql`(
+    select min(${timelineEntries.posterId})
+    from ${timelineEntries}
+    where ${timelineEntries.issueId} = ${issueId}
+      and ${timelineEntries.kind} = 'comment'
+      and ${timelineEntries.posterId} > ${id}
+  )`;
+  return sql`
+    with recursive commenters (user_id) as (
+      select ${nextAfter(afterId)}
+      union all
+      select ${nextAfter(sql`commenters.user_id`)}
+      from commenters
+      where commenters.user_id is not null
+      limit ${size} + 1
+    )
+    select user_id, ${REASON.subscribed} as reason
+    from commenters
+    where user_id is not null`;
+}
+
+/**
+ * The condition that a user whom an event concerns, `concerned` in the query, is told of it.
+ *
+ * Who unsubscribed from the issue is told where they are named, as in Gitea. Nobody is told by somebody whom they block.
+ *
+ * SECURITY: nobody is told who may not read the issue, however they came among those concerned.
+ *
+ * @param reach Of those who may read the issue.
+ */
+export function isTold({ repo, issueId, doerId }: Params<Audience>, reach: Reach): SQL {
+  const userId = sql`concerned.user_id`;
+  return sql`exists (
+      select 1
+      from ${users}
+      where ${users.id} = ${userId}
+        and ${users.kind} = 'user'
+        and ${users.isActive}
+        and not ${users.isLoginProhibited}
+    )
+    and (concerned.reason > ${REASON.subscribed} or not exists (
+      select 1
+      from ${issueSubscriptions}
+      where ${issueSubscriptions.issueId} = ${issueId}
+        and ${issueSubscriptions.userId} = ${userId}
+        and not ${issueSubscriptions.isSubscribed}
+    ))
+    and not ${isBlockedBy(sql`${doerId}`, userId)}
+    and ${reachesBy(userId, repo, reach)}`;
+}

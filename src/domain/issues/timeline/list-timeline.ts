@@ -1,0 +1,192 @@
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+
+import { selectTeams } from "../../../auth/access/teams.ts";
+import { toCallerSql } from "../../../auth/caller-sql.ts";
+import type { Ctx } from "../../../context.ts";
+import { columnsOf, qualified } from "../../../db/db.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
+import {
+  issues,
+  labels,
+  milestones,
+  repositories,
+  timelineEntries,
+  trackedTimes,
+  users,
+} from "../../../db/schema/index.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { TimelineContext } from "../../../shapes/issues/timeline-comment.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issue/find-issue.ts";
+import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
+import type { Listed, Slice } from "../../slice.ts";
+import { isEntryUpdatedIn, toWholeSeconds, type UpdatedRange } from "../comments/list-comments.ts";
+import { selectComments, toCommentContext } from "../comments/select-comments.ts";
+import { isEntryVisible, type TimelineReader, timelineReaderOf } from "./visible-entries.ts";
+
+/**
+ * Lists a page of the timeline of an issue or pull request, oldest first: comments and everything else that happened, as
+ * far as the caller may see what it refers to.
+ *
+ * Cost: one round trip. What the entries refer to is selected by the page in the same batch, each kind of thing by one
+ * statement.
+ *
+ * @throws Failure `not_found` also where the caller may not see the issue.
+ */
+export async function listTimeline(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  range: UpdatedRange,
+  { size, offset }: Slice,
+): Promise<Listed<TimelineContext>> {
+  const { db, actor } = ctx;
+  const list = {
+    ...timelineReaderOf(ctx, repo),
+    number,
+    range: toWholeSeconds(range),
+    size,
+    offset,
+  };
+  const [[found], [counted], rows, assignees, ...references] = await db.batch(
+    timelinePage(db, list),
+  );
+  if (!found || !isIssueVisible(repo, found.issue)) throw notFound("issue does not exist");
+  const issue = toIssueContext(repo, found);
+  const [foundLabels, newMilestones, oldMilestones, foundTimes, foundTeams, ...rest] = references;
+  const [foundRepos, ...others] = rest;
+  const repos = byId(
+    foundRepos.map((row) => toRepositoryContext(actor, row)),
+    ({ row }) => row.id,
+  );
+  const [otherIssues, otherComments] = others;
+  const issuesById = byId(
+    otherIssues.flatMap((row) => {
+      const other = repos.get(row.issue.repoId);
+      return other ? [toIssueContext(other, row)] : [];
+    }),
+    ({ row }) => row.id,
+  );
+  const commentsById = byId(otherComments, ({ comment }) => comment.id);
+  const usersById = byId(assignees, ({ id }) => id);
+  const teamsById = byId(foundTeams, ({ id }) => id);
+  const labelsById = byId(foundLabels, ({ id }) => id);
+  const milestonesById = byId([...newMilestones, ...oldMilestones], ({ id }) => id);
+  const timesById = byId(foundTimes, ({ row }) => row.id);
+  const items = rows.map(({ row, poster }): TimelineContext => {
+    const comment = at(commentsById, row.otherEntryId);
+    const otherIssue = at(issuesById, row.otherIssueId ?? comment?.comment.issueId ?? null);
+    const time = at(timesById, row.timeId);
+    return {
+      issue,
+      row,
+      poster: row.posterId === null ? undefined : (poster ?? undefined),
+      assignee: at(usersById, row.assigneeId),
+      team: at(teamsById, row.teamId),
+      label: at(labelsById, row.labelId),
+      milestone: at(milestonesById, row.milestoneId),
+      oldMilestone: at(milestonesById, row.oldMilestoneId),
+      otherIssue,
+      otherComment: comment && otherIssue && toCommentContext(otherIssue.repo, comment),
+      time: time?.row.issueId === issue.row.id ? { ...time, issue } : undefined,
+    };
+  });
+  return { items, total: counted?.total ?? 0 };
+}
+
+interface TimelineList extends TimelineReader, Slice {
+  readonly number: number;
+  readonly range: UpdatedRange;
+}
+
+const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
+  const isOfIssue = isNumbered(list.repoId, list.number);
+  const issueId = sql`(
+    select ${issues.id}
+    from ${issues}
+    where ${isOfIssue}
+  )`;
+  const isListed = and(
+    eq(timelineEntries.issueId, issueId),
+    isEntryUpdatedIn(list.range),
+    // As in Gitea, comments on code are listed with their reviews.
+    sql`${timelineEntries.kind} <> 'code'`,
+    isEntryVisible(list),
+  );
+  const total = sql<number>`(
+    select count(*)
+    from ${timelineEntries}
+    where ${isListed}
+  )`;
+  const page = sql`(
+    select *
+    from ${timelineEntries}
+    where ${isListed}
+    order by ${timelineEntries.id}
+    limit ${list.size} offset ${list.offset}
+  ) page`;
+  const idsOf = (column: string): SQL => sql`(
+    select ${sql.identifier(column)}
+    from ${page}
+    where ${sql.identifier(column)} is not null
+  )`;
+  const otherIssueIds = sql`(
+    select coalesce(page.other_issue_id, named.issue_id)
+    from ${page}
+    left join ${timelineEntries} named on named.id = page.other_entry_id
+    where coalesce(page.other_issue_id, page.other_entry_id) is not null
+  )`;
+  const otherRepoIds = sql`(
+    select ${issues.repoId}
+    from ${issues}
+    where ${issues.id} in ${otherIssueIds}
+  )`;
+  return [
+    selectIssues(db).where(isOfIssue),
+    db
+      .select({ total: qualified<number>(total).as("total") })
+      .from(issues)
+      .where(isOfIssue),
+    db
+      .select({ row: columnsOf(timelineEntries, "t"), poster: columnsOf(users, "p") })
+      .from(timelineEntries)
+      .leftJoin(users, eq(users.id, timelineEntries.posterId))
+      .where(isListed)
+      .orderBy(asc(timelineEntries.id))
+      .limit(list.size)
+      .offset(list.offset),
+    db
+      .select()
+      .from(users)
+      .where(sql`${users.id} in ${idsOf("assignee_id")}`),
+    db
+      .select()
+      .from(labels)
+      .where(sql`${labels.id} in ${idsOf("label_id")}`),
+    db
+      .select()
+      .from(milestones)
+      .where(sql`${milestones.id} in ${idsOf("milestone_id")}`),
+    db
+      .select()
+      .from(milestones)
+      .where(sql`${milestones.id} in ${idsOf("old_milestone_id")}`),
+    db
+      .select({ row: columnsOf(trackedTimes, "t"), user: columnsOf(users, "u") })
+      .from(trackedTimes)
+      .innerJoin(users, eq(users.id, trackedTimes.userId))
+      .where(sql`${trackedTimes.id} in ${idsOf("time_id")}`),
+    selectTeams(db, idsOf("team_id")),
+    selectRepositories(db, toCallerSql(list.principal)).where(
+      sql`${repositories.id} in ${otherRepoIds}`,
+    ),
+    selectIssues(db).where(sql`${issues.id} in ${otherIssueIds}`),
+    selectComments(db).where(sql`${timelineEntries.id} in ${idsOf("other_entry_id")}`),
+  ] as const;
+});
+
+const byId = <T>(list: readonly T[], idOf: (item: T) => number): ReadonlyMap<number, T> =>
+  new Map(list.map((item) => [idOf(item), item]));
+
+const at = <T>(map: ReadonlyMap<number, T>, id: number | null): T | undefined =>
+  id === null ? undefined : map.get(id);

@@ -1,0 +1,74 @@
+import { sql, type SQL } from "drizzle-orm";
+
+import { isAllowed } from "../../../auth/access/permission.ts";
+import { isRepositoryAllowed } from "../../../auth/access/visible-repositories.ts";
+import { type Principal, principalOf } from "../../../auth/principal.ts";
+import type { Ctx } from "../../../context.ts";
+import type { Params } from "../../../db/prepared.ts";
+import { issues, repositories, timelineEntries } from "../../../db/schema/index.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { isSubmittedOrBy } from "../comments/written-entries.ts";
+
+/** The units that decide which entries of timelines are visible. */
+type TimelineUnit = "issues" | "pulls" | "code";
+
+/** Whose timeline it is and who reads it, as an argument of a query. */
+export interface TimelineReader {
+  readonly repoId: number;
+  readonly principal: Principal;
+  /** Whether the caller reads a unit of the repository. */
+  readonly reads: Readonly<Record<TimelineUnit, boolean>>;
+}
+
+export const timelineReaderOf = ({ actor }: Ctx, repo: RepositoryContext): TimelineReader => {
+  const reads = (unit: TimelineUnit) => isAllowed(repo, { unit, mode: "read" });
+  return {
+    repoId: repo.row.id,
+    principal: principalOf(actor),
+    reads: { issues: reads("issues"), pulls: reads("pulls"), code: reads("code") },
+  };
+};
+
+/**
+ * The condition that the caller may see everything that an entry of a timeline refers to.
+ *
+ * SECURITY: entries that refer to an issue or a repository that the caller may not see are left out entirely, also out of
+ * totals: that there is a reference tells of the other side, as much as its title and its number. So are those of pending
+ * reviews by others.
+ */
+export const isEntryVisible = ({ repoId, principal, reads }: Params<TimelineReader>): SQL => {
+  const here = (unit: TimelineUnit) => sql`${reads[unit]}`;
+  const there = (unit: TimelineUnit) => isRepositoryAllowed(principal, { unit, mode: "read" });
+  const { otherIssueId, otherEntryId, kind, commitRepoId } = timelineEntries;
+  // An alias of its own: `issues` may be part of the enclosing query.
+  const issueOfEntry = sql`(
+    select named.issue_id
+    from ${timelineEntries} named
+    where named.id = ${otherEntryId}
+  )`;
+  const isIssueSeen = sql`(
+    select case when other.repo_id = ${repoId}
+      then iif(other.is_pull, ${here("pulls")}, ${here("issues")})
+      else exists (
+        select 1
+        from ${repositories}
+        where ${repositories.id} = other.repo_id
+          and iif(other.is_pull, ${there("pulls")}, ${there("issues")})
+      ) end
+    from ${issues} other
+    where other.id = coalesce(${otherIssueId}, ${issueOfEntry})
+  )`;
+  const isCommitSeen = sql`case when ${commitRepoId} is null or ${commitRepoId} = ${repoId}
+    then ${here("code")}
+    else exists (
+      select 1
+      from ${repositories}
+      where ${repositories.id} = ${commitRepoId} and ${there("code")}
+    ) end`;
+  // The deepest part comes last: SQLite refuses expressions of more than a hundred levels, and each `and` is one.
+  return sql`(
+    ${isSubmittedOrBy(principal.userId)}
+    and (${kind} <> 'commit_ref' or ${isCommitSeen})
+    and (coalesce(${otherIssueId}, ${otherEntryId}) is null or ${isIssueSeen})
+  )`;
+};

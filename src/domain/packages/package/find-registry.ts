@@ -1,0 +1,147 @@
+import { and, eq, type SQL, sql } from "drizzle-orm";
+
+import { accessFacts } from "../../../auth/access/facts.ts";
+import { type Actor, boundTokenId } from "../../../auth/actor.ts";
+import { isPackageInReach } from "../../../auth/access/credential-reach.ts";
+import { mayBeGranted } from "../../../auth/access/grants.ts";
+import { type CallerSql, toCallerSql } from "../../../auth/caller-sql.ts";
+import { columnsOf } from "../../../db/db.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
+import {
+  accessTokenRepositories,
+  packageRegistries,
+  packages,
+  repositories,
+  users,
+  type Package,
+  type PackageRegistry,
+  type PackageType,
+} from "../../../db/schema/index.ts";
+import { type OwnerArgument, type PackageOwner, toPackageContext } from "./find-package.ts";
+import { isUnlinkedPackageVisible } from "./package-visibility.ts";
+
+/** All packages of one format and owner, as far as the caller may see them. */
+export interface RegistryView {
+  readonly registry: PackageRegistry;
+  /** The same with the revision and the date of what the caller may see, if that is no concealed package. */
+  readonly shown: PackageRegistry;
+  /**
+   * SECURITY: whether the caller may see a package of it. An index over several packages asks it for each.
+   */
+  readonly sees: (
+    pkg: Pick<Package, "id" | "name" | "repoId" | "isRestricted" | "isConcealed">,
+  ) => boolean;
+  /** The same for callers who see the same packages: a part of what an index is kept by. */
+  readonly visibilityKey: string;
+}
+
+/**
+ * Selects the registry of a format and owner with the packages in it that the caller may see though not all who see the
+ * owner do, and perhaps some that the caller may not see.
+ *
+ * No row for each linked package: whoever sees the owner sees those that are linked to repositories which are not private.
+ * Rows are read of the others, unless the caller has nothing to do with the owner; for a restricted user of all that are
+ * linked; and for a token that is bound to repositories of those that are linked to these.
+ */
+export const selectRegistry = prepare((db, { caller, ...named }: Params<RegistryArgument>) => {
+  const who = toCallerSql(caller);
+  return db
+    .select({
+      registry: columnsOf(packageRegistries, "g"),
+      pkg: columnsOf(packages, "p"),
+      repo: columnsOf(repositories, "r"),
+      ...accessFacts(who),
+    })
+    .from(users)
+    .innerJoin(
+      packageRegistries,
+      and(eq(packageRegistries.ownerId, users.id), eq(packageRegistries.type, named.type)),
+    )
+    .leftJoin(packages, sql`${packages.id} in (${selectDoubtful(who, named)})`)
+    .leftJoin(repositories, eq(repositories.id, packages.repoId))
+    .where(eq(users.lowerName, named.ownerName));
+});
+
+/** A format and owner. */
+interface RegistryArgument extends OwnerArgument {
+  readonly type: PackageType;
+}
+
+/** The ids of packages of which only their repository, or a grant, says whether the caller sees them. */
+function selectDoubtful(
+  who: CallerSql,
+  { ownerName, type }: Params<Omit<RegistryArgument, "caller">>,
+): SQL {
+  const owner = sql`(
+    select named.id from ${users} named where named.lower_name = ${ownerName}
+  )`;
+  const isOf = sql`doubtful.owner_id = ${owner} and doubtful.type = ${type}`;
+  const isRestrictedUser = sql`exists (
+    select 1 from ${users} caller where caller.id = ${who.actorId} and caller.is_restricted
+  )`;
+  // Conditions on the caller alone are decided before a package is read.
+  return sql`
+    select doubtful.id
+    from ${packages} doubtful
+    where ${isOf} and doubtful.is_concealed = 1
+      and ${who.boundTokenId} is null and ${mayBeGranted(who.actorId, owner)}
+    union all
+    select doubtful.id
+    from ${packages} doubtful
+    where ${isOf} and doubtful.is_concealed = 0 and doubtful.repo_id is not null
+      and ${who.boundTokenId} is null and ${isRestrictedUser}
+    union all
+    select doubtful.id
+    from ${accessTokenRepositories} bound
+    cross join ${packages} doubtful
+    where bound.token_id = ${who.boundTokenId} and doubtful.repo_id = bound.repo_id and ${isOf}`;
+}
+
+type RegistryRow = Awaited<ReturnType<typeof selectRegistry>>[number];
+
+/** @param rows Those of `selectRegistry`; none where the owner never had a package of the format. */
+export function toRegistryView(
+  actor: Actor,
+  owner: PackageOwner,
+  type: PackageType,
+  rows: readonly RegistryRow[] = [],
+): RegistryView {
+  const { account } = owner;
+  const listed = rows.filter(({ pkg }) => pkg.id !== null);
+  const seen = new Set(
+    listed.filter((row) => toPackageContext(actor, owner, row)).map(({ pkg }) => pkg.id),
+  );
+  const isBound = boundTokenId(actor) !== undefined;
+  // Of others, only what is concealed is in doubt.
+  const isLinkedInDoubt = isBound || actor.user?.isRestricted === true;
+  const sees: RegistryView["sees"] = (pkg) => {
+    if (!isPackageInReach(actor, { owner: account.name, type, name: pkg.name })) return false;
+    if (pkg.repoId === null) return isUnlinkedPackageVisible(actor, owner, pkg);
+    return (!isLinkedInDoubt && !pkg.isConcealed) || seen.has(pkg.id);
+  };
+  const registry = rows[0]?.registry ?? {
+    ownerId: account.id,
+    type,
+    revision: 0,
+    changedAt: 0,
+    publicRevision: 0,
+    publicChangedAt: 0,
+    publicKey: "",
+    sealedKey: "",
+  };
+  // SECURITY: what nobody shows this caller does not change the tag or the date of an index either.
+  const isPublicView = !isLinkedInDoubt && seen.size === 0;
+  const { publicRevision: revision, publicChangedAt: changedAt } = registry;
+  const patterns = actor.token?.boundPackages ?? null;
+  return {
+    registry,
+    shown: isPublicView ? { ...registry, revision, changedAt } : registry,
+    sees,
+    visibilityKey: JSON.stringify([
+      isPublicView ? "public" : [...seen].toSorted((a, b) => a - b),
+      isLinkedInDoubt,
+      isBound,
+      patterns,
+    ]),
+  };
+}

@@ -1,0 +1,111 @@
+import { and, eq, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
+import { LAST_INSERT_ID } from "../../../db/json-of.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
+import { releases, repositories, type User } from "../../../db/schema/index.ts";
+import { recordIfChanged } from "../../../events/record.ts";
+import { conflict, invalid } from "../../../lib/failure.ts";
+import type { ReleaseContext } from "../../../shapes/releases/release.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { requireTagName } from "../../code/tags/create-tag.ts";
+import { selectReleases, toReleaseContext } from "./find-release.ts";
+import { placeTag, timeOf } from "./place-tag.ts";
+import { requireReleaseWriting } from "./require-release-access.ts";
+
+/** The input for a new release. */
+export interface NewRelease {
+  readonly tagName: string;
+  /** The branch, tag or commit from which a new tag is created; the default branch if empty. */
+  readonly target: string;
+  readonly title: string;
+  readonly body: string;
+  readonly isDraft: boolean;
+  readonly isPrerelease: boolean;
+  /** The message of a new tag; "" for a lightweight one. */
+  readonly tagMessage: string;
+}
+
+/**
+ * Creates a release and, unless it is a draft, its tag where the repository does not have it.
+ *
+ * @throws Failure `conflict` if the tag has a release, also a draft: names are compared without case, as in Gitea;
+ * `invalid` in an empty repository; as `placeTag`.
+ */
+export async function createRelease(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  publisher: User,
+  wanted: NewRelease,
+): Promise<ReleaseContext> {
+  requireReleaseWriting(repo);
+  if (repo.row.isEmpty) throw invalid("repo is empty");
+  const { tagName, title, body, isDraft, isPrerelease, tagMessage: message } = wanted;
+  requireTagName(tagName);
+  const { db, now } = ctx;
+  const ofTag = { repoId: repo.row.id, lowerTagName: tagName.toLowerCase() };
+  const [taken] = await idOfTag(db, ofTag);
+  if (taken) throw tagTaken();
+  const tag = isDraft
+    ? undefined
+    : await placeTag(ctx, repo, publisher, { name: tagName, target: wanted.target, message });
+  // The target of a tag that was there before is nobody's choice.
+  const target = wanted.target || (tag?.kind === "found" ? "" : repo.row.defaultBranch);
+  const row = {
+    ...ofTag,
+    tagName,
+    target,
+    title,
+    body,
+    isDraft,
+    isPrerelease,
+    publisherId: publisher.id,
+    createdAt: timeOf(ctx, tag),
+    publishedAt: isDraft ? null : now,
+  };
+  const insert = insertRelease(db, boundRow(releases, row));
+  const select = releaseOfTag(db, ofTag);
+  const subject = { repoId: repo.row.id, ownerId: repo.row.ownerId, tagName };
+  const [[inserted], [stored]] = isDraft
+    ? await db.batch([insert, select])
+    : await db
+        .batch([
+          insert,
+          recordIfChanged(ctx, {
+            type: "release.published",
+            ...subject,
+            releaseId: LAST_INSERT_ID,
+          }),
+          select,
+        ])
+        .then(([first, , last]) => [first, last] as const);
+  if (!inserted || !stored) throw tagTaken();
+  return toReleaseContext(repo, stored);
+}
+
+type ReleaseTag = Params<{ repoId: number; lowerTagName: string }>;
+
+const isOfTag = ({ repoId, lowerTagName }: ReleaseTag) =>
+  and(eq(releases.repoId, repoId), eq(releases.lowerTagName, lowerTagName));
+
+const idOfTag = prepare((db, tag: ReleaseTag) =>
+  db.select({ id: releases.id }).from(releases).where(isOfTag(tag)),
+);
+
+const releaseOfTag = prepare((db, tag: ReleaseTag) => selectReleases(db).where(isOfTag(tag)));
+
+const insertRelease = prepare((db, row: Params<BoundRow<typeof releases.$inferInsert>>) =>
+  insertSelect(
+    db,
+    releases,
+    { ...row, repoId: sql`${repositories.id}` },
+    sql`from ${repositories} where ${eq(repositories.id, row.repoId)}`,
+  )
+    .onConflictDoNothing()
+    .returning({ id: releases.id }),
+);
+
+/** Gitea's words. */
+export const tagTaken = () => conflict("Release is has no Tag");

@@ -1,0 +1,47 @@
+import { and, eq } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { OWNER_PERMISSION, releases } from "../../../db/schema/index.ts";
+import { recordIfChanged } from "../../../events/record.ts";
+import { openReceiver } from "../../../events/webhooks/payloads/open-receiver.ts";
+import { toReleasePayload } from "../../../events/webhooks/payloads/release-payload.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { ReleaseContext } from "../../../shapes/releases/release.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { requireReleaseWriting } from "./require-release-access.ts";
+
+/**
+ * Deletes a release with its files; the tag stays. A trigger notes the files' bytes, which a job removes.
+ *
+ * @throws Failure `not_found` if another request has deleted it.
+ */
+export async function deleteRelease(ctx: Ctx, release: ReleaseContext): Promise<void> {
+  requireReleaseWriting(release.repo);
+  const { db } = ctx;
+  const { row, owner } = release.repo;
+  const { id: releaseId, tagName, isDraft } = release.row;
+  // The event tells of a published release: what was published or withdrawn meanwhile is not deleted.
+  const remove = db
+    .delete(releases)
+    .where(
+      and(eq(releases.id, releaseId), eq(releases.repoId, row.id), eq(releases.isDraft, isDraft)),
+    )
+    .returning({ id: releases.id });
+  // SECURITY: the stored payload is built with the owner's permission, as for every hook.
+  const repo: RepositoryContext = { row, owner, permission: OWNER_PERMISSION };
+  const context = { repo, sender: ctx.actor.user, viewer: openReceiver(ctx) };
+  const [[deleted]] = isDraft
+    ? await db.batch([remove])
+    : await db.batch([
+        remove,
+        recordIfChanged(ctx, {
+          type: "release.deleted",
+          repoId: row.id,
+          ownerId: row.ownerId,
+          releaseId,
+          tagName,
+          lastPayload: toReleasePayload(context, "deleted", release),
+        }),
+      ]);
+  if (!deleted) throw notFound();
+}

@@ -1,0 +1,149 @@
+import { and, eq, ne } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { isViolation } from "../../../db/db.ts";
+import { releases, type Release, type User } from "../../../db/schema/index.ts";
+import { recordIfChanged } from "../../../events/record.ts";
+import { conflict, notFound } from "../../../lib/failure.ts";
+import type { ReleaseContext } from "../../../shapes/releases/release.ts";
+import { requireTagName } from "../../code/tags/create-tag.ts";
+import { tagTaken } from "./create-release.ts";
+import { findRelease, selectReleases, toReleaseContext } from "./find-release.ts";
+import { placeTag, timeOf } from "./place-tag.ts";
+import { requireReleaseWriting } from "./require-release-access.ts";
+
+/** The fields of a release to change. Empty texts change nothing, as in Gitea. */
+export interface ReleaseEdit {
+  readonly tagName?: string | undefined;
+  readonly target?: string | undefined;
+  readonly title?: string | undefined;
+  readonly body?: string | undefined;
+  readonly isDraft?: boolean | undefined;
+  readonly isPrerelease?: boolean | undefined;
+}
+
+/** Attempts while others change the same release. */
+const ATTEMPTS_MAX = 3;
+
+/**
+ * Edits a release, and creates its tag where it is published without one. An edit that changes nothing writes nothing.
+ *
+ * It is written only if draft and tag are as they were when the tag was placed: a release that two requests publish at
+ * once is published once.
+ *
+ * @throws Failure `conflict` if another release has the new tag; as `placeTag`.
+ */
+export async function updateRelease(
+  ctx: Ctx,
+  found: ReleaseContext,
+  user: User,
+  edit: ReleaseEdit,
+): Promise<ReleaseContext> {
+  let release = found;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const updated = await tryUpdate(ctx, release, user, edit);
+    if (updated) return updated;
+    release = await findRelease(ctx, found.repo, { id: found.row.id });
+  }
+  throw conflict("the release is being changed: repeat the request");
+}
+
+/** @returns Undefined if another request changed what the edit relies on. */
+async function tryUpdate(
+  ctx: Ctx,
+  release: ReleaseContext,
+  user: User,
+  edit: ReleaseEdit,
+): Promise<ReleaseContext | undefined> {
+  const { repo, row } = release;
+  requireReleaseWriting(repo);
+  const wanted = withEdit(row, edit);
+  if (isSame(row, wanted)) return release;
+  const isRenamed = wanted.tagName !== row.tagName;
+  if (isRenamed) await requireFreeTag(ctx, row, wanted.tagName);
+  const { db, now } = ctx;
+  const isPublishing = row.isDraft && !wanted.isDraft;
+  const tag =
+    isPublishing || (isRenamed && !wanted.isDraft)
+      ? await placeTag(ctx, repo, user, {
+          name: wanted.tagName,
+          target: wanted.target,
+          message: "",
+        })
+      : undefined;
+  const isThis = and(eq(releases.id, row.id), eq(releases.repoId, repo.row.id));
+  const isUnchanged = and(
+    eq(releases.isDraft, row.isDraft),
+    eq(releases.tagName, row.tagName),
+    eq(releases.target, row.target),
+  );
+  const update = db
+    .update(releases)
+    .set({
+      ...wanted,
+      lowerTagName: wanted.tagName.toLowerCase(),
+      ...((wanted.isDraft || tag) && { createdAt: timeOf(ctx, tag) }),
+      ...(isPublishing && { publishedAt: now }),
+    })
+    .where(and(isThis, isUnchanged))
+    .returning({ id: releases.id });
+  const select = selectReleases(db).where(isThis);
+  const subject = {
+    repoId: repo.row.id,
+    ownerId: repo.row.ownerId,
+    releaseId: row.id,
+    tagName: wanted.tagName,
+  };
+  const storing =
+    row.isDraft && wanted.isDraft
+      ? db.batch([update, select])
+      : db
+          .batch([
+            update,
+            isPublishing
+              ? recordIfChanged(ctx, { type: "release.published", ...subject })
+              : recordIfChanged(ctx, { type: "release.updated", ...subject, part: "fields" }),
+            select,
+          ])
+          .then(([first, , last]) => [first, last] as const);
+  const [[updated], [stored]] = await storing.catch((error: unknown) => {
+    if (isViolation(error, "UNIQUE", "releases.")) throw tagTaken();
+    throw error;
+  });
+  if (!stored) throw notFound();
+  return updated && toReleaseContext(repo, stored);
+}
+
+type Edited = Pick<Release, "tagName" | "target" | "title" | "body" | "isDraft" | "isPrerelease">;
+
+const withEdit = (row: Release, edit: ReleaseEdit): Edited => ({
+  tagName: edit.tagName || row.tagName,
+  target: edit.target || row.target,
+  title: edit.title || row.title,
+  body: edit.body || row.body,
+  isDraft: edit.isDraft ?? row.isDraft,
+  isPrerelease: edit.isPrerelease ?? row.isPrerelease,
+});
+
+const isSame = (row: Release, wanted: Edited): boolean =>
+  (Object.keys(wanted) as (keyof Edited)[]).every((name) => wanted[name] === row[name]);
+
+/** Before the tag is created, which would stay. */
+async function requireFreeTag(
+  { db }: Ctx,
+  { id, repoId }: Release,
+  tagName: string,
+): Promise<void> {
+  requireTagName(tagName);
+  const [taken] = await db
+    .select({ id: releases.id })
+    .from(releases)
+    .where(
+      and(
+        eq(releases.repoId, repoId),
+        eq(releases.lowerTagName, tagName.toLowerCase()),
+        ne(releases.id, id),
+      ),
+    );
+  if (taken) throw tagTaken();
+}

@@ -1,0 +1,69 @@
+import { asc, count, eq, gt } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { isViolation } from "../../../db/db.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
+import { badges, type Badge } from "../../../db/schema/index.ts";
+import { invalid, invalidField, notFound } from "../../../lib/failure.ts";
+import { only } from "../../../lib/only.ts";
+import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
+import type { Listed, Slice } from "../../slice.ts";
+
+/** The input for a new badge. */
+interface NewBadge {
+  slug: string;
+  description: string;
+  imageUrl: string;
+}
+
+/** Lists the badges that users may be given, by slug. */
+export async function listBadges({ db }: Ctx, { size, offset }: Slice): Promise<Listed<Badge>> {
+  const [items, [counted]] = await db.batch([allBadges(db, { size, offset }), badgeCount(db, {})]);
+  return { items, total: counted?.total ?? 0 };
+}
+
+const allBadges = prepare((db, p: Params<Slice>) =>
+  db.select().from(badges).orderBy(asc(badges.slug)).limit(p.size).offset(p.offset),
+);
+
+const badgeCount = prepare((db) =>
+  db
+    .select({ total: count().as("total") })
+    .from(badges)
+    .where(gt(badges.slug, "")),
+);
+
+/**
+ * Creates a badge.
+ *
+ * @throws Failure `invalid` for a slug that is taken, and for an image without an HTTP URL.
+ */
+export async function createBadge(ctx: Ctx, wanted: NewBadge): Promise<Badge> {
+  // SECURITY: pages show it as an image: only http(s) is allowed, never e.g. `javascript:`.
+  if (wanted.imageUrl !== "" && !/^https?:\/\//i.test(wanted.imageUrl)) {
+    throw invalidField("image_url", "must be a URL with http or https");
+  }
+  try {
+    const [created] = await ctx.db.batch([
+      ctx.db.insert(badges).values(wanted).returning(),
+      recordAudit(ctx, { kind: "badge.created", ownerId: 0, target: wanted.slug }),
+    ]);
+    return only(created);
+  } catch (error) {
+    if (!isViolation(error, "UNIQUE", "badges.slug")) throw error;
+    throw invalid(`badge already exists [slug: ${wanted.slug}]`);
+  }
+}
+
+/**
+ * Deletes a badge, which all its users lose.
+ *
+ * @throws Failure `not_found` for an unknown badge.
+ */
+export async function deleteBadge(ctx: Ctx, slug: string): Promise<void> {
+  const [deleted] = await ctx.db.batch([
+    ctx.db.delete(badges).where(eq(badges.slug, slug)).returning({ id: badges.id }),
+    recordAuditIfChanged(ctx, { kind: "badge.deleted", ownerId: 0, target: slug }),
+  ]);
+  if (deleted.length === 0) throw notFound();
+}

@@ -1,0 +1,81 @@
+import { and, desc, eq, lte, notInArray, or, sql } from "drizzle-orm";
+
+import { hashSecret, makeSecret } from "../../../auth/secret.ts";
+import type { Scopes } from "../../../auth/scope.ts";
+import type { Ctx } from "../../../context.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
+import { accessTokens, type OauthApplication, type OauthGrant } from "../../../db/schema/index.ts";
+import { ACCESS_LIFE_MS } from "./grant-secrets.ts";
+import { formatScope, type RequestedScopes } from "./requested-scopes.ts";
+
+/** What the token endpoint answers. */
+export interface IssuedTokens {
+  accessToken: string;
+  expiresInSeconds: number;
+  refreshToken: string;
+  /** What the access token may do, as names with spaces between. */
+  scope: string;
+  /** Present where the grant includes `openid`. */
+  idToken: string | undefined;
+}
+
+/** Access tokens of one grant that are valid at once: a client that refreshes too often ends its oldest. */
+const TOKENS_MAX = 10;
+
+/** A new access token of a grant, and the statements that store it. */
+export async function openAccessToken(
+  ctx: Ctx,
+  grant: OauthGrant,
+  application: OauthApplication,
+  scopes: Scopes,
+) {
+  const secret = makeSecret();
+  const newest = ctx.db
+    .select({ id: accessTokens.id })
+    .from(accessTokens)
+    .where(eq(accessTokens.grantId, grant.id))
+    .orderBy(desc(accessTokens.id))
+    .limit(TOKENS_MAX);
+  return {
+    secret,
+    /** Inserts the token if the previous statement of the batch changed the grant. */
+    insertIfChanged: insertSelect(
+      ctx.db,
+      accessTokens,
+      {
+        userId: grant.userId,
+        name: application.name,
+        secretHash: await hashSecret(secret),
+        lastEight: secret.slice(-8),
+        scopes: scopes.text,
+        expiresAt: ctx.now + ACCESS_LIFE_MS,
+        createdAt: ctx.now,
+        grantId: grant.id,
+      },
+      sql`where changes() > 0`,
+    ),
+    /** Deletes the grant's tokens that have expired, and the oldest of too many. */
+    deleteOld: ctx.db
+      .delete(accessTokens)
+      .where(
+        and(
+          eq(accessTokens.grantId, grant.id),
+          or(lte(accessTokens.expiresAt, ctx.now), notInArray(accessTokens.id, newest)),
+        ),
+      ),
+  };
+}
+
+/** The answer of the token endpoint. */
+export const toIssued = (
+  accessToken: string,
+  refreshToken: string,
+  granted: RequestedScopes,
+  idToken: string | undefined,
+): IssuedTokens => ({
+  accessToken,
+  expiresInSeconds: ACCESS_LIFE_MS / 1000,
+  refreshToken,
+  scope: formatScope(granted),
+  idToken,
+});

@@ -1,0 +1,74 @@
+import { and, desc, eq, gt, isNotNull, max, min, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
+import { oauthApplications, oauthGrants, users, type User } from "../../../db/schema/index.ts";
+import { type IdentityScope, IDENTITY_SCOPES } from "./requested-scopes.ts";
+import { parseScopes, type Scopes } from "../../../auth/scope.ts";
+
+/** Applications that a page lists. */
+const LISTED_MAX = 200;
+
+/** An application that has access to a user's account. */
+export interface GrantedApplication {
+  applicationId: number;
+  name: string;
+  /** The name of the user who registered it; null for a client of the service. */
+  ownerName: string | null;
+  /** The scopes of all grants together. */
+  scopes: Scopes;
+  identity: readonly IdentityScope[];
+  /** When access was granted first, and when tokens were issued last, in milliseconds. */
+  grantedAt: number;
+  lastUsedAt: number;
+}
+
+/** Lists the applications that have access to a user's account, the last used first. */
+export async function listGranted(ctx: Ctx, user: User): Promise<GrantedApplication[]> {
+  const rows = await grantedBy(ctx.db, { userId: user.id, now: ctx.now });
+  return rows.map((row) => ({
+    applicationId: row.applicationId,
+    name: row.name,
+    ownerName: row.ownerName,
+    scopes: unite(row.scopes, row.isPublicOnly === 1),
+    identity: IDENTITY_SCOPES.filter((name) => row.identity.split(",").includes(name)),
+    grantedAt: row.grantedAt ?? 0,
+    lastUsedAt: row.lastUsedAt ?? 0,
+  }));
+}
+
+const grantedBy = prepare((db, { userId, now }: Params<{ userId: number; now: number }>) => {
+  const lastUsedAt = max(oauthGrants.lastUsedAt);
+  return db
+    .select({
+      applicationId: oauthApplications.id,
+      name: oauthApplications.name,
+      ownerName: users.name,
+      scopes: sql<string>`group_concat(distinct ${oauthGrants.scopes})`,
+      isPublicOnly: sql<number>`min(${oauthGrants.scopes} like 'public-only%')`,
+      identity: sql<string>`group_concat(distinct ${oauthGrants.identityScopes})`,
+      grantedAt: min(oauthGrants.createdAt),
+      lastUsedAt,
+    })
+    .from(oauthGrants)
+    .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
+    .leftJoin(users, eq(users.id, oauthApplications.ownerId))
+    .where(
+      and(
+        eq(oauthGrants.userId, userId),
+        isNotNull(oauthGrants.exchangedAt),
+        gt(oauthGrants.expiresAt, now),
+      ),
+    )
+    .groupBy(oauthApplications.id)
+    .orderBy(desc(lastUsedAt))
+    .limit(LISTED_MAX);
+});
+
+/** The union of stored scopes: limited to what is public only if each of them is. */
+function unite(text: string, isPublicOnly: boolean): Scopes {
+  const names = text.split(",").filter((name) => isPublicOnly || name !== "public-only");
+  const scopes = parseScopes(names);
+  if ("unknown" in scopes) throw new Error("stored scopes are known");
+  return scopes;
+}

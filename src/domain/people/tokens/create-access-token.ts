@@ -1,0 +1,209 @@
+import { sql } from "drizzle-orm";
+
+import { type Actor, refuseBound } from "../../../auth/actor.ts";
+import {
+  credentialEnded,
+  type CurrentCredential,
+  currentCredential,
+  isCredentialCurrent,
+} from "../../../auth/current-credential.ts";
+import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
+import { isWithin, parseScopes, type Scopes } from "../../../auth/scope.ts";
+import { hashSecret, makeSecret } from "../../../auth/secret.ts";
+import { type Principal, principalOf } from "../../../auth/principal.ts";
+import type { Ctx } from "../../../context.ts";
+import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
+import { COMPUTED, withFields } from "../../../db/json-of.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
+import { isViolation, onlyWhile } from "../../../db/db.ts";
+import {
+  accessTokenRepositories,
+  accessTokens,
+  repositories,
+  users,
+  type AccessToken,
+  type User,
+} from "../../../db/schema/index.ts";
+import { record } from "../../../events/record.ts";
+import { forbidden, invalidField, malformed } from "../../../lib/failure.ts";
+import { only } from "../../../lib/only.ts";
+import { auditArgument, type AuditArgument, recordAuditBy } from "../audit/record-audit.ts";
+import { checkPatterns, type PatternBinding } from "./check-patterns.ts";
+
+/** The input for a new token. */
+export interface NewAccessToken {
+  name: string;
+  scopes: readonly string[];
+  /** When the token expires, in milliseconds; null for never. */
+  expiresAt: number | null;
+  /** Full names of the repositories that the token is bound to; null for an unbound token. */
+  repositories: readonly string[] | null;
+  /** Patterns of what else the token is bound to; null where it is not. */
+  bindings: Readonly<Record<PatternBinding, readonly string[] | null>>;
+}
+
+/** Maximum number of repositories a token may be bound to. */
+export const BOUND_MAX = 100;
+
+/**
+ * Creates an access token for `user`. The secret is returned here and not stored. A token that another token makes ends
+ * with it.
+ *
+ * @throws Failure `unauthenticated` if the caller's credential has ended meanwhile, `malformed` for invalid scopes and a
+ * name that is taken, `forbidden` for a token wider than
+ * the caller's own and for a caller that is an application, `invalid` for an expiry in the past, for repositories that
+ * the caller may not see, and for patterns that match nothing.
+ */
+export async function createAccessToken(
+  ctx: Ctx,
+  user: User,
+  wanted: NewAccessToken,
+): Promise<{ token: AccessToken; secret: string; boundTo: string[] }> {
+  const scopes = parseScopes(wanted.scopes);
+  if ("unknown" in scopes) {
+    throw malformed(
+      `invalid access token scope provided: invalid access token scope: ${scopes.unknown}`,
+    );
+  }
+  if (scopes.levels.size === 0) throw malformed("access token must have a scope");
+  if (wanted.expiresAt !== null && wanted.expiresAt <= ctx.now) {
+    throw invalidField("expires_at", "must be in the future");
+  }
+  checkPatterns(wanted.bindings);
+  refuseWidening(ctx.actor, scopes, wanted);
+  const bound = wanted.repositories === null ? [] : await findAll(ctx, wanted.repositories);
+
+  const secret = makeSecret();
+  const secretHash = await hashSecret(secret);
+  const { id: userId } = user;
+  const [insert, bind, audit] = insertToken(ctx.db, {
+    row: boundRow(accessTokens, {
+      userId,
+      name: wanted.name,
+      secretHash,
+      lastEight: secret.slice(-8),
+      scopes: scopes.text,
+      expiresAt: wanted.expiresAt,
+      isBound: wanted.repositories !== null,
+      boundRefs: wanted.bindings.refs,
+      boundPaths: wanted.bindings.paths,
+      boundPackages: wanted.bindings.packages,
+      createdAt: ctx.now,
+      madeById: ctx.actor.token?.id ?? null,
+    }),
+    repoIds: bound.map(({ id }) => id),
+    maker: currentCredential(ctx.actor),
+    audit: auditArgument(ctx, {
+      kind: "access_token.created",
+      ownerId: userId,
+      target: wanted.name,
+      details: {
+        tokenId: COMPUTED,
+        scopes: scopes.text,
+        expiresAt: wanted.expiresAt,
+        repositories: wanted.repositories === null ? null : bound.map((repo) => repo.fullName),
+      },
+    }),
+  });
+  try {
+    const [created] = await ctx.db.batch([
+      insert,
+      bind,
+      record(ctx, { type: "access_token.created", ownerId: userId, name: wanted.name }),
+      audit,
+    ]);
+    return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
+  } catch (error) {
+    if (isViolation(error, "UNIQUE", "access_tokens.user_id")) {
+      throw malformed("access token name has been used already");
+    }
+    if (isViolation(error, "NOT NULL", "access_tokens.secret_hash")) throw credentialEnded();
+    throw error;
+  }
+}
+
+interface InsertedToken {
+  readonly row: BoundRow<typeof accessTokens.$inferInsert>;
+  readonly repoIds: readonly number[];
+  readonly maker: CurrentCredential;
+  readonly audit: AuditArgument;
+}
+
+const insertToken = prepareAll((db, { row, repoIds, maker, audit }: Params<InsertedToken>) => {
+  const newId = sql<number>`(
+    select ${accessTokens.id}
+    from ${accessTokens}
+    where ${accessTokens.secretHash} = ${row.secretHash}
+  )`;
+  return [
+    db
+      .insert(accessTokens)
+      .values({ ...row, secretHash: onlyWhile(isCredentialCurrent(maker), sql`${row.secretHash}`) })
+      .returning(),
+    insertSelect(
+      db,
+      accessTokenRepositories,
+      { tokenId: newId, repoId: sql`value` },
+      sql`from ${repoIds}`,
+    ),
+    recordAuditBy(db, audit, { details: withFields(audit.details, { tokenId: newId }) }),
+  ] as const;
+});
+
+/**
+ * SECURITY: a token can't create a token with more scopes or a later expiry than its own. A token that is bound to
+ * anything creates none, and neither does the token of an application: what the application made would outlive the
+ * hour of its token, and would not be among the applications that the user can revoke.
+ */
+function refuseWidening(actor: Actor, requested: Scopes, wanted: NewAccessToken): void {
+  const { token, scopes } = actor;
+  if (!token) return;
+  if (token.grantId !== null) throw forbidden("the token of an application can't create tokens");
+  refuseBound(actor);
+  const refusal = "a token can't create a token wider than itself";
+  if (!isWithin(requested, scopes)) throw forbidden(refusal);
+  if (token.expiresAt !== null && (wanted.expiresAt ?? Infinity) > token.expiresAt) {
+    throw forbidden(refusal);
+  }
+}
+
+/** Finds repositories by name, each visible to the caller; a bound token sees only its own repositories. */
+async function findAll(ctx: Ctx, fullNames: readonly string[]) {
+  const lowerNames = [...new Set(fullNames.map((name) => name.toLowerCase()))];
+  const found = await visibleRepositories(ctx.db, {
+    lowerNames,
+    principal: principalOf(ctx.actor),
+  });
+  if (found.length !== lowerNames.length) {
+    const known = new Set(found.map((each) => each.fullName.toLowerCase()));
+    const missing = lowerNames.find((name) => !known.has(name));
+    throw invalidField(
+      "repositories",
+      `must name repositories that exist, unlike ${JSON.stringify(missing)}`,
+    );
+  }
+  return found;
+}
+
+interface NamedRepositories {
+  readonly lowerNames: readonly string[];
+  readonly principal: Principal;
+}
+
+const visibleRepositories = prepare((db, { lowerNames, principal }: Params<NamedRepositories>) => {
+  const fullName = sql<string>`${users.name} || '/' || ${repositories.name}`;
+  return db
+    .select({ id: repositories.id, fullName: fullName.as("full_name") })
+    .from(repositories)
+    .innerJoin(users, sql`${users.id} = ${repositories.ownerId}`)
+    .where(
+      sql`
+        (${repositories.ownerLowerName}, ${repositories.lowerName}) in (
+          select substr(value, 1, instr(value, '/') - 1), substr(value, instr(value, '/') + 1)
+          from ${lowerNames}
+        )
+        and ${isRepositoryVisible(principal)}`,
+    )
+    .orderBy(repositories.id);
+});

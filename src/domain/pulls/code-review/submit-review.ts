@@ -1,0 +1,500 @@
+import { and, eq, sql, type SQL } from "drizzle-orm";
+
+import { teamIdsOf } from "../../../auth/access/teams.ts";
+import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
+import type { Ctx } from "../../../context.ts";
+import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
+import { allOf, isViolation, onlyWhile } from "../../../db/db.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
+import { COMPUTED } from "../../../db/json-of.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
+import {
+  codeComments,
+  issues,
+  pulls,
+  reviews,
+  type ReviewState,
+  timelineEntries,
+} from "../../../db/schema/index.ts";
+import { eventArgument, type EventArgument, recordBy } from "../../../events/record.ts";
+import type { Oid } from "../../../git/oid.ts";
+import { forbidden, invalid } from "../../../lib/failure.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
+import {
+  isKeptOut,
+  isParticipationAllowed,
+  participationArgument,
+  type ParticipationArgument,
+  requireParticipation,
+} from "../../issues/comments/participation.ts";
+import { branchRef } from "../../code/branches/find-branch.ts";
+import { findRef } from "../../code/git/open-snapshot.ts";
+import { entryArgument, type EntryArgument } from "../../issues/issue/insert-entry.ts";
+import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
+import { isOfficialCaller } from "../../code/protections/official.ts";
+import { type NewCodeComment, placeComments, type PlacedComment } from "./place-comments.ts";
+import { loadRules } from "../../code/protections/select-rules.ts";
+import { dismissesStale } from "../reviews/follow-head.ts";
+import { dropRequests } from "../reviews/request-reviews.ts";
+import { offersSameChange } from "../reviews/same-changes.ts";
+
+/** The state that a review gets: not that of a request. */
+export type GivenState = Exclude<ReviewState, "request_review">;
+
+/** The input for a review. */
+export interface NewReview {
+  /** What the caller calls the state, for messages. */
+  readonly event: string;
+  readonly state: GivenState;
+  readonly body: string;
+  /** The commit that was reviewed; undefined for the head. */
+  readonly commitOid?: string | undefined;
+  readonly comments: readonly NewCodeComment[];
+}
+
+const LOCKED = "You cannot comment on a locked issue.";
+const CLOSED = "can't submit review for a closed or merged PR";
+
+/**
+ * Reviews a pull request. The caller's pending review of it, if there is one, takes the comments and is submitted with
+ * them; with the state `pending` it stays as it is otherwise.
+ *
+ * Cost: one batch, which judges the lock, the state and blocks, and what `placeComments` costs.
+ *
+ * @throws Failure `invalid` to approve or reject one's own pull request or a closed one; `forbidden` if it is locked and
+ * the caller may only read it, with the unit off, and where a block keeps the caller out; `locked` in an archived
+ * repository; else as `placeComments`.
+ */
+export async function createReview(
+  ctx: Ctx,
+  pull: PullContext,
+  wanted: NewReview,
+): Promise<ReviewContext> {
+  requireReview(ctx, pull, wanted.state);
+  requireText(wanted, wanted.comments.length);
+  const commitOid = wanted.commitOid || pull.pull.headOid;
+  const [comments, vote, isSame] = await Promise.all([
+    placeComments(ctx, pull, wanted.comments),
+    findVote(ctx, pull, wanted.state),
+    commitOid === pull.pull.headOid || isSameAsHead(ctx, pull, commitOid),
+  ]);
+  const review = { ...wanted, ...vote, comments, commitOid, isStale: !isSame };
+  const stored = await store(ctx, pull, review);
+  // The condition of the statements is that there is a pending review, which the first one inserts.
+  if (!stored) throw new Error("a review without its row");
+  return stored;
+}
+
+/**
+ * Submits the caller's pending review.
+ *
+ * @throws Failure as `createReview`; `invalid` if it was submitted meanwhile.
+ */
+export async function submitReview(
+  ctx: Ctx,
+  pull: PullContext,
+  { row }: ReviewContext,
+  wanted: Pick<NewReview, "event" | "state" | "body">,
+): Promise<ReviewContext> {
+  requireReview(ctx, pull, wanted.state);
+  requireText(wanted, row.commentCount);
+  const vote = await findVote(ctx, pull, wanted.state);
+  const { commitOid, isStale, id } = row;
+  const review = { ...wanted, ...vote, commitOid, isStale, comments: [] };
+  const stored = await store(ctx, pull, review, id);
+  if (!stored) throw invalid("only a pending review can be submitted");
+  return stored;
+}
+
+/** What a review counts. Cost: a query where the rules are not loaded. */
+async function findVote(ctx: Ctx, pull: PullContext, state: GivenState): Promise<Vote> {
+  if (!isVote(state)) return { isOfficial: false, isDismissedStale: false };
+  const { repo } = pull;
+  const rules = await loadRules(ctx, repo);
+  const isOfficial = await isOfficialCaller(ctx, { ...repo, rules }, pull.pull.baseBranch);
+  return { isOfficial, isDismissedStale: state === "approved" && dismissesStale(rules, pull) };
+}
+
+/**
+ * Whether a commit that was reviewed offers the same change as the head. Cost: opens the repository of the base.
+ *
+ * SECURITY: also for those who may not read the code. It tells them of commits that they know.
+ */
+async function isSameAsHead(
+  ctx: Ctx,
+  { repo, pull }: PullContext,
+  commitOid: Oid,
+): Promise<boolean> {
+  const stored = ctx.git.repository(repo.row);
+  const state = await stored.snapshot("none");
+  const repository = await stored.openByBlock(state, ctx.git.budget);
+  const baseOid = findRef({ state }, branchRef(pull.baseBranch))?.oid ?? "";
+  const { headOid } = pull;
+  return offersSameChange(ctx, repository, { baseOid, formerOid: commitOid, headOid });
+}
+
+const isVote = (state: GivenState): boolean => state === "approved" || state === "request_changes";
+
+function requireReview(ctx: Ctx, pull: PullContext, state: GivenState): void {
+  requireNotArchived(pull.repo);
+  requireParticipation(pull, LOCKED);
+  if (!isVote(state)) return;
+  const { posterId, isClosed } = pull.row;
+  if (posterId !== null && posterId === ctx.actor.user?.id) {
+    throw invalid(`${state === "approved" ? "approve" : "reject"} your own pull is not allowed`);
+  }
+  if (isClosed) throw invalid(CLOSED);
+}
+
+/** Refuses a review that says nothing. Spaces say nothing. */
+function requireText({ event, state, body }: Omit<NewReview, "comments">, comments: number): void {
+  if (state === "approved" || body.trim() !== "") return;
+  if (state === "request_changes") throw invalid(`review event ${event} requires a body`);
+  if (comments > 0) return;
+  const what = state === "comment" ? "a body or a comment" : "a body";
+  throw invalid(`review event ${event} requires ${what}`);
+}
+
+interface Vote {
+  /** Whether it counts. */
+  readonly isOfficial: boolean;
+  /** Whether it is dismissed if it is stale, as a rule of the base wants. */
+  readonly isDismissedStale: boolean;
+}
+
+interface StoredReview extends Omit<NewReview, "comments">, Vote {
+  readonly comments: readonly PlacedComment[];
+  readonly commitOid: Oid;
+  /** Whether the head that the caller saw offers another change than the commit. */
+  readonly isStale: boolean;
+}
+
+/**
+ * Stores a review in one batch: as the pending one first, which everything else refers to, and which gets its state in
+ * the end.
+ *
+ * @param id The pending review; without one, it is the caller's, and inserted if there is none.
+ * @returns Undefined if the review with the id is not pending.
+ */
+async function store(
+  ctx: Ctx,
+  pull: PullContext,
+  review: StoredReview,
+  id?: number,
+): Promise<ReviewContext | undefined> {
+  const { db, actor } = ctx;
+  const { repo, row } = pull;
+  const { state, body, isOfficial, comments, commitOid } = review;
+  const { id: repoId, ownerId } = repo.row;
+  const one: OneReview = {
+    repoId,
+    issueId: row.id,
+    reviewerId: actor.user?.id ?? null,
+    ...(id !== undefined && { id }),
+  };
+  const participation = participationArgument(ctx, pull);
+  const [begin, removeEntry, insertEntry] = beginReview(db, {
+    one,
+    participation,
+    isVote: isVote(state),
+    body,
+    commitOid,
+    entry: entryArgument(ctx),
+  });
+  const submission =
+    state === "pending"
+      ? []
+      : submitOne(db, {
+          one,
+          ownerId,
+          isVote: isVote(state),
+          now: ctx.now,
+          event: eventArgument(ctx, {
+            type: "review.submitted",
+            repoId,
+            ownerId,
+            issueId: row.id,
+            number: row.number,
+            reviewId: COMPUTED,
+            state,
+          }),
+        });
+  const end = endReview(db, {
+    one,
+    headOid: pull.pull.headOid,
+    isStale: review.isStale ? 1 : 0,
+    isDismissedStale: review.isDismissedStale,
+    row: boundRow(reviews, { state, body, isOfficial, commitOid }),
+    now: ctx.now,
+  });
+  try {
+    const results = await db.batch([
+      begin,
+      removeEntry,
+      insertEntry,
+      ...commentStatements(ctx, comments, one),
+      ...submission,
+      ...(isVote(state) ? [dismissFormer(db, { one })] : []),
+      end,
+    ]);
+    const [entry] = results[2];
+    const [stored] = results.at(-1) as (typeof reviews.$inferSelect)[];
+    return (
+      stored && {
+        pull,
+        row: stored,
+        reviewer: actor.user,
+        team: undefined,
+        entryId: entry?.id,
+      }
+    );
+  } catch (error) {
+    // Locked or closed since it was read.
+    if (isViolation(error, "NOT NULL", "timeline_entries.repo_id")) {
+      throw isVote(state) ? invalid(CLOSED) : forbidden(LOCKED);
+    }
+    throw asBlocked(error, "timeline_entries.body");
+  }
+}
+
+/** The pending review that is stored, as an argument of a query. */
+interface OneReview {
+  readonly repoId: number;
+  readonly issueId: number;
+  readonly reviewerId: number | null;
+  /** Without it, the caller's. */
+  readonly id?: number;
+}
+
+const isOne = ({ issueId, reviewerId, id }: Params<OneReview>): SQL =>
+  allOf(
+    eq(reviews.issueId, issueId),
+    eq(reviews.reviewerId, reviewerId),
+    eq(reviews.state, "pending"),
+    id && eq(reviews.id, id),
+  );
+
+interface BegunReview {
+  readonly one: OneReview;
+  readonly participation: ParticipationArgument;
+  readonly isVote: boolean;
+  readonly body: string;
+  readonly commitOid: string;
+  readonly entry: EntryArgument;
+}
+
+const beginReview = prepareAll((db, p: Params<BegunReview>) => {
+  const { one, participation, entry } = p;
+  const { repoId, issueId, reviewerId } = one;
+  const isThis = isOne(one);
+  const isStillOpen = p.isVote ? eq(issues.isClosed, false) : undefined;
+  const isAllowedNow = sql`exists (
+    select 1 from ${issues} where ${and(isParticipationAllowed(participation), isStillOpen)}
+  )`;
+  const { createdAt, updatedAt } = entry;
+  return [
+    insertSelect(
+      db,
+      reviews,
+      {
+        repoId,
+        issueId,
+        createdAt,
+        updatedAt,
+        state: "pending",
+        reviewerId,
+        commitOid: p.commitOid,
+      },
+      sql`
+        where ${one.id === undefined} and not exists (
+          select 1 from ${reviews} where ${isThis}
+        )`,
+    ),
+    // It stands in the timeline where it is submitted.
+    db.delete(timelineEntries).where(
+      and(
+        eq(timelineEntries.kind, "review"),
+        sql`${timelineEntries.reviewId} = (
+          select ${reviews.id} from ${reviews} where ${isThis}
+        )`,
+      ),
+    ),
+    insertSelect(
+      db,
+      timelineEntries,
+      {
+        kind: "review",
+        issueId,
+        ...entry,
+        repoId: onlyWhile(isAllowedNow, repoId),
+        body: unlessBlocked(isKeptOut(participation), p.body),
+        reviewId: sql`${reviews.id}`,
+      },
+      sql`from ${reviews} where ${isThis}`,
+    ).returning({ id: timelineEntries.id }),
+  ] as const;
+});
+
+const dismissFormer = prepare((db, { one }: Params<{ one: OneReview }>) => {
+  const { issueId, reviewerId, id } = one;
+  const ofMine = and(
+    eq(reviews.issueId, issueId),
+    eq(reviews.reviewerId, reviewerId),
+    sql`${reviews.state} in ('approved', 'request_changes')`,
+    sql`exists (
+      select 1 from ${reviews} mine
+      where mine.issue_id = ${issueId} and mine.reviewer_id = ${reviewerId}
+        and mine.state = 'pending' ${id === undefined ? sql`` : sql`and mine.id = ${id}`}
+    )`,
+  );
+  return db.update(reviews).set({ isOfficial: false, isDismissed: true }).where(ofMine);
+});
+
+interface EndedReview {
+  readonly one: OneReview;
+  /** The head that the caller saw. */
+  readonly headOid: string;
+  /** Whether it offers another change than the commit. */
+  readonly isStale: 0 | 1;
+  readonly isDismissedStale: boolean;
+  readonly row: BoundRow<
+    Required<Pick<typeof reviews.$inferInsert, "state" | "body" | "isOfficial" | "commitOid">>
+  >;
+  readonly now: number;
+}
+
+const endReview = prepare((db, p: Params<EndedReview>) => {
+  const { one, row, now } = p;
+  // SECURITY: a head that moved since is another one, whatever the caller saw.
+  const isStale = sql<boolean>`(
+    select iif(
+      ${pulls.headOid} = ${p.headOid}, ${p.isStale}, ${pulls.headOid} <> ${row.commitOid}
+    )
+    from ${pulls}
+    where ${pulls.issueId} = ${one.issueId}
+  )`;
+  const isDismissed = p.isDismissedStale ? isStale : false;
+  return db
+    .update(reviews)
+    .set({ ...row, isStale, isDismissed, createdAt: now, updatedAt: now })
+    .where(isOne(one))
+    .returning();
+});
+
+interface SubmittedReview {
+  readonly one: OneReview;
+  readonly ownerId: number;
+  readonly isVote: boolean;
+  readonly event: EventArgument;
+  readonly now: number;
+}
+
+/** What submitting a review changes beside it: its requests are answered, and others hear of it. */
+const submitOne = prepareAll((db, p: Params<SubmittedReview>) => {
+  const { one, ownerId } = p;
+  const { issueId, reviewerId } = one;
+  const ofTeam = p.isVote ? sql`or ${reviews.teamId} in ${teamIdsOf(ownerId, reviewerId)}` : sql``;
+  const isAnswered = and(
+    eq(reviews.issueId, issueId),
+    eq(reviews.state, "request_review"),
+    sql`(${reviews.reviewerId} = ${reviewerId} ${ofTeam})`,
+  );
+  return [
+    recordBy(
+      db,
+      p.event,
+      { reviewId: sql`${reviews.id}` },
+      sql`from ${reviews} where ${isOne(one)}`,
+    ),
+    db.update(issues).set({ updatedAt: p.now }).where(eq(issues.id, issueId)),
+    ...dropRequests(db, isAnswered),
+  ] as const;
+});
+
+/** Characters of JSON in one statement: D1 takes 2 MB in a value. */
+const JSON_CHARS_MAX = 300_000;
+
+/** The statements that add comments on code to a review, in order. */
+const commentStatements = (ctx: Ctx, comments: readonly PlacedComment[], one: OneReview) =>
+  inParts(comments).flatMap((part) =>
+    insertComments(ctx.db, {
+      one,
+      part: JSON.stringify(part),
+      lastAt: part.length - 1,
+      entry: entryArgument(ctx),
+    }),
+  );
+
+interface CommentsPart {
+  readonly one: OneReview;
+  /** JSON. */
+  readonly part: string;
+  readonly lastAt: number;
+  readonly entry: EntryArgument;
+}
+
+const insertComments = prepareAll((db, { one, part, lastAt, entry }: Params<CommentsPart>) => {
+  const { repoId, issueId } = one;
+  const field = (name: keyof PlacedComment): SQL => sql`item.value ->> ${name}`;
+  const from = sql`
+    from json_each(${part}) item
+    join ${reviews} on ${isOne(one)}
+    order by item.key`;
+  // One statement inserts its rows in order, and gives them consecutive ids.
+  const firstId = sql`(
+    select max(${timelineEntries.id}) - ${lastAt}
+    from ${timelineEntries}
+    where ${timelineEntries.issueId} = ${issueId}
+  )`;
+  return [
+    insertSelect(
+      db,
+      timelineEntries,
+      {
+        kind: "code",
+        repoId,
+        issueId,
+        ...entry,
+        body: field("body"),
+        reviewId: sql`${reviews.id}`,
+      },
+      from,
+    ),
+    insertSelect(
+      db,
+      codeComments,
+      {
+        entryId: sql`${firstId} + item.key`,
+        reviewId: sql`${reviews.id}`,
+        issueId,
+        rootId: field("rootId"),
+        path: field("path"),
+        line: field("line"),
+        startLine: field("startLine"),
+        isOldSide: field("isOldSide"),
+        isOutdated: field("isOutdated"),
+        commitOid: field("commitOid"),
+        originalCommitOid: field("originalCommitOid"),
+        originalLine: field("originalLine"),
+        diffHunk: field("diffHunk"),
+      },
+      from,
+    ),
+  ] as const;
+});
+
+function inParts(comments: readonly PlacedComment[]): PlacedComment[][] {
+  const parts: PlacedComment[][] = [];
+  let chars = JSON_CHARS_MAX;
+  for (const comment of comments) {
+    const length = JSON.stringify(comment).length;
+    if (chars + length > JSON_CHARS_MAX) {
+      parts.push([]);
+      chars = 0;
+    }
+    parts.at(-1)?.push(comment);
+    chars += length;
+  }
+  return parts;
+}

@@ -1,0 +1,148 @@
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { allOf, columnsOf, type Database } from "../../../db/db.ts";
+import { jsonRows } from "../../../db/json-rows.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
+import { codeComments, issues, reviews, timelineEntries, users } from "../../../db/schema/index.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { IssueNames } from "../../../shapes/issues/issue.ts";
+import type { CodeCommentContext } from "../../../shapes/pulls/pull-review-comment.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { isIssueVisible, isNumbered } from "../../issues/issue/find-issue.ts";
+import type { Listed, Slice } from "../../slice.ts";
+import { idOfPull, reviewedPullOf, type ReviewedPull } from "./find-review.ts";
+import { isReviewVisible } from "./review-states.ts";
+
+/** Selects comments on code with everything that their JSON shows; one query, any number of rows. */
+const selectCodeComments = (db: Database) =>
+  db
+    .select({
+      entry: columnsOf(timelineEntries, "t"),
+      code: columnsOf(codeComments, "c"),
+      review: columnsOf(reviews, "r"),
+      poster: jsonRows(
+        users,
+        sql`from ${users} where ${users.id} = ${timelineEntries.posterId}`,
+        "poster",
+      ),
+      resolver: jsonRows(
+        users,
+        sql`
+          from ${codeComments} root join ${users} on ${users.id} = root.resolver_id
+          where root.entry_id = coalesce(${codeComments.rootId}, ${codeComments.entryId})`,
+        "resolver",
+      ),
+    })
+    .from(codeComments)
+    .innerJoin(timelineEntries, eq(timelineEntries.id, codeComments.entryId))
+    .innerJoin(reviews, eq(reviews.id, codeComments.reviewId))
+    .$dynamic();
+
+type CodeCommentQueryRow = Awaited<ReturnType<typeof selectCodeComments>>[number];
+
+const toContext = (
+  pull: IssueNames,
+  { poster, resolver, ...row }: CodeCommentQueryRow,
+): CodeCommentContext => ({ ...row, pull, poster: poster[0], resolver: resolver[0] });
+
+/**
+ * Lists a page of the comments on code of a review, in the order in which they were written.
+ *
+ * @throws Failure `not_found` also for a pending review of another user, and where the caller may not see the unit.
+ */
+export const listReviewComments = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  reviewId: number,
+  slice: Slice,
+): Promise<Listed<CodeCommentContext>> => list(ctx, repo, number, reviewId, slice);
+
+/**
+ * Lists a page of the comments on code of a pull request, in the order in which they were written.
+ *
+ * @throws Failure `not_found` also where the caller may not see the unit.
+ */
+export const listCodeComments = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  slice: Slice,
+): Promise<Listed<CodeCommentContext>> => list(ctx, repo, number, undefined, slice);
+
+async function list(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  reviewId: number | undefined,
+  { size, offset }: Slice,
+): Promise<Listed<CodeCommentContext>> {
+  const asked = { ...reviewedPullOf(ctx, repo, number), reviewId, size, offset };
+  const [[found], rows, [counted]] = await ctx.db.batch(commentPage(ctx.db, asked));
+  const pull = namesOf(repo, number);
+  if (!found || !isIssueVisible(repo, pull.row)) throw notFound();
+  return { items: rows.map((row) => toContext(pull, row)), total: counted?.total ?? 0 };
+}
+
+interface CommentPage extends ReviewedPull, Slice {
+  /** Undefined for the comments of all reviews. */
+  readonly reviewId: number | undefined;
+}
+
+const commentPage = prepareAll((db, p: Params<CommentPage>) => {
+  const { reviewId } = p;
+  const isFound =
+    reviewId &&
+    sql`exists (
+      select 1 from ${reviews}
+      where ${reviews.id} = ${reviewId} and ${reviews.issueId} = ${issues.id}
+        and ${isReviewVisible(p.callerId)}
+    )`;
+  const isListed = and(isVisibleOf(p), reviewId && eq(codeComments.reviewId, reviewId));
+  return [
+    db
+      .select({ id: issues.id })
+      .from(issues)
+      .where(and(isNumbered(p.repoId, p.number), eq(issues.isPull, true), isFound)),
+    selectCodeComments(db)
+      .where(isListed)
+      .orderBy(asc(codeComments.entryId))
+      .limit(p.size)
+      .offset(p.offset),
+    db
+      .select({ total: sql<number>`count(*)`.as("total") })
+      .from(codeComments)
+      .innerJoin(reviews, eq(reviews.id, codeComments.reviewId))
+      .where(isListed),
+  ] as const;
+});
+
+const isVisibleOf = ({ repoId, number, callerId }: Params<ReviewedPull>): SQL =>
+  allOf(sql`${codeComments.issueId} = ${idOfPull(repoId, number)}`, isReviewVisible(callerId));
+
+const namesOf = (repo: RepositoryContext, number: number): IssueNames => ({
+  repo,
+  row: { number, isPull: true },
+});
+
+/**
+ * Finds a comment on code of a pull request.
+ *
+ * @throws Failure `not_found` also for comments of other pull requests, and of pending reviews of other users.
+ */
+export async function findCodeComment(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  id: number,
+): Promise<CodeCommentContext> {
+  const pull = namesOf(repo, number);
+  const [row] = await commentById(ctx.db, { ...reviewedPullOf(ctx, repo, number), id });
+  if (!row || !isIssueVisible(repo, pull.row)) throw notFound("comment does not exist");
+  return toContext(pull, row);
+}
+
+const commentById = prepare((db, { id, ...pull }: Params<ReviewedPull & { id: number }>) =>
+  selectCodeComments(db).where(allOf(eq(codeComments.entryId, id), isVisibleOf(pull))),
+);

@@ -1,0 +1,128 @@
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+
+import { askedTeam } from "../../../auth/access/reviewing-teams.ts";
+import type { Ctx } from "../../../context.ts";
+import { allOf, columnsOf, type Database, qualified } from "../../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
+import { issues, reviews, timelineEntries, users } from "../../../db/schema/index.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { IssueNames } from "../../../shapes/issues/issue.ts";
+import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { isIssueVisible, isNumbered } from "../../issues/issue/find-issue.ts";
+import type { Listed, Slice } from "../../slice.ts";
+import { isReviewVisible } from "./review-states.ts";
+
+/** Selects reviews and requests with everything that their JSON shows; one query, any number of rows. */
+const selectReviews = (db: Database) =>
+  db
+    .select({
+      row: columnsOf(reviews, "r"),
+      reviewer: columnsOf(users, "u"),
+      teams: askedTeam(),
+      entryId: qualified<number | null>(sql`(
+        select max(${timelineEntries.id})
+        from ${timelineEntries}
+        where ${timelineEntries.reviewId} = ${reviews.id} and ${timelineEntries.kind} = 'review'
+      )`).as("review_entry_id"),
+    })
+    .from(reviews)
+    .leftJoin(users, eq(users.id, reviews.reviewerId))
+    .$dynamic();
+
+type ReviewQueryRow = Awaited<ReturnType<typeof selectReviews>>[number];
+
+const toReviewContext = (
+  pull: IssueNames,
+  { row, reviewer, teams, entryId }: ReviewQueryRow,
+): ReviewContext => ({
+  pull,
+  row,
+  team: teams[0],
+  entryId: entryId ?? undefined,
+  reviewer: row.reviewerId === null ? undefined : (reviewer ?? undefined),
+});
+
+/** Selects the id of a pull request by its number. */
+export const idOfPull = (repoId: SQL, number: SQL): SQL => sql`(
+  select ${issues.id}
+  from ${issues}
+  where ${isNumbered(repoId, number)} and ${issues.isPull}
+)`;
+
+/** Selects the id of its poster. */
+export const posterOfPull = (repo: RepositoryContext, number: number): SQL => sql`(
+  select ${issues.posterId}
+  from ${issues}
+  where ${isNumbered(repo.row.id, number)} and ${issues.isPull}
+)`;
+
+/**
+ * Lists a page of the reviews of a pull request, and of the requests that are not answered, oldest first.
+ *
+ * @throws Failure `not_found` also where the caller may not see the unit.
+ */
+export async function listReviews(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  { size, offset }: Slice,
+): Promise<Listed<ReviewContext>> {
+  const asked = { ...reviewedPullOf(ctx, repo, number), size, offset };
+  const [[pull], rows] = await ctx.db.batch(reviewPage(ctx.db, asked));
+  if (!pull || !isIssueVisible(repo, pull)) throw notFound("pull request does not exist");
+  return { items: rows.map((row) => toReviewContext({ repo, row: pull }, row)), total: pull.total };
+}
+
+/** A pull request whose reviews a caller reads. */
+export interface ReviewedPull {
+  readonly repoId: number;
+  readonly number: number;
+  /** Null for an anonymous caller. */
+  readonly callerId: number | null;
+}
+
+export const reviewedPullOf = (
+  { actor }: Ctx,
+  { row }: RepositoryContext,
+  number: number,
+): ReviewedPull => ({ repoId: row.id, number, callerId: actor.user?.id ?? null });
+
+const isVisibleOf = ({ repoId, number, callerId }: Params<ReviewedPull>): SQL =>
+  allOf(sql`${reviews.issueId} = ${idOfPull(repoId, number)}`, isReviewVisible(callerId));
+
+const reviewPage = prepareAll((db, { size, offset, ...pull }: Params<ReviewedPull & Slice>) => {
+  const isListed = isVisibleOf(pull);
+  const total = sql<number>`(select count(*) from ${reviews} where ${isListed})`;
+  return [
+    db
+      .select({ ...NAMES, total: qualified<number>(total).as("total") })
+      .from(issues)
+      .where(and(isNumbered(pull.repoId, pull.number), eq(issues.isPull, true))),
+    selectReviews(db).where(isListed).orderBy(asc(reviews.id)).limit(size).offset(offset),
+  ] as const;
+});
+
+const NAMES = { number: issues.number, isPull: issues.isPull };
+
+/**
+ * Finds a review of a pull request.
+ *
+ * @throws Failure `not_found` also for one of another pull request, for a pending one of another user, and where the
+ * caller may not see the unit.
+ */
+export async function findReview(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  id: number,
+): Promise<ReviewContext> {
+  const [row] = await reviewById(ctx.db, { ...reviewedPullOf(ctx, repo, number), id });
+  const pull = { number, isPull: true };
+  if (!row || !isIssueVisible(repo, pull)) throw notFound("review does not exist");
+  return toReviewContext({ repo, row: pull }, row);
+}
+
+const reviewById = prepare((db, { id, ...pull }: Params<ReviewedPull & { id: number }>) =>
+  selectReviews(db).where(allOf(eq(reviews.id, id), isVisibleOf(pull))),
+);

@@ -1,0 +1,39 @@
+import { type SQL, sql } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { issueLabels, labels, repositories, timelineEntries } from "../../../db/schema/index.ts";
+
+/** Rows of one table that a statement deletes: one of D1 ends after 30 seconds. */
+const ROWS_AT_ONCE = 1000;
+
+/**
+ * The statements that take labels of a former owner off issues of a repository, and what timelines tell of them: some of
+ * each. They do nothing while the repository is that owner's.
+ */
+export function detachLabels({ db }: Ctx, repoId: number, formerOwnerId: number) {
+  const some = (table: typeof issueLabels | typeof timelineEntries) =>
+    sql`rowid in (${foreignRows(table, repoId, formerOwnerId)} limit ${ROWS_AT_ONCE})`;
+  return [
+    db.delete(issueLabels).where(some(issueLabels)),
+    db.delete(timelineEntries).where(some(timelineEntries)),
+  ] as const;
+}
+
+/** The condition that statements of `detachLabels` have something left to do. */
+export const hasForeignLabels = (repoId: number, formerOwnerId: number): SQL => sql`(
+  exists (${foreignRows(issueLabels, repoId, formerOwnerId)})
+  or exists (${foreignRows(timelineEntries, repoId, formerOwnerId)})
+)`;
+
+const foreignRows = (
+  table: typeof issueLabels | typeof timelineEntries,
+  repoId: number,
+  formerOwnerId: number,
+): SQL => sql`
+  select x.rowid
+  from ${labels} l
+  join ${table} x on x.label_id = l.id and x.repo_id = ${repoId}
+  where l.org_id = ${formerOwnerId}
+    and not exists (
+      select 1 from ${repositories} r where r.id = ${repoId} and r.owner_id = l.org_id
+    )`;

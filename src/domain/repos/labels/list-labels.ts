@@ -1,0 +1,50 @@
+import { asc, count, desc, sql, type SQL } from "drizzle-orm";
+
+import type { Ctx } from "../../../context.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
+import { labels, type Label } from "../../../db/schema/index.ts";
+import type { Listed, Slice } from "../../slice.ts";
+import { isLabelOfId, type LabelOwner, type LabelOwnerId, labelOwnerId } from "./label-owner.ts";
+
+const issueCount = sql`(${labels.openIssueCount} + ${labels.closedIssueCount})`;
+
+/** The orders of a list of labels; without one it is by name. */
+const ORDERS = {
+  reversealphabetically: desc(labels.name),
+  mostissues: desc(issueCount),
+  leastissues: asc(issueCount),
+} as const satisfies Record<string, SQL>;
+
+export type LabelOrder = keyof typeof ORDERS;
+
+export const LABEL_ORDERS = Object.keys(ORDERS) as LabelOrder[];
+
+/** Lists the labels of a repository, without those of its organization, or of an organization. */
+export async function listLabels(
+  { db }: Ctx,
+  owner: LabelOwner,
+  order: LabelOrder | undefined,
+  { size, offset }: Slice,
+): Promise<Listed<Label>> {
+  const page = labelsOf(db, { owner: labelOwnerId(owner), size, offset }, { order });
+  const [items, [counted]] = await db.batch(page);
+  return { items, total: counted?.total ?? 0 };
+}
+
+type PageParams = Params<Slice & { owner: LabelOwnerId }>;
+
+const labelsOf = prepareAll(
+  (db, { owner, size, offset }: PageParams, { order }: { order: LabelOrder | undefined }) => [
+    db
+      .select()
+      .from(labels)
+      .where(isLabelOfId(owner))
+      .orderBy(order ? ORDERS[order] : asc(labels.name), asc(labels.id))
+      .limit(size)
+      .offset(offset),
+    db
+      .select({ total: count().as("total") })
+      .from(labels)
+      .where(isLabelOfId(owner)),
+  ],
+);

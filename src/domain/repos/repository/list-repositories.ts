@@ -1,0 +1,131 @@
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+
+import {
+  reachableRepositoryIds,
+  teamRepositoryIds,
+} from "../../../auth/access/granted-repositories.ts";
+import { isAllowed } from "../../../auth/access/permission.ts";
+import { TO_SEE } from "../../../auth/access/requirement.ts";
+import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
+import { callerArgument, type CallerArgument, toCallerSql } from "../../../auth/caller-sql.ts";
+import { type Principal, principalOf } from "../../../auth/principal.ts";
+import type { Ctx } from "../../../context.ts";
+import { allOf, type Database } from "../../../db/db.ts";
+import { selectTotal } from "../../../db/select-total.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
+import { repositories, type User } from "../../../db/schema/index.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { Listed, Slice } from "../../slice.ts";
+import {
+  isNamed,
+  type RepositoryRow,
+  selectRepositories,
+  toRepositoryContext,
+} from "./find-repository.ts";
+
+/** Lists the repositories of an account that the caller may see, oldest first. */
+export const listRepositoriesOf = async (
+  ctx: Ctx,
+  { id }: User,
+  slice: Slice,
+): Promise<Listed<RepositoryContext>> =>
+  toListed(ctx, await ctx.db.batch(listOfOwner(ctx.db, { ...toPage(ctx, slice), id })));
+
+const listOfOwner = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) =>
+  selectListed(db, page, eq(repositories.ownerId, id), [asc(repositories.id)]),
+);
+
+/** Lists the repositories that a user owns, collaborates on or reaches by a team, by owner and name. */
+export const listReachableRepositories = async (
+  ctx: Ctx,
+  { id }: User,
+  slice: Slice,
+): Promise<Listed<RepositoryContext>> =>
+  toListed(ctx, await ctx.db.batch(listReachable(ctx.db, { ...toPage(ctx, slice), id })));
+
+const listReachable = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) => {
+  const isReachable = sql`${repositories.id} in (${reachableRepositoryIds(id)})`;
+  const order = [asc(repositories.ownerLowerName), asc(repositories.lowerName)];
+  return selectListed(db, page, isReachable, order);
+});
+
+/** Lists the repositories that a team reaches and the caller may see, by name. */
+export const listTeamRepositories = async (
+  ctx: Ctx,
+  id: number,
+  slice: Slice,
+): Promise<Listed<RepositoryContext>> =>
+  toListed(ctx, await ctx.db.batch(listOfTeam(ctx.db, { ...toPage(ctx, slice), id })));
+
+const listOfTeam = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) => {
+  const isReached = sql`${repositories.id} in (${teamRepositoryIds(id)})`;
+  return selectListed(db, page, isReached, [asc(repositories.lowerName)]);
+});
+
+/** Finds a repository by its names among those that a team reaches and the caller may see; undefined for none. */
+export async function findTeamRepository(
+  ctx: Ctx,
+  teamId: number,
+  { owner, name }: { owner: string; name: string },
+): Promise<RepositoryContext | undefined> {
+  const [row] = await oneOfTeam(ctx.db, {
+    caller: callerArgument(ctx.actor),
+    teamId,
+    owner: owner.toLowerCase(),
+    name: name.toLowerCase(),
+  });
+  const repo = row && toRepositoryContext(ctx.actor, row);
+  return repo && isAllowed(repo, TO_SEE) ? repo : undefined;
+}
+
+const oneOfTeam = prepare(
+  (db, p: Params<{ caller: CallerArgument; teamId: number; owner: string; name: string }>) => {
+    const isReached = sql`${repositories.id} in (${teamRepositoryIds(p.teamId)})`;
+    return selectRepositories(db, toCallerSql(p.caller)).where(
+      and(isNamed(p.owner, p.name), isReached),
+    );
+  },
+);
+
+/** The caller and the part of a list of repositories, as arguments of its queries. */
+export interface RepositoryPage extends Slice {
+  readonly principal: Principal;
+}
+
+export const toPage = ({ actor }: Ctx, { size, offset }: Slice): RepositoryPage => ({
+  principal: principalOf(actor),
+  size,
+  offset,
+});
+
+/** Selects a page of the repositories that match a condition and that the caller may see, and their exact total. */
+export function selectListed(
+  db: Database,
+  { principal, size, offset }: Params<RepositoryPage>,
+  isMatch: SQL,
+  order: SQL[],
+) {
+  const isListed = allOf(isMatch, isRepositoryVisible(principal));
+  const ids = db
+    .select({ id: repositories.id })
+    .from(repositories)
+    .where(isListed)
+    .orderBy(...order)
+    .limit(size)
+    .offset(offset);
+  return [
+    selectRepositories(db, toCallerSql(principal))
+      .where(sql`${repositories.id} in ${ids}`)
+      .orderBy(...order),
+    selectTotal(db, sql`(select count(*) from ${repositories} where ${isListed})`),
+  ] as const;
+}
+
+/** The list of the rows of `selectListed`. */
+export const toListed = (
+  { actor }: Ctx,
+  [rows, [counted]]: readonly [readonly RepositoryRow[], readonly { total: number }[]],
+): Listed<RepositoryContext> => ({
+  items: rows.map((row) => toRepositoryContext(actor, row)),
+  total: counted?.total ?? 0,
+});

@@ -1,0 +1,187 @@
+import { describe, expect, it } from "vitest";
+
+import {
+  findReferences,
+  REFERENCES_MAX,
+} from "../../../../src/domain/issues/references/find-references.ts";
+import { readTimeLog } from "../../../../src/domain/issues/references/read-time-log.ts";
+
+const ROOT = "https://forge.example/base";
+const plain = (text: string) => findReferences(text, { isMarkdown: false, rootUrls: [ROOT] });
+const markdown = (text: string) => findReferences(text, { isMarkdown: true, rootUrls: [ROOT] });
+
+/** References as `action owner/repo#number +seconds`. */
+const told = ({ issues }: ReturnType<typeof plain>): string[] =>
+  issues.map(({ repo, number, action, seconds }) =>
+    [
+      action === "none" ? "" : action,
+      `${repo ? `${repo.owner}/${repo.name}` : ""}#${number}`,
+      seconds === 0 ? "" : `+${seconds}`,
+    ]
+      .filter((part) => part !== "")
+      .join(" "),
+  );
+
+const numbersOf = ({ issues }: ReturnType<typeof plain>): number[] =>
+  issues.map(({ number }) => number);
+
+describe("references in plain text", () => {
+  it.each<[string, string[]]>([
+    ["#12", ["#12"]],
+    ["!12", ["#12"]],
+    [
+      "see #1, #2; (#3) [#4] '#5' \"#6\" #7. #8? **#9**",
+      [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `#${n}`),
+    ],
+    ["#12's title", ["#12"]],
+    ["#0 #00", []],
+    ["#12345678901", []],
+    ["a#12 #12a \\#12 ##12 &#12; #12/3 #12-3", []],
+    ["org/repo#3 Org/Re.po-x_y!4", ["org/repo#3", "org/re.po-x_y#4"]],
+    ["a/b/c#1 /b#1 a/#1", []],
+    [`${ROOT}/o/r/issues/5 ${ROOT}/O/R/pulls/6.`, ["o/r#5", "o/r#6"]],
+    [`(${ROOT}/o/r/issues/5#issuecomment-9) <${ROOT}/o/r/pulls/7>`, ["o/r#5", "o/r#7"]],
+    [`${ROOT}/o/r/issues/5/x ${ROOT}/o/r/issues/5x ${ROOT}/o/r/pulls/7/files`, []],
+    ["https://other.example/base/o/r/issues/5 https://forge.example/o/r/issues/5", []],
+    [`https://evil.example/?u=x${ROOT}/o/r/issues/5`, []],
+    ["closes #1", ["closes #1"]],
+    ["Resolves: #2, closes #3 and Fixed #4", ["closes #2", "closes #3", "closes #4"]],
+    [
+      "CLOSE #1 fix !2 fixes a/b#3 resolve: #4",
+      ["closes #1", "closes #2", "closes a/b#3", "closes #4"],
+    ],
+    ["closed #1 fixed #2 resolved #3 resolves #4", [1, 2, 3, 4].map((n) => `closes #${n}`)],
+    ["reopen #1 reopens: #2 Reopened #3", [1, 2, 3].map((n) => `reopens #${n}`)],
+    [`fixes ${ROOT}/o/r/issues/5`, ["closes o/r#5"]],
+    ["(fixes #1) [closes #2]", ["closes #1", "closes #2"]],
+    ["fixes the #1", ["#1"]],
+    ["closes #1, #2", ["closes #1", "#2"]],
+    ["prefixes #1 fixes: : #2 fixes:#3 closes\n#4", ["#1", "#2", "#4"]],
+    ["fixes #1 reopens #1 fixes #1", ["closes #1", "reopens #1"]],
+    ["fixes #1 @1h30m", ["closes #1 +5400"]],
+    ["@1h fixes #1 and #2 @30m", ["closes #1 +3600", "#2 +1800"]],
+    ["fixes #1 @1h fixes #2 @2h", ["closes #1 +3600", "closes #2 +7200"]],
+    ["fixes #1 (@2d)", ["closes #1 +57600"]],
+    ["fixes #1 @alice", ["closes #1"]],
+    ["", []],
+  ])("%j", (text, expected) => {
+    expect(told(plain(text))).toEqual(expected);
+  });
+
+  it.each([
+    ["@1h30m", 5400],
+    ["@90m", 5400],
+    ["@1.5h", 5400],
+    ["@1,5h.", 5400],
+    ["@1d", 8 * 3600],
+    ["@1w2d", 7 * 8 * 3600],
+    ["@1mo", 160 * 3600],
+    ["@1H30M", 5400],
+    ["@30m1h", 0],
+    ["@", 0],
+    ["@1", 0],
+    ["@1hour", 0],
+    ["@999999mo", 0],
+  ])("reads the time %j as %d s", (word, seconds) => {
+    expect(readTimeLog(word)).toBe(seconds);
+  });
+});
+
+describe("mentions", () => {
+  it.each<[string, string[], string[]]>([
+    ["@alice and @Bob-2, (@carol_x) @d.e.", ["alice", "bob-2", "carol_x", "d.e"], []],
+    ["@alice @ALICE", ["alice"], []],
+    ["@org/team, @Org/Team. @a/b/c", [], ["org/team"]],
+    ["me@example.com a@b @", [], []],
+    ["@alice's @bob: **@carol**", ["alice", "bob", "carol"], []],
+  ])("%j", (text, users, teams) => {
+    const found = markdown(text);
+    expect(found.users).toEqual(users);
+    expect(found.teams.map(({ org, team }) => `${org}/${team}`)).toEqual(teams);
+  });
+});
+
+describe("references in Markdown", () => {
+  it.each<[string, number[]]>([
+    ["`#1` #2 ``#3 ` #4`` #5", [2, 5]],
+    ["` #1", [1]],
+    ["\\` #1 #2 \\`", [1, 2]],
+    ["a `x\n#1` #2", [2]],
+    ["a `x\n\n#1` #2", [2]],
+    ["```\n#1\n```\n#2", [2]],
+    ["~~~ js\n#1\n```\n#2\n~~~~\n#3", [3]],
+    ["```\n#1", []],
+    ["```x``` #1", [1]],
+    ["> ```\n> #1\n> ```\n> #2", [2]],
+    ["text\n\n    #1\n\ntext #2", [2]],
+    ["    #1", []],
+    ["text\n    #1", [1]],
+    ["- item\n\n      #1\n\nend\n\n    #2", [1]],
+    ["<!-- #1\n #2 --> #3", [3]],
+    ["<!-- #1", [1]],
+    ["[#1](https://x.example) [#2]", [2]],
+    [`[text](${ROOT}/o/r/issues/3)`, [3]],
+    ["- [ ] #1\n- [x] #2\n* #3", [1, 2, 3]],
+  ])("%j", (text, numbers) => {
+    expect(numbersOf(markdown(text))).toEqual(numbers);
+  });
+
+  it("does not skip code in plain text", () => {
+    expect(numbersOf(plain("`fixes #1`\n\n    #2"))).toEqual([2]);
+  });
+});
+
+describe("the cost of finding references", () => {
+  it("is bounded in what it finds", () => {
+    const text = Array.from({ length: 1000 }, (_, at) => `#${at + 1} @u${at} @o/t${at}`).join(" ");
+    const found = markdown(text);
+    expect(found.issues).toHaveLength(REFERENCES_MAX);
+    expect(found.users).toHaveLength(REFERENCES_MAX);
+    expect(found.teams).toHaveLength(REFERENCES_MAX);
+  });
+
+  it.each([
+    "a",
+    "`",
+    "a/",
+    "#1",
+    "@a",
+    "<!--",
+    "``` ",
+    "[",
+    "((",
+    "fixes: ",
+    ROOT,
+    "~~~\n",
+    "    x\n\n",
+    "@1h",
+    "`` ` ",
+    "> ",
+    "-->`",
+  ])("is linear for a long text of %j", (part) => {
+    const text = part.repeat(Math.ceil(300_000 / part.length));
+    // A quadratic search would take minutes, far beyond the time of a test.
+    expect(markdown(text).issues.length).toBeLessThanOrEqual(REFERENCES_MAX);
+    expect(plain(text).issues.length).toBeLessThanOrEqual(REFERENCES_MAX);
+  });
+
+  it("changes nothing outside of code: masked texts keep their references", () => {
+    let seed = 7;
+    const random = (max: number): number => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % max;
+    };
+    for (let round = 0; round < 300; round++) {
+      const words = Array.from({ length: 1 + random(20) }, () => {
+        const number = 1 + random(50);
+        const forms = [`#${number}`, `fixes #${number}`, `o/r#${number}`, "word", `@user${number}`];
+        return forms[random(forms.length)] ?? "";
+      });
+      const text = words.join(" ");
+      expect(markdown(text)).toEqual(plain(text));
+      expect(markdown(`\`${text}\``)).toEqual({ issues: [], users: [], teams: [] });
+      expect(markdown(`\`\`\`\n${text}\n\`\`\`\n\n${text}`)).toEqual(plain(text));
+      expect(markdown(`${text}\n\n    ${text}`)).toEqual(plain(text));
+    }
+  });
+});
