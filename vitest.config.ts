@@ -11,15 +11,23 @@ import { BalancedSequencer } from "./scripts/test/balanced-sequencer.ts";
 const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
 await buildLocalBindings();
 
-/** The tests of the Worker run on Miniflare's simulator of D1, or on the local database of `npm start`. */
+/**
+ * The tests of the Worker run on Miniflare's simulator of D1, or on the local database of
+ * `npm start`.
+ */
 const ON_LOCAL_DATABASE = process.env["EDGEFORGE_TEST_DATABASE"] === "local";
 
 /** Separate databases for the few tests about all rows of a table, or about none. */
 const OTHER_DATABASES = ["SETUP_DB", "ADMINISTRATORS_DB", "FORWARDING_DB", "BARE_DB"];
 
-/** A test of the API that runs in Node, because its validator compiles code, which workerd forbids. */
+/**
+ * A test of the API that runs in Node, because its validator compiles code, which workerd forbids.
+ */
 const DOCUMENT_TEST = "test/api/document.test.ts";
-/** Tests of parts that do not depend on the platform: they measure memory, or replace timers, which in workerd would be those of jobs as well. */
+/**
+ * Tests of parts that do not depend on the platform: they measure memory, or replace timers, which
+ * in workerd would be those of jobs as well.
+ */
 const NODE_TESTS = "test/{storage,outgoing,domain}/**/node/**/*.test.ts";
 
 /** As in wrangler.toml: src/db/drizzle-entity.ts replaces Drizzle's module entity.js. */
@@ -126,7 +134,8 @@ export default defineConfig({
                   ...(ON_LOCAL_DATABASE ? ["LOCAL_DB", ...OTHER_DATABASES] : []),
                 ]),
               ],
-              // A queue like an operator's, with another binding name: only its own tests send to it.
+              // A queue like an operator's, with another binding name: only its own tests send to
+              // it.
               queueProducers: { OPERATOR_QUEUE: { queueName: "operator" } },
               serviceBindings: { OPERATOR: "operator" },
               workers: [OPERATOR],

@@ -1,5 +1,6 @@
 /**
- * `npm run bench:content`: response times of the API for git data, compared with git on the bare repository.
+ * `npm run bench:content`: response times of the API for git data, compared with git on the bare
+ * repository.
  *
  * Runs the service of `npm start`, with its state in a temporary directory. bench/README.md
  * explains the numbers.

@@ -1,5 +1,6 @@
 /**
- * `npm run bench:database`: CPU time of requests with the local database and with Miniflare's simulator of D1.
+ * `npm run bench:database`: CPU time of requests with the local database and with Miniflare's
+ * simulator of D1.
  *
  * bench/README.md explains the numbers.
  */

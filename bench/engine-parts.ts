@@ -1,5 +1,6 @@
 /**
- * `npm run bench:engine`: the hand-written parts of the engine, compared with the platform's equivalents.
+ * `npm run bench:engine`: the hand-written parts of the engine, compared with the platform's
+ * equivalents.
  *
  * docs/architecture.md states the conclusions. Runs in Node, whose zlib and crypto workerd has too.
  */
@@ -84,7 +85,10 @@ function hashing(sizeBytes: number): string[] {
   return compare(sizeBytes, [ours, host]);
 }
 
-/** Measures the engine's zip writer, and the minimum of a writer with all files in memory: deflating them in turn. */
+/**
+ * Measures the engine's zip writer, and the minimum of a writer with all files in memory: deflating
+ * them in turn.
+ */
 async function zipping(): Promise<string[][]> {
   const files = Array.from({ length: ZIP_FILES }, (_, at) => makeText(ZIP_FILE_BYTES, at));
   const totalBytes = ZIP_FILES * ZIP_FILE_BYTES;
@@ -110,7 +114,8 @@ async function zipping(): Promise<string[][]> {
   )) {
     pieceBytesMax = Math.max(pieceBytesMax, piece.length);
   }
-  // The writer keeps a central directory header per file until the end: about 70 bytes and the path.
+  // The writer keeps a central directory header per file until the end: about 70 bytes and the
+  // path.
   const headersBytes = ZIP_FILES * (70 + "top/file-1000.txt".length);
   const ours = [cpuMs(from), pieceBytesMax + headersBytes] as const;
 
@@ -126,7 +131,10 @@ async function zipping(): Promise<string[][]> {
   return [line("engine, streaming", ours), line("deflate only, all files in memory", least)];
 }
 
-/** Columns of a size: the rate of each implementation, and those of ours relative to the last one, the platform's. */
+/**
+ * Columns of a size: the rate of each implementation, and those of ours relative to the last one,
+ * the platform's.
+ */
 function compare(sizeBytes: number, implementations: readonly (() => unknown)[]): string[] {
   // Alternating, so that other load on the machine affects all.
   const rounds = Array.from({ length: ROUNDS }, () => implementations.map(rateOf));

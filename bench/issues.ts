@@ -55,7 +55,10 @@ async function bench(resources: Resources): Promise<void> {
   else console.log("\nno case reads more rows of a larger repository than its bound");
 }
 
-/** @returns A complaint if a case reads more rows of a larger repository, beyond its bound if it has one. */
+/**
+ * @returns A complaint if a case reads more rows of a larger repository, beyond its bound if it has
+ *   one.
+ */
 function findFault(each: IssueCase, growth: Growth | undefined): string | undefined {
   if (!growth) throw new Error("a case has no measurement");
   const isBounded = each.rowsMax !== undefined && growth.full.rowsRead <= each.rowsMax;

@@ -1,9 +1,10 @@
 /**
- * `npm run bench:large`: what requests to a repository of very many objects hold in memory and read of the bucket, with tables
- * read by block and whole.
+ * `npm run bench:large`: what requests to a repository of very many objects hold in memory and read
+ * of the bucket, with tables read by block and whole.
  *
- * Generates a repository of one pack, and runs the engine and the storage in this process on a bucket of files: the numbers
- * are those that the code counts, the same on each machine. bench/README.md explains them.
+ * Generates a repository of one pack, and runs the engine and the storage in this process on a
+ * bucket of files: the numbers are those that the code counts, the same on each machine.
+ * bench/README.md explains them.
  */
 import "./large/load-wasm.ts";
 
@@ -19,7 +20,10 @@ import { formatCells, formatInteger } from "./support/table.ts";
 const MB = 1024 * 1024;
 /** The bound of a request's memory in MB: see docs/git.md. */
 const BOUND_MB = 64;
-/** The number of the first commit of the pack that is joined with the repository: it has other objects. */
+/**
+ * The number of the first commit of the pack that is joined with the repository: it has other
+ * objects.
+ */
 const OTHER_FIRST = 10_000_000;
 
 await withResources(bench);

@@ -1,8 +1,10 @@
 /**
- * `npm run bench:mirrors`: the first import of a repository from a git server, a synchronization that finds nothing, and
- * one of a new commit, beside `git clone --mirror` and `git remote update` from the same server in the same run.
+ * `npm run bench:mirrors`: the first import of a repository from a git server, a synchronization
+ * that finds nothing, and one of a new commit, beside `git clone --mirror` and `git remote update`
+ * from the same server in the same run.
  *
- * Runs the service of `npm start`, with its state in a temporary directory. bench/README.md explains the numbers.
+ * Runs the service of `npm start`, with its state in a temporary directory. bench/README.md
+ * explains the numbers.
  */
 import { join } from "node:path";
 

@@ -1,8 +1,9 @@
 /**
- * `npm run bench:packages`: response times and D1 usage of registries of packages, beside those of other registries.
+ * `npm run bench:packages`: response times and D1 usage of registries of packages, beside those of
+ * other registries.
  *
- * Runs the service of `npm start` and, for each format, a registry of the field, each with its state in a temporary
- * directory. bench/README.md explains the numbers.
+ * Runs the service of `npm start` and, for each format, a registry of the field, each with its
+ * state in a temporary directory. bench/README.md explains the numbers.
  */
 import { join } from "node:path";
 

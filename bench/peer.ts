@@ -1,8 +1,8 @@
 /**
  * `npm run bench:peer -- --gitea <program>`: the API beside a real Gitea with the same data.
  *
- * Runs the service as `npm start` does and Gitea with SQLite, both with their state in a temporary directory.
- * bench/README.md explains the numbers.
+ * Runs the service as `npm start` does and Gitea with SQLite, both with their state in a temporary
+ * directory. bench/README.md explains the numbers.
  */
 import { join } from "node:path";
 

@@ -1,7 +1,8 @@
 /**
  * `npm run bench:profile`: where the CPU time of a request of each door goes.
  *
- * Profiles the service of `npm start` with its state in a temporary directory. bench/README.md explains the numbers.
+ * Profiles the service of `npm start` with its state in a temporary directory. bench/README.md
+ * explains the numbers.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,9 +1,10 @@
 /**
- * `npm run bench:pull-refs`: what the refs of very many pull requests (`refs/pull/N/head`) cost requests that don't need
- * them, and those that do.
+ * `npm run bench:pull-refs`: what the refs of very many pull requests (`refs/pull/N/head`) cost
+ * requests that don't need them, and those that do.
  *
- * Runs the service of `npm start`, with its state in a temporary directory. The refs are written into the repository's
- * object directly, while the service is stopped. bench/README.md explains the numbers.
+ * Runs the service of `npm start`, with its state in a temporary directory. The refs are written
+ * into the repository's object directly, while the service is stopped. bench/README.md explains the
+ * numbers.
  */
 import { globSync } from "node:fs";
 import { join } from "node:path";
@@ -92,7 +93,10 @@ function* history(): Generator<string> {
   yield "done\n";
 }
 
-/** Stores the refs of so many pull requests in the object of the repository. The service must be stopped. */
+/**
+ * Stores the refs of so many pull requests in the object of the repository. The service must be
+ * stopped.
+ */
 function writeRefs(data: string, count: number, oids: readonly string[]): void {
   for (const path of globSync("**/*.sqlite", { cwd: data })) {
     const database = new DatabaseSync(join(data, path));
@@ -113,7 +117,10 @@ function writeRefs(data: string, count: number, oids: readonly string[]): void {
 
 type Run = (at: number) => Promise<number>;
 
-/** @param old A commit that the branch reaches. @param pulled One that only the ref of a pull request reaches. */
+/**
+ * @param old A commit that the branch reaches. @param pulled One that only the ref of a pull
+ *   request reaches.
+ */
 function casesOf(
   forge: ContentForge,
   bare: string,

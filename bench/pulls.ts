@@ -1,6 +1,6 @@
 /**
- * `npm run bench:pulls`: response times of pull requests, compared with git on the bare repository, and what a push to
- * the base of many open ones costs.
+ * `npm run bench:pulls`: response times of pull requests, compared with git on the bare repository,
+ * and what a push to the base of many open ones costs.
  *
  * Runs the service of `npm start`, with its state in a temporary directory. bench/README.md
  * explains the numbers.

@@ -1,8 +1,8 @@
 /**
  * `npm run bench:scale`: a simulation of a day of a forge with ten million repositories.
  *
- * Which resource of the platform saturates first, how large the database becomes, and what a month costs.
- * bench/README.md explains the numbers.
+ * Which resource of the platform saturates first, how large the database becomes, and what a month
+ * costs. bench/README.md explains the numbers.
  */
 import { readFileSync } from "node:fs";
 

@@ -1,9 +1,11 @@
 /**
- * `npm run bench:soak`: whether `npm start` stays well under lasting load, and loses nothing when it is killed.
+ * `npm run bench:soak`: whether `npm start` stays well under lasting load, and loses nothing when
+ * it is killed.
  *
- * Measures the capacity, then sends half of it for two hours: reads and writes by API, git, packages, mirrors and webhooks, and
- * kills the service every ten minutes. Fails if memory or a queue grows, if the service logs an error, if a response is not the
- * expected one, if what was answered as done is gone after a kill, or if a webhook does not arrive. bench/README.md explains
+ * Measures the capacity, then sends half of it for two hours: reads and writes by API, git,
+ * packages, mirrors and webhooks, and kills the service every ten minutes. Fails if memory or a
+ * queue grows, if the service logs an error, if a response is not the expected one, if what was
+ * answered as done is gone after a kill, or if a webhook does not arrive. bench/README.md explains
  * the numbers.
  */
 import { mkdirSync } from "node:fs";
@@ -32,7 +34,10 @@ import { openUpstream } from "./soak/upstream.ts";
 import { describeMachine } from "./support/machine.ts";
 import { withResources, type Resources } from "./support/resources.ts";
 
-/** How long the queues may take to become empty at the end: some jobs are repeated by a schedule of ten minutes. */
+/**
+ * How long the queues may take to become empty at the end: some jobs are repeated by a schedule of
+ * ten minutes.
+ */
 const DRAIN_MS = 15 * 60_000;
 const MINUTE_MS = 60_000;
 /** How long the capacity is measured, and before it how long the service warms up. */

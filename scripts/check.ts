@@ -1,5 +1,6 @@
 /**
- * `npm run check`: all checks except the tests. `npm run check -- <name>…` runs only the named checks.
+ * `npm run check`: all checks except the tests. `npm run check -- <name>…` runs only the named
+ * checks.
  *
  * All checks run even if one fails, so that one run shows every fault.
  */
@@ -12,9 +13,9 @@ import { folderCycles } from "./check/folder-cycles.ts";
 import { exportNames } from "./check/export-names.ts";
 import { format } from "./check/format.ts";
 import { lint } from "./check/lint.ts";
+import { lineLengths } from "./check/line-lengths.ts";
 import { migrations } from "./check/migrations.ts";
 import { openapi } from "./check/openapi.ts";
-import { sqlLines } from "./check/sql-lines.ts";
 import { startUp } from "./check/start-up.ts";
 import { types } from "./check/types.ts";
 import { unused } from "./check/unused.ts";
@@ -26,7 +27,7 @@ const checks = [
   format,
   lint,
   folderCycles,
-  sqlLines,
+  lineLengths,
   exportNames,
   access,
   workerTypes,

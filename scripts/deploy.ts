@@ -2,9 +2,9 @@
  * `npm run deploy`: creates missing resources of the account, applies the migrations, and deploys.
  * `npm run deploy -- --dry-run` only prints the commands.
  *
- * wrangler.toml stays unchanged: a copy with the ids of the account is wrangler.deploy.toml, which is rewritten
- * each time and ignored by git. So any account can deploy the same checkout. Each step may be repeated: a deployment that
- * failed continues when it is run again.
+ * wrangler.toml stays unchanged: a copy with the ids of the account is wrangler.deploy.toml, which
+ * is rewritten each time and ignored by git. So any account can deploy the same checkout. Each step
+ * may be repeated: a deployment that failed continues when it is run again.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
@@ -33,7 +33,8 @@ await runScript(async () => {
     "-c",
     config,
   ];
-  // The schema comes first: the running Worker works with the new schema, and the new Worker requires it.
+  // The schema comes first: the running Worker works with the new schema, and the new Worker
+  // requires it.
   const commands = [
     ...toml.d1_databases.map(({ database_name: name }) => applyMigrations(name)),
     ["deploy", "-c", config],
@@ -59,7 +60,10 @@ await runScript(async () => {
   for (const command of commands) await wrangler(command);
 });
 
-/** @throws Refusal for unknown arguments, with which the command would do something else than is meant. */
+/**
+ * @throws Refusal for unknown arguments, with which the command would do something else than is
+ *   meant.
+ */
 function parseOptions(args: string[]) {
   try {
     return parseArgs({ args, options: { "dry-run": { type: "boolean" } } }).values;

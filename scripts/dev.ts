@@ -1,8 +1,8 @@
 /**
  * `npm run dev`: runs wrangler dev, which rebuilds on every change. Arguments are passed to it.
  *
- * Its state is in wrangler's own directory, .wrangler/state, so that an unfinished change never damages
- * the data of `npm start`.
+ * Its state is in wrangler's own directory, .wrangler/state, so that an unfinished change never
+ * damages the data of `npm start`.
  */
 import { buildAssets } from "./build/assets.ts";
 import { Refusal, runScript } from "./refusal.ts";

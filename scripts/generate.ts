@@ -1,6 +1,7 @@
 /**
- * `npm run generate`: regenerates all generated files that are in the repository, which show in each change
- * its effect on bindings, schema and interface. `npm run check` fails if one is out of date.
+ * `npm run generate`: regenerates all generated files that are in the repository, which show in
+ * each change its effect on bindings, schema and interface. `npm run check` fails if one is out of
+ * date.
  */
 import { Refusal, runScript } from "./refusal.ts";
 import { show } from "./tools/run.ts";

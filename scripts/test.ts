@@ -1,8 +1,9 @@
 /**
- * `npm test`: runs the tests in Node and in workerd, in two processes of one worker each, since two workers of one
- * process share no loaded modules. Arguments are passed to vitest, which then runs in one process; `--project`
- * selects the projects. `--watch` reruns changed tests until it is stopped, `--record` writes
- * the costs of the files into test/ledger.json, and the work of requests into test/work.json.
+ * `npm test`: runs the tests in Node and in workerd, in two processes of one worker each, since two
+ * workers of one process share no loaded modules. Arguments are passed to vitest, which then runs
+ * in one process; `--project` selects the projects. `--watch` reruns changed tests until it is
+ * stopped, `--record` writes the costs of the files into test/ledger.json, and the work of requests
+ * into test/work.json.
  *
  * The last line contains the counts, for people and for scripts: `12 passed, 0 failed`.
  */
@@ -94,8 +95,9 @@ function projectsOf(args: readonly string[]): string[] {
 }
 
 /**
- * How many files of these projects run at a time. Tests of the scripts wait for processes most of their time; clients share one
- * service, and two workers of one process would share no loaded modules of the Worker.
+ * How many files of these projects run at a time. Tests of the scripts wait for processes most of
+ * their time; clients share one service, and two workers of one process would share no loaded
+ * modules of the Worker.
  */
 function workersOf(args: readonly string[]): number {
   const projects = args.filter((_, at) => args[at - 1] === "--project");
@@ -103,14 +105,15 @@ function workersOf(args: readonly string[]): number {
 }
 
 /**
- * Runs the files once more and returns the overruns that repeat, also where a file runs alone: in a run of many files, calls
- * by background jobs of one file may count for the next.
+ * Runs the files once more and returns the overruns that repeat, also where a file runs alone: in a
+ * run of many files, calls by background jobs of one file may count for the next.
  */
 async function confirmOverruns(ledger: Costs, overruns: readonly Overrun[]): Promise<Overrun[]> {
   const confirmed: Overrun[] = [];
   let files = filesOf(overruns);
   if (files.length > 1) {
-    // Together first: most don't repeat, and each start of the Worker takes as long as several files.
+    // Together first: most don't repeat, and each start of the Worker takes as long as several
+    // files.
     const { tally, costs } = await runVitest(["--reporter", "minimal", ...files]);
     if (tally.failed === 0) files = filesOf(findOverruns(ledger, costs));
   }

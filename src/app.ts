@@ -82,7 +82,8 @@ export function createApp(config: Config): Hono<AppEnv> {
     closeRequest(c, request);
   });
   for (const path of CROSS_ORIGIN_PATHS) app.use(path, crossOrigin(config.allowedOrigins));
-  // The API's router answers every path below /api/v1, so web routes with such a path are mounted first.
+  // The API's router answers every path below /api/v1, so web routes with such a path are mounted
+  // first.
   app.route("/", web);
   app.route("/api/v1", api);
   app.route("/", registries);
@@ -109,15 +110,16 @@ async function ensureAdministrator(
     const { created } = await createFirstAdministrator({ ...base, actor: ANONYMOUS }, account);
     if (created) log("setup:administrator-created", { name: account.name });
   } catch (error) {
-    // Two concurrent requests both try, or the configured account is invalid: requests are served anyway.
+    // Two concurrent requests both try, or the configured account is invalid: requests are served
+    // anyway.
     if (!(error instanceof Failure)) throw error;
     log("setup:administrator-refused", { name: account.name, kind: error.kind });
   }
 }
 
 /**
- * The state of a request until its response is complete. Hono's `c.var` copies all variables each time, so that the frame
- * reads its own from here.
+ * The state of a request until its response is complete. Hono's `c.var` copies all variables each
+ * time, so that the frame reads its own from here.
  */
 interface OpenRequest {
   id: string;
@@ -125,10 +127,13 @@ interface OpenRequest {
   usage: D1Usage;
 }
 
-/** Sets the request id and the variables that guards need. No other function of the app reads bindings. */
+/**
+ * Sets the request id and the variables that guards need. No other function of the app reads
+ * bindings.
+ */
 function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
-  // A read may use a nearby replica, which lags behind the primary; the bookmark of an earlier write
-  // makes the read see that write. A write starts at the primary.
+  // A read may use a nearby replica, which lags behind the primary; the bookmark of an earlier
+  // write makes the read see that write. A write starts at the primary.
   const isRead = c.req.method === "GET" || c.req.method === "HEAD";
   const bookmark =
     c.req.header("x-d1-bookmark") ??
@@ -162,7 +167,8 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     rateLimits: new RateLimits(c.env),
     network: readClientNetwork(c.req.raw.headers, config.clientAddressHeader),
     rootUrl,
-    // Cloudflare routes only the operator's own host names to a Worker; `npm start` always has a public URL.
+    // Cloudflare routes only the operator's own host names to a Worker; `npm start` always has a
+    // public URL.
     publicUrl: config.publicUrl || rootUrl,
     client: {
       address: readClientAddress(c.req.raw.headers, config.clientAddressHeader),
@@ -176,8 +182,8 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
 }
 
 function closeRequest(c: Context<AppEnv>, { id, base, usage }: OpenRequest): void {
-  // Headers are set once the response exists: a fetched response, such as a static file, drops headers
-  // that were set earlier.
+  // Headers are set once the response exists: a fetched response, such as a static file, drops
+  // headers that were set earlier.
   if (base.eventQueues.hasRecorded) base.defer(base.eventQueues.dispatchRecorded());
   if (base.mailer.takeQueued()) base.defer(sendDueMails({ ...base, actor: ANONYMOUS }));
   const { headers } = c.res;
@@ -194,7 +200,8 @@ function closeRequest(c: Context<AppEnv>, { id, base, usage }: OpenRequest): voi
     headers.set("Cache-Control", "max-age=0, private, must-revalidate, no-transform");
   }
   if (c.req.method !== "GET" && c.req.method !== "HEAD") {
-    // SECURITY: a bookmark counts calls of the database, and so tells how much a refused request has looked up.
+    // SECURITY: a bookmark counts calls of the database, and so tells how much a refused request
+    // has looked up.
     const bookmark = c.var.findWriteBookmark();
     if (bookmark !== undefined) headers.set("x-d1-bookmark", bookmark);
   }

@@ -103,7 +103,10 @@ const severities = () => {
 
 const ROOT_URL = "an http or https address without a path, or empty";
 
-/** Files of text, images, documents, archives and recordings; none that a browser would run as a page. */
+/**
+ * Files of text, images, documents, archives and recordings; none that a browser would run as a
+ * page.
+ */
 const ATTACHMENT_TYPES = [
   ".avif,.cpuprofile,.csv,.dmp,.docx,.fodg,.fodp,.fods,.fodt,.gif,.gz,.jpeg,.jpg,.json,.jsonc",
   ".log,.md,.mov,.mp4,.odf,.odg,.odp,.ods,.odt,.patch,.pdf,.png,.pptx,.svg,.tgz,.txt,.webm,.webp",
@@ -139,9 +142,9 @@ const Variables = z.object({
     ROOT_URL,
   ),
   /**
-   * Base URLs by which the service is reached besides ROOT_URL; it sends no requests to them. The first one takes
-   * the place of an empty ROOT_URL in everything that others than the caller read. `npm start` puts the addresses of
-   * its machine first.
+   * Base URLs by which the service is reached besides ROOT_URL; it sends no requests to them. The
+   * first one takes the place of an empty ROOT_URL in everything that others than the caller read.
+   * `npm start` puts the addresses of its machine first.
    */
   LISTEN_URLS: urlList(),
   /** The name of the service in pages and documents. */
@@ -153,15 +156,15 @@ const Variables = z.object({
   /** Maximum items on a page of search results. */
   EXPLORE_PAGE_SIZE_MAX: count(50, 1, 1000),
   /**
-   * Origins whose scripts may call the API and the endpoints of OAuth 2.0 from a browser, with tokens and never with
-   * cookies.
+   * Origins whose scripts may call the API and the endpoints of OAuth 2.0 from a browser, with
+   * tokens and never with cookies.
    */
   CORS_ALLOW_DOMAIN: originList(),
   /** Whether the API refuses anonymous callers. */
   REQUIRE_SIGNIN_VIEW: flag(false),
   /**
-   * The header in which a trusted proxy states the client's address; "" for none. Wrong passwords are counted by
-   * address.
+   * The header in which a trusted proxy states the client's address; "" for none. Wrong passwords
+   * are counted by address.
    */
   CLIENT_ADDRESS_HEADER: text(
     "the name of a header, or empty",
@@ -199,33 +202,47 @@ const Variables = z.object({
   /** Maximum refs in one push. */
   PUSH_MAX_REFS: count(100_000, 1, 100_000),
   /**
-   * Maximum bytes of one pack that is fetched from a remote, by a mirror or a migration: as of a push. A gigabyte takes up to a
-   * fourth of the five minutes of CPU that Cloudflare gives a job.
+   * Maximum bytes of one pack that is fetched from a remote, by a mirror or a migration: as of a
+   * push. A gigabyte takes up to a fourth of the five minutes of CPU that Cloudflare gives a job.
    */
   REMOTE_PACK_MAX_BYTES: count(4_294_967_296, 1024, 999_999_999_999),
-  /** Maximum bytes of an export that is imported. Cloudflare limits request bodies too, depending on the plan. */
+  /**
+   * Maximum bytes of an export that is imported. Cloudflare limits request bodies too, depending on
+   * the plan.
+   */
   IMPORT_MAX_BYTES: count(8_589_934_592, 1024, 999_999_999_999),
   /** Maximum bytes of one pushed object, inflated. */
   GIT_OBJECT_MAX_BYTES: count(5_368_709_120, 1024, 999_999_999_999),
   /** Maximum bytes of all objects of one received pack together, inflated and made from deltas. */
   GIT_PACK_MAX_INFLATED_BYTES: count(549_755_813_888, 1024, 999_999_999_999),
-  /** The same as a multiple of the pack's bytes, beyond the 2 GiB that a pack of any size may have. */
+  /**
+   * The same as a multiple of the pack's bytes, beyond the 2 GiB that a pack of any size may have.
+   */
   GIT_PACK_MAX_INFLATED_RATIO: count(1000, 1, 1_000_000),
-  /** Severities of findings in pushed objects: `error` refuses, `warn` reports, `ignore` does neither. */
+  /**
+   * Severities of findings in pushed objects: `error` refuses, `warn` reports, `ignore` does
+   * neither.
+   */
   RECEIVE_FSCK: severities(),
   /** Maximum bytes of a repository's packs, including the incoming push; -1 is no limit. */
   GIT_REPOSITORY_MAX_BYTES: count(-1, -1, 999_999_999_999),
   /** Days for which objects stay after the last ref that reached them has changed. */
   GIT_GC_GRACE_DAYS: count(14, 0, 36_500),
-  /** Days between two searches for unreachable objects of a repository at least; 0 is no search unless somebody asks. */
+  /**
+   * Days between two searches for unreachable objects of a repository at least; 0 is no search
+   * unless somebody asks.
+   */
   GIT_GC_INTERVAL_DAYS: count(7, 0, 36_500),
-  /** The part of a pack, in percent of its bytes, that must be unreachable for the pack to be written anew. */
+  /**
+   * The part of a pack, in percent of its bytes, that must be unreachable for the pack to be
+   * written anew.
+   */
   GIT_GC_LOST_PERCENT: count(10, 0, 100),
   /** Whether the service stores large files for Git LFS clients. */
   LFS_START_SERVER: flag(true),
   /**
-   * Maximum bytes of one large file; 0 is no limit. Cloudflare limits request bodies too, depending on the
-   * plan.
+   * Maximum bytes of one large file; 0 is no limit. Cloudflare limits request bodies too, depending
+   * on the plan.
    */
   LFS_MAX_FILE_SIZE: count(0, 0, 999_999_999_999),
   /** Maximum large files in one batch request; 0 leaves only the limit of a JSON body. */
@@ -236,7 +253,10 @@ const Variables = z.object({
   ATTACHMENT_ENABLED: flag(true),
   /** The types of files that may be attached; empty allows all. */
   ATTACHMENT_ALLOWED_TYPES: typeList(ATTACHMENT_TYPES),
-  /** Maximum size of an attached file, in MiB. Cloudflare limits request bodies too, depending on the plan. */
+  /**
+   * Maximum size of an attached file, in MiB. Cloudflare limits request bodies too, depending on
+   * the plan.
+   */
   ATTACHMENT_MAX_SIZE: count(100, 1, 2048),
   /** Maximum files of one issue, and of one comment. */
   ATTACHMENT_MAX_FILES: count(100, 1, 1000),
@@ -248,17 +268,25 @@ const Variables = z.object({
   PACKAGES_LIMIT_TOTAL_OWNER_COUNT: count(-1, -1, 1_000_000_000),
   /** Maximum bytes of all packages of an account, each content counted once; -1 is no limit. */
   PACKAGES_LIMIT_TOTAL_OWNER_SIZE: count(-1, -1, 999_999_999_999),
-  /** Maximum bytes of one file of a format; -1 is no limit. Cloudflare limits request bodies too, depending on the plan. */
+  /**
+   * Maximum bytes of one file of a format; -1 is no limit. Cloudflare limits request bodies too,
+   * depending on the plan.
+   */
   ...sizeVariables,
-  /** Seconds for which an isolate gathers downloads of packages before it counts them by one write. */
+  /**
+   * Seconds for which an isolate gathers downloads of packages before it counts them by one write.
+   */
   PACKAGES_DOWNLOAD_COUNT_SECONDS: count(10, 0, 25),
-  /** Hosts to which the service may send requests: webhooks, mirrors and all other outgoing requests. */
+  /**
+   * Hosts to which the service may send requests: webhooks, mirrors and all other outgoing
+   * requests.
+   */
   ALLOWED_HOST_LIST: hostList("external"),
   /** Hosts to which the service sends no requests, even if ALLOWED_HOST_LIST contains them. */
   BLOCKED_HOST_LIST: hostList(""),
   /**
-   * The resolver for host names, DNS over HTTPS in its JSON form; with "" only names in the list are
-   * reachable.
+   * The resolver for host names, DNS over HTTPS in its JSON form; with "" only names in the list
+   * are reachable.
    */
   DNS_RESOLVER_URL: text(
     "an http or https address, or empty",
@@ -267,9 +295,15 @@ const Variables = z.object({
   ),
   /** Seconds that a webhook's receiver has to respond. */
   DELIVER_TIMEOUT: count(5, 1, 20),
-  /** A webhook is paused when all its deliveries have failed for this many days; 0 never pauses webhooks. */
+  /**
+   * A webhook is paused when all its deliveries have failed for this many days; 0 never pauses
+   * webhooks.
+   */
   WEBHOOK_PAUSE_DAYS: count(5, 0, 365),
-  /** Whether webhooks are disabled: none can be created, and events are neither dispatched nor delivered. */
+  /**
+   * Whether webhooks are disabled: none can be created, and events are neither dispatched nor
+   * delivered.
+   */
   DISABLE_WEBHOOKS: flag(false),
   /** Maximum webhooks of one owner: a repository, an organization, a user, or the service. */
   WEBHOOKS_MAX: count(100, 1, 1000),
@@ -277,9 +311,15 @@ const Variables = z.object({
   WEBHOOK_DELIVERY_DAYS: count(30, 1, 36_500),
   /** Retention of events in streams and feeds, in days; 0 keeps them for ever. */
   EVENT_RETENTION_DAYS: count(365, 0, 36_500),
-  /** Whether repositories can be taken over from elsewhere: by migration, as mirrors, and from exports. */
+  /**
+   * Whether repositories can be taken over from elsewhere: by migration, as mirrors, and from
+   * exports.
+   */
   DISABLE_MIGRATIONS: flag(false),
-  /** Seconds for which a request for a migration waits for its end, before it answers that it goes on. */
+  /**
+   * Seconds for which a request for a migration waits for its end, before it answers that it goes
+   * on.
+   */
   MIGRATION_WAIT_SECONDS: count(10, 0, 60),
   /** Whether mirrors are synchronized, and can be added. */
   MIRROR_ENABLED: flag(true),
@@ -288,7 +328,10 @@ const Variables = z.object({
   /** Minutes between two synchronizations of a mirror that names no interval. */
   MIRROR_DEFAULT_INTERVAL_MINUTES: count(480, 1, 525_600),
   MIRROR_MIN_INTERVAL_MINUTES: count(10, 1, 525_600),
-  /** A mirror is paused when all its attempts have failed for this many days; 0 never pauses mirrors. */
+  /**
+   * A mirror is paused when all its attempts have failed for this many days; 0 never pauses
+   * mirrors.
+   */
   MIRROR_PAUSE_DAYS: count(5, 0, 365),
   /** Seconds that another host has to begin its answer, and between two parts of it. */
   REMOTE_TIMEOUT: count(60, 1, 600),
@@ -298,11 +341,16 @@ const Variables = z.object({
   AUDIT_ENABLED: flag(true),
   /** Retention of the audit log, in days. */
   AUDIT_DAYS: count(365, 1, 36_500),
-  /** A secret: creates an administrator with this password while there is none. Delete it afterwards. */
+  /**
+   * A secret: creates an administrator with this password while there is none. Delete it
+   * afterwards.
+   */
   FIRST_ADMIN_PASSWORD: z.string("a text").default(""),
   FIRST_ADMIN_USER: z.string("a name").min(1, "a name").default("root"),
   FIRST_ADMIN_EMAIL: z.string("a text").default(""),
-  /** A secret: signs the commits and tags that the service creates. Without it nothing is signed. */
+  /**
+   * A secret: signs the commits and tags that the service creates. Without it nothing is signed.
+   */
   SIGNING_KEY: text(
     "an armored OpenPGP private key or an OpenSSH private key, without a passphrase, or empty",
     SIGNING_KEY,
@@ -319,33 +367,47 @@ const Variables = z.object({
   SIGNING_MERGES: flag(true),
   SIGNING_TAGS: flag(true),
   /**
-   * A secret: keys that encrypt stored values which must be read back, such as secrets of webhooks. The
-   * first key encrypts, every key decrypts. Without keys, requests that store such values are refused.
+   * A secret: keys that encrypt stored values which must be read back, such as secrets of webhooks.
+   * The first key encrypts, every key decrypts. Without keys, requests that store such values are
+   * refused.
    */
   SEALING_KEYS: z
     .string(SEALING_KEYS)
     .refine((list) => parseSealingKeys(list) !== undefined, SEALING_KEYS)
     .default(""),
-  /** The sender of mails; "" sends none. Mails that wait are sealed, so SEALING_KEYS must be set too. */
+  /**
+   * The sender of mails; "" sends none. Mails that wait are sealed, so SEALING_KEYS must be set
+   * too.
+   */
   MAIL_FROM: text("an e-mail address, or empty", /^([^\s<>@]+@[^\s<>@]+)?$/, ""),
   /** Days after which notifications that were read are deleted; 0 keeps them. */
   NOTIFICATION_DAYS: count(180, 0, 36_500),
-  /** Whether nobody can register. Otherwise who confirms an address gets an account, for which mail must be on. */
+  /**
+   * Whether nobody can register. Otherwise who confirms an address gets an account, for which mail
+   * must be on.
+   */
   DISABLE_REGISTRATION: flag(true),
   /**
-   * A secret: keys that sign the ID tokens of OpenID Connect. The first key signs, the public halves of all are
-   * published. Without a key applications can have access, and nobody can sign in elsewhere with their account here.
+   * A secret: keys that sign the ID tokens of OpenID Connect. The first key signs, the public
+   * halves of all are published. Without a key applications can have access, and nobody can sign in
+   * elsewhere with their account here.
    */
   OAUTH_SIGNING_KEYS: text(
     "RSA private keys in PEM (PKCS #8, without a passphrase), one after another, or empty",
     OAUTH_SIGNING_KEYS,
     "",
   ),
-  /** Whether the log line of a request counts the D1 rows read and written. Every row is read twice then. */
+  /**
+   * Whether the log line of a request counts the D1 rows read and written. Every row is read twice
+   * then.
+   */
   LOG_D1_ROWS: flag(false),
 });
 
-/** The name of every variable. @public Used by scripts/serve/vars.ts, which imports this file by its URL. */
+/**
+ * The name of every variable. @public Used by scripts/serve/vars.ts, which imports this file by its
+ * URL.
+ */
 export const VARIABLE_NAMES: readonly string[] = Object.keys(Variables.shape);
 
 /** SECURITY: variables whose values are shown nowhere. @public As above. */
@@ -390,7 +452,10 @@ interface PackageSettings {
 interface CollectionSettings {
   /** For how long objects stay that refs reached, in milliseconds. */
   readonly graceMs: number;
-  /** Between two searches of a repository at least, in milliseconds; null for none unless somebody asks. */
+  /**
+   * Between two searches of a repository at least, in milliseconds; null for none unless somebody
+   * asks.
+   */
   readonly intervalMs: number | null;
   /** The part of a pack's bytes that must be unreachable for it to be written anew, in percent. */
   readonly lostPercent: number;
@@ -408,7 +473,10 @@ export interface MirrorSettings {
 
 export interface Config {
   rootUrl: string;
-  /** The base URL in everything that others than the caller read; "" takes the origin of the request. */
+  /**
+   * The base URL in everything that others than the caller read; "" takes the origin of the
+   * request.
+   */
   publicUrl: string;
   listenUrls: readonly string[];
   appName: string;
@@ -498,7 +566,8 @@ export function noReplyDomain(config: Config, publicUrl: string): string {
 /**
  * Reads the configuration from the Worker's variables and ignores bindings.
  *
- * @throws Error naming each wrong variable and its allowed values, never its value: it may be a secret.
+ * @throws Error naming each wrong variable and its allowed values, never its value: it may be a
+ *   secret.
  */
 export function parseConfig(env: object): Config {
   const variables = parseVariables(env);

@@ -26,7 +26,8 @@ export interface Ctx {
   /** The base URL of links in the answer to the caller, without a trailing slash. */
   rootUrl: string;
   /**
-   * The base URL in everything that others than the caller read: events, payloads, stored data, commits.
+   * The base URL in everything that others than the caller read: events, payloads, stored data,
+   * commits.
    *
    * SECURITY: unlike `rootUrl`, it never comes from a `Host` header that a caller may forge.
    */
@@ -35,7 +36,9 @@ export interface Ctx {
   client: Client;
   /** The time of the request, in milliseconds. */
   now: number;
-  /** Continues work after the response is sent. Only for work that may be lost and is repeated then. */
+  /**
+   * Continues work after the response is sent. Only for work that may be lost and is repeated then.
+   */
   defer(work: Promise<unknown>): void;
 }
 

@@ -56,7 +56,8 @@ export default {
 } satisfies ExportedHandler<Env, Job>;
 
 /**
- * Methods for the operator of the service. They can be called through a service binding only, not over HTTP.
+ * Methods for the operator of the service. They can be called through a service binding only, not
+ * over HTTP.
  */
 export class Setup extends WorkerEntrypoint<Env> {
   /** Creates an administrator if there is none yet. */
@@ -79,7 +80,8 @@ export class Setup extends WorkerEntrypoint<Env> {
 type OperatorBindings = Env & MailBindings & { EVENTS_OUT?: Queue<object> };
 
 /**
- * The context of queue consumers, schedules and setup, which have no caller. Reads start at the D1 primary.
+ * The context of queue consumers, schedules and setup, which have no caller. Reads start at the D1
+ * primary.
  */
 function openSystemCtx(
   env: Env,

@@ -7,7 +7,8 @@ import { freshName, make } from "./support/make.ts";
 import { serviceWith } from "./support/service.ts";
 
 describe("FIRST_ADMIN_PASSWORD", () => {
-  // SECURITY: the secret is for the first start only and must have no effect once an administrator exists.
+  // SECURITY: the secret is for the first start only and must have no effect once an administrator
+  // exists.
   it("creates no administrator if one exists", async () => {
     await make.admin();
     const name = freshName("second");

@@ -130,7 +130,8 @@ describe("a JSON body", () => {
     expect(await withBody(quoted, JSON_TYPE)).toMatchObject({ status: 201 });
   });
 
-  // Quadratic time for a body of a megabyte would block an isolate for minutes and let this test time out.
+  // Quadratic time for a body of a megabyte would block an isolate for minutes and let this test
+  // time out.
   it.each([
     ["an open text of escaped quotes", `{"a":"${'\\"'.repeat(500_000)}`],
     ["many open quotes", '"'.repeat(1_000_001)],

@@ -11,8 +11,9 @@ import { make, type TestUser } from "./support/make.ts";
 import { PUBLISHED, type RegistryRead, SETTINGS } from "./support/published-packages.ts";
 import { doorsWith } from "./support/service.ts";
 
-// What a usual request of each door makes and does at most, so that it can't become more unseen: test/work.json has the
-// numbers. The API's operations have test/api/work-budgets.test.ts, jobs test/jobs/work-budgets.test.ts.
+// What a usual request of each door makes and does at most, so that it can't become more unseen:
+// test/work.json has the numbers. The API's operations have test/api/work-budgets.test.ts, jobs
+// test/jobs/work-budgets.test.ts.
 
 async function countOf(title: string, send: () => Promise<Answer>): Promise<Work> {
   const { result, work } = await countWork(send);

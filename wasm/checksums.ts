@@ -1,7 +1,10 @@
 import { CRC_TABLES } from "./layout";
 
 const MODULUS: u32 = 65521;
-/** Bytes between two reductions of Adler-32: as many as keep the sums below 2^32, in whole blocks of 16. */
+/**
+ * Bytes between two reductions of Adler-32: as many as keep the sums below 2^32, in whole blocks of
+ * 16.
+ */
 const STRIDE_BYTES: u32 = 5536;
 
 /** The Adler-32 checksum of `length` bytes at `start`. */
@@ -12,7 +15,8 @@ export function adler32(start: u32, length: u32): u32 {
   const end = start + length;
   while (at + 16 <= end) {
     const blocks = min(end - at, STRIDE_BYTES) >> 4;
-    // Lane sums of the bytes so far, of those before each block, and of the bytes weighted by their distance to the block's end.
+    // Lane sums of the bytes so far, of those before each block, and of the bytes weighted by their
+    // distance to the block's end.
     let sums = i32x4.splat(0);
     let before = i32x4.splat(0);
     let weighted = i32x4.splat(0);

@@ -17,7 +17,10 @@ function entryOf(meaning: u32, bits: u32): u32 {
   return meaning + (bits << 8) + bits;
 }
 
-/** Copies the first `count` entries of a table behind themselves. Too few for a call of `memory.copy`, mostly. */
+/**
+ * Copies the first `count` entries of a table behind themselves. Too few for a call of
+ * `memory.copy`, mostly.
+ */
 function doubleTable(table: u32, count: u32): void {
   const end = table + 4 * count;
   if (count < 4) {
@@ -36,11 +39,12 @@ function nextCode(code: u32, last: u32): u32 {
 /**
  * Builds a decoding table for the symbols whose code lengths are the `count` bytes at `lengths`.
  *
- * Codes of up to `indexBits` take one look-up, longer ones a second one in a subtable. The table is filled for the shortest
- * codes first and doubled for each further bit, so that most of it is copied.
+ * Codes of up to `indexBits` take one look-up, longer ones a second one in a subtable. The table is
+ * filled for the shortest codes first and doubled for each further bit, so that most of it is
+ * copied.
  *
- * @returns Number of bits of the index, at most `indexBits`; 0 if the lengths form no complete prefix code. A code of at
- * most one symbol of one bit counts as complete if `mayBeIncomplete`.
+ * @returns Number of bits of the index, at most `indexBits`; 0 if the lengths form no complete
+ * prefix code. A code of at most one symbol of one bit counts as complete if `mayBeIncomplete`.
  */
 export function buildTable(
   table: u32,

@@ -29,7 +29,8 @@ let distanceBits: u32 = 0;
 let fixedLiteralBits: u32 = 0;
 let fixedDistanceBits: u32 = 0;
 
-// The next bits of the stream, first bit lowest: `holdBits` of them, and above them perhaps more, which are read again.
+// The next bits of the stream, first bit lowest: `holdBits` of them, and above them perhaps more,
+// which are read again.
 let hold: u64 = 0;
 let holdBits: u32 = 0;
 let input: u32 = 0;
@@ -105,8 +106,8 @@ export function makeInflateTables(): void {
  * Inflates the zlib stream at `start` into the `sizeBytes` bytes at `output`.
  *
  * @param end End of the input. Up to `SLACK_BYTES` behind it are read, and ignored.
- * @returns Address after the stream, `CUT_OFF` if the input ends before it, or `REFUSED` if it is no zlib stream of a
- * content of this size.
+ * @returns Address after the stream, `CUT_OFF` if the input ends before it, or `REFUSED` if it is
+ * no zlib stream of a content of this size.
  * @see RFC 1950 (zlib), RFC 1951 (deflate).
  */
 export function inflate(start: u32, end: u32, output: u32, sizeBytes: u32): u32 {
@@ -232,8 +233,8 @@ function readTables(end: u32): u32 {
 /**
  * Decodes the symbols of a block to its end.
  *
- * One round of the loop writes at most three literals and a match, and 15 bytes behind the match: what is written behind
- * `outputEnd` stays within the slack, and is refused in the next round.
+ * One round of the loop writes at most three literals and a match, and 15 bytes behind the match:
+ * what is written behind `outputEnd` stays within the slack, and is refused in the next round.
  *
  * @param begin Start of the stream's output, before which no match may reach.
  * @returns Address after the output, `CUT_OFF` or `REFUSED`.

@@ -1,7 +1,7 @@
 /**
- * The inner loops of receiving a pack, for the usual entries: those that are in memory from their first byte to their last,
- * and valid, and of no more than `CONTENT_BYTES_MAX` bytes. Everything else is left to the caller, which decides what is
- * wrong with it: the kernel reports no errors.
+ * The inner loops of receiving a pack, for the usual entries: those that are in memory from their
+ * first byte to their last, and valid, and of no more than `CONTENT_BYTES_MAX` bytes. Everything
+ * else is left to the caller, which decides what is wrong with it: the kernel reports no errors.
  *
  * Between two calls it keeps only its tables, so that all pushes of an isolate share one.
  */
@@ -25,7 +25,10 @@ const OFS_DELTA: u32 = 6;
 const OID_BYTES: u32 = 20;
 /** Room for the header that is hashed in front of a content. */
 const HEADER_BYTES: u32 = 32;
-/** `commit `, `tree `, `blob ` and `tag `, eight bytes each: the names of kinds in the header that is hashed. */
+/**
+ * `commit `, `tree `, `blob ` and `tag `, eight bytes each: the names of kinds in the header that
+ * is hashed.
+ */
 const KINDS = memory.data<u8>([
   0x63, 0x6f, 0x6d, 0x6d, 0x69, 0x74, 0x20, 0x00, 0x74, 0x72, 0x65, 0x65, 0x20, 0x00, 0x00, 0x00,
   0x62, 0x6c, 0x6f, 0x62, 0x20, 0x00, 0x00, 0x00, 0x74, 0x61, 0x67, 0x20, 0x00, 0x00, 0x00, 0x00,
@@ -56,7 +59,8 @@ export function recordsStart(): u32 {
 }
 
 /**
- * Reads entries from the input until one is unusual or cut off, or the output or the records are full. A record is 16 `u32`:
+ * Reads entries from the input until one is unusual or cut off, or the output or the records are
+ * full. A record is 16 `u32`:
  *
  *  0  type: 1 to 4, 6 or 7
  *  1  size of the content or delta, in bytes
@@ -139,7 +143,8 @@ export function scan(at: u32, end: u32, countMax: u32, hashBytesMax: u32): u32 {
  * Inflates the stream at the start of the input into the output.
  *
  * @param length End of the input.
- * @returns Length of the stream; 0 if it does not end within the input, or is no zlib stream of this size.
+ * @returns Length of the stream; 0 if it does not end within the input, or is no zlib stream of
+ *   this size.
  */
 export function inflateOne(length: u32, sizeBytes: u32): u32 {
   const next = inflate(INPUT, INPUT + length, OUTPUT + HEADER_BYTES, sizeBytes);

@@ -1,5 +1,5 @@
-// The memory of the kernel, which never grows. src/git/pack/kernel.ts reads and writes it by the same addresses, which
-// it gets from `layout` in kernel.ts.
+// The memory of the kernel, which never grows. src/git/pack/kernel.ts reads and writes it by the
+// same addresses, which it gets from `layout` in kernel.ts.
 
 /** Longest slice of a pack that is scanned at once, in bytes. */
 export const INPUT_BYTES: u32 = 256 * 1024;
@@ -14,13 +14,16 @@ export const RECORDS_MAX: u32 = 1024;
 /** Size of a record; kernel.ts lists its fields. */
 export const RECORD_BYTES: u32 = 64;
 
-/** Decoding tables of a block with codes of its own, and of one with fixed codes; each entry is a `u32`. */
+/**
+ * Decoding tables of a block with codes of its own, and of one with fixed codes; each entry is a
+ * `u32`.
+ */
 export const LITERAL_BITS: u32 = 10;
 export const DISTANCE_BITS: u32 = 8;
 export const LENGTH_BITS: u32 = 7;
 /**
- * Entries of a table with all its subtables, for 288 symbols and 10 bits, and for 32 symbols and 8 bits: the largest that a
- * complete code of 15 bits can need.
+ * Entries of a table with all its subtables, for 288 symbols and 10 bits, and for 32 symbols and 8
+ * bits: the largest that a complete code of 15 bits can need.
  *
  * @see examples/enough.c in the sources of zlib, which counts them.
  */

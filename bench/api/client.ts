@@ -4,7 +4,10 @@ import type { Request } from "./cases.ts";
 
 export type Answer = { status: number; requestId: string; bytes: number; durationMs: number };
 
-/** A client of one server with persistent connections. Functions, not methods, so that callers can pass them on. */
+/**
+ * A client of one server with persistent connections. Functions, not methods, so that callers can
+ * pass them on.
+ */
 export type Client = { send: (request: Request) => Promise<Answer>; close: () => void };
 
 export function openClient(origin: URL): Client {
@@ -36,7 +39,10 @@ export function openClient(origin: URL): Client {
   return { send, close: () => agent.destroy() };
 }
 
-/** @throws Error if the status is not the expected one, because the measurement would be meaningless. */
+/**
+ * @throws Error if the status is not the expected one, because the measurement would be
+ *   meaningless.
+ */
 export async function ask(
   { send }: Client,
   { name, status, next }: { name: string; status: number; next: () => Request },

@@ -4,10 +4,15 @@ import type { Usage } from "./usage.ts";
 /** The D1 usage of a case with small tables, and with full tables. */
 export type Growth = { small: Usage; full: Usage };
 
-/** Below this scale, the small tables contain fewer matches of the common word than a search reads. */
+/**
+ * Below this scale, the small tables contain fewer matches of the common word than a search reads.
+ */
 export const CHECKED_SCALE_MIN = 0.25;
 
-/** Rows by which two requests of the same case may differ: another owner, another position in a B-tree. */
+/**
+ * Rows by which two requests of the same case may differ: another owner, another position in a
+ * B-tree.
+ */
 const TOLERANCE_ROWS = 10;
 const TOLERANCE = 1.05;
 

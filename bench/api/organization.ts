@@ -11,7 +11,9 @@ const FIRST_ID = 10_000_000;
 /** The organization's name. */
 const ORGANIZATION = "the-organization";
 
-/** The size of the organization: at full scale 10,000 members, 1,000 teams and 10,000 repositories. */
+/**
+ * The size of the organization: at full scale 10,000 members, 1,000 teams and 10,000 repositories.
+ */
 const sizeOf = ({ users }: Population) => ({
   members: users / 10,
   teams: users / 100,
@@ -22,7 +24,10 @@ const repositoryName = (repository: number): string => `part-${repository}`;
 
 let turn = 0;
 
-/** The path of a repository that the member reads by a team which names it, a different one each time. */
+/**
+ * The path of a repository that the member reads by a team which names it, a different one each
+ * time.
+ */
 export function nextByTeam(population: Population): string {
   const { teams, repositories } = sizeOf(population);
   turn += 1;
@@ -31,8 +36,8 @@ export function nextByTeam(population: Population): string {
 }
 
 /**
- * Replaces the organization by one of the population's size: each member is in one team that reads the code of ten
- * private repositories. Its repositories have been deleted before.
+ * Replaces the organization by one of the population's size: each member is in one team that reads
+ * the code of ten private repositories. Its repositories have been deleted before.
  */
 export async function loadOrganization(db: Database, population: Population): Promise<void> {
   const { members, teams, repositories } = sizeOf(population);

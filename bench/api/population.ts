@@ -32,7 +32,10 @@ export const tokens = {
 
 const RARE = new Set([11, 22, 34, 45, 56]);
 const STARS_PER_USER = 10;
-/** Private repositories below this number were starred by the collector, who can no longer see them: ten. */
+/**
+ * Private repositories below this number were starred by the collector, who can no longer see them:
+ * ten.
+ */
 const LOST_MAX = 200;
 const MINUTE_MS = 60_000;
 const EPOCH_MS = Date.UTC(2020, 0, 1);
@@ -84,8 +87,8 @@ export function repositoryRow(repository: number) {
 }
 
 /**
- * The stars that are added when a population grows: about ten by each user, and by the collector three
- * for every ten repositories.
+ * The stars that are added when a population grows: about ten by each user, and by the collector
+ * three for every ten repositories.
  *
  * @param from The number of users, and of repositories, before.
  * @param to   The number after.
@@ -99,7 +102,8 @@ export function* starRows(from: number, to: number) {
   for (let user = Math.max(from, 1); user < to; user += 1) {
     const count = user % 10 < 7 ? STARS_PER_USER : STARS_PER_USER - 1;
     for (let star = 0; star < count; star += 1) {
-      // Adjacent users star adjacent repositories: table pages fill sequentially, which loads faster.
+      // Adjacent users star adjacent repositories: table pages fill sequentially, which loads
+      // faster.
       const repository = (user + star * 10_007) % to;
       // Users star visible repositories only; the repository after a private one is public.
       yield starRow(user, isPrivate(repository) ? (repository + 1) % to : repository);

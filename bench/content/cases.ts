@@ -23,7 +23,9 @@ export type Samples = {
   oldFile: string;
   /** The branch with the most distant merge base with the default branch. */
   farBranch: string;
-  /** A commit of the default branch with many later commits, but not too many files changed since. */
+  /**
+   * A commit of the default branch with many later commits, but not too many files changed since.
+   */
   earlier: string;
   entries: number;
   commits: number;
@@ -58,7 +60,9 @@ const TREE_PAGE = 1000;
 
 export const command = (...args: string[]): Command => ({ args });
 
-/** For light lists, git prints stored data only; for full lists, also the line counts of each file. */
+/**
+ * For light lists, git prints stored data only; for full lists, also the line counts of each file.
+ */
 export function casesOf({
   branch,
   oldFile,

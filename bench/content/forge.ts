@@ -8,14 +8,17 @@ import { z } from "zod";
 import type { Database } from "../../scripts/serve/migrate.ts";
 import { openService, type Service } from "../support/service.ts";
 
-/** The service with one repository. Functions rather than methods, so that callers can pass them on. */
+/**
+ * The service with one repository. Functions rather than methods, so that callers can pass them on.
+ */
 export type ContentForge = {
   /** Requests a path below the repository, and reads the response to its end. */
   ask: (request: Request) => Promise<Answer>;
   /** The service's database. */
   database: () => Promise<Database>;
   /**
-   * URL of the repository for git, until the service is restarted, and the command-line options that git needs to push.
+   * URL of the repository for git, until the service is restarted, and the command-line options
+   * that git needs to push.
    */
   git: () => { url: string; options: string[] };
   /** Waits until the consequences of all events are drawn. */
@@ -51,17 +54,26 @@ type Answer = {
   r2Calls: number;
 };
 
-/** The fields of the log that are read here: of the request's line, and of the line at the end of a stream. */
+/**
+ * The fields of the log that are read here: of the request's line, and of the line at the end of a
+ * stream.
+ */
 const Line = z.looseObject({ id: z.string(), r2Calls: z.number() });
 
 const REPOSITORY = "content";
 /** Maximum delay of the log after a response, in milliseconds. */
 const LOG_WAIT_MS = 2000;
-/** How long the consequences of events may take, and how often the database is asked, in milliseconds. */
+/**
+ * How long the consequences of events may take, and how often the database is asked, in
+ * milliseconds.
+ */
 const QUIET_MS_MAX = 10 * 60 * 1000;
 const QUIET_POLL_MS = 100;
 
-/** Starts the service as `npm start` does, with its state in `data`, and creates an empty repository. */
+/**
+ * Starts the service as `npm start` does, with its state in `data`, and creates an empty
+ * repository.
+ */
 export async function openContentForge(data: string, branch: string): Promise<ContentForge> {
   const password = randomBytes(18).toString("base64url");
   const administrator = { name: "root", password, email: "root@example.com" };
@@ -135,7 +147,8 @@ export async function openContentForge(data: string, branch: string): Promise<Co
     untilQuiet,
     startSchedule: () => service.startSchedule(),
     restartCold: async (meanwhile) => {
-      // Local queues forget their messages with the process: what is pending would wait for the schedule.
+      // Local queues forget their messages with the process: what is pending would wait for the
+      // schedule.
       await untilQuiet();
       await service.close();
       meanwhile?.();

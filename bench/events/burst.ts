@@ -17,7 +17,9 @@ type MeasuredBurst = {
   receiverCpuSeconds: number;
 };
 
-/** What a delivery costs at most: of the service's process, and in calls of the jobs that deliver. */
+/**
+ * What a delivery costs at most: of the service's process, and in calls of the jobs that deliver.
+ */
 const CPU_MS_MAX = 2;
 const D1_CALLS_MAX = 0.5;
 const MANY_HOOKS = 100;
@@ -36,7 +38,9 @@ export async function measureBursts(
   return measured;
 }
 
-/** Measures the rounds with and without hooks in turns, since the machine may be busy for a while. */
+/**
+ * Measures the rounds with and without hooks in turns, since the machine may be busy for a while.
+ */
 async function measureBurst(setup: Setup, prefix: string, burst: Burst): Promise<MeasuredBurst> {
   const { repositories, hooks, events, rounds } = burst;
   const names = (kind: string): string[] =>
@@ -106,7 +110,9 @@ const COLUMNS = [
   "messages per event",
 ];
 
-/** A Markdown table. CPU time is that of the service's process beyond the same events without hooks. */
+/**
+ * A Markdown table. CPU time is that of the service's process beyond the same events without hooks.
+ */
 export function formatBursts(list: readonly MeasuredBurst[], costs: SimulatorCosts): string {
   const lines = list.map((one) => {
     const { measured, withoutHooks, receiverCpuSeconds } = one;

@@ -7,7 +7,10 @@ import { readCpuTime } from "../support/process.ts";
 import { openService } from "../support/service.ts";
 import { nowMs } from "./clock.ts";
 
-/** The service, with the operations of the cases. Functions rather than methods, so that callers can pass them on. */
+/**
+ * The service, with the operations of the cases. Functions rather than methods, so that callers can
+ * pass them on.
+ */
 export type EventForge = {
   /** Creates a repository with one commit. */
   makeRepository: (name: string) => Promise<void>;

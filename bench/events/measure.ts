@@ -13,7 +13,10 @@ export type Measured = {
   deliveries: number;
   /** From the first request to the last arrival. */
   seconds: number;
-  /** Delays of all deliveries, sorted: from the response, and from the start of the request, to the arrival. */
+  /**
+   * Delays of all deliveries, sorted: from the response, and from the start of the request, to the
+   * arrival.
+   */
   fromAnswerMs: number[];
   fromRequestMs: number[];
   d1: D1Calls;

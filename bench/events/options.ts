@@ -10,13 +10,19 @@ export type Plan = {
   bursts: Burst[];
   /** Numbers of hooks of a repository, and of events for each measurement. */
   sizes: { hooks: number; events: number }[];
-  /** Repositories with concurrent events, events of each, and the number of concurrent pushes by git. */
+  /**
+   * Repositories with concurrent events, events of each, and the number of concurrent pushes by
+   * git.
+   */
   crowd: { repositories: number; events: number; pushes: number };
   /** Hooks of a repository with one hanging receiver, and events. */
   hanging: { hooks: number; events: number };
 };
 
-/** Events at once: `events` of each of `repositories`, in a row, with `hooks` hooks of each repository. */
+/**
+ * Events at once: `events` of each of `repositories`, in a row, with `hooks` hooks of each
+ * repository.
+ */
 export type Burst = { repositories: number; hooks: number; events: number; rounds: number };
 
 const FULL: Plan = {

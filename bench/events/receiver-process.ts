@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks that reports the arrival of each delivery. It has its own process, so that the
- * benchmark's other work does not delay it.
+ * A receiver of webhooks that reports the arrival of each delivery. It has its own process, so that
+ * the benchmark's other work does not delay it.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

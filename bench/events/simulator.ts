@@ -5,7 +5,10 @@ import { readCpuTime } from "../support/process.ts";
 
 /** CPU time of the local simulation of the platform, in milliseconds. */
 export type SimulatorCosts = {
-  /** Of a batch of `STATEMENTS` statements that read and write nothing: the way to the database and back. */
+  /**
+   * Of a batch of `STATEMENTS` statements that read and write nothing: the way to the database and
+   * back.
+   */
   d1CallMs: number;
   /** Of a message, sent and consumed in batches of `MESSAGES`. */
   messageMs: number;

@@ -2,8 +2,8 @@
  * A plain web server in front of `git http-backend`, in its own process: the reference for the
  * service. It only forwards bytes.
  *
- * Started by http-backend.ts with the directory of the repositories. It reports its port, and on each
- * message waits until all processes that it started have ended, and reports that.
+ * Started by http-backend.ts with the directory of the repositories. It reports its port, and on
+ * each message waits until all processes that it started have ended, and reports that.
  */
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -26,8 +26,8 @@ type User = {
 export type ApiAnswer = { status: number; text: string };
 
 /**
- * The fields of the service's log lines that are read here: a line for each request, and another one at the
- * end of a streamed response.
+ * The fields of the service's log lines that are read here: a line for each request, and another
+ * one at the end of a streamed response.
  */
 const RequestLine = z.looseObject({
   event: z.enum(["request", "git:sent"]),
@@ -113,7 +113,8 @@ export async function openEdgeforge(
       expect(201, await root.call("POST", "/user/repos", { name, default_branch: branch }));
       return new URL(`/${root.name}/${name}.git`, origin).href;
     },
-    // Sent with the first request: an unauthenticated first attempt would cost an additional round trip.
+    // Sent with the first request: an unauthenticated first attempt would cost an additional round
+    // trip.
     writeOptions: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
     // A repository that was pushed in one push is one pack already.
     compact: async () => {},

@@ -6,7 +6,10 @@ export type Usage = {
   bufferedBytes: number | undefined;
 };
 
-/** One of the two compared programs. Functions rather than methods, so that callers can pass them on. */
+/**
+ * One of the two compared programs. Functions rather than methods, so that callers can pass them
+ * on.
+ */
 export type Forge = {
   name: string;
   /** Creates an empty public repository with this default branch; returns its URL. */
@@ -19,7 +22,9 @@ export type Forge = {
   settle: () => Promise<void>;
   /** CPU time of the server so far, in seconds. */
   cpuSeconds: () => number;
-  /** The process whose memory is measured; undefined for a server that starts a process per request. */
+  /**
+   * The process whose memory is measured; undefined for a server that starts a process per request.
+   */
   pid: () => number | undefined;
   /** The storage calls of requests since the last call. */
   takeUsage: () => Usage | undefined;

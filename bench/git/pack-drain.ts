@@ -1,6 +1,6 @@
 /**
- * Requests all objects of a repository as `git clone` does, and discards the pack: git's processing of
- * the pack takes longer than sending it, and would dominate the measurement.
+ * Requests all objects of a repository as `git clone` does, and discards the pack: git's processing
+ * of the pack takes longer than sending it, and would dominate the measurement.
  *
  * @param url      URL of the repository.
  * @param wantOids The wanted objects: the targets of all refs.

@@ -3,7 +3,10 @@ import type { CaseName } from "./case-names.ts";
 import type { Measurement } from "./measure.ts";
 import type { Size } from "./sizes.ts";
 
-/** Measurements of a case on both sides; for `fork`, the other side is the creation of an empty repository. */
+/**
+ * Measurements of a case on both sides; for `fork`, the other side is the creation of an empty
+ * repository.
+ */
 export type Row = {
   size: Size;
   name: CaseName;

@@ -1,11 +1,17 @@
 import type { Dimensions } from "./history/plan.ts";
 
 export const SIZES = ["small", "medium", "wide"] as const;
-/** With one whose pack has a gigabyte, which takes minutes to generate: only mirrors are measured with it. */
+/**
+ * With one whose pack has a gigabyte, which takes minutes to generate: only mirrors are measured
+ * with it.
+ */
 export const MIRRORED_SIZES = [...SIZES, "large"] as const;
 export type Size = (typeof MIRRORED_SIZES)[number];
 
-/** The generated histories, used if no repository is given. bench/README.md lists the resulting sizes. */
+/**
+ * The generated histories, used if no repository is given. bench/README.md lists the resulting
+ * sizes.
+ */
 export const DIMENSIONS: Readonly<Record<Size, Dimensions>> = {
   small: {
     seed: 1,

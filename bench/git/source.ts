@@ -30,7 +30,9 @@ export type Source = {
   packBytes: number;
 };
 
-/** Copies a repository's branches and tags into a repository with a single pack of their objects. */
+/**
+ * Copies a repository's branches and tags into a repository with a single pack of their objects.
+ */
 export async function copySource(size: Size, from: string, directory: string): Promise<Source> {
   const path = join(directory, `${size}.git`);
   if (!existsSync(from)) throw new Refusal(`the repository ${from} does not exist`);
@@ -57,7 +59,10 @@ export async function makeSource(size: Size, cache: string, directory: string): 
   return describeSource(size, path, directory);
 }
 
-/** Identifies the generator's version and input, so that an outdated repository in the cache is not used. */
+/**
+ * Identifies the generator's version and input, so that an outdated repository in the cache is not
+ * used.
+ */
 function fingerprint(size: Size): string {
   const hash = createHash("sha256").update(JSON.stringify(DIMENSIONS[size]));
   const directory = new URL("history/", import.meta.url);

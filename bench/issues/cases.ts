@@ -2,16 +2,28 @@ import { ISSUE_SORTS } from "../../src/domain/issues/lists/issue-query.ts";
 import type { Case, Request } from "../api/cases.ts";
 import { COMMON_WORD, OWNER, RARE_WORD, REPOSITORY, token } from "./population.ts";
 
-/** A measured request, with the rows that it may read at any size although it reads more from a larger repository. */
+/**
+ * A measured request, with the rows that it may read at any size although it reads more from a
+ * larger repository.
+ */
 export type IssueCase = Case & { rowsMax?: number };
 
 /** Totals of filters without a counter count this many issues at most, each of them in an index. */
 const COUNTED_MAX = 12_000;
-/** A list in another order than by age sorts this many issues at most, or walks the order past those that don't match. */
+/**
+ * A list in another order than by age sorts this many issues at most, or walks the order past those
+ * that don't match.
+ */
 const SORTED_MAX = 15_000;
-/** Words find this many issues at most, each with a document and a row, for the page and for the total. */
+/**
+ * Words find this many issues at most, each with a document and a row, for the page and for the
+ * total.
+ */
 const FOUND_MAX = 15_000;
-/** A page shows labels, assignees and milestones of 50 issues, of which one page has more than another. */
+/**
+ * A page shows labels, assignees and milestones of 50 issues, of which one page has more than
+ * another.
+ */
 const PAGE_MAX = 1000;
 
 /** Issues in the last full page of the open ones. */
@@ -40,7 +52,8 @@ export function casesOf(issues: number): IssueCase[] {
   const counted = { rowsMax: COUNTED_MAX };
   const sorted = { rowsMax: SORTED_MAX };
   const found = { rowsMax: FOUND_MAX };
-  // Where no index has both of two conditions, the issues of the rarer one are looked at, to count those that match.
+  // Where no index has both of two conditions, the issues of the rarer one are looked at, to count
+  // those that match.
   const both = (share: number, rowsOfIssue: number) => ({
     rowsMax: PAGE_MAX + share * issues * rowsOfIssue,
   });

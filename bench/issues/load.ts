@@ -24,7 +24,8 @@ const NUMBERS =
   "WITH RECURSIVE numbers(n) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)";
 
 /**
- * Grows the repository to a number of issues, through the same triggers as the service's own writes.
+ * Grows the repository to a number of issues, through the same triggers as the service's own
+ * writes.
  *
  * The rows are inserted without the API: one request each would take a day.
  *

@@ -1,7 +1,8 @@
 import { makeSecret } from "../../src/auth/secret.ts";
 
-// The content of the tables, computed in SQL from the numbers of issues: the same in every run, and a smaller population
-// is the beginning of a larger one, so that tables can grow between two measurements.
+// The content of the tables, computed in SQL from the numbers of issues: the same in every run, and
+// a smaller population is the beginning of a larger one, so that tables can grow between two
+// measurements.
 
 /** The owner of the repository. */
 export const OWNER = "owner";

@@ -10,7 +10,8 @@ const VERSION = "v3.0.0";
 const MODULE = `github.com/distribution/distribution/v3/cmd/registry@${VERSION}`;
 
 /**
- * Builds CNCF Distribution from its module, which takes minutes the first time, and starts it. Everybody may push.
+ * Builds CNCF Distribution from its module, which takes minutes the first time, and starts it.
+ * Everybody may push.
  *
  * @param directory For its contents.
  * @returns Undefined if it can't be built.

@@ -3,7 +3,10 @@ import { gzipSync } from "node:zlib";
 
 import { packTar } from "modern-tar";
 
-/** Bytes of the file in each package besides `package.json`: random, so that nothing is compressed away. */
+/**
+ * Bytes of the file in each package besides `package.json`: random, so that nothing is compressed
+ * away.
+ */
 const FILE_BYTES = 8 * 1024;
 
 /** The document that publishes a version, as npm's client sends it. In ASCII. */

@@ -5,7 +5,9 @@ import { join } from "node:path";
 
 import { addressOf, type Registry } from "./registry.ts";
 
-/** Installs a package in an empty folder, without a cache, by npm. @returns The duration in seconds. */
+/**
+ * Installs a package in an empty folder, without a cache, by npm. @returns The duration in seconds.
+ */
 export async function install(
   directory: string,
   registry: Registry,

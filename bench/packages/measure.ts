@@ -18,7 +18,10 @@ export type Subject = {
   publicationOf: (registry: Registry, at: number) => Promise<Request & { status: number }>;
 };
 
-/** Measures the registries one after the other. @returns A table, with a line for each case and registry. */
+/**
+ * Measures the registries one after the other. @returns A table, with a line for each case and
+ * registry.
+ */
 export async function measure(
   { registries, casesOf, publicationOf }: Subject,
   journal: Journal,
@@ -116,7 +119,10 @@ function describe(
   return formatCells(head, lines);
 }
 
-/** Times something several times, by turns of the registries. @returns A table of the medians, in seconds. */
+/**
+ * Times something several times, by turns of the registries. @returns A table of the medians, in
+ * seconds.
+ */
 export async function measureByTurns(
   name: string,
   registries: readonly Registry[],

@@ -48,7 +48,9 @@ export async function bench(
   return [rates, await measureByTurns(name, registries, INSTALLATIONS, run)];
 }
 
-/** Publishes a package of many versions, and many packages, with one that depends on all of these. */
+/**
+ * Publishes a package of many versions, and many packages, with one that depends on all of these.
+ */
 async function load(registry: Registry, { versions, packages }: Options): Promise<void> {
   for (let patch = 0; patch < versions; patch++) await publish(registry, LARGE, `1.0.${patch}`);
   const names = Array.from({ length: packages }, (_, at) => `package-${at}`);

@@ -20,7 +20,8 @@ export type Gitea = PeerProcess & {
 const NAME = "bench-admin";
 
 /**
- * Starts Gitea with SQLite and its state in `directory`, and creates an administrator by its command line.
+ * Starts Gitea with SQLite and its state in `directory`, and creates an administrator by its
+ * command line.
  *
  * @throws Refusal if the program can't be run.
  */
@@ -62,7 +63,9 @@ export async function openGitea(
   return { ...(await start()), version, administrator: { name: NAME, password }, start };
 }
 
-/** Only what must differ from its defaults; its log is smaller than by default, which favours it. */
+/**
+ * Only what must differ from its defaults; its log is smaller than by default, which favours it.
+ */
 const configurationOf = (directory: string, port: number, files: string | undefined): string => `
 I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = ${userInfo().uid === 0}
 RUN_MODE = prod

@@ -21,7 +21,10 @@ export const CONNECTIONS = 4;
 /** Counts the requests of both sides, so that no two create the same thing. */
 let turn = 0;
 
-/** Measures a case in turns of the sides, whose order alternates. @returns The medians of the rounds, by side. */
+/**
+ * Measures a case in turns of the sides, whose order alternates. @returns The medians of the
+ * rounds, by side.
+ */
 export async function measureCase(
   sides: readonly (readonly [Side, Data])[],
   one: PeerCase,

@@ -8,7 +8,10 @@ export const OWNER = "root";
 /** Calls of the service by a token of its administrator. */
 export type Caller = {
   token: string;
-  /** @returns The JSON of the answer, or its text. @throws Error for another status than one of success. */
+  /**
+   * @returns The JSON of the answer, or its text. @throws Error for another status than one of
+   *   success.
+   */
   send: (method: string, path: string, body?: object | string) => Promise<unknown>;
 };
 

@@ -18,7 +18,10 @@ const GIT_HEADERS = {
 const LFS_TYPE = "application/vnd.git-lfs+json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
-/** Makes what the requests of the doors need: a repository with a commit, a package and the session of a browser. */
+/**
+ * Makes what the requests of the doors need: a repository with a commit, a package and the session
+ * of a browser.
+ */
 export async function openDoors(
   { origin, password }: StartedService,
   { token, send }: Caller,
@@ -103,7 +106,9 @@ export async function openDoors(
   ];
 }
 
-/** Packets of git's protocol; markers of four digits stay as they are. @see gitprotocol-common(5) */
+/**
+ * Packets of git's protocol; markers of four digits stay as they are. @see gitprotocol-common(5)
+ */
 const pkts = (...lines: string[]): string =>
   lines
     .map((line) =>

@@ -38,8 +38,8 @@ export const SERVICE = "core:user:edgeforge";
 const Answer = z.object({ id: z.number().optional(), result: z.unknown().optional() });
 
 /**
- * Writes a program that starts workerd with an inspector. Miniflare's own option would put a proxy in this process before
- * the inspector, and needs settings of `npm start` that nobody else does.
+ * Writes a program that starts workerd with an inspector. Miniflare's own option would put a proxy
+ * in this process before the inspector, and needs settings of `npm start` that nobody else does.
  *
  * @returns The variables with which `npm start` uses it.
  */
@@ -57,8 +57,8 @@ export function writeProfiledRuntime(directory: string, port: number): Record<st
 }
 
 /**
- * The time that a sample stands for, in milliseconds: the usual one between two samples, without the gaps in which the
- * isolate did not run: timers are late by a share of it.
+ * The time that a sample stands for, in milliseconds: the usual one between two samples, without
+ * the gaps in which the isolate did not run: timers are late by a share of it.
  */
 export function sampleMs({ timeDeltas }: Profile): number {
   const sorted = timeDeltas.toSorted((a, b) => a - b);

@@ -10,7 +10,9 @@ export type Options = {
   seconds: number;
   /** How often each is repeated, in turns of the doors and versions. */
   rounds: number;
-  /** The directory of another version of the project, with its `node_modules`; undefined for none. */
+  /**
+   * The directory of another version of the project, with its `node_modules`; undefined for none.
+   */
   before: string | undefined;
   /** The repositories that are pushed, instead of requests of the doors. */
   pushed: readonly Size[];

@@ -3,8 +3,8 @@ import type { SourceMap } from "node:module";
 import type { Profile } from "./inspector.ts";
 
 /**
- * A part of the service, and the files that belong to it: the first part that matches counts. Drizzle's own source maps
- * name its files without its directory.
+ * A part of the service, and the files that belong to it: the first part that matches counts.
+ * Drizzle's own source maps name its files without its directory.
  */
 type Parts = readonly (readonly [part: string, files: RegExp])[];
 
@@ -27,7 +27,10 @@ const PARTS: Parts = [
   ["outgoing: src/outgoing", /(?:^|\/)src\/outgoing\//],
 ];
 
-/** The parts of a push, which is most of the engine's work: WebAssembly and the runtime's own modules count as files. */
+/**
+ * The parts of a push, which is most of the engine's work: WebAssembly and the runtime's own
+ * modules count as files.
+ */
 export const PUSH_PARTS: Parts = [
   ["kernel: wasm/", /^wasm:/],
   // Calls into the platform may count for their callers.
@@ -50,7 +53,8 @@ const GARBAGE = "garbage collection";
 type Node = Profile["nodes"][number];
 
 /**
- * Counts samples by part. What the runtime does belongs to the function that called it, such as writing a line of the log.
+ * Counts samples by part. What the runtime does belongs to the function that called it, such as
+ * writing a line of the log.
  *
  * @param parts PARTS, if missing.
  * @returns Samples, by part.
@@ -90,7 +94,9 @@ export function countBusy({ nodes, samples }: Profile): number {
   return samples.filter((sample) => !idle.has(sample)).length;
 }
 
-/** The part of a function of the bundle; undefined for one of the runtime that is no part by itself. */
+/**
+ * The part of a function of the bundle; undefined for one of the runtime that is no part by itself.
+ */
 function ownPart({ callFrame }: Node, map: SourceMap, parts: Parts): string | undefined {
   const { functionName, url, lineNumber, columnNumber } = callFrame;
   if (functionName === "(garbage collector)") return GARBAGE;

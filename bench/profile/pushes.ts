@@ -10,12 +10,15 @@ import { type Caller, OWNER } from "./caller.ts";
 const REST_MS = 100;
 const REST_WAIT_MS = 60_000;
 
-/** Pushes all of a source into a new repository, until the service has done what follows from it. */
+/**
+ * Pushes all of a source into a new repository, until the service has done what follows from it.
+ */
 export type Pusher = (source: Source) => Promise<void>;
 
 export function openPusher(service: StartedService, { token, send }: Caller): Pusher {
   const credentials = Buffer.from(`${OWNER}:${token}`).toString("base64");
-  // Sent with the first request: an unauthenticated first attempt would cost an additional round trip.
+  // Sent with the first request: an unauthenticated first attempt would cost an additional round
+  // trip.
   const options = ["-c", `http.extraHeader=Authorization: Basic ${credentials}`];
   let count = 0;
   return async ({ size, path, branch }) => {

@@ -72,8 +72,8 @@ const PRINTED: Printed[] = [
 const Figures = z.array(z.strictObject({ name: z.string(), value: z.number(), unit: z.string() }));
 
 /**
- * The figures in the output of a benchmark: the JSON of a measurement, or the tables of `bench:api`, `bench:git`,
- * `bench:events` and `bench:mirrors`.
+ * The figures in the output of a benchmark: the JSON of a measurement, or the tables of
+ * `bench:api`, `bench:git`, `bench:events` and `bench:mirrors`.
  *
  * @throws Refusal if it has none.
  */
@@ -104,7 +104,10 @@ const round = (value: number): number => Number(value.toPrecision(4));
 
 type Row = { cells: string[]; columns: string[]; before: string };
 
-/** The rows of all Markdown tables, with the heads of their columns and the last line of text before the table. */
+/**
+ * The rows of all Markdown tables, with the heads of their columns and the last line of text before
+ * the table.
+ */
 function readTables(text: string): Row[] {
   const rows: Row[] = [];
   let columns: string[] | undefined;

@@ -61,7 +61,9 @@ const COMPARED: { of: ResourceClass; head: string }[] = [
   { of: "queue of deliveries", head: "deliveries" },
 ];
 
-/** The highest utilisation that is not called saturated: above it, waits grow fast with the load. */
+/**
+ * The highest utilisation that is not called saturated: above it, waits grow fast with the load.
+ */
 const UTILISATION_MAX = 0.6;
 
 /** The class whose busiest member is the busiest of all, if that is saturated. */

@@ -16,7 +16,9 @@ export type ResourceClass = (typeof CLASSES)[number];
 
 /** What a class of resources did in one phase of the day. */
 export type ClassUse = {
-  /** The service time that arrived at the busiest one, as a share of the time that its servers have. */
+  /**
+   * The service time that arrived at the busiest one, as a share of the time that its servers have.
+   */
   busiest: number;
   /** The same of all of the class. */
   mean: number;
@@ -89,7 +91,10 @@ export class Stations {
     for (const { station } of [...this.#entries, ...this.#objects.values()]) station.mark();
   }
 
-  /** How busy the stations are with all that arrived in the window, and with what followed from it later, by class. */
+  /**
+   * How busy the stations are with all that arrived in the window, and with what followed from it
+   * later, by class.
+   */
   closeWindow(lengthMs: number): Map<ResourceClass, { busiest: number; mean: number }> {
     const byClass = new Map<ResourceClass, { busiest: number; sum: number; count: number }>();
     for (const entry of [...this.#entries, ...this.#objects.values()]) {

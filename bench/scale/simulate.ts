@@ -41,7 +41,9 @@ const RETRY_MS = 10_000;
 const AT_QUEUE = -2;
 const AT_CONSUMER = -1;
 const MINUTE_MS = 60_000;
-/** A consumer goes on to the next message after this time; the delivery continues in the background. */
+/**
+ * A consumer goes on to the next message after this time; the delivery continues in the background.
+ */
 const DELIVERY_HOLD_MS_MAX = 1000;
 
 /** Simulates a day. */

@@ -33,7 +33,9 @@ const WRITES = new Set([
   "packagePublish",
   "mirror",
 ]);
-/** A mirror reads its row, asks the other side, and writes what came of it; no benchmark counts it. */
+/**
+ * A mirror reads its row, asks the other side, and writes what came of it; no benchmark counts it.
+ */
 const MIRROR_CALLS = 3;
 /** Rows that it writes: the repository, and its entries in three indexes. */
 const MIRROR_ROWS = 4;
@@ -107,7 +109,10 @@ const objectStep = (inputs: Inputs): Step => ({
 /** The calls of one job, which some jobs of a kind do without. */
 export type JobSteps = { steps: readonly Step[]; probability: number };
 
-/** The calls of the dispatch of one event, and of one delivery: at the primary, since jobs follow writes. */
+/**
+ * The calls of the dispatch of one event, and of one delivery: at the primary, since jobs follow
+ * writes.
+ */
 export function stepsOfJob(inputs: Inputs, job: "dispatch" | "delivery"): JobSteps {
   const { cost, workload } = inputs;
   const calls = cost(`${job}.d1Calls`);

@@ -15,7 +15,9 @@ const POPULAR = 20_000;
 export type Window = {
   fromMs: number;
   toMs: number;
-  /** How many milliseconds of the day each of its milliseconds stands for, in totals without bursts. */
+  /**
+   * How many milliseconds of the day each of its milliseconds stands for, in totals without bursts.
+   */
   weight: number;
   burst: Burst | undefined;
 };
@@ -30,8 +32,8 @@ export type Arrival = {
 };
 
 /**
- * The windows of a day: one in the middle of each half hour, and each burst. Samples of whole half hours leave nothing out:
- * the bursts are then cut out of them.
+ * The windows of a day: one in the middle of each half hour, and each burst. Samples of whole half
+ * hours leave nothing out: the bursts are then cut out of them.
  */
 export function windowsOf({ workload }: Inputs, sampleMs: number): Window[] {
   const slotMs = HOUR_MS / 2;

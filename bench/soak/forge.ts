@@ -1,10 +1,13 @@
 import type { SoakService } from "./service.ts";
 
-/** The service, as its first administrator. Functions rather than methods, so that callers can pass them on. */
+/**
+ * The service, as its first administrator. Functions rather than methods, so that callers can pass
+ * them on.
+ */
 export type Forge = {
   /**
-   * Sends a request to the API, again if the service is killed before it has answered. Then a creation that finds its object,
-   * and a deletion that finds none, have succeeded before.
+   * Sends a request to the API, again if the service is killed before it has answered. Then a
+   * creation that finds its object, and a deletion that finds none, have succeeded before.
    *
    * @returns The parsed answer, its text if it is not JSON, or undefined of such a repetition.
    * @throws Error if the status is not of 2xx.

@@ -12,13 +12,19 @@ const WARM_UP = 1 / 3;
 /** Of the rest, the part at its beginning that is compared with the equally long one at its end. */
 const WINDOW = 1 / 4;
 
-/** A shorter life ends before the heaps have their usual size, which takes some twenty minutes: only its end is judged. */
+/**
+ * A shorter life ends before the heaps have their usual size, which takes some twenty minutes: only
+ * its end is judged.
+ */
 const LIFE_MIN_MS = 30 * 60_000;
 
 /** Allowed growth between the two, and from the first life of the service to the last. */
 const GROWTH_MAX = 0.1;
 
-/** Samples the memory of the service once a second: a list for each of its lives, since a killed one begins anew. */
+/**
+ * Samples the memory of the service once a second: a list for each of its lives, since a killed one
+ * begins anew.
+ */
 export class MemorySamples {
   readonly lives: Sample[][] = [];
   readonly #startedAtMs = performance.now();
@@ -43,8 +49,9 @@ export class MemorySamples {
 }
 
 /**
- * Compares the medians of two windows of each long life after its warm-up, and the ends of the first life and the last: single
- * samples vary with the collection of garbage and with the merging of packs, so of the lives the median decides.
+ * Compares the medians of two windows of each long life after its warm-up, and the ends of the
+ * first life and the last: single samples vary with the collection of garbage and with the merging
+ * of packs, so of the lives the median decides.
  *
  * @returns Why the memory is not flat; empty if it is.
  */

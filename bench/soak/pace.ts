@@ -1,6 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** How far the load may be behind its plan: what it could not do while the service was down is not made up for. */
+/**
+ * How far the load may be behind its plan: what it could not do while the service was down is not
+ * made up for.
+ */
 const BEHIND_MAX_MS = 1000;
 
 /** Spreads the steps of all workers evenly over time. */

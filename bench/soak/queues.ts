@@ -19,13 +19,22 @@ export type Queue = keyof typeof WAITING;
 export type QueueSample = { atMs: number; lengths: Readonly<Record<Queue, number>> };
 
 const INTERVAL_MS = 5000;
-/** The parts of the run that are compared: its second quarter, since the first warms up, and its last. */
+/**
+ * The parts of the run that are compared: its second quarter, since the first warms up, and its
+ * last.
+ */
 const QUARTERS = 4;
-/** A queue is as long as its jobs are slow at that moment; a queue that grows is longer by more than this. */
+/**
+ * A queue is as long as its jobs are slow at that moment; a queue that grows is longer by more than
+ * this.
+ */
 const GROWTH_MAX = 1.5;
 const SLACK = 20;
 
-/** Reads how much waits, of the service's own file. Functions rather than methods, so that callers can pass them on. */
+/**
+ * Reads how much waits, of the service's own file. Functions rather than methods, so that callers
+ * can pass them on.
+ */
 export type QueueReader = { read: () => QueueSample["lengths"]; close: () => void };
 
 /** @param data The data directory of a service that has started. */

@@ -2,7 +2,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A receiver of webhooks on loopback. Functions rather than methods, so that callers can pass them on. */
+/**
+ * A receiver of webhooks on loopback. Functions rather than methods, so that callers can pass them
+ * on.
+ */
 export type Receiver = {
   origin: string;
   /** Announces a push whose webhook is expected. */

@@ -2,7 +2,9 @@ import { z } from "zod";
 
 import { openStartedService, type StartedService } from "../support/started-service.ts";
 
-/** The processes of `npm start`, which are killed and started again. Functions rather than methods. */
+/**
+ * The processes of `npm start`, which are killed and started again. Functions rather than methods.
+ */
 export type SoakService = {
   origin: string;
   /** The password of the administrator, whose name is `root`. */
@@ -15,7 +17,8 @@ export type SoakService = {
   /** Lines of its output that report an error. */
   errors: () => readonly string[];
   /**
-   * Does work, and repeats it if the service was killed during it: its caller can't know what was done.
+   * Does work, and repeats it if the service was killed during it: its caller can't know what was
+   * done.
    *
    * @param work Is told whether it is a repetition.
    */

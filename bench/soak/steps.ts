@@ -25,17 +25,26 @@ type Setup = {
 /** A step of the load: `at` counts the steps of all workers. */
 export type Step = (at: number) => Promise<void>;
 
-/** Steps after which the worker's repository and package are replaced by new ones, so that the load stays the same. */
+/**
+ * Steps after which the worker's repository and package are replaced by new ones, so that the load
+ * stays the same.
+ */
 const STEPS_OF_REPOSITORY = 400;
 
-/** Of 25 steps, each is the kind at its place: 12 reads, 5 writes, 2 pushes, 1 fetch, 3 reads of a package, 1 publication, 1 mirror. */
+/**
+ * Of 25 steps, each is the kind at its place: 12 reads, 5 writes, 2 pushes, 1 fetch, 3 reads of a
+ * package, 1 publication, 1 mirror.
+ */
 const MIX = "r w r r i p r w r r u w r r i f r w r p r m w i r".split(" ");
 
 /** How long a mirror may take to follow, and between two looks at whether it has. */
 const FOLLOWS_MAX_MS = 180_000;
 const LOOK_MS = 50;
 
-/** A worker with a repository, a clone, a mirror and a package of its own, so that workers do not meet. */
+/**
+ * A worker with a repository, a clone, a mirror and a package of its own, so that workers do not
+ * meet.
+ */
 export async function openSteps(setup: Setup): Promise<Step> {
   const { forge, receiver, time, upstream, work, name } = setup;
   const mirror = `${name}-mirror`;

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 
 import { readCpuTime, readMemory } from "./process.ts";
 
-/** CPU time of a process so far, in seconds, with all processes that it has started, the ended ones included. */
+/**
+ * CPU time of a process so far, in seconds, with all processes that it has started, the ended ones
+ * included.
+ */
 export function treeCpuSeconds(root: number): number {
   const children = readChildren();
   const secondsOf = (pid: number): number => {
@@ -19,7 +22,10 @@ export function treeCpuSeconds(root: number): number {
   return secondsOf(root);
 }
 
-/** Resident memory of a process and of all below it, in bytes. Memory that they share counts for each. */
+/**
+ * Resident memory of a process and of all below it, in bytes. Memory that they share counts for
+ * each.
+ */
 export function treeResidentBytes(root: number): number {
   const children = readChildren();
   const bytesOf = (pid: number): number =>

@@ -8,7 +8,9 @@ import { onStopSignal } from "../../scripts/serve/signals.ts";
 /** A resource that must be closed at the end of the benchmark. */
 type Closable = { close: () => Promise<void> };
 
-/** The resources of a benchmark. Functions rather than methods, so that callers can pass them on. */
+/**
+ * The resources of a benchmark. Functions rather than methods, so that callers can pass them on.
+ */
 export type Resources = {
   /** A temporary directory that is removed at the end of the benchmark. */
   directory: string;
@@ -17,7 +19,10 @@ export type Resources = {
   release: (resource: Closable) => Promise<void>;
 };
 
-/** Runs a benchmark, and then closes and removes its resources, also after Ctrl-C and after a failure. */
+/**
+ * Runs a benchmark, and then closes and removes its resources, also after Ctrl-C and after a
+ * failure.
+ */
 export async function withResources(bench: (resources: Resources) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "edgeforge-bench-"));
   process.once("exit", () => rmSync(directory, { recursive: true, force: true }));

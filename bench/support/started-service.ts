@@ -9,7 +9,9 @@ import { z } from "zod";
 
 import { projectRoot } from "../../scripts/project.ts";
 
-/** The processes of `npm start`. Functions rather than methods, so that callers can pass them on. */
+/**
+ * The processes of `npm start`. Functions rather than methods, so that callers can pass them on.
+ */
 export type StartedService = {
   origin: string;
   /** The password of the administrator, whose name is `root`. */
@@ -36,7 +38,10 @@ type Options = {
 
 const Holder = z.object({ runtime: z.object({ pid: z.number() }) });
 
-/** Runs `npm start` on a free port, in processes of its own, with its state in `data`, and waits until it listens. */
+/**
+ * Runs `npm start` on a free port, in processes of its own, with its state in `data`, and waits
+ * until it listens.
+ */
 export async function openStartedService(
   data: string,
   { project = projectRoot, env = {}, onLine, onError }: Options = {},

@@ -26,8 +26,8 @@ const files: Record<string, string> = {
 };
 
 /**
- * Builds dist/assets (the interface description in both versions, and its viewer), and dist/templates,
- * dist/languages, dist/wasm and dist/hashes.
+ * Builds dist/assets (the interface description in both versions, and its viewer), and
+ * dist/templates, dist/languages, dist/wasm and dist/hashes.
  *
  * @returns Whether dist/assets was built anew.
  */

@@ -8,8 +8,9 @@ import { whenChanged } from "./when-changed.ts";
 const MAKERS = { md5: createMD5, sha1: createSHA1, sha256: createSHA256, sha512: createSHA512 };
 
 /**
- * Builds dist/hashes: the WebAssembly modules of hash functions, from the package that contains them as texts. It compiles
- * them when it is used, which Workers do not allow, so they are taken as it does.
+ * Builds dist/hashes: the WebAssembly modules of hash functions, from the package that contains
+ * them as texts. It compiles them when it is used, which Workers do not allow, so they are taken as
+ * it does.
  */
 export async function buildHashes(): Promise<void> {
   await whenChanged(

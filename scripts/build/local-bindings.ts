@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 import { inProject } from "../project.ts";
 import { whenChanged } from "./when-changed.ts";
 
-/** The directories of the local database, bucket and queues, and of the Worker that controls the service. */
+/**
+ * The directories of the local database, bucket and queues, and of the Worker that controls the
+ * service.
+ */
 const SOURCES = "scripts/serve";
 const MODULES = [
   "database/binding",

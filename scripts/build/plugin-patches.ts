@@ -22,9 +22,10 @@ const FIND_IMPORTED = `\tconst imported = __vitest_mocker__.moduleRunner.evaluat
 /**
  * Makes the import of the Worker return a module that is already loaded.
  *
- * The plugin imports the Worker's module again for every request and every call of a Durable Object: a call
- * to the object that runs the tests, and another to Node to resolve the path. With a look-up in the runner's
- * cache first, a request takes 0.8 ms instead of 2.9, a push 33 ms instead of 48.
+ * The plugin imports the Worker's module again for every request and every call of a Durable
+ * Object: a call to the object that runs the tests, and another to Node to resolve the path. With a
+ * look-up in the runner's cache first, a request takes 0.8 ms instead of 2.9, a push 33 ms instead
+ * of 48.
  *
  * @throws Refusal if the plugin imports the Worker in another way.
  */
@@ -38,10 +39,12 @@ const SEND_QUEUED = `if (pendingConsoleLogs.length === 1)
 `;
 
 /**
- * Makes the plugin send the log lines of Durable Objects and queue consumers in a call of their own.
+ * Makes the plugin send the log lines of Durable Objects and queue consumers in a call of their
+ * own.
  *
- * The plugin queues these lines until it sends anything else, which each import of the Worker did. Without
- * these imports, the last log line would stay queued, and the run would wait for it for ever.
+ * The plugin queues these lines until it sends anything else, which each import of the Worker did.
+ * Without these imports, the last log line would stay queued, and the run would wait for it for
+ * ever.
  *
  * @throws Refusal if the plugin does not queue log lines.
  */
@@ -60,7 +63,10 @@ const CUT_CONNECTIONS = [
   "disconnected: ",
 ];
 
-/** Messages of the runtime when a test breaks a foreign key that is checked only when the transaction ends. */
+/**
+ * Messages of the runtime when a test breaks a foreign key that is checked only when the
+ * transaction ends.
+ */
 const BROKEN_FOREIGN_KEYS = ["FOREIGN KEY constraint failed: SQLITE_CONSTRAINT"];
 
 /**

@@ -4,7 +4,10 @@ import { createRequire } from "node:module";
 type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 type JsonObject = { readonly [name: string]: Json };
 
-/** The converter alone: the package's index also loads the readers of other formats, which are not installed. */
+/**
+ * The converter alone: the package's index also loads the readers of other formats, which are not
+ * installed.
+ */
 const Converter = createRequire(import.meta.url)(
   "api-spec-converter/lib/converters/openapi3_to_swagger2.js",
 ) as new (source: { spec: JsonObject }) => { convert(): JsonObject };
@@ -12,8 +15,9 @@ const Converter = createRequire(import.meta.url)(
 /**
  * Converts the interface description to Swagger 2.0, for older generators.
  *
- * Swagger 2.0 has no null, so that a nullable value has the extension `x-nullable`, and no alternatives: a schema with
- * `anyOf` accepts anything. An operation has one list of media types for all its responses.
+ * Swagger 2.0 has no null, so that a nullable value has the extension `x-nullable`, and no
+ * alternatives: a schema with `anyOf` accepts anything. An operation has one list of media types
+ * for all its responses.
  *
  * @param document The description in OpenAPI 3.1.
  */
@@ -23,7 +27,10 @@ export function toSwagger(document: JsonObject): JsonObject {
   return swagger;
 }
 
-/** Replaces what Swagger 2.0 does not have and the converter leaves: the type null, and required headers. */
+/**
+ * Replaces what Swagger 2.0 does not have and the converter leaves: the type null, and required
+ * headers.
+ */
 function lower(value: Json): Json {
   if (isArray(value)) return value.map(lower);
   if (typeof value !== "object" || value === null) return value;

@@ -15,7 +15,9 @@ const LICENSES = `
   MPL-2.0 MS-PL MulanPSL-2.0 OFL-1.1 OSL-3.0 UPL-1.0 Unlicense WTFPL Zlib
 `;
 
-/** Licenses whose copyright line contains a name or an unusual placeholder, with the replacement. */
+/**
+ * Licenses whose copyright line contains a name or an unusual placeholder, with the replacement.
+ */
 const OWN_LINES: Record<string, [RegExp, string]> = {
   "0BSD": [/YEAR by AUTHOR EMAIL/, "<year> by <owner>"],
   "BSD-3-Clause-Clear": [/\[xxxx\]-\[xxxx\]/, "[year]"],
@@ -23,8 +25,8 @@ const OWN_LINES: Record<string, [RegExp, string]> = {
 };
 
 /**
- * Builds dist/templates: the texts for initial commits, from the packages that contain them. Only the
- * texts go into the Worker, each of them once.
+ * Builds dist/templates: the texts for initial commits, from the packages that contain them. Only
+ * the texts go into the Worker, each of them once.
  */
 export async function buildTemplates(): Promise<void> {
   await whenChanged(
@@ -39,7 +41,10 @@ export async function buildTemplates(): Promise<void> {
   );
 }
 
-/** The texts, and the index of the text for each id. The "only" and "or later" variants share a text. */
+/**
+ * The texts, and the index of the text for each id. The "only" and "or later" variants share a
+ * text.
+ */
 function makeLicenses() {
   const texts: string[] = [];
   const ids: Record<string, number> = {};

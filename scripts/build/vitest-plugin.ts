@@ -22,7 +22,10 @@ export async function openVitestPlugin(): Promise<typeof plugin> {
   return await import(pathToFileURL(inProject(`${COPY}/dist/pool/index.mjs`)).href);
 }
 
-/** Builds the patched copy of the plugin if needed. Call it before starting concurrent processes that use the copy. */
+/**
+ * Builds the patched copy of the plugin if needed. Call it before starting concurrent processes
+ * that use the copy.
+ */
 export async function buildVitestPlugin(): Promise<void> {
   const own = ["vitest-plugin", "plugin-patches"].map((name) => `scripts/build/${name}.ts`);
   const sources = [`${PACKAGE}/package.json`, `${PACKAGE}/dist`, ...own];

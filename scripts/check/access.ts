@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { projectRoot } from "../project.ts";
 import { type Check, toResult } from "./check.ts";
 
-/** Access is decided in src/auth/access only. This check also sees names in SQL text, which the linter does not. */
+/**
+ * Access is decided in src/auth/access only. This check also sees names in SQL text, which the
+ * linter does not.
+ */
 export const access: Check = {
   name: "access",
   run: async () => toResult(findForbiddenNames(projectRoot)),

@@ -5,7 +5,10 @@ import { projectRoot } from "../project.ts";
 import { type Check, toResult } from "./check.ts";
 import { anchorsOf, linksOf, namedPathsOf, treeOf } from "./markdown.ts";
 
-/** Everything that the documents refer to exists: paths, links, anchors, and the README's directory tree. */
+/**
+ * Everything that the documents refer to exists: paths, links, anchors, and the README's directory
+ * tree.
+ */
 export const documents: Check = {
   name: "documents",
   run: async () => toResult(findBrokenReferences(projectRoot)),
@@ -51,7 +54,9 @@ function checkLink(root: string, directory: string, text: string, link: string):
   return isFound ? [] : [`the heading of the link ${link} does not exist`];
 }
 
-/** The top-level names of the repository; ignored directories, which tools generate, may be absent. */
+/**
+ * The top-level names of the repository; ignored directories, which tools generate, may be absent.
+ */
 function rootNames(root: string): { tracked: Set<string>; generated: Set<string> } {
   const ignore = join(root, ".gitignore");
   const generated = existsSync(ignore)

@@ -7,8 +7,9 @@ import { type Check, toResult } from "./check.ts";
 /**
  * Each exported name has one meaning.
  *
- * A noun may be shared by a domain type, its JSON in `shapes` and the list of its endpoints in `api`. The entry
- * folders, and the readers of forges, do not import each other, and may use the same names for their own steps.
+ * A noun may be shared by a domain type, its JSON in `shapes` and the list of its endpoints in
+ * `api`. The entry folders, and the readers of forges, do not import each other, and may use the
+ * same names for their own steps.
  */
 export const exportNames: Check = {
   name: "names",

@@ -6,8 +6,8 @@ import { type Check, toResult } from "./check.ts";
 import { stronglyConnected } from "./strongly-connected.ts";
 
 /**
- * Known cycles of folders, in the form of {@link nameOf}. The check fails for a cycle that is not listed, and
- * for a listed cycle that no longer exists, so that the list only shrinks.
+ * Known cycles of folders, in the form of {@link nameOf}. The check fails for a cycle that is not
+ * listed, and for a listed cycle that no longer exists, so that the list only shrinks.
  */
 const KNOWN: readonly string[] = [];
 
@@ -20,10 +20,10 @@ export type FolderCycle = { folder: string; members: string[]; shortest: Import[
 /**
  * No folder takes part in a cycle of imports.
  *
- * The members of a folder are its files and its direct subfolders, each with all its content. Imports between
- * members must not form a cycle. So siblings have an order; and a folder's own files are above a subfolder
- * (`index.ts`, which lists routes) or below it (`env.ts`, which routes import), but no file is both, directly or
- * through other files.
+ * The members of a folder are its files and its direct subfolders, each with all its content.
+ * Imports between members must not form a cycle. So siblings have an order; and a folder's own
+ * files are above a subfolder (`index.ts`, which lists routes) or below it (`env.ts`, which routes
+ * import), but no file is both, directly or through other files.
  */
 export const folderCycles: Check = {
   name: "cycles",

@@ -8,7 +8,10 @@ export function linksOf(markdown: string): string[] {
   return [...inline, ...references].map((match) => match[1] ?? "");
 }
 
-/** The anchors that a forge generates from the headings: lower case, hyphens, numbered when repeated. */
+/**
+ * The anchors that a forge generates from the headings: lower case, hyphens, numbered when
+ * repeated.
+ */
 export function anchorsOf(markdown: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ""] of withoutFences(markdown).matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)) {
@@ -25,8 +28,9 @@ export function anchorsOf(markdown: string): Set<string> {
 const sourceFile = /\.(?:ts|tsx|js|json|toml|md|sql|sh|html|css|yml|yaml)$/;
 
 /**
- * The code spans that name a path of this repository: they begin with a top-level name, or have
- * a slash and the extension of a source file. Patterns and placeholders (`src/<noun>.ts`) are skipped.
+ * The code spans that name a path of this repository: they begin with a top-level name, or have a
+ * slash and the extension of a source file. Patterns and placeholders (`src/<noun>.ts`) are
+ * skipped.
  */
 export function namedPathsOf(
   markdown: string,
@@ -45,8 +49,9 @@ export function namedPathsOf(
 }
 
 /**
- * The paths of the directory tree in a README: the first fenced block in which a line starts with `src/`.
- * A level is two spaces or a drawn branch; names are separated from other text by two or more spaces.
+ * The paths of the directory tree in a README: the first fenced block in which a line starts with
+ * `src/`. A level is two spaces or a drawn branch; names are separated from other text by two or
+ * more spaces.
  */
 export function treeOf(markdown: string): string[] {
   const block = fencesOf(markdown).find((fence) => /^src\/(?:\s|$)/m.test(fence)) ?? "";

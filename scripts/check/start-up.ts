@@ -9,16 +9,16 @@ import { activeMs, Profile } from "./active-time.ts";
 import type { Check } from "./check.ts";
 import { slowness } from "./machine-speed.ts";
 
-// The platform allows one second for the start-up, and a cold request waits for it. A hundred operations of
-// the API take about 40 ms.
+// The platform allows one second for the start-up, and a cold request waits for it. A hundred
+// operations of the API take about 40 ms.
 const startUpMaxMs = 300;
 const roundsMax = 12;
 
 /**
- * Processor time of the first evaluation of the bundle, in workerd: the shortest of the profiles, since
- * other programs on the machine only make them longer. Each is divided by how slow the machine was right before and after it,
- * the lesser of both. There are no more of them once one is within the bound.
- * Modules that are imported during a request are not included.
+ * Processor time of the first evaluation of the bundle, in workerd: the shortest of the profiles,
+ * since other programs on the machine only make them longer. Each is divided by how slow the
+ * machine was right before and after it, the lesser of both. There are no more of them once one is
+ * within the bound. Modules that are imported during a request are not included.
  */
 export const startUp: Check = {
   name: "start-up",

@@ -12,8 +12,9 @@ const file = "worker-configuration.d.ts";
 const sources = ["wrangler.toml", "package.json", "tsconfig.json", "src"];
 
 /**
- * worker-configuration.d.ts matches the generator's output. The generator's own `--check` only compares a hash
- * in the first lines of the file with wrangler.toml, and ignores the rest of the file.
+ * worker-configuration.d.ts matches the generator's output. The generator's own `--check` only
+ * compares a hash in the first lines of the file with wrangler.toml, and ignores the rest of the
+ * file.
  */
 export const workerTypes: Check = {
   name: "worker-types",

@@ -12,7 +12,8 @@ const Listing = z.array(z.object({ name: z.string(), uuid: z.string() }));
  */
 export function withDatabaseIds(toml: string, listing: string): string {
   const ids = new Map(Listing.parse(JSON.parse(listing)).map(({ name, uuid }) => [name, uuid]));
-  // Section by section, since the name and the id of a database are in the same section, in any order.
+  // Section by section, since the name and the id of a database are in the same section, in any
+  // order.
   const sections = toml.split(/^(?=\[)/m).map((section) => {
     if (!section.startsWith("[[d1_databases]]")) return section;
     const name = /^database_name\s*=\s*"([^"]*)"/m.exec(section)?.[1] ?? "";

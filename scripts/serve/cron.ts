@@ -21,7 +21,8 @@ export type Cron = (date: Date) => boolean;
  * Reads the expression of a cron trigger: numbers, names, `*`, lists, ranges and steps.
  *
  * @see https://developers.cloudflare.com/workers/configuration/cron-triggers/
- * @throws Refusal for other syntax of Cloudflare's triggers (`L`, `W`, `#`), which would never fire here.
+ * @throws Refusal for other syntax of Cloudflare's triggers (`L`, `W`, `#`), which would never fire
+ *   here.
  */
 export function parseCron(expression: string): Cron {
   const fields = expression.trim().split(/\s+/);

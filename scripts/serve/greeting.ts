@@ -25,7 +25,10 @@ export function describeAdministrator(administrator: FirstAdministrator): string
   return `created the first administrator: ${name}, password ${generatedPassword} (shown only this once)`;
 }
 
-/** The hint of a service that other machines reach, and that does not know by which address; otherwise none. */
+/**
+ * The hint of a service that other machines reach, and that does not know by which address;
+ * otherwise none.
+ */
 export function rootUrlHint(url: URL, rootUrl: unknown): string[] {
   if (!listensOnAll(url) || rootUrl) return [];
   return [

@@ -4,10 +4,12 @@ import { toLocalOrigin } from "./local-origin.ts";
 import type { Vars } from "./vars.ts";
 
 /**
- * The variable LISTEN_URLS of a service that listens on `host` and `port`: first the URL that others than the caller
- * are given, then the other addresses and the name of this machine, and the operator's own list.
+ * The variable LISTEN_URLS of a service that listens on `host` and `port`: first the URL that
+ * others than the caller are given, then the other addresses and the name of this machine, and the
+ * operator's own list.
  *
- * The addresses are those of the moment: a machine whose addresses change needs a restart, or ROOT_URL.
+ * The addresses are those of the moment: a machine whose addresses change needs a restart, or
+ * ROOT_URL.
  */
 export function formatListenUrls(host: string, port: number, vars: Vars): string {
   const addresses = Object.values(networkInterfaces())

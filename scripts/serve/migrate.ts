@@ -14,7 +14,8 @@ type Statement = {
   run(): Promise<unknown>;
 };
 
-// The table of `wrangler d1 migrations apply`, so that each tool continues after the migrations of the other.
+// The table of `wrangler d1 migrations apply`, so that each tool continues after the migrations of
+// the other.
 const bookkeeping = `CREATE TABLE IF NOT EXISTS d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT UNIQUE,

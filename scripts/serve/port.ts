@@ -7,7 +7,8 @@ import { Refusal } from "../refusal.ts";
 /**
  * Checks that the service can listen, before any other step of the start.
  *
- * @throws Refusal with the process that uses the port, if known, or with the reason why it cannot be used.
+ * @throws Refusal with the process that uses the port, if known, or with the reason why it cannot
+ *   be used.
  */
 export async function refuseTakenPort(host: string, port: number): Promise<void> {
   const { code } = await tryListen(host, port);
@@ -47,7 +48,8 @@ function tryListen(host: string, port: number): Promise<{ port?: number; code?: 
 function describe(pid: number): string {
   try {
     const command = execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" });
-    // Only the program: arguments may be secret, and ps's `comm` of a Node process is a thread name.
+    // Only the program: arguments may be secret, and ps's `comm` of a Node process is a thread
+    // name.
     const program = command.trim().split(/\s/)[0]?.split("/").at(-1);
     return program ? `${program} (process ${pid})` : `process ${pid}`;
   } catch {

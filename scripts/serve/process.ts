@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 
 /**
- * Identifies a process by id and start time. The id alone is ambiguous: in a restarted container, the
- * same ids belong to other programs.
+ * Identifies a process by id and start time. The id alone is ambiguous: in a restarted container,
+ * the same ids belong to other programs.
  */
 export const ProcessIdentity = z.object({ pid: z.number(), started: z.string() });
 export type ProcessIdentity = z.infer<typeof ProcessIdentity>;
@@ -20,7 +20,10 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identityOf(identity.pid)?.started === identity.started;
 }
 
-/** @see proc_pid_stat(5): state is field 3, starttime is field 22, and the name before them may contain spaces. */
+/**
+ * @see proc_pid_stat(5): state is field 3, starttime is field 22, and the name before them may
+ *   contain spaces.
+ */
 function startInProc(pid: number): string | undefined {
   const stat = read(`/proc/${pid}/stat`);
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -1,10 +1,10 @@
 import { parseCron } from "./cron.ts";
 
 /**
- * Fires cron triggers at the start of each minute, as the platform does; the local runtime has no scheduler
- * of its own. Each trigger also fires once at the start: local queues lose their pending messages when the
- * process stops, and the triggers requeue them. A trigger whose last run has not ended is skipped: on one machine,
- * concurrent runs only slow each other down.
+ * Fires cron triggers at the start of each minute, as the platform does; the local runtime has no
+ * scheduler of its own. Each trigger also fires once at the start: local queues lose their pending
+ * messages when the process stops, and the triggers requeue them. A trigger whose last run has not
+ * ended is skipped: on one machine, concurrent runs only slow each other down.
  *
  * @param fire Runs one trigger to its end. Its errors are logged and have no other effect.
  * @returns A function that stops the schedule.
@@ -35,7 +35,10 @@ export function startSchedule(
   }
 }
 
-/** Milliseconds until shortly after the next minute: a timer that fires early would run the previous minute again. */
+/**
+ * Milliseconds until shortly after the next minute: a timer that fires early would run the previous
+ * minute again.
+ */
 function untilNextMinute(): number {
   return 60_000 - (Date.now() % 60_000) + 20;
 }

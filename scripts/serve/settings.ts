@@ -4,7 +4,9 @@ import { inProject } from "../project.ts";
 import { Refusal } from "../refusal.ts";
 import { describeSetting, variableNames, type Vars } from "./vars.ts";
 
-/** Settings of the local service; the settings of the forge belong to the Worker (src/config.ts). */
+/**
+ * Settings of the local service; the settings of the forge belong to the Worker (src/config.ts).
+ */
 export type Settings = {
   host: string;
   /** 0 lets the system choose a port. */
@@ -31,8 +33,8 @@ const DEFAULTS = {
 const SECRET = "EDGEFORGE_ADMIN_PASSWORD";
 
 /**
- * @param vars Variables of the Worker. Those that create the first administrator on Cloudflare name the same
- *   account here, unless the variables of `npm start` do.
+ * @param vars Variables of the Worker. Those that create the first administrator on Cloudflare name
+ *   the same account here, unless the variables of `npm start` do.
  * @throws Refusal with the name of the variable and its allowed values, or with an unknown name.
  */
 export function parseSettings(env: Environment, vars: Vars = {}): Settings {
@@ -57,14 +59,18 @@ export function parseSettings(env: Environment, vars: Vars = {}): Settings {
   };
 }
 
-/** Describes each variable of `npm start` whose value differs from the default, in one line each. */
+/**
+ * Describes each variable of `npm start` whose value differs from the default, in one line each.
+ */
 export function describeSettings(env: Environment): string[] {
   return Object.entries(DEFAULTS)
     .filter(([name, value]) => (env[name] || value) !== value)
     .map(([name]) => describeSetting(name, name === SECRET ? undefined : env[name]));
 }
 
-/** A misspelt name would otherwise leave its setting at the default, which may be an open service. */
+/**
+ * A misspelt name would otherwise leave its setting at the default, which may be an open service.
+ */
 function refuseUnknownNames(env: Environment): void {
   const unknown = Object.keys(env).find((name) => name.startsWith(PREFIX) && !(name in DEFAULTS));
   if (unknown === undefined) return;

@@ -1,6 +1,8 @@
 /** The Worker's entrypoint for a start (src/worker.ts). */
 export type Setup = {
-  /** Does nothing if an administrator exists. The Worker that verifies passwords also hashes them. */
+  /**
+   * Does nothing if an administrator exists. The Worker that verifies passwords also hashes them.
+   */
   createFirstAdministrator(account: {
     name: string;
     password: string;

@@ -8,7 +8,10 @@ import type { Vars } from "./vars.ts";
 const SECRETS = [
   {
     name: "SEALING_KEYS",
-    /** Stored with the state, so that a backup contains both: sealed secrets are useless without their key. */
+    /**
+     * Stored with the state, so that a backup contains both: sealed secrets are useless without
+     * their key.
+     */
     file: "sealing-keys",
     make: () => `local:${randomBytes(32).toString("base64")}\n`,
   },
@@ -25,10 +28,11 @@ const SECRETS = [
 export const STORED_SECRETS: readonly string[] = SECRETS.map(({ name }) => name);
 
 /**
- * The Worker's settings with the secrets that it needs: each is the operator's, otherwise the one that an earlier start
- * made, or a new one.
+ * The Worker's settings with the secrets that it needs: each is the operator's, otherwise the one
+ * that an earlier start made, or a new one.
  *
- * @param data Directory of the state, which must exist. A new secret is stored in it, readable by its owner only.
+ * @param data Directory of the state, which must exist. A new secret is stored in it, readable by
+ *   its owner only.
  */
 export function withStoredSecrets(vars: Vars, data: string): Vars {
   const missing = SECRETS.filter(({ name }) => !vars[name]);

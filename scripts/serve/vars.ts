@@ -30,7 +30,8 @@ export function overlayVars(vars: Vars, env: NodeJS.ProcessEnv): Vars {
 }
 
 /**
- * Validates the variables with the Worker's own parser, so that a mistake stops the start instead of each request.
+ * Validates the variables with the Worker's own parser, so that a mistake stops the start instead
+ * of each request.
  *
  * @throws Refusal with the name of the variable and its allowed values.
  */
@@ -45,7 +46,8 @@ export function refuseInvalidVars(vars: Vars): void {
 /**
  * Describes each variable whose value differs from the default, in one line each.
  *
- * SECURITY: values of secrets are left out, and others are quoted, since they may contain control characters.
+ * SECURITY: values of secrets are left out, and others are quoted, since they may contain control
+ * characters.
  *
  * @param defaults Defaults that differ from the Worker's own.
  */

@@ -19,8 +19,8 @@ export type WorkerDescription = {
 };
 
 /**
- * Settings that differ from those on Cloudflare: webhook receivers may run on the same machine, and no proxy is known
- * that states the address of a client.
+ * Settings that differ from those on Cloudflare: webhook receivers may run on the same machine, and
+ * no proxy is known that states the address of a client.
  */
 export const LOCAL_VARS: Vars = {
   ALLOWED_HOST_LIST: "external, loopback",
@@ -28,15 +28,19 @@ export const LOCAL_VARS: Vars = {
 };
 
 /**
- * Messages in a batch of queues whose messages have an invocation each on Cloudflare, which runs many of these at a time. The
- * local runtime handles one batch after the other, so that each would wait for all before it; it has no limits to share.
+ * Messages in a batch of queues whose messages have an invocation each on Cloudflare, which runs
+ * many of these at a time. The local runtime handles one batch after the other, so that each would
+ * wait for all before it; it has no limits to share.
  */
 const LOCAL_BATCH_SIZES: Readonly<Record<string, number>> = { "edgeforge-remotes": 10 };
 
 /** Variables that a start adds: secrets that it makes, and the addresses at which it listens. */
 const ADDED_VARIABLES = [...STORED_SECRETS, "LISTEN_URLS"];
 
-/** What serves a binding: the service's own, or Miniflare's simulator, which benchmarks and tests compare with it. */
+/**
+ * What serves a binding: the service's own, or Miniflare's simulator, which benchmarks and tests
+ * compare with it.
+ */
 export type BindingServer = "local" | "simulator";
 
 /** What serves the interfaces of D1, of R2 and of queues. */

@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 const TICK_MS = 10;
 
 /**
- * CPU time of this process and all its descendants, ended ones too, in milliseconds; undefined without /proc.
+ * CPU time of this process and all its descendants, ended ones too, in milliseconds; undefined
+ * without /proc.
  */
 export function cpuTimeMs(): number | undefined {
   const processes = new Map<number, { parent: number; ticks: number }>();
@@ -12,7 +13,8 @@ export function cpuTimeMs(): number | undefined {
     // The second field, the command, is in parentheses and may contain any character.
     const fields = statOf(name)?.split(") ").at(-1)?.split(" ");
     if (!fields) continue;
-    // User and system time of the process, then of its children that have ended: none is lost with a process.
+    // User and system time of the process, then of its children that have ended: none is lost with
+    // a process.
     const times = fields.slice(11, 15).map(Number);
     const ticks = times.reduce((sum, time) => sum + time, 0);
     processes.set(Number(name), { parent: Number(fields[1]), ticks });

@@ -1,7 +1,9 @@
 /**
- * Divides names into parts of about the same weight: heaviest first, each into the lightest part so far.
+ * Divides names into parts of about the same weight: heaviest first, each into the lightest part so
+ * far.
  *
- * @param weights The known weights; a name without one counts as the median, or all equally if no weight is known.
+ * @param weights The known weights; a name without one counts as the median, or all equally if no
+ *   weight is known.
  * @returns `count` parts, which do not depend on the order of `names`.
  */
 export function divide(

@@ -37,7 +37,8 @@ export async function writeLedger(ledger: Costs): Promise<void> {
 }
 
 /**
- * The ledger after a run. A file that failed keeps what is known of it, since a failed test makes a part of its calls.
+ * The ledger after a run. A file that failed keeps what is known of it, since a failed test makes a
+ * part of its calls.
  *
  * @param isFullRun The run had all files: what it did not have is gone.
  */
@@ -57,7 +58,10 @@ export function recordedCosts(
 const lineOf = (cost: Cost | undefined): string =>
   JSON.stringify(cost).replaceAll(/[:,]/g, "$& ").replaceAll(/[{}]/g, " $& ").trim();
 
-/** With a margin: tests that wait for a background job ask for it until it is done, and races need additional calls. */
+/**
+ * With a margin: tests that wait for a background job ask for it until it is done, and races need
+ * additional calls.
+ */
 const boundOf = (calls = 0): number => Math.ceil(calls * 1.25) + 50;
 
 /** The files in workerd that are missing in the ledger, and so have no bound. */

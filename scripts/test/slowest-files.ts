@@ -2,7 +2,9 @@ import type { Costs } from "./ledger.ts";
 
 const COUNT = 20;
 
-/** The files with the highest CPU time, one line each, under a heading that .ci/run searches for. */
+/**
+ * The files with the highest CPU time, one line each, under a heading that .ci/run searches for.
+ */
 export function slowestFiles(costs: Costs): string {
   const slowest = Object.entries(costs)
     .toSorted(([, one], [, other]) => other.cpuMs - one.cpuMs)

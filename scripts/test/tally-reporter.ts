@@ -7,10 +7,16 @@ import type { Cost, Costs } from "./ledger.ts";
 import type { Tally } from "./tally.ts";
 import type { Works } from "./work.ts";
 
-/** Writes the counts of a vitest run and the costs of its files into the file EDGEFORGE_TALLY (scripts/test.ts). */
+/**
+ * Writes the counts of a vitest run and the costs of its files into the file EDGEFORGE_TALLY
+ * (scripts/test.ts).
+ */
 export default class TallyReporter implements Reporter {
   readonly #costs: Costs = {};
-  /** CPU time at the end of the last file. Files run sequentially, so the difference is the cost of one file. */
+  /**
+   * CPU time at the end of the last file. Files run sequentially, so the difference is the cost of
+   * one file.
+   */
   #cpuMs = cpuTimeMs();
 
   onTestModuleEnd(module: TestModule): void {
@@ -45,7 +51,10 @@ export default class TallyReporter implements Reporter {
   }
 }
 
-/** The metadata that test/support/count-d1-calls.ts sets on tests and files, and test/support/expect-recorded.ts on tests. */
+/**
+ * The metadata that test/support/count-d1-calls.ts sets on tests and files, and
+ * test/support/expect-recorded.ts on tests.
+ */
 interface Counted {
   d1Calls?: number;
   works?: Works[string];
@@ -58,7 +67,10 @@ function callsOf(module: TestModule): Pick<Cost, "d1Calls" | "d1CallsOfTest"> {
   return { d1Calls, d1CallsOfTest: Math.max(0, ...ofTests.map((each) => each.d1Calls ?? 0)) };
 }
 
-/** What the tests of a file have counted. Undefined if none has, or some were skipped: their counts would be lost. */
+/**
+ * What the tests of a file have counted. Undefined if none has, or some were skipped: their counts
+ * would be lost.
+ */
 function worksOf(module: TestModule): Works[string] | undefined {
   const tests = [...module.children.allTests()];
   if (tests.some((test) => test.result().state === "skipped")) return undefined;

@@ -5,8 +5,8 @@ import { inProject } from "../project.ts";
 const bin = inProject("node_modules/.bin");
 
 /**
- * The environment for the tools that the scripts start. It disables prompts, telemetry and downloads:
- * the tools must work without a terminal and without a network.
+ * The environment for the tools that the scripts start. It disables prompts, telemetry and
+ * downloads: the tools must work without a terminal and without a network.
  */
 export const quietEnvironment: Record<string, string | undefined> = {
   ...process.env,

@@ -21,7 +21,8 @@ export async function run(tool: string, args: string[], options: Options = {}): 
 /** Runs a tool to its end, with its output on the terminal. */
 export async function show(tool: string, args: string[], options: Options = {}): Promise<number> {
   const child = start(tool, args, "inherit", options);
-  // A signal to the terminal's process group reaches the tool too, and this process waits for its exit.
+  // A signal to the terminal's process group reaches the tool too, and this process waits for its
+  // exit.
   process.on("SIGINT", ignore);
   const forward = () => child.kill("SIGTERM");
   process.on("SIGTERM", forward);

@@ -64,7 +64,9 @@ export const HEADERS = {
   },
 } as const;
 
-/** The response of a paginated list: `Link` has the URLs of other pages, `X-Total-Count` the total. */
+/**
+ * The response of a paginated list: `Link` has the URLs of other pages, `X-Total-Count` the total.
+ */
 export const page = <T extends z.ZodType>(schema: T, description: string) => ({
   ...json(schema, description),
   headers: HEADERS.page,

@@ -21,7 +21,9 @@ const timeQuery = (description: string) =>
     .optional()
     .openapi({ type: "string", format: "date-time", description });
 
-/** The query of an audit log. An invalid cursor is refused: reading it as 0 would restart the list. */
+/**
+ * The query of an audit log. An invalid cursor is refused: reading it as 0 would restart the list.
+ */
 export const AuditQuery = z.object({
   after: z
     .string()

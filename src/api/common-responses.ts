@@ -9,7 +9,10 @@ type Response = Exclude<Responses[string], { $ref: string }>;
 /** Reads below a repository get an `ETag`, since clients poll them. */
 const IN_REPOSITORY = /^\/repos\/\{owner\}\/\{repo\}\//;
 
-/** Whether the responses of a route get an `ETag`, and 304 for a client that has the current content. */
+/**
+ * Whether the responses of a route get an `ETag`, and 304 for a client that has the current
+ * content.
+ */
 export const isConditional = ({
   method,
   path,
@@ -22,8 +25,9 @@ export const takesJson = ({ request }: Pick<RouteConfig, "request">): boolean =>
   request?.body?.content["application/json"] !== undefined;
 
 /**
- * The responses of a route: its own, and those of what runs around its handler for every route, which are the guard,
- * the parser of JSON bodies, conditional requests and the renderer of failures.
+ * The responses of a route: its own, and those of what runs around its handler for every route,
+ * which are the guard, the parser of JSON bodies, conditional requests and the renderer of
+ * failures.
  */
 export function describeResponses(route: RouteConfig): Responses {
   const common: Responses = {

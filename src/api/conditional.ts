@@ -11,8 +11,8 @@ type GuardedContext = Context<{ Variables: GuardVariables }>;
 /**
  * Adds an `ETag` to a response, and answers 304 if the client's `If-None-Match` has that tag.
  *
- * The tag is a hash of the body, so that it also changes with data outside the repository that the body
- * contains, such as the name of an account. A response that has an `ETag` already keeps it.
+ * The tag is a hash of the body, so that it also changes with data outside the repository that the
+ * body contains, such as the name of an account. A response that has an `ETag` already keeps it.
  *
  * Runs after the guard: a caller who may not read is refused, whatever tag they send.
  */
@@ -26,7 +26,8 @@ export async function answerConditionally(c: GuardedContext, next: Next): Promis
     const bytes = await c.res.arrayBuffer();
     tag = formatHex(new Uint8Array(await crypto.subtle.digest("SHA-1", bytes)));
     headers.set("ETag", `"${tag}"`);
-    // Cleared first: Hono merges the headers of the previous response into the one that is assigned.
+    // Cleared first: Hono merges the headers of the previous response into the one that is
+    // assigned.
     c.res = undefined;
     c.res = new Response(bytes, { status, headers });
   }
@@ -44,11 +45,11 @@ const MAX_AGE_SECONDS = 7 * 24 * 60 * 60;
 const SHARED_MAX_AGE_SECONDS = 60;
 
 /**
- * Cache headers of an immutable response: one that depends on nothing but its URL, which names an object
- * by its full id.
+ * Cache headers of an immutable response: one that depends on nothing but its URL, which names an
+ * object by its full id.
  *
- * SECURITY: shared caches may store it only if the request has no credential and all repositories are
- * public, since they serve it without an access check.
+ * SECURITY: shared caches may store it only if the request has no credential and all repositories
+ * are public, since they serve it without an access check.
  */
 export function immutableHeaders(
   { ctx }: Pick<GuardVariables, "ctx">,

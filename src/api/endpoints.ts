@@ -21,9 +21,9 @@ export interface ApiEnv {
 }
 
 /**
- * Marks a parameter that matches slashes too, for names of branches and files: `/branches/{branch*}`,
- * `/commits/{ref*}/status`. With a question mark the path may also end before it, and the parameter is empty:
- * `/contents-ext/{filepath*?}`.
+ * Marks a parameter that matches slashes too, for names of branches and files:
+ * `/branches/{branch*}`, `/commits/{ref*}/status`. With a question mark the path may also end
+ * before it, and the parameter is empty: `/contents-ext/{filepath*?}`.
  */
 const REST = /\{(\w+)\*(\??)\}/;
 
@@ -64,7 +64,8 @@ export function endpoints(): OpenAPIHono<ApiEnv> {
       ...described,
       hide: true,
       ...toRouting(route),
-      // After the guard: a refused caller learns nothing about the body's validity or the current content.
+      // After the guard: a refused caller learns nothing about the body's validity or the current
+      // content.
       middleware: [
         ...middleware,
         ...(takesJson(route) ? [readJsonBody] : []),
@@ -112,7 +113,10 @@ function toRouting({ path, request: described }: Route): Route {
   };
 }
 
-/** The first value of each parameter of a query that is no list: one that is sent twice is a client's slip. */
+/**
+ * The first value of each parameter of a query that is no list: one that is sent twice is a
+ * client's slip.
+ */
 const takeFirst =
   (schema: z.ZodType) =>
   (query: Record<string, string | string[]>): Record<string, string | string[] | undefined> => {

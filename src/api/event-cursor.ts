@@ -7,7 +7,10 @@ import { json } from "./answers.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 import { queryInteger, readPage } from "./paging.ts";
 
-/** The query of an event stream. An invalid cursor is refused: reading it as 0 would restart the stream. */
+/**
+ * The query of an event stream. An invalid cursor is refused: reading it as 0 would restart the
+ * stream.
+ */
 export const EventCursor = z.object({
   after: z
     .string()

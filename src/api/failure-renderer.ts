@@ -14,8 +14,8 @@ const documentationUrl = (rootUrl: string): string => `${rootUrl}/api/swagger`;
 /**
  * Renders what a guard or operation threw as an error response of the API.
  *
- * SECURITY: an error that is not a `Failure` is a bug. The response contains the request id and nothing of
- * the error's text, which could leak internals.
+ * SECURITY: an error that is not a `Failure` is a bug. The response contains the request id and
+ * nothing of the error's text, which could leak internals.
  */
 export function renderFailure(
   thrown: unknown,

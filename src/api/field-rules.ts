@@ -13,7 +13,9 @@ const TYPES: Readonly<Record<string, string>> = {
   string: "a string",
 };
 
-/** How messages name the formats of strings. A schema with a pattern brings a message of its own. */
+/**
+ * How messages name the formats of strings. A schema with a pattern brings a message of its own.
+ */
 const FORMATS: Readonly<Record<string, string>> = {
   datetime: "a time in RFC 3339, such as 2026-01-31T08:15:00Z",
   email: "an e-mail address",
@@ -24,7 +26,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 const UNITS: Readonly<Record<string, string>> = { array: "items", string: "characters" };
 
 /**
- * Words the rule that a field breaks, to follow the field's name: "must have at most 100 characters".
+ * Words the rule that a field breaks, to follow the field's name: "must have at most 100
+ * characters".
  *
  * The message of a schema's own check, such as that of `refine`, takes precedence.
  */

@@ -23,7 +23,10 @@ import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
 import { userRoutes } from "./users/index.ts";
 
-/** The routes of the API by group. When two paths match a request, the one registered first handles it. */
+/**
+ * The routes of the API by group. When two paths match a request, the one registered first handles
+ * it.
+ */
 const ROUTES = [
   ...metaRoutes,
   ...issueSearchRoutes,
@@ -48,8 +51,8 @@ const ROUTES = [
 /**
  * The Gitea-compatible API, below `/api/v1`.
  *
- * It has no `onError`, for which Hono would wrap each guard, validator and handler of a request: the app that mounts it
- * renders what they throw.
+ * It has no `onError`, for which Hono would wrap each guard, validator and handler of a request:
+ * the app that mounts it renders what they throw.
  */
 export const api = new OpenAPIHono<ApiEnv>({ router: new MountedRouter() });
 for (const noun of ROUTES) api.route("/", noun);

@@ -9,8 +9,8 @@ import type { GuardVariables } from "./guards/guard.ts";
 /** Maximum nesting of brackets, since parsers recurse. */
 const DEPTH_MAX = 32;
 /**
- * Maximum brackets, commas and colons: a body is parsed and validated at once, in up to 40 ms. The largest body in use changes
- * 2000 files, with fifteen for each.
+ * Maximum brackets, commas and colons: a body is parsed and validated at once, in up to 40 ms. The
+ * largest body in use changes 2000 files, with fifteen for each.
  */
 const MARKS_MAX = 40_000;
 /** Steps to scan a character, and to parse and validate a mark. */
@@ -27,7 +27,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Checks the JSON body of a request before validation: content type, size, syntax and nesting depth.
+ * Checks the JSON body of a request before validation: content type, size, syntax and nesting
+ * depth.
  *
  * An empty body counts as an empty object, so that its required fields are reported as missing.
  */
@@ -37,14 +38,15 @@ export async function readJsonBody(
 ): Promise<void> {
   const type = c.req.header("content-type") ?? "";
   const text = await readText(c, c.var.bodyBytesMax ?? c.var.ctx.config.jsonBodyMaxBytes);
-  // SECURITY: accepts JSON only. A foreign page can submit forms with a user's credentials without a CORS
-  // preflight, but not JSON.
+  // SECURITY: accepts JSON only. A foreign page can submit forms with a user's credentials without
+  // a CORS preflight, but not JSON.
   if (!/^(?:text\/|application\/(?:[a-z0-9.+-]+\+)?)json\s*(?:;|$)/i.test(type)) {
     const mayBeMissing = c.req.method !== "POST" && c.req.method !== "PUT";
     const isMissing = type === "" && text === "" && mayBeMissing;
     if (!isMissing) throw invalidField("", "must have the Content-Type application/json");
   }
-  // The validator that runs next only recognizes the plain content type, and skips validation otherwise.
+  // The validator that runs next only recognizes the plain content type, and skips validation
+  // otherwise.
   const { method, url } = c.req;
   const headers = { ...c.req.header(), "content-type": "application/json" };
   c.req.raw = new Request(url, { method, headers });
@@ -63,7 +65,8 @@ export const takesFiles: MiddlewareHandler<{ Variables: GuardVariables }> = asyn
 /**
  * Reads the body as text, at most `bytesMax` bytes.
  *
- * @throws Failure `too_large` if it is longer, whatever its `Content-Length`; `invalid` if it is not UTF-8.
+ * @throws Failure `too_large` if it is longer, whatever its `Content-Length`; `invalid` if it is
+ *   not UTF-8.
  * @throws CallerLeft if the client hangs up.
  */
 export async function readText(c: Context, bytesMax: number): Promise<string> {
@@ -97,8 +100,8 @@ async function checkJson(text: string): Promise<void> {
   if (text === "") return;
   let depth = 0;
   let marks = 0;
-  // SECURITY: scans character by character. A regular expression would backtrack at each escape of a
-  // string, and take quadratic time for an unterminated string.
+  // SECURITY: scans character by character. A regular expression would backtrack at each escape of
+  // a string, and take quadratic time for an unterminated string.
   let isInText = false;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
@@ -126,8 +129,8 @@ async function checkJson(text: string): Promise<void> {
 /**
  * The schema of a JSON body with these fields.
  *
- * Keys match in any case, since clients in Go send `Text` where clients in JavaScript send `text`; null
- * means "not sent"; unknown fields are ignored.
+ * Keys match in any case, since clients in Go send `Text` where clients in JavaScript send `text`;
+ * null means "not sent"; unknown fields are ignored.
  */
 export function body<S extends z.core.$ZodLooseShape>(shape: S) {
   const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));

@@ -1,9 +1,11 @@
 import { TrieRouter } from "hono/router/trie-router";
 
 /**
- * Operations of Gitea's API, version 1.25, that do not exist here yet: methods and path, one path a line.
+ * Operations of Gitea's API, version 1.25, that do not exist here yet: methods and path, one path a
+ * line.
  *
- * One is left out, since an operation that exists takes a word of its path for an id: `/repos/{owner}/{repo}/hooks/git`.
+ * One is left out, since an operation that exists takes a word of its path for an id:
+ * `/repos/{owner}/{repo}/hooks/git`.
  */
 const LIST = `
 GET /activitypub/user-id/{id}

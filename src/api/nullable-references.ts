@@ -4,8 +4,8 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 /**
  * Rewrites each nullable reference of an OpenAPI 3.1 document as `oneOf` of the reference and null.
  *
- * The generator writes `allOf: [{ $ref }, { type: ["object", "null"] }]`, which null does not satisfy, since the
- * referenced schema refuses it.
+ * The generator writes `allOf: [{ $ref }, { type: ["object", "null"] }]`, which null does not
+ * satisfy, since the referenced schema refuses it.
  */
 export function refineNullableReferences<Document extends object>(document: Document): Document {
   return refine(document as Json) as Document;

@@ -7,8 +7,8 @@ import { isTrue } from "../lib/is-true.ts";
 import type { GuardVariables } from "./guards/guard.ts";
 
 /**
- * An integer; text that does not parse counts as 0, as in Gitea. Beyond the integers that JavaScript holds exactly it
- * counts as the last of them, which is no id and no page that exists.
+ * An integer; text that does not parse counts as 0, as in Gitea. Beyond the integers that
+ * JavaScript holds exactly it counts as the last of them, which is no id and no page that exists.
  */
 const lenientInteger = z
   .string()
@@ -28,7 +28,10 @@ export const queryId = (description: string) =>
     .transform((id) => (id === 0 ? undefined : id))
     .openapi({ type: "integer", format: "int64", description });
 
-/** A boolean in the query: undefined if it is missing or empty, false if it is anything but a form of true. */
+/**
+ * A boolean in the query: undefined if it is missing or empty, false if it is anything but a form
+ * of true.
+ */
 export const queryFlag = (description: string) =>
   z
     .string()
@@ -53,8 +56,8 @@ export interface Page {
 const NUMBER_MAX = 1_000_000_000;
 
 /**
- * The page that a query selects. Missing or invalid values mean the first page and the default size; a
- * size above the maximum means the maximum.
+ * The page that a query selects. Missing or invalid values mean the first page and the default
+ * size; a size above the maximum means the maximum.
  */
 export function readPage(
   config: Config,
@@ -72,7 +75,10 @@ export const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 /** Maximum rows of an unpaginated list. */
 const UNPAGED_MAX = 10_000;
 
-/** The page, or all items if the query has no page: for short lists, which clients read without paging. */
+/**
+ * The page, or all items if the query has no page: for short lists, which clients read without
+ * paging.
+ */
 export function readPageOrAll(config: Config, query: { page: number; limit: number }): Page {
   return query.page > 0 ? readPage(config, query) : { number: 1, size: UNPAGED_MAX, offset: 0 };
 }
@@ -80,7 +86,8 @@ export function readPageOrAll(config: Config, query: { page: number; limit: numb
 /**
  * Lists the page that a query selects, and sets the pagination headers.
  *
- * @param read Reads the page from the query; `readPageOrAll` for lists that are complete without a page.
+ * @param read Reads the page from the query; `readPageOrAll` for lists that are complete without a
+ *   page.
  */
 export async function pageOf<T>(
   c: PageContext,

@@ -3,7 +3,10 @@ import { z } from "@hono/zod-openapi";
 /** Parameters that may be sent several times. */
 const LISTS = new WeakSet<z.ZodType>();
 
-/** Whether a parameter of the query is a list; of another one that is sent twice, the first value counts. */
+/**
+ * Whether a parameter of the query is a list; of another one that is sent twice, the first value
+ * counts.
+ */
 export const isList = (parameter: z.ZodType | undefined): boolean =>
   parameter !== undefined && LISTS.has(parameter);
 
@@ -14,7 +17,10 @@ export interface SentWords<Word extends string> {
   readonly known: readonly Word[];
 }
 
-/** A list in the query, as several parameters of one name or with commas. Unknown words count as none, as in Gitea. */
+/**
+ * A list in the query, as several parameters of one name or with commas. Unknown words count as
+ * none, as in Gitea.
+ */
 export function queryWords<const Word extends string>(words: readonly Word[], description: string) {
   const parameter = z
     .union([z.string(), z.array(z.string())])
@@ -35,7 +41,8 @@ export function queryWords<const Word extends string>(words: readonly Word[], de
 }
 
 /**
- * Ids of a list in the query, as several parameters of one name or with commas; 0 for a text that is no id.
+ * Ids of a list in the query, as several parameters of one name or with commas; 0 for a text that
+ * is no id.
  */
 export function queryIds(description: string, max: number) {
   const parameter = z

@@ -7,7 +7,8 @@ export interface Actor {
   /** Undefined for an anonymous caller. */
   user: User | undefined;
   /**
-   * Whether site-wide rights apply: an administrator whose token is neither public-only nor bound to anything.
+   * Whether site-wide rights apply: an administrator whose token is neither public-only nor bound
+   * to anything.
    */
   isSiteAdmin: boolean;
   credential: "none" | "basic" | "token" | "session" | "system";
@@ -30,25 +31,32 @@ export const ANONYMOUS: Actor = {
 };
 
 /**
- * An account for whom the service acts later than it was asked; anonymous for an account that may not sign in any more,
- * which acts no more.
+ * An account for whom the service acts later than it was asked; anonymous for an account that may
+ * not sign in any more, which acts no more.
  */
 export const accountActor = (user: User): Actor =>
   user.kind !== "user" || !user.isActive || user.isLoginProhibited
     ? ANONYMOUS
     : { ...ANONYMOUS, user, isSiteAdmin: user.isAdmin, credential: "system", scopes: ALL_SCOPES };
 
-/** Whether the caller is limited to public resources: an anonymous caller or a public-only token. */
+/**
+ * Whether the caller is limited to public resources: an anonymous caller or a public-only token.
+ */
 export function seesPublicOnly(actor: Actor): boolean {
   return actor.user === undefined || actor.scopes.isPublicOnly;
 }
 
-/** The id of the caller's token where the token is bound to a list of repositories, else undefined. */
+/**
+ * The id of the caller's token where the token is bound to a list of repositories, else undefined.
+ */
 export function boundTokenId(actor: Actor): number | undefined {
   return actor.token?.isBound ? actor.token.id : undefined;
 }
 
-/** Whether a credential reaches less than its account: nothing may follow from its pushes in other repositories. */
+/**
+ * Whether a credential reaches less than its account: nothing may follow from its pushes in other
+ * repositories.
+ */
 export const isConfined = (actor: Actor): boolean =>
   seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
@@ -68,11 +76,12 @@ export function bindingsOf(token: AccessToken | undefined): TokenBinding[] {
 }
 
 /**
- * Refuses a bound token where a request would change something that no binding names: its user's account with their
- * tokens, keys and addresses, organizations, who follows whom, or the repositories that there are.
+ * Refuses a bound token where a request would change something that no binding names: its user's
+ * account with their tokens, keys and addresses, organizations, who follows whom, or the
+ * repositories that there are.
  *
- * SECURITY: such a token is given away for the sake of what it is bound to. A key or a token that it adds would outlive
- * it and reach further.
+ * SECURITY: such a token is given away for the sake of what it is bound to. A key or a token that
+ * it adds would outlive it and reach further.
  *
  * @param scopes The scopes that the request needs.
  * @throws BeyondToken with the first of the token's bindings.

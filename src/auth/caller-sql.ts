@@ -15,7 +15,10 @@ export interface CallerSql {
   boundTokenId: SQL;
 }
 
-/** The caller of a request as an argument of a query: who it is, or the credential that identifies them. */
+/**
+ * The caller of a request as an argument of a query: who it is, or the credential that identifies
+ * them.
+ */
 export type CallerArgument = KnownCaller | CredentialArgument;
 
 interface KnownCaller {
@@ -25,7 +28,9 @@ interface KnownCaller {
 
 /** The parts of a credential that identify a user. */
 export interface CredentialArgument {
-  /** Hashes of what may be an access token; of several tokens, the one with the lowest id counts. */
+  /**
+   * Hashes of what may be an access token; of several tokens, the one with the lowest id counts.
+   */
   readonly tokenHash?: string;
   readonly otherTokenHash?: string;
   readonly tokenId?: number;
@@ -49,8 +54,8 @@ export const callerArgument = (actor: Actor): KnownCaller => ({
 export const callerSql = (actor: Actor): CallerSql => toCallerSql(callerArgument(actor));
 
 /**
- * SQL for a caller that is an argument. Subqueries resolve a credential to its caller, so that a query can run in the
- * same batch.
+ * SQL for a caller that is an argument. Subqueries resolve a credential to its caller, so that a
+ * query can run in the same batch.
  */
 export function toCallerSql(
   caller: Given<KnownCaller> | Given<CredentialArgument> | PrincipalSql,

@@ -9,7 +9,9 @@ export type Credential =
   | { kind: "basic"; name: string; password: string }
   /** From the cookie of a page's request. */
   | { kind: "session"; secret: string }
-  /** Made by the service for a transfer: the caller who asked for it, and what they signed in with. */
+  /**
+   * Made by the service for a transfer: the caller who asked for it, and what they signed in with.
+   */
   | { kind: "transfer"; userId: number; tokenId: number }
   | { kind: "transfer"; userId: number; tokenId?: undefined; signInMark: string };
 
@@ -19,14 +21,15 @@ const LENGTH_MAX = 1024;
 /**
  * Reads the credential of a request: `token` or `Bearer` followed by a token, or Basic.
  *
- * A header of another scheme, or without a value, is ignored, as git and API clients expect. Equal headers count as
- * one: a client may add its own to one that it was told to send.
+ * A header of another scheme, or without a value, is ignored, as git and API clients expect. Equal
+ * headers count as one: a client may add its own to one that it was told to send.
  *
- * @param header The values of all `Authorization` headers, with commas between, as the platform joins them. No value
- * of these schemes contains a comma.
- * @throws Failure `unauthenticated` when the URL carries a token: every hop logs URLs, so the client must
- * learn that a token there is not used. Also for a header of these schemes that can't be read, and for different
- * headers: who sends one of them does not expect to be anonymous, or somebody else.
+ * @param header The values of all `Authorization` headers, with commas between, as the platform
+ * joins them. No value of these schemes contains a comma.
+ * @throws Failure `unauthenticated` when the URL carries a token: every hop logs URLs, so the
+ * client must learn that a token there is not used. Also for a header of these schemes that can't
+ * be read, and for different headers: who sends one of them does not expect to be anonymous, or
+ * somebody else.
  */
 export function readCredential(header: string | undefined, query: URLSearchParams): Credential {
   if (query.has("token") || query.has("access_token")) {

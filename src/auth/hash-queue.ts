@@ -1,8 +1,8 @@
 import { tooManyRequests } from "../lib/failure.ts";
 
 /**
- * Hashes that run or wait. One runs at a time, since it holds the isolate's only thread, and takes about 90 ms: the last
- * one waits for less than a second.
+ * Hashes that run or wait. One runs at a time, since it holds the isolate's only thread, and takes
+ * about 90 ms: the last one waits for less than a second.
  */
 const TURNS_MAX = 8;
 /** How often a waiting request looks whether it is its turn, in milliseconds. */
@@ -22,12 +22,13 @@ interface Turn {
 }
 
 /**
- * Bounds the password hashes of an isolate: one at a time, a short queue, and a refusal for the rest. Without a bound a
- * handful of callers would stop all others; with it, other requests are answered between two hashes.
+ * Bounds the password hashes of an isolate: one at a time, a short queue, and a refusal for the
+ * rest. Without a bound a handful of callers would stop all others; with it, other requests are
+ * answered between two hashes.
  *
- * A waiting request polls instead of being woken by the one before it. The platform drops a cancelled request
- * without running it any further, so a turn that was handed to it would be lost; a turn that nobody takes expires.
- * Callers let their request live until its turn is over.
+ * A waiting request polls instead of being woken by the one before it. The platform drops a
+ * cancelled request without running it any further, so a turn that was handed to it would be lost;
+ * a turn that nobody takes expires. Callers let their request live until its turn is over.
  */
 export class HashQueue {
   private turns: Turn[] = [];
@@ -35,7 +36,8 @@ export class HashQueue {
   /**
    * Runs a hash when its turn comes.
    *
-   * @param key Names the work: a concurrent call with the same key gets the result of the first one.
+   * @param key Names the work: a concurrent call with the same key gets the result of the first
+   *   one.
    * @throws Failure `too_many` if the queue is full.
    */
   async run<T>(key: string, hash: () => T): Promise<T> {
@@ -51,8 +53,8 @@ export class HashQueue {
     this.turns.push(turn);
     try {
       while (this.current().indexOf(turn) > 0) await scheduler.wait(POLL_MS);
-      // Other requests that came during the hash before this one are answered first. The first wait may end at once:
-      // the runtime's clock stood still while that hash ran.
+      // Other requests that came during the hash before this one are answered first. The first wait
+      // may end at once: the runtime's clock stood still while that hash ran.
       await scheduler.wait(0);
       await scheduler.wait(PAUSE_MS);
       const value = hash();
@@ -63,7 +65,10 @@ export class HashQueue {
     }
   }
 
-  /** Waits for the result of another request; runs the hash itself if the other request ended without one. */
+  /**
+   * Waits for the result of another request; runs the hash itself if the other request ended
+   * without one.
+   */
   private async follow<T>(turn: Turn, hash: () => T): Promise<T> {
     while (!turn.result && this.current().includes(turn)) await scheduler.wait(POLL_MS);
     return turn.result ? (turn.result.value as T) : this.run(turn.key, hash);

@@ -23,7 +23,8 @@ const queue = new HashQueue();
 const rightPasswords = new ExpiringMap<true>(REMEMBERED_MAX);
 
 /**
- * Hashes a password with argon2id into a PHC string, which names its own parameters. About 90 ms of CPU.
+ * Hashes a password with argon2id into a PHC string, which names its own parameters. About 90 ms of
+ * CPU.
  *
  * @throws Failure `too_many` if too many hashes are waiting.
  */
@@ -48,8 +49,9 @@ export interface PasswordClaim {
 /**
  * Names a claim by a digest under a key of this isolate.
  *
- * SECURITY: neither password nor hash can be read from it. The hash is part of it, so that a password counts no longer
- * once it has changed; the name is, so that claims of unknown names have different digests, as others do.
+ * SECURITY: neither password nor hash can be read from it. The hash is part of it, so that a
+ * password counts no longer once it has changed; the name is, so that claims of unknown names have
+ * different digests, as others do.
  */
 export async function digestClaim({ name, password, hash }: PasswordClaim): Promise<string> {
   const text = JSON.stringify([name.toLowerCase(), password, hash]);
@@ -65,8 +67,8 @@ export const wasRight = (digest: string): boolean =>
 /**
  * Whether the password of a claim matches its hash.
  *
- * SECURITY: without a hash it takes as long as with one, so that timing does not reveal whether an account
- * exists or has a password.
+ * SECURITY: without a hash it takes as long as with one, so that timing does not reveal whether an
+ * account exists or has a password.
  *
  * @param digest The digest of the claim.
  * @throws Failure `too_many` if too many hashes are waiting.
@@ -89,7 +91,10 @@ export async function verifyPassword(
 /** What an account is signed in to with. */
 type SignIn = Pick<User, "passwordHash" | "hasTotp" | "hasWebauthn">;
 
-/** A short digest of how an account is signed in to, which differs once its password or its second factors have changed. */
+/**
+ * A short digest of how an account is signed in to, which differs once its password or its second
+ * factors have changed.
+ */
 export const markSignIn = async ({ passwordHash, hasTotp, hasWebauthn }: SignIn): Promise<string> =>
   (await hashSecret(`sign-in ${JSON.stringify([passwordHash, hasTotp, hasWebauthn])}`)).slice(
     0,
@@ -108,7 +113,8 @@ function importDigestKey(): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", digestSecret, algorithm, false, ["sign"]);
 }
 
-// Loaded on first use: most requests carry a token, and plain Node can't import the WebAssembly module.
+// Loaded on first use: most requests carry a token, and plain Node can't import the WebAssembly
+// module.
 let argon2: Argon2 | undefined;
 async function loadArgon2(): Promise<Argon2> {
   if (argon2) return argon2;

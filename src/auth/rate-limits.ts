@@ -2,7 +2,10 @@ import { tooManyRequests } from "../lib/failure.ts";
 import { IsolateRateLimiter, type RateLimiter, WINDOW_MS } from "./rate-limiter.ts";
 import { hashSecret } from "./secret.ts";
 
-/** What is limited, and the limiter of an isolate without the binding, with the same limit as in wrangler.toml. */
+/**
+ * What is limited, and the limiter of an isolate without the binding, with the same limit as in
+ * wrangler.toml.
+ */
 const isolateLimiters = {
   /** Registrations from an address. */
   SIGN_UPS: new IsolateRateLimiter(5),
@@ -37,8 +40,8 @@ export class RateLimits {
   /**
    * Counts an action.
    *
-   * @param key Who does it, or from where; undefined where that is not known, which counts nothing: one counter for all
-   * such callers would let one of them stop the others.
+   * @param key Who does it, or from where; undefined where that is not known, which counts nothing:
+   * one counter for all such callers would let one of them stop the others.
    * @throws Failure `too_many` over the limit.
    */
   async count(action: LimitedAction, key: string | undefined): Promise<void> {

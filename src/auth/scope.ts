@@ -13,7 +13,10 @@ export const SCOPE_CATEGORIES = [
 type ScopeCategory = (typeof SCOPE_CATEGORIES)[number];
 export type Scope = `${"read" | "write"}:${ScopeCategory}`;
 
-/** What a credential allows: a level for each category, and whether it is limited to public resources. */
+/**
+ * What a credential allows: a level for each category, and whether it is limited to public
+ * resources.
+ */
 export interface Scopes {
   levels: ReadonlyMap<ScopeCategory, "read" | "write">;
   isPublicOnly: boolean;
@@ -25,8 +28,8 @@ const isCategory = (text: string): text is ScopeCategory =>
   (SCOPE_CATEGORIES as readonly string[]).includes(text);
 
 /**
- * Parses a list of scope names. Duplicates and empty items are dropped, write includes read, and write on all
- * nine categories becomes `all`.
+ * Parses a list of scope names. Duplicates and empty items are dropped, write includes read, and
+ * write on all nine categories becomes `all`.
  *
  * @returns The scopes, or the first unknown name.
  */

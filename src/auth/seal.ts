@@ -12,8 +12,8 @@ export const sealedBy = ({ name }: SealingKey): string => `${FORMAT}.${name}.`;
 /**
  * Encrypts a secret that must be read back: `1.<name of the key>.<base64 of nonce and ciphertext>`.
  *
- * @param purpose What the secret is for. It is authenticated data: a sealed text that is moved to another
- * column can't be unsealed there.
+ * @param purpose What the secret is for. It is authenticated data: a sealed text that is moved to
+ * another column can't be unsealed there.
  * @throws Failure `forbidden` where the service has no sealing key.
  */
 export async function seal(

@@ -10,14 +10,17 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export const SESSION_LIFE_MS = 30 * DAY_MS;
 /** How long a session lasts without a request, in milliseconds. */
 const SESSION_IDLE_MS = 14 * DAY_MS;
-/** Maximum lag of `last_used_at`, in milliseconds: a write for each page would cost more than the page. */
+/**
+ * Maximum lag of `last_used_at`, in milliseconds: a write for each page would cost more than the
+ * page.
+ */
 const LAG_MS = 5 * 60 * 1000;
 
 /**
  * Matches the session of the hash of a cookie's secret while it lasts.
  *
- * SECURITY: an account that may not sign in has no session. The condition decides it, not the code that reads the row,
- * so that a query in the same batch sees the same caller.
+ * SECURITY: an account that may not sign in has no session. The condition decides it, not the code
+ * that reads the row, so that a query in the same batch sees the same caller.
  */
 export function isSessionOf(secretHash: string | SQL, now: number | SQL): SQL {
   const mayCall = sql`exists (
@@ -37,7 +40,10 @@ export function isCurrent(now: number | SQL): SQL {
   return sql`(${and(gt(sessions.expiresAt, now), gt(sessions.lastUsedAt, idleFrom))})`;
 }
 
-/** Records that a session was used, at most every five minutes; returns undefined when no write is due. */
+/**
+ * Records that a session was used, at most every five minutes; returns undefined when no write is
+ * due.
+ */
 export function noteSessionUse(
   db: Database,
   session: Session,

@@ -24,14 +24,14 @@ export interface SignInAttempt {
 }
 
 /**
- * Counts wrong passwords by the name that was tried and by the address they came from, and refuses further attempts
- * until the window is over.
+ * Counts wrong passwords by the name that was tried and by the address they came from, and refuses
+ * further attempts until the window is over.
  *
- * The platform counts for all isolates of a location, but answers only when it is asked to count one more: an isolate
- * learns of an exceeded limit by its own next failure, and remembers it.
+ * The platform counts for all isolates of a location, but answers only when it is asked to count
+ * one more: an isolate learns of an exceeded limit by its own next failure, and remembers it.
  *
- * SECURITY: names count as they were sent, whether or not an account has them, and a login name apart from an email
- * address: a limit that they shared would reveal that they belong together.
+ * SECURITY: names count as they were sent, whether or not an account has them, and a login name
+ * apart from an email address: a limit that they shared would reveal that they belong together.
  */
 export class SignInFailures {
   private readonly limiters: Readonly<Record<"account" | "address", RateLimiter>>;
@@ -70,7 +70,8 @@ export class SignInFailures {
   /**
    * The counters of an attempt.
    *
-   * SECURITY: hashed, since people type passwords where a name belongs, and the platform stores keys.
+   * SECURITY: hashed, since people type passwords where a name belongs, and the platform stores
+   * keys.
    */
   private async keysOf({ name, network }: SignInAttempt) {
     const account = await hashSecret(`account ${name.toLowerCase()}`);

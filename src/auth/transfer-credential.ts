@@ -11,7 +11,10 @@ export const TransferCredential = z.union([
   z.object({ kind: z.literal("transfer"), userId: z.number(), signInMark: z.string() }),
 ]);
 
-/** Names what a caller signed in with. It grants what that one grants when it is used, and ends with it. */
+/**
+ * Names what a caller signed in with. It grants what that one grants when it is used, and ends with
+ * it.
+ */
 export async function transferCredential(
   { token }: Actor,
   user: User,

@@ -5,7 +5,8 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 export type BoundRow<R> = { readonly [K in keyof R]: string | number | null };
 
 /**
- * The values of a row for a prepared query, which binds parameters as they are: JSON as its text, and booleans as numbers.
+ * The values of a row for a prepared query, which binds parameters as they are: JSON as its text,
+ * and booleans as numbers.
  */
 export function boundRow<R extends object>(table: SQLiteTable, row: R): BoundRow<R> {
   const columns = getTableColumns(table) as Readonly<Record<string, Column>>;

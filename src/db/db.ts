@@ -10,9 +10,10 @@ const BOUND_LIMIT = /\b(limit|offset) (?=\?)/g;
 /**
  * Writes `limit +?` for `limit ?`.
  *
- * SQLite plans by the value of a parameter that is a limit itself, and so compiles a statement anew for each call that binds
- * it: 0.5 of the 0.6 ms of a page of pull requests. It does not look behind the sign, which changes no value, and learns nothing by
- * looking: D1 binds every number as a real, and the planner reads integers only.
+ * SQLite plans by the value of a parameter that is a limit itself, and so compiles a statement anew
+ * for each call that binds it: 0.5 of the 0.6 ms of a page of pull requests. It does not look
+ * behind the sign, which changes no value, and learns nothing by looking: D1 binds every number as
+ * a real, and the planner reads integers only.
  *
  * @see sqlite3ExprIsInteger in SQLite's expr.c
  */
@@ -24,13 +25,16 @@ class Dialect extends SQLiteAsyncDialect {
   }
 }
 
-/** Keeps the names of columns in SQL. Drizzle's own function makes one for each database, which is for each request. */
+/**
+ * Keeps the names of columns in SQL. Drizzle's own function makes one for each database, which is
+ * for each request.
+ */
 const dialect = new Dialect({ casing: "snake_case" });
 
 /**
- * Numbers parameters, so that SQL names one again where it repeats it. Integers are no parameters: they are the same for
- * each call, and for a parameter that is compared with the condition of a partial index SQLite would compile the statement
- * again for each binding.
+ * Numbers parameters, so that SQL names one again where it repeats it. Integers are no parameters:
+ * they are the same for each call, and for a parameter that is compared with the condition of a
+ * partial index SQLite would compile the statement again for each binding.
  */
 class NumberingDialect extends Dialect {
   readonly params: unknown[] = [];
@@ -116,8 +120,8 @@ const builder = new Database(
 export const openBuilder = (): Database => builder;
 
 /**
- * Builds SQL by `build`, which uses the builder, and returns the parameters by their numbers: one that stands in many
- * places is bound once.
+ * Builds SQL by `build`, which uses the builder, and returns the parameters by their numbers: one
+ * that stands in many places is bound once.
  */
 export function withNumbers<T>(build: () => T): { result: T; params: readonly unknown[] } {
   const { params } = numbering;
@@ -127,8 +131,9 @@ export function withNumbers<T>(build: () => T): { result: T; params: readonly un
 }
 
 /**
- * SQL as a column of a query over one table. In such a query Drizzle drops the table names from columns that
- * are embedded directly, which makes a column like `name` ambiguous in a subquery with joins.
+ * SQL as a column of a query over one table. In such a query Drizzle drops the table names from
+ * columns that are embedded directly, which makes a column like `name` ambiguous in a subquery with
+ * joins.
  */
 export const qualified = <T>(query: SQL): SQL<T> => sql<T>`${query}`;
 
@@ -139,8 +144,8 @@ export const flagColumn = (condition: SQL, name: string): SQL.Aliased<boolean> =
     .as(name);
 
 /**
- * A value that is written only if a condition holds at the time of the write. Otherwise the value is null,
- * which violates the column's NOT NULL constraint and rolls back the batch.
+ * A value that is written only if a condition holds at the time of the write. Otherwise the value
+ * is null, which violates the column's NOT NULL constraint and rolls back the batch.
  */
 export const onlyWhile = <T>(condition: SQL, value: T | SQL<T>): SQL<T> =>
   sql<T>`case when ${condition} then ${value} end`;
@@ -164,8 +169,8 @@ const aliased = new WeakMap<Table, Map<string, object>>();
 /**
  * The columns of `table` under prefixed names that are unique in the query.
  *
- * D1 returns the rows of a batch as objects, where columns of the same name overwrite one another: every join
- * that may run in a batch must select its columns through this function.
+ * D1 returns the rows of a batch as objects, where columns of the same name overwrite one another:
+ * every join that may run in a batch must select its columns through this function.
  */
 export function columnsOf<T extends Table>(table: T, prefix: string): Aliased<T> {
   let byPrefix = aliased.get(table);
@@ -186,8 +191,8 @@ function aliasColumns(table: Table, prefix: string): object {
 /**
  * Whether D1 refused a write because of a constraint.
  *
- * @param column The column in D1's message: `table.column`, or a part of it; for a unique index the first
- * column. For a foreign key D1 names none.
+ * @param column The column in D1's message: `table.column`, or a part of it; for a unique index the
+ * first column. For a foreign key D1 names none.
  */
 export function isViolation(
   error: unknown,
@@ -204,7 +209,8 @@ export function isViolation(
 }
 
 /**
- * Quotes a text as one phrase of a full-text query. A NUL would end the query early, so it becomes a space.
+ * Quotes a text as one phrase of a full-text query. A NUL would end the query early, so it becomes
+ * a space.
  */
 export const quotePhrase = (text: string): string =>
   `"${text.replaceAll("\0", " ").replaceAll('"', '""')}"`;

@@ -6,12 +6,14 @@ export { entityKind, hasOwnEntityKind };
 const results = new WeakMap<object, WeakMap<object, boolean>>();
 
 /**
- * Drizzle's `is`, which checks whether a value is an instance of one of Drizzle's classes, with a cache.
+ * Drizzle's `is`, which checks whether a value is an instance of one of Drizzle's classes, with a
+ * cache.
  *
- * Drizzle calls `is` several times for each column of each query it builds and of each row it maps, and walks
- * the value's class chain every time. The result depends only on the class and the value's prototype. The
- * cache is keyed by the prototype rather than by `value.constructor`, because aliased tables and columns of
- * subqueries are proxies that return a value for any property, `constructor` included.
+ * Drizzle calls `is` several times for each column of each query it builds and of each row it maps,
+ * and walks the value's class chain every time. The result depends only on the class and the
+ * value's prototype. The cache is keyed by the prototype rather than by `value.constructor`,
+ * because aliased tables and columns of subqueries are proxies that return a value for any
+ * property, `constructor` included.
  *
  * The builds replace Drizzle's own module by this one (`[alias]` in wrangler.toml, `alias` in
  * vitest.config.ts). Remove it once Drizzle's `is` no longer walks the chain.

@@ -1,8 +1,8 @@
 import { sql, type SQL } from "drizzle-orm";
 
 /**
- * The rule of `formatDuration` as an expression, for durations that a statement computes when it writes them. A test
- * compares the two.
+ * The rule of `formatDuration` as an expression, for durations that a statement computes when it
+ * writes them. A test compares the two.
  *
  * @param seconds An integer; a bound number is a float for D1.
  */

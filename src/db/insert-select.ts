@@ -9,12 +9,14 @@ type Selected<T extends SQLiteTable> = {
 };
 
 /**
- * An `insert … select` whose values are named, so that it does not depend on the order of the table's columns.
+ * An `insert … select` whose values are named, so that it does not depend on the order of the
+ * table's columns.
  *
- * Omitted columns get their default, or null. The type requires a value for a column that has neither.
+ * Omitted columns get their default, or null. The type requires a value for a column that has
+ * neither.
  *
- * @param from The clauses after the selected values: `from … where …`. With `onConflict…` it needs a `where`,
- * since SQLite would parse the `on` as part of a join.
+ * @param from The clauses after the selected values: `from … where …`. With `onConflict…` it needs
+ * a `where`, since SQLite would parse the `on` as part of a join.
  */
 export function insertSelect<T extends SQLiteTable>(
   db: Database,

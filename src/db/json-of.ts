@@ -3,7 +3,10 @@ import { is, SQL, sql } from "drizzle-orm";
 /** Stands for a field whose SQL belongs to a prepared query, where its values are collected. */
 export const COMPUTED: SQL<never> = sql``;
 
-/** The id of the row that the previous statement of the batch inserted. Prepared statements can have it as a field. */
+/**
+ * The id of the row that the previous statement of the batch inserted. Prepared statements can have
+ * it as a field.
+ */
 export const LAST_INSERT_ID = sql<number>`last_insert_rowid()`;
 
 /** Fields by whether they are values or known as SQL only. */

@@ -51,8 +51,8 @@ function fieldsOf(table: SQLiteTable): readonly Field[] {
 }
 
 /**
- * The rows of a subquery as one column of a query: lists what belongs to each row of a page without another round trip
- * and without repeating the page's query.
+ * The rows of a subquery as one column of a query: lists what belongs to each row of a page without
+ * another round trip and without repeating the page's query.
  *
  * @param table The table whose columns are selected; `from` must contain it under its own name.
  * @param from The clauses after the selected columns: `from … where … order by …`.

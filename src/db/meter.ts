@@ -7,7 +7,10 @@ export interface D1Usage {
   /** Rows as D1 bills them; counted only with `counts.rows`. */
   rowsRead: number;
   rowsWritten: number;
-  /** Whether a statement has changed the database, as D1 reports it: a write whose condition failed has not. */
+  /**
+   * Whether a statement has changed the database, as D1 reports it: a write whose condition failed
+   * has not.
+   */
   hasWritten: boolean;
 }
 
@@ -17,8 +20,8 @@ export type D1 = Pick<D1DatabaseSession, "prepare" | "batch">;
 /**
  * Wraps `d1` and counts its calls, round trips and rows.
  *
- * Counting rows runs each SELECT twice, since D1 reports rows on `all()` but not on `raw()`, which Drizzle
- * uses because it keeps columns of the same name apart.
+ * Counting rows runs each SELECT twice, since D1 reports rows on `all()` but not on `raw()`, which
+ * Drizzle uses because it keeps columns of the same name apart.
  *
  * @param counts.rows Whether to count rows too.
  * @param before Awaited before each call, if given.
@@ -103,7 +106,8 @@ class MeteredStatement {
     return this.meter.note(await this.meter.count(() => this.inner.run<T>()));
   }
   async raw<T = unknown[]>(): Promise<T[]> {
-    // D1 reports what a statement did on `all()` alone, where the names of a write's columns are unique.
+    // D1 reports what a statement did on `all()` alone, where the names of a write's columns are
+    // unique.
     if (MAY_WRITE.test(this.query)) {
       const { results } = await this.all<Record<string, unknown>>();
       return results.map((row) => Object.values(row) as T);

@@ -14,9 +14,9 @@ type Scalar = string | number | null;
 export type Slot<V> = SQL<V> & Placeholder<string, V>;
 
 /**
- * What a query's declaration receives in the place of its arguments: a slot for each text, number and null; for a list
- * a subquery of one column, as `inArray` and `in` take it; booleans and absent values as they are, since they decide
- * about the SQL. Objects are taken apart.
+ * What a query's declaration receives in the place of its arguments: a slot for each text, number
+ * and null; for a list a subquery of one column, as `inArray` and `in` take it; booleans and absent
+ * values as they are, since they decide about the SQL. Objects are taken apart.
  */
 export type Params<A> = { readonly [K in keyof A]: Param<A[K]> };
 
@@ -47,7 +47,9 @@ type Finite<V> = V extends string
         ? { [K in keyof V]: Finite<V[K]> }
         : V;
 
-/** Shapes of one query whose SQL is kept. One more displaces the one that was unused for longest. */
+/**
+ * Shapes of one query whose SQL is kept. One more displaces the one that was unused for longest.
+ */
 export const SHAPES_MAX = 64;
 
 /** A query that is declared once and only bound by each call. */
@@ -58,12 +60,15 @@ export interface PreparedQuery<A, S, R> {
 type ShapeArguments<S> = unknown extends S ? [] : [shape: Finite<S>];
 
 /**
- * Declares a query at the level of a module. Its SQL is built at the first call, and again only for another shape.
+ * Declares a query at the level of a module. Its SQL is built at the first call, and again only for
+ * another shape.
  *
- * The shape consists of the booleans and of the absent values among the arguments, and of the `shape` argument, whose
- * type must be finite: sort orders, units, modes. Values never belong to it.
+ * The shape consists of the booleans and of the absent values among the arguments, and of the
+ * `shape` argument, whose type must be finite: sort orders, units, modes. Values never belong to
+ * it.
  *
- * @param build Builds the query, from the parameters alone: whatever else it reads must never change.
+ * @param build Builds the query, from the parameters alone: whatever else it reads must never
+ *   change.
  * @example
  * const namedUser = prepare((db, p: Params<{ name: string }>) =>
  *   db.select().from(users).where(eq(users.lowerName, p.name)),
@@ -227,7 +232,10 @@ const ofMapped = (map: MapRows): Results => ({
   ofBatch: ({ results }) => map(results.map((row) => Object.values(row as object))),
 });
 
-/** Statements without selected columns: rows as D1 has them, the first of them, or what became of a write. */
+/**
+ * Statements without selected columns: rows as D1 has them, the first of them, or what became of a
+ * write.
+ */
 function ofRaw(method: string | undefined): Results {
   switch (method) {
     case "all":
@@ -251,8 +259,8 @@ function ofRaw(method: string | undefined): Results {
 }
 
 /**
- * Appends the values of `args` that are bound to `bound`, in their order, and returns what the SQL depends on: the
- * names of those, and the booleans.
+ * Appends the values of `args` that are bound to `bound`, in their order, and returns what the SQL
+ * depends on: the names of those, and the booleans.
  */
 function flatten(args: object, bound: unknown[]): string {
   let key = "";

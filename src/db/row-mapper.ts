@@ -1,6 +1,9 @@
 import { Column, getTableName, is, SQL, Subquery } from "drizzle-orm";
 
-/** The selected columns of a query, in the order of its rows' values, with the path of each in the mapped row. */
+/**
+ * The selected columns of a query, in the order of its rows' values, with the path of each in the
+ * mapped row.
+ */
 export type SelectedFields = readonly {
   readonly path: readonly string[];
   readonly field: unknown;
@@ -32,8 +35,8 @@ const NOT_DECODING: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Drizzle's `mapResultRow` with everything decided beforehand that does not depend on the row: which decoder a column
- * has, and which objects a join may leave out.
+ * Drizzle's `mapResultRow` with everything decided beforehand that does not depend on the row:
+ * which decoder a column has, and which objects a join may leave out.
  *
  * @param notNullable By the name of each table of the query, whether its rows are always there.
  */
@@ -61,7 +64,10 @@ function toNodes(
   });
 }
 
-/** The first column of an object decides, as in Drizzle, if all columns of the object are of one table that may be absent. */
+/**
+ * The first column of an object decides, as in Drizzle, if all columns of the object are of one
+ * table that may be absent.
+ */
 function nullKeyOf(
   key: string,
   fields: SelectedFields,

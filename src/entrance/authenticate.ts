@@ -42,12 +42,13 @@ interface Loaded<Q extends TargetQuery, R extends readonly TargetQuery[]> {
 }
 
 /**
- * Authenticates a request: resolves its caller and, in the same round trip, loads its target; refuses
- * anonymous callers and tokens without the required scopes; records the use of a token.
+ * Authenticates a request: resolves its caller and, in the same round trip, loads its target;
+ * refuses anonymous callers and tokens without the required scopes; records the use of a token.
  *
  * @param selectTarget Builds the query for the target of the request.
  * @param selectMore Builds queries for what belongs to the target.
- * @throws Failure as `resolveCaller` does, and the door's refusal where the requirements are not met.
+ * @throws Failure as `resolveCaller` does, and the door's refusal where the requirements are not
+ *   met.
  */
 export async function authenticate<
   Q extends TargetQuery,
@@ -116,11 +117,11 @@ interface Resolved {
 /**
  * Finds the caller of a request and, in the same batch, the target of the request: one round trip.
  *
- * @param selectTarget Builds the query for the target. It receives the caller by their credential, since the batch is
- * sent before the caller is known.
- * @throws Failure `unauthenticated` for a wrong or expired credential, `too_many` after too many wrong passwords,
- * `forbidden` for a disabled account and for sudo by a caller who is not an administrator, `not_found` for sudo as an
- * unknown user.
+ * @param selectTarget Builds the query for the target. It receives the caller by their credential,
+ * since the batch is sent before the caller is known.
+ * @throws Failure `unauthenticated` for a wrong or expired credential, `too_many` after too many
+ * wrong passwords, `forbidden` for a disabled account and for sudo by a caller who is not an
+ * administrator, `not_found` for sudo as an unknown user.
  */
 async function resolveCaller<Q extends TargetQuery, R extends readonly TargetQuery[]>(
   base: BaseCtx,
@@ -153,8 +154,8 @@ async function resolveCaller<Q extends TargetQuery, R extends readonly TargetQue
 
 type CallerParams = Params<{ caller: CredentialArgument }>;
 
-// SECURITY: Basic may carry a token as the user name or as the password. The order is fixed, so that this
-// query and `toCallerSql` resolve to the same caller.
+// SECURITY: Basic may carry a token as the user name or as the password. The order is fixed, so
+// that this query and `toCallerSql` resolve to the same caller.
 const tokensOf = prepare((db, { caller }: CallerParams) =>
   db
     .select({ token: columnsOf(accessTokens, "t"), user: columnsOf(users, "u") })
@@ -326,9 +327,11 @@ function ofSession(match: { session: Session; user: User } | undefined): Actor {
 }
 
 /**
- * Refuses a password alone for an account with a second factor, at every door. Tokens are for clients that can't ask.
+ * Refuses a password alone for an account with a second factor, at every door. Tokens are for
+ * clients that can't ask.
  *
- * @throws Failure `unauthenticated`, in the words that clients match; `too_many` after too many wrong codes.
+ * @throws Failure `unauthenticated`, in the words that clients match; `too_many` after too many
+ *   wrong codes.
  */
 async function requireSecondFactor(
   base: BaseCtx,
@@ -345,7 +348,10 @@ async function requireSecondFactor(
   }
 }
 
-/** Whether the account still has the password and the second factors that the caller of a transfer signed in with. */
+/**
+ * Whether the account still has the password and the second factors that the caller of a transfer
+ * signed in with.
+ */
 const isSameLogin = async (
   credential: Extract<Credential, { kind: "transfer" }>,
   user: User,

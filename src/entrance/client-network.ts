@@ -3,8 +3,8 @@ import { type IpAddress, parseIpAddress, subscriberNetwork } from "../lib/ip-add
 /**
  * The network that a request came from.
  *
- * @param name The header in which a trusted proxy states the address; "" for none. Of a list, the last address counts:
- * the proxy added it, and those before it are the client's word.
+ * @param name The header in which a trusted proxy states the address; "" for none. Of a list, the
+ * last address counts: the proxy added it, and those before it are the client's word.
  * @returns Undefined if the header is missing or holds no address.
  */
 export function readClientNetwork(headers: Headers, name: string): string | undefined {

@@ -4,14 +4,17 @@ import type { User } from "../db/schema/index.ts";
 import { recordFailedSignIn } from "../domain/people/audit/record-sign-in.ts";
 import { forbidden } from "../lib/failure.ts";
 
-/** Whether a password is right, and whether it had been hashed a moment ago and was not hashed again. */
+/**
+ * Whether a password is right, and whether it had been hashed a moment ago and was not hashed
+ * again.
+ */
 export type PasswordMatch = "right" | "remembered" | "wrong";
 
 /**
  * Compares a password with the one of an account, and records a wrong one in the audit log.
  *
- * SECURITY: the password is hashed, and a wrong one counted, whether or not the account exists: neither timing, nor
- * limits, nor the message that follows reveal which accounts exist.
+ * SECURITY: the password is hashed, and a wrong one counted, whether or not the account exists:
+ * neither timing, nor limits, nor the message that follows reveal which accounts exist.
  *
  * @param user The account that the name signs in to, if there is one.
  * @throws Failure `too_many` after too many wrong passwords, and while too many are being checked.

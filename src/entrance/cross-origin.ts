@@ -45,8 +45,9 @@ const PREFLIGHT_SECONDS = 7200;
 /**
  * Lets scripts of other origins call what takes tokens.
  *
- * SECURITY: without `Access-Control-Allow-Credentials` browsers send no cookies with such calls. A script acts by a
- * token that somebody gave it, and an answer without one is the same as for everybody.
+ * SECURITY: without `Access-Control-Allow-Credentials` browsers send no cookies with such calls. A
+ * script acts by a token that somebody gave it, and an answer without one is the same as for
+ * everybody.
  *
  * @param origins All origins, or those listed; an empty list lets none in.
  */

@@ -7,7 +7,10 @@ import type { BaseCtx } from "../context.ts";
 import type { Failure, NotFoundReason } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 
-/** What differs between the doors when a request comes in: which headers they read, and how they refuse it. */
+/**
+ * What differs between the doors when a request comes in: which headers they read, and how they
+ * refuse it.
+ */
 export interface Door {
   /** Whether an administrator may act as another user by the `Sudo` header or parameter. */
   hasSudo: boolean;
@@ -18,10 +21,11 @@ export interface Door {
   /**
    * Refuses a request for a resource that does not exist.
    *
-   * SECURITY: also used for a resource that the caller may not see. The response must not let the caller
-   * distinguish the two.
+   * SECURITY: also used for a resource that the caller may not see. The response must not let the
+   * caller distinguish the two.
    *
-   * @param reason What is not found, in a word; nothing of the name, unless the caller's token says more.
+   * @param reason What is not found, in a word; nothing of the name, unless the caller's token says
+   *   more.
    */
   refuseUnknown(actor: Actor, reason?: NotFoundReason): Failure;
   /**
@@ -45,7 +49,10 @@ export interface IncomingRequest {
 export interface Requirements {
   /** The scopes that a token must have; all of them are required. */
   scopes: readonly Scope[];
-  /** Whether anonymous callers are allowed; `by-setting` allows them unless the service requires sign-in. */
+  /**
+   * Whether anonymous callers are allowed; `by-setting` allows them unless the service requires
+   * sign-in.
+   */
   anonymous: "always" | "by-setting" | "never";
 }
 

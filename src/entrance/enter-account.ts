@@ -25,8 +25,8 @@ export interface AccountContext extends AccountRow {
 /**
  * Authenticates a request and resolves the user or organization that it names.
  *
- * @throws Failure as `authenticate` does, and the door's refusal for an account that does not exist or
- * that the caller may not see.
+ * @throws Failure as `authenticate` does, and the door's refusal for an account that does not exist
+ * or that the caller may not see.
  * @throws Moved where the account has been renamed.
  */
 export async function enterAccount(

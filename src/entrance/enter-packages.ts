@@ -40,8 +40,8 @@ export interface PackagesEntrance<R extends TargetQuery> {
  * Authenticates a request and resolves the owner of packages that it names, in one round trip.
  *
  * @param selectMore Builds a query that is sent with it, such as `selectPackageByName`.
- * @throws Failure as `authenticate` does; the door's refusal for an owner that does not exist or that the caller may not
- * see, and for too low an access.
+ * @throws Failure as `authenticate` does; the door's refusal for an owner that does not exist or
+ * that the caller may not see, and for too low an access.
  * @throws Moved where the account has been renamed.
  */
 export async function enterPackages<R extends TargetQuery>(
@@ -78,8 +78,8 @@ export async function enterPackages<R extends TargetQuery>(
 }
 
 /**
- * SECURITY: a token that is bound to refs or paths changes nothing else. One that is bound to repositories or packages is
- * judged with the package.
+ * SECURITY: a token that is bound to refs or paths changes nothing else. One that is bound to
+ * repositories or packages is judged with the package.
  */
 function refuseOtherBindings({ actor }: Ctx): void {
   if (actor.token?.boundRefs || actor.token?.boundPaths) refuseBound(actor);

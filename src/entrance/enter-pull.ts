@@ -13,10 +13,11 @@ import {
 } from "./enter-repository.ts";
 
 /**
- * Authenticates a request and resolves the repository and the pull request that it names, in one round trip.
+ * Authenticates a request and resolves the repository and the pull request that it names, in one
+ * round trip.
  *
- * @throws Failure and Moved as `enterRepository`; then `not_found` for a number that no pull request has, and where the
- * caller may not see the unit.
+ * @throws Failure and Moved as `enterRepository`; then `not_found` for a number that no pull
+ * request has, and where the caller may not see the unit.
  */
 export async function enterPull(
   incoming: IncomingRequest,
@@ -34,7 +35,8 @@ export async function enterPull(
     },
   );
   const { ctx, more } = entered;
-  // SECURITY: before anything is said about the pull request, which came with a repository that may be hidden.
+  // SECURITY: before anything is said about the pull request, which came with a repository that may
+  // be hidden.
   const found = await findPermitted(incoming, ctx, target, entered.target);
   const [pulls = [], heads = [], rules] = more ?? [];
   const repo = rules ? withRules(found, rules) : found;

@@ -7,10 +7,11 @@ import { unauthenticated } from "../lib/failure.ts";
 import { comparePassword, refuseProhibited } from "./compare-password.ts";
 
 /**
- * Finds the user whose name and password a person entered. A second factor may still be due, and a new password.
+ * Finds the user whose name and password a person entered. A second factor may still be due, and a
+ * new password.
  *
- * @throws Failure `unauthenticated` for a wrong name or password, which the message does not distinguish; `too_many`
- * and `forbidden` as `comparePassword` and `refuseProhibited` do.
+ * @throws Failure `unauthenticated` for a wrong name or password, which the message does not
+ * distinguish; `too_many` and `forbidden` as `comparePassword` and `refuseProhibited` do.
  */
 export async function findByPassword(
   base: BaseCtx,

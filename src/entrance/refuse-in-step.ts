@@ -32,7 +32,8 @@ interface Change {
 /**
  * Refuses changes of what a mirror keeps in step with its remote: of these parts alone.
  *
- * Costs a read only where a mirror keeps either issues or pull requests in step, and the path does not tell which is meant.
+ * Costs a read only where a mirror keeps either issues or pull requests in step, and the path does
+ * not tell which is meant.
  *
  * @throws Failure `locked`.
  */

@@ -62,19 +62,22 @@ export interface Consequence {
   readonly name: string;
   readonly kinds: readonly ConsequenceKind[];
   /**
-   * The condition, over `events`, that there may be something to do for an event of these kinds; always, if missing. It is
-   * read once for all consequences, when events are leased, for consequences that mostly find nothing to do.
+   * The condition, over `events`, that there may be something to do for an event of these kinds;
+   * always, if missing. It is read once for all consequences, when events are leased, for
+   * consequences that mostly find nothing to do.
    *
-   * What would make it true later must have an event of its own, or find what this event is about itself.
+   * What would make it true later must have an event of its own, or find what this event is about
+   * itself.
    */
   readonly isNeeded?: SQL;
   /**
    * Does a step of the work, of a few seconds at most.
    *
-   * A step may be repeated, also concurrently, and after it took effect in whole or in part: it must write nothing
-   * twice. If it throws, it is repeated later from the same state.
+   * A step may be repeated, also concurrently, and after it took effect in whole or in part: it
+   * must write nothing twice. If it throws, it is repeated later from the same state.
    *
-   * @param ctx The actor is the event's actor with their present permissions; anonymous if the account is gone.
+   * @param ctx The actor is the event's actor with their present permissions; anonymous if the
+   *   account is gone.
    * @param budget For statements beyond a few, which the step should count.
    * @param state Undefined in the first step, then what the previous step returned.
    * @returns The state for the next step, as JSON; undefined if the work is done.

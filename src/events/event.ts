@@ -14,8 +14,8 @@ import type { TimeEvent } from "./kinds/time-event.ts";
 import type { WebhookChangeEvent } from "./kinds/webhook-change-event.ts";
 
 /**
- * Every event that the service records. A new kind is one variant in its file under `kinds/` and one
- * payload under `src/shapes/events/payloads/`; the compiler finds the rest.
+ * Every event that the service records. A new kind is one variant in its file under `kinds/` and
+ * one payload under `src/shapes/events/payloads/`; the compiler finds the rest.
  */
 export type Event =
   | AccountEvent

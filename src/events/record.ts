@@ -18,13 +18,15 @@ type OrSql<T> = {
 };
 type Recordable = Event extends infer E ? (E extends Event ? OrSql<E> : never) : never;
 
-/** Where an event is recorded: in any case, or if the previous statement of the batch changed a row. */
+/**
+ * Where an event is recorded: in any case, or if the previous statement of the batch changed a row.
+ */
 const ALWAYS = sql`where true`;
 export const IF_CHANGED: SQL = sql`where changes() > 0`;
 
 /**
- * The statement that records an event. It belongs into the batch of the change, so that the event is stored
- * exactly if the change is.
+ * The statement that records an event. It belongs into the batch of the change, so that the event
+ * is stored exactly if the change is.
  */
 export function record(ctx: Ctx, event: Recordable) {
   const argument = eventArgument(ctx, event);
@@ -83,7 +85,8 @@ export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
  * Like `recordEach`, in a query that is prepared.
  *
  * @param computed The fields that the argument lacks.
- * @param later    The visibility of the event's repository, where a later statement of the batch gives it.
+ * @param later    The visibility of the event's repository, where a later statement of the batch
+ *   gives it.
  */
 export const recordBy = (
   db: Database,
@@ -93,7 +96,10 @@ export const recordBy = (
   later?: VisibilityColumns,
 ) => insertEvent(db, event, computed, from, { later });
 
-/** What a prepared query has as a parameter: itself, or in a query that is built for one call its value. */
+/**
+ * What a prepared query has as a parameter: itself, or in a query that is built for one call its
+ * value.
+ */
 type OrSlots<T> = { readonly [K in keyof T]: T[K] | SQL };
 
 /** The actor of an event, and when and where it was recorded. */
@@ -122,9 +128,9 @@ export const originOf = ({ db, actor, now, config, publicUrl }: Ctx): EventOrigi
 });
 
 /**
- * Records several events, in order, which may be earlier events of a different actor than the caller. All
- * their fields must be values, not SQL, and together take less than 2 MB, the limit of one bound value in
- * D1.
+ * Records several events, in order, which may be earlier events of a different actor than the
+ * caller. All their fields must be values, not SQL, and together take less than 2 MB, the limit of
+ * one bound value in D1.
  */
 export function recordAll(origin: EventOrigin, all: readonly Event[]) {
   return insertEvents(origin.db, toArguments(origin, all, false));
@@ -192,11 +198,11 @@ const insertEvents = prepare((db, p: Params<EventsArguments>) => {
 });
 
 /**
- * Like `record`, for a change that may turn out to change nothing: the event is inserted only if the
- * previous statement of the batch changed a row.
+ * Like `record`, for a change that may turn out to change nothing: the event is inserted only if
+ * the previous statement of the batch changed a row.
  *
- * @param then The visibility of the repository before the change, if the change concerns it: the event is shown to
- * those who saw the repository before and see it now.
+ * @param then The visibility of the repository before the change, if the change concerns it: the
+ * event is shown to those who saw the repository before and see it now.
  */
 export function recordIfChanged(ctx: Ctx, event: Recordable, then?: RecordedVisibility) {
   const argument = eventArgument(ctx, event);
@@ -245,7 +251,9 @@ interface OtherVisibility {
   readonly later?: VisibilityColumns | undefined;
 }
 
-/** An event with an id of its own, like a push, is recorded once, however often this is repeated. */
+/**
+ * An event with an id of its own, like a push, is recorded once, however often this is repeated.
+ */
 function insertEvent(
   db: Database,
   event: OrSlots<EventArgument>,
@@ -270,8 +278,8 @@ function insertEvent(
 }
 
 /**
- * The visibility of an event's repository at this point of the batch, or the one when the event happened if that was
- * less visible. An event without a repository has no use for it.
+ * The visibility of an event's repository at this point of the batch, or the one when the event
+ * happened if that was less visible. An event without a repository has no use for it.
  */
 function visibilityColumns(repoId: SQL, then?: OrSlots<VisibilityArgument>): VisibilityColumns {
   const { visibility, isPrivate } = repositories;

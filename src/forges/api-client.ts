@@ -56,13 +56,15 @@ export class ApiClient {
   }
 
   /**
-   * Gets JSON of a shape. Of a list it is a page. A failure of the server, or a limit that ends at once, is repeated twice.
+   * Gets JSON of a shape. Of a list it is a page. A failure of the server, or a limit that ends at
+   * once, is repeated twice.
    *
-   * @param path  Below the base, from `/`; its values are encoded by the caller. It may have a query, as `next` has.
+   * @param path  Below the base, from `/`; its values are encoded by the caller. It may have a
+   *   query, as `next` has.
    * @param query Is added; values that are undefined are left out.
-   * @throws RemoteFailure `rate_limited` with the time when the limit ends, `unauthorized` (401, 403), `not_found`
-   * (404, 410), `server` (5xx), `refused` (any other refusal), `protocol` if the answer is no JSON of the shape,
-   * `too_large`, `timeout`, `unreachable`, `blocked`.
+   * @throws RemoteFailure `rate_limited` with the time when the limit ends, `unauthorized` (401,
+   * 403), `not_found` (404, 410), `server` (5xx), `refused` (any other refusal), `protocol` if the
+   * answer is no JSON of the shape, `too_large`, `timeout`, `unreachable`, `blocked`.
    */
   async get<T>(path: string, shape: z.ZodType<T>, query: ApiQuery = {}): Promise<ApiAnswer<T>> {
     const asked = this.urlOf(path, query);
@@ -79,7 +81,8 @@ export class ApiClient {
     return {
       value: parsed.data,
       total,
-      // SECURITY: of the link only the query is taken, so that no page leads to another path or host.
+      // SECURITY: of the link only the query is taken, so that no page leads to another path or
+      // host.
       next: next === undefined ? undefined : `${path.replace(/\?.*/s, "")}${next}`,
     };
   }
@@ -114,7 +117,10 @@ export class ApiClient {
     }
   }
 
-  /** Repeats what fails for a moment: a step of a job makes many requests, and all are lost with one. */
+  /**
+   * Repeats what fails for a moment: a step of a job makes many requests, and all are lost with
+   * one.
+   */
   private async request(asked: URL): Promise<ForeignResponse> {
     const { headers, secretHeaders = [], now, wait = waitByTimer } = this.options;
     for (let attempt = 0; ; attempt++) {
@@ -177,7 +183,9 @@ const PAUSES_MS = [100, 500];
 /** A rate limit that ends so soon is waited out. */
 const SHORT_LIMIT_MS = 2000;
 
-/** How long to wait before a failed request is repeated, in milliseconds; undefined if it is not. */
+/**
+ * How long to wait before a failed request is repeated, in milliseconds; undefined if it is not.
+ */
 function pauseAfter(error: unknown, attempt: number, now: number): number | undefined {
   if (!(error instanceof RemoteFailure)) return undefined;
   const pauseMs = PAUSES_MS[attempt];

@@ -1,6 +1,8 @@
 import { z } from "zod";
 
-/** What a body, and any other field, has at most, in UTF-16 code units: far more than forges take. */
+/**
+ * What a body, and any other field, has at most, in UTF-16 code units: far more than forges take.
+ */
 const LONG_MAX = 2_000_000;
 const SHORT_MAX = 10_000;
 
@@ -25,7 +27,10 @@ export const optionalTitleText = titleText.nullish().transform((text) => text ??
 export const optionalLong = longText.nullish().transform((text) => text ?? "");
 
 export const id = z.int();
-/** The number of an issue or pull request: forges count in four bytes, and the next one here must still be a number. */
+/**
+ * The number of an issue or pull request: forges count in four bytes, and the next one here must
+ * still be a number.
+ */
 export const issueNumber = z
   .int()
   .min(1)

@@ -24,8 +24,9 @@ export interface ForeignProject {
   readonly tracksIssues: boolean;
   readonly takesPulls: boolean;
   /**
-   * How the reader numbers issues and pull requests, in its own words, if the forge counts them apart. It is decided once:
-   * who stores it and opens the reader with it again, for the next step or years later, is given the same numbers.
+   * How the reader numbers issues and pull requests, in its own words, if the forge counts them
+   * apart. It is decided once: who stores it and opens the reader with it again, for the next step
+   * or years later, is given the same numbers.
    */
   readonly numbering?: string;
 }
@@ -55,18 +56,26 @@ export interface ForeignMilestone {
 
 export interface ForeignReaction {
   readonly user: ForeignUser;
-  /** In the API's words here: `+1`, `-1`, `laugh`, `hooray`, `confused`, `heart`, `rocket`, `eyes`. */
+  /**
+   * In the API's words here: `+1`, `-1`, `laugh`, `hooray`, `confused`, `heart`, `rocket`, `eyes`.
+   */
   readonly content: string;
 }
 
 /** What issues and pull requests have in common. */
 interface ForeignIssueFields {
   readonly foreignId: string;
-  /** Kept here. Issues and pull requests share one sequence; where the forge has two, its reader makes one. */
+  /**
+   * Kept here. Issues and pull requests share one sequence; where the forge has two, its reader
+   * makes one.
+   */
   readonly number: number;
   readonly poster: ForeignUser;
   readonly title: string;
-  /** Markdown. Absolute and `#` references are the forge's own; a reader changes only what would lead elsewhere here. */
+  /**
+   * Markdown. Absolute and `#` references are the forge's own; a reader changes only what would
+   * lead elsewhere here.
+   */
   readonly body: string;
   /** The full name of a branch or tag; "" for none. */
   readonly ref: string;
@@ -81,7 +90,10 @@ interface ForeignIssueFields {
   readonly deadlineAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Its position among the pinned ones, from 1, and the estimated time; only exports of this service tell. */
+  /**
+   * Its position among the pinned ones, from 1, and the estimated time; only exports of this
+   * service tell.
+   */
   readonly pinOrder?: number | undefined;
   readonly timeEstimateSeconds?: number | undefined;
 }
@@ -92,10 +104,15 @@ export interface ForeignIssue extends ForeignIssueFields {
 
 export interface ForeignPull extends ForeignIssueFields {
   readonly kind: "pull";
-  /** A draft is told by the title here: a reader puts `WIP: ` before a title that does not say it. */
+  /**
+   * A draft is told by the title here: a reader puts `WIP: ` before a title that does not say it.
+   */
   readonly head: ForeignBranch;
   readonly base: ForeignBranch;
-  /** The ref of the remote from which its head is fetched, such as `refs/pull/7/head`; "" if there is none. */
+  /**
+   * The ref of the remote from which its head is fetched, such as `refs/pull/7/head`; "" if there
+   * is none.
+   */
   readonly headRef: string;
   /** "" if unknown. */
   readonly mergeBaseOid: string;
@@ -104,7 +121,10 @@ export interface ForeignPull extends ForeignIssueFields {
   readonly merger: ForeignUser | null;
   /** The commit that it became in the base; "" if it is not merged. */
   readonly mergeCommitOid: string;
-  /** How it was merged, if that is known; `base.oid` is the value of the base before then. Only exports of this service tell. */
+  /**
+   * How it was merged, if that is known; `base.oid` is the value of the base before then. Only
+   * exports of this service tell.
+   */
   readonly mergeKind?: MergeKind | undefined;
 }
 
@@ -113,7 +133,9 @@ interface ForeignBranch {
   /** By its short name. */
   readonly branch: string;
   readonly oid: string;
-  /** `owner/name` of its repository there, or `owner/` if only that is known; "" if that is gone. */
+  /**
+   * `owner/name` of its repository there, or `owner/` if only that is known; "" if that is gone.
+   */
   readonly repository: string;
 }
 
@@ -154,7 +176,10 @@ export interface ForeignCodeComment {
   readonly poster: ForeignUser;
   readonly body: string;
   readonly path: string;
-  /** The line, from 1, in the file after the change, or before it if `isOnOldSide`; 0 if it is outdated. */
+  /**
+   * The line, from 1, in the file after the change, or before it if `isOnOldSide`; 0 if it is
+   * outdated.
+   */
   readonly line: number;
   readonly isOnOldSide: boolean;
   readonly commitOid: string;
@@ -170,7 +195,10 @@ export interface ForeignCodeComment {
 
 /** Where a comment on code is, in full. */
 interface ForeignPlace {
-  /** Whether the line was changed or removed since: then the comment's `line` is that of its `commitOid`. */
+  /**
+   * Whether the line was changed or removed since: then the comment's `line` is that of its
+   * `commitOid`.
+   */
   readonly isOutdated: boolean;
   /** The first of several lines; the line itself for one. */
   readonly startLine: number;
@@ -223,13 +251,17 @@ export type ForeignKind = keyof ForeignItems;
 
 /** A page of items. */
 export interface ForeignPage<T> {
-  /** In the forge's order, which is stable while items are added: oldest first where the forge can. */
+  /**
+   * In the forge's order, which is stable while items are added: oldest first where the forge can.
+   */
   readonly items: readonly T[];
   /** Where the next page begins, in the reader's own words; undefined after the last page. */
   readonly next: string | undefined;
   /** How many there are in all, if the forge tells. */
   readonly total?: number | undefined;
-  /** What the reader leaves out on purpose, a sentence for each item, for the notes of the import. */
+  /**
+   * What the reader leaves out on purpose, a sentence for each item, for the notes of the import.
+   */
   readonly leftOut?: readonly string[];
 }
 
@@ -238,17 +270,22 @@ export interface ForeignFilter {
   /** Whether issues, and pull requests, are wanted: comments are asked of these alone. */
   readonly wantsIssues: boolean;
   readonly wantsPulls: boolean;
-  /** Only what changed at this time or later, in milliseconds, where the forge can tell; undefined for all. */
+  /**
+   * Only what changed at this time or later, in milliseconds, where the forge can tell; undefined
+   * for all.
+   */
   readonly since?: number | undefined;
 }
 
 /**
  * Reads a project of a forge, page by page.
  *
- * Every method makes a bounded number of requests, some 30 at most, so that it fits into a step of a job.
+ * Every method makes a bounded number of requests, some 30 at most, so that it fits into a step of
+ * a job.
  *
- * @throws RemoteFailure for everything that is wrong with the other side: `rate_limited` with the time when the limit
- * ends, `unauthorized`, `not_found`, `protocol` for an answer that is not what the forge's API documents.
+ * @throws RemoteFailure for everything that is wrong with the other side: `rate_limited` with the
+ * time when the limit ends, `unauthorized`, `not_found`, `protocol` for an answer that is not what
+ * the forge's API documents.
  */
 export interface ForgeReader {
   readonly service: ForgeService | "bundle";
@@ -259,6 +296,9 @@ export interface ForgeReader {
     cursor: string | undefined,
     filter: ForeignFilter,
   ): Promise<ForeignPage<ForeignItems[K]>>;
-  /** Headers with which an asset, or a large file, of the project is downloaded from a host of the forge. */
+  /**
+   * Headers with which an asset, or a large file, of the project is downloaded from a host of the
+   * forge.
+   */
   headersFor(url: string): Readonly<Record<string, string>>;
 }

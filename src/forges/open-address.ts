@@ -26,7 +26,10 @@ export function openAddress(address: ForgeAddress): OpenedAddress {
   };
 }
 
-/** Tokens have a scheme of their own; a user name comes with a password, or with a token in its place. */
+/**
+ * Tokens have a scheme of their own; a user name comes with a password, or with a token in its
+ * place.
+ */
 function authorizationOf({ username, password }: ForgeAddress): Record<string, string> {
   if (username === "" && password === "") return {};
   if (username === "") return { Authorization: `token ${password}` };
@@ -35,8 +38,9 @@ function authorizationOf({ username, password }: ForgeAddress): Record<string, s
 }
 
 /**
- * Where git is fetched. A server whose settings lack its public address tells one that leads nowhere, or elsewhere with
- * the credentials: then it is the address that was given, which serves git too.
+ * Where git is fetched. A server whose settings lack its public address tells one that leads
+ * nowhere, or elsewhere with the credentials: then it is the address that was given, which serves
+ * git too.
  */
 export const cloneUrlOf = (client: ApiClient, told: string, { url }: ForgeAddress): string =>
   client.isOwn(told) ? told : url;

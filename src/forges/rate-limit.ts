@@ -18,7 +18,8 @@ interface AnyResponse extends Pick<ForeignResponse, "status" | "headers"> {
 /**
  * When a rate limit ends, in milliseconds; undefined if the answer speaks of none.
  *
- * Limits are told by 429, by 403 with an exhausted allowance, a time or words, and by 503 with a time.
+ * Limits are told by 429, by 403 with an exhausted allowance, a time or words, and by 503 with a
+ * time.
  *
  * @see https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
  * @see https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers

@@ -18,7 +18,10 @@ export interface StoredAnswer {
   readonly answer: string;
 }
 
-/** Bytes of one answer that is stored, since a bound value of D1 has 2 MB at most, and of all of them. */
+/**
+ * Bytes of one answer that is stored, since a bound value of D1 has 2 MB at most, and of all of
+ * them.
+ */
 const ANSWER_BYTES_MAX = 1_800_000;
 const ANSWERS_BYTES_MAX = 16_000_000;
 
@@ -29,8 +32,8 @@ const sizeOf = (text: string): number => utf8.encode(JSON.stringify(text)).lengt
 /**
  * What a forge answered to the requests of one step.
  *
- * A step that a rate limit or a failure ends is begun anew later. It is given the answers of the attempts before, so that it
- * gets on however few requests the forge allows at a time.
+ * A step that a rate limit or a failure ends is begun anew later. It is given the answers of the
+ * attempts before, so that it gets on however few requests the forge allows at a time.
  */
 export class StepAnswers {
   private readonly earlier = new Map<string, string>();
@@ -56,7 +59,10 @@ export class StepAnswers {
     return this.receivedCount;
   }
 
-  /** The answer of an attempt before; undefined if there is none. Once only: what is asked for again is to be new. */
+  /**
+   * The answer of an attempt before; undefined if there is none. Once only: what is asked for again
+   * is to be new.
+   */
   take(url: string): StepAnswer | undefined {
     const stored = this.earlier.get(url);
     if (stored === undefined) return undefined;
@@ -70,7 +76,10 @@ export class StepAnswers {
     this.given.set(url, answer);
   }
 
-  /** The answers of this attempt, to be stored besides the earlier ones. What is too large is left out: it is asked for again. */
+  /**
+   * The answers of this attempt, to be stored besides the earlier ones. What is too large is left
+   * out: it is asked for again.
+   */
   toStore(): StoredAnswer[] {
     const stored: StoredAnswer[] = [];
     let { bytes } = this;

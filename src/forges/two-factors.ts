@@ -1,6 +1,9 @@
 import type { RemoteFailure } from "../outgoing/remote-failure.ts";
 
-/** The message of a failure because an account wants a second factor, which password and name do not replace. */
+/**
+ * The message of a failure because an account wants a second factor, which password and name do not
+ * replace.
+ */
 export const WANTS_TWO_FACTORS =
   "the account wants two factors for its password: a token is needed instead";
 

@@ -57,7 +57,10 @@ const V2_CAPABILITIES = [
   "object-info",
 ];
 
-/** Responds to `info/refs` of a repository that the following push will create: an empty list of refs. */
+/**
+ * Responds to `info/refs` of a repository that the following push will create: an empty list of
+ * refs.
+ */
 export function advertiseNothing(protocol: string | undefined): Response {
   const version = requestedVersion(protocol) === 1 ? 1 : 0;
   const advertisement = formatAdvertisement([], parseCapabilities(RECEIVE_CAPABILITIES), version);
@@ -82,7 +85,8 @@ export async function advertise(
     const capabilities = formatCapabilityAdvertisement(parseCapabilities(V2_CAPABILITIES));
     return gitAnswer(contentType, joinBytes([formatServiceHeader(service), capabilities]));
   }
-  // As with git's `receive.hideRefs`: a push can't update the refs of pull requests, and `--mirror` would try to delete them.
+  // As with git's `receive.hideRefs`: a push can't update the refs of pull requests, and `--mirror`
+  // would try to delete them.
   const snapshot = await ctx.git.repository(repo.row).snapshot(isUpload ? "all" : "none");
   const { refs, head } = viewRefs(snapshot, repo.row.defaultBranch);
   const advertised: readonly AdvertisedRef[] = isUpload && head ? [head, ...refs] : refs;

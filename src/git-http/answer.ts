@@ -16,7 +16,9 @@ export function gitAnswer(
   });
 }
 
-/** Logs the total costs of a streamed response, whose `request` log line is written before its body. */
+/**
+ * Logs the total costs of a streamed response, whose `request` log line is written before its body.
+ */
 export function logSent(requestId: string, usage: StorageUsage, sentBytes: number): void {
   log("git:sent", { id: requestId, ...usage.counts(), sentBytes });
 }

@@ -14,8 +14,8 @@ import type { RepositoryContext } from "../shapes/repos/repository.ts";
 export const SIGN_IN = "sign in with a user name and a password or token";
 
 /**
- * SECURITY: anonymous callers can't distinguish a missing repository from a private one: both respond with
- * 401, which git also needs before it sends a password.
+ * SECURITY: anonymous callers can't distinguish a missing repository from a private one: both
+ * respond with 401, which git also needs before it sends a password.
  */
 const refuseUnknown = ({ user }: Actor, reason?: NotFoundReason): Failure =>
   user ? notFound("Repository not found", reason) : unauthenticated(SIGN_IN);

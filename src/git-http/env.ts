@@ -6,8 +6,8 @@ export interface GitHttpEnv {
     base: BaseCtx;
     requestId: string;
     /**
-     * A D1 bookmark with which a later request sees at least the data of this one; undefined before the first
-     * read.
+     * A D1 bookmark with which a later request sees at least the data of this one; undefined before
+     * the first read.
      */
     findBookmark: () => string | undefined;
   };

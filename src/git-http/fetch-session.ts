@@ -25,8 +25,9 @@ import { frameSpaced, inFrames } from "./pack-frames.ts";
 const SHORT_NAMES = ["", "refs/", "refs/tags/", "refs/heads/"];
 
 /**
- * Whether a request has the same answer without the refs of pull requests that a snapshot lacks: it wants values of the
- * other refs, and all commits of the client that are stored are reached by these.
+ * Whether a request has the same answer without the refs of pull requests that a snapshot lacks: it
+ * wants values of the other refs, and all commits of the client that are stored are reached by
+ * these.
  */
 export function coversRequest(
   { refs }: Pick<Snapshot, "refs">,
@@ -100,7 +101,9 @@ export class FetchSession {
     this.commonOids = this.findCommon();
   }
 
-  /** True if every wanted commit descends from a commit of the client, so that negotiation can end. */
+  /**
+   * True if every wanted commit descends from a commit of the client, so that negotiation can end.
+   */
   isReady(): Promise<boolean> {
     return resident(() => {
       const common = this.commonOids.map((oid) => this.nodeOf(oid));
@@ -181,8 +184,8 @@ export class FetchSession {
   }
 
   /**
-   * SECURITY: an object that no ref reaches counts as unknown, or an acknowledgment would tell that it is stored,
-   * and deltas could be based on it.
+   * SECURITY: an object that no ref reaches counts as unknown, or an acknowledgment would tell that
+   * it is stored, and deltas could be based on it.
    */
   private findCommon(): Oid[] {
     const { graph } = this.repository;

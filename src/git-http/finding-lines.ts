@@ -6,8 +6,8 @@ import { objectChecksUrlOf, type Root } from "../shapes/urls.ts";
 const FINDINGS_MAX = 10;
 
 /**
- * Formats the findings of a pushed pack for people: a line for each id of a finding, errors first, and
- * the page that explains them. "" if there is nothing to report.
+ * Formats the findings of a pushed pack for people: a line for each id of a finding, errors first,
+ * and the page that explains them. "" if there is nothing to report.
  */
 export function formatFindings(findings: readonly FindingSummary[], root: Root): string {
   const errors = findings.filter(({ severity }) => severity === "error");

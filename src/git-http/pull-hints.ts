@@ -16,15 +16,17 @@ const HINTS_MAX = 5;
 
 const BRANCHES = "refs/heads/";
 
-/** The branches of a push for which a pull request may be named, while the rows about them are read. */
+/**
+ * The branches of a push for which a pull request may be named, while the rows about them are read.
+ */
 export interface OpenHints {
   readonly branches: readonly { readonly ref: ByteText; readonly branch: string }[];
   readonly found: Promise<PullsOfBranches | undefined>;
 }
 
 /**
- * Begins to read which pull requests there are for the branches of a push, beside the work of the push itself; undefined if
- * there can be none.
+ * Begins to read which pull requests there are for the branches of a push, beside the work of the
+ * push itself; undefined if there can be none.
  */
 export function openHints(
   { ctx, repo }: RequestContext,
@@ -51,8 +53,8 @@ export function openHints(
 }
 
 /**
- * Names the open pull request of each updated branch but the default one, or where to open one; "" if there is nothing to
- * say. In Gitea's words.
+ * Names the open pull request of each updated branch but the default one, or where to open one; ""
+ * if there is nothing to say. In Gitea's words.
  */
 export async function suggestPulls(
   { ctx, repo }: RequestContext,

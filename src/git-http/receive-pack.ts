@@ -50,8 +50,8 @@ const KEEPALIVE_MS = 5000;
 /**
  * Handles a push.
  *
- * The whole body is received before the response begins, since clients do not read earlier. A failure of
- * the pack is reported for each ref, since git displays the report.
+ * The whole body is received before the response begins, since clients do not read earlier. A
+ * failure of the pack is reported for each ref, since git displays the report.
  */
 export async function receivePack(
   context: RequestContext,
@@ -158,7 +158,8 @@ async function receiveBody(
 }
 
 /**
- * Reads and drops the rest of the body: most clients read the response only after they have sent everything.
+ * Reads and drops the rest of the body: most clients read the response only after they have sent
+ * everything.
  */
 async function drain(body: AsyncGenerator<Uint8Array>): Promise<void> {
   let bytes = 0;
@@ -168,7 +169,8 @@ async function drain(body: AsyncGenerator<Uint8Array>): Promise<void> {
       if (bytes > DROPPED_BYTES_MAX) break;
     }
   } catch (error) {
-    // The client hung up, or its compressed body breaks off: the push is refused for the first error.
+    // The client hung up, or its compressed body breaks off: the push is refused for the first
+    // error.
     if (!(error instanceof Failure || error instanceof CallerLeft)) throw error;
   }
   await body.return(undefined);
@@ -177,8 +179,8 @@ async function drain(body: AsyncGenerator<Uint8Array>): Promise<void> {
 /**
  * Verifies the pack and updates the refs.
  *
- * @param report Receives messages for the pusher; undefined if the client can't show any. A client that asks for
- * `quiet`, as one without a terminal does, gets no progress but all other messages.
+ * @param report Receives messages for the pusher; undefined if the client can't show any. A client
+ * that asks for `quiet`, as one without a terminal does, gets no progress but all other messages.
  */
 async function completePush(
   context: RequestContext & { readonly chosen: ChosenRefs },
@@ -261,8 +263,9 @@ interface ChosenRefs {
 const pullsOf = ({ isForPulls }: ChosenRefs): PullRefs => (isForPulls ? "all" : "none");
 
 /**
- * SECURITY: the door lets everybody in who may read the code. This alone keeps readers from all refs but those of their
- * pull requests, and the branches of pull requests whose posters let them edit these.
+ * SECURITY: the door lets everybody in who may read the code. This alone keeps readers from all
+ * refs but those of their pull requests, and the branches of pull requests whose posters let them
+ * edit these.
  *
  * Cost: one query for readers who push to other refs.
  */
@@ -316,8 +319,9 @@ function refuseAll({ commands }: ReceiveRequest, reason: string): ReceiveReport 
 }
 
 /**
- * Whether a push failed because its client is shallow: it sends everything that the advertised refs don't reach, so
- * what it lacks is beyond its boundary. Git's own server refuses it in the same words.
+ * Whether a push failed because its client is shallow: it sends everything that the advertised refs
+ * don't reach, so what it lacks is beyond its boundary. Git's own server refuses it in the same
+ * words.
  */
 const isShallowUpdate = ({ shallowOids }: ReceiveRequest, error: unknown): boolean =>
   shallowOids.length > 0 && error instanceof GitError && error.code === "missing";

@@ -11,7 +11,10 @@ import { advertiseNothing } from "./advertise.ts";
 import { Vacant } from "./target.ts";
 import type { GitHttpEnv } from "./env.ts";
 
-/** Renders an error thrown before a response in git's protocol began, as plain text that git displays. */
+/**
+ * Renders an error thrown before a response in git's protocol began, as plain text that git
+ * displays.
+ */
 export function renderFailure(error: unknown, c: Context<GitHttpEnv>): Response {
   if (error instanceof CallerLeft) return new Response(null, { status: CALLER_LEFT_STATUS });
   if (error instanceof Moved) return c.redirect(error.location, error.status);

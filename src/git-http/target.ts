@@ -39,8 +39,8 @@ export function toStore(c: Context<GitHttpEnv>): PushTarget {
 }
 
 /**
- * The same for pushing. Whoever may read the code may begin a push, since it may open a pull request: `receivePack` judges
- * each ref.
+ * The same for pushing. Whoever may read the code may begin a push, since it may open a pull
+ * request: `receivePack` judges each ref.
  */
 export const toPush = (c: Context<GitHttpEnv>): PushTarget => ({
   ...toStore(c),
@@ -60,7 +60,10 @@ async function createByPush(
   return creation && pushCreate(ctx, creation);
 }
 
-/** Thrown while the repository does not exist and the caller's push will create it. Rendered as no refs. */
+/**
+ * Thrown while the repository does not exist and the caller's push will create it. Rendered as no
+ * refs.
+ */
 export class Vacant extends Failure {
   constructor() {
     super("not_found", "the repository does not exist yet");

@@ -49,7 +49,10 @@ interface UploadPackContext {
   readonly usage: StorageUsage;
 }
 
-/** Handles one `git-upload-pack` request: a command in version 2, a negotiation round in older versions. */
+/**
+ * Handles one `git-upload-pack` request: a command in version 2, a negotiation round in older
+ * versions.
+ */
 export async function uploadPack(
   { ctx, repo }: RequestContext,
   version: 0 | 1 | 2,
@@ -71,7 +74,10 @@ export async function uploadPack(
   });
 }
 
-/** Renders a GitError as an error packet in a git response: clients don't display the text of a 400 response. */
+/**
+ * Renders a GitError as an error packet in a git response: clients don't display the text of a 400
+ * response.
+ */
 async function withGitErrors(
   answer: () => Promise<Response>,
   formatError = formatErrorPkt,
@@ -219,7 +225,10 @@ function ackMode({ capabilities }: UploadRequest): AckMode {
   return capabilities.has("multi_ack") ? "multi" : "single";
 }
 
-/** @param payloadMax Maximum payload of a side-band frame in bytes; undefined for a pack without side-band. */
+/**
+ * @param payloadMax Maximum payload of a side-band frame in bytes; undefined for a pack without
+ *   side-band.
+ */
 async function answerWithPack(
   context: UploadPackContext,
   session: FetchSession,

@@ -4,13 +4,17 @@ import { type CommitGraph, NO_NODE, type Node } from "./walk/commit-graph.ts";
 
 const DIGITS_MIN = 7;
 
-/** The number of hex digits to which git abbreviates ids in a repository of `objectCount` objects. */
+/**
+ * The number of hex digits to which git abbreviates ids in a repository of `objectCount` objects.
+ */
 export function abbreviationDigits(objectCount: number): number {
   const bits = 32 - Math.clz32(objectCount);
   return Math.max(DIGITS_MIN, Math.ceil(bits / 2));
 }
 
-/** How many objects a commit reaches; an object introduced on both sides of a merge counts twice. */
+/**
+ * How many objects a commit reaches; an object introduced on both sides of a merge counts twice.
+ */
 export function countReached(graph: CommitGraph, tip: Node): number {
   const seen = new Uint8Array(graph.count);
   const stack = [tip];
@@ -25,8 +29,8 @@ export function countReached(graph: CommitGraph, tip: Node): number {
 }
 
 /**
- * The shortest prefix of an id that git accepts as unambiguous in a repository of these packs. Throws `BlockMissing` for a block
- * that is not in memory: see `resident`.
+ * The shortest prefix of an id that git accepts as unambiguous in a repository of these packs.
+ * Throws `BlockMissing` for a block that is not in memory: see `resident`.
  */
 export function abbreviate(catalog: PackCatalog, oid: Oid): string {
   const objectCount = catalog.packs.reduce((sum, pack) => sum + countObjects(pack), 0);

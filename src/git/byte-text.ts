@@ -4,8 +4,8 @@ declare const isByteText: unique symbol;
  * Text as git stores it: a string with one char (0 to 255) for each byte.
  *
  * Names, paths and messages in git are bytes, usually UTF-8 and sometimes not. As byte text they
- * survive unchanged, `<` and `===` compare them as git's memcmp does, and they serve as map keys. Decode
- * them with `decodeText` only where they leave the service for people to read.
+ * survive unchanged, `<` and `===` compare them as git's memcmp does, and they serve as map keys.
+ * Decode them with `decodeText` only where they leave the service for people to read.
  */
 export type ByteText = string & { readonly [isByteText]: true };
 
@@ -24,7 +24,8 @@ const lossyUtf8 = new host.TextDecoder("utf-8", { fatal: false, ignoreBOM: true 
 const encoder = new host.TextEncoder();
 
 /**
- * Chars per call of `String.fromCharCode`: its arguments are put on the stack, so their number is bounded.
+ * Chars per call of `String.fromCharCode`: its arguments are put on the stack, so their number is
+ * bounded.
  */
 const CHUNK_CHARS = 4096;
 
@@ -71,7 +72,8 @@ export function isValidUtf8(text: ByteText): boolean {
 }
 
 /**
- * Length in bytes of the UTF-8 character that starts at `at`, as git reads it; 0 if the bytes are invalid.
+ * Length in bytes of the UTF-8 character that starts at `at`, as git reads it; 0 if the bytes are
+ * invalid.
  */
 export function utf8Length(text: ByteText, at: number): number {
   const byte = (offset: number): number => text.charCodeAt(at + offset);
@@ -91,7 +93,10 @@ export function utf8Length(text: ByteText, at: number): number {
   return isOdd || !isNext(3) ? 0 : 4;
 }
 
-/** Decodes bytes in a named encoding; undefined if the encoding is unknown or the bytes are invalid in it. */
+/**
+ * Decodes bytes in a named encoding; undefined if the encoding is unknown or the bytes are invalid
+ * in it.
+ */
 export function decodeBytes(bytes: Uint8Array, encoding: string): string | undefined {
   try {
     return new host.TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);

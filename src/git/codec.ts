@@ -6,11 +6,12 @@ export interface Hash {
 }
 
 /**
- * Hashing and compression by the host, which does them faster than the engine; passed in by the caller.
+ * Hashing and compression by the host, which does them faster than the engine; passed in by the
+ * caller.
  *
- * Finding the end of a stream stays with the engine: each entry of a pack needs an exact input boundary
- * and a bounded output, and on small objects, which are the majority, the engine's own `Inflater` is as
- * fast as the platform's.
+ * Finding the end of a stream stays with the engine: each entry of a pack needs an exact input
+ * boundary and a bounded output, and on small objects, which are the majority, the engine's own
+ * `Inflater` is as fast as the platform's.
  */
 export interface Codec {
   /** SHA-1 by the platform, for inputs of `HOST_HASH_BYTES_MIN` and more. */
@@ -20,8 +21,8 @@ export interface Codec {
   /** Compresses `bytes` into deflate blocks that end at a whole byte and that others may follow. */
   deflateBlocks(bytes: Uint8Array): Uint8Array;
   /**
-   * Inflates one zlib stream into newly allocated memory; for outputs of `HOST_INFLATE_BYTES_MIN` to
-   * `HOST_INFLATE_BYTES_MAX`.
+   * Inflates one zlib stream into newly allocated memory; for outputs of `HOST_INFLATE_BYTES_MIN`
+   * to `HOST_INFLATE_BYTES_MAX`.
    *
    * @param bytes     The stream, from its first byte to its last.
    * @param sizeBytes Expected length of the output. The caller checks the actual length.
@@ -35,10 +36,15 @@ export const HOST_HASH_BYTES_MIN = 2048;
 
 /** Outputs smaller than this are inflated by the engine, for the same reason. */
 export const HOST_INFLATE_BYTES_MIN = 4096;
-/** Larger outputs are too: the platform allocates up to twice their size in addition to the result. */
+/**
+ * Larger outputs are too: the platform allocates up to twice their size in addition to the result.
+ */
 export const HOST_INFLATE_BYTES_MAX = 1024 * 1024;
 
-/** Compression by the host for responses that are sent in pieces, without holding the whole response. */
+/**
+ * Compression by the host for responses that are sent in pieces, without holding the whole
+ * response.
+ */
 export interface Compressor {
   /** Deflates `bytes` without a header; complete on return. */
   deflateRaw(bytes: Uint8Array): Uint8Array;

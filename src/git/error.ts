@@ -1,8 +1,8 @@
 /**
  * Why the engine refuses its input, grouped by how the caller can react.
  *
- * The engine knows no status codes or protocol responses: the route or operation that called it maps the
- * code to a response.
+ * The engine knows no status codes or protocol responses: the route or operation that called it
+ * maps the code to a response.
  */
 export type GitErrorCode =
   | "corrupt" // the bytes break their format, or a checksum does not match

@@ -1,6 +1,8 @@
 import { corrupt } from "./error.ts";
 
-/** An object id: 40 lower-case hex digits. Variable names state the kind: `commitOid`, `treeOid`. */
+/**
+ * An object id: 40 lower-case hex digits. Variable names state the kind: `commitOid`, `treeOid`.
+ */
 export type Oid = string;
 
 /** Bytes of a raw object id. */
@@ -26,7 +28,10 @@ export function isOid(text: string): text is Oid {
   return /^[0-9a-f]{40}$/.test(text);
 }
 
-/** True for a text of the form in which ids are written, of SHA-1 or SHA-256. Git reads capitals too. */
+/**
+ * True for a text of the form in which ids are written, of SHA-1 or SHA-256. Git reads capitals
+ * too.
+ */
 export const isWholeId = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text);
 
 /**
@@ -48,7 +53,9 @@ export function oidBytes(oid: Oid): Uint8Array {
   return bytes;
 }
 
-/** Compares the raw id at `a[aOffset]` with the raw id at `b[bOffset]`: negative, zero or positive. */
+/**
+ * Compares the raw id at `a[aOffset]` with the raw id at `b[bOffset]`: negative, zero or positive.
+ */
 export function compareOidBytes(
   a: Uint8Array,
   aOffset: number,

@@ -15,7 +15,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /**
  * Reads a quoted name at the start of a line. Git quotes names that contain special bytes.
  *
- * @returns The name and the rest of the line; undefined if the line does not start with a quoted name.
+ * @returns The name and the rest of the line; undefined if the line does not start with a quoted
+ *   name.
  * @see git-config(1), "core.quotePath"; git's quote.c.
  */
 export function readQuotedName(line: string): { name: ByteText; rest: string } | undefined {

@@ -4,8 +4,8 @@ import { isWholeId } from "./oid.ts";
 /**
  * True if git accepts `name` as the full name of a ref, such as `refs/heads/main`.
  *
- * SECURITY: every ref name from a push or an API request is checked here, and by `findMisleading`, before it is
- * stored.
+ * SECURITY: every ref name from a push or an API request is checked here, and by `findMisleading`,
+ * before it is stored.
  *
  * @see git-check-ref-format(1), all of whose rules are implemented.
  */
@@ -15,8 +15,8 @@ export function isRefName(name: ByteText | string): boolean {
 }
 
 /**
- * Like `isRefName`, but a slash is not required: the names that `git check-ref-format --allow-onelevel`
- * accepts.
+ * Like `isRefName`, but a slash is not required: the names that
+ * `git check-ref-format --allow-onelevel` accepts.
  */
 export function isRefNameFormat(name: ByteText | string): boolean {
   if (name === "" || name === "@" || name.endsWith(".") || name.includes("@{")) return false;
@@ -27,13 +27,15 @@ export function isRefNameFormat(name: ByteText | string): boolean {
 }
 
 /**
- * Why a ref of this name would mislead people or programs, though git allows it; undefined for any other name.
+ * Why a ref of this name would mislead people or programs, though git allows it; undefined for any
+ * other name.
  *
- * SECURITY: a branch named like an object id would be mistaken for the commit of that id, in a pinned build for
- * example; a dash would begin an option on a command line; a terminal obeys control characters, and
- * bidirectional ones show a name in another order than it has.
+ * SECURITY: a branch named like an object id would be mistaken for the commit of that id, in a
+ * pinned build for example; a dash would begin an option on a command line; a terminal obeys
+ * control characters, and bidirectional ones show a name in another order than it has.
  *
- * Names like ids are refused where git looks up short names; elsewhere, as in `refs/replace/`, git itself uses them.
+ * Names like ids are refused where git looks up short names; elsewhere, as in `refs/replace/`, git
+ * itself uses them.
  *
  * @param name A full name, such as `refs/heads/main`.
  * @see gitrevisions(7), on the places where a short name is looked up.

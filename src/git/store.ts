@@ -9,7 +9,10 @@ export interface ByteSource {
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-/** Temporary storage for data that does not fit in memory while one pack is indexed. Discarded afterwards. */
+/**
+ * Temporary storage for data that does not fit in memory while one pack is indexed. Discarded
+ * afterwards.
+ */
 export interface Scratch {
   /** Stores a file under a number that has not been used before. */
   write(file: number, bytes: Uint8Array): Promise<void>;
@@ -31,12 +34,14 @@ export interface EntryRange {
 }
 
 /**
- * An object as a pack stores it, used when the object or one of its delta bases is too large to read whole.
+ * An object as a pack stores it, used when the object or one of its delta bases is too large to
+ * read whole.
  */
 export interface StoredChain {
   readonly kind: ObjectKind;
   /**
-   * The undeltified base first, then the deltas, each against the previous entry. The last is the object's.
+   * The undeltified base first, then the deltas, each against the previous entry. The last is the
+   * object's.
    */
   readonly entries: readonly (EntryRange & { readonly oid: Oid; readonly sizeBytes: number })[];
 }
@@ -45,7 +50,10 @@ export interface StoredChain {
 export interface ObjectReader {
   /** Pauses what walks over the objects. */
   readonly budget?: Budget | undefined;
-  /** The entries of an object that `readObject` refuses because of its size; undefined for any other. */
+  /**
+   * The entries of an object that `readObject` refuses because of its size; undefined for any
+   * other.
+   */
   findLarge?(oid: Oid): StoredChain | undefined | Promise<StoredChain | undefined>;
   /** Undefined if the object does not exist. */
   readObject(oid: Oid): Promise<StoredObject | undefined>;
@@ -54,7 +62,8 @@ export interface ObjectReader {
 /**
  * The objects outside of a received pack to which it may refer.
  *
- * SECURITY: `readObject` and `findLarge` also answer for other stored objects, so `find` is asked first.
+ * SECURITY: `readObject` and `findLarge` also answer for other stored objects, so `find` is asked
+ * first.
  */
 export interface OutsideObjects extends ObjectReader {
   /** The kind of an object to which the pack may refer; undefined for any other, stored or not. */

@@ -2,10 +2,15 @@ import { type D1, type D1Usage, meterD1 } from "../db/meter.ts";
 import { Patience } from "../lib/foreground.ts";
 import { log } from "../lib/log.ts";
 
-/** How long the calls of a batch wait for requests that are under way, all together, in milliseconds. */
+/**
+ * How long the calls of a batch wait for requests that are under way, all together, in
+ * milliseconds.
+ */
 const PATIENCE_MS = 4;
 
-/** Meters the D1 usage of a batch of messages, including work that is deferred past the messages. */
+/**
+ * Meters the D1 usage of a batch of messages, including work that is deferred past the messages.
+ */
 export class BatchMeter {
   readonly #startedAt = Date.now();
   readonly #usages: D1Usage[] = [];
@@ -13,8 +18,8 @@ export class BatchMeter {
   readonly #patience = new Patience(PATIENCE_MS);
 
   /**
-   * Returns a metered replacement of `d1`. Each context has its own, since contexts do not wait for one
-   * another. Its calls let requests of the isolate come first.
+   * Returns a metered replacement of `d1`. Each context has its own, since contexts do not wait for
+   * one another. Its calls let requests of the isolate come first.
    */
   meter(d1: D1, counts: { rows: boolean }): D1 {
     const metered = meterD1(d1, counts, this.#patience.untilIdle);

@@ -17,9 +17,15 @@ import { isRemoteJob, runRemoteJob } from "./remote-jobs.ts";
 /** The message types of the queues. */
 export type Job = StorageJob | EventJob | DeliveryJob | RemoteJob;
 
-/** How old a message about the storage of a repository may become while requests come first, in milliseconds. */
+/**
+ * How old a message about the storage of a repository may become while requests come first, in
+ * milliseconds.
+ */
 const STORAGE_AGE_MS = 2000;
-/** How long each such job lets requests come first even if its message is older, in milliseconds: as long as a few take. */
+/**
+ * How long each such job lets requests come first even if its message is older, in milliseconds: as
+ * long as a few take.
+ */
 const STORAGE_PAUSE_MS = 50;
 
 /** How long a batch waits for its deliveries. */
@@ -51,8 +57,9 @@ export async function handleBatch(
 }
 
 /**
- * Handles jobs on the storage of repositories, one after the other: maintenance of each repository once. Nobody waits for them,
- * and a merge of packs takes as long as a request, so that each waits for a quiet moment of its own.
+ * Handles jobs on the storage of repositories, one after the other: maintenance of each repository
+ * once. Nobody waits for them, and a merge of packs takes as long as a request, so that each waits
+ * for a quiet moment of its own.
  */
 async function handleStorageJobs(
   messages: readonly Message<Job>[],
@@ -88,8 +95,8 @@ async function dispatch(openCtx: () => Ctx): Promise<void> {
 }
 
 /**
- * Delivers, and continues after the batch if receivers are slow: the next batch is about other hooks. Waits
- * for a moment, to limit the deliveries under way.
+ * Delivers, and continues after the batch if receivers are slow: the next batch is about other
+ * hooks. Waits for a moment, to limit the deliveries under way.
  */
 async function deliverInBackground(ctx: Ctx, hookIds: readonly number[]): Promise<void> {
   const work = deliverDue(ctx, hookIds);
@@ -101,7 +108,8 @@ async function deliverInBackground(ctx: Ctx, hookIds: readonly number[]): Promis
       resolve();
     }, DELIVERY_WAIT_MS);
   });
-  // A failure within that time is retried through its messages; a later one is requeued by the schedule.
+  // A failure within that time is retried through its messages; a later one is requeued by the
+  // schedule.
   ctx.defer(work.catch((error: unknown) => isInBackground && logBug("deliveries", error)));
   await Promise.race([work, timeout]);
   clearTimeout(timer);
@@ -120,6 +128,9 @@ async function handle(messages: readonly Message<Job>[], work: () => Promise<voi
   }
 }
 
-/** Runs the tasks of a cron trigger: requeues overdue work, and removes garbage and rows past their retention. */
+/**
+ * Runs the tasks of a cron trigger: requeues overdue work, and removes garbage and rows past their
+ * retention.
+ */
 export const handleSchedule = (cron: string, ctx: Ctx): Promise<void> =>
   runScheduledTasks(ctx, cron);

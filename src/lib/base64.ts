@@ -18,8 +18,8 @@ export function parseBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 /**
- * Decodes base64 only if `text` is exactly what `formatBase64` writes, so no two texts decode to the same
- * bytes.
+ * Decodes base64 only if `text` is exactly what `formatBase64` writes, so no two texts decode to
+ * the same bytes.
  */
 export function parseCanonicalBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bytes = parseBase64(text);

@@ -7,8 +7,8 @@ export interface ByteRange {
 /**
  * Parses the `Range` header of a request for a file of `sizeBytes`.
  *
- * @returns "whole" if the header is missing, invalid, or names several ranges, as RFC 9110, section 14.2,
- * allows; "none" if the range lies outside of the file.
+ * @returns "whole" if the header is missing, invalid, or names several ranges, as RFC 9110, section
+ * 14.2, allows; "none" if the range lies outside of the file.
  */
 export function parseRange(
   header: string | undefined,

@@ -1,4 +1,6 @@
-/** Copies an object without its undefined fields, so that fields the client did not send are absent. */
+/**
+ * Copies an object without its undefined fields, so that fields the client did not send are absent.
+ */
 export function defined<T extends object>(
   fields: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -25,8 +25,8 @@ export interface DownloadRequest {
 /**
  * Responds with a file, or without a body if the client has the current version or sends HEAD.
  *
- * SECURITY: the file is user content served from the service's own origin. It is sent as an attachment with a
- * sandboxing policy, so that browsers save it and never render it.
+ * SECURITY: the file is user content served from the service's own origin. It is sent as an
+ * attachment with a sandboxing policy, so that browsers save it and never render it.
  *
  * @param onEnd Called with the number of bytes sent once the body ends.
  */

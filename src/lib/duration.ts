@@ -1,5 +1,6 @@
 /**
- * Words a duration as people read it: hours and minutes (`1 hour 5 minutes`), and seconds if it is shorter than a minute.
+ * Words a duration as people read it: hours and minutes (`1 hour 5 minutes`), and seconds if it is
+ * shorter than a minute.
  *
  * @param seconds Not negative.
  */

@@ -1,6 +1,6 @@
 /**
- * Whether an `If-None-Match` condition matches the current entity tag. Uses weak comparison, so a weak tag
- * matches a strong one with the same value.
+ * Whether an `If-None-Match` condition matches the current entity tag. Uses weak comparison, so a
+ * weak tag matches a strong one with the same value.
  *
  * @param tag Without its quotes.
  * @see RFC 9110, section 13.1.2.

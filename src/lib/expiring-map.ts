@@ -1,4 +1,7 @@
-/** A map bounded in entries, each of which counts until its own time. Over the bound, the oldest entries go. */
+/**
+ * A map bounded in entries, each of which counts until its own time. Over the bound, the oldest
+ * entries go.
+ */
 export class ExpiringMap<T> {
   private readonly entries = new Map<string, { value: T; expiresAt: number }>();
   private readonly sizeMax: number;

@@ -43,7 +43,8 @@ export class Failure extends Error {
 /**
  * What is not found, in a word that clients may match.
  *
- * SECURITY: each but the first tells of a repository that the caller may see, or of nothing that is stored.
+ * SECURITY: each but the first tells of a repository that the caller may see, or of nothing that is
+ * stored.
  */
 export type NotFoundReason =
   | "not-found" // nothing of this name, or nothing that the caller may see
@@ -56,15 +57,22 @@ export type NotFoundReason =
   | Extract<BindingReason, "token-repositories" | "token-packages">;
 
 /**
- * What an access token is bound to, in the word of the binding that refuses a request. Clients may match it.
+ * What an access token is bound to, in the word of the binding that refuses a request. Clients may
+ * match it.
  */
 export type BindingReason = "token-repositories" | "token-refs" | "token-paths" | "token-packages";
 
-/** A failure of kind `forbidden`: the caller's token is bound to other things than the request is about. */
+/**
+ * A failure of kind `forbidden`: the caller's token is bound to other things than the request is
+ * about.
+ */
 export class BeyondToken extends Failure {
   readonly reason: BindingReason;
 
-  /** @param rule What the token may not do. The message begins with the reason, for clients that show no header. */
+  /**
+   * @param rule What the token may not do. The message begins with the reason, for clients that
+   *   show no header.
+   */
   constructor(reason: BindingReason, rule: string) {
     super("forbidden", `${reason}: ${rule}`);
     this.reason = reason;
@@ -87,7 +95,8 @@ export const invalid = (message: string): Failure => new Failure("invalid", mess
 /**
  * A field that breaks its rule. All such messages have one form.
  *
- * @param field The JSON field or query parameter as it is sent, `a.b` for a field of an object; empty for the body.
+ * @param field The JSON field or query parameter as it is sent, `a.b` for a field of an object;
+ *   empty for the body.
  * @param rule  What holds of every valid value, with its limit: "must have at most 100 characters".
  */
 export const invalidField = (field: string, rule: string): Failure =>

@@ -1,8 +1,12 @@
-// Requests and the jobs behind them share the thread of an isolate. Whoever waits for an answer comes first.
+// Requests and the jobs behind them share the thread of an isolate. Whoever waits for an answer
+// comes first.
 
 /** How often a job looks whether a request is still under way, in milliseconds. */
 const LOOK_MS = 1;
-/** For how long no request may have been under way where a job waits for a quiet moment, in milliseconds. */
+/**
+ * For how long no request may have been under way where a job waits for a quiet moment, in
+ * milliseconds.
+ */
 const QUIET_MS = 10;
 
 /** Requests of this isolate that have no response yet, and how many have ever begun. */
@@ -22,8 +26,9 @@ export async function inForeground<T>(respond: () => T | Promise<T>): Promise<T>
 /**
  * Lets requests in that have arrived.
  *
- * The runtime reads its sockets when nothing else is left to do. Calls that the same process answers, as all local ones do, always
- * leave something: a request would wait for the whole job before it begins.
+ * The runtime reads its sockets when nothing else is left to do. Calls that the same process
+ * answers, as all local ones do, always leave something: a request would wait for the whole job
+ * before it begins.
  */
 export const letRequestsIn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
@@ -31,14 +36,17 @@ export const letRequestsIn = (): Promise<void> => new Promise((resolve) => setTi
 export class Patience {
   #leftMs: number;
 
-  /** @param ms In milliseconds, for all its waits together: a request may take long, and there may always be one. */
+  /**
+   * @param ms In milliseconds, for all its waits together: a request may take long, and there may
+   *   always be one.
+   */
   constructor(ms: number) {
     this.#leftMs = ms;
   }
 
   /**
-   * Lets requests in that have arrived, and waits until none is under way, as far as its time goes. By timers: no request may wake
-   * up another.
+   * Lets requests in that have arrived, and waits until none is under way, as far as its time goes.
+   * By timers: no request may wake up another.
    */
   readonly untilIdle = async (): Promise<void> => {
     await letRequestsIn();
@@ -46,8 +54,9 @@ export class Patience {
   };
 
   /**
-   * Waits until no request has been under way for a moment, as far as its time goes. For work that is as long as several
-   * requests: a client that sends one after the other leaves the isolate idle between two of them.
+   * Waits until no request has been under way for a moment, as far as its time goes. For work that
+   * is as long as several requests: a client that sends one after the other leaves the isolate idle
+   * between two of them.
    */
   readonly untilQuiet = async (): Promise<void> => {
     for (let isQuiet = false; !isQuiet && this.#leftMs > 0;) {

@@ -1,5 +1,6 @@
 /**
- * Formats the filename parameters of `Content-Disposition`: an ASCII fallback, and the exact name in UTF-8.
+ * Formats the filename parameters of `Content-Disposition`: an ASCII fallback, and the exact name
+ * in UTF-8.
  *
  * @see RFC 6266, RFC 8187.
  */

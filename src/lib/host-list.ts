@@ -18,8 +18,9 @@ export interface HostList {
 }
 
 /**
- * The kinds of addresses that `*` covers, and that a host listed by name may resolve to. Loopback, link-local
- * and other reserved addresses match only if the list has `loopback` or the network itself.
+ * The kinds of addresses that `*` covers, and that a host listed by name may resolve to. Loopback,
+ * link-local and other reserved addresses match only if the list has `loopback` or the network
+ * itself.
  */
 export const ANYWHERE: ReadonlySet<AddressKind> = new Set(["external", "private"]);
 
@@ -66,7 +67,10 @@ export function matchesHost(list: HostList, host: string): boolean {
   return list.patterns.some((pattern) => pattern.test(host));
 }
 
-/** Whether the list contains the address, or contains `*` and the address is of a kind in `ANYWHERE`. */
+/**
+ * Whether the list contains the address, or contains `*` and the address is of a kind in
+ * `ANYWHERE`.
+ */
 export function containsAddress(list: HostList, address: IpAddress): boolean {
   const kind = kindOfAddress(address);
   if (list.kinds.has(kind) || (list.isAny && ANYWHERE.has(kind))) return true;
@@ -74,8 +78,8 @@ export function containsAddress(list: HostList, address: IpAddress): boolean {
 }
 
 /**
- * Whether a list of blocked hosts contains the address. `*` blocks every address, and an IPv4 address is also
- * blocked when it is embedded in an IPv6 address.
+ * Whether a list of blocked hosts contains the address. `*` blocks every address, and an IPv4
+ * address is also blocked when it is embedded in an IPv6 address.
  */
 export function blocksAddress(list: HostList, address: IpAddress): boolean {
   const embedded = embeddedIpv4(address);

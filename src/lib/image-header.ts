@@ -8,12 +8,13 @@ export interface ImageHeader {
 /**
  * Reads the header of a PNG, JPEG, GIF or WebP image.
  *
- * Nothing is decompressed: the sizes are those from which a decoder allocates its output, so a caller that
- * bounds them refuses images that are small as files and huge as pictures.
+ * Nothing is decompressed: the sizes are those from which a decoder allocates its output, so a
+ * caller that bounds them refuses images that are small as files and huge as pictures.
  *
- * @returns Undefined for anything else, for an image without pixels, and for a PNG, GIF or WebP image that does not end
- * with the bytes. Cameras append more to JPEG images.
- * @see PNG specification, sections 5 and 11.2; ITU T.81, annex B; GIF89a, sections 17 and 18; RFC 9649.
+ * @returns Undefined for anything else, for an image without pixels, and for a PNG, GIF or WebP
+ * image that does not end with the bytes. Cameras append more to JPEG images.
+ * @see PNG specification, sections 5 and 11.2; ITU T.81, annex B; GIF89a, sections 17 and 18; RFC
+ *   9649.
  */
 export function readImageHeader(bytes: Uint8Array): ImageHeader | undefined {
   const header = READERS.map((read) => read(bytes)).find((each) => each !== undefined);
@@ -52,7 +53,10 @@ const readPng: Reader = (bytes) => {
   return undefined;
 };
 
-/** A header with the size of the screen, then extensions and pictures, each of which may exceed the screen. */
+/**
+ * A header with the size of the screen, then extensions and pictures, each of which may exceed the
+ * screen.
+ */
 const readGif: Reader = (bytes) => {
   if (!hasText(bytes, 0, "GIF87a") && !hasText(bytes, 0, "GIF89a")) return undefined;
   const view = viewOf(bytes);

@@ -1,7 +1,8 @@
 /**
  * Passes bytes on while another reader inspects them, so that they are read once.
  *
- * @param inspect Reads all of the bytes it is given. What it throws ends the passing with that error.
+ * @param inspect Reads all of the bytes it is given. What it throws ends the passing with that
+ *   error.
  * @param onResult Receives what `inspect` returns, before the passing ends.
  */
 export async function* inspectPieces<T>(

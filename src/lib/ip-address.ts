@@ -11,8 +11,8 @@ export type Network = [IpAddress, number];
  * - `external`: the public internet
  * - `private`: a private network (RFC 1918, RFC 4193, RFC 6598)
  * - `loopback`: this machine
- * - `reserved`: anything else, such as link-local addresses, cloud metadata services, multicast, and IPv6
- *   addresses with an embedded IPv4 address
+ * - `reserved`: anything else, such as link-local addresses, cloud metadata services, multicast,
+ *   and IPv6 addresses with an embedded IPv4 address
  */
 export type AddressKind = "external" | "private" | "loopback" | "reserved";
 
@@ -27,8 +27,8 @@ const CLOUD_SERVICES: ReadonlySet<string> = new Set([
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
 
 /**
- * Parses an address in the form of a parsed URL's host: IPv4 as four decimal numbers, IPv6 with or without
- * brackets and without a zone. An IPv4-mapped IPv6 address is returned as its IPv4 address.
+ * Parses an address in the form of a parsed URL's host: IPv4 as four decimal numbers, IPv6 with or
+ * without brackets and without a zone. An IPv4-mapped IPv6 address is returned as its IPv4 address.
  *
  * @returns Undefined for anything else, such as a host name.
  */
@@ -36,8 +36,8 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
   if (!/^[0-9a-f:.]+$/i.test(bare)) return undefined;
-  // The platform normalizes the address first, because ipaddr.js parses the IPv4-compatible `::10.0.0.1` as a
-  // mapped address.
+  // The platform normalizes the address first, because ipaddr.js parses the IPv4-compatible
+  // `::10.0.0.1` as a mapped address.
   const plain = URL.parse(`http://[${bare}]/`)?.hostname.slice(1, -1);
   if (plain === undefined || !ipaddr.IPv6.isValid(plain)) return undefined;
   const address = ipaddr.IPv6.parse(plain);
@@ -59,10 +59,16 @@ export function isInNetwork(address: IpAddress, [first, prefix]: Network): boole
   return address.kind() === first.kind() && address.match(first, prefix);
 }
 
-/** Groups of an IPv6 address that name a subscriber's network; its other 64 bits are the subscriber's to choose. */
+/**
+ * Groups of an IPv6 address that name a subscriber's network; its other 64 bits are the
+ * subscriber's to choose.
+ */
 const SUBSCRIBER_GROUPS = 4;
 
-/** The smallest network that belongs to one subscriber: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/**
+ * The smallest network that belongs to one subscriber: an IPv4 address, or the first 64 bits of an
+ * IPv6 address.
+ */
 export function subscriberNetwork(address: IpAddress): string {
   if (!(address instanceof ipaddr.IPv6)) return address.toString();
   const groups = address.parts.slice(0, SUBSCRIBER_GROUPS).map((group) => group.toString(16));
@@ -86,8 +92,8 @@ export function kindOfAddress(address: IpAddress): AddressKind {
 }
 
 /**
- * IPv6 global unicast is `2000::/3`. Addresses in it may still embed an IPv4 address in the interface
- * identifier.
+ * IPv6 global unicast is `2000::/3`. Addresses in it may still embed an IPv4 address in the
+ * interface identifier.
  */
 function isOrdinary(address: IpAddress): boolean {
   if (address.kind() === "ipv4") return true;
@@ -95,8 +101,8 @@ function isOrdinary(address: IpAddress): boolean {
 }
 
 /**
- * The IPv4 address embedded in an IPv6 address, to which a gateway or the system may connect. Covers mapped,
- * compatible, translated, NAT64, 6to4, Teredo and ISATAP addresses.
+ * The IPv4 address embedded in an IPv6 address, to which a gateway or the system may connect.
+ * Covers mapped, compatible, translated, NAT64, 6to4, Teredo and ISATAP addresses.
  *
  * @see RFC 4291 section 2.5.5, RFC 2765, RFC 6052, RFC 8215, RFC 3056, RFC 4380, RFC 5214.
  */

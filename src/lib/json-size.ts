@@ -1,6 +1,6 @@
 /**
- * Upper bound on the bytes that one UTF-16 unit takes in JSON encoded as UTF-8. A control character takes six;
- * each half of a surrogate pair counts as three.
+ * Upper bound on the bytes that one UTF-16 unit takes in JSON encoded as UTF-8. A control character
+ * takes six; each half of a surrogate pair counts as three.
  */
 function unitBytes(unit: number): number {
   if (unit < 0x20) return 6;

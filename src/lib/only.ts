@@ -1,7 +1,8 @@
 /**
  * Returns the element of a list that must hold exactly one.
  *
- * @throws Error if the list is empty or has several elements, which is a bug and not the caller's mistake.
+ * @throws Error if the list is empty or has several elements, which is a bug and not the caller's
+ *   mistake.
  */
 export function only<T>(list: readonly T[] | undefined): T {
   const [first, ...rest] = list ?? [];

@@ -1,7 +1,9 @@
 /** Pieces as a stream, for libraries that take streams. */
 export interface PieceStream {
   readonly stream: ReadableStream<Uint8Array>;
-  /** The error that the pieces threw, if they did: a library may report another one in its place. */
+  /**
+   * The error that the pieces threw, if they did: a library may report another one in its place.
+   */
   readonly fault: () => { readonly error: unknown } | undefined;
 }
 

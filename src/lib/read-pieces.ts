@@ -9,8 +9,8 @@ export interface PatientReader {
 }
 
 /**
- * Reads a byte stream in pieces of `pieceBytes`; the last piece may be shorter. If the stream fails, bytes that have arrived
- * since the last piece are lost.
+ * Reads a byte stream in pieces of `pieceBytes`; the last piece may be shorter. If the stream
+ * fails, bytes that have arrived since the last piece are lost.
  *
  * Without this, a body arrives in chunks of 4 KB, and each chunk costs a call into the runtime.
  */
@@ -27,7 +27,10 @@ export async function* readPieces(
   });
 }
 
-/** How a stream is laid out: pieces of `pieceBytes`, each after a gap, and so many of them in one buffer. */
+/**
+ * How a stream is laid out: pieces of `pieceBytes`, each after a gap, and so many of them in one
+ * buffer.
+ */
 export interface Spacing {
   readonly gapBytes: number;
   readonly pieceBytes: number;
@@ -35,8 +38,8 @@ export interface Spacing {
 }
 
 /**
- * Reads a byte stream into buffers with a gap before each piece, into which a header can be written, so that no byte of the stream
- * is copied. The last piece may be shorter.
+ * Reads a byte stream into buffers with a gap before each piece, into which a header can be
+ * written, so that no byte of the stream is copied. The last piece may be shorter.
  *
  * @param sizeBytes The length of the stream.
  * @throws Error if the stream ends before.
@@ -66,8 +69,8 @@ export async function* readSpacedPieces(
 }
 
 /**
- * The same as `readPieces`, but if the stream fails, what has arrived is yielded before this throws. Takes a call for each time that bytes
- * arrive, and copies them.
+ * The same as `readPieces`, but if the stream fails, what has arrived is yielded before this
+ * throws. Takes a call for each time that bytes arrive, and copies them.
  */
 export async function* readArrivedPieces(
   stream: ReadableStream<Uint8Array>,
@@ -76,7 +79,8 @@ export async function* readArrivedPieces(
   yield* withReader(stream, async function* (reader) {
     let piece = new Uint8Array(pieceBytes);
     let pieceLength = 0;
-    // A read that fails keeps the buffer that it was given, so that none is read into the piece itself.
+    // A read that fails keeps the buffer that it was given, so that none is read into the piece
+    // itself.
     let buffer = new ArrayBuffer(pieceBytes);
     try {
       for (;;) {

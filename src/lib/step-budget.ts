@@ -17,13 +17,17 @@ export interface StepBudgetOptions {
 }
 
 /**
- * A number of steps that a computation may take; a step is about 10 ns of processor time (see `Budget` of the engine,
- * which this class implements).
+ * A number of steps that a computation may take; a step is about 10 ns of processor time (see
+ * `Budget` of the engine, which this class implements).
  *
- * Steps instead of time: the same input always ends at the same point, so the result can be cached and tested.
+ * Steps instead of time: the same input always ends at the same point, so the result can be cached
+ * and tested.
  */
 export class StepBudget {
-  /** True if this budget or a part of it was exhausted at any time, so that the result is coarser than it would be. */
+  /**
+   * True if this budget or a part of it was exhausted at any time, so that the result is coarser
+   * than it would be.
+   */
   wasExceeded = false;
   private left: number;
   private readonly options: StepBudgetOptions;

@@ -14,8 +14,8 @@ interface StoredFile {
 /**
  * Responds with a file or a range of it, or without a body if the client has it or sends HEAD.
  *
- * SECURITY: the file is user content served from the service's own origin. A sandboxing policy keeps browsers from running
- * anything in it, and they take its type as it is stated.
+ * SECURITY: the file is user content served from the service's own origin. A sandboxing policy
+ * keeps browsers from running anything in it, and they take its type as it is stated.
  */
 export async function answerStoredFile(
   { method, headers: sent }: Pick<Request, "method" | "headers">,

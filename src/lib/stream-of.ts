@@ -2,10 +2,11 @@
 const SMALL_BYTES = 1024;
 
 /**
- * Makes a stream that pulls each piece only when the consumer reads, so a slow client holds one piece in
- * memory.
+ * Makes a stream that pulls each piece only when the consumer reads, so a slow client holds one
+ * piece in memory.
  *
- * @param onEnd Called with the number of bytes enqueued once the stream ends, fails or is cancelled.
+ * @param onEnd Called with the number of bytes enqueued once the stream ends, fails or is
+ *   cancelled.
  */
 export function streamOf(
   pieces: AsyncGenerator<Uint8Array>,
@@ -33,7 +34,8 @@ export function streamOf(
         }
         if (value.length === 0) continue;
         sentBytes += value.length;
-        // `enqueue` detaches the buffer of its chunk. Small pieces may be constants that are used again.
+        // `enqueue` detaches the buffer of its chunk. Small pieces may be constants that are used
+        // again.
         const isSmall = value.length < SMALL_BYTES;
         controller.enqueue((isSmall ? value.slice() : value) as Uint8Array<ArrayBuffer>);
         return;

@@ -4,7 +4,10 @@ import { streamOf } from "./stream-of.ts";
 
 /** A text that is generated while it is sent. */
 export interface StreamedText {
-  /** The entity tag, without quotes. It is sent as a weak one: two texts with the same tag say the same. */
+  /**
+   * The entity tag, without quotes. It is sent as a weak one: two texts with the same tag say the
+   * same.
+   */
   readonly tag: string;
   /** Called at most once, and only if the body is sent. */
   readonly open: () => Promise<AsyncGenerator<Uint8Array>>;
@@ -13,7 +16,8 @@ export interface StreamedText {
 /**
  * Responds with a text, or without a body if the client has the current version or sends HEAD.
  *
- * SECURITY: user content from the service's own origin, which browsers must not take for anything but text.
+ * SECURITY: user content from the service's own origin, which browsers must not take for anything
+ * but text.
  *
  * @param onEnd Called with the number of bytes sent once the body ends.
  */

@@ -1,13 +1,16 @@
 import type { ImageHeader } from "./image-header.ts";
 
 /**
- * Removes from an image what does not change its picture: the place, time and device that a camera notes, names,
- * comments, thumbnails, and what follows the picture. Color profiles, animations and the orientation of a photograph stay.
+ * Removes from an image what does not change its picture: the place, time and device that a camera
+ * notes, names, comments, thumbnails, and what follows the picture. Color profiles, animations and
+ * the orientation of a photograph stay.
  *
- * Nothing is decoded, so the picture loses nothing. Linear in the length; stripping a second time changes nothing.
+ * Nothing is decoded, so the picture loses nothing. Linear in the length; stripping a second time
+ * changes nothing.
  *
  * @param bytes An image of which `readImageHeader` returned the type.
- * @see PNG specification, section 4.8; GIF89a, sections 24 to 26; ITU T.81, annex B; RFC 9649; Exif 2.32, section 4.5.
+ * @see PNG specification, section 4.8; GIF89a, sections 24 to 26; ITU T.81, annex B; RFC 9649; Exif
+ *   2.32, section 4.5.
  */
 export function stripMetadata(
   bytes: Uint8Array<ArrayBuffer>,
@@ -149,7 +152,10 @@ const stripJpeg: Stripper = (bytes) => {
   return [bytes.subarray(0, 2), ...(jfif ? [jfif] : []), ...exif, ...kept, ends];
 };
 
-/** Whether a segment is needed to show the picture: tables, frames, scans, color profiles and color models. */
+/**
+ * Whether a segment is needed to show the picture: tables, frames, scans, color profiles and color
+ * models.
+ */
 function isPicture(marker: number, segment: Uint8Array): boolean {
   if (marker === JPEG_COMMENT || isReserved(marker)) return false;
   if (marker < JPEG_APP0 || marker > JPEG_APP15) return true;

@@ -1,8 +1,12 @@
-/** The beginning of the URL that was asked for last, up to its path, and its origin: callers use few. */
+/**
+ * The beginning of the URL that was asked for last, up to its path, and its origin: callers use
+ * few.
+ */
 let last = { beginning: "", origin: "" };
 
 /**
- * The origin of an absolute http or https URL as the platform writes it: with a slash after the host.
+ * The origin of an absolute http or https URL as the platform writes it: with a slash after the
+ * host.
  *
  * @throws TypeError if it is no URL.
  */

@@ -1,4 +1,7 @@
-/** The work that one call of a background job may do: after so much time or so many statements the rest is left to another call. */
+/**
+ * The work that one call of a background job may do: after so much time or so many statements the
+ * rest is left to another call.
+ */
 export class WorkBudget {
   readonly #now: number;
   readonly #startedAt = Date.now();

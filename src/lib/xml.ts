@@ -31,7 +31,8 @@ type Building = { -readonly [K in keyof XmlElement]: XmlElement[K] } & { childre
  *
  * SECURITY: a document type declaration is refused, so no entity is declared and none is expanded.
  *
- * @returns The root element; undefined unless the bytes are one well-formed document within the bounds.
+ * @returns The root element; undefined unless the bytes are one well-formed document within the
+ *   bounds.
  * @see https://www.w3.org/TR/xml/
  */
 export async function parseXml(

@@ -22,8 +22,8 @@ export interface ZipFile {
    */
   read(bytesMax: number): Promise<Uint8Array>;
   /**
-   * Streams the content, of which nothing is held in memory as a whole. Its CRC and its size are known to be right only at
-   * its end.
+   * Streams the content, of which nothing is held in memory as a whole. Its CRC and its size are
+   * known to be right only at its end.
    *
    * @throws Failure `malformed` for a broken content, at the latest at its end.
    */
@@ -40,11 +40,17 @@ export interface ZipOptions {
 }
 
 const ENTRIES_MAX = 100_000;
-/** Files whose contents are read: the library holds 8 KB in memory for each, of the 128 MB that a Worker has. */
+/**
+ * Files whose contents are read: the library holds 8 KB in memory for each, of the 128 MB that a
+ * Worker has.
+ */
 const READ_FILES_MAX = 5000;
 /** Maximum bytes of the archive's directory. */
 const DIRECTORY_BYTES_MAX = 32 * 1024 * 1024;
-/** The end of an archive that is read at once: most directories lie there, and small archives wholly. */
+/**
+ * The end of an archive that is read at once: most directories lie there, and small archives
+ * wholly.
+ */
 const TAIL_BYTES = 128 * 1024;
 const LOCAL_HEADER_BYTES = 30;
 /** Steps to read an entry of the directory, and to compare it with the others. */
@@ -59,8 +65,9 @@ const DEFLATE_RATIO_MAX = 1032;
 /**
  * Opens a zip archive: reads its directory and checks what it says of its entries.
  *
- * SECURITY: refuses an archive that readers understand differently, whose entries overlap or claim more than they can
- * hold, that unpacks to too much for its size, and paths that leave its folder, links and encrypted entries.
+ * SECURITY: refuses an archive that readers understand differently, whose entries overlap or claim
+ * more than they can hold, that unpacks to too much for its size, and paths that leave its folder,
+ * links and encrypted entries.
  *
  * @returns The files, in the order of the directory, without folders. Contents are not read yet.
  * @throws Failure `malformed` and `too_large`. An error of the source is thrown unchanged.
@@ -244,7 +251,10 @@ class SourceReader {
     this.size = source.sizeBytes;
   }
 
-  /** Runs a function of the library. Its errors are refusals, unless the source or this file threw them. */
+  /**
+   * Runs a function of the library. Its errors are refusals, unless the source or this file threw
+   * them.
+   */
   async guard(run: () => Promise<unknown>): Promise<void> {
     try {
       await run();

@@ -32,9 +32,9 @@ const LOCAL_NAMES =
 /**
  * Checks the destination of a request: the host name, and every address that it resolves to.
  *
- * SECURITY: a name is blocked if any of its addresses is. The platform resolves the name again when the request
- * is sent, so this check does not stop DNS rebinding. Cloudflare's network cannot reach private addresses; a
- * self-hosted machine may.
+ * SECURITY: a name is blocked if any of its addresses is. The platform resolves the name again when
+ * the request is sent, so this check does not stop DNS rebinding. Cloudflare's network cannot reach
+ * private addresses; a self-hosted machine may.
  *
  * @returns Undefined if the destination is allowed.
  */

@@ -18,7 +18,10 @@ interface MailThread {
   readonly messageId: string;
 }
 
-/** The bindings by which mail leaves: the platform's, or a service of the machine that stores it in files. */
+/**
+ * The bindings by which mail leaves: the platform's, or a service of the machine that stores it in
+ * files.
+ */
 export interface MailBindings {
   MAIL?: Pick<SendEmail, "send">;
   MAIL_FILES?: Pick<Fetcher, "fetch">;
@@ -60,8 +63,8 @@ export class Mailer {
 }
 
 /**
- * The mail as the platform takes it. The platform gives each mail an id of its own and refuses others, so that all mails
- * of a thread, the first one too, refer to an id that none of them has.
+ * The mail as the platform takes it. The platform gives each mail an id of its own and refuses
+ * others, so that all mails of a thread, the first one too, refer to an id that none of them has.
  *
  * @see https://developers.cloudflare.com/email-service/reference/headers/
  */

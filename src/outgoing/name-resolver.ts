@@ -35,13 +35,16 @@ const DnsAnswer = z.object({
 /**
  * A DNS-over-HTTPS client that uses the JSON format.
  *
- * A Worker cannot connect to a chosen address and still use TLS with a host name, so the platform resolves the
- * name again when the request is sent.
+ * A Worker cannot connect to a chosen address and still use TLS with a host name, so the platform
+ * resolves the name again when the request is sent.
  */
 export class DnsOverHttps implements NameResolver {
   private readonly url: string;
 
-  /** @param url Such as `https://cloudflare-dns.com/dns-query`. It is configured, so it is not checked. */
+  /**
+   * @param url Such as `https://cloudflare-dns.com/dns-query`. It is configured, so it is not
+   *   checked.
+   */
   constructor(url: string) {
     this.url = url;
   }

@@ -5,7 +5,8 @@ import { Outgoing } from "./outgoing.ts";
 /**
  * Opens the client for outgoing requests with the configured rules.
  *
- * @param origin    Where the caller reached the service, which it may be told to send a request to; "" in jobs.
+ * @param origin    Where the caller reached the service, which it may be told to send a request to;
+ *   "" in jobs.
  * @param userAgent Sent as `User-Agent`.
  */
 export function openOutgoing(config: Config, origin: string, userAgent: string): Outgoing {

@@ -25,8 +25,8 @@ export function secretNames(more: readonly string[] = []): IsSecret {
 /**
  * Validates the headers of a request.
  *
- * SECURITY: a value with a line break would start another header, and `Host` would select a host other than the
- * one that was checked.
+ * SECURITY: a value with a line break would start another header, and `Host` would select a host
+ * other than the one that was checked.
  *
  * @param userAgent The default `User-Agent`, which `given` may override.
  */

@@ -27,13 +27,18 @@ export interface OutgoingRequest {
   headers?: Readonly<Record<string, string>>;
   /** Not a stream, since a redirect may require sending it again. */
   body?: string | Uint8Array<ArrayBuffer>;
-  /** Headers to drop on a redirect to another host, besides those whose names mark them as secrets. */
+  /**
+   * Headers to drop on a redirect to another host, besides those whose names mark them as secrets.
+   */
   secretHeaders?: readonly string[];
 }
 
 /** A request whose response is read as a stream. */
 export interface StreamedRequest extends Omit<OutgoingRequest, "body"> {
-  /** A stream is sent in chunks, as fast as the other host takes it. It can't be sent again, so no redirect is followed. */
+  /**
+   * A stream is sent in chunks, as fast as the other host takes it. It can't be sent again, so no
+   * redirect is followed.
+   */
   body?: string | Uint8Array<ArrayBuffer> | AsyncGenerator<Uint8Array>;
 }
 
@@ -71,7 +76,8 @@ export class Outgoing {
   }
 
   /**
-   * Sends a request to another host and follows its redirects, as far as the rules and limits allow.
+   * Sends a request to another host and follows its redirects, as far as the rules and limits
+   * allow.
    *
    * Nothing that the other host does is thrown; it is reported in the outcome.
    */
@@ -102,9 +108,11 @@ export class Outgoing {
   }
 
   /**
-   * Sends a request to another host as `fetchGuarded` does, and returns as soon as the response begins.
+   * Sends a request to another host as `fetchGuarded` does, and returns as soon as the response
+   * begins.
    *
-   * Nothing that the other host does is thrown; it is reported in the outcome. Only reading the body throws.
+   * Nothing that the other host does is thrown; it is reported in the outcome. Only reading the
+   * body throws.
    *
    * @throws What a streamed request body throws, if it ends the request.
    */
@@ -262,7 +270,8 @@ function sendable(given: StreamedRequest["body"], clock: RequestClock): Sendable
       }
     } catch (error) {
       fail(error);
-      // Not thrown into the request, which the platform would report as an error that nobody handles.
+      // Not thrown into the request, which the platform would report as an error that nobody
+      // handles.
       clock.end();
       await new Promise(() => {});
     }

@@ -2,7 +2,9 @@ import { embeddedIpv4, type IpAddress, kindOfAddress, parseIpAddress } from "../
 
 /** Where the service itself is reached. */
 export interface OwnAddresses {
-  /** Host names in lower case, each at any port: a proxy may serve others than the one in the URL. */
+  /**
+   * Host names in lower case, each at any port: a proxy may serve others than the one in the URL.
+   */
   readonly names: ReadonlySet<string>;
   /** Addresses with a port, in the form of `endpointOf`. */
   readonly endpoints: ReadonlySet<string>;
@@ -40,8 +42,9 @@ export const LOOPBACK: readonly IpAddress[] = ["127.0.0.1", "::1"].flatMap(
 );
 
 /**
- * An address and a port. All loopback addresses are one, and so are the unspecified ones, to which systems
- * connect as to loopback. So are the default ports of http and https, since a proxy serves both.
+ * An address and a port. All loopback addresses are one, and so are the unspecified ones, to which
+ * systems connect as to loopback. So are the default ports of http and https, since a proxy serves
+ * both.
  */
 function endpointOf(address: IpAddress, { port }: URL): string {
   const isThisMachine = kindOfAddress(address) === "loopback" || address.range() === "unspecified";

@@ -1,7 +1,8 @@
 /**
  * Reads at most `bytesMax` bytes of a body, and cancels the rest.
  *
- * @returns The bytes, and whether the body was longer. A compressed body is measured after decompression.
+ * @returns The bytes, and whether the body was longer. A compressed body is measured after
+ *   decompression.
  */
 export async function readBody(
   { body }: Response,

@@ -41,8 +41,8 @@ export function redirected(hop: Hop, status: number, from: URL, to: URL, isSecre
 }
 
 /**
- * Whether secrets for one address may be sent to another: true for the same origin, and for an upgrade from http to https of the same host at
- * the default ports.
+ * Whether secrets for one address may be sent to another: true for the same origin, and for an
+ * upgrade from http to https of the same host at the default ports.
  */
 export function canSeeSecrets(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true;

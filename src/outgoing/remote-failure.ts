@@ -28,7 +28,8 @@ const PASSING: ReadonlySet<RemoteFailureKind> = new Set([
 /**
  * The other side is to blame.
  *
- * SECURITY: the message is shown, stored and logged. It holds no credentials, even if the other side repeats them.
+ * SECURITY: the message is shown, stored and logged. It holds no credentials, even if the other
+ * side repeats them.
  */
 export class RemoteFailure extends Error {
   override readonly name = "RemoteFailure";

@@ -4,15 +4,21 @@ import type { Blocked, Unreached } from "./outcome.ts";
 /** Bounds of a request whose response is read as a stream. */
 export interface StreamLimits {
   /**
-   * How long nothing may happen: no answer to a request and none of its redirects, no bytes of the response, of which
-   * 256 KB count as some once there were so many before, and no piece taken of a streamed request body. In milliseconds.
+   * How long nothing may happen: no answer to a request and none of its redirects, no bytes of the
+   * response, of which 256 KB count as some once there were so many before, and no piece taken of a
+   * streamed request body. In milliseconds.
    */
   idleMs: number;
-  /** For everything together, also the time that the reader of the response takes. In milliseconds. */
+  /**
+   * For everything together, also the time that the reader of the response takes. In milliseconds.
+   */
   totalMs: number;
   /** Maximum size of the response's body, in bytes after decompression. */
   bodyBytesMax: number;
-  /** With 0, and for a request whose body is a stream, a redirect is returned like any other response. */
+  /**
+   * With 0, and for a request whose body is a stream, a redirect is returned like any other
+   * response.
+   */
   redirectsMax: number;
 }
 
@@ -24,7 +30,8 @@ export interface StreamedResponse {
   /** The URL that responded, after all redirects. */
   url: string;
   /**
-   * The body, after decoding the Content-Encoding. The request ends with it, also where its reader stops before.
+   * The body, after decoding the Content-Encoding. The request ends with it, also where its reader
+   * stops before.
    *
    * @throws ResponseFailure if the body breaks off, or exceeds a limit.
    */
@@ -53,16 +60,17 @@ export class ResponseFailure extends Error {
 /** Size of a read, in bytes. */
 const READ_BYTES = 256 * 1024;
 /**
- * Bytes of a body up to which a read returns as soon as anything has arrived: a host may be long silent before it sends much,
- * and say every few seconds that it is at work. Behind them reads are full, as bodies arrive in chunks of 4 KB, each of which
- * costs a call into the runtime.
+ * Bytes of a body up to which a read returns as soon as anything has arrived: a host may be long
+ * silent before it sends much, and say every few seconds that it is at work. Behind them reads are
+ * full, as bodies arrive in chunks of 4 KB, each of which costs a call into the runtime.
  */
 const EAGER_BYTES = 256 * 1024;
 
 /**
  * Ends a request once nothing has happened for a while, or when its time is over.
  *
- * What waits for the request races against `expired`: the platform does not settle every promise of an aborted request.
+ * What waits for the request races against `expired`: the platform does not settle every promise of
+ * an aborted request.
  */
 export class RequestClock {
   readonly expired: Promise<{ kind: "timeout" }>;
@@ -140,7 +148,8 @@ export async function* readStreamed(
     }
   } finally {
     clock.end();
-    // Not awaited: it may wait for the other side. A failed stream has reported its error to the reader already.
+    // Not awaited: it may wait for the other side. A failed stream has reported its error to the
+    // reader already.
     void reader?.cancel().catch(() => undefined);
   }
 }

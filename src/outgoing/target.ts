@@ -10,7 +10,10 @@ export interface Target {
 
 const URL_LENGTH_MAX = 4096;
 
-/** Ports from 1024 up of line-based protocols, whose servers may run lines of an HTTP request as commands. */
+/**
+ * Ports from 1024 up of line-based protocols, whose servers may run lines of an HTTP request as
+ * commands.
+ */
 const BLOCKED_PORTS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668,
   6669, 6679, 6697, 10_080, 11_211,
@@ -23,8 +26,8 @@ const AMBIGUOUS = /[\u0000-\u0020\u007f-\u00a0\\\u2028\u2029\ufeff]/;
 /**
  * Parses the URL of a request or of a redirect.
  *
- * Uses the platform's URL parser, which also parses the URL when the request is sent. So spellings such as
- * `0x7f.1`, `127.1` or `2130706433` mean the same host here and there.
+ * Uses the platform's URL parser, which also parses the URL when the request is sent. So spellings
+ * such as `0x7f.1`, `127.1` or `2130706433` mean the same host here and there.
  *
  * @param base Base URL, if `text` may be relative.
  */

@@ -13,7 +13,9 @@ interface FileForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Streams a file of a package, or a range of it, and counts the download unless it is a later part. */
+/**
+ * Streams a file of a package, or a range of it, and counts the download unless it is a later part.
+ */
 export function answerFile(
   c: RegistryContext,
   ctx: Ctx,

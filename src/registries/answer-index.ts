@@ -25,7 +25,8 @@ interface IndexDocument extends IndexContent {
 }
 
 /**
- * Returns the bytes of an index, from the cache if nothing of its source has changed. They must not be modified.
+ * Returns the bytes of an index, from the cache if nothing of its source has changed. They must not
+ * be modified.
  *
  * SECURITY: call this only after the caller was found to see what the index shows.
  */
@@ -46,7 +47,8 @@ function keyOf({ rootUrl }: Ctx, source: IndexSource, [kind, ...parts]: IndexCon
 }
 
 /**
- * Responds with an index, from the cache if nothing of its source has changed, or with 304 if the client has it.
+ * Responds with an index, from the cache if nothing of its source has changed, or with 304 if the
+ * client has it.
  *
  * SECURITY: call this only after the caller was found to see what the index shows.
  */

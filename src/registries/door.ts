@@ -5,11 +5,11 @@ import { notFound, unauthenticated } from "../lib/failure.ts";
 import type { RegistryContext } from "./env.ts";
 
 /**
- * Refusals for clients of registries. Like Gitea's they are 401 also for a caller whose rights or scopes are too few:
- * clients then ask for another credential.
+ * Refusals for clients of registries. Like Gitea's they are 401 also for a caller whose rights or
+ * scopes are too few: clients then ask for another credential.
  *
- * SECURITY: anonymous callers can't distinguish a missing owner from one that they may not see: both are 401, which clients
- * also need before they send a password.
+ * SECURITY: anonymous callers can't distinguish a missing owner from one that they may not see:
+ * both are 401, which clients also need before they send a password.
  */
 const REGISTRY_DOOR: PackageDoor = {
   hasSudo: false,

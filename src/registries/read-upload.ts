@@ -7,11 +7,16 @@ import type { RegistryContext } from "./env.ts";
 /** Size of the pieces in which a body is read, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Streams the body of an upload that is the file itself. @throws CallerLeft if the client hangs up. */
+/**
+ * Streams the body of an upload that is the file itself. @throws CallerLeft if the client hangs up.
+ */
 export const readUpload = ({ req }: RegistryContext): AsyncGenerator<Uint8Array> =>
   readBody(req.raw.body, readPieces);
 
-/** The same of an upload that a later request continues: if the client hangs up, everything that came is read before. */
+/**
+ * The same of an upload that a later request continues: if the client hangs up, everything that
+ * came is read before.
+ */
 export const readUploadPart = ({ req }: RegistryContext): AsyncGenerator<Uint8Array> =>
   readBody(req.raw.body, readArrivedPieces);
 
@@ -52,7 +57,9 @@ export async function readBytes(
   return bytes;
 }
 
-/** Reads a body of JSON. @throws Failure as `readBytes`; `malformed` for anything else than JSON. */
+/**
+ * Reads a body of JSON. @throws Failure as `readBytes`; `malformed` for anything else than JSON.
+ */
 export async function readJson(c: RegistryContext, bytesMax: number): Promise<unknown> {
   const bytes = await readBytes(c, bytesMax);
   try {

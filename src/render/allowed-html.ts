@@ -1,6 +1,6 @@
 /**
- * The HTML that rendering may output. Two steps use these lists: the cleaning of raw HTML in the source, and
- * the final sanitizer.
+ * The HTML that rendering may output. Two steps use these lists: the cleaning of raw HTML in the
+ * source, and the final sanitizer.
  */
 
 /** Allowed elements. The tags of other elements are removed, and their content is kept. */
@@ -48,7 +48,9 @@ const ATTRIBUTES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   ]),
 );
 
-/** Whether an element may have the attribute, regardless of its value. Both names are in lower case. */
+/**
+ * Whether an element may have the attribute, regardless of its value. Both names are in lower case.
+ */
 export function isAllowedAttribute(element: string, name: string): boolean {
   return ATTRIBUTES.get(element)?.has(name) === true;
 }
@@ -68,8 +70,9 @@ export const URL_ATTRIBUTES = ["href", "src", "poster", "cite"];
 /**
  * Allowed URL schemes.
  *
- * SECURITY: an allowlist, because a blocklist would miss schemes that run code or contain a document
- * (`javascript`, `vbscript`, `data`, `blob`, `view-source`), and spellings of them that browsers accept.
+ * SECURITY: an allowlist, because a blocklist would miss schemes that run code or contain a
+ * document (`javascript`, `vbscript`, `data`, `blob`, `view-source`), and spellings of them that
+ * browsers accept.
  */
 export const ALLOWED_SCHEMES = `http https mailto tel sms xmpp irc ircs ftp ftps sftp ssh git
   git+ssh git+https svn magnet matrix news nntp geo webcal sip sips bitcoin ipfs gemini gopher
@@ -83,7 +86,8 @@ const NUMBERS: ReadonlySet<string> = new Set(["stroke-width"]);
 /**
  * Whether the value of a drawing's attribute is a plain color or number; true for other attributes.
  *
- * SECURITY: a paint server, `url(…)`, sends a request to another host or refers to an element of the page.
+ * SECURITY: a paint server, `url(…)`, sends a request to another host or refers to an element of
+ * the page.
  */
 export function isPlainPaint(attribute: string, value: string): boolean {
   if (PAINTS.has(attribute)) return PAINT.test(value);
@@ -97,8 +101,8 @@ const COLOR =
 const ALIGNMENT = /^text-align\s*:\s*(?:left|center|right)$/i;
 
 /**
- * Returns the style unchanged if every declaration sets a colour (or aligns a table cell), else undefined.
- * Other declarations could affect the page outside of the element.
+ * Returns the style unchanged if every declaration sets a colour (or aligns a table cell), else
+ * undefined. Other declarations could affect the page outside of the element.
  */
 export function checkStyle(element: string, style: string): string | undefined {
   if (!STYLED_ELEMENTS.has(element)) return undefined;

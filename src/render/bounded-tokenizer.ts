@@ -1,14 +1,19 @@
 import { Lexer, type MarkedOptions, Tokenizer, type Token, type Tokens } from "marked";
 import { RENDER_STEPS_MAX, type RenderBudget, TooMuchWork } from "./render-budget.ts";
 
-/** Maximum nesting of quotes, lists, emphasis and links. Deeper ones are rendered as source text. */
+/**
+ * Maximum nesting of quotes, lists, emphasis and links. Deeper ones are rendered as source text.
+ */
 const NESTING_MAX = 24;
 /**
- * Maximum number of characters searched for missing ends of emphasis. Beyond it, delimiters are text. For each
- * unclosed delimiter, the library searches to the end of the paragraph.
+ * Maximum number of characters searched for missing ends of emphasis. Beyond it, delimiters are
+ * text. For each unclosed delimiter, the library searches to the end of the paragraph.
  */
 const EMPHASIS_SEARCH_MAX = 10_000_000;
-/** Maximum number of characters of quotes and lists that are read again, as a multiple of the text's length. */
+/**
+ * Maximum number of characters of quotes and lists that are read again, as a multiple of the text's
+ * length.
+ */
 const REREAD_MAX = 40;
 /** Maximum number of empty cells added to rows shorter than their header. */
 const FILLED_CELLS_MAX = 10_000;
@@ -31,20 +36,27 @@ const STEPS_PER_EMPHASIS = 400;
 const STEPS_PER_CHAR_AFTER_LINK = 0.045;
 /** Maximum length of a bare URL. */
 const URL_MAX = 4000;
-/** Steps for each character that could begin an e-mail address: the library reads them up to the missing `@`. */
+/**
+ * Steps for each character that could begin an e-mail address: the library reads them up to the
+ * missing `@`.
+ */
 const STEPS_PER_ADDRESS_CHAR = 0.4;
-/** Steps for each character that the library reads after a bracket, to find the link that it could begin. */
+/**
+ * Steps for each character that the library reads after a bracket, to find the link that it could
+ * begin.
+ */
 const STEPS_PER_CHAR_AFTER_BRACKET = 0.7;
 /** Number of escaped characters after a bracket at which the library ends that search. */
 const ESCAPES_AFTER_BRACKET_MAX = 999;
 
 /**
- * marked's tokenizer, with limits where its work grows faster than linearly with the text. Texts that people
- * write stay far below them.
+ * marked's tokenizer, with limits where its work grows faster than linearly with the text. Texts
+ * that people write stay far below them.
  *
  * Every attempt to read a block or an inline token counts in the budget.
  *
- * @throws TooMuchWork if a limit or the budget is exceeded and the construct cannot be rendered as source text.
+ * @throws TooMuchWork if a limit or the budget is exceeded and the construct cannot be rendered as
+ *   source text.
  */
 export class BoundedTokenizer extends Tokenizer {
   #depth = 0;
@@ -218,12 +230,16 @@ export class BoundedLexer extends Lexer {
 }
 
 /**
- * The number of characters that the library reads to find the ends of links, once for each bracket that could begin one:
- * up to the next bracket that is not escaped, over a bounded number of escapes.
+ * The number of characters that the library reads to find the ends of links, once for each bracket
+ * that could begin one: up to the next bracket that is not escaped, over a bounded number of
+ * escapes.
  */
 function countAfterBrackets(source: string): number {
   let count = 0;
-  /** Where the search of the brackets since the last unescaped one ends: there, or after its last escape. */
+  /**
+   * Where the search of the brackets since the last unescaped one ends: there, or after its last
+   * escape.
+   */
   const escapes: number[] = [];
   const open: { start: number; escapes: number }[] = [];
   const endAt = (end: number): void => {

@@ -8,16 +8,19 @@ import type { RenderBudget } from "./render-budget.ts";
 const SCRIPTED = new Set(["mermaid"]);
 
 /**
- * Steps to highlight a block, at most, for each pair of its characters: at each word, the grammars of many languages may
- * read the rest of the block again. Measured for `java` and `$$$…`.
+ * Steps to highlight a block, at most, for each pair of its characters: at each word, the grammars
+ * of many languages may read the rest of the block again. Measured for `java` and `$$$…`.
  */
 const STEPS_PER_PAIR = 0.6;
-/** Steps to highlight all blocks of a document: enough for 50 blocks of 1,000 characters, or one of 7,000. */
+/**
+ * Steps to highlight all blocks of a document: enough for 50 blocks of 1,000 characters, or one of
+ * 7,000.
+ */
 const HIGHLIGHT_STEPS_MAX = 30_000_000;
 
 /**
- * Highlights the code fences that name a language in advance, because the renderer is synchronous. Blocks that could
- * exceed what is left of `HIGHLIGHT_STEPS_MAX` stay plain.
+ * Highlights the code fences that name a language in advance, because the renderer is synchronous.
+ * Blocks that could exceed what is left of `HIGHLIGHT_STEPS_MAX` stay plain.
  *
  * @param tokens Every token of the document, in order.
  */
@@ -44,8 +47,8 @@ export async function highlightFences(
 /**
  * Code blocks, highlighted or plain.
  *
- * The wrapper and its classes are Gitea's. The spans inside have highlight.js's classes (`hljs-keyword`), not
- * Chroma's (`k`).
+ * The wrapper and its classes are Gitea's. The spans inside have highlight.js's classes
+ * (`hljs-keyword`), not Chroma's (`k`).
  */
 export function codeBlocks(highlighted: ReadonlyMap<Token, string>): MarkedExtension {
   return {

@@ -17,8 +17,8 @@ const REFERENCE = /^\[\^([^\]\s]{1,100})\]/;
 const NEW_BLOCK = /^ {0,3}(?:\[\^|#{1,6}\s|>|[-*+]\s|\d{1,9}[.)]\s|`{3}|~{3}|<|\||[-*_]{3})/;
 
 /**
- * Footnotes: `[^label]` and `[^label]: text`, numbered in the order of first use. Holds the state of one
- * document.
+ * Footnotes: `[^label]` and `[^label]: text`, numbered in the order of first use. Holds the state
+ * of one document.
  *
  * @param suffix Added to ids, so that the ids of several texts on one page differ; may be empty.
  */

@@ -11,8 +11,8 @@ const LENGTH_MAX = 32 * 1024;
 /**
  * Renders the YAML front matter between `---` lines as a collapsed table.
  *
- * @returns The HTML and the end of the front matter in characters; undefined if there is none, or if it is
- * not a mapping.
+ * @returns The HTML and the end of the front matter in characters; undefined if there is none, or
+ * if it is not a mapping.
  */
 export async function readFrontMatter(
   source: string,
@@ -23,8 +23,8 @@ export async function readFrontMatter(
   const end = END.exec(rest);
   if (!end) return undefined;
 
-  // The failsafe schema keeps all values as strings, so dates and numbers are shown as written. Aliases are not
-  // expanded, so a small text cannot grow.
+  // The failsafe schema keeps all values as strings, so dates and numbers are shown as written.
+  // Aliases are not expanded, so a small text cannot grow.
   const documents = await parseYaml(rest.slice(0, end.index), "failsafe");
   const [document] = documents;
   const isValid = document && documents.length === 1 && document.errors.length === 0;

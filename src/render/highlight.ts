@@ -7,13 +7,15 @@ let loaded: HLJSApi | undefined;
  *
  * The highlighter is loaded on first use, since most texts contain no code.
  *
- * Cost: up to the square of the length, because grammars backtrack. The caller must limit the length.
+ * Cost: up to the square of the length, because grammars backtrack. The caller must limit the
+ * length.
  *
  * @returns Undefined if the language is unknown.
  */
 export async function highlightCode(code: string, language: string): Promise<string | undefined> {
   if (language === "" || language === "text") return undefined;
-  // Caches the module and not its promise, because a request may not await a promise of another request.
+  // Caches the module and not its promise, because a request may not await a promise of another
+  // request.
   const highlighter = loaded ?? (await loadHighlighter());
   loaded = highlighter;
   if (!highlighter.getLanguage(language)) return undefined;

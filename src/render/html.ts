@@ -10,7 +10,10 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** Formats attributes, each with a leading space. Undefined values are omitted, empty ones are written. */
+/**
+ * Formats attributes, each with a leading space. Undefined values are omitted, empty ones are
+ * written.
+ */
 export function formatAttributes(attributes: Record<string, string | undefined>): string {
   let text = "";
   for (const [name, value] of Object.entries(attributes)) {

@@ -3,8 +3,8 @@ import { toPng } from "jdenticon/node";
 /**
  * Draws the default avatar of an account: a PNG that is the same for the same seed.
  *
- * The runtime does the compression, so an update of the runtime may change the bytes, but not the pixels. The
- * work grows with the area; the caller bounds `sizePx`.
+ * The runtime does the compression, so an update of the runtime may change the bytes, but not the
+ * pixels. The work grows with the area; the caller bounds `sizePx`.
  *
  * @param seed   Any text; one that looks like a long hex hash is used as the hash itself.
  * @param sizePx Width and height.

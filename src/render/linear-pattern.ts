@@ -10,8 +10,9 @@ const LINE_CHARS_MAX = 2000;
 /**
  * A pattern in the syntax of RE2, which is the one of Gitea's settings.
  *
- * SECURITY: users write these patterns. The engine never backtracks, so one search takes time in proportion to the line
- * and the states; all searches of a line may take the square of its length, so each is counted, and long lines are cut.
+ * SECURITY: users write these patterns. The engine never backtracks, so one search takes time in
+ * proportion to the line and the states; all searches of a line may take the square of its length,
+ * so each is counted, and long lines are cut.
  *
  * @returns Undefined for a text that is no pattern, that has no group, or that has too many states.
  */
@@ -45,7 +46,10 @@ export interface ShortPattern {
   readonly states: number;
 }
 
-/** The same for a text as a whole; undefined for a text that is no pattern, or that has too many states. */
+/**
+ * The same for a text as a whole; undefined for a text that is no pattern, or that has too many
+ * states.
+ */
 export function openShortPattern(source: string): ShortPattern | undefined {
   const pattern = compile(source);
   const states = pattern?.programSize() ?? 0;

@@ -20,7 +20,8 @@ export function resolveImage(src: string, options: MarkupOptions): string {
 
 /** Links, and images that link to their own page. */
 export function links(options: MarkupOptions, budget: RenderBudget): MarkedExtension {
-  // Each use of a reference repeats its address and title, and a relative address is preceded by its base.
+  // Each use of a reference repeats its address and title, and a relative address is preceded by
+  // its base.
   const count = (html: string): string => {
     budget.countHtml(html.length);
     return html;
@@ -111,8 +112,8 @@ function findBases(options: MarkupOptions): Bases {
 }
 
 /**
- * The URL of a repository's web page. Unlike `htmlUrlOf` of src/shapes, which this folder may not import, it
- * encodes both names, because the names in a text may contain any characters.
+ * The URL of a repository's web page. Unlike `htmlUrlOf` of src/shapes, which this folder may not
+ * import, it encodes both names, because the names in a text may contain any characters.
  */
 export function formatRepoUrl(rootUrl: string, repo: RepoName): string {
   return `${rootUrl}/${encodeURIComponent(repo.owner)}/${encodeURIComponent(repo.name)}`;
@@ -123,7 +124,8 @@ export function isWiki(options: MarkupOptions): boolean {
 }
 
 function resolve(href: string, base: Base, options: MarkupOptions): string {
-  // Browsers remove control characters before they parse the scheme, so the check below must not see them.
+  // Browsers remove control characters before they parse the scheme, so the check below must not
+  // see them.
   const target = stripControls(href);
   if (/^[a-z][a-z\d+.-]*:/i.test(target) || /^[/\\]{2}/.test(target)) return target;
   if (target.startsWith("/:root/")) return join(options.rootUrl, target.slice("/:root/".length));

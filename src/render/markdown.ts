@@ -25,12 +25,13 @@ import { trackerReferences } from "./tracker-references.ts";
 import { wikiLinks } from "./wiki-links.ts";
 
 /**
- * Renders Markdown as sanitized HTML: parses it into tokens, rewrites them, looks up references, renders, and
- * sanitizes.
+ * Renders Markdown as sanitized HTML: parses it into tokens, rewrites them, looks up references,
+ * renders, and sanitizes.
  *
  * Costs about 2 ms per KB of source, mostly in the sanitizer and the highlighter.
  *
- * @throws TooMuchWork if the text exceeds the budget, or a limit of `BoundedTokenizer` or `cleanRawHtml`.
+ * @throws TooMuchWork if the text exceeds the budget, or a limit of `BoundedTokenizer` or
+ *   `cleanRawHtml`.
  */
 export async function renderMarkdown(
   source: string,

@@ -1,6 +1,8 @@
 import type { KnownReferences, References, Tracker } from "./references.ts";
 
-/** Rendering modes, by their API names. "markdown" is a plain document outside of any repository. */
+/**
+ * Rendering modes, by their API names. "markdown" is a plain document outside of any repository.
+ */
 const MARKUP_MODES = ["markdown", "gfm", "comment", "wiki", "file"] as const;
 export type MarkupMode = (typeof MARKUP_MODES)[number];
 
@@ -21,7 +23,8 @@ export interface LinkBases {
   /** The same for images: `…/media/branch/main`. */
   rawBase: string;
   /**
-   * Folder of the document below both bases, without leading or trailing slash. Empty or absent at the root.
+   * Folder of the document below both bases, without leading or trailing slash. Empty or absent at
+   * the root.
    */
   folder?: string;
 }
@@ -46,8 +49,9 @@ export interface MarkupOptions {
   /** The tracker that replaces the issues of `repo`. */
   tracker?: Tracker;
   /**
-   * Returns the references of the text that exist. Called only if the text contains references or may refer to the
-   * issues of a tracker: once, and a second time if it returns a tracker. Without it, references stay text.
+   * Returns the references of the text that exist. Called only if the text contains references or
+   * may refer to the issues of a tracker: once, and a second time if it returns a tracker. Without
+   * it, references stay text.
    */
   resolve?: (found: References) => Promise<KnownReferences>;
 }

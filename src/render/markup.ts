@@ -10,14 +10,14 @@ import { findRenderer, type Renderer } from "./renderers.ts";
 const LENGTH_MAX = 512 * 1024;
 
 /**
- * Renders markup as sanitized HTML, ready to be inserted into a page. A text that takes too much work is shown as plain
- * text, after a sentence that says why.
+ * Renders markup as sanitized HTML, ready to be inserted into a page. A text that takes too much
+ * work is shown as plain text, after a sentence that says why.
  *
  * This module and its imports take about 170 KB compressed, so import it dynamically.
  *
  * @param steps Bounds the work; it should have `RENDER_STEPS_MAX` steps.
- * @throws Failure `invalid` if mode "file" has no renderer for the file; `too_large` for more than 512 Ki
- * characters.
+ * @throws Failure `invalid` if mode "file" has no renderer for the file; `too_large` for more than
+ * 512 Ki characters.
  */
 export async function renderMarkup(
   source: string,

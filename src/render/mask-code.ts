@@ -1,5 +1,6 @@
 /**
- * Replaces code blocks, code spans and comments of a Markdown text by spaces, so that what is left keeps its position.
+ * Replaces code blocks, code spans and comments of a Markdown text by spaces, so that what is left
+ * keeps its position.
  *
  * An approximation of Markdown in linear time: lists and quotes are told from their markers alone.
  */
@@ -52,7 +53,10 @@ export function maskCode(text: string): string {
   return blank(text, masked);
 }
 
-/** Finds the code spans and comments of a paragraph: a run of backticks up to the next run of the same length. */
+/**
+ * Finds the code spans and comments of a paragraph: a run of backticks up to the next run of the
+ * same length.
+ */
 function maskSpans(text: string, start: number, end: number, masked: [number, number][]): void {
   const parts = [...text.slice(start, end).matchAll(/\\`|`+|<!--|-->/g)];
   /** The last part of each kind: what has none behind it does not open anything. */

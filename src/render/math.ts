@@ -1,8 +1,9 @@
 import type { MarkedExtension } from "marked";
 import { escapeHtml } from "./html.ts";
 
-// A single dollar opens and closes a formula only next to a character that is not a space, and closes it only
-// before a non-word character, so that prices are not formulas. Every form ends within its paragraph.
+// A single dollar opens and closes a formula only next to a character that is not a space, and
+// closes it only before a non-word character, so that prices are not formulas. Every form ends
+// within its paragraph.
 const INLINE = [
   /^\$`([^`\n]{1,2000})`\$(?!\w)/,
   /^\$\$([^$\n]{1,2000})\$\$(?!\w)/,
@@ -17,8 +18,8 @@ const BLOCK = [
 ];
 
 /**
- * Formulas, rendered as code for a script of the page: `$x$`, `` $`x`$ ``, `\(x\)`, and the blocks `$$…$$` and
- * `\[…\]`. Fences with language `math` are in code-blocks.ts.
+ * Formulas, rendered as code for a script of the page: `$x$`, `` $`x`$ ``, `\(x\)`, and the blocks
+ * `$$…$$` and `\[…\]`. Fences with language `math` are in code-blocks.ts.
  */
 export const math: MarkedExtension = {
   extensions: [

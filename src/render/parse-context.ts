@@ -3,9 +3,9 @@ import type { LinkBases, MarkupMode, RepoName } from "./markup-options.ts";
 /**
  * Parses the `Context` of a text in the API: the repository, and the bases of relative links.
  *
- * It is a path or URL on this server: `owner/repo`, or for files `/owner/repo/src/branch/<ref>`. Everything
- * after the kind of ref is taken as the ref, since the end of a branch name is known only to the repository;
- * the folder is that of `filePath`. A URL of another server is ignored.
+ * It is a path or URL on this server: `owner/repo`, or for files `/owner/repo/src/branch/<ref>`.
+ * Everything after the kind of ref is taken as the ref, since the end of a branch name is known
+ * only to the repository; the folder is that of `filePath`. A URL of another server is ignored.
  */
 export function parseContext(
   context: string,

@@ -14,7 +14,10 @@ import { TooMuchWork } from "./render-budget.ts";
 import { ID_PREFIX } from "./slug.ts";
 import { mapChildren, type RawTag, textToken } from "./token-tree.ts";
 
-/** The sanitizer compares closing tags with all open ones, so its work grows quadratically with this. */
+/**
+ * The sanitizer compares closing tags with all open ones, so its work grows quadratically with
+ * this.
+ */
 const TAGS_MAX = 20_000;
 
 const OPAQUE: ReadonlySet<string> = new Set(OPAQUE_ELEMENTS);
@@ -22,12 +25,12 @@ const OPAQUE: ReadonlySet<string> = new Set(OPAQUE_ELEMENTS);
 /**
  * Splits the raw HTML of a text into complete, cleaned tags and text.
  *
- * Each token is parsed separately, so that an unclosed tag, attribute or comment cannot swallow later output
- * of the renderer. Tags need not be balanced, because Markdown may be between `<details>` and `</details>`;
- * the sanitizer balances the document.
+ * Each token is parsed separately, so that an unclosed tag, attribute or comment cannot swallow
+ * later output of the renderer. Tags need not be balanced, because Markdown may be between
+ * `<details>` and `</details>`; the sanitizer balances the document.
  *
- * SECURITY: removes from a text everything that only renderers may write: classes, targets, and ids without
- * the prefix. Other forbidden HTML may pass, because the sanitizer removes it.
+ * SECURITY: removes from a text everything that only renderers may write: classes, targets, and ids
+ * without the prefix. Other forbidden HTML may pass, because the sanitizer removes it.
  *
  * @throws TooMuchWork for more than 20,000 tags.
  */
@@ -73,7 +76,10 @@ function isTag(piece: FoundTag | Token): piece is FoundTag {
   return "isClosing" in piece;
 }
 
-/** Parses `html` into tags and text, without comments, declarations, and an incomplete tag at the end. */
+/**
+ * Parses `html` into tags and text, without comments, declarations, and an incomplete tag at the
+ * end.
+ */
 function readHtml(html: string): (FoundTag | Token)[] {
   const pieces: (FoundTag | Token)[] = [];
   let tag: FoundTag | undefined;
@@ -154,7 +160,8 @@ function cleanAttribute(
   value: string,
   options: MarkupOptions,
 ): string | undefined {
-  // A language class of code is the only class allowed: it labels the language and affects nothing else.
+  // A language class of code is the only class allowed: it labels the language and affects nothing
+  // else.
   if (name === "class") {
     return element === "code" ? /^\s*language-[\w+#.-]{1,40}\s*$/.exec(value)?.[0] : undefined;
   }

@@ -11,7 +11,9 @@ export interface IssueReference {
   index: number;
 }
 
-/** 7 to 64 hex digits, or `owner/repo@…`; without owner and name, it is in the text's repository. */
+/**
+ * 7 to 64 hex digits, or `owner/repo@…`; without owner and name, it is in the text's repository.
+ */
 export interface CommitReference {
   owner?: string;
   name?: string;
@@ -21,7 +23,9 @@ export interface CommitReference {
 
 /** The possible references of a text, each once, as first written. */
 export interface References {
-  /** Names as written. Names that differ only in case are separate references to the same account. */
+  /**
+   * Names as written. Names that differ only in case are separate references to the same account.
+   */
   users: string[];
   teams: TeamReference[];
   issues: IssueReference[];
@@ -29,8 +33,8 @@ export interface References {
 }
 
 /**
- * The references that exist and that the reader may see, keyed by the same objects as in `References`. Other
- * references stay plain text.
+ * The references that exist and that the reader may see, keyed by the same objects as in
+ * `References`. Other references stay plain text.
  */
 export interface KnownReferences {
   users: ReadonlySet<string>;
@@ -45,7 +49,9 @@ export interface KnownReferences {
 
 /** An issue tracker elsewhere. */
 export interface Tracker {
-  /** The URL of an issue, with `{user}` and `{repo}` for the repository and `{index}` for the issue. */
+  /**
+   * The URL of an issue, with `{user}` and `{repo}` for the repository and `{index}` for the issue.
+   */
   format: string;
   /** How texts name its issues: `#12`, `ABC-12`, or what matches the pattern. */
   style: "numeric" | "alphanumeric" | "regexp";
@@ -62,8 +68,8 @@ export const NOTHING_KNOWN: KnownReferences = {
 };
 
 /**
- * Maximum number of references of one kind that are looked up per text. Later ones stay text, so that a text
- * with many mentions costs a bounded number of queries.
+ * Maximum number of references of one kind that are looked up per text. Later ones stay text, so
+ * that a text with many mentions costs a bounded number of queries.
  */
 const PER_KIND_MAX = 200;
 

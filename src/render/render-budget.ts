@@ -6,7 +6,9 @@ export const RENDER_STEPS_MAX = 80_000_000;
 /** Maximum length of the HTML of one text before it is sanitized, in characters. */
 const HTML_CHARS_MAX = 4 * 1024 * 1024;
 
-/** Rendering stops: the text is shown as plain text instead. The message says why, after "since". */
+/**
+ * Rendering stops: the text is shown as plain text instead. The message says why, after "since".
+ */
 export class TooMuchWork extends Error {}
 
 /** Counts the steps of rendering one text; beyond its bounds, it stops the work. */

@@ -15,8 +15,8 @@ import { ID_PREFIX } from "./slug.ts";
 const NESTING_MAX = 200;
 
 /**
- * Classes that renderers write. Classes in the text's own HTML are removed earlier (see raw-html.ts), so this
- * list only restricts the output of renderers.
+ * Classes that renderers write. Classes in the text's own HTML are removed earlier (see
+ * raw-html.ts), so this list only restricts the output of renderers.
  */
 const GENERATED_CLASSES: Record<string, (string | RegExp)[]> = {
   a: ["commit", "compare", "ref-issue", "ref-external-issue"],
@@ -38,7 +38,10 @@ const GENERATED_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   input: ["data-source-position"],
 };
 
-/** SECURITY: an id of another form could shadow an id of the page, or a global variable of its scripts. */
+/**
+ * SECURITY: an id of another form could shadow an id of the page, or a global variable of its
+ * scripts.
+ */
 const ID = new RegExp(`^(?:fn:|fnref\\d*:)?${ID_PREFIX}`);
 
 /** The name of an element that is not allowed, so that its tags are removed. */
@@ -79,7 +82,8 @@ function checkAttributes(name: string, attributes: sanitizeHtml.Attributes): san
   }
   if (name === "input") kept["disabled"] = "";
   if (name === "a" && kept["href"] !== undefined) {
-    // `nofollow` keeps links from passing search rank, `noopener` keeps a new tab from accessing this one.
+    // `nofollow` keeps links from passing search rank, `noopener` keeps a new tab from accessing
+    // this one.
     kept["rel"] = kept["target"] === undefined ? "nofollow" : "nofollow noopener";
   }
   return { tagName: name, attribs: kept };
@@ -102,12 +106,13 @@ function checkValue(element: string, attribute: string, value: string): string |
 }
 
 /**
- * Removes everything from HTML that is not allowed. In the result, tags are balanced, text and attributes are
- * escaped, and void elements are written `<br/>`.
+ * Removes everything from HTML that is not allowed. In the result, tags are balanced, text and
+ * attributes are escaped, and void elements are written `<br/>`.
  *
  * SECURITY: the last step of every renderer. Nothing may be inserted into its result.
  */
 export function sanitize(html: string): string {
-  // The result contains an unescaped `>` only at the end of tags, so this changes only void elements.
+  // The result contains an unescaped `>` only at the end of tags, so this changes only void
+  // elements.
   return sanitizeHtml(html, policy).replaceAll(" />", "/>");
 }

@@ -14,7 +14,8 @@ const COMPARE_PATH = new RegExp(
 );
 
 /**
- * Formats a bare URL of this server as a link with a short text: `#12`, `owner/repo#12`, `0123456789`.
+ * Formats a bare URL of this server as a link with a short text: `#12`, `owner/repo#12`,
+ * `0123456789`.
  *
  * Nothing is looked up, so the short text reveals no more than the URL.
  *

@@ -1,7 +1,10 @@
 import type { MarkedExtension } from "marked";
 import { formatAttributes } from "./html.ts";
 
-/** Table cells with their alignment as a style. The library writes the obsolete `align` attribute instead. */
+/**
+ * Table cells with their alignment as a style. The library writes the obsolete `align` attribute
+ * instead.
+ */
 export const tables: MarkedExtension = {
   renderer: {
     tablecell({ header, align, tokens }) {

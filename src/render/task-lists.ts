@@ -30,9 +30,9 @@ export function taskLists(positions: ReadonlyMap<Token, number>): MarkedExtensio
 const BOX = /(?:[\s>]|[-*+]|\d{1,9}[.)]){0,400}(\[[ xX]\])/y;
 
 /**
- * Finds the position of each checkbox in the source, as the offset of its `[` in bytes, so that a click can
- * edit the text. The lexer keeps no positions, so this searches the source for the text of each block. A
- * checkbox that is not found is omitted.
+ * Finds the position of each checkbox in the source, as the offset of its `[` in bytes, so that a
+ * click can edit the text. The lexer keeps no positions, so this searches the source for the text
+ * of each block. A checkbox that is not found is omitted.
  *
  * @param tokens Every token of the document, in order.
  * @param source The full text, including front matter.
@@ -84,7 +84,10 @@ function isFollowed(token: Token): boolean {
   return FOLLOWED.has(token.type);
 }
 
-/** Maximum distance to a line, in characters. Bounds the search for lines that the lexer has changed. */
+/**
+ * Maximum distance to a line, in characters. Bounds the search for lines that the lexer has
+ * changed.
+ */
 const LINE_AHEAD_MAX = 1000;
 
 function skipLine(source: string, cursor: number, line: string): number {

@@ -19,7 +19,9 @@ export interface TextPattern {
 
 /** Replaces the matches of a pattern in plain text. */
 export interface TextRule {
-  /** Has the global flag, and runs in linear time, because it is applied to all text of a document. */
+  /**
+   * Has the global flag, and runs in linear time, because it is applied to all text of a document.
+   */
   pattern: RegExp | TextPattern;
   /** Whether the rule also applies inside links, where it must not create links. */
   isForLinks: boolean;
@@ -28,7 +30,8 @@ export interface TextRule {
 }
 
 /**
- * Applies `rules` to the plain text in `tokens`, each to the text that the earlier rules did not replace.
+ * Applies `rules` to the plain text in `tokens`, each to the text that the earlier rules did not
+ * replace.
  *
  * Code, link targets, attributes and alternative texts are not plain text.
  */

@@ -7,7 +7,10 @@ import type { TextRule } from "./text-rules.ts";
 const NUMERIC = /(?<![\w/.&#!@-])#(\d{1,15})(?![\w-])/g;
 const ALPHANUMERIC = /(?<![\w/.&#!@-])([A-Z]{1,10}-[1-9]\d{0,14})(?![\w-])/g;
 
-/** Links the issues of a repository's external tracker. Nothing is looked up: the text alone says what is one. */
+/**
+ * Links the issues of a repository's external tracker. Nothing is looked up: the text alone says
+ * what is one.
+ */
 export async function trackerReferences(tracker: Tracker, repo: RepoName): Promise<TextRule[]> {
   const pattern = await findPattern(tracker);
   if (!pattern) return [];
@@ -33,7 +36,9 @@ async function findPattern({ style, regexpPattern }: Tracker) {
   return openPattern(regexpPattern);
 }
 
-/** SECURITY: administrators of the repository choose the format, so only http and https are linked. */
+/**
+ * SECURITY: administrators of the repository choose the format, so only http and https are linked.
+ */
 function formatTrackerUrl({ format }: Tracker, repo: RepoName, index: string): string | undefined {
   const values: Record<string, string> = { user: repo.owner, repo: repo.name, index };
   const text = format.replaceAll(/\{(user|repo|index)\}/g, (_, name: string) =>

@@ -3,8 +3,9 @@ import { avatarKey } from "./keys.ts";
 import type { AvatarFile } from "./repository-records.ts";
 
 /**
- * The images of avatars in the bucket. Each upload writes a file of its own, so a file without references can be
- * deleted without checking for an upload of the same image that is about to refer to it.
+ * The images of avatars in the bucket. Each upload writes a file of its own, so a file without
+ * references can be deleted without checking for an upload of the same image that is about to refer
+ * to it.
  */
 export class AvatarFiles {
   private readonly bucket: Bucket;

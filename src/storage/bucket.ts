@@ -6,7 +6,8 @@ import { Semaphore } from "./semaphore.ts";
 import type { StorageUsage } from "./storage-usage.ts";
 
 /**
- * Concurrent reads of one request. The platform allows six connections; one stays free for everything else.
+ * Concurrent reads of one request. The platform allows six connections; one stays free for
+ * everything else.
  */
 const READS_MAX = 5;
 
@@ -16,8 +17,8 @@ const PART_BYTES = 8 * 1024 * 1024;
 /**
  * Size of the ranges by which a large file is sent, in bytes: 256 reads for 4 GB.
  *
- * The local runtime reads ahead of a slow client, to the end of what it was asked for: it held 500 MB of a layer of 512 MB
- * that was asked for at once.
+ * The local runtime reads ahead of a slow client, to the end of what it was asked for: it held 500
+ * MB of a layer of 512 MB that was asked for at once.
  */
 const SPAN_BYTES = 16 * 1024 * 1024;
 
@@ -26,8 +27,8 @@ const BLOCK_BYTES = 64 * 1024;
 /** Longer reads scan a file: they neither use the block cache nor evict from it. */
 const BLOCK_READ_BYTES_MAX = 256 * 1024;
 /**
- * Misses in the file cache after which a request stops using the cache. A request with more misses scans
- * a file, and a lookup and a store for each block would only slow the scan down.
+ * Misses in the file cache after which a request stops using the cache. A request with more misses
+ * scans a file, and a lookup and a store for each block would only slow the scan down.
  */
 const CACHE_MISSES_MAX = 32;
 /** The isolate's block cache, bounded in bytes. Files never change, so a block is never stale. */
@@ -49,7 +50,9 @@ export class Bucket {
   private readonly cache: FileCache;
   private readonly usage: StorageUsage;
   private readonly semaphore: Semaphore;
-  /** Bytes that the block cache already held when the request began; they are not counted for it. */
+  /**
+   * Bytes that the block cache already held when the request began; they are not counted for it.
+   */
   private readonly blockBytesBefore = blocks.heldBytes;
   private readonly gaugeBlocks: Gauge;
   private cacheMisses = 0;
@@ -86,7 +89,10 @@ export class Bucket {
     };
   }
 
-  /** Keeps the bytes of a small file that is stored in the isolate's block cache: its first readers come soon. */
+  /**
+   * Keeps the bytes of a small file that is stored in the isolate's block cache: its first readers
+   * come soon.
+   */
   keep(key: string, bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
       const block = bytes.slice(at, at + BLOCK_BYTES);
@@ -162,7 +168,10 @@ export class Bucket {
     return result;
   }
 
-  /** Blocks `first` to `last` (exclusive) of a file: from the file cache if it has all, else by one read. */
+  /**
+   * Blocks `first` to `last` (exclusive) of a file: from the file cache if it has all, else by one
+   * read.
+   */
   private async fetchBlocks(
     key: string,
     sizeBytes: number,
@@ -222,8 +231,8 @@ export class Bucket {
   }
 
   /**
-   * Streams a range of a file: by several reads if it is long, of which the next one begins when the one before is being
-   * sent. What is read ahead of the client is bounded so.
+   * Streams a range of a file: by several reads if it is long, of which the next one begins when
+   * the one before is being sent. What is read ahead of the client is bounded so.
    */
   async openRange(key: string, { start, end }: ByteRange): Promise<ReadableStream<Uint8Array>> {
     if (start === end) return new Blob([]).stream();
@@ -270,7 +279,8 @@ export class Bucket {
   }
 
   /**
-   * A range of a file of known size, to be sent: a small one in memory, from cached blocks where these are, else streamed.
+   * A range of a file of known size, to be sent: a small one in memory, from cached blocks where
+   * these are, else streamed.
    */
   async openCached(
     key: string,
@@ -297,8 +307,8 @@ export class Bucket {
   }
 
   /**
-   * Writes a file by a multipart upload of streamed parts, one after the other. All parts but the last
-   * must have the same length. The file exists only after this returned true.
+   * Writes a file by a multipart upload of streamed parts, one after the other. All parts but the
+   * last must have the same length. The file exists only after this returned true.
    *
    * @param verify Called after all parts are written; false aborts the upload.
    * @returns Whether the file was stored.
@@ -334,7 +344,9 @@ export class Bucket {
     return new Upload(this.bucket, this.semaphore, { key, sent }, this.usage.gauge());
   }
 
-  /** Discards the parts of a suspended file. One that is finished or discarded already is ignored. */
+  /**
+   * Discards the parts of a suspended file. One that is finished or discarded already is ignored.
+   */
   async abortUpload(key: string, { uploadId }: SentParts): Promise<void> {
     const upload = this.bucket.resumeMultipartUpload(key, uploadId);
     try {
@@ -377,9 +389,11 @@ export const isUploadGone = (error: unknown): boolean =>
   error instanceof Error && /\((?:10024|10025)\)/.test(error.message);
 
 /**
- * A file of unknown length: written by one put if it fits one part, by a multipart upload otherwise.
+ * A file of unknown length: written by one put if it fits one part, by a multipart upload
+ * otherwise.
  *
- * Buffers two parts at most, one being filled and one being sent. The file exists only after `finish`.
+ * Buffers two parts at most, one being filled and one being sent. The file exists only after
+ * `finish`.
  */
 export class Upload {
   sizeBytes = 0;
@@ -424,7 +438,9 @@ export class Upload {
     }
   }
 
-  /** Everything written so far, a view while it is still in memory; undefined once a part was sent. */
+  /**
+   * Everything written so far, a view while it is still in memory; undefined once a part was sent.
+   */
   bufferedBytes(): Uint8Array | undefined {
     return this.upload ? undefined : this.part.subarray(0, this.partBytes);
   }
@@ -447,8 +463,8 @@ export class Upload {
   /**
    * Sends the full parts, and leaves the file unfinished.
    *
-   * @returns What was sent, undefined if nothing was; and the bytes after that, fewer than a part: the caller writes them
-   * again when it continues.
+   * @returns What was sent, undefined if nothing was; and the bytes after that, fewer than a part:
+   * the caller writes them again when it continues.
    */
   async suspend(): Promise<{ sent: SentParts | undefined; rest: Uint8Array }> {
     if (this.partBytes === PART_BYTES) await this.sendPart();

@@ -10,6 +10,7 @@ export const codec: Codec = {
   deflateBlocks: (bytes) => deflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }),
   inflate: (bytes, sizeBytes) =>
     // One byte more than needed, since zlib allocates a further chunk after a full one. Of the two
-    // runtimes (Node, workerd) one allocates by chunkSize, the other checks allocations by maxOutputLength.
+    // runtimes (Node, workerd) one allocates by chunkSize, the other checks allocations by
+    // maxOutputLength.
     inflateSync(bytes, { chunkSize: sizeBytes + 1, maxOutputLength: 4 * sizeBytes }),
 };

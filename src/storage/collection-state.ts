@@ -1,10 +1,16 @@
 import type { CollectionPolicy } from "./collection-policy.ts";
 import type { CollectionEpoch, FormerOids } from "./repository-records.ts";
 
-/** How long a job may collect before another one may begin, in milliseconds: longer than the platform lets one run. */
+/**
+ * How long a job may collect before another one may begin, in milliseconds: longer than the
+ * platform lets one run.
+ */
 const COLLECTION_MS = 20 * 60 * 1000;
 
-/** How much later than noted a change may have been, in milliseconds, so that not every push writes a note. */
+/**
+ * How much later than noted a change may have been, in milliseconds, so that not every push writes
+ * a note.
+ */
 const NOTE_MS = 60 * 60 * 1000;
 
 /** Rows of the reflog that one call reads. */
@@ -14,7 +20,9 @@ const KEY = "collection";
 
 /** Times in milliseconds. */
 interface StoredState {
-  /** The first and the last change since which objects may be unreachable; absent if there is none. */
+  /**
+   * The first and the last change since which objects may be unreachable; absent if there is none.
+   */
   first?: number;
   last?: number;
   /** When the last search began. */
@@ -26,9 +34,11 @@ interface StoredState {
 }
 
 /**
- * When the objects of a repository that nothing reaches are collected, in its Durable Object's storage.
+ * When the objects of a repository that nothing reaches are collected, in its Durable Object's
+ * storage.
  *
- * A change that may leave objects unreachable is noted. The search is due once the change is as old as the grace period.
+ * A change that may leave objects unreachable is noted. The search is due once the change is as old
+ * as the grace period.
  */
 export class CollectionState {
   private readonly sql: SqlStorage;
@@ -39,7 +49,10 @@ export class CollectionState {
     this.kv = kv;
   }
 
-  /** Grows with each change after which a search that began before, or what relied on its absence, is void. */
+  /**
+   * Grows with each change after which a search that began before, or what relied on its absence,
+   * is void.
+   */
   get epoch(): CollectionEpoch {
     return {
       collections: this.kv.get<number>("collections") ?? 0,
@@ -112,8 +125,8 @@ export class CollectionState {
   }
 
   /**
-   * The distinct values that refs had until after `since`, or until a push that is not settled. Without those that a ref
-   * has now.
+   * The distinct values that refs had until after `since`, or until a push that is not settled.
+   * Without those that a ref has now.
    *
    * @param after The reflog id behind which to read.
    */

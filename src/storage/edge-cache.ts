@@ -14,8 +14,8 @@ const open = (): Promise<Cache> => caches.open("packs");
 /**
  * The cache of immutable files in the data center that serves the request.
  *
- * The bucket stays the source: a miss, a truncated file or an error of the cache leads to a read from
- * the bucket and never fails a request.
+ * The bucket stays the source: a miss, a truncated file or an error of the cache leads to a read
+ * from the bucket and never fails a request.
  */
 export const edgeCache: FileCache = {
   async get(key, length) {

@@ -10,16 +10,19 @@ export interface DeliveryJob {
   readonly hookIds: readonly number[];
 }
 
-/** Hooks of one message. Batches have ten messages (wrangler.toml), and one run delivers to the hooks of a batch. */
+/**
+ * Hooks of one message. Batches have ten messages (wrangler.toml), and one run delivers to the
+ * hooks of a batch.
+ */
 const HOOKS_OF_MESSAGE_MAX = 10;
 
 /** Messages that the platform accepts in one batch. */
 const SENT_AT_ONCE_MAX = 100;
 
 /**
- * The queues behind webhooks. A message is only a trigger: the work itself is stored in the database, so
- * messages that are lost, repeated or out of order change nothing. A refused message is logged, and the
- * caller does not fail: the schedule requeues the work.
+ * The queues behind webhooks. A message is only a trigger: the work itself is stored in the
+ * database, so messages that are lost, repeated or out of order change nothing. A refused message
+ * is logged, and the caller does not fail: the schedule requeues the work.
  */
 export class EventQueues {
   readonly #events: Queue<EventJob>;
@@ -50,8 +53,8 @@ export class EventQueues {
   }
 
   /**
-   * Notes that events are being recorded in this context; its opener queues the dispatch after they are
-   * stored.
+   * Notes that events are being recorded in this context; its opener queues the dispatch after they
+   * are stored.
    */
   noteRecorded(): void {
     this.#isDispatchDue = true;

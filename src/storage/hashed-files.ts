@@ -11,7 +11,10 @@ export type StoredBytes<D extends DigestName> = { readonly sizeBytes: number } &
   readonly [digest in D]: string;
 };
 
-/** A file of which earlier requests have received a part. All are missing where nothing was received. */
+/**
+ * A file of which earlier requests have received a part. All are missing where nothing was
+ * received.
+ */
 export interface PartialFile {
   readonly sent?: SentParts | undefined;
   /** The bytes after the sent parts, fewer than a part: a file of its own. */
@@ -47,7 +50,8 @@ export class HashedFiles<D extends DigestName> {
   }
 
   /**
-   * Streams a file of unknown length into the bucket, and hashes it. If this throws, the file may exist or not.
+   * Streams a file of unknown length into the bucket, and hashes it. If this throws, the file may
+   * exist or not.
    */
   async receive(uuid: string, pieces: AsyncIterable<Uint8Array>): Promise<StoredBytes<D>> {
     const upload = this.bucket.startUpload(this.keyOf(uuid));
@@ -58,8 +62,9 @@ export class HashedFiles<D extends DigestName> {
    * The same, of pieces that may end before the file does.
    *
    * @param restUuid As `append` has it.
-   * @param isWhole  Called at their end. If it is false, `append` and `complete` go on with the part of the file. These read
-   * it back once to hash it: the hashes here are native, which can't be continued.
+   * @param isWhole  Called at their end. If it is false, `append` and `complete` go on with the
+   * part of the file. These read it back once to hash it: the hashes here are native, which can't
+   * be continued.
    */
   async receiveOrSuspend(
     uuid: string,
@@ -132,8 +137,8 @@ export class HashedFiles<D extends DigestName> {
   /**
    * Finishes a file that several requests have received. May be repeated.
    *
-   * @returns Also the file that has the bytes, which is that of the rest if no part was sent; undefined if another request
-   * has replaced or discarded a part.
+   * @returns Also the file that has the bytes, which is that of the rest if no part was sent;
+   * undefined if another request has replaced or discarded a part.
    */
   async complete(
     uuid: string,
@@ -155,7 +160,10 @@ export class HashedFiles<D extends DigestName> {
     return this.describe(uuid, partial, sizeBytes);
   }
 
-  /** The hashes of what was received so far; undefined if they can't be continued, so that the file is read back. */
+  /**
+   * The hashes of what was received so far; undefined if they can't be continued, so that the file
+   * is read back.
+   */
   private async resumeHashes({
     sent,
     rest,
@@ -203,7 +211,10 @@ export class HashedFiles<D extends DigestName> {
     return this.bucket.openRange(this.keyOf(uuid), range);
   }
 
-  /** The same of a file that may be sent often: a small range comes from a cache close to the Worker. */
+  /**
+   * The same of a file that may be sent often: a small range comes from a cache close to the
+   * Worker.
+   */
   openCached(
     { uuid, sizeBytes }: { readonly uuid: string; readonly sizeBytes: number },
     range: ByteRange,

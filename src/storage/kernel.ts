@@ -6,7 +6,8 @@ let kernel: PackKernel | undefined;
 /**
  * The kernel of this isolate, which all pushes share: 1 MB of memory.
  *
- * Apart from `codec.ts`, because only a Worker can import WebAssembly; that module is also imported in Node.
+ * Apart from `codec.ts`, because only a Worker can import WebAssembly; that module is also imported
+ * in Node.
  */
 export function openPackKernel(): PackKernel {
   kernel ??= new PackKernel(instantiate());

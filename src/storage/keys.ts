@@ -12,14 +12,20 @@ export const networkPrefix = (networkName: string): string => `networks/${networ
 export const packKey = (networkName: string, packName: string, kind: PackFileKind): string =>
   `${networkPrefix(networkName)}packs/${packName}.${kind}`;
 
-/** The name of a pack that an upload writes: draft 0 is the received pack, 1 the pack completed from it. */
+/**
+ * The name of a pack that an upload writes: draft 0 is the received pack, 1 the pack completed from
+ * it.
+ */
 export const draftName = (uploadId: string, draft: number): string => `${uploadId}-${draft}`;
 
 /** A file of data spilled while a pack is indexed. It is deleted when the indexing ends. */
 export const scratchKey = (networkName: string, uploadId: string, file: number): string =>
   `${networkPrefix(networkName)}scratch/${uploadId}-${file}`;
 
-/** A file of git's repository layout, from which an operator can restore refs if only the bucket is left. */
+/**
+ * A file of git's repository layout, from which an operator can restore refs if only the bucket is
+ * left.
+ */
 export const rescueKey = (
   { networkName, objectName }: RepositoryLocation,
   file: "HEAD" | "packed-refs",

@@ -14,14 +14,18 @@ const PIECE_BYTES = 256 * 1024;
 interface WriteLimits {
   /** Maximum bytes of a file written by one put, the form that the bucket reads back fastest. */
   putBytesMax: number;
-  /** Bytes of each part of a larger file, a multiple of the piece size. The platform allows 10,000 parts. */
+  /**
+   * Bytes of each part of a larger file, a multiple of the piece size. The platform allows 10,000
+   * parts.
+   */
   partBytes: number;
 }
 const WRITE_LIMITS: WriteLimits = { putBytesMax: 4_990_000_000, partBytes: 128 * PIECE_BYTES };
 
 /**
- * Large files in the bucket. Each upload writes a file of its own, even if the same content is already
- * stored: an unreferenced file can be deleted without checking for an upload that is about to reference it.
+ * Large files in the bucket. Each upload writes a file of its own, even if the same content is
+ * already stored: an unreferenced file can be deleted without checking for an upload that is about
+ * to reference it.
  */
 export class LargeFiles {
   private readonly bucket: Bucket;
@@ -33,8 +37,8 @@ export class LargeFiles {
   /**
    * Streams a file into the bucket and verifies its hash and length. Buffers at most two pieces.
    *
-   * @returns False if the hash or the length differs. A file may have been written then, as well as when
-   * this throws.
+   * @returns False if the hash or the length differs. A file may have been written then, as well as
+   * when this throws.
    */
   async receive(
     file: LargeFile,

@@ -2,7 +2,8 @@
 const ENTRY_BYTES = 256;
 
 /**
- * A cache bounded in bytes that evicts the least recently used values. A value over the bound is not stored.
+ * A cache bounded in bytes that evicts the least recently used values. A value over the bound is
+ * not stored.
  */
 export class LruCache<T> {
   /** Bytes of all cached entries. */

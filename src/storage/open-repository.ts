@@ -28,7 +28,8 @@ export class OpenRepository {
 
   /**
    * @param openGauge Creates gauges for bytes that reading keeps in memory.
-   * @param graphKey  Identifies exactly this list of packs; undefined keeps the graph out of the cache.
+   * @param graphKey  Identifies exactly this list of packs; undefined keeps the graph out of the
+   *   cache.
    * @param budget   Bounds the reads of objects, except those within a budget of their own.
    */
   constructor(
@@ -47,7 +48,9 @@ export class OpenRepository {
     this.objects = new PackedObjects(this.catalog, openGauge(), budget);
   }
 
-  /** The graph of all commits. Built on first use, since most reads of single objects need no graph. */
+  /**
+   * The graph of all commits. Built on first use, since most reads of single objects need no graph.
+   */
   get graph(): CommitGraph {
     if (this.knownGraph) return this.knownGraph;
     const kept = this.graphKey === undefined ? undefined : graphs.get(this.graphKey);

@@ -31,20 +31,24 @@ import type { PackRecord } from "./repository-records.ts";
 const KINDS: readonly PackFileKind[] = ["pack", "idx", "sidecar"];
 
 /**
- * Approximate bytes of the objects of an open pack, besides its files: a pack of three objects has 1.5 KB of files and
- * takes 7 KB. Without them, the bounds of the caches would be exceeded by the packs of many small pushes.
+ * Approximate bytes of the objects of an open pack, besides its files: a pack of three objects has
+ * 1.5 KB of files and takes 7 KB. Without them, the bounds of the caches would be exceeded by the
+ * packs of many small pushes.
  */
 const OPEN_PACK_BYTES = 6 * 1024;
 
 /** The isolate's cache of indexes and sidecars, bounded in bytes. They never change. */
 const tables = new LruCache<Omit<OpenPack, "source">>(32 * 1024 * 1024);
 
-/** What is in memory of the tables of large packs, by key; null for a pack that has none to be read by block. */
+/**
+ * What is in memory of the tables of large packs, by key; null for a pack that has none to be read
+ * by block.
+ */
 const indexes = new LruCache<BlockIndex | null>(16 * 1024 * 1024);
 
 /**
- * Opens a pack whose objects are looked up in blocks of its tables, if it is a large one with such tables, and as `openPack`
- * does otherwise.
+ * Opens a pack whose objects are looked up in blocks of its tables, if it is a large one with such
+ * tables, and as `openPack` does otherwise.
  *
  * Cost: two reads, or none if what is in memory of the tables is cached.
  *
@@ -142,8 +146,9 @@ export async function storeTables(
 }
 
 /**
- * Opens a pack. Index and sidecar are loaded in full, the pack itself is read by ranges.
- * Cost: two reads, or none if the tables are cached; one more for a large pack, whose block tables are not read.
+ * Opens a pack. Index and sidecar are loaded in full, the pack itself is read by ranges. Cost: two
+ * reads, or none if the tables are cached; one more for a large pack, whose block tables are not
+ * read.
  */
 export async function openPack(
   bucket: Bucket,
@@ -181,8 +186,8 @@ function keepTables(
 const KEPT_BYTES_MAX = 256 * 1024;
 
 /**
- * Keeps a small pack in memory that was just stored, so that whoever opens it next in this isolate reads nothing: the event of
- * the push, the page that shows it, the next change.
+ * Keeps a small pack in memory that was just stored, so that whoever opens it next in this isolate
+ * reads nothing: the event of the push, the page that shows it, the next change.
  *
  * @param bytes The pack; undefined if it is not in memory.
  */
@@ -222,8 +227,8 @@ async function readSidecar(bucket: Bucket, key: string, pack: PackRecord): Promi
 }
 
 /**
- * Opens a pack to be joined. Tables that are not in the bucket by block are made in memory: 130 bytes an object, for a pack of
- * at most `MERGE_LIMITS`.
+ * Opens a pack to be joined. Tables that are not in the bucket by block are made in memory: 130
+ * bytes an object, for a pack of at most `MERGE_LIMITS`.
  *
  * @returns Undefined for a larger one that was stored before there were block tables.
  */

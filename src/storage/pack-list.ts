@@ -1,11 +1,12 @@
 import type { PackRecord, RetiredPack } from "./repository-records.ts";
 
 /**
- * The packs of one repository, in its Durable Object's database: uploads, listed packs, and retired packs.
+ * The packs of one repository, in its Durable Object's database: uploads, listed packs, and retired
+ * packs.
  *
- * SECURITY: every file in the bucket belongs to one of the three tables of some repository. An upload is
- * recorded before its first byte is written, and its row is deleted only when its pack is listed or its
- * files are deleted, so no untracked file stays behind.
+ * SECURITY: every file in the bucket belongs to one of the three tables of some repository. An
+ * upload is recorded before its first byte is written, and its row is deleted only when its pack is
+ * listed or its files are deleted, so no untracked file stays behind.
  */
 export class PackList {
   private readonly sql: SqlStorage;
@@ -69,8 +70,8 @@ export class PackList {
   }
 
   /**
-   * Puts packs of another repository of the network under hold: as retired packs they are not deleted for as long as
-   * readers may need those, and then only if no repository lists them.
+   * Puts packs of another repository of the network under hold: as retired packs they are not
+   * deleted for as long as readers may need those, and then only if no repository lists them.
    */
   hold(names: readonly string[], at: number): void {
     this.sql.exec(
@@ -115,8 +116,8 @@ export class PackList {
   }
 
   /**
-   * Replaces packs by one that contains the same objects, or those of them that refs reach. The old packs are retired, so that running
-   * reads of them can finish.
+   * Replaces packs by one that contains the same objects, or those of them that refs reach. The old
+   * packs are retired, so that running reads of them can finish.
    *
    * @param pack Null if nothing of them is left.
    * @param isShared Whether other repositories of the network are to list the new pack.
@@ -137,8 +138,9 @@ export class PackList {
       .one();
     if (position === null || count !== oldNames.length) return false;
     this.retire(at, oldNames);
-    // SECURITY: the new pack takes the position of the oldest replaced pack, before all later packs: an
-    // object is read from the oldest pack that has it, and deltas may refer to older packs only.
+    // SECURITY: the new pack takes the position of the oldest replaced pack, before all later
+    // packs: an object is read from the oldest pack that has it, and deltas may refer to older
+    // packs only.
     if (pack) this.insert(pack, position, isShared);
     return true;
   }

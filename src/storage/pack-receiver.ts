@@ -24,10 +24,15 @@ import type { OpenRepository } from "./open-repository.ts";
 import { deletePack, keepPack, openScratch, storeTables } from "./pack-files.ts";
 import type { PackRecord, SnapshotRefs } from "./repository-records.ts";
 
-/** Steps that may be taken to read the repository for each byte that the pack's objects may have. */
+/**
+ * Steps that may be taken to read the repository for each byte that the pack's objects may have.
+ */
 const READ_STEPS_PER_BYTE = 0.5;
 
-/** Steps to walk over a commit in search of an object, and to compare a number of the lists of introduced objects. */
+/**
+ * Steps to walk over a commit in search of an object, and to compare a number of the lists of
+ * introduced objects.
+ */
 const FIND_STEPS = { commit: 10, number: 0.1 } as const;
 
 /** A pack that is stored and verified, and that no repository lists yet. */
@@ -49,14 +54,15 @@ export interface ReceiveProgress {
 }
 
 /**
- * Receives an untrusted pack: stores it while it arrives, and accepts it only if it is complete and valid.
+ * Receives an untrusted pack: stores it while it arrives, and accepts it only if it is complete and
+ * valid.
  *
- * Memory: about 22 MB for objects of usual size, plus 100 to 120 bytes per object: 48 for the pack's
- * table, 30 for ids, 12 for deltas, and the rest for links of commits and trees. So 64 MB are enough for
- * a pack of 400,000 objects.
+ * Memory: about 22 MB for objects of usual size, plus 100 to 120 bytes per object: 48 for the
+ * pack's table, 30 for ids, 12 for deltas, and the rest for links of commits and trees. So 64 MB
+ * are enough for a pack of 400,000 objects.
  *
- * SECURITY: nothing references the pack before the repository lists it, so a failure up to that point
- * leaves the repository unchanged.
+ * SECURITY: nothing references the pack before the repository lists it, so a failure up to that
+ * point leaves the repository unchanged.
  */
 export class PackReceiver {
   private readonly bucket: Bucket;
@@ -112,9 +118,11 @@ export class PackReceiver {
    * Ends the input, verifies the pack, and stores it with its index and sidecar.
    *
    * @param repository The repository without the pack.
-   * @param refs       Its refs. They must reach the delta bases and all objects that the pack references.
+   * @param refs       Its refs. They must reach the delta bases and all objects that the pack
+   *   references.
    * @returns Undefined for a pack without objects; nothing is stored then.
-   * @throws GitError if the pack is damaged, exceeds a limit, or references other objects, stored or not.
+   * @throws GitError if the pack is damaged, exceeds a limit, or references other objects, stored
+   *   or not.
    */
   async finish(
     repository: OpenRepository,
@@ -231,7 +239,10 @@ export class PackReceiver {
     }
   }
 
-  /** SECURITY: a pack may refer to what a ref of this repository reaches, not to all that its packs contain. */
+  /**
+   * SECURITY: a pack may refer to what a ref of this repository reaches, not to all that its packs
+   * contain.
+   */
   private openOutside(
     repository: OpenRepository,
     reachable: ReachableObjects,
@@ -256,8 +267,8 @@ export class PackReceiver {
   }
 
   /**
-   * What may be read of the repository for the pack: its deltas name bases that are at the end of chains, and each is a few
-   * bytes of the pack.
+   * What may be read of the repository for the pack: its deltas name bases that are at the end of
+   * chains, and each is a few bytes of the pack.
    */
   private openReads({ sizeBytes }: ScannedPack): Budget {
     return new StepBudget(READ_STEPS_PER_BYTE * inflatedMax(this.limits, sizeBytes));

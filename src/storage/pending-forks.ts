@@ -11,8 +11,9 @@ const FORKS_MAX = 1000;
 type ForkState = Pick<SnapshotRecord, "head" | "refs" | "packs">;
 
 /**
- * The forks of one repository that have not taken over its state yet, in its Durable Object's database: each with the version
- * that was forked. That version is stored only once the repository is about to change.
+ * The forks of one repository that have not taken over its state yet, in its Durable Object's
+ * database: each with the version that was forked. That version is stored only once the repository
+ * is about to change.
  */
 export class PendingForks {
   private readonly sql: SqlStorage;
@@ -32,7 +33,9 @@ export class PendingForks {
     );
   }
 
-  /** Stores a version of which there are forks. To be called before each change, in its transaction. */
+  /**
+   * Stores a version of which there are forks. To be called before each change, in its transaction.
+   */
   keep(version: number, read: () => ForkState): void {
     const isNeeded = this.sql.exec(
       `select 1 from forks

@@ -14,10 +14,11 @@ interface LeasedRef {
 }
 
 /**
- * Leases on refs: those who are about to update the same ref get it one after another, in the order in which they ask.
+ * Leases on refs: those who are about to update the same ref get it one after another, in the order
+ * in which they ask.
  *
- * A lease is advice: it saves work that another update would make void, and no update is refused for want of one. So leases
- * are in memory only, and one that nobody releases ends after a time.
+ * A lease is advice: it saves work that another update would make void, and no update is refused
+ * for want of one. So leases are in memory only, and one that nobody releases ends after a time.
  */
 export class RefLeases {
   private readonly refs = new Map<string, LeasedRef>();

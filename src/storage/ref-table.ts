@@ -31,7 +31,9 @@ export class RefTable {
     return [...before, ...chosen.toSorted(byName), ...behind];
   }
 
-  /** The refs of pull requests, ordered by name. @param oids Only those with one of these values. */
+  /**
+   * The refs of pull requests, ordered by name. @param oids Only those with one of these values.
+   */
   listPulls(oids?: readonly string[]): StoredRef[] {
     const isPull = "where name >= ? and name < ?";
     if (!oids) return this.select(isPull, PULLS, BEHIND_PULLS);
@@ -79,8 +81,8 @@ export class RefTable {
   }
 
   /**
-   * Updates a ref if it still has the expected old oid. Refuses to delete `head` and to create conflicting
-   * names.
+   * Updates a ref if it still has the expected old oid. Refuses to delete `head` and to create
+   * conflicting names.
    *
    * @param head The branch that must not be deleted, if any.
    */

@@ -1,8 +1,8 @@
 import { log } from "../lib/log.ts";
 
 /**
- * A message that something waits to be synchronized with another host, or taken over from there. The database says what
- * there is to do, and whether it is due.
+ * A message that something waits to be synchronized with another host, or taken over from there.
+ * The database says what there is to do, and whether it is due.
  */
 export type RemoteJob =
   | { readonly kind: "pull-mirror"; readonly repoId: number }
@@ -13,7 +13,8 @@ export type RemoteJob =
 const SENT_AT_ONCE_MAX = 100;
 
 /**
- * The queue of mirrors and imports. A message that is lost or repeated changes nothing: the schedule sends what is due.
+ * The queue of mirrors and imports. A message that is lost or repeated changes nothing: the
+ * schedule sends what is due.
  */
 export class RemoteJobs {
   readonly #queue: Queue<RemoteJob>;

@@ -36,10 +36,15 @@ import type {
 /** Thrown inside a transaction to roll it back, and caught around it. */
 const undo = Symbol("undo");
 
-/** Delay before the object requests maintenance, and before it repeats the request, in milliseconds. */
+/**
+ * Delay before the object requests maintenance, and before it repeats the request, in milliseconds.
+ */
 const ALARM_MS = 10 * 60 * 1000;
 
-/** How long a lease on a ref lasts if its holder dies, in milliseconds: longer than a merge takes as a rule. */
+/**
+ * How long a lease on a ref lasts if its holder dies, in milliseconds: longer than a merge takes as
+ * a rule.
+ */
 const REF_LEASE_MS = 10_000;
 
 /** Number of small packs at the end of the list from which a push requests their merge at once. */
@@ -68,7 +73,8 @@ const SCHEMA = [
   `update outbox set payload = json_set(json_remove(payload, '$.updates'), '$.rootUrl', '',
     '$.packName', null, '$.firstLogId',
     (select min(id) from reflog where reflog.push_id = outbox.push_id))`,
-  // Kept for good, so that nothing merges a pull request twice while its merge is not recorded in the database.
+  // Kept for good, so that nothing merges a pull request twice while its merge is not recorded in
+  // the database.
   `create table merges (number integer primary key, push_id text not null)`,
   // For the refs of pull requests that have a value.
   `create index refs_oid on refs (oid)`,
@@ -84,10 +90,11 @@ const SCHEMA = [
 ];
 
 /**
- * The mutable state of one repository: HEAD, refs, the list of packs, the reflog and the push outbox.
+ * The mutable state of one repository: HEAD, refs, the list of packs, the reflog and the push
+ * outbox.
  *
- * Its methods are synchronous, so calls do not interleave; only `acquireLease` waits, before it reads. They return tagged
- * unions, since an error loses its own properties when it crosses RPC.
+ * Its methods are synchronous, so calls do not interleave; only `acquireLease` waits, before it
+ * reads. They return tagged unions, since an error loses its own properties when it crosses RPC.
  *
  * Unfinished work, such as that of a Worker that died between two steps, is recorded here; an alarm
  * requests a maintenance job that finishes it.
@@ -139,7 +146,9 @@ export class RepositoryObject extends DurableObject<Env> {
     };
   }
 
-  /** The refs of pull requests, ordered by name. @param oids Only those with one of these values. */
+  /**
+   * The refs of pull requests, ordered by name. @param oids Only those with one of these values.
+   */
   listPullRefs(oids?: readonly string[]): StoredRef[] {
     return this.refs.listPulls(oids);
   }
@@ -157,8 +166,8 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /**
-   * Acquires the lease on a ref which others are about to update as well, so that each works on the result of the one
-   * before. `commitPush` ends it with an update of the ref; otherwise release it.
+   * Acquires the lease on a ref which others are about to update as well, so that each works on the
+   * result of the one before. `commitPush` ends it with an update of the ref; otherwise release it.
    *
    * @param waitMs Maximum time to wait for it, in milliseconds.
    */
@@ -183,7 +192,8 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /**
-   * Updates refs, each only if it still has the expected old oid, and lists the packs that the updates need.
+   * Updates refs, each only if it still has the expected old oid, and lists the packs that the
+   * updates need.
    *
    * No other method updates refs, so its checks apply to every push, merge and edit.
    */
@@ -266,7 +276,8 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /**
-   * What a search for unreachable objects starts from, and a lease for it; undefined while another search runs.
+   * What a search for unreachable objects starts from, and a lease for it; undefined while another
+   * search runs.
    *
    * @param since Values that refs had until later count as reached.
    */
@@ -281,7 +292,10 @@ export class RepositoryObject extends DurableObject<Env> {
     return names.some((name) => listed.has(name)) ? this.viewForCollection(since) : undefined;
   }
 
-  /** The next page of values that refs had until after `since`. @param after The `nextId` of the page before. */
+  /**
+   * The next page of values that refs had until after `since`. @param after The `nextId` of the
+   * page before.
+   */
   listFormerOids(since: number, after: number): FormerOids {
     return this.collection.listFormer(since, after);
   }
@@ -299,8 +313,9 @@ export class RepositoryObject extends DurableObject<Env> {
   /**
    * Replaces a pack by one without its unreachable objects.
    *
-   * SECURITY: what refs reach in the old packs can only shrink while nothing is taken from other repositories: a push may
-   * refer only to what refs reach when it is committed. So a view stays true for as long as its epoch lasts.
+   * SECURITY: what refs reach in the old packs can only shrink while nothing is taken from other
+   * repositories: a push may refer only to what refs reach when it is committed. So a view stays
+   * true for as long as its epoch lasts.
    */
   replaceCollected(
     location: RepositoryLocation,
@@ -363,8 +378,9 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /**
-   * Makes another object a fork, without the refs of pull requests: it takes over this repository as it is now, at its first
-   * use. The list of refs goes from object to object, so that it passes no Worker.
+   * Makes another object a fork, without the refs of pull requests: it takes over this repository
+   * as it is now, at its first use. The list of refs goes from object to object, so that it passes
+   * no Worker.
    */
   async fork(location: RepositoryLocation, fork: RepositoryLocation, at: number): Promise<void> {
     this.packs.share();
@@ -426,8 +442,8 @@ export class RepositoryObject extends DurableObject<Env> {
   wake(): void {}
 
   /**
-   * Holds packs of another repository of the network that a push is about to list, so that nothing deletes them
-   * meanwhile. Afterwards their owner must be asked whether it lists them still.
+   * Holds packs of another repository of the network that a push is about to list, so that nothing
+   * deletes them meanwhile. Afterwards their owner must be asked whether it lists them still.
    */
   holdPacks(location: RepositoryLocation, names: string[], at: number): void {
     this.packs.hold(names, at);
@@ -475,8 +491,8 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /**
-   * The distinct oids of the branches as they were before a push: what the reflog has as the old value of the first
-   * update since, and otherwise the current value.
+   * The distinct oids of the branches as they were before a push: what the reflog has as the old
+   * value of the first update since, and otherwise the current value.
    */
   listEarlierHeads({ firstLogId }: OutboxEntry): string[] {
     return this.sql
@@ -545,8 +561,8 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /**
-   * Empties a deleted repository: later reads find no refs, and running pushes are refused as expired.
-   * Its packs are retired, and maintenance deletes them.
+   * Empties a deleted repository: later reads find no refs, and running pushes are refused as
+   * expired. Its packs are retired, and maintenance deletes them.
    */
   discard(at: number): void {
     this.ctx.storage.transactionSync(() => {
@@ -651,13 +667,17 @@ export class RepositoryObject extends DurableObject<Env> {
     if (adoptedPacks && adoptedAt !== this.collection.epoch.collections) {
       return "required-ref-changed";
     }
-    // SECURITY: without this ref, nothing may reach the objects that the push was allowed to refer to.
+    // SECURITY: without this ref, nothing may reach the objects that the push was allowed to refer
+    // to.
     return push.requiredRefs.every((each) => this.refs.hasValue(each))
       ? undefined
       : "required-ref-changed";
   }
 
-  /** SECURITY: the files of an abandoned upload may be deleted already, so its pack must not be listed. */
+  /**
+   * SECURITY: the files of an abandoned upload may be deleted already, so its pack must not be
+   * listed.
+   */
   private isExpired({ uploadId }: Push): boolean {
     return this.isDiscarded() || (uploadId !== null && !this.packs.hasUpload(uploadId));
   }

@@ -45,8 +45,9 @@ export interface PackRecord {
 }
 
 /**
- * Which refs of pull requests (`refs/pull/N/…`) a snapshot has, by their numbers. A repository has one or more for each pull
- * request that it ever had, so that who needs some of them asks for these only.
+ * Which refs of pull requests (`refs/pull/N/…`) a snapshot has, by their numbers. A repository has
+ * one or more for each pull request that it ever had, so that who needs some of them asks for these
+ * only.
  */
 export type PullRefs = "all" | "none" | readonly number[];
 
@@ -74,12 +75,17 @@ export type ForkRecord = Pick<SnapshotRecord, "head" | "refs" | "packs"> & {
 /** The mutable state of a repository at one moment, as a read needs it. */
 export interface Snapshot extends SnapshotRecord {
   /**
-   * The refs of pull requests, if `refs` lacks any of them; else none. Ordered by name, as of the first call.
+   * The refs of pull requests, if `refs` lacks any of them; else none. Ordered by name, as of the
+   * first call.
    *
-   * SECURITY: what only they reach is as readable as all else, so that whoever refuses an object asks them first.
+   * SECURITY: what only they reach is as readable as all else, so that whoever refuses an object
+   * asks them first.
    */
   readonly loadPullRefs: () => Promise<readonly StoredRef[]>;
-  /** The same for those with one of some values, without reading the others: most look-ups are of the head of one. */
+  /**
+   * The same for those with one of some values, without reading the others: most look-ups are of
+   * the head of one.
+   */
   readonly findPullRefs: (oids: readonly string[]) => Promise<readonly StoredRef[]>;
 }
 
@@ -113,12 +119,17 @@ type RemoteOrigin = "mirror" | "import";
 /** A ref that must have a value. */
 export type RequiredRef = Pick<StoredRef, "name" | "oid">;
 
-/** The merge of a pull request, which a push makes. A pull request is merged by one push at most. */
+/**
+ * The merge of a pull request, which a push makes. A pull request is merged by one push at most.
+ */
 export interface PushedMerge {
   number: number;
   issueId: number;
   kind: MergeStyle;
-  /** The commit that the base becomes, and the one that it was; between merges of the same push also ones in between. */
+  /**
+   * The commit that the base becomes, and the one that it was; between merges of the same push also
+   * ones in between.
+   */
   commitOid: string;
   baseOid: string;
   /** The merge base of both sides; "" for unrelated histories. */
@@ -152,9 +163,14 @@ export type LeaseOutcome<S = Snapshot> =
 export interface Push {
   id: string;
   actorId: number;
-  /** Whether its credential reaches less than its account: nothing follows from it in other repositories. */
+  /**
+   * Whether its credential reaches less than its account: nothing follows from it in other
+   * repositories.
+   */
   isConfined: boolean;
-  /** That it takes over the refs of a remote: then also the branch that HEAD names may be deleted. */
+  /**
+   * That it takes over the refs of a remote: then also the branch that HEAD names may be deleted.
+   */
   origin?: RemoteOrigin;
   /** The time of the push, in milliseconds. */
   at: number;
@@ -166,15 +182,22 @@ export interface Push {
   uploadId: string | null;
   /** Packs with the new objects; listed only if an update other than a deletion is applied. */
   packs: PackRecord[];
-  /** Packs of another repository of the network that the updates need, under hold here; listed before `packs`. */
+  /**
+   * Packs of another repository of the network that the updates need, under hold here; listed
+   * before `packs`.
+   */
   adoptedPacks?: PackRecord[];
   /**
-   * With `adoptedPacks`: the `collections` of the snapshot by which they were chosen. Objects that no ref reached then may
-   * be among the needed ones, so the push is refused if any were removed since.
+   * With `adoptedPacks`: the `collections` of the snapshot by which they were chosen. Objects that
+   * no ref reached then may be among the needed ones, so the push is refused if any were removed
+   * since.
    */
   adoptedAt?: number;
   updates: RefUpdate[];
-  /** Refs that reach what the new objects and values rely on. The push is refused if one of them has changed. */
+  /**
+   * Refs that reach what the new objects and values rely on. The push is refused if one of them has
+   * changed.
+   */
   requiredRefs: RequiredRef[];
   /** Whether either all updates are applied or none. */
   isAtomic: boolean;
@@ -216,7 +239,9 @@ export interface RepositorySummary {
 
 export interface PushOutcome {
   outcomes: RefOutcome[];
-  /** The push's outbox entry, to be settled after its follow-up work; null if no ref was updated. */
+  /**
+   * The push's outbox entry, to be settled after its follow-up work; null if no ref was updated.
+   */
   entry: OutboxEntry | null;
   summary: RepositorySummary;
   /** The branches' distinct oids before the push; empty unless the push created a branch. */
@@ -271,8 +296,8 @@ export interface CollectedPack {
 }
 
 /**
- * A committed push whose follow-up work, such as recording its event, is not done. Its updates are in the
- * reflog.
+ * A committed push whose follow-up work, such as recording its event, is not done. Its updates are
+ * in the reflog.
  */
 export interface OutboxEntry {
   pushId: string;
@@ -324,7 +349,10 @@ export interface Work {
   uploadIds: string[];
   /** Retired packs that readers of this repository no longer use. */
   retired: RetiredPack[];
-  /** Forks that have not taken over, and of which it is not known whether they exist; all of a deleted repository. */
+  /**
+   * Forks that have not taken over, and of which it is not known whether they exist; all of a
+   * deleted repository.
+   */
   forkNames: string[];
   /** An inquiry that an earlier job has left; null if there is none. */
   inquiry: Inquiry | null;

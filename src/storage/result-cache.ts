@@ -4,7 +4,9 @@ import { StepBudget } from "../lib/step-budget.ts";
 import type { FileCache } from "./bucket.ts";
 import { LruCache } from "./lru-cache.ts";
 
-/** Bumped when the meaning of cached results changes, so that results of older code are not read. */
+/**
+ * Bumped when the meaning of cached results changes, so that results of older code are not read.
+ */
 const VERSION = 4;
 
 /** The first character of a cached result. */
@@ -33,7 +35,10 @@ export const RESULT_STEPS_MAX = 80_000_000;
 /** What computing results needs of the request. */
 export interface ResultWork {
   openBudget(stepsMax: number): StepBudget;
-  /** Receives the kind of each result, computed or cached, that is incomplete because it exceeded its budget. */
+  /**
+   * Receives the kind of each result, computed or cached, that is incomplete because it exceeded
+   * its budget.
+   */
   onIncomplete(kind: string): void;
 }
 
@@ -53,14 +58,16 @@ async function* piecesOf(text: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Cached results computed from the git data of one repository, in the isolate and in the file cache.
+ * Cached results computed from the git data of one repository, in the isolate and in the file
+ * cache.
  *
- * Each result is computed within a budget of steps. As steps depend on the input alone, an incomplete result is the same
- * at every attempt, and it is cached like a complete one; or each request continues where the one before it ended.
+ * Each result is computed within a budget of steps. As steps depend on the input alone, an
+ * incomplete result is the same at every attempt, and it is cached like a complete one; or each
+ * request continues where the one before it ended.
  *
  * SECURITY: the key contains the name of the repository's Durable Object, which is never reused for
- * another repository, and the oids from which the result follows. The calling code must check first that
- * the caller may read the repository and that its refs still reach these objects.
+ * another repository, and the oids from which the result follows. The calling code must check first
+ * that the caller may read the repository and that its refs still reach these objects.
  */
 export class ResultCache {
   private readonly cache: FileCache;
@@ -77,8 +84,8 @@ export class ResultCache {
    * Returns the cached result, or computes and caches it.
    *
    * @param key     The result must not depend on the caller or the database.
-   * @param compute Returns a value that survives JSON. It counts its work in the budget and ends with what it has
-   * once the budget is exhausted; all objects are read within it.
+   * @param compute Returns a value that survives JSON. It counts its work in the budget and ends
+   * with what it has once the budget is exhausted; all objects are read within it.
    */
   async getOrCompute<T>(key: ResultKey, compute: (budget: StepBudget) => Promise<T>): Promise<T> {
     const name = await this.nameOf(key);
@@ -93,8 +100,8 @@ export class ResultCache {
   }
 
   /**
-   * Like `getOrCompute`, for a result whose computation can be continued: a request that finds it incomplete spends
-   * another budget on it. One that gets no further is the last to try.
+   * Like `getOrCompute`, for a result whose computation can be continued: a request that finds it
+   * incomplete spends another budget on it. One that gets no further is the last to try.
    *
    * @param compute Receives the incomplete result, which contains whatever it needs to continue.
    */
@@ -120,7 +127,10 @@ export class ResultCache {
     this.cache.put(name, encodeUtf8(text));
   }
 
-  /** Like `getOrCompute`, for a text of any length, which is cached as its bytes. The caller must not modify them. */
+  /**
+   * Like `getOrCompute`, for a text of any length, which is cached as its bytes. The caller must
+   * not modify them.
+   */
   async getOrComputeText(
     key: ResultKey,
     compute: (budget: StepBudget) => Promise<ByteText>,
@@ -140,9 +150,11 @@ export class ResultCache {
   }
 
   /**
-   * Like `getOrComputeText`, for a text that is sent while it is computed. One of more than 16 MB is not cached.
+   * Like `getOrComputeText`, for a text that is sent while it is computed. One of more than 16 MB
+   * is not cached.
    *
-   * What refuses the text altogether is thrown before this returns: its first piece is computed then.
+   * What refuses the text altogether is thrown before this returns: its first piece is computed
+   * then.
    *
    * @param compute Yields the pieces of the text, of any size.
    */

@@ -3,7 +3,10 @@ import { formatHex } from "../lib/hex.ts";
 import type { DigestName } from "./digest-name.ts";
 import type { HashModules } from "./hash-modules.ts";
 
-/** What the modules of hash-wasm export. The hashed bytes and the digest are exchanged through one buffer. */
+/**
+ * What the modules of hash-wasm export. The hashed bytes and the digest are exchanged through one
+ * buffer.
+ */
 interface HashExports {
   readonly memory: WebAssembly.Memory;
   /** Where the size of the state is. */
@@ -27,8 +30,8 @@ const BITS: Readonly<Record<DigestName, number>> = {
 };
 
 /**
- * A hash whose state can be stored and taken up by a later request, which that of a native hash can't. It takes two to three
- * times as much processor time.
+ * A hash whose state can be stored and taken up by a later request, which that of a native hash
+ * can't. It takes two to three times as much processor time.
  *
  * SECURITY: the state has the last bytes that were hashed, up to 128.
  */
@@ -73,7 +76,10 @@ export class ResumableHash {
   }
 }
 
-/** The build of the modules whose states are kept: the package's version. States of another are not taken up. */
+/**
+ * The build of the modules whose states are kept: the package's version. States of another are not
+ * taken up.
+ */
 export const HASH_BUILD = "hash-wasm 4.13.0";
 
 /** The states of several hashes of the same bytes, as they are kept between requests. */

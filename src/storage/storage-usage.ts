@@ -8,11 +8,13 @@ export class StorageUsage {
   objectCalls = 0;
   /** Steps of computations, as their budgets count them. */
   steps = 0;
-  /** The kinds of derived results that exceeded their budget, so that the response is incomplete. */
+  /**
+   * The kinds of derived results that exceeded their budget, so that the response is incomplete.
+   */
   readonly incomplete = new Set<string>();
   /**
-   * Peak of buffered bytes, as gauges count them: upload parts, running reads, object contents and pack
-   * tables. The runtime's own overhead per object is not included.
+   * Peak of buffered bytes, as gauges count them: upload parts, running reads, object contents and
+   * pack tables. The runtime's own overhead per object is not included.
    */
   bufferedBytesPeak = 0;
   private heldBytes = 0;

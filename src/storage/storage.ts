@@ -61,8 +61,8 @@ import { StorageUsage } from "./storage-usage.ts";
 import type { CollectionJob, StorageJob } from "./storage-job.ts";
 
 /**
- * Steps that a request may take to read objects, beside the budgets of derived results (`RESULT_STEPS_MAX`): about
- * 0.8 s of processor time.
+ * Steps that a request may take to read objects, beside the budgets of derived results
+ * (`RESULT_STEPS_MAX`): about 0.8 s of processor time.
  */
 const REQUEST_STEPS_MAX = 100_000_000;
 
@@ -85,7 +85,8 @@ export class GitStorage {
   private readonly jobs: Queue<StorageJob>;
 
   /**
-   * @param options.signal Aborted when the caller leaves; undefined for work that no caller waits for.
+   * @param options.signal Aborted when the caller leaves; undefined for work that no caller waits
+   *   for.
    * @param options.beforeCall Awaited before each call to the bucket, if given.
    */
   constructor(
@@ -124,7 +125,9 @@ export class GitStorage {
     });
   }
 
-  /** Queues maintenance of a repository. If the message is lost, the object's alarm queues it again. */
+  /**
+   * Queues maintenance of a repository. If the message is lost, the object's alarm queues it again.
+   */
   async maintainLater({ objectName, networkName }: RepositoryLocation): Promise<void> {
     await this.jobs.send({ kind: "maintain", objectName, networkName });
   }
@@ -205,8 +208,8 @@ export class StoredRepository {
   }
 
   /**
-   * Opens the packs of a snapshot, with the tables of large ones by block: for work that takes few objects, and looks at them
-   * by `resident`.
+   * Opens the packs of a snapshot, with the tables of large ones by block: for work that takes few
+   * objects, and looks at them by `resident`.
    */
   async openByBlock({ packs }: Pick<Snapshot, "packs">, budget?: Budget): Promise<OpenRepository> {
     const pool = new BlockPool(this.openGauge());
@@ -249,7 +252,8 @@ export class StoredRepository {
   }
 
   /**
-   * Records an upload. Call this before any pack is written: files of unrecorded uploads are never deleted.
+   * Records an upload. Call this before any pack is written: files of unrecorded uploads are never
+   * deleted.
    *
    * @param pulls Which refs of pull requests the snapshot has.
    */
@@ -286,8 +290,8 @@ export class StoredRepository {
   /**
    * Deletes all files of an upload and its record.
    *
-   * SECURITY: call this only if the pack was never passed to `commitPush` or `replacePacks`, or the object
-   * refused to list it. If such a call failed, the object may list the pack.
+   * SECURITY: call this only if the pack was never passed to `commitPush` or `replacePacks`, or the
+   * object refused to list it. If such a call failed, the object may list the pack.
    */
   async dropUpload(uploadId: string, receiver?: PackReceiver): Promise<void> {
     await receiver?.abort();
@@ -296,7 +300,8 @@ export class StoredRepository {
   }
 
   /**
-   * Acquires the lease on a ref that others are about to update as well, and the snapshot of that moment.
+   * Acquires the lease on a ref that others are about to update as well, and the snapshot of that
+   * moment.
    *
    * @param pulls Which refs of pull requests the snapshot has.
    */
@@ -311,7 +316,10 @@ export class StoredRepository {
     await this.object.releaseLease(lease);
   }
 
-  /** Whether a push has merged the pull request of a number, also if that is not recorded in the database yet. */
+  /**
+   * Whether a push has merged the pull request of a number, also if that is not recorded in the
+   * database yet.
+   */
   hasMerged(number: number): Promise<boolean> {
     return this.object.hasMerged(number);
   }
@@ -336,9 +344,11 @@ export class StoredRepository {
   }
 
   /**
-   * Joins adjacent packs of the list that are too large to be merged, as `mergePacks` merges others.
+   * Joins adjacent packs of the list that are too large to be merged, as `mergePacks` merges
+   * others.
    *
-   * @returns `unfit` if one of them has no tables that could be joined; `stale` as `mergePacks`. Nothing is changed then.
+   * @returns `unfit` if one of them has no tables that could be joined; `stale` as `mergePacks`.
+   *   Nothing is changed then.
    * @throws GitError `corrupt` if a stored pack is damaged, `limit` if they share too many objects.
    */
   async joinPacks(
@@ -373,12 +383,14 @@ export class StoredRepository {
   }
 
   /**
-   * Rewrites a pack without objects that nothing reaches, and replaces it. It is kept for a day for those who read it.
+   * Rewrites a pack without objects that nothing reaches, and replaces it. It is kept for a day for
+   * those who read it.
    *
    * @param isKept Whether the object at a position of the pack's index stays; at least one does.
    * @param collected How the pack is replaced; the new one and its upload are added.
    * @returns The new pack with the outcome. With `stale`, nothing is changed.
-   * @throws GitError `corrupt` if the stored pack is damaged, `limit` if it has objects too large to be stored anew.
+   * @throws GitError `corrupt` if the stored pack is damaged, `limit` if it has objects too large
+   *   to be stored anew.
    */
   async collectPack(
     old: PackRecord,
@@ -461,17 +473,26 @@ export class StoredRepository {
     return outcome;
   }
 
-  /** A view and a lease for a search; undefined while another one runs, or if the repository is deleted. */
+  /**
+   * A view and a lease for a search; undefined while another one runs, or if the repository is
+   * deleted.
+   */
   beginCollection(now: number, since: number): Promise<CollectionView | undefined> {
     return this.object.beginCollection(now, since);
   }
 
-  /** A view for the search of another repository of the network; undefined if this one lists none of its packs. */
+  /**
+   * A view for the search of another repository of the network; undefined if this one lists none of
+   * its packs.
+   */
   joinCollection(packNames: string[], since: number): Promise<CollectionView | undefined> {
     return this.object.joinCollection(packNames, since);
   }
 
-  /** All values that refs had until after `since`, by page. Cost: a call for each page but the first. */
+  /**
+   * All values that refs had until after `since`, by page. Cost: a call for each page but the
+   * first.
+   */
   async *listFormerOids(first: FormerOids, since: number): AsyncGenerator<string[]> {
     for (let page = first; ; page = await this.object.listFormerOids(since, page.nextId)) {
       yield page.oids;
@@ -503,7 +524,9 @@ export class StoredRepository {
     return this.object.share();
   }
 
-  /** Makes another repository, which must be new, a fork of this one, as it is now. Cost: one call. */
+  /**
+   * Makes another repository, which must be new, a fork of this one, as it is now. Cost: one call.
+   */
   async fork({ objectName, networkName }: RepositoryLocation, at: number): Promise<void> {
     await this.object.fork(this.location, { objectName, networkName }, at);
   }
@@ -513,7 +536,10 @@ export class StoredRepository {
     await this.object.cancelFork({ objectName, networkName });
   }
 
-  /** Makes a fork take over what it is to have of the repository that was forked, as its first use does. */
+  /**
+   * Makes a fork take over what it is to have of the repository that was forked, as its first use
+   * does.
+   */
   async wake(): Promise<void> {
     await this.object.wake();
   }
@@ -569,8 +595,8 @@ export class StoredRepository {
   }
 
   /**
-   * Writes HEAD and the refs to the bucket in git's formats, as of the last maintenance. The service never
-   * reads them; an operator can restore from them if everything else is lost.
+   * Writes HEAD and the refs to the bucket in git's formats, as of the last maintenance. The
+   * service never reads them; an operator can restore from them if everything else is lost.
    */
   async saveRefs({ head, refs }: SnapshotRecord): Promise<void> {
     const packedRefs = formatPackedRefs(refs as (StoredRef & { name: ByteText })[]);

@@ -11,8 +11,8 @@ const PX_MAX = 512;
 export const avatars = new Hono<WebEnv>();
 
 /**
- * The avatar of an account, generated from its id: it stays the same after a rename, and serving it needs
- * no lookup, which would reveal whether the account exists.
+ * The avatar of an account, generated from its id: it stays the same after a rename, and serving it
+ * needs no lookup, which would reveal whether the account exists.
  */
 avatars.get("/avatars/:id{[1-9][0-9]{0,14}}", async (c) => {
   const size = Number(c.req.query("size") ?? DEFAULT_PX);
@@ -25,14 +25,17 @@ avatars.get("/avatars/:id{[1-9][0-9]{0,14}}", async (c) => {
   });
 });
 
-/** How long an uploaded image is cached: where its last owner removes it, it may be shown that much longer. */
+/**
+ * How long an uploaded image is cached: where its last owner removes it, it may be shown that much
+ * longer.
+ */
 const UPLOADED_CACHE = "public, max-age=86400, immutable";
 
 /**
  * An uploaded image, by its hash.
  *
- * SECURITY: it is untrusted content in the service's own origin. Its type is the one read from its bytes at upload, and
- * the headers block everything that a browser could run in it.
+ * SECURITY: it is untrusted content in the service's own origin. Its type is the one read from its
+ * bytes at upload, and the headers block everything that a browser could run in it.
  */
 avatars.get("/avatars/:hash{[0-9a-f]{64}}", async (c) => {
   const { base } = c.var;

@@ -19,9 +19,9 @@ type CookieName = "session" | "pending" | "form";
 /**
  * The name of a cookie as browsers see it.
  *
- * SECURITY: with the prefix `__Host-`, browsers accept the cookie from this very host and over TLS only, so that no
- * neighbouring host can set it. Over plain http browsers refuse the prefix; a service whose address begins with https
- * never reads the name without it.
+ * SECURITY: with the prefix `__Host-`, browsers accept the cookie from this very host and over TLS
+ * only, so that no neighbouring host can set it. Over plain http browsers refuse the prefix; a
+ * service whose address begins with https never reads the name without it.
  */
 const nameOf = (c: Context<WebEnv>, name: CookieName): string =>
   `${isSecure(c) ? "__Host-" : ""}edgeforge_${name}`;
@@ -64,7 +64,10 @@ export function writeBookmark(c: Context<WebEnv>, bookmark: string): void {
   setCookie(c, BOOKMARK_COOKIE, bookmark, { ...optionsOf(c), maxAge: BOOKMARK_SECONDS });
 }
 
-/** The secret to which the forms of this reader are bound: the session's, else one that is made here. */
+/**
+ * The secret to which the forms of this reader are bound: the session's, else one that is made
+ * here.
+ */
 export function formSecret(c: Context<WebEnv>): string {
   const existing = readCookie(c, "session") ?? readCookie(c, "form");
   if (existing !== undefined) return existing;

@@ -2,7 +2,10 @@ import { Hono, type Context } from "hono";
 
 import type { WebEnv } from "./env.ts";
 
-/** The interface description, in OpenAPI 3.1 and in Swagger 2.0, and the page for it. All files are served by this service. */
+/**
+ * The interface description, in OpenAPI 3.1 and in Swagger 2.0, and the page for it. All files are
+ * served by this service.
+ */
 export const documentation = new Hono<WebEnv>();
 
 documentation.get("/openapi.json", (c) => asset(c, "/openapi.json"));

@@ -20,8 +20,8 @@ export const WEB_DOOR: Door = {
 const openIncoming = incomingAt(WEB_DOOR);
 
 /**
- * A page request in the form that `src/entrance` takes. A browser's session counts where the request has no
- * `Authorization` header.
+ * A page request in the form that `src/entrance` takes. A browser's session counts where the
+ * request has no `Authorization` header.
  */
 export function incoming(c: Context<WebEnv>): IncomingRequest {
   const secret = readCookie(c, "session");

@@ -5,7 +5,9 @@ import type { WebEnv } from "./env.ts";
 
 export const nodeInfo = new Hono<WebEnv>();
 
-/** Leads to `GET /api/v1/nodeinfo`. @see https://nodeinfo.diaspora.software/protocol, "Discovery" */
+/**
+ * Leads to `GET /api/v1/nodeinfo`. @see https://nodeinfo.diaspora.software/protocol, "Discovery"
+ */
 nodeInfo.get("/.well-known/nodeinfo", (c) =>
   c.json({
     links: [

@@ -4,7 +4,10 @@ import { FINDING_IDS, FINDING_RULES, type FindingSeverities } from "../git/objec
 import { OBJECT_CHECKS_PATH } from "../shapes/urls.ts";
 import type { WebEnv } from "./env.ts";
 
-/** The page to which a push with findings leads: what each finding is, and what this service does about it. */
+/**
+ * The page to which a push with findings leads: what each finding is, and what this service does
+ * about it.
+ */
 export const objectChecks = new Hono<WebEnv>();
 
 objectChecks.get(OBJECT_CHECKS_PATH, (c) =>

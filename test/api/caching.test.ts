@@ -25,7 +25,9 @@ const reads = sampled.filter(({ method, path, sample }) => {
 });
 const makeRequest = requestMaker();
 
-/** A repository of three commits on `main` and `side`; the head of `main` has its owner as author. */
+/**
+ * A repository of three commits on `main` and `side`; the head of `main` has its owner as author.
+ */
 async function makeRepository(owner: TestUser, fields: Parameters<typeof make.repo>[1] = {}) {
   const repo = await make.repo(owner, fields);
   const history = new History();
@@ -185,7 +187,8 @@ describe("reads of a repository", () => {
   });
 });
 
-// SECURITY: a caller without read access gets the response for a missing object, whatever was cached before.
+// SECURITY: a caller without read access gets the response for a missing object, whatever was
+// cached before.
 describe("cached responses are never sent to a caller without read access", () => {
   /** Sends all reads, so that cacheable responses are cached. Returns their ETags. */
   async function warm(repo: TestRepo, oid: string, sending: Sending) {

@@ -8,9 +8,9 @@ import { make, type TestUser } from "../support/make.ts";
 import { makePackage } from "../support/packages.ts";
 
 /**
- * The callers that an event is listed for: callers that see the event's repository or owner; callers that may
- * read its code, its issues, its pull requests, its releases; members of the organization; its administrators; nobody
- * while the repository exists.
+ * The callers that an event is listed for: callers that see the event's repository or owner;
+ * callers that may read its code, its issues, its pull requests, its releases; members of the
+ * organization; its administrators; nobody while the repository exists.
  */
 type Audience =
   | "everybody"
@@ -305,7 +305,10 @@ const EVERYBODY = ofAudiences(IN_REPOSITORIES, "everybody");
 const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues", "pulls", "releases");
 const ALL = Object.keys(IN_REPOSITORIES);
 
-/** Makes an organization with a member who reads; `makeStream` adds a repository with events of all kinds. */
+/**
+ * Makes an organization with a member who reads; `makeStream` adds a repository with events of all
+ * kinds.
+ */
 async function makeScene() {
   const [owner, member, stranger] = [await make.user(), await make.user(), await make.user()];
   const org = await make.org([owner]);
@@ -456,7 +459,8 @@ describe("each kind of event", () => {
   });
 
   // Events of system webhooks belong to no account: only the operator's queue receives them.
-  // SECURITY: the package is hidden from members who may not write packages, and so is what happens to it.
+  // SECURITY: the package is hidden from members who may not write packages, and so is what happens
+  // to it.
   it("is listed for owners only if it is about a package whose private repository is gone", async () => {
     const { owner, member, org } = await makeScene();
     const { id: packageId } = await makePackage(org, { isRestricted: true });

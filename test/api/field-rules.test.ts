@@ -6,7 +6,10 @@ import { byId, sampled, type SampledOperation } from "../support/samples/gather.
 import { requestIn, requestMaker } from "../support/samples/request.ts";
 import { World } from "../support/samples/world.ts";
 
-/** The form of every message about a field: its name as it is sent, and the rule that valid values obey. */
+/**
+ * The form of every message about a field: its name as it is sent, and the rule that valid values
+ * obey.
+ */
 const MESSAGE =
   /^\[([\w.-]*)\]: (?:is required|must (?:not )?(?:be|have|name|consist|contain) .+|must not be empty)$/;
 
@@ -98,7 +101,10 @@ function minimalOf(schema: Schema): unknown {
   }
 }
 
-/** `holder` with the value at a path below it replaced; objects and lists on the way are made where they lack. */
+/**
+ * `holder` with the value at a path below it replaced; objects and lists on the way are made where
+ * they lack.
+ */
 function replaced(
   schema: Schema,
   holder: unknown,

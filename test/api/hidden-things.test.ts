@@ -147,7 +147,10 @@ describe("the id of something that the caller may not see", () => {
       .map(({ name }) => name);
   const withIds = sampled.filter((each) => isForUsers(each) && idsOf(each).length > 0);
 
-  /** The contract says 403 for a key of somebody else: an id reveals that there is a key, and nothing of it. */
+  /**
+   * The contract says 403 for a key of somebody else: an id reveals that there is a key, and
+   * nothing of it.
+   */
   const SAYS_FORBIDDEN = new Set(["userCurrentDeleteKey", "userCurrentDeleteGPGKey"]);
   const compared = withIds.filter(({ id }) => !SAYS_FORBIDDEN.has(id));
 

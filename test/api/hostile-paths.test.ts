@@ -25,7 +25,9 @@ const reads = readable.filter((operation) => namingOf(operation).length > 0);
 /** Text in files that the caller may not read. */
 const SECRET = "the-secret-of-somebody-else";
 
-/** Names with a meaning to git's command line, to a file system or to HTTP, and meaningless ones. */
+/**
+ * Names with a meaning to git's command line, to a file system or to HTTP, and meaningless ones.
+ */
 const SUFFIXES = [
   "~1",
   "^",
@@ -78,7 +80,10 @@ const RAW = [
 const NAMES = SUFFIXES.map((suffix) => `main${suffix}`).concat(OTHERS);
 const VALUES = NAMES.map(encodeURIComponent).concat(RAW);
 
-/** A public repository, and two unreachable commits: one removed from it, one in a private repository of the owner. */
+/**
+ * A public repository, and two unreachable commits: one removed from it, one in a private
+ * repository of the owner.
+ */
 async function makeFixture() {
   const world = new World();
   const [owner, repo] = [await world.user(), await world.repo()];
@@ -174,7 +179,8 @@ describe("each read of a public repository by a name", () => {
     },
   );
 
-  // SECURITY: commits that a forced push removed and commits of other repositories must stay unreachable.
+  // SECURITY: commits that a forced push removed and commits of other repositories must stay
+  // unreachable.
   it.each(byId(reads))(
     "does not find hidden objects by id, by name or by path: %s",
     async (_, operation) => {

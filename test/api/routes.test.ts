@@ -45,7 +45,10 @@ const queryJunkFor = matrixOf(QUERY_JUNK);
 const inPath = ({ parameters }: Operation) => parameters.filter((each) => each.in === "path");
 const inQuery = ({ parameters }: Operation) => parameters.filter((each) => each.in === "query");
 
-/** The junk for each operation's path: all values if one of its parameters is the first of its class. */
+/**
+ * The junk for each operation's path: all values if one of its parameters is the first of its
+ * class.
+ */
 const pathCases = operations.map((operation) => {
   const lists = inPath(operation).map(pathJunkFor);
   const longest = lists.toSorted((a, b) => b.length - a.length)[0];
@@ -62,7 +65,8 @@ const queryCases = sampled.flatMap((operation) => {
 const makeRequest = requestMaker();
 
 /**
- * The categories of scopes that a path requires; the first match counts, and a path without a match requires none.
+ * The categories of scopes that a path requires; the first match counts, and a path without a match
+ * requires none.
  *
  * A client's token holds no more than Gitea asks for: more would shut out tokens that work there.
  *
@@ -116,7 +120,8 @@ describe("each operation of the API", () => {
     }
   });
 
-  // Of two matching paths, the one registered first wins: a sibling with a parameter can hide a literal path.
+  // Of two matching paths, the one registered first wins: a sibling with a parameter can hide a
+  // literal path.
   it.each(byId(operations))("is the operation that its path routes to: %s", (id, operation) => {
     const { method, path } = operation;
     expect(findOperation(method, fillPath(path, neutralValues(operation)))?.path).toBe(path);

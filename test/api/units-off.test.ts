@@ -23,7 +23,9 @@ const OF_NO_UNIT = new Set([
   "repoListTopics",
   "repoNewPinAllowed",
 ]);
-/** Lists of the issues and pull requests that the caller may read; whoever reads neither gets none. */
+/**
+ * Lists of the issues and pull requests that the caller may read; whoever reads neither gets none.
+ */
 const OF_ISSUES_AND_PULLS = new Set([
   "issueListIssues",
   "issueGetRepoComments",

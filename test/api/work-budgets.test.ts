@@ -11,12 +11,15 @@ import { requestMaker } from "../support/samples/request.ts";
 const makeRequest = requestMaker();
 
 /**
- * Operations whose deferred work stores its progress by the clock, and one that runs a task of the schedule on what other tests have left:
- * test/api/budgets.test.ts bounds their round trips.
+ * Operations whose deferred work stores its progress by the clock, and one that runs a task of the
+ * schedule on what other tests have left: test/api/budgets.test.ts bounds their round trips.
  */
 const NOT_HELD = new Set(["repoMigrate", "repoImport", "adminCronRun"]);
 
-/** Work but for the links to other pages: lists over everything have as many rows as other tests have left. */
+/**
+ * Work but for the links to other pages: lists over everything have as many rows as other tests
+ * have left.
+ */
 function withoutLinks(work: Work, { headers }: Answer): Work {
   const links = headers.get("Link")?.match(/rel="/g)?.length ?? 0;
   if (links === 0) return work;

@@ -26,10 +26,14 @@ import {
 } from "../support/push.ts";
 import { logged } from "../support/usage.ts";
 
-// Every kind of write to a repository, through each door, is made with a token that is bound to what it changes, and
-// with one that is bound to something else. A refusal names the binding and writes nothing.
+// Every kind of write to a repository, through each door, is made with a token that is bound to
+// what it changes, and with one that is bound to something else. A refusal names the binding and
+// writes nothing.
 
-/** A repository with branches `main` and `topic`, tags `v1` and `plain`, and commits that no ref has yet. */
+/**
+ * A repository with branches `main` and `topic`, tags `v1` and `plain`, and commits that no ref has
+ * yet.
+ */
 async function makeWorld() {
   const owner = await make.user();
   const repo = await make.repo(owner);
@@ -93,7 +97,10 @@ const askApi =
 interface Write {
   door: "git" | "API" | "LFS";
   what: string;
-  /** The refs and the paths that it changes. No paths: a token that is bound to any paths may not do it. */
+  /**
+   * The refs and the paths that it changes. No paths: a token that is bound to any paths may not do
+   * it.
+   */
   refs: readonly string[];
   paths?: readonly string[];
   /** True for a write that changes no path. */
@@ -391,7 +398,9 @@ describe("a token bound to refs", () => {
   });
 });
 
-/** The writes that a token may make if it is bound to fitting paths, and those that none may make. */
+/**
+ * The writes that a token may make if it is bound to fitting paths, and those that none may make.
+ */
 const WITH_PATHS = WRITES.filter(({ paths }) => paths !== undefined);
 const WITHOUT = WRITES.filter(({ paths, isOfNoPath }) => paths === undefined && !isOfNoPath);
 
@@ -747,9 +756,11 @@ describe("a push with an unbound token", () => {
         r2Calls: sent?.r2Calls,
       });
     }
-    // One batch for caller and repository; the upload's beginning, the push, its settlement; three writes.
+    // One batch for caller and repository; the upload's beginning, the push, its settlement; three
+    // writes.
     const unbound = { d1Rounds: 1, objectCalls: 3, r2Calls: 3 };
-    // The trees that the repository had are in a small pack, which the isolate that stored it has open.
+    // The trees that the repository had are in a small pack, which the isolate that stored it has
+    // open.
     expect(costs).toEqual([unbound, unbound, unbound]);
   });
 });

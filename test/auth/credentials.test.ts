@@ -153,7 +153,8 @@ describe("a token", () => {
     },
   );
 
-  // SECURITY: the caller and their access are resolved in the same batch, and must belong to the same token.
+  // SECURITY: the caller and their access are resolved in the same batch, and must belong to the
+  // same token.
   it("next to another one in Basic: exactly one of the two is used for caller and access", async () => {
     const pair = [await make.user(), await make.user()];
     for (const [left, right] of [pair, pair.toReversed()]) {

@@ -59,7 +59,10 @@ const reads = sampled.filter(isRead);
 const textOf = ({ body }: Answer): string =>
   typeof body === "string" ? body : JSON.stringify(body);
 
-/** The responses of an operation in each world to a full token and to a narrowed token of the same user. */
+/**
+ * The responses of an operation in each world to a full token and to a narrowed token of the same
+ * user.
+ */
 async function callInEveryWorld(operation: SampledOperation, kind: keyof typeof NARROWED) {
   const responses = [];
   for (const world of scene.worlds) {
@@ -98,7 +101,10 @@ const differingPaths = (responses: Responses): string[] =>
 const someUnless = (reason: string | undefined) =>
   reason === undefined ? expect.arrayContaining([expect.any(String)]) : [];
 
-/** The total of the user's starred repositories: what a token counts must not depend on what was asked before. */
+/**
+ * The total of the user's starred repositories: what a token counts must not depend on what was
+ * asked before.
+ */
 async function starredTotal(token: string): Promise<string | null> {
   return (await call("GET", "/user/starred", { token })).headers.get("X-Total-Count");
 }

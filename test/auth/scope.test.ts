@@ -60,7 +60,8 @@ describe("parseScopes", () => {
     }
   });
 
-  // Scope names of earlier Gitea versions are refused too: guessing their meaning could widen a token.
+  // Scope names of earlier Gitea versions are refused too: guessing their meaning could widen a
+  // token.
   it.each([
     "repo",
     "sudo",

@@ -64,7 +64,8 @@ describe("stars and watches", () => {
         expect(await eventsBy(fan)).toHaveLength(2);
       }
 
-      // Both concurrently: the counter equals the number of remaining rows, and the events add up to it.
+      // Both concurrently: the counter equals the number of remaining rows, and the events add up
+      // to it.
       await sendMany(["PUT", "DELETE"]);
       const table = noun === "star" ? stars : watches;
       const left = await db.select().from(table).where(eq(table.repoId, repo.id));

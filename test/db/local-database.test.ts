@@ -16,7 +16,10 @@ async function outcomeOf(db: D1Database, call: (db: D1Database) => unknown): Pro
   }
 }
 
-/** Results without the fields in which the two differ by intent; "the decided differences" tests these. */
+/**
+ * Results without the fields in which the two differ by intent; "the decided differences" tests
+ * these.
+ */
 function withoutDifferences(result: unknown): unknown {
   if (Array.isArray(result)) return result.map(withoutDifferences);
   if (typeof result !== "object" || result === null || !("meta" in result)) return result;
@@ -298,7 +301,8 @@ describe("a batch", () => {
     await expectSame((db) => db.prepare("select * from changed").all());
   });
 
-  // Neither is told of the violation as of one: it is found when the transaction ends, after the results.
+  // Neither is told of the violation as of one: it is found when the transaction ends, after the
+  // results.
   it("is rolled back where a foreign key is broken at its end", async () => {
     for (const db of [simulator, local]) {
       const batch = db.batch([

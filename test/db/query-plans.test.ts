@@ -141,7 +141,8 @@ describe("no growing table is scanned", () => {
     expect(await fullScans([...new Set(sent)])).toEqual([]);
   });
 
-  // The order comes from the index: a page reads only the rows it returns, however many events there are.
+  // The order comes from the index: a page reads only the rows it returns, however many events
+  // there are.
   it.each([
     ["events_repo", () => `${at()}/events`],
     ["events_owner", () => "/user/events"],

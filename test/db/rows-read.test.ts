@@ -91,7 +91,8 @@ describe("the rows that a request reads", () => {
   it("are bounded for a common word", { timeout: 120_000 }, async () => {
     const reader = await make.user();
     const rows = await rowsRead(`/repos/search?q=${word}&limit=10`, reader);
-    // A thousand matches, read once for the page and once for the total, each with its access checks.
+    // A thousand matches, read once for the page and once for the total, each with its access
+    // checks.
     expect(rows).toBeLessThan(20_000);
     const before = rows;
     const owner = await make.user();

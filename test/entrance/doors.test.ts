@@ -18,7 +18,8 @@ interface Expected {
 }
 
 /**
- * How a door formats refusals. `message` is the common message of all doors, "" where each door has its own.
+ * How a door formats refusals. `message` is the common message of all doors, "" where each door has
+ * its own.
  */
 type Dialect = (outcome: Exclude<Outcome, "in">, message: string) => Expected;
 

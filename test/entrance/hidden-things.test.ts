@@ -17,8 +17,9 @@ import { makeAsset, makeRelease } from "../support/releases.ts";
 import { traced } from "../support/trace.ts";
 
 // SECURITY: through every door, for every caller and by every method, a name of something that the
-// caller may not see is the same as a name of nothing, by the answer and by the service's work.
-// The operations of the API: test/api/hidden-things.test.ts. Registries: test/registries/private-reads.test.ts.
+// caller may not see is the same as a name of nothing, by the answer and by the service's work. The
+// operations of the API: test/api/hidden-things.test.ts. Registries:
+// test/registries/private-reads.test.ts.
 
 let things: HiddenThings;
 let callers: Readonly<Record<string, Sending>>;

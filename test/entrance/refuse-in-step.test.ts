@@ -27,7 +27,10 @@ import { makePullMirror } from "../support/mirror-rows.ts";
 /** A request that changes something: its part, method, path below the repository, and body. */
 type Change = readonly [part: ProjectPart, method: string, path: string, json?: object];
 
-/** A mirror that keeps one part in step, after a whole import, and requests that change each of its parts. */
+/**
+ * A mirror that keeps one part in step, after a whole import, and requests that change each of its
+ * parts.
+ */
 async function makeMirrorOf(part: ProjectPart) {
   const owner = await make.user();
   const git = await makeForeignGit();

@@ -54,7 +54,8 @@ const WHO = "A <a@example.com> 1700000000 +0000";
 const commitOf = (tree: string, more = ""): string =>
   `tree ${tree}\n${more}author ${WHO}\ncommitter ${WHO}\n\nwords\n`;
 
-// FIRST is the commit in the repository, with a tree of one file; NEXT is the commit that the cases push.
+// FIRST is the commit in the repository, with a tree of one file; NEXT is the commit that the cases
+// push.
 const FILE = "hello\n";
 const ROOT = join("100644 file\0", raw("blob", FILE));
 const FIRST = commitOf(oidOf("tree", ROOT));
@@ -470,8 +471,8 @@ describe("a malformed request to fetch", () => {
   });
 });
 
-// Lines that a client may repeat must not cost a scan of all refs each, nor be spread into the arguments
-// of one function call.
+// Lines that a client may repeat must not cost a scan of all refs each, nor be spread into the
+// arguments of one function call.
 describe("a request that repeats a line 130,000 times", () => {
   const TIMES = 130_000;
   const times = (line: string): string => pkts(`${line}\n`).repeat(TIMES);

@@ -142,7 +142,8 @@ describe("the report of findings", () => {
     expect(await refsOf(repo)).toEqual([]);
   });
 
-  // SECURITY: a list of findings that is bounded by their number would drop the one that refuses the pack.
+  // SECURITY: a list of findings that is bounded by their number would drop the one that refuses
+  // the pack.
   it("never hides an error behind many warnings", async () => {
     const pack = makeChain(
       [...zone(500), "A <a@example.com> 1 +0000"],

@@ -9,8 +9,9 @@ import { logged } from "../support/usage.ts";
 const PULL = "refs/pull/7/head";
 
 /**
- * A repository with a commit that only the ref of a pull request reaches (`pulled`), and one that no ref reaches any more
- * (`gone`). Most requests read the repository without the refs of pull requests.
+ * A repository with a commit that only the ref of a pull request reaches (`pulled`), and one that
+ * no ref reaches any more (`gone`). Most requests read the repository without the refs of pull
+ * requests.
  */
 async function makePulled() {
   const owner = await make.user();

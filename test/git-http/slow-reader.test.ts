@@ -10,7 +10,10 @@ import {
   startReading,
 } from "../support/slow-reader.ts";
 
-/** Maximum bytes read from storage and not yet read by the client, regardless of the response's size. */
+/**
+ * Maximum bytes read from storage and not yet read by the client, regardless of the response's
+ * size.
+ */
 const BUFFERED_BYTES_MAX = 3 * 1024 * 1024;
 
 /** Requests a fetch of commits. Returns the response stream unread. */

@@ -24,14 +24,17 @@ import { git, makeRepository } from "./support/git.ts";
 import { openHistory } from "./support/history.ts";
 import { makeRandom } from "./support/random.ts";
 
-// All requests of an isolate share one thread: the engine gives way to others after a bounded number of counted steps, also
-// within one large unit.
+// All requests of an isolate share one thread: the engine gives way to others after a bounded
+// number of counted steps, also within one large unit.
 
 const FILES = 4000;
 const random = makeRandom(3);
 const textOf = (lines: readonly string[]): Uint8Array => Buffer.from(lines.join(""));
 
-/** A file of 1.2 MB that hardly deflates, one that differs from it in each thirtieth line, and very many small ones. */
+/**
+ * A file of 1.2 MB that hardly deflates, one that differs from it in each thirtieth line, and very
+ * many small ones.
+ */
 const lines = Array.from(
   { length: 20_000 },
   () => `${random.below(2 ** 31)} ${random.below(2 ** 31)} text of a line\n`,

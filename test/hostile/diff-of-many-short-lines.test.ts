@@ -10,7 +10,10 @@ import { make } from "../support/make.ts";
 import { pushCommands } from "../support/push.ts";
 import { logged } from "../support/usage.ts";
 
-/** Lines of two letters in an order without a pattern, so that a line has many equal lines and no good match. */
+/**
+ * Lines of two letters in an order without a pattern, so that a line has many equal lines and no
+ * good match.
+ */
 function makeLines(count: number, seed: number): string {
   let state = seed;
   let text = "";
@@ -21,7 +24,10 @@ function makeLines(count: number, seed: number): string {
   return text;
 }
 
-/** A public repository with a commit that replaces 400,000 lines, 1.6 MB, and changes a line of another file. */
+/**
+ * A public repository with a commit that replaces 400,000 lines, 1.6 MB, and changes a line of
+ * another file.
+ */
 async function makeRepo() {
   const owner = await make.user();
   const repo = await make.repo(owner);
@@ -109,7 +115,10 @@ describe("a change of 400,000 short lines", () => {
   });
 });
 
-/** A pull request of which both sides replaced 60,000 lines, as it is after a push that no job has looked at yet. */
+/**
+ * A pull request of which both sides replaced 60,000 lines, as it is after a push that no job has
+ * looked at yet.
+ */
 async function makeUnjudged() {
   const owner = await make.user();
   const repo = await make.repo(owner);

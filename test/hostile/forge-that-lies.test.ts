@@ -29,7 +29,10 @@ const issuesOf = (...items: Json[]): GiteaBehaviour => ({
   raw: { issues: json(items, { "X-Total-Count": String(items.length) }) },
 });
 
-/** Requests of an import that is refused: those of its project, labels, milestones, and the first of the list. */
+/**
+ * Requests of an import that is refused: those of its project, labels, milestones, and the first of
+ * the list.
+ */
 const REQUESTS_MAX = 60;
 
 // Each ends the import at once, with a reason that an administrator can read.

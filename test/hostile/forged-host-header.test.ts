@@ -15,7 +15,9 @@ import { World } from "../support/samples/world.ts";
 import { systemCtx } from "../support/system.ts";
 import { publish, registryPath } from "../registries/npm/documents.ts";
 
-/** The settings of `npm start` without ROOT_URL. Requests of the tests are sent to `forge.example`. */
+/**
+ * The settings of `npm start` without ROOT_URL. Requests of the tests are sent to `forge.example`.
+ */
 const LISTENING = {
   LISTEN_URLS: "http://127.0.0.1:8787,http://10.0.0.7:8787,http://machine:8787",
   ALLOWED_HOST_LIST: "external, private, loopback, 0.0.0.0/8, ::/128, *.example, machine",

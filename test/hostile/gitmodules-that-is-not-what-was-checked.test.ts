@@ -8,7 +8,8 @@ import { codec } from "../../src/storage/codec.ts";
 import { make } from "../support/make.ts";
 import { filesOf, push, refsOf } from "../support/push.ts";
 
-// SECURITY: git reads .gitmodules in a recursive clone, and runs commands and opens addresses by it.
+// SECURITY: git reads .gitmodules in a recursive clone, and runs commands and opens addresses by
+// it.
 
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
 

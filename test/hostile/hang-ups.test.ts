@@ -19,7 +19,9 @@ beforeAll(async () => {
   repo = await make.repo(owner);
 });
 
-/** A body that ends with an error after `bytes`, as the runtime's does when the client disconnects. */
+/**
+ * A body that ends with an error after `bytes`, as the runtime's does when the client disconnects.
+ */
 function cutBody(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let isSent = false;
   return new ReadableStream({
@@ -35,7 +37,9 @@ function cutBody(bytes: Uint8Array): ReadableStream<Uint8Array> {
 
 const gitPath = (rest: string): string => `/${repo.owner}/${repo.name}.git/${rest}`;
 
-/** Sends a request whose client hangs up after `bytes`, and returns the log lines of the request. */
+/**
+ * Sends a request whose client hangs up after `bytes`, and returns the log lines of the request.
+ */
 async function hangUp(path: string, bytes: Uint8Array, headers: Record<string, string>) {
   const spy = vi.spyOn(console, "log").mockImplementation(() => {});
   try {

@@ -11,13 +11,16 @@ import { make } from "../support/make.ts";
 import { storePush } from "../support/push.ts";
 import { logged } from "../support/usage.ts";
 
-/** Entries of a directory, and commits that each change it: reading them all takes more than one budget. */
+/**
+ * Entries of a directory, and commits that each change it: reading them all takes more than one
+ * budget.
+ */
 const ENTRIES = 40_000;
 const COMMITS = 75;
 
 /**
- * A public repository whose directory `wide` has 40,000 files, one of which each commit changes. Below it, `sub/old` is as
- * the first commit made it, and `sub/new` as the last one did.
+ * A public repository whose directory `wide` has 40,000 files, one of which each commit changes.
+ * Below it, `sub/old` is as the first commit made it, and `sub/new` as the last one did.
  */
 async function makeWide() {
   const repo = await make.repo(await make.user());

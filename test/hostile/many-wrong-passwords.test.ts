@@ -96,7 +96,10 @@ describe("forty wrong passwords at once", () => {
 });
 
 describe("wrong passwords one after another", () => {
-  /** A service without the platform's rate limits, which counts by itself, in windows that begin with a failure. */
+  /**
+   * A service without the platform's rate limits, which counts by itself, in windows that begin
+   * with a failure.
+   */
   const uncounted = doorsWith(
     {},
     { SIGN_IN_ACCOUNT_FAILURES: undefined, SIGN_IN_ADDRESS_FAILURES: undefined },

@@ -53,7 +53,8 @@ describe("Markdown at its size limit", () => {
     expect(steps).toBeLessThan(2.5 * RENDER_STEPS_MAX);
   });
 
-  // What the library reads again and again took 3.5 and 1.9 s of processor time at the limit while it was not counted.
+  // What the library reads again and again took 3.5 and 1.9 s of processor time at the limit while
+  // it was not counted.
   it.each([
     ["brackets, after each of which it reads a thousand escapes", fill("\\[", 100_000)],
     ["characters that could be an e-mail address", fill("a_b", 150_000)],
@@ -70,7 +71,8 @@ describe("Markdown at its size limit", () => {
     expect(steps).toBeLessThan(RENDER_STEPS_MAX);
   });
 
-  // At each word, the highlighter may read the rest of the block again: seconds for 32,000 characters.
+  // At each word, the highlighter may read the rest of the block again: seconds for 32,000
+  // characters.
   it("highlights only blocks of code of which all together take bounded work", async () => {
     const block = (length: number) => `\`\`\`java\n${"$".repeat(length)}\n\`\`\`\n\n`;
     const { html, steps } = await renderText(

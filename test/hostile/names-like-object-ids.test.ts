@@ -13,7 +13,10 @@ import {
   storeRefs,
 } from "../support/push.ts";
 
-/** Names for which a whole id could be mistaken, or which a command line or a terminal would misread. */
+/**
+ * Names for which a whole id could be mistaken, or which a command line or a terminal would
+ * misread.
+ */
 const MISLEADING: [string, string][] = [
   ["40 hex digits", "0123456789abcdef0123456789abcdef01234567"],
   ["40 hex digits in capitals", "0123456789ABCDEF0123456789ABCDEF01234567"],
@@ -52,7 +55,8 @@ describe("a whole id in place of a revision", () => {
   let second: string;
   let path: string;
 
-  // The refs are stored directly, as they may be in a repository of an earlier version of the service.
+  // The refs are stored directly, as they may be in a repository of an earlier version of the
+  // service.
   beforeAll(async () => {
     owner = await make.user();
     repo = await make.repo(owner);

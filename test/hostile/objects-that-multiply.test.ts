@@ -79,7 +79,8 @@ describe("nested trees, to an anonymous caller", () => {
 });
 
 describe("nested trees without files", () => {
-  // No change is ever found, so the limit of changed files does not end the walk of ten billion trees.
+  // No change is ever found, so the limit of changed files does not end the walk of ten billion
+  // trees.
   it.each([
     [".diff", (head: string) => `/git/commits/${head}.diff`],
     [".patch", (head: string) => `/git/commits/${head}.patch`],

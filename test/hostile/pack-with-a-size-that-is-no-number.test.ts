@@ -11,9 +11,9 @@ import { codec } from "../../src/storage/codec.ts";
 import { make } from "../support/make.ts";
 import { filesOf, push, refsOf } from "../support/push.ts";
 
-// SECURITY: a number in a pack ends at a byte without the highest bit, so it may have any number of digits of 0.
-// Beyond 2^1024 the size of an object was no number, all limits held, and a push of one kilobyte ran until the
-// platform ended the Worker.
+// SECURITY: a number in a pack ends at a byte without the highest bit, so it may have any number of
+// digits of 0. Beyond 2^1024 the size of an object was no number, all limits held, and a push of
+// one kilobyte ran until the platform ended the Worker.
 
 const BLOB = encodeUtf8("words");
 const BLOB_OID = hashObject("blob", BLOB);

@@ -19,8 +19,8 @@ const SECRET = "refs/heads/secret-plan";
 type Reader = TestUser | undefined;
 
 /**
- * The branches of which a reader is told in streams, feeds, RSS and Atom: those of the repository, of the account that
- * owns it, and of the account that pushed.
+ * The branches of which a reader is told in streams, feeds, RSS and Atom: those of the repository,
+ * of the account that owns it, and of the account that pushed.
  */
 async function readAll(repo: TestRepo, pusher: TestUser, as: Reader): Promise<string[]> {
   const path = `${repo.owner}/${repo.name}`;
@@ -189,7 +189,8 @@ describe("a push to a repository of an account that became visible", () => {
     expect(await readAll(repo, owner, owner)).toContain("secret-plan");
   });
 
-  // They could see it: a member sees what is not private in an organization, whatever its visibility.
+  // They could see it: a member sees what is not private in an organization, whatever its
+  // visibility.
   it("is told to members of a private organization", async () => {
     const owner = await make.user();
     const org = await make.org([owner], { visibility: "private" });

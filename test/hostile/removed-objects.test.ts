@@ -19,7 +19,10 @@ import { filesOf, makeEmptyPack, pushCommands, pushRequest, refsOf } from "../su
 const MAIN = "refs/heads/main";
 const SECRET = "the password is swordfish";
 
-/** The objects of the repositories below; fresh for each test, since ids are compared with unknown ones. */
+/**
+ * The objects of the repositories below; fresh for each test, since ids are compared with unknown
+ * ones.
+ */
 function makeObjects() {
   const word = freshName("word");
   const base = craft("blob", `hello ${word}\n`);

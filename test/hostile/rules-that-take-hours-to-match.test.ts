@@ -65,7 +65,8 @@ function expand(content: string, message: string): string {
 }
 
 describe("placeholders in an archived file", () => {
-  // By a pattern that ends in `$`, each of the dots and dashes was tried as the start of the end: hours.
+  // By a pattern that ends in `$`, each of the dots and dashes was tried as the start of the end:
+  // hours.
   it("make a file name of a subject of a million dots and dashes", () => {
     const line = `a${".-".repeat(500_000)}`;
     expect(expand("$Format:%f$", `${line}b\n`)).toBe(`${line}b`);

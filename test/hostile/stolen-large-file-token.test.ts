@@ -45,7 +45,10 @@ async function actionsOf(
   };
 }
 
-/** Sends the requests of a file's actions, each with the headers of an action, and returns their statuses. */
+/**
+ * Sends the requests of a file's actions, each with the headers of an action, and returns their
+ * statuses.
+ */
 const transfer = {
   async download(repo: TestRepo, { oid }: TestFile, headers: Record<string, string>) {
     return (await askLfs("GET", repo, `objects/${oid}`, { headers }, visit)).status;

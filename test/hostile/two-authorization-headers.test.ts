@@ -6,7 +6,9 @@ import { answer } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { freshName, make } from "../support/make.ts";
 
-/** Sends a request with several `Authorization` headers, which a record of headers can't express. */
+/**
+ * Sends a request with several `Authorization` headers, which a record of headers can't express.
+ */
 async function send(path: string, values: readonly string[], init: RequestInit = {}) {
   const headers = new Headers(init.headers);
   for (const value of values) headers.append("Authorization", value);

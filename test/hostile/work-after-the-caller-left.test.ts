@@ -11,7 +11,10 @@ import { pushCommands } from "../support/push.ts";
 /** Lines that are all different, in the opposite order: the slowest comparison for their number. */
 const numbers = (count: number) => Array.from({ length: count }, (_, line) => `${line}\n`);
 
-/** Requests a diff, leaves after the first turn of its work, and returns the log line of the request. */
+/**
+ * Requests a diff, leaves after the first turn of its work, and returns the log line of the
+ * request.
+ */
 async function leaveEarly(path: string): Promise<{ status: number; steps: number }> {
   const connection = new AbortController();
   const request = new Request(`https://forge.example/api/v1${path}`, { signal: connection.signal });

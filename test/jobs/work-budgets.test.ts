@@ -123,7 +123,8 @@ describe("the work of the jobs behind issues that are opened", () => {
 });
 
 describe("the work of a delivery", () => {
-  // How many calls a delivery of a burst takes has delivery-costs.test.ts: it depends on how fast receivers answer.
+  // How many calls a delivery of a burst takes has delivery-costs.test.ts: it depends on how fast
+  // receivers answer.
   it("is no more than recorded", async ({ task }) => {
     const { hook } = await makeReceivedHook("200");
     // The first one prepares the queries.

@@ -18,7 +18,9 @@ const concat = (...parts: Uint8Array[]): Uint8Array<ArrayBuffer> =>
 const holds = (bytes: Uint8Array, text: Uint8Array | string): boolean =>
   Buffer.from(bytes).includes(Buffer.from(text));
 
-/** Strips, and requires that the rest is an image of the same size that has nothing more to strip. */
+/**
+ * Strips, and requires that the rest is an image of the same size that has nothing more to strip.
+ */
 function strip(bytes: Uint8Array<ArrayBuffer>, contentType: ContentType): Uint8Array<ArrayBuffer> {
   const stripped = stripMetadata(bytes, contentType);
   expect(readImageHeader(bytes)).toMatchObject({ contentType });

@@ -9,7 +9,8 @@ describe("the origin of a URL", () => {
     "https://forge.example:8443/a//b?c=/d#e",
     "http://127.0.0.1:8787/",
     "http://[::1]:8787/x",
-    // SECURITY: the name of a user is no part of an origin, so that links can't be made to look like another host's.
+    // SECURITY: the name of a user is no part of an origin, so that links can't be made to look
+    // like another host's.
     "https://other.example@forge.example/x",
   ])("is that of the platform's parser, whatever was asked for before: %s", (url) => {
     for (const earlier of ["https://earlier.example/x", url]) {

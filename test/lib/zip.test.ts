@@ -173,7 +173,8 @@ describe("a zip archive", () => {
     await expect(openZip(source)).rejects.toMatchObject({ kind: "too_large" });
   });
 
-  // The library queues what it unpacks for all requests of an isolate. A request that waits for another one never ends.
+  // The library queues what it unpacks for all requests of an isolate. A request that waits for
+  // another one never ends.
   it("is read while other reads hang", async () => {
     const archive = makeZip([
       { path: "a", content: new Uint8Array(200_000).map(() => Math.random() * 256) },

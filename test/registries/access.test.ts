@@ -69,7 +69,9 @@ const VALUES = [
   "tool/1.0",
 ];
 
-/** The first of the values that a pattern matches. @throws Error if a new pattern needs another one. */
+/**
+ * The first of the values that a pattern matches. @throws Error if a new pattern needs another one.
+ */
 function fillPattern(pattern: string): string {
   const value = VALUES.find((each) => new RegExp(`^(?:${pattern})$`).test(each));
   if (value === undefined) throw new Error(`no value matches ${pattern}`);
@@ -108,7 +110,10 @@ async function answersOf({ method, path }: RegistryRoute, sending: Sending) {
   return [shownOf(ofHidden, hidden.name), shownOf(ofMissing, MISSING)] as const;
 }
 
-/** An owner with a package of each format that nobody else may see: of a private repository, or of one that is gone. */
+/**
+ * An owner with a package of each format that nobody else may see: of a private repository, or of
+ * one that is gone.
+ */
 async function makeDiscreet(how: "linked" | "restricted"): Promise<TestUser> {
   const owner = await make.user();
   const repo = await make.repo(owner, { isPrivate: true, visibility: "private" });

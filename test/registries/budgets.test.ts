@@ -6,8 +6,9 @@ import { PUBLISHED, type RegistryRead, SETTINGS } from "../support/published-pac
 import { doorsWith } from "../support/service.ts";
 import { logged } from "../support/usage.ts";
 
-// The first read of an index or a file takes two round trips of D1 at most, and one afterwards: an index is kept, and a file
-// is found together with its package. No index that is kept reads a row for each version or package.
+// The first read of an index or a file takes two round trips of D1 at most, and one afterwards: an
+// index is kept, and a file is found together with its package. No index that is kept reads a row
+// for each version or package.
 
 const counting = doorsWith({ LOG_D1_ROWS: "true", ...SETTINGS });
 
@@ -40,8 +41,8 @@ const ROUNDS: Readonly<Record<string, number>> = {
 const FIRST_ROUNDS: Readonly<Record<string, number>> = { "rubygems search": 3 };
 
 /**
- * Round trips of a publication: for the caller and the owner, a note of the bytes before they are stored, often the package,
- * whose name is in what was sent, and the batch.
+ * Round trips of a publication: for the caller and the owner, a note of the bytes before they are
+ * stored, often the package, whose name is in what was sent, and the batch.
  */
 const PUBLISH_ROUNDS: Readonly<Record<string, number>> = {
   generic: 3,
@@ -74,7 +75,10 @@ const GROWING = new Set([
   "helm version of a chart",
 ]);
 
-/** Routes that nothing here reads: of a caller, of other packages, without a database; and other spellings of those below. */
+/**
+ * Routes that nothing here reads: of a caller, of other packages, without a database; and other
+ * spellings of those below.
+ */
 const OTHER_ROUTES = [
   /^\/v2(?:\/token|\/_catalog|\/)?$/,
   /\/npm\/-\//,

@@ -22,8 +22,9 @@ import { expectPauses } from "../support/slices.ts";
 import { makeCrate } from "./cargo/crates.ts";
 import { makeSdist, makeWheel } from "./pypi/distributions.ts";
 
-// All requests of an isolate share one thread. Each parser of an upload gives way after a bounded number of counted steps, in
-// the shape of input that takes it the most: very many small parts. Their number is a part of what is allowed.
+// All requests of an isolate share one thread. Each parser of an upload gives way after a bounded
+// number of counted steps, in the shape of input that takes it the most: very many small parts.
+// Their number is a part of what is allowed.
 
 const FILES = 1500;
 

@@ -9,8 +9,9 @@ import { PUBLISHED, type RegistryRead, SETTINGS } from "../support/published-pac
 import { doorsWith } from "../support/service.ts";
 import { type Trace, traced } from "../support/trace.ts";
 
-// SECURITY: packages that were published as their clients do it, hidden with their owner or repository, are the same as none
-// for everybody else, at every address by which the owner reads them.
+// SECURITY: packages that were published as their clients do it, hidden with their owner or
+// repository, are the same as none for everybody else, at every address by which the owner reads
+// them.
 
 const serve = doorsWith(SETTINGS);
 

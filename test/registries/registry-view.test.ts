@@ -13,7 +13,10 @@ const counting = serviceWith({ LOG_D1_ROWS: "true" });
 
 const pathOf = (owner: TestUser): string => `/api/packages/${owner.name}/pypi/simple/`;
 
-/** The rows that a request for the index over all of an owner's projects reads, when it is in the cache. */
+/**
+ * The rows that a request for the index over all of an owner's projects reads, when it is in the
+ * cache.
+ */
 async function rowsRead(owner: TestUser, as?: TestUser): Promise<number> {
   await visit("GET", pathOf(owner), as && { as });
   const { line } = await logged(() => counting("GET", pathOf(owner), as && { as }));

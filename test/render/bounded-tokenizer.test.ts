@@ -3,7 +3,8 @@ import { knowAll, render } from "./render-text.ts";
 
 const LENGTH = 100_000;
 /**
- * Ten times the duration of the slowest text on an idle machine, and far below the durations without limits.
+ * Ten times the duration of the slowest text on an idle machine, and far below the durations
+ * without limits.
  */
 const BOUND_MS = 12_000;
 
@@ -12,7 +13,8 @@ const number = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join("\n");
 
 /**
- * Texts that may take a Markdown parser, the rewriting of its tokens or the sanitizer more than linear time.
+ * Texts that may take a Markdown parser, the rewriting of its tokens or the sanitizer more than
+ * linear time.
  */
 const TEXTS: Readonly<Record<string, string>> = {
   "open brackets": fill("["),

@@ -18,7 +18,8 @@ describe("renderIdenticon", () => {
     expect(renderIdenticon("ada", 64)).not.toEqual(renderIdenticon("grace", 64));
   });
 
-  // Users recognize accounts by their avatars, so an update of the library must not change them unnoticed.
+  // Users recognize accounts by their avatars, so an update of the library must not change them
+  // unnoticed.
   it("does not change the pixels of a seed", () => {
     expect(pixelsOf(renderIdenticon("ada", 64))).toBe(
       "34a82970506fa73f11fefceac72847e86bd50742aa07d80489a984e17ca194b0",

@@ -154,7 +154,9 @@ describe("references to an external tracker", () => {
     style,
     regexpPattern,
   });
-  /** As the caller who knows the tracker beforehand, and as the one who learns of it by the lookup. */
+  /**
+   * As the caller who knows the tracker beforehand, and as the one who learns of it by the lookup.
+   */
   const renderBoth = async (source: string, known: Tracker) => {
     const early = await render(source, { resolve: knowAll, tracker: known });
     const resolve = async (found: References) => ({ ...(await knowAll(found)), tracker: known });

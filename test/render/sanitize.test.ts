@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { render } from "./render-text.ts";
 
-/** Markdown and HTML that try to run code, to draw over the page, or to take over its ids and names. */
+/**
+ * Markdown and HTML that try to run code, to draw over the page, or to take over its ids and names.
+ */
 const ATTACKS: readonly string[] = [
   // Schemes, in spellings that browsers accept.
   "[x](javascript:alert(1))",

@@ -153,7 +153,10 @@ describe("a service without ROOT_URL", () => {
   });
 });
 
-/** Sends a request as `root`, with a Host header of the sender's choice, which `fetch` does not allow. */
+/**
+ * Sends a request as `root`, with a Host header of the sender's choice, which `fetch` does not
+ * allow.
+ */
 function sendTo(port: string, host: string, method: string, path: string, json: object) {
   return new Promise<{ status: number | undefined; body: unknown }>((resolve, reject) => {
     const headers = {
@@ -194,7 +197,8 @@ const interfaceAddresses = (): string[] =>
     .map(({ address }) => address);
 
 describe("a client that hangs up in the middle of a push", () => {
-  // The runtime words the end of the body as it likes: test/hostile/hang-ups.test.ts only imitates it.
+  // The runtime words the end of the body as it likes: test/hostile/hang-ups.test.ts only imitates
+  // it.
   it("is an ordinary line of the log", async () => {
     const service = await start(makeDirectory(), root);
     const headers = as("root", root.EDGEFORGE_ADMIN_PASSWORD);

@@ -54,7 +54,8 @@ async function kill(service: Service, data: string): Promise<void> {
 }
 
 describe("a service that is killed again and again", () => {
-  // A start ends the leases of what was in progress at the kill, and the schedule takes it up at once.
+  // A start ends the leases of what was in progress at the kill, and the schedule takes it up at
+  // once.
   it(
     "delivers a webhook for each committed change, and for no other",
     { timeout: 240_000 },

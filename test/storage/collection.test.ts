@@ -404,7 +404,8 @@ describe("a search in a fork network", { timeout: 60_000 }, () => {
 
 describe("after a failure of any storage call, and after a crash of the Worker at it", () => {
   it("a search loses no object, and leaves no stray files", { timeout: 240_000 }, async () => {
-    // Each call fails once with the Worker's death and once without, every other one after it took effect.
+    // Each call fails once with the Worker's death and once without, every other one after it took
+    // effect.
     const story = async (fault: Fault) => {
       const { owner, repo, kept, secret } = await makeLeaked();
       const fork = await forkOf(repo, await make.user());

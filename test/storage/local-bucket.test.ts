@@ -26,7 +26,9 @@ async function hash(bytes: Uint8Array | ArrayBuffer): Promise<string> {
   return formatHex(new Uint8Array(digest));
 }
 
-/** All that a caller sees of an object. The tags of uploads in parts, versions and times are random. */
+/**
+ * All that a caller sees of an object. The tags of uploads in parts, versions and times are random.
+ */
 async function describeObject(object: R2Object | R2ObjectBody | null): Promise<unknown> {
   if (!object) return null;
   const { key, size, httpMetadata, customMetadata, range, checksums, storageClass } = object;

@@ -55,7 +55,8 @@ describe("a range of a large file", () => {
     let at = start;
     let wrong = 0;
     for await (const piece of await bucket.openRange(key, { start, end })) {
-      // The first and the last byte of each piece show a gap as well as all would, a thousand times faster.
+      // The first and the last byte of each piece show a gap as well as all would, a thousand times
+      // faster.
       if (piece[0] !== byteAt(at) || piece.at(-1) !== byteAt(at + piece.length - 1)) wrong++;
       at += piece.length;
     }

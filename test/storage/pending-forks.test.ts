@@ -75,7 +75,10 @@ async function isStored({ location }: Place): Promise<boolean> {
   return ids.some((id) => id.equals(env.REPOSITORY.idFromName(location.objectName)));
 }
 
-/** The forks of which a repository knows that they are pending, and the rows that it stores for them. */
+/**
+ * The forks of which a repository knows that they are pending, and the rows that it stores for
+ * them.
+ */
 const pendingOf = ({ object }: Place) =>
   runInDurableObject(object, (_, { storage: { sql } }) => ({
     names: [...sql.exec("select object_name from forks order by at").raw()].flat(),

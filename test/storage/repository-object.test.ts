@@ -617,7 +617,8 @@ describe("the updates of a push", () => {
         JSON.stringify(oldPayload),
         pushId,
       );
-      // The statements since: this one, the table of merges, the index of values, and the tables of forks.
+      // The statements since: this one, the table of merges, the index of values, and the tables of
+      // forks.
       storage.sql.exec("drop table merges; drop index refs_oid");
       storage.sql.exec("drop table forks; drop table fork_states");
       storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 6);

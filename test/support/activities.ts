@@ -6,7 +6,8 @@ import type { TestRepo } from "./make.ts";
 let lastAt = Date.now() - 1_000_000;
 
 /**
- * Inserts an event of a repository. By default, each event is created one second after the previous one.
+ * Inserts an event of a repository. By default, each event is created one second after the previous
+ * one.
  *
  * @param dispatchAt When the event is due for dispatch to hooks, in milliseconds; null for never.
  */
@@ -35,7 +36,9 @@ export async function tell(
   return only(rows).id;
 }
 
-/** The payload of a push that updates `refs`; the suffix ` gone` marks a ref that the push deletes. */
+/**
+ * The payload of a push that updates `refs`; the suffix ` gone` marks a ref that the push deletes.
+ */
 export const pushOf = (...refs: string[]): Record<string, unknown> => ({
   pushId: crypto.randomUUID(),
   part: 0,

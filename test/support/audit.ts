@@ -3,7 +3,10 @@ import { asc, eq, or } from "drizzle-orm";
 import { auditEvents, type AuditRow } from "../../src/db/schema/index.ts";
 import { db } from "./db.ts";
 
-/** The entries of the audit log that an account or a repository's owner reads, or that concern it, oldest first. */
+/**
+ * The entries of the audit log that an account or a repository's owner reads, or that concern it,
+ * oldest first.
+ */
 export const auditOf = ({ id }: { id: number }): Promise<AuditRow[]> =>
   db
     .select()

@@ -18,8 +18,8 @@ export class Authenticator {
   }
 
   /**
-   * A code that was not used to set up the app: that of the next time step, or of one `steps` later. It stays valid
-   * when a step ends in the meantime.
+   * A code that was not used to set up the app: that of the next time step, or of one `steps`
+   * later. It stays valid when a step ends in the meantime.
    */
   code(steps = 0): string {
     return this.totp.generate({ timestamp: Date.now() + (steps + 1) * 30_000 });

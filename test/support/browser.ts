@@ -6,7 +6,9 @@ type Visit = (method: string, path: string, sending?: Sending) => Promise<Answer
 /** What a browser sends with a form of this service's own page. */
 export const SAME_ORIGIN = { Origin: "https://forge.example", "Sec-Fetch-Site": "same-origin" };
 
-/** A reader of pages: keeps cookies, follows redirects of forms, and sends a form's hidden fields. */
+/**
+ * A reader of pages: keeps cookies, follows redirects of forms, and sends a form's hidden fields.
+ */
 export class Browser {
   readonly cookies = new Map<string, string>();
   private readonly answer: Visit;

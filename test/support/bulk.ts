@@ -7,7 +7,8 @@ import { make } from "./make.ts";
 /**
  * Inserts `n` public repositories of `owner` with default settings, in one statement.
  *
- * Creates one more repository of `owner` as the template of their rows. Tests select the rows by `owner_id`.
+ * Creates one more repository of `owner` as the template of their rows. Tests select the rows by
+ * `owner_id`.
  */
 export async function makeManyRepositories(owner: User, prefix: string, n: number): Promise<void> {
   const { id } = await make.repo(owner, { name: `${prefix}-model` });
@@ -21,7 +22,8 @@ export async function makeManyRepositories(owner: User, prefix: string, n: numbe
 }
 
 /**
- * Inserts `n` `repository.created` events by `actor` in one statement, each one second after the previous one.
+ * Inserts `n` `repository.created` events by `actor` in one statement, each one second after the
+ * previous one.
  *
  * @param firstAt Time of the first event, in milliseconds.
  */
@@ -41,7 +43,8 @@ export async function insertManyEvents(
 }
 
 /**
- * Inserts a merged pull request for each of some merge commits, by some users in turn, in two statements.
+ * Inserts a merged pull request for each of some merge commits, by some users in turn, in two
+ * statements.
  *
  * @param commitOids In the order in which they were merged, one millisecond after the other.
  */

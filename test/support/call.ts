@@ -38,14 +38,18 @@ export function visit(method: string, path: string, sending: Sending = {}): Prom
 /**
  * Calls the Worker's own fetch handler, in the test's isolate.
  *
- * A request through the runtime costs a millisecond more; tests of the runtime use `exports.default.fetch`.
- * As with the runtime, `waitUntil` work is awaited only at the end of the test file.
+ * A request through the runtime costs a millisecond more; tests of the runtime use
+ * `exports.default.fetch`. As with the runtime, `waitUntil` work is awaited only at the end of the
+ * test file.
  */
 export async function answer(request: Request): Promise<Response> {
   return worker.fetch(request as Parameters<typeof worker.fetch>[0], env, createExecutionContext());
 }
 
-/** How each request is served, to the end of its response: a test that counts what the service does replaces it. */
+/**
+ * How each request is served, to the end of its response: a test that counts what the service does
+ * replaces it.
+ */
 export const serving = { run: <T>(serve: () => Promise<T>): Promise<T> => serve() };
 
 /** Sends requests that are not counted: what those that are need. */

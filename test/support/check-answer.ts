@@ -32,10 +32,11 @@ const COMMON_HEADERS = new Set([
 ]);
 
 /**
- * Checks a response of the API against the interface description: status, content type, headers and body.
+ * Checks a response of the API against the interface description: status, content type, headers and
+ * body.
  *
- * Bodies are validated by a JSON Schema library, and an object may have no property that its schema does not
- * name. A request that no operation answers is not checked.
+ * Bodies are validated by a JSON Schema library, and an object may have no property that its schema
+ * does not name. A request that no operation answers is not checked.
  *
  * @param path Path of the request below `/api/v1`, with or without a query.
  * @throws an error that names the operation, the place and the reason.

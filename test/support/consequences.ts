@@ -25,8 +25,9 @@ const RUNS_MAX = 100;
 const WAIT_MS = 15_000;
 
 /**
- * Draws the consequences of all pending events: also of those that other tests left in the database, which a run with its
- * bounded number of statements may not come past. Where a job of another test has leased some, its end is awaited.
+ * Draws the consequences of all pending events: also of those that other tests left in the
+ * database, which a run with its bounded number of statements may not come past. Where a job of
+ * another test has leased some, its end is awaited.
  *
  * @param bindings Those of one run, which may fail.
  */

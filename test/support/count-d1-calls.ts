@@ -6,8 +6,9 @@ import { isInQueueConsumer } from "./queue-consumer.ts";
 declare module "vitest" {
   interface TaskMeta {
     /**
-     * D1 calls while a test or a file ran, from the test or from requests to the service. The ledger bounds them. Calls of
-     * the queue consumer are none of them: its messages arrive a second later, in whichever test runs then.
+     * D1 calls while a test or a file ran, from the test or from requests to the service. The
+     * ledger bounds them. Calls of the queue consumer are none of them: its messages arrive a
+     * second later, in whichever test runs then.
      */
     d1Calls?: number;
   }

@@ -8,7 +8,10 @@ import { openBuilder } from "../../src/db/db.ts";
 import { serving } from "./call.ts";
 import { d1Senders } from "./d1-senders.ts";
 
-/** What the service makes and does for one request or job, with the work that goes on after the response. */
+/**
+ * What the service makes and does for one request or job, with the work that goes on after the
+ * response.
+ */
 export interface Work {
   /** Responses made: each copy of a response counts. */
   responses: number;
@@ -24,7 +27,10 @@ export interface Work {
   deferred: number;
   /** Lines of the log. */
   logLines: number;
-  /** Queries whose SQL is built anew: prepared ones are built by the isolate's first call, and count for none. */
+  /**
+   * Queries whose SQL is built anew: prepared ones are built by the isolate's first call, and count
+   * for none.
+   */
   sqlBuilds: number;
   /** Calls of D1; a batch is one. */
   d1Calls: number;
@@ -59,7 +65,10 @@ interface Counted {
   readonly statements: string[];
 }
 
-/** What is counted at present. Work of others, as of queue consumers, runs at the same time and counts for none. */
+/**
+ * What is counted at present. Work of others, as of queue consumers, runs at the same time and
+ * counts for none.
+ */
 const counted = new AsyncLocalStorage<Counted>();
 
 const note = (kind: keyof Work): void => {
@@ -72,7 +81,10 @@ const { session: builder } = openBuilder() as unknown as { session: object };
 
 const BUCKET_METHODS = ["get", "put", "head", "list", "delete", "createMultipartUpload"] as const;
 
-/** Counts what the service does for the requests that `send` sends, until their deferred work has ended. */
+/**
+ * Counts what the service does for the requests that `send` sends, until their deferred work has
+ * ended.
+ */
 export const countWork = <Result>(
   send: () => Promise<Result>,
 ): Promise<Counted & { result: Result }> =>

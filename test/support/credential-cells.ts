@@ -27,8 +27,8 @@ import {
 } from "./credentials.ts";
 
 /**
- * What a change does to a credential: it ends for good; it is refused until the change is undone; or it stays. An empty
- * cell has no meaning: the credential does not exist in that state.
+ * What a change does to a credential: it ends for good; it is refused until the change is undone;
+ * or it stays. An empty cell has no meaning: the credential does not exist in that state.
  */
 export type Outcome = "ends" | "rests" | "stays" | "";
 
@@ -77,9 +77,11 @@ export interface Cell {
 }
 
 /**
- * Makes a credential, shows that it works, makes the change, and finds what it did. A refused use writes nothing.
+ * Makes a credential, shows that it works, makes the change, and finds what it did. A refused use
+ * writes nothing.
  *
- * SECURITY: a credential that outlives what it was made from gives an account back to somebody who has lost it.
+ * SECURITY: a credential that outlives what it was made from gives an account back to somebody who
+ * has lost it.
  */
 export async function findOutcome({ kind, outcome, by }: Cell): Promise<Outcome> {
   const world = await World.open();

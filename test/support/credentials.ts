@@ -58,7 +58,9 @@ const SIGN_IN = "/user/login";
 export const formTokenOf = (body: unknown): string =>
   /name="_csrf" value="([0-9a-f]{64})"/.exec(String(body))?.[1] ?? "";
 
-/** An account with what credentials are made from. A change of its name or password is noted here. */
+/**
+ * An account with what credentials are made from. A change of its name or password is noted here.
+ */
 export class World {
   readonly user: TestUser;
   readonly repo: TestRepo;
@@ -354,7 +356,10 @@ const expireGrants = (world: World) =>
     .set({ expiresAt: past(), codeExpiresAt: past() })
     .where(eq(oauthGrants.userId, world.user.id));
 
-/** A code for an application. Its first use is that of another code, which shows that such codes work. */
+/**
+ * A code for an application. Its first use is that of another code, which shows that such codes
+ * work.
+ */
 export const authorizationCode: Make = async (world) => {
   const application = await world.openApplication();
   let code = await makeCodeFor(world.user, application);

@@ -22,14 +22,20 @@ declare global {
       SETUP_DB: D1Database;
       ADMINISTRATORS_DB: D1Database;
       FORWARDING_DB: D1Database;
-      /** An operator's queue, and its consumer: a Worker that responds with the messages since the last request. */
+      /**
+       * An operator's queue, and its consumer: a Worker that responds with the messages since the
+       * last request.
+       */
       OPERATOR_QUEUE: Queue<object>;
       OPERATOR: Fetcher;
       /** A database without tables: every query fails. */
       BARE_DB: D1Database;
       /** The local database of `npm start`, where the tests run on it. */
       LOCAL_DB?: D1Database;
-      /** Two databases for the test that compares them: Miniflare's simulator of D1, and the local database. */
+      /**
+       * Two databases for the test that compares them: Miniflare's simulator of D1, and the local
+       * database.
+       */
       COMPARED_DB: D1Database;
       COMPARED_LOCAL_DB: D1Database;
       COMPARED_BUCKET: R2Bucket;

@@ -21,8 +21,8 @@ interface Task {
 }
 
 /**
- * Expects that nothing counts more than test/work.json has of the same name in the same file. `npm test -- --record <file>`
- * writes what was counted there.
+ * Expects that nothing counts more than test/work.json has of the same name in the same file.
+ * `npm test -- --record <file>` writes what was counted there.
  */
 export function expectRecorded({ meta, file }: Task, works: Readonly<Record<string, Work>>): void {
   meta.works = { ...meta.works, ...works };

@@ -88,7 +88,10 @@ export const bundleOf = (lines: string, pack: Uint8Array): Uint8Array =>
 /** The files of an export by their paths: bytes as they are, all else as JSON. */
 export type MadeFiles = Readonly<Record<string, unknown>>;
 
-/** Makes an export of some files. A manifest and a bundle are added if they are missing; undefined leaves one out. */
+/**
+ * Makes an export of some files. A manifest and a bundle are added if they are missing; undefined
+ * leaves one out.
+ */
 export function makeExport(files: MadeFiles = {}): Blob {
   const all = { [MANIFEST]: madeManifest(), [GIT_BUNDLE]: makeBundle().bytes, ...files };
   const present = Object.entries(all).filter(([, content]) => content !== undefined);
@@ -106,8 +109,8 @@ const KINDS = ["labels", "milestones", "issues", "pulls", "comments", "reviews",
 const OF_ACCOUNTS = ["reactions", "assignees", "merger", "isOfficial"];
 
 /**
- * What an export says, so that another one can be compared: with the names of labels and milestones in place of their ids,
- * and the bytes of files in place of their paths.
+ * What an export says, so that another one can be compared: with the names of labels and milestones
+ * in place of their ids, and the bytes of files in place of their paths.
  *
  * @param dropped The names of fields that are left out, besides ids.
  */

@@ -23,7 +23,8 @@ type Call = (...args: unknown[]) => unknown;
 /**
  * The Worker's bindings, with one call that fails. Queue messages are counted, not sent.
  *
- * A call is a request from the Worker to D1, to the bucket, to an object, to a queue, or to another host.
+ * A call is a request from the Worker to D1, to the bucket, to an object, to a queue, or to another
+ * host.
  */
 export function failing(fault: Fault) {
   const calls: string[] = [];
@@ -126,7 +127,9 @@ export function failing(fault: Fault) {
 
 const app = createApp(parseConfig({}));
 
-/** Serves a request with other bindings. All `waitUntil` work has ended when the promise resolves. */
+/**
+ * Serves a request with other bindings. All `waitUntil` work has ended when the promise resolves.
+ */
 export async function serveFailing(
   request: Request,
   bindings: Partial<Env>,
@@ -153,9 +156,11 @@ const MODES = [
 ] as const;
 
 /**
- * Runs `story` once for each of its calls and each failure mode. Returns the highest number of calls.
+ * Runs `story` once for each of its calls and each failure mode. Returns the highest number of
+ * calls.
  *
- * The queue consumer is paused: a message of another test would have it do what the story lets fail.
+ * The queue consumer is paused: a message of another test would have it do what the story lets
+ * fail.
  */
 export const failEveryCall = (story: (fault: Fault) => Promise<{ hasFailed(): boolean }>) =>
   withoutQueueConsumer(async () => {

@@ -4,7 +4,10 @@ import type { Oid } from "../../src/git/oid.ts";
 import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
 import { codec } from "../../src/storage/codec.ts";
 
-/** The content of a path: the text or bytes of a file, or an entry of another mode, such as a submodule's id. */
+/**
+ * The content of a path: the text or bytes of a file, or an entry of another mode, such as a
+ * submodule's id.
+ */
 export type TestFile = string | Uint8Array | { mode: number; content: string };
 
 export interface MadeFiles {

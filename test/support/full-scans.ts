@@ -1,6 +1,9 @@
 import { env } from "cloudflare:workers";
 
-/** How many values a statement binds: a parameter with a number stands for one, wherever it is repeated. */
+/**
+ * How many values a statement binds: a parameter with a number stands for one, wherever it is
+ * repeated.
+ */
 function parameterCount(statement: string): number {
   const numbers = [...statement.matchAll(/\?(\d*)/g)].map(([, number]) => number);
   return Math.max(numbers.filter((number) => number === "").length, ...numbers.map(Number));
@@ -34,7 +37,9 @@ const KEYWORDS = new Set(
   ).split(" "),
 );
 
-/** The tables that each name in a statement may refer to: the table of that name, or aliased tables. */
+/**
+ * The tables that each name in a statement may refer to: the table of that name, or aliased tables.
+ */
 function tablesByName(statement: string, tables: ReadonlySet<string>): Map<string, Set<string>> {
   const byName = new Map([...tables].map((table) => [table, new Set([table])]));
   const uses = statement.matchAll(/(?<![.\w])"?(\w+)"?(?=\s+(?:as\s+)?"?(\w+)"?)/gi);
@@ -45,7 +50,9 @@ function tablesByName(statement: string, tables: ReadonlySet<string>): Map<strin
   return byName;
 }
 
-/** The results of parts of a statement: common table expressions, subqueries, and rows of values. */
+/**
+ * The results of parts of a statement: common table expressions, subqueries, and rows of values.
+ */
 function isDerived(name: string, statement: string, plan: readonly string[]): boolean {
   if (/^\(|^\d/.test(name)) return true;
   return (

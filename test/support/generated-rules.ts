@@ -7,8 +7,8 @@ import { make, type TestRepo, type TestUser } from "./make.ts";
 import { makeRule, makeRuleset } from "./protections.ts";
 import { makeEmptyPack, pushCommands, refsOf, storeRefs } from "./push.ts";
 
-// Generated rules, judged through each way in and by a model that shares no code with the service: patterns as regular
-// expressions, and the rules as sentences of the documentation.
+// Generated rules, judged through each way in and by a model that shares no code with the service:
+// patterns as regular expressions, and the rules as sentences of the documentation.
 
 /** Numbers that repeat for a seed. */
 export function randomOf(seed: number) {
@@ -133,7 +133,10 @@ function sentence({ settings }: BranchProtection, attempt: Attempt, { user, team
   return isForced ? "force-push to" : "push to";
 }
 
-/** Commits to which branches are moved: each changes one file of `base`, and the forced ones leave it. */
+/**
+ * Commits to which branches are moved: each changes one file of `base`, and the forced ones leave
+ * it.
+ */
 function makeCommits() {
   const history = new History();
   const files = { "a.txt": "2", "b.lock": "1", "docs/x.md": "1" };
@@ -208,7 +211,10 @@ export const oidOf = async (repo: TestRepo, ref: string) =>
   (await refsOf(repo)).find(({ name }) => name === ref)?.oid;
 export const apiOf = ({ owner, name }: TestRepo, rest: string) => `/repos/${owner}/${name}/${rest}`;
 
-/** Asserts that a ref has moved where the model allows it, and that it stayed where the model does not. */
+/**
+ * Asserts that a ref has moved where the model allows it, and that it stayed where the model does
+ * not.
+ */
 export async function compare(
   { repo }: World,
   ref: string,

@@ -26,7 +26,9 @@ export async function placeOf(repoId: number): Promise<RepositoryLocation> {
   return only(rows);
 }
 
-/** Reads a branch from storage: its commit, and the text of the files in its root directory by name. */
+/**
+ * Reads a branch from storage: its commit, and the text of the files in its root directory by name.
+ */
 export async function readBranch(repoId: number, branch: string) {
   const stored = git.repository(await placeOf(repoId));
   const snapshot = await stored.snapshot();
@@ -49,8 +51,8 @@ export async function readBranch(repoId: number, branch: string) {
 const text = (bytes: string): string => decodeText(bytes as ByteText);
 
 /**
- * Reads every object reachable from the refs of a repository, as `git fsck` does: each object must exist
- * and match its id. Returns the number of objects.
+ * Reads every object reachable from the refs of a repository, as `git fsck` does: each object must
+ * exist and match its id. Returns the number of objects.
  */
 export async function readAllObjects(location: RepositoryLocation): Promise<number> {
   const stored = git.repository(location);

@@ -26,7 +26,10 @@ export interface HiddenPair<Name> {
   readonly absent: Name;
 }
 
-/** What nobody but its owner may see, under each kind of name that leads to it, and callers who may not. */
+/**
+ * What nobody but its owner may see, under each kind of name that leads to it, and callers who may
+ * not.
+ */
 export interface HiddenThings {
   /** Owns the repositories that no other user or organization owns. */
   readonly owner: TestUser;
@@ -155,8 +158,8 @@ export interface HiddenCase<Name> {
 }
 
 /**
- * The first thing with the callers that have no narrow token and another one, and one more thing with
- * one caller: others at each turn. With `EDGEFORGE_TEST_ALL`, each thing with each caller.
+ * The first thing with the callers that have no narrow token and another one, and one more thing
+ * with one caller: others at each turn. With `EDGEFORGE_TEST_ALL`, each thing with each caller.
  */
 export function casesOf<Name>(
   callers: Readonly<Record<string, Sending>>,
@@ -177,7 +180,10 @@ export function casesOf<Name>(
   );
 }
 
-/** Whether an account is no secret: a limited user for callers who are signed in, an organization for its owner. */
+/**
+ * Whether an account is no secret: a limited user for callers who are signed in, an organization
+ * for its owner.
+ */
 export const isAccountSeen = ({ pair: { what }, caller }: HiddenCase<unknown>): boolean =>
   (what === "a limited user" && caller !== "anonymous") ||
   (what.includes("organization") &&

@@ -9,7 +9,10 @@ export interface ReceivedHook {
   body: string;
   /** Whether all signature headers match the payload, by the secret in the query of its URL. */
   isSigned: boolean;
-  /** By the receiver's clock, in milliseconds: when the request was complete, and when the response was sent. */
+  /**
+   * By the receiver's clock, in milliseconds: when the request was complete, and when the response
+   * was sent.
+   */
   at: number;
   answeredAt: number | undefined;
 }
@@ -17,9 +20,9 @@ export interface ReceivedHook {
 const journals = new Map<string, ReceivedHook[]>();
 
 /**
- * Responds as `plan` lists: one item per request, separated by bars; the last item repeats. Items: a status,
- * `hang`, `break`, `garbage`, `large`, `slow` or `odd`; after a colon follow the delay in milliseconds, or the
- * value of `Retry-After`. Each request is recorded under `id`.
+ * Responds as `plan` lists: one item per request, separated by bars; the last item repeats. Items:
+ * a status, `hang`, `break`, `garbage`, `large`, `slow` or `odd`; after a colon follow the delay in
+ * milliseconds, or the value of `Retry-After`. Each request is recorded under `id`.
  */
 export async function receiveHook(
   request: IncomingMessage,

@@ -12,7 +12,10 @@ export const PIXELS = {
   "image/webp": "UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAwA0JaQAA3AA/vuUAAA=",
 } as const;
 
-/** A PNG that declares a size, whatever its pixels are, with a text of its own among them; in base64. */
+/**
+ * A PNG that declares a size, whatever its pixels are, with a text of its own among them; in
+ * base64.
+ */
 export function pngOf(widthPx: number, heightPx: number, text = ""): string {
   const size = Buffer.alloc(13);
   size.writeUInt32BE(widthPx, 0);

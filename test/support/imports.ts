@@ -153,7 +153,10 @@ export const foreignComment = (
   ...fields,
 });
 
-/** A repository with branches `main` and `feature`, a merged branch, a tag, and the heads of its pull requests. */
+/**
+ * A repository with branches `main` and `feature`, a merged branch, a tag, and the heads of its
+ * pull requests.
+ */
 export async function makeForeignGit() {
   const remote = await makeRemote();
   await remote.git(["fast-import", "--quiet"], commitsOn("main", 6));

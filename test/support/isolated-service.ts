@@ -12,7 +12,10 @@ interface Login {
   password: string;
 }
 
-/** Runs the service on an empty database of its own, for tests that depend on the set of all accounts. */
+/**
+ * Runs the service on an empty database of its own, for tests that depend on the set of all
+ * accounts.
+ */
 export async function openIsolatedService(database: D1Database) {
   await migrate(database);
   const db = openDatabase(database.withSession());

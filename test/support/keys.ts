@@ -57,7 +57,9 @@ export interface TestGpgKey {
   privateKey: PrivateKey;
 }
 
-/** Creation time of keys and time of signatures: in the past, so that a key may have expired since. */
+/**
+ * Creation time of keys and time of signatures: in the past, so that a key may have expired since.
+ */
 const MADE_AT = new Date("2023-11-01T00:00:00Z");
 const SIGNED_AT = new Date("2023-11-20T00:00:00Z");
 

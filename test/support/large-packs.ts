@@ -203,7 +203,10 @@ export class LargeHistory {
     this.commitOid = commit.oid;
   }
 
-  /** Writes the next version of an object: a delta, or the full object once the chain is `DEPTH_MAX` long. */
+  /**
+   * Writes the next version of an object: a delta, or the full object once the chain is `DEPTH_MAX`
+   * long.
+   */
   private edit(pack: PackFile, kind: number, version: Version, at: number, bytes: Buffer): void {
     const { content, oid, offset, depth } = version;
     const delta = deltaOf(content, at, bytes);

@@ -36,7 +36,10 @@ export async function readRaw(request: OpenRequest): Promise<string> {
   return text;
 }
 
-/** Writes a file as `PUT /contents/{path}` does, up to the stored pack. Returns the number of its objects. */
+/**
+ * Writes a file as `PUT /contents/{path}` does, up to the stored pack. Returns the number of its
+ * objects.
+ */
 export async function writeFile(
   request: OpenRequest,
   { tips }: LargeRepository,
@@ -59,7 +62,10 @@ export async function writeFile(
   return received?.record.objectCount ?? 0;
 }
 
-/** Lists a page of the latest commits, and reads them, as `GET /commits` does. Returns their number, and that of all. */
+/**
+ * Lists a page of the latest commits, and reads them, as `GET /commits` does. Returns their number,
+ * and that of all.
+ */
 export async function listHistory(request: OpenRequest): Promise<{ read: number; total: number }> {
   const snapshot = await openState(request);
   const { graph, objects } = snapshot.repository;
@@ -75,7 +81,10 @@ export async function listHistory(request: OpenRequest): Promise<{ read: number;
   return { read, total };
 }
 
-/** Compares two commits as `GET /compare` does, and formats their diff. Returns the changed files, and the files of the diff. */
+/**
+ * Compares two commits as `GET /compare` does, and formats their diff. Returns the changed files,
+ * and the files of the diff.
+ */
 export async function compareCommits(
   request: OpenRequest,
   { tips }: LargeRepository,
@@ -95,7 +104,10 @@ export async function compareCommits(
   };
 }
 
-/** Works out whether a pull request can be merged, as opening and reading one does. Returns what it changes. */
+/**
+ * Works out whether a pull request can be merged, as opening and reading one does. Returns what it
+ * changes.
+ */
 export async function judgePull(request: OpenRequest, { tips }: LargeRepository) {
   const { repository } = await openState(request);
   const { graph } = repository;
@@ -123,7 +135,10 @@ export async function joinRepositories(
   return { ...second, pack };
 }
 
-/** Lists the root tree of a commit, as `GET /git/trees/{sha}` does. Returns the number of its entries. */
+/**
+ * Lists the root tree of a commit, as `GET /git/trees/{sha}` does. Returns the number of its
+ * entries.
+ */
 export async function listRoot(request: OpenRequest): Promise<number> {
   const snapshot = await openState(request);
   const tree = await findTree(snapshot, "main");

@@ -52,12 +52,13 @@ function store(content: Uint8Array): Buffer {
 }
 
 /**
- * Writes a pack of a long linear history, with the tables that a push of it would have stored. Root trees are deltas, in
- * chains; everything else is stored whole.
+ * Writes a pack of a long linear history, with the tables that a push of it would have stored. Root
+ * trees are deltas, in chains; everything else is stored whole.
  *
  * Git's own commands would take an hour for 5,000,000 objects; this takes some minutes.
  *
- * @param first The number of the first commit: packs of other numbers have only the empty tree in common.
+ * @param first The number of the first commit: packs of other numbers have only the empty tree in
+ *   common.
  */
 export function writeLargePack(directory: string, commitCount: number, first = 0): LargePack {
   const path = join(directory, "pack");
@@ -170,7 +171,10 @@ class LargePackWriter {
     };
   }
 
-  /** What `makeSidecar` makes of such a history: commit `at` introduces the entries since the commit before. */
+  /**
+   * What `makeSidecar` makes of such a history: commit `at` introduces the entries since the commit
+   * before.
+   */
   private sidecar(checksum: string): Sidecar {
     const { table, commitEntries } = this;
     const { count } = table;

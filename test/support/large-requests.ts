@@ -140,7 +140,10 @@ export async function listRefs({ stored }: OpenRequest): Promise<number> {
   return viewRefs(await stored.snapshot("none"), "main").refs.length;
 }
 
-/** Fetches the last commit as a client that has the commits before it. Returns the number of objects sent, and their bytes. */
+/**
+ * Fetches the last commit as a client that has the commits before it. Returns the number of objects
+ * sent, and their bytes.
+ */
 export async function fetchCommit(
   { stored, snapshot, open }: OpenRequest,
   { tips }: LargeRepository,
@@ -156,7 +159,10 @@ export async function fetchCommit(
   return { objects: plan.wanted.size, bytes };
 }
 
-/** Reads a file of the oldest directory with its content and last commit, as `GET /contents/{path}` does. */
+/**
+ * Reads a file of the oldest directory with its content and last commit, as `GET /contents/{path}`
+ * does.
+ */
 export async function readFile(request: OpenRequest): Promise<string | null | undefined> {
   const repository = await request.open();
   const snapshot: RepositorySnapshot = { state: request.snapshot, repository };
@@ -179,7 +185,9 @@ export function expectedContent(commitCount: number): string {
   return Buffer.from(contentOf(commit, FILE)).toString("base64");
 }
 
-/** Pushes one commit that changes one file, as a thin pack. Returns the number of objects stored. */
+/**
+ * Pushes one commit that changes one file, as a thin pack. Returns the number of objects stored.
+ */
 export async function pushCommit(
   { stored, snapshot, open }: OpenRequest,
   thinPack: Uint8Array,
@@ -190,7 +198,10 @@ export async function pushCommit(
   return received?.record.objectCount ?? 0;
 }
 
-/** The thin pack of a commit on top of the last one: its trees are deltas against those of the repository. */
+/**
+ * The thin pack of a commit on top of the last one: its trees are deltas against those of the
+ * repository.
+ */
 export async function makeThinPack(repository: LargeRepository): Promise<Uint8Array> {
   const { open, snapshot } = await openRequest(repository, "blocks");
   const opened = await open();

@@ -1,7 +1,10 @@
 import { packageLooseFiles } from "../../src/db/schema/index.ts";
 import { db } from "./db.ts";
 
-/** The bytes that no package refers to, by their uuids. All tests share one database, and leave some. */
+/**
+ * The bytes that no package refers to, by their uuids. All tests share one database, and leave
+ * some.
+ */
 export async function listLooseBlobs(): Promise<ReadonlySet<string>> {
   const rows = await db.select().from(packageLooseFiles);
   return new Set(rows.map(({ uuid }) => uuid));

@@ -27,7 +27,10 @@ import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 
 const PASSWORD = "correct horse";
-/** Argon2id of `PASSWORD` at the cheapest parameters, which the hash contains: the service's take 90 ms of CPU. */
+/**
+ * Argon2id of `PASSWORD` at the cheapest parameters, which the hash contains: the service's take 90
+ * ms of CPU.
+ */
 const PASSWORD_HASH =
   "$argon2id$v=19$m=64,t=1,p=1$AwoRGB8mLTQ7QklQV15lbA$jP2x3tCN6CqGb0kTZEfl+TZD+UmYEdXCBJ8hdIOzD4Q";
 

@@ -12,7 +12,10 @@ function measure(): number {
   return process.memoryUsage().arrayBuffers;
 }
 
-/** Minimum time between measurements, in milliseconds: one takes longer than most of the measured steps. */
+/**
+ * Minimum time between measurements, in milliseconds: one takes longer than most of the measured
+ * steps.
+ */
 const PAUSE_MS = 50;
 
 /** Records the peak of buffer memory above the level at the start. */

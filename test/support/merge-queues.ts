@@ -38,8 +38,8 @@ type FilesOf = (at: number) => Readonly<Record<string, string>>;
 const ROOT = { a: "1\n" };
 
 /**
- * Makes a branch with a merge queue that requires the check `ci`, and pull requests of `topic-N`, past the API; each adds a
- * file of its own.
+ * Makes a branch with a merge queue that requires the check `ci`, and pull requests of `topic-N`,
+ * past the API; each adds a file of its own.
  */
 export async function makeQueuedRepo(
   count: number,
@@ -133,7 +133,9 @@ export async function isEmpty({ repo }: QueuedRepo): Promise<boolean> {
   return rows.length === 0;
 }
 
-/** The indexes of the pull requests whose merges `main` has, in the order in which they were made. */
+/**
+ * The indexes of the pull requests whose merges `main` has, in the order in which they were made.
+ */
 export async function listMerged({ owner, repo }: QueuedRepo): Promise<number[]> {
   const path = `/repos/${repo.owner}/${repo.name}/commits?sha=main&stat=false&limit=50`;
   const all: { commit: { message: string } }[] = [];

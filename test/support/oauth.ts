@@ -19,7 +19,9 @@ export interface TestApplication extends OauthApplication {
 
 export const CALLBACK = "https://app.example/callback";
 
-/** Registers an application; confidential, with one redirect URI, unless the fields say otherwise. */
+/**
+ * Registers an application; confidential, with one redirect URI, unless the fields say otherwise.
+ */
 export async function makeApplication(
   owner: { id: number },
   fields: Partial<OauthApplication> = {},
@@ -63,7 +65,9 @@ export interface Granting {
   now?: number;
 }
 
-/** Grants an application access to a user's account, as the consent page does, and returns the code. */
+/**
+ * Grants an application access to a user's account, as the consent page does, and returns the code.
+ */
 export function makeCodeFor(
   user: User,
   application: OauthApplication,

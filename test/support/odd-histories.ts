@@ -6,7 +6,10 @@ import { PackBuilder } from "../../src/git/pack/pack-builder.ts";
 import { joinBytes } from "../../src/git/wire/pkt-line.ts";
 import { codec } from "../../src/storage/codec.ts";
 
-/** A history of which one object has a finding. It is made of bytes, since git writes no such objects. */
+/**
+ * A history of which one object has a finding. It is made of bytes, since git writes no such
+ * objects.
+ */
 export interface OddHistory {
   /** The finding, and what causes it. */
   readonly name: string;

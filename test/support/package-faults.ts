@@ -11,7 +11,9 @@ import { systemCtx } from "./system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The keys of all files of packages in the bucket, which other tests fill with more than a page. */
+/**
+ * The keys of all files of packages in the bucket, which other tests fill with more than a page.
+ */
 export async function listStored(): Promise<string[]> {
   const keys: string[] = [];
   for (let cursor: string | undefined; ;) {
@@ -29,8 +31,9 @@ async function countObjects(): Promise<number> {
 }
 
 /**
- * Publishes once for each storage call of the upload and each way in which that one can fail: each time the files are listed
- * whole or not at all, and the bucket has the listed contents and no others.
+ * Publishes once for each storage call of the upload and each way in which that one can fail: each
+ * time the files are listed whole or not at all, and the bucket has the listed contents and no
+ * others.
  *
  * @param publish Sends the upload of a fresh owner by `serve`.
  * @param files How many files a complete upload lists.

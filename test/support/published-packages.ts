@@ -15,7 +15,10 @@ import { doorsWith } from "./service.ts";
 
 // A real package of each format, and the addresses by which clients read it.
 
-/** Variables of a service that seals the signing keys of registries, and counts each download at once. */
+/**
+ * Variables of a service that seals the signing keys of registries, and counts each download at
+ * once.
+ */
 export const SETTINGS = {
   SEALING_KEYS: `new:${"A".repeat(43)}=`,
   PACKAGES_DOWNLOAD_COUNT_SECONDS: "0",

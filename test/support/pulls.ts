@@ -17,7 +17,10 @@ import type { TestRepo } from "./make.ts";
 /** A stored pull request, as an issue and with what only pull requests have. */
 export type TestPull = Issue & { readonly pull: Pull };
 
-/** Stores the rows of a judged pull request by the owner of a repository, past the API; its commits are not stored. */
+/**
+ * Stores the rows of a judged pull request by the owner of a repository, past the API; its commits
+ * are not stored.
+ */
 export async function makePull(
   repo: TestRepo,
   fields: Partial<Pull> = {},
@@ -46,7 +49,10 @@ export async function makePull(
   return { ...issue, pull };
 }
 
-/** Stores a review by the owner of the repository, and what its timeline tells of it once it is submitted. */
+/**
+ * Stores a review by the owner of the repository, and what its timeline tells of it once it is
+ * submitted.
+ */
 export async function makeReview(pull: TestPull, fields: Partial<Review> = {}): Promise<Review> {
   const { repoId, id: issueId, posterId: reviewerId } = pull;
   const times = { createdAt: 1000, updatedAt: 1000 };

@@ -43,7 +43,10 @@ export const isInQueueConsumer = (): boolean => consumer.inBatch.getStore() === 
 /** Whether the queue consumer handles batches now. */
 export const isConsuming = (): boolean => consumer.running > 0;
 
-/** Waits until the queue consumer handles nothing, for some milliseconds at most. Returns the milliseconds waited. */
+/**
+ * Waits until the queue consumer handles nothing, for some milliseconds at most. Returns the
+ * milliseconds waited.
+ */
 export async function waitForConsumer(msMax = Infinity): Promise<number> {
   const startedAt = Date.now();
   const waited = () => Date.now() - startedAt;
@@ -51,7 +54,10 @@ export async function waitForConsumer(msMax = Infinity): Promise<number> {
   return waited();
 }
 
-/** Does some work while the queue consumer handles nothing: messages that other tests have sent wait. */
+/**
+ * Does some work while the queue consumer handles nothing: messages that other tests have sent
+ * wait.
+ */
 export async function withoutQueueConsumer<T>(work: () => Promise<T>): Promise<T> {
   const { promise, resolve } = Promise.withResolvers<void>();
   consumer.pause = promise;

@@ -3,8 +3,9 @@ import { makeRandom, type Random } from "../git/support/random.ts";
 const BRANCHES = ["main", "topic", "topic-2", "fix/one", "fix/two", "täst/日本"];
 
 /**
- * A history that grows, is rewritten, and loses refs, in streams of `git fast-import`: merges, several roots, renames,
- * executables, symlinks, submodules, times that go back, and tags of everything.
+ * A history that grows, is rewritten, and loses refs, in streams of `git fast-import`: merges,
+ * several roots, renames, executables, symlinks, submodules, times that go back, and tags of
+ * everything.
  */
 export class RandomHistory {
   private readonly random: Random;

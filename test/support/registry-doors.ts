@@ -7,8 +7,8 @@ import { TestImage } from "./container-images.ts";
 import type { TestUser } from "./make.ts";
 import { doorsWith } from "./service.ts";
 
-// Reads that are not of a package as each format has it: of the registry itself, of the caller, and of what only some
-// packages have.
+// Reads that are not of a package as each format has it: of the registry itself, of the caller, and
+// of what only some packages have.
 
 const serve = doorsWith(SETTINGS);
 

@@ -3,7 +3,9 @@ import { only } from "../../src/lib/only.ts";
 import { db } from "./db.ts";
 import { freshName, type TestRepo } from "./make.ts";
 
-/** Stores a published release by the owner of a repository, past the API; its tag is not created. */
+/**
+ * Stores a published release by the owner of a repository, past the API; its tag is not created.
+ */
 export async function makeRelease(
   repo: Pick<TestRepo, "id" | "ownerId">,
   fields: Partial<Release> = {},

@@ -103,7 +103,10 @@ ${text}
   return stream;
 }
 
-/** Answers prepared for requests, by `refs`, `ls-refs`, `fetch`, `git-upload-pack` or `git-receive-pack`. */
+/**
+ * Answers prepared for requests, by `refs`, `ls-refs`, `fetch`, `git-upload-pack` or
+ * `git-receive-pack`.
+ */
 export async function makeScripted(
   script: Record<
     string,

@@ -10,7 +10,10 @@ interface Fields {
   committer: string;
   message?: string;
   sign: Signer;
-  /** Makes the stored commit from the signed content and the signature header; by default, `git commit -S`'s form. */
+  /**
+   * Makes the stored commit from the signed content and the signature header; by default,
+   * `git commit -S`'s form.
+   */
   store?: (content: string, signatureHeader: string) => string;
 }
 

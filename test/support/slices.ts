@@ -6,8 +6,8 @@ import { SLICE_STEPS, takeSlices } from "../../src/lib/time-slice.ts";
 export const HELD_STEPS_MAX = 5 * SLICE_STEPS;
 
 /**
- * Runs work and checks that it lets other requests run: at least `pausesMin` times, and never after more than
- * `HELD_STEPS_MAX` counted steps.
+ * Runs work and checks that it lets other requests run: at least `pausesMin` times, and never after
+ * more than `HELD_STEPS_MAX` counted steps.
  */
 export async function expectPauses<T>(pausesMin: number, work: () => Promise<T>): Promise<T> {
   takeSlices();

@@ -133,7 +133,8 @@ export async function startReading(request: Request) {
  * Reads a response to its end, and pauses several times until the service has settled.
  *
  * @param totalBytes Approximate size of the response.
- * @returns The bytes read from the response, and the maximum by which the reads from the bucket were ahead.
+ * @returns The bytes read from the response, and the maximum by which the reads from the bucket
+ *   were ahead.
  */
 export async function readSlowly(
   { meter, reader }: Awaited<ReturnType<typeof startReading>>,

@@ -64,8 +64,9 @@ const journals = new Map<string, RemoteRequest[]>();
 const scripts = new Map<string, Record<string, ScriptedAnswer>>();
 
 /**
- * Starts servers of git repositories, for tests of the service as a client. The first part of a path chooses how they
- * behave (`DOORS`), the second is the repository. `/control/…` is for the tests.
+ * Starts servers of git repositories, for tests of the service as a client. The first part of a
+ * path chooses how they behave (`DOORS`), the second is the repository. `/control/…` is for the
+ * tests.
  */
 export default async function setup(project: TestProject): Promise<() => void> {
   const root = mkdtempSync(join(tmpdir(), "edgeforge-remotes-"));
@@ -80,7 +81,8 @@ export default async function setup(project: TestProject): Promise<() => void> {
     }),
   );
   for (const server of servers) {
-    // On a busy machine a client would send its next request on a connection that is being closed, and get no answer.
+    // On a busy machine a client would send its next request on a connection that is being closed,
+    // and get no answer.
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     origins.push(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -238,7 +240,10 @@ function scripted(
 
 let inputs = 0;
 
-/** Starts a program with its input in a file: it need not read it all, as it would have to from a pipe. */
+/**
+ * Starts a program with its input in a file: it need not read it all, as it would have to from a
+ * pipe.
+ */
 function spawnWith(
   root: string,
   input: Uint8Array,

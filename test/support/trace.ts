@@ -2,7 +2,9 @@ import type { Answer } from "./call.ts";
 import { countWork, type Work } from "./count-work.ts";
 import { logged } from "./usage.ts";
 
-/** All that a caller can tell of an answer: what it says, and the work on which its time depends. */
+/**
+ * All that a caller can tell of an answer: what it says, and the work on which its time depends.
+ */
 export interface Trace {
   readonly status: number;
   /** All headers but the request's id. */
@@ -18,7 +20,8 @@ export interface Trace {
 /**
  * Sends a request and traces it.
  *
- * @param names The names in the request, which are replaced by their positions wherever the answer repeats them.
+ * @param names The names in the request, which are replaced by their positions wherever the answer
+ *   repeats them.
  */
 export async function traced(
   send: () => Promise<Answer>,

@@ -56,6 +56,7 @@ export async function logged(send: () => Promise<Answer>) {
 /**
  * The round trips of a request of which two calls overlap.
  *
- * @param rounds Those of a database that is elsewhere: the local one may have answered the first before the second is sent.
+ * @param rounds Those of a database that is elsewhere: the local one may have answered the first
+ *   before the second is sent.
  */
 export const roundsWithOverlap = (rounds: number): number => rounds + ("LOCAL_DB" in env ? 1 : 0);

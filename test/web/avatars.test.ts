@@ -31,7 +31,8 @@ describe("GET /avatars/{id}", () => {
   });
 
   it("returns the same image for the same account, and a different image for another", async () => {
-    // Sequential, since the test module loader can't serve two concurrent imports of the same module.
+    // Sequential, since the test module loader can't serve two concurrent imports of the same
+    // module.
     const first = await fetchPicture("/avatars/7");
     const again = await fetchPicture("/avatars/7");
     const other = await fetchPicture("/avatars/8");

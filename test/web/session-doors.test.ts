@@ -109,7 +109,8 @@ const STATES: readonly {
 
 const READERS: readonly Reader[] = ["owner", "stranger"];
 
-// SECURITY: a session that one door forgot to end, or a cookie that a program's door takes, lets foreign pages in.
+// SECURITY: a session that one door forgot to end, or a cookie that a program's door takes, lets
+// foreign pages in.
 describe("a session", () => {
   it.each(
     STATES.flatMap((state) =>

@@ -9,8 +9,8 @@ const EPOCH_SECONDS = Date.UTC(2015, 0, 1) / 1000;
  * A planned history as input for `git fast-import`.
  *
  * The blobs of a file are consecutive, from the first version to the last: fast-import stores each
- * as a delta against the previous one. A blob of a few bytes separates two files: it is unreferenced
- * and too small to be a delta base.
+ * as a delta against the previous one. A blob of a few bytes separates two files: it is
+ * unreferenced and too small to be a delta base.
  *
  * @see git-fast-import(1), "INPUT FORMAT".
  */

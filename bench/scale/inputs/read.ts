@@ -128,7 +128,8 @@ export const COSTS_FILE = join(import.meta.dirname, "costs.json");
 /**
  * Reads the three files of inputs.
  *
- * @param changes Values that replace those of the files, by name; names of the workload are paths with dots.
+ * @param changes Values that replace those of the files, by name; names of the workload are paths
+ *   with dots.
  * @throws Refusal for a name that no file has.
  */
 export function readInputs(changes: ReadonlyMap<string, number> = new Map()): Inputs {

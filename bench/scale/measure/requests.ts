@@ -120,9 +120,9 @@ async function commitAndPush(directory: string, text: string): Promise<void> {
 }
 
 /**
- * Measures what requests of each kind use: their D1 calls, rounds and rows, calls of the object and the bucket, and the CPU
- * time of workerd, which includes the local simulators of the bindings. Of a kind that changes something, the CPU time
- * includes the dispatch of its event.
+ * Measures what requests of each kind use: their D1 calls, rounds and rows, calls of the object and
+ * the bucket, and the CPU time of workerd, which includes the local simulators of the bindings. Of
+ * a kind that changes something, the CPU time includes the dispatch of its event.
  */
 export async function measureRequests(resources: Resources): Promise<Measured[]> {
   const used = await passOver(resources, "counted", true);
@@ -149,7 +149,9 @@ function subtract(all: Map<string, Counts>, from: string, other: string): void {
   for (const name of Object.keys(counts)) counts[name] = (counts[name] ?? 0) - (less[name] ?? 0);
 }
 
-/** A push is recorded after its log line, as a file that the API creates is recorded before its own. */
+/**
+ * A push is recorded after its log line, as a file that the API creates is recorded before its own.
+ */
 function recordPush(counts: Map<string, Counts>): void {
   const [push, file] = [counts.get("push"), counts.get("file")];
   if (!push || !file) return;
@@ -219,7 +221,10 @@ async function passOver(
   return { counts };
 }
 
-/** The lines of requests; streamed answers log their calls of the object and the bucket once they are sent. */
+/**
+ * The lines of requests; streamed answers log their calls of the object and the bucket once they
+ * are sent.
+ */
 function withSent(lines: Line[]): Line[] {
   const sent = new Map(
     lines.flatMap((line) => (line.event === "git:sent" ? [[line.id, line]] : [])),

@@ -17,8 +17,9 @@ const STATEMENTS = 20_000;
 const ROWS_OF_READ = 1000;
 
 /**
- * Measures SQLite with the schema of the service, in this process: time of statements and rows, and the size of rows with
- * their entries in indexes. Without waiting for a disk, since the platform's does not resemble this machine's.
+ * Measures SQLite with the schema of the service, in this process: time of statements and rows, and
+ * the size of rows with their entries in indexes. Without waiting for a disk, since the platform's
+ * does not resemble this machine's.
  */
 export async function measureTables(directory: string): Promise<Measured[]> {
   const accounts = await open(join(directory, "accounts.sqlite"));

@@ -3,8 +3,8 @@ import type { Histogram } from "./histogram.ts";
 /**
  * A resource that serves what arrives in the order of arrival, with one server or several.
  *
- * Arrivals must be handed over in the order of their times. No list of what waits is needed then: when each server
- * becomes free says how long the next arrival waits.
+ * Arrivals must be handed over in the order of their times. No list of what waits is needed then:
+ * when each server becomes free says how long the next arrival waits.
  */
 export class Station {
   /** Undefined for a station that does not count them. */
@@ -58,8 +58,9 @@ export class Station {
   }
 
   /**
-   * Passes over a time that is not simulated, from the mark, in which work went on arriving at this rate: what waits grows or
-   * shrinks by the difference to what the servers can do. Whatever was served since the mark is part of that work.
+   * Passes over a time that is not simulated, from the mark, in which work went on arriving at this
+   * rate: what waits grows or shrinks by the difference to what the servers can do. Whatever was
+   * served since the mark is part of that work.
    *
    * @param utilisation Service time that arrived, as a share of the time of all servers.
    */

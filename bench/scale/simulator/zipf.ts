@@ -1,8 +1,9 @@
 /**
- * Ranks from 1 to `count`, each with a probability proportional to `rank ** -exponent`, by rejection-inversion: a
- * draw takes the same time for ten ranks and for ten million.
+ * Ranks from 1 to `count`, each with a probability proportional to `rank ** -exponent`, by
+ * rejection-inversion: a draw takes the same time for ten ranks and for ten million.
  *
- * @see W. Hörmann, G. Derflinger: Rejection-inversion to generate variates from monotone discrete distributions (1996)
+ * @see W. Hörmann, G. Derflinger: Rejection-inversion to generate variates from monotone discrete
+ *   distributions (1996)
  */
 export class Zipf {
   readonly count: number;
@@ -22,7 +23,9 @@ export class Zipf {
     this.#shortcut = 2 - this.#inverse(this.#integral(2.5) - 2 ** -exponent);
   }
 
-  /** @param uniform Draws from 0 to less than 1; more than one is taken if the first is rejected. */
+  /**
+   * @param uniform Draws from 0 to less than 1; more than one is taken if the first is rejected.
+   */
   draw(uniform: () => number): number {
     for (;;) {
       const at = this.#last + uniform() * (this.#first - this.#last);

@@ -30,7 +30,10 @@ type BindingRequest = {
 /** How often a file that was replaced between being found and being opened is looked for. */
 const ATTEMPTS_MAX = 5;
 
-/** What R2's binding calls: reads go straight to the files, all else to the object, which is Miniflare's simulator. */
+/**
+ * What R2's binding calls: reads go straight to the files, all else to the object, which is
+ * Miniflare's simulator.
+ */
 export default {
   async fetch(request: Request, bindings: Bindings, ctx: ExecutionContext<{ bucket: string }>) {
     const { bucket } = ctx.props;
@@ -118,7 +121,10 @@ async function open(
   return undefined;
 }
 
-/** Sends the metadata, and then the pieces: each is opened when the one before has been sent, so that none is read ahead. */
+/**
+ * Sends the metadata, and then the pieces: each is opened when the one before has been sent, so
+ * that none is read ahead.
+ */
 async function send(
   directory: Directory,
   metadata: Uint8Array,

@@ -46,7 +46,9 @@ export class LocalBucket extends R2BucketObject {
     return new Response(null, { status: 204 });
   }
 
-  /** Deletes a file when nobody reads it as one of several. One that is open can be read to its end. */
+  /**
+   * Deletes a file when nobody reads it as one of several. One that is open can be read to its end.
+   */
   override get blob(): Blobs {
     if (this.#blobs) return this.#blobs;
     // One that the simulator keeps: its methods use private fields.
@@ -61,7 +63,9 @@ export class LocalBucket extends R2BucketObject {
     return blobs;
   }
 
-  /** @returns Undefined for a key that does not exist, and for a range that the simulator refuses. */
+  /**
+   * @returns Undefined for a key that does not exist, and for a range that the simulator refuses.
+   */
   #locate({ key, span }: Wanted): Located | undefined {
     const [row] = this.#sql.exec<ObjectRow>("SELECT * FROM _mf_objects WHERE key = ?", key);
     if (!row || (span && span.offset >= row.size)) return undefined;

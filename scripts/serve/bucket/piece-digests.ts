@@ -8,11 +8,14 @@ const PIECE_BYTES = 256 * 1024;
 const FIRST_BYTES = 16 * 1024;
 
 /**
- * Hashes a stream on its way to its file. It stands in for a class of the simulator, which handles pieces of 4 KB, each with
- * several calls between JavaScript and the runtime.
+ * Hashes a stream on its way to its file. It stands in for a class of the simulator, which handles
+ * pieces of 4 KB, each with several calls between JavaScript and the runtime.
  */
 export class PieceDigests {
-  /** The hashes by algorithm, once the stream that `passOn` returned has ended; fails if the stream does. */
+  /**
+   * The hashes by algorithm, once the stream that `passOn` returned has ended; fails if the stream
+   * does.
+   */
   digests: Promise<Map<string, Buffer>> | undefined;
   readonly #algorithms: readonly string[];
 

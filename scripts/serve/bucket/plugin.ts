@@ -25,7 +25,10 @@ const bucketsOf = ({ config }: Parameters<Plugin["getNodeBindings"]>[0]): [strin
     type === `unsafe:${TYPE}` ? [[name, String(dev?.options?.bucket)]] : [],
   );
 
-/** How the simulator hashes what it writes, and what this does instead: each twice, for a file and for a part of one. */
+/**
+ * How the simulator hashes what it writes, and what this does instead: each twice, for a file and
+ * for a part of one.
+ */
 const REPLACED = [
   ["new DigestingStream(", "new PieceDigests("],
   ["value.pipeThrough(digesting)", "digesting.passOn(value)"],

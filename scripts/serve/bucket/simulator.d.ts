@@ -1,4 +1,6 @@
-/** The parts of Miniflare's simulator of R2 that the local bucket uses. Plugin.ts adds its module. */
+/**
+ * The parts of Miniflare's simulator of R2 that the local bucket uses. Plugin.ts adds its module.
+ */
 
 /** Files of the simulator, which never change. */
 export type Blobs = {

@@ -15,8 +15,9 @@ type Send = (
 ) => Promise<{ results: QueryResult[]; bookmark: string }>;
 
 /**
- * The binding of a database, which runs in the isolate of the Worker that has it. D1's interface, as workerd's own client of D1
- * implements it: its errors, its conversions, and the names of its classes, by which tools recognize it.
+ * The binding of a database, which runs in the isolate of the Worker that has it. D1's interface,
+ * as workerd's own client of D1 implements it: its errors, its conversions, and the names of its
+ * classes, by which tools recognize it.
  *
  * @param name Names the object that holds the database.
  */

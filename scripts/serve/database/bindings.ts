@@ -12,7 +12,9 @@ type PluginBinding = {
   options: Record<string, never>;
 };
 
-/** Bindings to local databases, for Miniflare's option `unsafeBindings`. Plugin.ts provides them. */
+/**
+ * Bindings to local databases, for Miniflare's option `unsafeBindings`. Plugin.ts provides them.
+ */
 export const localDatabases = (names: string[]): PluginBinding[] =>
   names.map((name) => ({
     name,

@@ -10,11 +10,17 @@ import {
   type Value,
 } from "./protocol.ts";
 
-/** What only reads starts with these, and has none of {@link MAY_WRITE}, which may occur in texts and names too. */
+/**
+ * What only reads starts with these, and has none of {@link MAY_WRITE}, which may occur in texts
+ * and names too.
+ */
 const STARTS_READ = /^\s*(?:select|with)\b/i;
 const MAY_WRITE = /;|\b(?:insert|update|delete|replace)\b/i;
 
-/** Nearly every statement: its first character starts no comment, so that it cannot consist of comments. */
+/**
+ * Nearly every statement: its first character starts no comment, so that it cannot consist of
+ * comments.
+ */
 const NOT_BLANK = /^\s*[^\s-]/;
 
 /** A database with D1's interface, in the SQLite of one object. */
@@ -49,7 +55,8 @@ export class LocalDatabase extends DurableObject<object> {
     const statements = queries.filter(({ sql }) => NOT_BLANK.test(sql) || !isBlank(sql));
     if (statements.length === 0) return { error: "No SQL statements detected." };
     try {
-      // Nothing runs between statements, so that those which only read need no transaction to see one state.
+      // Nothing runs between statements, so that those which only read need no transaction to see
+      // one state.
       const results = statements.every(({ sql }) => isRead(sql))
         ? statements.map((each) => this.#read(each))
         : this.ctx.storage.transactionSync(() => this.#runAll(statements));

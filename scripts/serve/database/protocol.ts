@@ -1,6 +1,7 @@
 /**
- * What the binding and the object of the local database send to each other: JSON, as texts. A call that sends a text costs
- * less than one that sends objects, and JSON changes numbers as it does between a Worker and D1: NaN becomes null.
+ * What the binding and the object of the local database send to each other: JSON, as texts. A call
+ * that sends a text costs less than one that sends objects, and JSON changes numbers as it does
+ * between a Worker and D1: NaN becomes null.
  */
 
 /** A value in a row or bound to a statement. A BLOB is an array of its bytes, as D1 returns it. */
@@ -27,7 +28,10 @@ export type QueryResult = {
 /** The results of all statements, or the message of the error that rolled them back. */
 export type Reply = { results: QueryResult[]; bookmark: string } | { error: string };
 
-/** A text as it is sent. A call takes 32 MB, and a stream any size: a long text is the body of a response. */
+/**
+ * A text as it is sent. A call takes 32 MB, and a stream any size: a long text is the body of a
+ * response.
+ */
 export type Message = string | Response;
 
 /** Of up to four bytes each. */

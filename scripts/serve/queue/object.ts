@@ -17,7 +17,10 @@ export default {
   },
 };
 
-/** Miniflare's simulator of a queue, without its log: the service writes a line for each batch itself. */
+/**
+ * Miniflare's simulator of a queue, without its log: the service writes a line for each batch
+ * itself.
+ */
 export class LocalQueue extends QueueBrokerObject {
   override async logWithLevel(): Promise<void> {}
 }

@@ -65,7 +65,8 @@ const plugin: Plugin = {
             { name: CONSUMERS, json: JSON.stringify(Object.fromEntries(consumers)) },
             { name: `${CONSUMER_PREFIX}${workerName}`, service: { name: userService(workerName) } },
           ],
-          // In memory, as the simulator's: what waits is lost when the process ends, and requeued by the schedule.
+          // In memory, as the simulator's: what waits is lost when the process ends, and requeued
+          // by the schedule.
           durableObjectNamespaces: [
             { className: OBJECT.className, uniqueKey: PLUGIN, preventEviction: true },
           ],

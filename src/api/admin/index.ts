@@ -8,7 +8,9 @@ import { secondFactors } from "./second-factors.ts";
 import { unadopted } from "./unadopted.ts";
 import { adminUsers } from "./users.ts";
 
-/** The routes of administrators. When two paths match a request, the one listed first handles it. */
+/**
+ * The routes of administrators. When two paths match a request, the one listed first handles it.
+ */
 export const adminRoutes = [
   adminUsers,
   adminRepositories,

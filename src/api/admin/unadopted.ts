@@ -7,9 +7,9 @@ import { siteAdmin } from "../guards/people.ts";
 import { Paging, pageOf } from "../paging.ts";
 
 /**
- * Repositories whose files lie in the storage without a record of them. Gitea finds them as directories that somebody
- * put beside its own; here the service alone writes to its storage, and a repository's record is written with its
- * object. So there are none, whatever the name.
+ * Repositories whose files lie in the storage without a record of them. Gitea finds them as
+ * directories that somebody put beside its own; here the service alone writes to its storage, and a
+ * repository's record is written with its object. So there are none, whatever the name.
  */
 export const unadopted = endpoints();
 

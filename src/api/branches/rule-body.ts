@@ -9,7 +9,9 @@ const NAMES_MAX = 100;
 const CONTEXTS_MAX = 100;
 /** Characters of a list of patterns, at most. */
 const PATTERNS_MAX = 4000;
-/** Pull requests of a merge queue that are tested together, and minutes that checks may take: a day. */
+/**
+ * Pull requests of a merge queue that are tested together, and minutes that checks may take: a day.
+ */
 const QUEUE_BATCH_MAX = 20;
 const QUEUE_WAIT_MINUTES_MAX = 1440;
 

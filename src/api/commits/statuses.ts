@@ -46,7 +46,10 @@ const RefPath = RepoPath.extend({
   ref: z.string().openapi({ description: "Branch, tag, or commit id, which may be abbreviated" }),
 });
 
-/** The sort orders of a list. Statuses are never updated, so the order of updates is that of creation. */
+/**
+ * The sort orders of a list. Statuses are never updated, so the order of updates is that of
+ * creation.
+ */
 const IS_OLDEST_FIRST: Readonly<Record<string, boolean>> = {
   oldest: true,
   leastupdate: true,

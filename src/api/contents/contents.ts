@@ -193,7 +193,10 @@ interface FoundContents {
   readonly headers: Record<string, string>;
 }
 
-/** @throws Failure `not_found` if the path does not exist; an empty repository has an empty root directory. */
+/**
+ * @throws Failure `not_found` if the path does not exist; an empty repository has an empty root
+ *   directory.
+ */
 function findContents(
   request: RequestVariables,
   path: string,

@@ -139,7 +139,10 @@ async function answerFile(
   return new Response(sent.pipeThrough(new FixedLengthStream(end - start)), answer);
 }
 
-/** The requested range; the whole file if the client's `If-Range` does not match the current content. */
+/**
+ * The requested range; the whole file if the client's `If-Range` does not match the current
+ * content.
+ */
 function rangeOf(
   c: FileContext,
   sizeBytes: number,
@@ -181,8 +184,8 @@ function logSent(c: FileContext, ctx: Ctx, sentBytes: number): void {
 const SECONDS_MAX = 253_402_300_799;
 
 /**
- * SECURITY: files are untrusted content in the service's own origin. The headers sandbox them, block
- * scripts and forbid content sniffing.
+ * SECURITY: files are untrusted content in the service's own origin. The headers sandbox them,
+ * block scripts and forbid content sniffing.
  */
 function headersOf(
   { repository: { graph } }: RepositorySnapshot,
@@ -194,7 +197,8 @@ function headersOf(
   return {
     ETag: `"${oid}"`,
     "Last-Modified": new Date(seconds * 1000).toUTCString(),
-    // By the name, since a 304 is answered without the content, and its headers replace those of the cached response.
+    // By the name, since a 304 is answered without the content, and its headers replace those of
+    // the cached response.
     "Content-Disposition": `${mayRun(name) ? "attachment" : "inline"}; ${formatFilename(name)}`,
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     "Accept-Ranges": "bytes",

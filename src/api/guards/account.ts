@@ -56,7 +56,8 @@ export function userForAdmin(...scopes: Scope[]): Guard<{ account: User }> {
     const { ctx, target } = await authenticate(request, { scopes, anonymous: "never" }, (caller) =>
       selectAccountsOfName(request.base.db, caller, name),
     );
-    // SECURITY: before the account decides anything, so that nobody else learns which names are or were in use.
+    // SECURITY: before the account decides anything, so that nobody else learns which names are or
+    // were in use.
     requireSiteAdmin(ctx.actor);
     const row = chooseAccountRow(ctx.actor, name, target ?? []);
     if (row?.account.kind !== "user") throw notFound();

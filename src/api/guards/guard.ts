@@ -21,8 +21,8 @@ export interface GuardVariables {
 }
 
 /**
- * A route's first middleware: decides who may enter and with which scopes. It declares both, for the OpenAPI
- * document and for tests over all routes.
+ * A route's first middleware: decides who may enter and with which scopes. It declares both, for
+ * the OpenAPI document and for tests over all routes.
  */
 export type Guard<V extends object = object> = MiddlewareHandler<{
   Variables: GuardVariables & V;
@@ -34,7 +34,10 @@ export type Guard<V extends object = object> = MiddlewareHandler<{
 
 export type GuardContext = Context<{ Variables: GuardVariables }>;
 
-/** Makes a guard from a function that admits a request or throws, and returns variables for the handler. */
+/**
+ * Makes a guard from a function that admits a request or throws, and returns variables for the
+ * handler.
+ */
 export function guard<V extends object>(
   scopes: readonly Scope[],
   allowsAnonymous: boolean,

@@ -24,7 +24,8 @@ type PackageMode = Extract<Mode, "read" | "write" | "admin">;
 /**
  * Admits signed-in callers with a mode in the packages of the owner of the path.
  *
- * @param options.onlyReads Whether the route changes nothing, although it requires more than reading.
+ * @param options.onlyReads Whether the route changes nothing, although it requires more than
+ *   reading.
  */
 export function inPackages(
   mode: PackageMode,
@@ -52,7 +53,10 @@ export function atPackage(mode: PackageMode): Guard<{ owner: PackageOwner; pkg: 
   });
 }
 
-/** The same for lists, which are empty for a package that does not exist or that the caller may not see. */
+/**
+ * The same for lists, which are empty for a package that does not exist or that the caller may not
+ * see.
+ */
 export function atPackageIfAny(): Guard<{ owner: PackageOwner; pkg: PackageContext | undefined }> {
   return guard(scopesOf("read"), false, (c) => enterNamed(c, "read"));
 }

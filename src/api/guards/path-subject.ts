@@ -7,7 +7,8 @@ import type { GuardContext } from "./guard.ts";
 const BELOW = /\/repos\/:[^/]+\/:[^/]+\/(.*)$/;
 
 /**
- * What a request is about below its repository; undefined for anything but issues and what goes with them.
+ * What a request is about below its repository; undefined for anything but issues and what goes
+ * with them.
  *
  * SECURITY: by the route, not by the text of the path, which may be percent-encoded.
  */

@@ -35,7 +35,8 @@ export function requireSiteAdmin(actor: Actor): User {
 }
 
 async function findCaller(c: GuardContext, scopes: readonly Scope[]): Promise<Ctx> {
-  // A route without scopes exposes no account's data, so it stays public even if the service requires sign-in.
+  // A route without scopes exposes no account's data, so it stays public even if the service
+  // requires sign-in.
   const anonymous = scopes.length > 0 ? "by-setting" : "always";
   const { ctx } = await authenticate(incoming(c), { scopes, anonymous });
   refuseBoundWrite(ctx.actor, scopes);

@@ -17,7 +17,8 @@ export function inPull(scope: Scope): Guard<{ repo: RepositoryContext; pull: Pul
 /**
  * The same for signed-in callers.
  *
- * @param options.showsRules Whether the rules of branches are loaded too, for routes that ask the base's.
+ * @param options.showsRules Whether the rules of branches are loaded too, for routes that ask the
+ *   base's.
  */
 export function signedInPull(
   scope: Scope,

@@ -9,7 +9,8 @@ import type { GuardContext } from "./guard.ts";
  * @param names New values by parameter name.
  */
 export function renamedPath(c: GuardContext, names: Record<string, string>): string {
-  // By position, not by text: a user may be called `v1` or `users`, and a name may be percent-encoded.
+  // By position, not by text: a user may be called `v1` or `users`, and a name may be
+  // percent-encoded.
   const pattern = routePath(c).split("/");
   return requestPath(c.req.url)
     .split("/")

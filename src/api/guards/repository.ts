@@ -15,8 +15,8 @@ import { renamedPath } from "./renamed-path.ts";
 /**
  * Admits callers who may see the repository of the path and have the required permission on it.
  *
- * @param options.showsRules Whether the rules of its branches and tags are loaded with the repository, where the route
- * does not change the code: then they are anyway.
+ * @param options.showsRules Whether the rules of its branches and tags are loaded with the
+ * repository, where the route does not change the code: then they are anyway.
  * @param options.whileMigrating Whether the route may change a repository that is being migrated.
  */
 export function inRepo(

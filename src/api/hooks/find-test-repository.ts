@@ -14,8 +14,8 @@ import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.
  * Finds the repository that a webhook test is about.
  *
  * @param name `owner/name`, or only the name for a repository of the webhook's account.
- * @throws Failure `not_found` if the caller does not administer the repository, or if it does not belong
- *   to the webhook's account.
+ * @throws Failure `not_found` if the caller does not administer the repository, or if it does not
+ *   belong to the webhook's account.
  */
 export async function findTestRepository(
   ctx: Ctx,

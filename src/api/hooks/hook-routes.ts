@@ -161,8 +161,8 @@ export function addHookById(
 }
 
 /**
- * Adds the route that tests a webhook of an owner with several repositories. It is an extension of Gitea's
- * API.
+ * Adds the route that tests a webhook of an owner with several repositories. It is an extension of
+ * Gitea's API.
  */
 export function addHookTest(
   routes: Routes,

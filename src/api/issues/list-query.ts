@@ -39,8 +39,8 @@ export const IssueListQuery = Paging.extend({
 type IssueListQuery = z.infer<typeof IssueListQuery>;
 
 /**
- * The filter of a query. Terms in `q` take precedence over parameters; unknown states, types and orders count as the
- * default, as in Gitea.
+ * The filter of a query. Terms in `q` take precedence over parameters; unknown states, types and
+ * orders count as the default, as in Gitea.
  *
  * @param me The name of the caller.
  * @returns Undefined if nothing can match.

@@ -24,7 +24,10 @@ import {
 
 export const milestones = endpoints();
 
-/** Follows the guard of a repository: admits callers who have the mode in its issues or pull requests. */
+/**
+ * Follows the guard of a repository: admits callers who have the mode in its issues or pull
+ * requests.
+ */
 const forMilestones =
   (mode: "read" | "write"): MiddlewareHandler<{ Variables: { repo: RepositoryContext } }> =>
   async (c, next) => {

@@ -7,7 +7,10 @@ import { settings } from "./settings.ts";
 import { signingKeys } from "./signing-keys.ts";
 import { version } from "./version.ts";
 
-/** The routes of the service itself. When two paths match a request, the one listed first handles it. */
+/**
+ * The routes of the service itself. When two paths match a request, the one listed first handles
+ * it.
+ */
 export const metaRoutes = [
   version,
   settings,

@@ -30,7 +30,10 @@ const rendered = {
   ...refusals(401, 403, 413, 422),
 };
 
-/** SECURITY: stops user content from running scripts in the service's origin when the response is opened. */
+/**
+ * SECURITY: stops user content from running scripts in the service's origin when the response is
+ * opened.
+ */
 const SANDBOX = {
   "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 };

@@ -17,8 +17,8 @@ const SECOND_MS = 1000;
 const isMoment = (text: string): boolean => MOMENT.test(text) && !Number.isNaN(Date.parse(text));
 
 /**
- * The first moment after a time, in milliseconds. A time without fractions means its whole second, since threads show
- * when they were updated to the second.
+ * The first moment after a time, in milliseconds. A time without fractions means its whole second,
+ * since threads show when they were updated to the second.
  */
 const endOf = (text: string): number =>
   Date.parse(text) + (MOMENT.exec(text)?.[1] === undefined ? SECOND_MS : 1);

@@ -10,7 +10,10 @@ import { rulesets } from "./rulesets.ts";
 import { teamRepositories } from "./team-repositories.ts";
 import { teams } from "./teams.ts";
 
-/** The routes of organizations and teams. When two paths match a request, the one listed first handles it. */
+/**
+ * The routes of organizations and teams. When two paths match a request, the one listed first
+ * handles it.
+ */
 export const organizationRoutes = [
   organizations,
   organizationAvatar,

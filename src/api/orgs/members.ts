@@ -206,7 +206,8 @@ const seesAllMembers = (ctx: Ctx, membership: Membership): boolean =>
 /**
  * Finds a member whose membership the caller may see.
  *
- * @throws Failure `not_found` if the user is not a member or the membership is hidden from the caller.
+ * @throws Failure `not_found` if the user is not a member or the membership is hidden from the
+ *   caller.
  */
 async function findMembership(
   ctx: Ctx,
@@ -215,7 +216,8 @@ async function findMembership(
   name: string,
 ): Promise<Member> {
   const found = await findMember(ctx, org, name);
-  // SECURITY: a hidden membership is answered like a missing one, so that outsiders cannot detect it.
+  // SECURITY: a hidden membership is answered like a missing one, so that outsiders cannot detect
+  // it.
   const isVisible = seesAllMembers(ctx, membership) || (found?.isPublic && found.isSeen);
   if (!found || !isVisible) throw notFound();
   return found;

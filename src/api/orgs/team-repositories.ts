@@ -127,8 +127,8 @@ teamRepositories.openapi(
 /**
  * Finds a team, and a repository of its organization that the caller administers.
  *
- * @throws Failure as `findTeam`; `not_found` for a repository that the caller may not see or of another owner,
- * `forbidden` for one that the caller does not administer.
+ * @throws Failure as `findTeam`; `not_found` for a repository that the caller may not see or of
+ * another owner, `forbidden` for one that the caller does not administer.
  */
 async function findAdministered(ctx: Ctx, path: z.infer<typeof TeamRepositoryPath>) {
   const [{ team }, repo] = await Promise.all([

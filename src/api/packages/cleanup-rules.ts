@@ -55,7 +55,9 @@ const RulePath = PackageOwnerPath.extend({ id: PathId });
 const toRead = () => inPackages("admin", { onlyReads: true });
 const toChange = () => inPackages("admin");
 
-/** Rules by which the schedule deletes versions of an owner's packages, an extension of Gitea's API. */
+/**
+ * Rules by which the schedule deletes versions of an owner's packages, an extension of Gitea's API.
+ */
 export const packageCleanupRules = endpoints();
 
 packageCleanupRules.openapi(

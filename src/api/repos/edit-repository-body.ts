@@ -153,7 +153,10 @@ function toIssueSettings(sent: Sent): RepositoryEdit["issueSettings"] {
   };
 }
 
-/** An external wiki replaces the internal wiki; enabling the wiki without a URL restores the internal wiki. */
+/**
+ * An external wiki replaces the internal wiki; enabling the wiki without a URL restores the
+ * internal wiki.
+ */
 function toWikiUrl(sent: Sent): string | undefined {
   if (sent.external_wiki === undefined) return sent.has_wiki ? "" : undefined;
   const url = sent.external_wiki.external_wiki_url;

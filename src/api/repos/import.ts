@@ -32,7 +32,10 @@ const Wanted = z.object({
 
 const binary = { schema: z.string().openapi({ format: "binary" }) };
 
-/** Types that no page can send with another one's credentials unless that allows it: SECURITY, as `readJsonBody`. */
+/**
+ * Types that no page can send with another one's credentials unless that allows it: SECURITY, as
+ * `readJsonBody`.
+ */
 const MEDIA_TYPES = new RegExp(
   `^(?:${EXPORT_MEDIA_TYPE}|application/octet-stream)\\s*(?:;|$)`,
   "i",

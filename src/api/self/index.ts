@@ -10,7 +10,10 @@ import { self } from "./self.ts";
 import { stars } from "./stars.ts";
 import { watchedRepositories } from "./subscriptions.ts";
 
-/** The routes of the signed-in user. When two paths match a request, the one listed first handles it. */
+/**
+ * The routes of the signed-in user. When two paths match a request, the one listed first handles
+ * it.
+ */
 export const selfRoutes = [
   self,
   blocks,

@@ -14,7 +14,10 @@ import { UserPath } from "./paths.ts";
 
 export const accessTokens = endpoints();
 
-/** Patterns in git's syntax for paths: `*` and `?` match no slash, `**` between slashes matches any directories. */
+/**
+ * Patterns in git's syntax for paths: `*` and `?` match no slash, `**` between slashes matches any
+ * directories.
+ */
 const patterns = (description: string) =>
   z
     .array(requiredText(255))

@@ -6,15 +6,18 @@ import { blocks, users } from "../../db/schema/index.ts";
 import { forbidden, type Failure } from "../../lib/failure.ts";
 import { isMemberOf } from "./organizations.ts";
 
-// A blocked user reads what they could read before, and does nothing that reaches the blocker: no follow, star, watch,
-// fork, comment, reaction, role or assignment. The rule has three forms: `requireNotBlocked` for a pair at hand,
-// `unlessBlocked` for a value that a statement writes, and the conditions themselves for lists.
+// A blocked user reads what they could read before, and does nothing that reaches the blocker: no
+// follow, star, watch, fork, comment, reaction, role or assignment. The rule has three forms:
+// `requireNotBlocked` for a pair at hand, `unlessBlocked` for a value that a statement writes, and
+// the conditions themselves for lists.
 
 /**
- * The condition that one of some accounts blocks a user. Administrators of the site are not hindered by a block.
+ * The condition that one of some accounts blocks a user. Administrators of the site are not
+ * hindered by a block.
  *
  * @param userId     A value, or a column of the enclosing query.
- * @param blockerIds Those whom the action of the user reaches: the owner of a repository, the author of an issue.
+ * @param blockerIds Those whom the action of the user reaches: the owner of a repository, the
+ *   author of an issue.
  */
 export const isBlockedBy = (userId: SQL, ...blockerIds: readonly SQL[]): SQL => sql`exists (
   select 1 from ${blocks} join ${users} blocked on blocked.id = ${blocks.blockedId}
@@ -22,15 +25,18 @@ export const isBlockedBy = (userId: SQL, ...blockerIds: readonly SQL[]): SQL => 
     and ${blocks.blockerId} in (${sql.join([...blockerIds], sql`, `)}) and not blocked.is_admin
 )`;
 
-/** The condition that one of two accounts blocks the other: for what ties both, like a follow or a collaboration. */
+/**
+ * The condition that one of two accounts blocks the other: for what ties both, like a follow or a
+ * collaboration.
+ */
 export const isBlockBetween = (oneId: SQL, otherId: SQL): SQL =>
   sql`(${isBlockedBy(oneId, otherId)} or ${isBlockedBy(otherId, oneId)})`;
 
 /**
  * Refuses what a block forbids, before anything is written.
  *
- * The block may be made a moment later: a write that must never pass one carries the condition itself, by
- * `unlessBlocked`.
+ * The block may be made a moment later: a write that must never pass one carries the condition
+ * itself, by `unlessBlocked`.
  *
  * @param isBlocked `isBlockedBy` or `isBlockBetween`.
  * @throws Failure `forbidden`.
@@ -40,13 +46,16 @@ export async function requireNotBlocked(db: Database, isBlocked: SQL): Promise<v
   if (found?.found === 1) throw blockedFailure();
 }
 
-/** A value that is written only while a block does not forbid it; otherwise the batch is rolled back. */
+/**
+ * A value that is written only while a block does not forbid it; otherwise the batch is rolled
+ * back.
+ */
 export const unlessBlocked = <T>(isBlocked: SQL, value: T | SQL<T>): SQL<T> =>
   onlyWhile(sql`not ${isBlocked}`, value);
 
 /**
- * What a failed batch means for the caller: the refusal if `unlessBlocked` kept a value out of a column, otherwise the
- * error itself.
+ * What a failed batch means for the caller: the refusal if `unlessBlocked` kept a value out of a
+ * column, otherwise the error itself.
  *
  * @param column The column with the value, as `table.column`.
  */
@@ -84,7 +93,9 @@ export const blockedUserIds = (blockerId: number | SQL): SQL => sql`(
   select ${blocks.blockedId} from ${blocks} where ${blocks.blockerId} = ${blockerId}
 )`;
 
-/** Selects a page of the users that an account blocks, latest block first, and their total count. */
+/**
+ * Selects a page of the users that an account blocks, latest block first, and their total count.
+ */
 export const selectBlockedPage = prepareAll(
   (db, p: Params<{ blockerId: number; size: number; offset: number }>) => {
     const isOfBlocker = eq(blocks.blockerId, p.blockerId);

@@ -59,8 +59,8 @@ export const selectPossibleCollaborators = (
 export const BLOCKED_COLLABORATOR = "collaborations.user_id";
 
 /**
- * Makes a user a collaborator of a repository; changes nothing if they are one. Fails where a block separates the user
- * from the repository's owner, see `BLOCKED_COLLABORATOR`.
+ * Makes a user a collaborator of a repository; changes nothing if they are one. Fails where a block
+ * separates the user from the repository's owner, see `BLOCKED_COLLABORATOR`.
  */
 export function insertCollaborator(
   db: Database,

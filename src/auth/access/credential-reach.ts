@@ -10,13 +10,15 @@ import { BeyondToken } from "../../lib/failure.ts";
 import { boundTokenId, seesPublicOnly, type Actor } from "../actor.ts";
 import type { PrincipalSql } from "../principal.ts";
 
-// The restrictions that narrow a granted permission are in this file: those of a repository once for a row and once as
-// SQL, and those of refs, paths and packages, which are no rows, by patterns in git's syntax for paths.
+// The restrictions that narrow a granted permission are in this file: those of a repository once
+// for a row and once as SQL, and those of refs, paths and packages, which are no rows, by patterns
+// in git's syntax for paths.
 //
-// Repositories and packages bind what a token reads and writes. Refs and paths bind what it writes: what it reads
-// stays with its scopes and repositories.
+// Repositories and packages bind what a token reads and writes. Refs and paths bind what it writes:
+// what it reads stays with its scopes and repositories.
 //
-// A further restriction, such as a block between accounts, is one more fact and one more condition here.
+// A further restriction, such as a block between accounts, is one more fact and one more condition
+// here.
 
 /** Facts from the database about a credential and a repository. */
 export interface ReachFacts {
@@ -48,19 +50,28 @@ export const isInBoundToken = (tokenId: SQL): SQL => sql`exists (
 /** Matches a name or a path, in the form that git stores. */
 type Matches = (text: ByteText, budget?: Budget) => boolean;
 
-/** @param patterns Patterns that were checked when the token was made; one that can't be parsed matches nothing. */
+/**
+ * @param patterns Patterns that were checked when the token was made; one that can't be parsed
+ *   matches nothing.
+ */
 function matcherOf(patterns: readonly string[]): Matches {
   const globs = patterns.map((pattern) => parseWildmatch(encodeText(pattern)));
   const parsed = globs.filter((glob): glob is Glob => glob !== undefined);
   return (text, budget) => parsed.some((glob) => matchGlob(glob, text, budget));
 }
 
-/** The condition that a token's binding to refs sets for each ref that it updates; undefined without one. */
+/**
+ * The condition that a token's binding to refs sets for each ref that it updates; undefined without
+ * one.
+ */
 export function refMatcher({ token }: Actor): Matches | undefined {
   return token?.boundRefs ? matcherOf(token.boundRefs) : undefined;
 }
 
-/** The condition that a token's binding to paths sets for each path that it changes; undefined without one. */
+/**
+ * The condition that a token's binding to paths sets for each path that it changes; undefined
+ * without one.
+ */
 export function pathMatcher({ token }: Actor): Matches | undefined {
   return token?.boundPaths ? matcherOf(token.boundPaths) : undefined;
 }
@@ -96,8 +107,9 @@ export interface PackageName {
 }
 
 /**
- * Whether the caller's credential reaches a package, to read it or to write it. Each package registry and each route of
- * packages asks this before it does anything else, and refuses as for a package that does not exist.
+ * Whether the caller's credential reaches a package, to read it or to write it. Each package
+ * registry and each route of packages asks this before it does anything else, and refuses as for a
+ * package that does not exist.
  *
  * Names count in lower case: an owner and a package have one name in all of its spellings.
  */
@@ -108,10 +120,11 @@ export function isPackageInReach({ token }: Actor, { owner, type, name }: Packag
 }
 
 /**
- * Whether the caller's credential administers the repositories in which its user does: not if it is bound to refs or
- * paths.
+ * Whether the caller's credential administers the repositories in which its user does: not if it is
+ * bound to refs or paths.
  *
- * SECURITY: who may set a default branch, protections, hooks and keys, or delete the repository, changes every ref of it.
+ * SECURITY: who may set a default branch, protections, hooks and keys, or delete the repository,
+ * changes every ref of it.
  */
 export const isAdministrationInReach = ({ token }: Actor): boolean =>
   !token?.boundRefs && !token?.boundPaths;

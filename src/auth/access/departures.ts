@@ -4,7 +4,8 @@ import { flagColumn, type Database } from "../../db/db.ts";
 import { collaborations, organizationMembers, teamMembers, teams } from "../../db/schema/index.ts";
 import { isOnlyOwner } from "./organizations.ts";
 
-// Statements with which an account that is being deleted leaves organizations, teams and repositories.
+// Statements with which an account that is being deleted leaves organizations, teams and
+// repositories.
 
 /** Whether a user belongs to an organization. */
 export const isMemberAnywhere = (userId: number | SQL): SQL => sql`exists (

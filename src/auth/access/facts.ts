@@ -25,7 +25,10 @@ export interface AccessFacts extends ReachFacts {
   pendingTransferTo: PendingTransferTo;
 }
 
-/** Whether the caller may accept the pending transfer of a repository, or only others; null if none is pending. */
+/**
+ * Whether the caller may accept the pending transfer of a repository, or only others; null if none
+ * is pending.
+ */
 type PendingTransferTo = "caller" | "other" | null;
 
 /** The access that one team grants. */

@@ -14,14 +14,15 @@ import { teamGrants } from "./team-modes.ts";
 import { offeredRepositoryIds } from "./transfers.ts";
 
 /**
- * Selects the ids of repositories that the caller sees by a grant rather than by visibility. Ids may repeat.
- * The caller's credential may narrow the result further.
+ * Selects the ids of repositories that the caller sees by a grant rather than by visibility. Ids
+ * may repeat. The caller's credential may narrow the result further.
  */
 export function grantedRepositoryIds({ userId, isSiteAdmin, isRestricted }: PrincipalSql): SQL {
   if (userId === undefined || isSiteAdmin) return sql`select id from ${repositories} where 0`;
-  // Of an organization's repositories that are not private, a member needs the grant only for those of a private
-  // organization, and a restricted member for all. The index `repositories_internal` has nothing else; the order of the
-  // join is fixed, since the planner would begin with all private repositories.
+  // Of an organization's repositories that are not private, a member needs the grant only for those
+  // of a private organization, and a restricted member for all. The index `repositories_internal`
+  // has nothing else; the order of the join is fixed, since the planner would begin with all
+  // private repositories.
   const needsGrant = isRestricted ? sql`1` : sql`r.visibility = 'private'`;
   return sql`
     select id from (${reachableRepositoryIds(userId)})
@@ -32,8 +33,8 @@ export function grantedRepositoryIds({ userId, isSiteAdmin, isRestricted }: Prin
 }
 
 /**
- * Selects the ids of repositories that a user owns, collaborates on, reaches by a team, or is offered by a pending
- * transfer. Ids may repeat.
+ * Selects the ids of repositories that a user owns, collaborates on, reaches by a team, or is
+ * offered by a pending transfer. Ids may repeat.
  */
 export function reachableRepositoryIds(userId: number | SQL): SQL {
   const isGranting = teamGrants(TO_SEE);

@@ -16,13 +16,15 @@ import { reachesRepository, teamGrants } from "./team-modes.ts";
 import { isOfferedTo } from "./transfers.ts";
 
 /**
- * The condition, on the `repositories` rows of a query, that a user was granted what is required: as the
- * owner, by a collaboration, by a team, as a member of the organization that owns the repository, or by a pending
- * transfer.
+ * The condition, on the `repositories` rows of a query, that a user was granted what is required:
+ * as the owner, by a collaboration, by a team, as a member of the organization that owns the
+ * repository, or by a pending transfer.
  *
  * @param userId   A value, or a column of the enclosing query.
- * @param isEnough The condition that a team grants it, where it differs from `teamGrants(requirement)`.
- * @param isPrivate The condition that the repository counts as private for members of the organization.
+ * @param isEnough The condition that a team grants it, where it differs from
+ *   `teamGrants(requirement)`.
+ * @param isPrivate The condition that the repository counts as private for members of the
+ *   organization.
  */
 export function isGranted(
   userId: SQL,
@@ -40,8 +42,8 @@ export function isGranted(
 }
 
 /**
- * The condition, on the `repositories` rows of a query, that a user may see the repository with an unrestricted
- * credential.
+ * The condition, on the `repositories` rows of a query, that a user may see the repository with an
+ * unrestricted credential.
  *
  * @param userId   A value, or a column of the enclosing query.
  * @param isEnough The condition that a team lets its members see it, where not all teams count.
@@ -59,8 +61,8 @@ export function isVisibleTo(userId: SQL, isEnough: SQL = teamGrants(TO_SEE)): SQ
 }
 
 /**
- * The condition, on the `repositories` rows of a query, that a user is named for the repository: as its owner, as a
- * collaborator, or in a team.
+ * The condition, on the `repositories` rows of a query, that a user is named for the repository: as
+ * its owner, as a collaborator, or in a team.
  */
 export const isGrantedToPerson = (userId: SQL): SQL =>
   anyOf(
@@ -96,7 +98,10 @@ export const isOwnedByOrganizationOf = (userId: SQL): SQL => sql`exists (
     and ${organizationMembers.userId} = ${userId}
 )`;
 
-/** The condition that a user may have a grant in a repository of an account: without one, no private repository is seen. */
+/**
+ * The condition that a user may have a grant in a repository of an account: without one, no private
+ * repository is seen.
+ */
 export const mayBeGranted = (actorId: SQL, owner: SQL): SQL => sql`(
   ${actorId} is not null and (${actorId} = ${owner}
   or exists (select 1 from ${users} caller where caller.id = ${actorId} and caller.is_admin)

@@ -24,10 +24,11 @@ interface LostAccess {
 }
 
 /**
- * Takes issues and pull requests of an owner's repositories from assignees who may not read them any more. As in Gitea,
- * their timelines do not tell it.
+ * Takes issues and pull requests of an owner's repositories from assignees who may not read them
+ * any more. As in Gitea, their timelines do not tell it.
  *
- * Follows the statements that take the access away, in their batch. Cost: the assignments of the users.
+ * Follows the statements that take the access away, in their batch. Cost: the assignments of the
+ * users.
  */
 export function deleteLostAssignments(
   db: Database,

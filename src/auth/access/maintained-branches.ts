@@ -8,8 +8,9 @@ import { accessFacts } from "./facts.ts";
 import { isAllowed, resolvePermission } from "./permission.ts";
 
 /**
- * Finds the branches of a repository to which the caller may push without any access to it: the heads of open pull
- * requests whose poster lets the maintainers edit them, for callers who may write to the code of the base.
+ * Finds the branches of a repository to which the caller may push without any access to it: the
+ * heads of open pull requests whose poster lets the maintainers edit them, for callers who may
+ * write to the code of the base.
  *
  * SECURITY: the branches alone, and neither their deletion nor anything else of the repository.
  *

@@ -16,8 +16,8 @@ import {
 import { asBlocked } from "./blocks.ts";
 import { isOnlyOwner } from "./organizations.ts";
 
-// Statements that change memberships of organizations and teams, for the batches of the operations in
-// `domain`.
+// Statements that change memberships of organizations and teams, for the batches of the operations
+// in `domain`.
 
 type Id = number | SQL<number>;
 
@@ -53,7 +53,8 @@ export const insertTeamMember = (db: Database, teamId: Id, userId: Id) =>
 /**
  * Removes a user from a team, except the last owner of an organization.
  *
- * The condition is part of the statement, so that two concurrent requests can't remove the last two owners.
+ * The condition is part of the statement, so that two concurrent requests can't remove the last two
+ * owners.
  */
 export function deleteTeamMember(db: Database, team: Team, userId: number | SQL) {
   const isLastOwner = sql`
@@ -68,7 +69,8 @@ export function deleteTeamMember(db: Database, team: Team, userId: number | SQL)
 /**
  * Removes a user from all teams of an organization, except the last owner: then from none.
  *
- * The condition is part of the statement, so that two concurrent requests can't remove the last two owners.
+ * The condition is part of the statement, so that two concurrent requests can't remove the last two
+ * owners.
  */
 export function deleteTeamMemberships(db: Database, orgId: number | SQL, userId: number | SQL) {
   const ofOrganization = sql`select ${teams.id} from ${teams} where ${teams.orgId} = ${orgId}`;
@@ -138,8 +140,8 @@ export const selectMembershipCount = (db: Database, orgId: number | SQL, bound: 
   );
 
 /**
- * Removes up to a number of members from an organization's teams other than its owners', and from the organization as
- * many who are in no team any more: a step of its deletion.
+ * Removes up to a number of members from an organization's teams other than its owners', and from
+ * the organization as many who are in no team any more: a step of its deletion.
  */
 export function deleteSomeMemberships(db: Database, orgId: number | SQL, rowsMax: number) {
   const isInTeam = sql`exists (

@@ -23,8 +23,8 @@ export const mentionedSql = ({ users: named, teams: ofOrgs }: MentionedNames): M
 });
 
 /**
- * Selects the ids of users whom a text in a repository mentions, as `user_id`: by their names, and as members of teams
- * of the organization that owns the repository.
+ * Selects the ids of users whom a text in a repository mentions, as `user_id`: by their names, and
+ * as members of teams of the organization that owns the repository.
  *
  * SECURITY: whoever is told of it must also be allowed to read it, which this does not check.
  */

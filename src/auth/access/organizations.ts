@@ -35,7 +35,10 @@ export function isOnlyOwner(orgId: number | SQL, userId: number | SQL): SQL {
   )`;
 }
 
-/** The condition that a user may create repositories in an organization, and so accept transfers to it. */
+/**
+ * The condition that a user may create repositories in an organization, and so accept transfers to
+ * it.
+ */
 export const mayCreateIn = (orgId: SQL, userId: SQL): SQL =>
   isInTeamOf(orgId, userId, letsCreateRepositories);
 
@@ -91,14 +94,19 @@ export function organizationRights(userId: number | SQL): {
   };
 }
 
-/** Selects the ids of an organization's members: all members, or only those with a public membership. */
+/**
+ * Selects the ids of an organization's members: all members, or only those with a public
+ * membership.
+ */
 export const memberIds = (orgId: number | SQL, isPublicOnly: boolean): SQL => sql`(
   select ${organizationMembers.userId} from ${organizationMembers}
   where ${organizationMembers.orgId} = ${orgId}
     and (${organizationMembers.isPublic} or ${isPublicOnly ? 0 : 1})
 )`;
 
-/** Selects the ids of a user's organizations: all of them, or only those with a public membership. */
+/**
+ * Selects the ids of a user's organizations: all of them, or only those with a public membership.
+ */
 export const organizationIds = (userId: number | SQL, isPublicOnly: boolean): SQL => sql`(
   select ${organizationMembers.orgId} from ${organizationMembers}
   where ${organizationMembers.userId} = ${userId}
@@ -106,8 +114,8 @@ export const organizationIds = (userId: number | SQL, isPublicOnly: boolean): SQ
 )`;
 
 /**
- * Selects the ids of a user's organizations that a viewer may know of: those where the user's membership is
- * public, and those that the viewer belongs to as well.
+ * Selects the ids of a user's organizations that a viewer may know of: those where the user's
+ * membership is public, and those that the viewer belongs to as well.
  */
 export const knownOrganizationIds = (
   userId: number | SQL,

@@ -16,11 +16,17 @@ import { seesAccount } from "./accounts.ts";
 export interface PackageFacts {
   readonly isMember: boolean;
   readonly isOwner: boolean;
-  /** The highest mode in which the caller's teams reach the packages of the organization; 0 without one. */
+  /**
+   * The highest mode in which the caller's teams reach the packages of the organization; 0 without
+   * one.
+   */
   readonly teamAccess: number;
 }
 
-/** The SQL column of `PackageFacts` that is no fact about organizations in general, for each account of a query. */
+/**
+ * The SQL column of `PackageFacts` that is no fact about organizations in general, for each account
+ * of a query.
+ */
 export const teamPackageAccess = (actorId: SQL): SQL.Aliased<number> =>
   qualified<number>(sql`coalesce((
     select max(case
@@ -32,8 +38,9 @@ export const teamPackageAccess = (actorId: SQL): SQL.Aliased<number> =>
   ), 0)`).as("team_package_access");
 
 /**
- * Resolves what the caller may do with the packages of an account: `read` for whoever sees the account, more for the user
- * themselves, for owners of the organization and for its teams with the unit.
+ * Resolves what the caller may do with the packages of an account: `read` for whoever sees the
+ * account, more for the user themselves, for owners of the organization and for its teams with the
+ * unit.
  *
  * @see Gitea's conventions, 20.1.
  */

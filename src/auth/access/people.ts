@@ -19,10 +19,12 @@ import { recipientUserIds } from "./transfers.ts";
 import { isUnitOn } from "./unit-switches.ts";
 
 /**
- * The condition, on a user id of a query, that the user has the required permission in one repository.
+ * The condition, on a user id of a query, that the user has the required permission in one
+ * repository.
  *
- * The same rule as `resolvePermission` for a credential without restrictions. Users with a grant are found by
- * indexes, once for the whole query; for repositories that anybody may read, each user's row is looked up.
+ * The same rule as `resolvePermission` for a credential without restrictions. Users with a grant
+ * are found by indexes, once for the whole query; for repositories that anybody may read, each
+ * user's row is looked up.
  *
  * @param userId A column of the enclosing query.
  * @param repo   The repository's row, either as stored or as an edit is about to store it.
@@ -51,7 +53,10 @@ export function reachOf(repo: Repository, requirement: Requirement): Reach | und
   };
 }
 
-/** The rule of `reaches` for writing to a unit that is on, which does not depend on who may read the repository. */
+/**
+ * The rule of `reaches` for writing to a unit that is on, which does not depend on who may read the
+ * repository.
+ */
 export const reachesToWrite = (userId: SQL, repo: RepositoryIds, unit: Unit): SQL =>
   reachesBy(userId, repo, { requirement: { unit, mode: "write" }, ...READABLE_BY_GRANTS });
 
@@ -85,8 +90,8 @@ interface RepositoryIds {
 }
 
 /**
- * Selects the ids of users who may be given issues or pull requests of a repository: its owner, collaborators with the
- * required mode, and members of teams that may read one of the units there.
+ * Selects the ids of users who may be given issues or pull requests of a repository: its owner,
+ * collaborators with the required mode, and members of teams that may read one of the units there.
  *
  * As in Gitea, neither readers by visibility nor administrators of the site as such.
  */
@@ -108,9 +113,9 @@ export function eligibleUserIds(
 }
 
 /**
- * Selects the ids of users who were granted the required permission in a repository: its owner, collaborators,
- * members of teams, members of the organization that owns it, and those it is offered to. Excludes users who may read
- * the repository only because of its visibility.
+ * Selects the ids of users who were granted the required permission in a repository: its owner,
+ * collaborators, members of teams, members of the organization that owns it, and those it is
+ * offered to. Excludes users who may read the repository only because of its visibility.
  */
 function grantedUserIds(
   repo: RepositoryIds,

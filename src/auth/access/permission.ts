@@ -24,8 +24,8 @@ export interface Permitted {
 }
 
 /**
- * Resolves the caller's permission in a repository; its mode is `none` where the caller may not see the
- * repository.
+ * Resolves the caller's permission in a repository; its mode is `none` where the caller may not see
+ * the repository.
  *
  * A credential narrows its user's permission and never widens it.
  */
@@ -53,13 +53,16 @@ const NO_PERMISSION: RepositoryPermission = {
 };
 
 /**
- * Teams of administrators and of owners own the repositories that they reach, with every unit, as in Gitea; other teams
- * grant a mode per unit.
+ * Teams of administrators and of owners own the repositories that they reach, with every unit, as
+ * in Gitea; other teams grant a mode per unit.
  */
 const unitMode = ({ access, units }: TeamGrant, unit: Unit): Access =>
   access >= ACCESS.admin ? ACCESS.owner : (units[unit] ?? ACCESS.none);
 
-/** The mode that a team grants in the repository itself: any granted unit makes the repository visible. */
+/**
+ * The mode that a team grants in the repository itself: any granted unit makes the repository
+ * visible.
+ */
 function repositoryMode({ access, units }: TeamGrant): Access {
   if (access >= ACCESS.admin) return ACCESS.owner;
   return Object.values(units).some((mode) => mode > ACCESS.none) ? ACCESS.read : ACCESS.none;
@@ -68,8 +71,8 @@ function repositoryMode({ access, units }: TeamGrant): Access {
 /** Whether the caller may read the repository without a grant. */
 function isReadableWithoutGrant(actor: Actor, repo: Repository, facts: AccessFacts): boolean {
   const isReadableByMember = !repo.isPrivate && facts.isOrganizationMember;
-  // Restricted users see only repositories that they were granted, or that their organizations do not keep
-  // private.
+  // Restricted users see only repositories that they were granted, or that their organizations do
+  // not keep private.
   if (actor.user?.isRestricted) return isReadableByMember;
   if (repo.visibility === "public") return true;
   if (repo.visibility === "limited") return actor.user !== undefined;
@@ -79,7 +82,8 @@ function isReadableWithoutGrant(actor: Actor, repo: Repository, facts: AccessFac
 /**
  * The mode of a permission in a unit, or in the repository itself.
  *
- * A disabled unit does not exist, except for those who can enable it: administrators of the repository read it.
+ * A disabled unit does not exist, except for those who can enable it: administrators of the
+ * repository read it.
  */
 export function modeOf({ row, permission }: Permitted, unit: Unit | undefined): Access {
   if (unit === undefined) return permission.mode;
@@ -94,8 +98,8 @@ export const isAllowed = (permitted: Permitted, { unit, mode }: Requirement): bo
 /**
  * Refuses a caller whose permission in a repository does not meet a requirement.
  *
- * @throws Failure `not_found` for a repository or unit that the caller may not see; `forbidden` where the caller's
- * mode is lower than the required one.
+ * @throws Failure `not_found` for a repository or unit that the caller may not see; `forbidden`
+ * where the caller's mode is lower than the required one.
  */
 export function requireAccess(permitted: Permitted, { unit, mode }: Requirement): void {
   const granted = modeOf(permitted, unit);

@@ -3,7 +3,10 @@ import { type SQL, sql } from "drizzle-orm";
 import { jsonRows } from "../../db/json-rows.ts";
 import { reviews, teamMembers, teams } from "../../db/schema/index.ts";
 
-/** The teams that are asked to review a pull request, first to last, as a column of a query over pull requests. */
+/**
+ * The teams that are asked to review a pull request, first to last, as a column of a query over
+ * pull requests.
+ */
 export const requestedTeams = (issueId: SQL) =>
   jsonRows(
     teams,

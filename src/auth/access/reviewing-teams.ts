@@ -31,6 +31,9 @@ export const selectTeamsNamed = (
 export const seesTeamsOf = ({ user, isSiteAdmin }: Actor, orgId: number | SQL): SQL =>
   isSiteAdmin ? sql`1` : isMemberOf(sql`${orgId}`, sql`${user?.id ?? null}`);
 
-/** The team that is asked for a review, as a column of a query over `reviews`: a list of one, or of none for a user. */
+/**
+ * The team that is asked for a review, as a column of a query over `reviews`: a list of one, or of
+ * none for a user.
+ */
 export const askedTeam = () =>
   jsonRows(teams, sql`from ${teams} where ${teams.id} = ${reviews.teamId}`, "asked_team");

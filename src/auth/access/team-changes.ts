@@ -17,7 +17,8 @@ import { isVisibleTo } from "./grants.ts";
 import { TO_SEE } from "./requirement.ts";
 import { reachesRepository, teamGrants } from "./team-modes.ts";
 
-// Statements that change teams and the repositories they reach, for the batches of the operations in `domain`.
+// Statements that change teams and the repositories they reach, for the batches of the operations
+// in `domain`.
 
 /** Creates a team. */
 export const insertTeam = (db: Database, row: typeof teams.$inferInsert) =>
@@ -58,7 +59,10 @@ export const deleteTeamRepository = (db: Database, team: Team, repo: Repository)
     .where(and(eq(teamRepositories.teamId, team.id), eq(teamRepositories.repoId, repo.id)))
     .returning();
 
-/** Repositories that a new member of a team watches, and members who watch a new repository of it, at most. */
+/**
+ * Repositories that a new member of a team watches, and members who watch a new repository of it,
+ * at most.
+ */
 const WATCHES_MAX = 1000;
 
 /** A watch that somebody did not ask for. */

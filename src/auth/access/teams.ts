@@ -77,7 +77,10 @@ interface RepositoryIds {
   readonly ownerId: number | SQL;
 }
 
-/** The condition that a team of the repository's owner reaches the repository, in a query over `teams`. */
+/**
+ * The condition that a team of the repository's owner reaches the repository, in a query over
+ * `teams`.
+ */
 export const isTeamOfRepository = ({ id, ownerId }: RepositoryIds): SQL =>
   allOf(
     eq(teams.orgId, ownerId),
@@ -159,7 +162,10 @@ export const teamIdsOf = (orgId: SQL, userId: SQL): SQL => sql`(
 export const isTeamAmong = (ids: SQL, lowerNames?: SQL): SQL =>
   anyOf(sql`${teams.id} in ${ids}`, lowerNames && sql`${teams.lowerName} in ${lowerNames}`);
 
-/** Selects those of some teams that an organization has, and whether a condition on `teams` holds for each. */
+/**
+ * Selects those of some teams that an organization has, and whether a condition on `teams` holds
+ * for each.
+ */
 export const selectTeamsHolding = (
   db: Database,
   orgId: number | SQL,
@@ -178,7 +184,8 @@ export const teamMemberIds = (teamId: number | SQL): SQL => sql`(
 )`;
 
 /**
- * Selects the id of an organization's team by name; none for callers outside of the organization, who know of no teams.
+ * Selects the id of an organization's team by name; none for callers outside of the organization,
+ * who know of no teams.
  */
 export const teamIdSeenBy = (
   { userId, isSiteAdmin }: PrincipalSql,

@@ -18,18 +18,22 @@ import {
 import { isBlockBetween, isBlockedBy, unlessBlocked } from "./blocks.ts";
 import { isMemberOf, letsCreateRepositories, mayCreateIn } from "./organizations.ts";
 
-// A pending transfer lets its recipients read the repository: the user it is offered to, or everybody who may create
-// repositories in the organization it is offered to. They alone accept or reject it.
+// A pending transfer lets its recipients read the repository: the user it is offered to, or
+// everybody who may create repositories in the organization it is offered to. They alone accept or
+// reject it.
 
-/** The condition that a transfer is offered to a user, on the `repository_transfers` rows of a query. */
+/**
+ * The condition that a transfer is offered to a user, on the `repository_transfers` rows of a
+ * query.
+ */
 const isRecipient = (userId: SQL): SQL => sql`(
   ${repositoryTransfers.recipientId} = ${userId}
   or ${mayCreateIn(sql`${repositoryTransfers.recipientId}`, userId)}
 )`;
 
 /**
- * Selects to whom each repository of a query is offered: "caller" if the user may accept, "other" for any other pending
- * transfer, null without one.
+ * Selects to whom each repository of a query is offered: "caller" if the user may accept, "other"
+ * for any other pending transfer, null without one.
  */
 export const pendingTransferTo = (userId: SQL): SQL => sql`(
   select case when ${isRecipient(userId)} then 'caller' else 'other' end
@@ -122,9 +126,9 @@ export const OFFER_REFUSALS = {
 } as const;
 
 /**
- * Inserts a pending transfer, unless the recipient blocks who offers it, has a repository of that name or no room for one
- * more, or the repository is no longer its owner's; the batch fails then, see `OFFER_REFUSALS`. A second transfer violates
- * `UNIQUE`.
+ * Inserts a pending transfer, unless the recipient blocks who offers it, has a repository of that
+ * name or no room for one more, or the repository is no longer its owner's; the batch fails then,
+ * see `OFFER_REFUSALS`. A second transfer violates `UNIQUE`.
  */
 export function insertTransfer(
   db: Database,
@@ -176,9 +180,10 @@ const isSame = ({ repoId, recipientId, createdAt }: RepositoryTransfer) =>
   );
 
 /**
- * The statements that carry grants over to a repository's new owner: teams of the earlier owner lose it, those of the
- * new one that were named get it, and collaborators stay, except the new owner, members of the new organization, whose
- * rights its teams decide, and whom a block separates from the new owner.
+ * The statements that carry grants over to a repository's new owner: teams of the earlier owner
+ * lose it, those of the new one that were named get it, and collaborators stay, except the new
+ * owner, members of the new organization, whose rights its teams decide, and whom a block separates
+ * from the new owner.
  */
 export function moveGrants(
   db: Database,
@@ -216,7 +221,10 @@ export function moveGrants(
   ] as const;
 }
 
-/** Cancels the pending transfers between two accounts: from one, or from a repository of one, to the other. */
+/**
+ * Cancels the pending transfers between two accounts: from one, or from a repository of one, to the
+ * other.
+ */
 export const deleteTransfersBetween = (db: Database, oneId: number, otherId: number) =>
   db.delete(repositoryTransfers).where(or(isFromTo(oneId, otherId), isFromTo(otherId, oneId)));
 

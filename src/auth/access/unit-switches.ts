@@ -2,7 +2,10 @@ import { sql, type SQL } from "drizzle-orm";
 
 import { repositories, type Repository, type Unit } from "../../db/schema/index.ts";
 
-/** Whether a unit is enabled: a disabled one is visible only to administrators of the repository, who can enable it. */
+/**
+ * Whether a unit is enabled: a disabled one is visible only to administrators of the repository,
+ * who can enable it.
+ */
 export const isUnitOn = (repo: Repository, unit: Unit): boolean => SWITCHES[unit].ofRow(repo);
 
 /** The rule of `isUnitOn` as a condition on the `repositories` rows of a query. */

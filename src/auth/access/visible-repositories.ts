@@ -14,7 +14,8 @@ export const isRepositoryVisible = (principal: PrincipalSql): SQL =>
   isRepositoryAllowed(principal, TO_SEE);
 
 /**
- * The rule of `resolvePermission` and `isAllowed` as a condition on the `repositories` rows of a query.
+ * The rule of `resolvePermission` and `isAllowed` as a condition on the `repositories` rows of a
+ * query.
  *
  * A test compares the two over every combination.
  */
@@ -43,8 +44,8 @@ export interface UnitNeed {
 }
 
 /**
- * The condition that a repository is visible to the caller and that the caller may read the unit that the row requires,
- * if it requires one.
+ * The condition that a repository is visible to the caller and that the caller may read the unit
+ * that the row requires, if it requires one.
  *
  * @param needs   The first whose condition holds counts.
  * @param earlier The caller must also see the repository as it was then, with the grants of now.
@@ -101,7 +102,9 @@ export function visibilitiesWithoutGrant(
   return principal.isPublicOnly ? ["public"] : ["public", "limited"];
 }
 
-/** Whether the caller sees every public repository: false for restricted users and for bound tokens. */
+/**
+ * Whether the caller sees every public repository: false for restricted users and for bound tokens.
+ */
 export function seesEverythingPublic(principal: PrincipalSql): boolean {
   return principal.boundTokenId === undefined && (principal.isSiteAdmin || !principal.isRestricted);
 }

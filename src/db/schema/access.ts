@@ -4,8 +4,8 @@ export type Mode = keyof typeof ACCESS;
 export type Access = (typeof ACCESS)[Mode];
 
 /**
- * The parts of a repository that are enabled and granted individually, by the names that teams store. An
- * external tracker or wiki replaces the repository's own.
+ * The parts of a repository that are enabled and granted individually, by the names that teams
+ * store. An external tracker or wiki replaces the repository's own.
  */
 export const UNITS = [
   "code",
@@ -33,7 +33,10 @@ export const everyUnit = (mode: Access): UnitModes =>
 
 /** A caller's permission in a repository, regardless of which units are enabled there. */
 export interface RepositoryPermission {
-  /** The mode in the repository itself: `read` to see it, `admin` for its settings, `owner` to delete it. */
+  /**
+   * The mode in the repository itself: `read` to see it, `admin` for its settings, `owner` to
+   * delete it.
+   */
   readonly mode: Access;
   readonly units: UnitModes;
 }

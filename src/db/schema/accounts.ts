@@ -9,12 +9,14 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
-/** Who may see an account: everybody, signed-in users, or only the account itself and its members. */
+/**
+ * Who may see an account: everybody, signed-in users, or only the account itself and its members.
+ */
 export type Visibility = "public" | "limited" | "private";
 
 /**
- * Which notifications a user also receives by mail: all, those in which they are named, none, or all and those of what
- * they did themselves.
+ * Which notifications a user also receives by mail: all, those in which they are named, none, or
+ * all and those of what they did themselves.
  */
 export const EMAIL_NOTIFICATIONS = ["enabled", "onmention", "disabled", "andyourown"] as const;
 export type EmailNotifications = (typeof EMAIL_NOTIFICATIONS)[number];
@@ -47,21 +49,30 @@ export const users = sqliteTable(
     isRestricted: integer({ mode: "boolean" }).notNull().default(false),
     isLoginProhibited: integer({ mode: "boolean" }).notNull().default(false),
     mustChangePassword: integer({ mode: "boolean" }).notNull().default(false),
-    /** Whether `totp_secrets` holds an enabled authenticator app, and `webauthn_credentials` any key. */
+    /**
+     * Whether `totp_secrets` holds an enabled authenticator app, and `webauthn_credentials` any
+     * key.
+     */
     hasTotp: integer({ mode: "boolean" }).notNull().default(false),
     hasWebauthn: integer({ mode: "boolean" }).notNull().default(false),
     canCreateOrganization: integer({ mode: "boolean" }).notNull().default(true),
     canRepoAdminChangeTeamAccess: integer({ mode: "boolean" }).notNull().default(false),
     /** Maximum number of repositories the account may own; -1 for the server's setting. */
     repoCountMax: integer().notNull().default(-1),
-    /** The external authentication source of the account, 0 for this server, and the account's name there. */
+    /**
+     * The external authentication source of the account, 0 for this server, and the account's name
+     * there.
+     */
     loginSourceId: integer().notNull().default(0),
     loginName: text().notNull().default(""),
     followerCount: integer().notNull().default(0),
     followingCount: integer().notNull().default(0),
     starCount: integer().notNull().default(0),
     watchCount: integer().notNull().default(0),
-    /** The hash of the uploaded avatar, which is an image of `avatar_images`; "" for the generated one. */
+    /**
+     * The hash of the uploaded avatar, which is an image of `avatar_images`; "" for the generated
+     * one.
+     */
     avatarHash: text().notNull().default(""),
     lastLoginAt: integer(),
     /** The last event of the account that retention has deleted; 0 for none. */
@@ -158,7 +169,8 @@ export const blocks = sqliteTable(
 );
 
 /**
- * Accounts that are being deleted, in steps. Until the last step the account is private, and nobody signs in to it.
+ * Accounts that are being deleted, in steps. Until the last step the account is private, and nobody
+ * signs in to it.
  */
 export const accountDeletions = sqliteTable(
   "account_deletions",
@@ -166,14 +178,19 @@ export const accountDeletions = sqliteTable(
     accountId: integer()
       .primaryKey()
       .references(() => users.id, { onDelete: "cascade" }),
-    /** Whether repositories, memberships and organizations without another owner are deleted too. */
+    /**
+     * Whether repositories, memberships and organizations without another owner are deleted too.
+     */
     isPurge: integer({ mode: "boolean" }).notNull(),
     /** Who asked for it; 0 for the service. */
     requesterId: integer().notNull(),
     /** What the account has back if it turns out that it can't be deleted. */
     visibility: text().$type<Visibility>().notNull(),
     isLoginProhibited: integer({ mode: "boolean" }).notNull(),
-    /** The public URL of the service at its start, for payloads of events: the schedule may not know it. */
+    /**
+     * The public URL of the service at its start, for payloads of events: the schedule may not know
+     * it.
+     */
     rootUrl: text().notNull(),
     /** While a worker runs its steps, in milliseconds; 0 for none. */
     leasedUntil: integer().notNull().default(0),

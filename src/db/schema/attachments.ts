@@ -42,12 +42,18 @@ export const attachments = sqliteTable(
 );
 export type Attachment = typeof attachments.$inferSelect;
 
-/** Files in the object storage without an attachment: of uploads that did not end, and of deleted attachments. */
+/**
+ * Files in the object storage without an attachment: of uploads that did not end, and of deleted
+ * attachments.
+ */
 export const attachmentLooseFiles = sqliteTable(
   "attachment_loose_files",
   {
     uuid: text().primaryKey(),
-    /** From this time on no attachment may refer to the file, and it is due for removal; in milliseconds. */
+    /**
+     * From this time on no attachment may refer to the file, and it is due for removal; in
+     * milliseconds.
+     */
     expiresAt: integer().notNull(),
   },
   (table) => [index("attachment_loose_files_expiry").on(table.expiresAt)],

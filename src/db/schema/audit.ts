@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * Who changed what, from where. A row outlives the accounts and the repository that it names, so it has no foreign
- * keys, and it keeps the names that they had.
+ * Who changed what, from where. A row outlives the accounts and the repository that it names, so it
+ * has no foreign keys, and it keeps the names that they had.
  */
 export const auditEvents = sqliteTable(
   "audit_events",
@@ -31,7 +31,9 @@ export const auditEvents = sqliteTable(
     /** The name of the thing that changed, such as a token, a key or a team. */
     target: text().notNull().default(""),
     details: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-    /** The client's address; null where nobody trustworthy states it, and for work of the service. */
+    /**
+     * The client's address; null where nobody trustworthy states it, and for work of the service.
+     */
     address: text(),
     /** The id of the request, as in `X-Request-Id` and in the log; "" for work of the service. */
     requestId: text().notNull(),

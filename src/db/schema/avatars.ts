@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 /**
- * Uploaded avatars: one row for each file in the bucket. An image is identified by its hash, so accounts and
- * repositories that upload the same image share a file.
+ * Uploaded avatars: one row for each file in the bucket. An image is identified by its hash, so
+ * accounts and repositories that upload the same image share a file.
  */
 export const avatarImages = sqliteTable(
   "avatar_images",
@@ -14,8 +14,9 @@ export const avatarImages = sqliteTable(
     hash: text().notNull(),
     contentType: text().notNull(),
     /**
-     * From this time on nothing may refer to the file, and it is due for removal; in milliseconds. Null while an
-     * account or a repository refers to it. Triggers set it with the last reference's removal.
+     * From this time on nothing may refer to the file, and it is due for removal; in milliseconds.
+     * Null while an account or a repository refers to it. Triggers set it with the last reference's
+     * removal.
      */
     expiresAt: integer(),
   },

@@ -6,7 +6,10 @@ import { issues } from "./issues.ts";
 import { reviews } from "./reviews.ts";
 import { timelineEntries } from "./timeline.ts";
 
-/** Where in the changes of a pull request a comment is: what entries of kind `code` have besides the others. */
+/**
+ * Where in the changes of a pull request a comment is: what entries of kind `code` have besides the
+ * others.
+ */
 export const codeComments = sqliteTable(
   "code_comments",
   {
@@ -25,7 +28,10 @@ export const codeComments = sqliteTable(
     }),
     /** UTF-8 where the path is; other bytes are replaced. */
     path: text().notNull(),
-    /** The line, from 1: of the head, or of the merge base if `isOldSide`. 0 for the file as a whole. */
+    /**
+     * The line, from 1: of the head, or of the merge base if `isOldSide`. 0 for the file as a
+     * whole.
+     */
     line: integer().notNull(),
     /** The first of several lines; equal to `line` for one. */
     startLine: integer().notNull(),

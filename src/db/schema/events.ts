@@ -4,33 +4,39 @@ import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqli
 import type { Visibility } from "./accounts.ts";
 
 /**
- * The event types that activity feeds show, as SQL: the indexes of the feeds contain only these, so that
- * frequent events that no feed shows, like commit statuses, do not slow the feeds down.
+ * The event types that activity feeds show, as SQL: the indexes of the feeds contain only these, so
+ * that frequent events that no feed shows, like commit statuses, do not slow the feeds down.
  */
 export const ACTIVITY_KINDS = sql.raw(
   "('repository.created', 'repository.forked', 'repository.renamed', 'repository.transferred', 'repository.pushed', 'star.created', 'watch.created', 'issue.opened', 'issue.closed', 'issue.reopened', 'comment.created', 'pull.merged', 'pull.ready', 'review.submitted', 'review.dismissed', 'release.published')",
 );
 
-/** Events, in the order in which they happened. A row outlives its subject, so it has no foreign keys. */
+/**
+ * Events, in the order in which they happened. A row outlives its subject, so it has no foreign
+ * keys.
+ */
 export const events = sqliteTable(
   "events",
   {
     id: integer().primaryKey({ autoIncrement: true }),
     type: text().notNull(),
     actorId: integer().notNull(),
-    /** The account that the event belongs to: the repository's owner, the organization, or the user. */
+    /**
+     * The account that the event belongs to: the repository's owner, the organization, or the user.
+     */
     ownerId: integer().notNull(),
     repoId: integer(),
     /**
-     * The repository's `visibility` and `isPrivate` when the event was recorded: what happened while a repository
-     * was private stays hidden from readers who could not see it.
+     * The repository's `visibility` and `isPrivate` when the event was recorded: what happened
+     * while a repository was private stays hidden from readers who could not see it.
      */
     visibility: text().$type<Visibility>().notNull().default("private"),
     isPrivate: integer({ mode: "boolean" }).notNull().default(true),
     payload: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     createdAt: integer().notNull(),
     /**
-     * When the event is due to be dispatched to hooks; null if it was dispatched or has no webhook events.
+     * When the event is due to be dispatched to hooks; null if it was dispatched or has no webhook
+     * events.
      */
     dispatchAt: integer(),
     /** Attempts to dispatch it. */
@@ -69,8 +75,8 @@ export const events = sqliteTable(
     index("events_activity_owner")
       .on(table.ownerId, table.createdAt, table.id)
       .where(sql`${table.type} in ${ACTIVITY_KINDS}`),
-    // A push is recorded again if the outcome of the first attempt is unknown; the second attempt inserts
-    // nothing.
+    // A push is recorded again if the outcome of the first attempt is unknown; the second attempt
+    // inserts nothing.
     uniqueIndex("events_push")
       .on(sql`${table.payload} ->> 'pushId'`, sql`${table.payload} ->> 'part'`)
       .where(sql`${table.type} = 'repository.pushed'`),
@@ -78,7 +84,10 @@ export const events = sqliteTable(
 );
 export type EventRow = typeof events.$inferSelect;
 
-/** The consequences of an event that were begun, by name: the state to continue with, or null for those that are drawn. */
+/**
+ * The consequences of an event that were begun, by name: the state to continue with, or null for
+ * those that are drawn.
+ */
 export type ConsequenceProgress = Record<string, unknown>;
 
 /** Positions of the consumers that read all events in order. */

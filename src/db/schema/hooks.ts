@@ -5,8 +5,8 @@ import { users } from "./accounts.ts";
 import { repositories } from "./repositories.ts";
 
 /**
- * The owner of a hook, and so the events it receives: those of a repository, of all repositories of an
- * account, or all events.
+ * The owner of a hook, and so the events it receives: those of a repository, of all repositories of
+ * an account, or all events.
  */
 export const HOOK_LEVELS = [
   "repository",
@@ -54,9 +54,9 @@ export const hooks = sqliteTable(
     /** The owning account, for hooks of a user or an organization. */
     ownerId: integer().references(() => users.id, { onDelete: "cascade" }),
     /**
-     * The account that last set the hook up, 0 for the service itself. The hook receives nothing once that
-     * account may no longer administer the hook's owner. It may outlive the account, so it is no foreign
-     * key.
+     * The account that last set the hook up, 0 for the service itself. The hook receives nothing
+     * once that account may no longer administer the hook's owner. It may outlive the account, so
+     * it is no foreign key.
      */
     approverId: integer().notNull(),
     type: text().$type<HookType>().notNull(),
@@ -64,7 +64,8 @@ export const hooks = sqliteTable(
     contentType: text().$type<HookContentType>().notNull(),
     chat: text({ mode: "json" }).$type<ChatSettings>().notNull(),
     /**
-     * Sealed, null for none: the key that signs deliveries, and the `Authorization` header sent with them.
+     * Sealed, null for none: the key that signs deliveries, and the `Authorization` header sent
+     * with them.
      */
     secret: text(),
     authorization: text(),
@@ -77,16 +78,24 @@ export const hooks = sqliteTable(
     lastStatus: text().$type<"none" | "succeeded" | "failed">().notNull().default("none"),
     lastDeliveredAt: integer(),
     /**
-     * Time of the first failure since the last success, and the number of failures since; null and 0 after
-     * a success.
+     * Time of the first failure since the last success, and the number of failures since; null and
+     * 0 after a success.
      */
     failingSince: integer(),
     failureCount: integer().notNull().default(0),
-    /** When the service paused the hook after failures; it receives nothing until it is activated again. */
+    /**
+     * When the service paused the hook after failures; it receives nothing until it is activated
+     * again.
+     */
     pausedAt: integer(),
-    /** End of the backoff, during which nothing is sent: the receiver requested it, or sends no response. */
+    /**
+     * End of the backoff, during which nothing is sent: the receiver requested it, or sends no
+     * response.
+     */
     backoffUntil: integer(),
-    /** End of the lease: one run at a time delivers to a hook, so that it receives events in order. */
+    /**
+     * End of the lease: one run at a time delivers to a hook, so that it receives events in order.
+     */
     leasedUntil: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -113,8 +122,8 @@ export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /**
- * Events that were dispatched to hooks. All deliveries of one share its payload, which is built once, at
- * dispatch, and shows the state at that time.
+ * Events that were dispatched to hooks. All deliveries of one share its payload, which is built
+ * once, at dispatch, and shows the state at that time.
  */
 export const webhookEvents = sqliteTable(
   "webhook_events",

@@ -23,7 +23,8 @@ export const COMMIT_STATES = [
 export type CommitState = (typeof COMMIT_STATES)[number];
 
 /**
- * Statuses that checks reported for commits, one row for each report: the latest of a context is in effect.
+ * Statuses that checks reported for commits, one row for each report: the latest of a context is in
+ * effect.
  */
 export const commitStatuses = sqliteTable(
   "commit_statuses",
@@ -82,7 +83,8 @@ export const repositoryTopics = sqliteTable(
       .notNull()
       .references(() => topics.id, { onDelete: "cascade" }),
     /**
-     * The repository's visibility, copied so that a search reads only visible rows. Maintained by triggers.
+     * The repository's visibility, copied so that a search reads only visible rows. Maintained by
+     * triggers.
      */
     visibility: text().$type<Visibility>().notNull().default("private"),
   },

@@ -20,7 +20,9 @@ export const issues = sqliteTable(
   "issues",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    /** No foreign key: rows of a deleted repository are removed in steps, see `repositoryRemains`. */
+    /**
+     * No foreign key: rows of a deleted repository are removed in steps, see `repositoryRemains`.
+     */
     repoId: integer().notNull(),
     /** The `lastIssueNumber` of its repository when it was inserted; never reused. */
     number: integer().notNull(),
@@ -44,7 +46,10 @@ export const issues = sqliteTable(
     timeEstimateSeconds: integer().notNull().default(0),
     /** The number of its timeline entries of kind `comment`. Maintained by triggers. */
     commentCount: integer().notNull().default(0),
-    /** Its position among the pinned issues or pull requests of the repository, from 1; 0 if not pinned. */
+    /**
+     * Its position among the pinned issues or pull requests of the repository, from 1; 0 if not
+     * pinned.
+     */
     pinOrder: integer().notNull().default(0),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -87,7 +92,10 @@ const ofIssueAndUser = () => ({
     .references(() => users.id, { onDelete: "cascade" }),
 });
 
-/** Copied from the issue, so that one index serves the lists by user. Maintained by triggers, from the insert on. */
+/**
+ * Copied from the issue, so that one index serves the lists by user. Maintained by triggers, from
+ * the insert on.
+ */
 const ofListedIssue = () => ({
   repoId: integer().notNull(),
   isPull: integer({ mode: "boolean" }).notNull().default(false),
@@ -141,7 +149,10 @@ export const issueSubscriptions = sqliteTable(
   ],
 );
 
-/** Issues that can't be closed before others, possibly of other repositories. The graph has no cycle. */
+/**
+ * Issues that can't be closed before others, possibly of other repositories. The graph has no
+ * cycle.
+ */
 export const issueDependencies = sqliteTable(
   "issue_dependencies",
   {

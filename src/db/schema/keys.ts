@@ -9,7 +9,9 @@ export const publicKeys = sqliteTable(
   "public_keys",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    /** The user who added the key; a deploy key authenticates as its repository, not as this user. */
+    /**
+     * The user who added the key; a deploy key authenticates as its repository, not as this user.
+     */
     userId: integer()
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
@@ -24,7 +26,8 @@ export const publicKeys = sqliteTable(
     lastUsedAt: integer(),
   },
   (table) => [
-    // A key authenticates either one account or any number of repositories, one row each, never both.
+    // A key authenticates either one account or any number of repositories, one row each, never
+    // both.
     uniqueIndex("public_keys_user_fingerprint")
       .on(table.fingerprint)
       .where(sql`${table.repoId} is null`),

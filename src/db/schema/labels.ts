@@ -43,7 +43,9 @@ export const issueLabels = sqliteTable(
     labelId: integer()
       .notNull()
       .references(() => labels.id, { onDelete: "cascade" }),
-    /** Copied from the issue, so that one index serves the lists by label. Maintained by triggers. */
+    /**
+     * Copied from the issue, so that one index serves the lists by label. Maintained by triggers.
+     */
     repoId: integer().notNull(),
     isPull: integer({ mode: "boolean" }).notNull(),
     isClosed: integer({ mode: "boolean" }).notNull(),

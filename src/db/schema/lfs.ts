@@ -10,7 +10,10 @@ import {
 import { users } from "./accounts.ts";
 import { repositories } from "./repositories.ts";
 
-/** LFS objects of a repository. Their bytes are in the bucket and were verified before the row was written. */
+/**
+ * LFS objects of a repository. Their bytes are in the bucket and were verified before the row was
+ * written.
+ */
 export const lfsObjects = sqliteTable(
   "lfs_objects",
   {
@@ -21,7 +24,8 @@ export const lfsObjects = sqliteTable(
     oid: text().notNull(),
     sizeBytes: integer().notNull(),
     /**
-     * The upload that stored the bytes; with the oid it names the file in the bucket. Forks share the file.
+     * The upload that stored the bytes; with the oid it names the file in the bucket. Forks share
+     * the file.
      */
     uploadId: text().notNull(),
     createdAt: integer().notNull(),
@@ -34,8 +38,8 @@ export const lfsObjects = sqliteTable(
 export type LfsObject = typeof lfsObjects.$inferSelect;
 
 /**
- * Files of the bucket that no repository refers to: pending uploads, and files of deleted repositories, which
- * a trigger inserts.
+ * Files of the bucket that no repository refers to: pending uploads, and files of deleted
+ * repositories, which a trigger inserts.
  */
 export const lfsLooseFiles = sqliteTable(
   "lfs_loose_files",
@@ -43,7 +47,10 @@ export const lfsLooseFiles = sqliteTable(
     uploadId: text().primaryKey(),
     oid: text().notNull(),
     networkName: text().notNull(),
-    /** From this time on no repository may refer to the file, and it is due for removal; in milliseconds. */
+    /**
+     * From this time on no repository may refer to the file, and it is due for removal; in
+     * milliseconds.
+     */
     expiresAt: integer().notNull(),
   },
   (table) => [

@@ -14,11 +14,14 @@ export const mails = sqliteTable(
     /** "" for a notification: it goes to the primary address that the user has when it is sent. */
     address: text().notNull(),
     /**
-     * Subject and text as sealed JSON: a mail may contain a link that signs its reader in. "" for a notification, which
-     * is written when it is sent, of what its reader may see then.
+     * Subject and text as sealed JSON: a mail may contain a link that signs its reader in. "" for a
+     * notification, which is written when it is sent, of what its reader may see then.
      */
     sealedContent: text().notNull(),
-    /** The issue or pull request that a notification is about, the event that it tells of, and why it is sent. */
+    /**
+     * The issue or pull request that a notification is about, the event that it tells of, and why
+     * it is sent.
+     */
     issueId: integer().references(() => issues.id, { onDelete: "cascade" }),
     eventId: integer(),
     reason: text().$type<MailReason>(),
@@ -42,8 +45,9 @@ export const mails = sqliteTable(
 export type MailReason = "assign" | "mention" | "review_request" | "subscribed";
 
 /**
- * Single-use codes in links that were mailed. A code ends with the address that it was mailed to; triggers on `users` delete
- * it when the password, the primary address or the state of the account changes.
+ * Single-use codes in links that were mailed. A code ends with the address that it was mailed to;
+ * triggers on `users` delete it when the password, the primary address or the state of the account
+ * changes.
  */
 export const mailedCodes = sqliteTable(
   "mailed_codes",

@@ -67,7 +67,10 @@ export const mergeQueues = sqliteTable(
     baseOid: text().notNull().default(""),
     /** The commit that is tested, and that the base becomes; "" while it is built. */
     resultOid: text().notNull().default(""),
-    /** When checks that are not reported by then count as failed, in milliseconds; null unless it is testing. */
+    /**
+     * When checks that are not reported by then count as failed, in milliseconds; null unless it is
+     * testing.
+     */
     deadlineAt: integer(),
     /** When the schedule looks at it, in milliseconds. */
     dueAt: integer().notNull(),
@@ -104,9 +107,15 @@ export const mergeQueueEntries = sqliteTable(
     /** The head that was queued: with another one it leaves the queue. */
     headOid: text().notNull(),
     isInBatch: integer({ mode: "boolean" }).notNull().default(false),
-    /** Whether it was in a batch that failed, and no part of that batch told since that it is not the cause. */
+    /**
+     * Whether it was in a batch that failed, and no part of that batch told since that it is not
+     * the cause.
+     */
     isSuspect: integer({ mode: "boolean" }).notNull().default(false),
-    /** The commit that it was merged into, and the one that this gave; "" before it was merged speculatively. */
+    /**
+     * The commit that it was merged into, and the one that this gave; "" before it was merged
+     * speculatively.
+     */
     builtOnOid: text().notNull().default(""),
     resultOid: text().notNull().default(""),
     /** The merge base of these two sides; "" for unrelated histories. */

@@ -77,8 +77,8 @@ export const notifications = sqliteTable(
 export type Notification = typeof notifications.$inferSelect;
 
 /**
- * The number of notifications of a user in a repository. Maintained by triggers: a total is summed over the
- * repositories that the user may still see, without reading a notification.
+ * The number of notifications of a user in a repository. Maintained by triggers: a total is summed
+ * over the repositories that the user may still see, without reading a notification.
  */
 export const notificationCounts = sqliteTable(
   "notification_counts",

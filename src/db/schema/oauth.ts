@@ -14,7 +14,10 @@ export const oauthApplications = sqliteTable(
     clientId: text().notNull(),
     /** SHA-256 of the secret in hex; null where nobody knows a secret. */
     secretHash: text(),
-    /** Whether the client keeps its secret, and must prove it. Otherwise it is public and must use PKCE. */
+    /**
+     * Whether the client keeps its secret, and must prove it. Otherwise it is public and must use
+     * PKCE.
+     */
     isConfidential: integer({ mode: "boolean" }).notNull(),
     /** Whether users who granted access once are not asked again, for a public client, too. */
     skipsConsent: integer({ mode: "boolean" }).notNull().default(false),
@@ -29,9 +32,9 @@ export const oauthApplications = sqliteTable(
 export type OauthApplication = typeof oauthApplications.$inferSelect;
 
 /**
- * What users granted to applications: one row for each authorization. It begins with a code; the client exchanges the
- * code for an access token and a refresh token, and the row lives as long as the refresh token of the day. Its access
- * tokens are rows of `access_tokens`, which end with it.
+ * What users granted to applications: one row for each authorization. It begins with a code; the
+ * client exchanges the code for an access token and a refresh token, and the row lives as long as
+ * the refresh token of the day. Its access tokens are rows of `access_tokens`, which end with it.
  */
 export const oauthGrants = sqliteTable(
   "oauth_grants",
@@ -47,12 +50,20 @@ export const oauthGrants = sqliteTable(
     scopes: text().notNull(),
     /** Scopes of OpenID Connect, in order and comma-separated. */
     identityScopes: text().notNull(),
-    /** SHA-256 of the code in hex. It stays after the exchange, so that a second use is recognized. */
+    /**
+     * SHA-256 of the code in hex. It stays after the exchange, so that a second use is recognized.
+     */
     codeHash: text().notNull(),
     codeExpiresAt: integer().notNull(),
-    /** The redirect URI of the authorization request, which the exchange must repeat; null if it named none. */
+    /**
+     * The redirect URI of the authorization request, which the exchange must repeat; null if it
+     * named none.
+     */
     redirectUri: text(),
-    /** The registered address that the code was sent to; null for a code that an earlier version issued. */
+    /**
+     * The registered address that the code was sent to; null for a code that an earlier version
+     * issued.
+     */
     sentTo: text(),
     /** The S256 code challenge of PKCE. */
     codeChallenge: text(),

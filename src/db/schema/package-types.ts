@@ -1,4 +1,7 @@
-/** The formats of packages, by Gitea's names. The management API knows all; `src/registries` has those that are served. */
+/**
+ * The formats of packages, by Gitea's names. The management API knows all; `src/registries` has
+ * those that are served.
+ */
 export const PACKAGE_TYPES = [
   "alpine",
   "arch",

@@ -28,16 +28,19 @@ export const packages = sqliteTable(
     /** The repository it is linked to, one of the same owner. */
     repoId: integer().references(() => repositories.id, { onDelete: "set null" }),
     /**
-     * Whether only those who may write the owner's packages see it while it is linked to no repository: set by triggers when
-     * a private repository that it was linked to is deleted or transferred.
+     * Whether only those who may write the owner's packages see it while it is linked to no
+     * repository: set by triggers when a private repository that it was linked to is deleted or
+     * transferred.
      */
     isRestricted: integer({ mode: "boolean" }).notNull().default(false),
     /**
-     * Whether not all who see the owner see it: it is restricted, or linked to a repository whose visibility is private.
-     * Maintained by triggers.
+     * Whether not all who see the owner see it: it is restricted, or linked to a repository whose
+     * visibility is private. Maintained by triggers.
      */
     isConcealed: integer({ mode: "boolean" }).notNull().default(false),
-    /** Counts the changes of what indexes show: versions, files, properties. Maintained by triggers. */
+    /**
+     * Counts the changes of what indexes show: versions, files, properties. Maintained by triggers.
+     */
     revision: integer().notNull().default(0),
     createdAt: integer().notNull(),
   },
@@ -71,11 +74,17 @@ export const packageVersions = sqliteTable(
     versionKey: text().notNull(),
     /** Null if the account was deleted. */
     creatorId: integer().references(() => users.id, { onDelete: "set null" }),
-    /** Holds files that belong to no version that anybody sees, such as blobs of an image that no manifest names yet. */
+    /**
+     * Holds files that belong to no version that anybody sees, such as blobs of an image that no
+     * manifest names yet.
+     */
     isInternal: integer({ mode: "boolean" }).notNull().default(false),
     /** Whether the format hides it from those who do not ask for exactly this version. */
     isYanked: integer({ mode: "boolean" }).notNull().default(false),
-    /** What the format knows of it, in the format's own shape. At most 1 MB, see `METADATA_BYTES_MAX`. */
+    /**
+     * What the format knows of it, in the format's own shape. At most 1 MB, see
+     * `METADATA_BYTES_MAX`.
+     */
     metadata: text({ mode: "json" }).$type<unknown>(),
     downloadCount: integer().notNull().default(0),
     createdAt: integer().notNull(),
@@ -136,9 +145,14 @@ export const packageFiles = sqliteTable(
     name: text().notNull(),
     /** The name in the form in which the format compares file names. */
     nameKey: text().notNull(),
-    /** Distinguishes files of one name, such as those of several distributions; "" where the format has no such files. */
+    /**
+     * Distinguishes files of one name, such as those of several distributions; "" where the format
+     * has no such files.
+     */
     compositeKey: text().notNull().default(""),
-    /** Whether it is the file that the version is about, beside signatures, symbols and the like. */
+    /**
+     * Whether it is the file that the version is about, beside signatures, symbols and the like.
+     */
     isLead: integer({ mode: "boolean" }).notNull().default(false),
     /** What the format knows of the file, in the format's own shape. */
     metadata: text({ mode: "json" }).$type<unknown>(),
@@ -151,7 +165,10 @@ export const packageFiles = sqliteTable(
 );
 export type PackageFile = typeof packageFiles.$inferSelect;
 
-/** Named values of a package, of one of its versions, or of a file of one, for what a format looks up. */
+/**
+ * Named values of a package, of one of its versions, or of a file of one, for what a format looks
+ * up.
+ */
 export const packageProperties = sqliteTable(
   "package_properties",
   {
@@ -177,7 +194,10 @@ export const packageProperties = sqliteTable(
 );
 export type PackageProperty = typeof packageProperties.$inferSelect;
 
-/** One format of one owner: the revision of the indexes over all of its packages, and the key that signs them. */
+/**
+ * One format of one owner: the revision of the indexes over all of its packages, and the key that
+ * signs them.
+ */
 export const packageRegistries = sqliteTable(
   "package_registries",
   {
@@ -187,9 +207,15 @@ export const packageRegistries = sqliteTable(
     type: text().$type<PackageType>().notNull(),
     /** Counts the changes of its packages. Maintained by triggers. */
     revision: integer().notNull().default(0),
-    /** When the revision was last counted, in milliseconds, whole seconds. It never goes back. Maintained by a trigger. */
+    /**
+     * When the revision was last counted, in milliseconds, whole seconds. It never goes back.
+     * Maintained by a trigger.
+     */
     changedAt: integer().notNull().default(0),
-    /** The same two of the packages that are not concealed, for readers who see only these. Maintained by triggers. */
+    /**
+     * The same two of the packages that are not concealed, for readers who see only these.
+     * Maintained by triggers.
+     */
     publicRevision: integer().notNull().default(0),
     publicChangedAt: integer().notNull().default(0),
     /** The armored public key; "" until an index is signed for the first time. */
@@ -211,12 +237,16 @@ export const packageUsage = sqliteTable("package_usage", {
   versionCount: integer().notNull().default(0),
 });
 
-/** Files in the object storage without a blob: of uploads that did not end, and of deleted blobs. */
+/**
+ * Files in the object storage without a blob: of uploads that did not end, and of deleted blobs.
+ */
 export const packageLooseFiles = sqliteTable(
   "package_loose_files",
   {
     uuid: text().primaryKey(),
-    /** From this time on no blob may refer to the file, and it is due for removal; in milliseconds. */
+    /**
+     * From this time on no blob may refer to the file, and it is due for removal; in milliseconds.
+     */
     expiresAt: integer().notNull(),
   },
   (table) => [index("package_loose_files_expiry").on(table.expiresAt)],
@@ -256,7 +286,9 @@ export const packageCleanupRules = sqliteTable(
 );
 export type PackageCleanupRule = typeof packageCleanupRules.$inferSelect;
 
-/** Uploads that go on over several requests. Their parts are in the object storage under the uuid. */
+/**
+ * Uploads that go on over several requests. Their parts are in the object storage under the uuid.
+ */
 export const packageUploads = sqliteTable(
   "package_uploads",
   {

@@ -4,7 +4,9 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-o
 import { users } from "./accounts.ts";
 import { type MergeStyle, repositories } from "./repositories.ts";
 
-/** Who may do something, besides those whom a rule lets anyway. Ids of what was deleted are ignored. */
+/**
+ * Who may do something, besides those whom a rule lets anyway. Ids of what was deleted are ignored.
+ */
 export interface Allowed {
   /** Whether only these may do it. */
   isRestricted: boolean;

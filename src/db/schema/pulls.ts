@@ -5,7 +5,9 @@ import { users } from "./accounts.ts";
 import { issues } from "./issues.ts";
 import type { MergeStyle } from "./repositories.ts";
 
-/** Whether the head of a pull request can be merged into its base, as it was judged for two commits. */
+/**
+ * Whether the head of a pull request can be merged into its base, as it was judged for two commits.
+ */
 export type Mergeability =
   /** Not judged yet. */
   | "checking"
@@ -40,14 +42,19 @@ export const pulls = sqliteTable(
     /** Copied from the issue. Maintained by a trigger. */
     isClosed: integer({ mode: "boolean" }).notNull().default(false),
     flow: text().$type<PullFlow>().notNull().default("branch"),
-    /** The repository of the head, of the same fork network. May be deleted: there is no foreign key. */
+    /**
+     * The repository of the head, of the same fork network. May be deleted: there is no foreign
+     * key.
+     */
     headRepoId: integer().notNull(),
     /** Branches by their short names; the head of an agit pull request is `<user>/<topic>`. */
     headBranch: text().notNull(),
     baseBranch: text().notNull(),
     /** The value of `refs/pull/N/head` in the repository of the base. */
     headOid: text().notNull(),
-    /** The latest merge base of head and base; "" for unrelated histories. Fixed once it is merged. */
+    /**
+     * The latest merge base of head and base; "" for unrelated histories. Fixed once it is merged.
+     */
     mergeBaseOid: text().notNull().default(""),
     allowMaintainerEdit: integer({ mode: "boolean" }).notNull().default(false),
     /** What is known of merging `judgedHeadOid` into `judgedBaseOid`. */
@@ -56,7 +63,10 @@ export const pulls = sqliteTable(
     judgedHeadOid: text().notNull().default(""),
     /** The paths with conflicts, at most 100. */
     conflictPaths: text({ mode: "json" }).$type<string[]>().notNull().default([]),
-    /** The changes between merge base and head, and the commits on either side alone, as of the judgement. */
+    /**
+     * The changes between merge base and head, and the commits on either side alone, as of the
+     * judgement.
+     */
     additions: integer().notNull().default(0),
     deletions: integer().notNull().default(0),
     changedFiles: integer().notNull().default(0),
@@ -86,8 +96,9 @@ export const pulls = sqliteTable(
 export type Pull = typeof pulls.$inferSelect;
 
 /**
- * The values of the branches that pull requests have as base or head, copied from their repositories, so that lists of
- * pull requests need no repository. Written in the batch that records a push.
+ * The values of the branches that pull requests have as base or head, copied from their
+ * repositories, so that lists of pull requests need no repository. Written in the batch that
+ * records a push.
  */
 export const branchTips = sqliteTable(
   "branch_tips",
@@ -98,7 +109,10 @@ export const branchTips = sqliteTable(
     branch: text().notNull(),
     /** Null for a deleted branch. */
     oid: text(),
-    /** The reflog id of the update that gave it this value, which increases; 0 if it was read otherwise. */
+    /**
+     * The reflog id of the update that gave it this value, which increases; 0 if it was read
+     * otherwise.
+     */
     logId: integer().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.repoId, table.branch] })],

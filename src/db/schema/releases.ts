@@ -23,8 +23,8 @@ export const releases = sqliteTable(
     originalAuthor: text().notNull().default(""),
     originalAuthorId: integer().notNull().default(0),
     /**
-     * The time of its tag if the tag was there before it, otherwise when the tag was created with it; of a draft when it
-     * was last edited. The order of lists.
+     * The time of its tag if the tag was there before it, otherwise when the tag was created with
+     * it; of a draft when it was last edited. The order of lists.
      */
     createdAt: integer().notNull(),
     /** When it was last published; null for one that never was. */

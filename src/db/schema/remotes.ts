@@ -31,7 +31,10 @@ const mirrorColumns = () => ({
   username: text().notNull().default(""),
   /** The password or token, sealed; null for none. */
   sealedPassword: text(),
-  /** The administrator of the repository who set it up or confirmed it: without the right any more, it is not used. */
+  /**
+   * The administrator of the repository who set it up or confirmed it: without the right any more,
+   * it is not used.
+   */
   approverId: integer().notNull(),
   /** Seconds between two synchronizations; 0 for none by schedule. */
   intervalSeconds: integer().notNull(),
@@ -41,12 +44,17 @@ const mirrorColumns = () => ({
   failingSince: integer(),
   /** Why the last attempt failed, without credentials; "" if it succeeded. */
   lastError: text().notNull().default(""),
-  /** When the last attempt ended, successful or not, and the last successful one, in milliseconds. */
+  /**
+   * When the last attempt ended, successful or not, and the last successful one, in milliseconds.
+   */
   attemptedAt: integer(),
   syncedAt: integer(),
   /** When the next attempt is due, in milliseconds; null for none. */
   dueAt: integer(),
-  /** While a job synchronizes it, in milliseconds; 0 for none. Its holder knows the value that it wrote. */
+  /**
+   * While a job synchronizes it, in milliseconds; 0 for none. Its holder knows the value that it
+   * wrote.
+   */
   leasedUntil: integer().notNull().default(0),
   createdAt: integer().notNull(),
 });
@@ -131,7 +139,9 @@ export const IMPORT_STAGES = [
 ] as const;
 export type ImportStage = (typeof IMPORT_STAGES)[number];
 
-/** How many items of each stage an import has taken, and how many there are if the other side tells. */
+/**
+ * How many items of each stage an import has taken, and how many there are if the other side tells.
+ */
 export type ImportProgress = Partial<Record<ImportStage, { done: number; total?: number }>>;
 
 /** What is wanted of an import. */
@@ -140,25 +150,34 @@ export interface ImportWishes {
   parts: ProjectPart[];
   withLargeFiles: boolean;
   largeFilesUrl: string;
-  /** The accounts that authors with these lower-case names on the other side have here; of an administrator's request only. */
+  /**
+   * The accounts that authors with these lower-case names on the other side have here; of an
+   * administrator's request only.
+   */
   authors: Record<string, number>;
   /**
-   * Only what changed there at this time or later, in milliseconds, and what was taken before is brought in step: of
-   * mirrors. Undefined for all of it, and only what was not taken before.
+   * Only what changed there at this time or later, in milliseconds, and what was taken before is
+   * brought in step: of mirrors. Undefined for all of it, and only what was not taken before.
    */
   since?: number;
   /** When the present run began to read, in milliseconds: the next one of a mirror begins there. */
   readAt?: number;
-  /** Whether it was continued: by then the repository may have what people here made, which stays as it is. */
+  /**
+   * Whether it was continued: by then the repository may have what people here made, which stays as
+   * it is.
+   */
   isRepeat?: boolean;
   /**
-   * The names of packs whose blobs were looked through for pointers to large files, and of those that there were when the
-   * present run began to look; without these, some file is still to come.
+   * The names of packs whose blobs were looked through for pointers to large files, and of those
+   * that there were when the present run began to look; without these, some file is still to come.
    */
   largeFilePacks?: { done: string[]; begun?: string[] };
   /** How the reader numbers issues, in its own words, once it is decided. */
   numbering?: string;
-  /** The stored export that is read, of the service `bundle`: a file that `attachment_loose_files` notes. */
+  /**
+   * The stored export that is read, of the service `bundle`: a file that `attachment_loose_files`
+   * notes.
+   */
   file?: ImportFile;
 }
 
@@ -198,9 +217,15 @@ export const imports = sqliteTable(
     failureCount: integer().notNull().default(0),
     /** When its next step is due, in milliseconds; null for none. */
     dueAt: integer(),
-    /** While a job works on it, in milliseconds; 0 for none. Its holder knows the value that it wrote. */
+    /**
+     * While a job works on it, in milliseconds; 0 for none. Its holder knows the value that it
+     * wrote.
+     */
     leasedUntil: integer().notNull().default(0),
-    /** The public URL of the service at its start, for payloads of events: the schedule may not know it. */
+    /**
+     * The public URL of the service at its start, for payloads of events: the schedule may not know
+     * it.
+     */
     rootUrl: text().notNull().default(""),
     createdAt: integer().notNull(),
     finishedAt: integer(),
@@ -216,8 +241,9 @@ export const imports = sqliteTable(
 export type Import = typeof imports.$inferSelect;
 
 /**
- * What a forge answered to requests of a step of an import that could not end, because of a rate limit or a failure: the next
- * attempt goes on from them instead of asking again. They are gone when the step is done, or the import ends.
+ * What a forge answered to requests of a step of an import that could not end, because of a rate
+ * limit or a failure: the next attempt goes on from them instead of asking again. They are gone
+ * when the step is done, or the import ends.
  */
 export const importAnswers = sqliteTable(
   "import_answers",

@@ -55,7 +55,10 @@ export interface ExternalTracker {
 export const PROJECT_PARTS = ["labels", "milestones", "issues", "pulls", "releases"] as const;
 export type ProjectPart = (typeof PROJECT_PARTS)[number];
 
-/** Where a repository came from, or still comes from: copied from its import and its mirror for the repository's JSON. */
+/**
+ * Where a repository came from, or still comes from: copied from its import and its mirror for the
+ * repository's JSON.
+ */
 export interface RepositoryOrigin {
   /** The address, without credentials. */
   url: string;
@@ -83,8 +86,8 @@ export const repositories = sqliteTable(
       .notNull()
       .references(() => users.id),
     /**
-     * The owner's lower-case name, copied so that one index serves "by owner, then name". Maintained by a
-     * trigger.
+     * The owner's lower-case name, copied so that one index serves "by owner, then name".
+     * Maintained by a trigger.
      */
     ownerLowerName: text().notNull().default(""),
     name: text().notNull(),
@@ -112,8 +115,8 @@ export const repositories = sqliteTable(
     /** The name of the Durable Object that holds its refs: never reused, and not a secret. */
     objectName: text().notNull().default(""),
     /**
-     * The fork network whose packs it shares; a repository that is not a fork starts a network named after its
-     * object.
+     * The fork network whose packs it shares; a repository that is not a fork starts a network
+     * named after its object.
      */
     networkName: text().notNull().default(""),
     defaultBranch: text().notNull(),
@@ -205,14 +208,20 @@ export const repositories = sqliteTable(
 );
 export type Repository = typeof repositories.$inferSelect;
 
-/** Git data that no repository refers to any more and that is due for removal. Maintained by a trigger. */
+/**
+ * Git data that no repository refers to any more and that is due for removal. Maintained by a
+ * trigger.
+ */
 export const discardedObjects = sqliteTable("discarded_objects", {
   objectName: text().primaryKey(),
   networkName: text().notNull(),
   discardedAt: integer().notNull(),
 });
 
-/** The number of repositories of each visibility, so that a total needs no count. Maintained by triggers. */
+/**
+ * The number of repositories of each visibility, so that a total needs no count. Maintained by
+ * triggers.
+ */
 export const repositoryTotals = sqliteTable("repository_totals", {
   visibility: text().$type<Visibility>().primaryKey(),
   count: integer().notNull(),
@@ -284,9 +293,9 @@ export type RepositoryTransfer = typeof repositoryTransfers.$inferSelect;
 /**
  * Deleted repositories whose issues, labels, milestones and notifications are not all removed yet.
  *
- * A repository may have millions of such rows, more than one statement of D1 deletes: they have no foreign key to it and
- * go in steps. Until then no query finds them, since all join the repository. Triggers insert the row when a repository is
- * deleted, and refuse new rows without a repository.
+ * A repository may have millions of such rows, more than one statement of D1 deletes: they have no
+ * foreign key to it and go in steps. Until then no query finds them, since all join the repository.
+ * Triggers insert the row when a repository is deleted, and refuse new rows without a repository.
  */
 export const repositoryRemains = sqliteTable("repository_remains", {
   repoId: integer().primaryKey(),
@@ -304,8 +313,8 @@ function toggleTable<Name extends string>(name: Name) {
         .notNull()
         .references(() => repositories.id, { onDelete: "cascade" }),
       /**
-       * The repository's visibility, copied so that a total can exclude hidden repositories. Maintained by a
-       * trigger.
+       * The repository's visibility, copied so that a total can exclude hidden repositories.
+       * Maintained by a trigger.
        */
       visibility: text().$type<Visibility>().notNull(),
       createdAt: integer().notNull(),

@@ -17,7 +17,10 @@ export const totpSecrets = sqliteTable("totp_secrets", {
   sealedSecret: text().notNull(),
   /** Whether a first code was entered: before that, sign-ins need none. */
   isEnabled: integer({ mode: "boolean" }).notNull(),
-  /** The time step of the last accepted code: no code of this step or an earlier one is accepted again. */
+  /**
+   * The time step of the last accepted code: no code of this step or an earlier one is accepted
+   * again.
+   */
   lastStep: integer().notNull().default(0),
   createdAt: integer().notNull(),
 });

@@ -32,8 +32,8 @@ export const sessions = sqliteTable(
 export type Session = typeof sessions.$inferSelect;
 
 /**
- * Sign-ins whose password was right, and which need a second factor or a new password before a session starts. They
- * are no sessions: no request is authenticated by them.
+ * Sign-ins whose password was right, and which need a second factor or a new password before a
+ * session starts. They are no sessions: no request is authenticated by them.
  */
 export const pendingSignIns = sqliteTable(
   "pending_sign_ins",

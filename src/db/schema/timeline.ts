@@ -86,14 +86,20 @@ export const timelineEntries = sqliteTable(
     oldMilestoneId: integer().references(() => milestones.id, { onDelete: "set null" }),
     assigneeId: integer().references(() => users.id, { onDelete: "set null" }),
     isAssigneeRemoved: integer({ mode: "boolean" }).notNull().default(false),
-    /** The review that it is part of, or that it tells of. Entries of a pending review are its author's alone. */
+    /**
+     * The review that it is part of, or that it tells of. Entries of a pending review are its
+     * author's alone.
+     */
     reviewId: integer().references((): AnySQLiteColumn => reviews.id, { onDelete: "cascade" }),
     /** The team that a review is asked of, or no more if `isAssigneeRemoved`. */
     teamId: integer().references(() => teams.id, { onDelete: "set null" }),
     /** The former and the new title, ref, or base. */
     oldValue: text().notNull().default(""),
     newValue: text().notNull().default(""),
-    /** The issue that the entry refers to: the other one of a dependency, or the one with a reference to this one. */
+    /**
+     * The issue that the entry refers to: the other one of a dependency, or the one with a
+     * reference to this one.
+     */
     otherIssueId: integer().references(() => issues.id, { onDelete: "cascade" }),
     /** The comment with a reference to this issue. */
     otherEntryId: integer().references((): AnySQLiteColumn => timelineEntries.id, {
@@ -101,7 +107,10 @@ export const timelineEntries = sqliteTable(
     }),
     /** What a reference does to this issue once it takes effect. */
     refAction: text().$type<RefAction>().notNull().default("none"),
-    /** The commit with a reference to this issue; also where it closed or reopened the issue, or booked time on it. */
+    /**
+     * The commit with a reference to this issue; also where it closed or reopened the issue, or
+     * booked time on it.
+     */
     commitOid: text().notNull().default(""),
     /** The repository to which a commit with a reference was pushed. */
     commitRepoId: integer(),

@@ -19,7 +19,10 @@ export const trackedTimes = sqliteTable(
     seconds: integer().notNull(),
     /** When the work was done, as its booking says. */
     createdAt: integer().notNull(),
-    /** When it was booked, by which lists are filtered: a report finds what was booked for an earlier day later. */
+    /**
+     * When it was booked, by which lists are filtered: a report finds what was booked for an
+     * earlier day later.
+     */
     bookedAt: integer().notNull().default(0),
   },
   (table) => [

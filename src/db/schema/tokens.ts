@@ -25,14 +25,17 @@ export const accessTokens = sqliteTable(
     secretHash: text().notNull(),
     lastEight: text().notNull(),
     /**
-     * Normalised, comma-separated. The column was added after the table: a migration set `all` on the tokens
-     * that existed then. Null or empty grants nothing.
+     * Normalised, comma-separated. The column was added after the table: a migration set `all` on
+     * the tokens that existed then. Null or empty grants nothing.
      */
     scopes: text(),
     expiresAt: integer(),
     /** Whether the token reaches only the repositories listed in `access_token_repositories`. */
     isBound: integer({ mode: "boolean" }).notNull().default(false),
-    /** Patterns of the refs that the token may update; null for all. In the row, so that no request reads more for them. */
+    /**
+     * Patterns of the refs that the token may update; null for all. In the row, so that no request
+     * reads more for them.
+     */
     boundRefs: text({ mode: "json" }).$type<readonly string[]>(),
     /** Patterns of the paths that commits pushed with the token may change; null for all. */
     boundPaths: text({ mode: "json" }).$type<readonly string[]>(),
@@ -40,7 +43,9 @@ export const accessTokens = sqliteTable(
     boundPackages: text({ mode: "json" }).$type<readonly string[]>(),
     createdAt: integer().notNull(),
     lastUsedAt: integer(),
-    /** The token that made this one, and with which it ends; null if it was made with a password. */
+    /**
+     * The token that made this one, and with which it ends; null if it was made with a password.
+     */
     madeById: integer().references((): AnySQLiteColumn => accessTokens.id, { onDelete: "cascade" }),
     /** The grant whose token this is, and with which it ends; null for a personal token. */
     grantId: integer().references(() => oauthGrants.id, { onDelete: "cascade" }),

@@ -1,4 +1,7 @@
-/** Changes of applications of OAuth 2.0 (`ownerId` registered it), and of what a user (`ownerId`) granted to one. */
+/**
+ * Changes of applications of OAuth 2.0 (`ownerId` registered it), and of what a user (`ownerId`)
+ * granted to one.
+ */
 export type OauthEvent = {
   type:
     | "oauth_application.created"

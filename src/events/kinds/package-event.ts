@@ -17,8 +17,9 @@ export interface OfPackageVersion {
 }
 
 /**
- * Changes of packages. They belong to the owner, and to the repository that the package is linked to: those are told who
- * see it. They name all that webhooks say, since a deleted version can't be read.
+ * Changes of packages. They belong to the owner, and to the repository that the package is linked
+ * to: those are told who see it. They name all that webhooks say, since a deleted version can't be
+ * read.
  */
 export type PackageEvent =
   | (OfPackageVersion & { type: "package.created" })

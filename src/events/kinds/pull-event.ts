@@ -13,8 +13,8 @@ interface OfPull {
 type Asked = { userId: number; teamId: null } | { userId: null; teamId: number };
 
 /**
- * What happens to pull requests only. What they share with issues, like being opened, edited, labeled and closed without
- * a merge, is told as of an issue.
+ * What happens to pull requests only. What they share with issues, like being opened, edited,
+ * labeled and closed without a merge, is told as of an issue.
  */
 export type PullEvent =
   | (OfPull & {
@@ -35,7 +35,10 @@ export type PullEvent =
       isAutomatic: boolean;
       /** Whether the branch of the head is to be deleted. */
       isBranchDeleted?: boolean;
-      /** Whether its credential reaches less than its account: nothing follows from it in other repositories. */
+      /**
+       * Whether its credential reaches less than its account: nothing follows from it in other
+       * repositories.
+       */
       isConfined?: true;
     })
   | (OfPull & {

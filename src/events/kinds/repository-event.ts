@@ -74,7 +74,9 @@ export type RepositoryEvent =
       repoId: number;
       ownerId: number;
       name: string;
-      /** The payload for webhooks: the repository can't be read any more. Removed once dispatched. */
+      /**
+       * The payload for webhooks: the repository can't be read any more. Removed once dispatched.
+       */
       lastPayload: RepositoryPayload;
     }
   | {
@@ -84,7 +86,10 @@ export type RepositoryEvent =
       pushId: string;
       /** A push of very many refs makes several events, numbered from 0. */
       part: number;
-      /** Whether nothing may follow from it in other repositories: its credential reaches less than its account. */
+      /**
+       * Whether nothing may follow from it in other repositories: its credential reaches less than
+       * its account.
+       */
       isConfined?: true;
       /** Whether a mirror took the updates over from its remote. Nobody pushed them. */
       isMirror?: true;

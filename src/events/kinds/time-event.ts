@@ -12,7 +12,10 @@ interface OfUser extends OnIssue {
   userId: number;
 }
 
-/** Changes of booked time, of stopwatches and of estimates. How long booked time is is not told: writers list that. */
+/**
+ * Changes of booked time, of stopwatches and of estimates. How long booked time is is not told:
+ * writers list that.
+ */
 export type TimeEvent =
   | (OfUser & { type: "issue.time_added" | "issue.time_deleted"; timeId: number })
   | (OfUser & {

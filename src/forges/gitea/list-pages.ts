@@ -34,8 +34,8 @@ export interface ApiList<T> {
 }
 
 /**
- * Reads lists by position rather than by page number, since servers shorten pages: a page of a number begins elsewhere
- * if a page is shorter than was asked for.
+ * Reads lists by position rather than by page number, since servers shorten pages: a page of a
+ * number begins elsewhere if a page is shorter than was asked for.
  */
 export class ListPages {
   private readonly client: ApiClient;
@@ -54,7 +54,8 @@ export class ListPages {
     const page = Math.floor(position / limit) + 1;
     const { items, total, hasNext } = await this.get(list, page, limit);
     const count = items.length;
-    // Old versions ignore the page of some lists. A part of it is read at a time, since items may need requests.
+    // Old versions ignore the page of some lists. A part of it is read at a time, since items may
+    // need requests.
     if (count > limit) {
       const start = (page - 1) * limit;
       const end = Math.min(count, start + limit);
@@ -84,8 +85,8 @@ export class ListPages {
   }
 
   /**
-   * A page, oldest first, of a list that the server gives newest first: it is read from its end, which new items do not
-   * shift. The cursor tells how many were read and how many there were.
+   * A page, oldest first, of a list that the server gives newest first: it is read from its end,
+   * which new items do not shift. The cursor tells how many were read and how many there were.
    */
   async readBackward<T>(list: ApiList<T>, cursor: string | undefined): Promise<ForeignPage<T>> {
     const [first, second] = cursor?.split("/") ?? [];
@@ -125,8 +126,8 @@ export class ListPages {
   }
 
   /**
-   * How long pages are at most: as the server tells, or else as the first page of a list is. The first position needs no
-   * answer, since it begins the first page however long that is.
+   * How long pages are at most: as the server tells, or else as the first page of a list is. The
+   * first position needs no answer, since it begins the first page however long that is.
    */
   private async readItemsMax(list: ApiList<unknown>, position: number): Promise<number> {
     this.toldMax ??= this.readToldMax();

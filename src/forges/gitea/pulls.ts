@@ -17,7 +17,8 @@ interface PullWindow {
 }
 
 /**
- * Reads pull requests from a position of their list on: oldest first, or of those that changed lately the last first.
+ * Reads pull requests from a position of their list on: oldest first, or of those that changed
+ * lately the last first.
  *
  * The API's list knows no time, so that it is read from its newest change on until one is older.
  */
@@ -67,7 +68,10 @@ export async function readPulls(
   return { items, next: isLast ? undefined : String(end), total };
 }
 
-/** The ref of a head whose branch is gone is that of the pull request: then its label has the branch. */
+/**
+ * The ref of a head whose branch is gone is that of the pull request: then its label has the
+ * branch.
+ */
 const toBranch = ({ label, ref, sha, repo }: Branch): ForeignPull["head"] => ({
   branch: ref.startsWith("refs/pull/") && label !== "" ? label : ref.replace(/^refs\/heads\//, ""),
   oid: sha,

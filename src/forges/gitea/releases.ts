@@ -8,7 +8,9 @@ import { GiteaRelease } from "./shapes.ts";
 
 const SIZE = 50;
 
-/** Releases by age: the API lists them newest first. Drafts are shown to those alone who may write. */
+/**
+ * Releases by age: the API lists them newest first. Drafts are shown to those alone who may write.
+ */
 export async function readReleases(
   { lists, path, rootUrl }: GiteaProject,
   cursor: string | undefined,

@@ -13,9 +13,13 @@ import { type GiteaPull, GiteaReview, ReviewComment } from "./shapes.ts";
 /** Pull requests that are looked through for a page, each by a request. */
 const PULLS_SIZE = 10;
 const REVIEWS_SIZE = 50;
-/** Requests about comments after which a page ends. A review is whole, so that one may make more. */
+/**
+ * Requests about comments after which a page ends. A review is whole, so that one may make more.
+ */
 const REQUESTS_MAX = 20;
-/** The reactions to further comments of one review are left out, since each comment's are a request. */
+/**
+ * The reactions to further comments of one review are left out, since each comment's are a request.
+ */
 const REACTING_COMMENTS_MAX = 100;
 
 const STATES = {
@@ -29,8 +33,8 @@ const STATES = {
 type TakenReview = GiteaReview & { readonly state: keyof typeof STATES };
 
 /**
- * The reviews of pull requests in the order of these, each with its comments. The cursor has the positions of a pull
- * request and of the next of its reviews.
+ * The reviews of pull requests in the order of these, each with its comments. The cursor has the
+ * positions of a pull request and of the next of its reviews.
  */
 export async function readReviews(
   project: GiteaProject,
@@ -73,7 +77,10 @@ const reviewList = ({ path }: GiteaProject, { number }: GiteaPull) => ({
   size: REVIEWS_SIZE,
 });
 
-/** Left out are reviews that are not submitted, and requests to teams, which are of an organization there. */
+/**
+ * Left out are reviews that are not submitted, and requests to teams, which are of an organization
+ * there.
+ */
 const isTaken = (review: GiteaReview): review is TakenReview =>
   Object.hasOwn(STATES, review.state) && !(review.state === "REQUEST_REVIEW" && !review.user);
 
@@ -132,9 +139,9 @@ async function readReviewComments(
 }
 
 /**
- * The first comment of the conversation of each comment, as far as it is in the same review. Gitea's API does not tell it:
- * answers are in the review of what they answer, about the same line of the same file, and who resolved a conversation is
- * told of its first comment.
+ * The first comment of the conversation of each comment, as far as it is in the same review.
+ * Gitea's API does not tell it: answers are in the review of what they answer, about the same line
+ * of the same file, and who resolved a conversation is told of its first comment.
  *
  * @param comments Oldest first.
  */

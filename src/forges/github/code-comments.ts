@@ -39,7 +39,10 @@ export const codeReactionCost = (comments: readonly LineComment[]): number =>
     REACTION_REQUESTS_MAX,
   );
 
-/** Converts the comments of a review, and reads their reactions: of the first ones, if there are very many. */
+/**
+ * Converts the comments of a review, and reads their reactions: of the first ones, if there are
+ * very many.
+ */
 export async function readCodeComments(
   api: GitHubApi,
   comments: readonly LineComment[],

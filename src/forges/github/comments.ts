@@ -26,7 +26,10 @@ const Comment = z.object({
 });
 type Comment = z.infer<typeof Comment>;
 
-/** Reads a page of the comments of all issues and pull requests, oldest first, without those on code. */
+/**
+ * Reads a page of the comments of all issues and pull requests, oldest first, without those on
+ * code.
+ */
 export async function readComments(
   api: GitHubApi,
   cursor: string | undefined,

@@ -83,7 +83,8 @@ interface EventFacts {
 }
 
 /**
- * Reads the reviews of a pull request with their comments, and the open requests for reviews, oldest first.
+ * Reads the reviews of a pull request with their comments, and the open requests for reviews,
+ * oldest first.
  *
  * @param budget What the requests are charged to.
  * @returns Undefined if the budget does not go so far, unless nothing else was charged to it.
@@ -189,7 +190,9 @@ function toReviews(
   return converted;
 }
 
-/** A comment without a review, as they all were before GitHub had reviews: it gets one of its own. */
+/**
+ * A comment without a review, as they all were before GitHub had reviews: it gets one of its own.
+ */
 const toOwnReview = (number: number, comment: LineComment): ReadReview => ({
   foreignId: `comment-${comment.id}`,
   number,

@@ -20,7 +20,10 @@ export const Account = z
     return { id: user.id, name: user.login };
   });
 
-/** How many reactions something has, which spares a request for most things. Servers of old don't say. */
+/**
+ * How many reactions something has, which spares a request for most things. Servers of old don't
+ * say.
+ */
 export const ReactionCounts = z.object({ total_count: z.int().nonnegative() }).nullish();
 export type ReactionCounts = z.infer<typeof ReactionCounts>;
 

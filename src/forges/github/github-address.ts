@@ -12,11 +12,12 @@ export interface GitHubAddress {
 const NAME = /^[\w.-]{1,100}$/;
 
 /**
- * Finds the API of a repository by the address from which it is cloned, such as `https://github.com/octo/app.git`.
+ * Finds the API of a repository by the address from which it is cloned, such as
+ * `https://github.com/octo/app.git`.
  *
  * @throws RemoteFailure `not_found` if the address is not of the form of a repository's.
- * @see https://docs.github.com/en/enterprise-server/rest/quickstart for servers; enterprises with data residency have
- * names below ghe.com.
+ * @see https://docs.github.com/en/enterprise-server/rest/quickstart for servers; enterprises with
+ * data residency have names below ghe.com.
  */
 export function parseGitHubAddress(cloneUrl: string): GitHubAddress {
   const url = URL.parse(cloneUrl);

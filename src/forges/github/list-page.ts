@@ -18,8 +18,8 @@ export interface ListPage<T> {
   /** What the cursor says of the first item, of which a part was read; "" for nothing. */
   readonly within: string;
   /**
-   * The cursor of the rest of this page: after `item`, or where this rest begins if there is none. Of the item after it,
-   * the part up to `within` was read.
+   * The cursor of the rest of this page: after `item`, or where this rest begins if there is none.
+   * Of the item after it, the part up to `within` was read.
    */
   after(item: T | undefined, within?: string): string;
 }
@@ -27,9 +27,10 @@ export interface ListPage<T> {
 /**
  * Reads a page of a list.
  *
- * GitHub tells the query of the next page, with the number of the page or, in long lists, a text of its own. The
- * cursor is that query and the item of that page that was read last, whose id it finds again even if others were
- * deleted in the meantime; if it was itself, the page is read again as a whole.
+ * GitHub tells the query of the next page, with the number of the page or, in long lists, a text of
+ * its own. The cursor is that query and the item of that page that was read last, whose id it finds
+ * again even if others were deleted in the meantime; if it was itself, the page is read again as a
+ * whole.
  *
  * @param query Of the first page.
  * @throws RemoteFailure as `ApiClient.get`; `protocol` if a page leads back.
@@ -87,7 +88,10 @@ export async function convertPage<T extends Listed, R>(
   return { items, next: page.next };
 }
 
-/** Whether a page leads to itself or to one before it, as far as their queries tell: so the list would not end. */
+/**
+ * Whether a page leads to itself or to one before it, as far as their queries tell: so the list
+ * would not end.
+ */
 function leadsBack(page: string, next: string): boolean {
   const from = new URLSearchParams(page);
   const to = new URLSearchParams(next);
@@ -99,7 +103,10 @@ function leadsBack(page: string, next: string): boolean {
 interface Cursor {
   /** The query of a page, from its `?`; "" for that of the first page. */
   readonly page: string;
-  /** The id of the last item of the page that was read, and how far the one after it was; "" for none. */
+  /**
+   * The id of the last item of the page that was read, and how far the one after it was; "" for
+   * none.
+   */
   readonly after: string;
   readonly within: string;
 }

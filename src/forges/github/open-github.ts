@@ -19,8 +19,8 @@ import { readReviews } from "./reviews.ts";
 const API_VERSION = "2022-11-28";
 
 /**
- * Opens a repository of GitHub, or of a GitHub Enterprise Server, by its REST API. Without credentials GitHub answers
- * 60 requests in an hour.
+ * Opens a repository of GitHub, or of a GitHub Enterprise Server, by its REST API. Without
+ * credentials GitHub answers 60 requests in an hour.
  *
  * @throws RemoteFailure `not_found` if the address can't be that of a repository.
  */
@@ -53,14 +53,17 @@ export function openGitHub(
     service: "github",
     readProject: () => readProject(api),
     readPage: (kind, cursor, filter) => readers[kind](cursor, filter),
-    // SECURITY: an asset's address is what the other side says; the credentials go to the API alone. It redirects to
-    // a host of files, to which the guarded client does not send them.
+    // SECURITY: an asset's address is what the other side says; the credentials go to the API
+    // alone. It redirects to a host of files, to which the guarded client does not send them.
     headersFor: (url) =>
       isBelow(url, apiUrl) ? { ...headers, Accept: "application/octet-stream" } : {},
   };
 }
 
-/** GitHub takes tokens as the password of any name too; of passwords themselves only servers of old know. */
+/**
+ * GitHub takes tokens as the password of any name too; of passwords themselves only servers of old
+ * know.
+ */
 function authorizationOf({ username, password }: ForgeAddress): Record<string, string> {
   if (password === "") return {};
   const value =

@@ -24,7 +24,8 @@ const Side = z
   }));
 
 /**
- * What a pull request has besides an issue, as the API tells it of a single one: lists don't name who merged it.
+ * What a pull request has besides an issue, as the API tells it of a single one: lists don't name
+ * who merged it.
  *
  * @see https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
  */

@@ -16,7 +16,10 @@ const Asset = z.object({
   size: z.int().nonnegative(),
   download_count: z.int().nonnegative(),
   created_at: time,
-  /** Of the API, which gives the file itself if it is asked for bytes; the other URL knows no tokens. */
+  /**
+   * Of the API, which gives the file itself if it is asked for bytes; the other URL knows no
+   * tokens.
+   */
   url: z.url(),
 });
 
@@ -35,7 +38,10 @@ const Release = z.object({
   assets: listOf(Asset),
 });
 
-/** Reads a page of releases, newest first: GitHub has no other order. Drafts are shown to those who may push. */
+/**
+ * Reads a page of releases, newest first: GitHub has no other order. Drafts are shown to those who
+ * may push.
+ */
 export async function readReleases(
   api: GitHubApi,
   cursor: string | undefined,

@@ -10,8 +10,8 @@ export class RequestBudget {
   }
 
   /**
-   * Whether something that takes `count` requests is read now. The first thing always is, so that each page goes on by
-   * at least one item: what one item takes is bounded by itself.
+   * Whether something that takes `count` requests is read now. The first thing always is, so that
+   * each page goes on by at least one item: what one item takes is bounded by itself.
    */
   allows(count: number): boolean {
     return this.isUnspent || count <= this.left;

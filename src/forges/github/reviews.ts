@@ -9,7 +9,8 @@ import { isPull, readThreads, type Thread } from "./threads.ts";
 const CONVERSATION_COST = 4;
 
 /**
- * Reads the reviews of a page of pull requests: oldest pull requests first, and of each the oldest reviews first.
+ * Reads the reviews of a page of pull requests: oldest pull requests first, and of each the oldest
+ * reviews first.
  *
  * GitHub lists reviews for single pull requests only. A page may end amid the reviews of one.
  */
@@ -24,7 +25,8 @@ export async function readReviews(
   const items: ForeignReview[] = [];
   const leftOut: string[] = [];
   let last: Thread | undefined;
-  // The review after which to go on, if the page before has ended amid the reviews of the first pull request.
+  // The review after which to go on, if the page before has ended amid the reviews of the first
+  // pull request.
   let { within } = page;
 
   for (const thread of page.items) {

@@ -34,8 +34,8 @@ export type Thread = z.infer<typeof Thread>;
 /**
  * Reads a page of issues and pull requests, oldest first.
  *
- * Pull requests are listed by it too, because of their own list GitHub tells no reactions, and not what changed since a
- * time.
+ * Pull requests are listed by it too, because of their own list GitHub tells no reactions, and not
+ * what changed since a time.
  */
 export const readThreads = (
   api: GitHubApi,

@@ -14,8 +14,9 @@ export interface BodyContext {
 const UPLOAD = String.raw`(?<=^|[\s("'<=])/uploads/(?=[0-9a-f]{32}/)`;
 
 /**
- * A text as it leads to the same things here: references to merge requests, and to issues whose number is another, are
- * written with the number here, and addresses of attached files in full. Code stays as it is.
+ * A text as it leads to the same things here: references to merge requests, and to issues whose
+ * number is another, are written with the number here, and addresses of attached files in full.
+ * Code stays as it is.
  *
  * @param text GitLab's Markdown; null for none.
  * @see https://docs.gitlab.com/user/markdown/#gitlab-specific-references

@@ -24,10 +24,12 @@ const Commented = z.object({
 type Commented = z.infer<typeof Commented>;
 
 /**
- * Reads comments: those of issues, then those of merge requests that are not on code, in the order of what they are about.
+ * Reads comments: those of issues, then those of merge requests that are not on code, in the order
+ * of what they are about.
  *
- * GitLab lists them for one issue at a time. Those without comments are passed over. What GitLab wrote itself about
- * changes is left out, and, SECURITY, what only members may read: internal notes, and all of confidential issues.
+ * GitLab lists them for one issue at a time. Those without comments are passed over. What GitLab
+ * wrote itself about changes is left out, and, SECURITY, what only members may read: internal
+ * notes, and all of confidential issues.
  */
 export const readComments: ReadPage<ForeignComment> = async (project, cursor, filter) => {
   const isAtPulls = cursor.isAtPulls || !filter.wantsIssues;

@@ -7,11 +7,13 @@ const RESOURCES = /^(?:packages|releases|uploads|jobs|repository\/archive)(?:[./
 export const apiPathOf = (path: string): string => `/api/v4/projects/${encodeURIComponent(path)}`;
 
 /**
- * Whether the token of a project's import may be sent to an address from which a file of it is said to come.
+ * Whether the token of a project's import may be sent to an address from which a file of it is said
+ * to come.
  *
- * SECURITY: whoever edits releases there chooses these addresses, while the token is the importer's and may read more than
- * the project. So the address must be one of a file of this project: with any other on the same host, a release could fetch
- * what only the importer may read, and show it here.
+ * SECURITY: whoever edits releases there chooses these addresses, while the token is the importer's
+ * and may read more than the project. So the address must be one of a file of this project: with
+ * any other on the same host, a release could fetch what only the importer may read, and show it
+ * here.
  *
  * @param path The full path of the project.
  */

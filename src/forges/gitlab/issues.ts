@@ -12,7 +12,8 @@ const PAGE_SIZE = 20;
 /**
  * Reads issues of every type, such as incidents and tasks.
  *
- * SECURITY: confidential issues are left out. Nothing here is hidden from readers of its repository.
+ * SECURITY: confidential issues are left out. Nothing here is hidden from readers of its
+ * repository.
  */
 export const readIssues: ReadPage<ForeignIssue> = async (project, { position }, { since }) => {
   const { requests, root } = project;

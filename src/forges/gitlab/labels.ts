@@ -14,7 +14,10 @@ const Label = z.object({
   archived: flag,
 });
 
-/** Reads labels, those of its groups too. A label of a scope, `a::b`, is exclusive, and called `a/b` here. */
+/**
+ * Reads labels, those of its groups too. A label of a scope, `a::b`, is exclusive, and called `a/b`
+ * here.
+ */
 export const readLabels: ReadPage<ForeignLabel> = async ({ requests, root }, { page }) => {
   const { value, total, next } = await requests.get(
     `${root}/labels`,

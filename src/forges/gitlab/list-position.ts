@@ -6,18 +6,22 @@ import type { Requests } from "./requests.ts";
 import { Id } from "./shapes.ts";
 
 /**
- * Where a list of issues or merge requests goes on: behind the items created before a time, and behind some that were
- * created in the same millisecond.
+ * Where a list of issues or merge requests goes on: behind the items created before a time, and
+ * behind some that were created in the same millisecond.
  *
- * Pages by number alone would pass over an item when an earlier one is deleted meanwhile, become slow far from the start,
- * and end at GitLab's largest offset of 50,000 items.
+ * Pages by number alone would pass over an item when an earlier one is deleted meanwhile, become
+ * slow far from the start, and end at GitLab's largest offset of 50,000 items.
  *
- * @see https://docs.gitlab.com/administration/instance_limits/#max-offset-allowed-by-the-rest-api-for-offset-based-pagination
+ * @see
+ *   https://docs.gitlab.com/administration/instance_limits/#max-offset-allowed-by-the-rest-api-for-offset-based-pagination
  */
 export const ListPosition = z.object({
   /** In milliseconds; null at the start of the list. */
   createdAt: z.int().nullable(),
-  /** The page, from 1, of the items from this time on: above 1 if they fill more than a page within a millisecond. */
+  /**
+   * The page, from 1, of the items from this time on: above 1 if they fill more than a page within
+   * a millisecond.
+   */
   page: z.int().positive(),
   doneIds: z.array(Id),
 });
@@ -75,7 +79,10 @@ export async function listFrom<T extends Listed>(
   };
 }
 
-/** @returns The position behind the first `count` items of a page; undefined behind the last item of the list. */
+/**
+ * @returns The position behind the first `count` items of a page; undefined behind the last item of
+ *   the list.
+ */
 export function positionAfter<T extends Listed>(
   position: ListPosition,
   { items, hasMore }: ListPage<T>,

@@ -16,13 +16,17 @@ const Milestone = z.object({
   updated_at: time,
 });
 
-/** Reads milestones, those of its groups too. When one was closed is not told: it is the time of its last change. */
+/**
+ * Reads milestones, those of its groups too. When one was closed is not told: it is the time of its
+ * last change.
+ */
 export const readMilestones: ReadPage<ForeignMilestone> = async (project, { page }, { since }) => {
   const { value, total, next } = await project.requests.get(
     `${project.root}/milestones`,
     z.array(Milestone).max(100),
     {
-      // The name since GitLab 16.7 is `include_ancestors`; this one works in all versions of the API from 13.4 on.
+      // The name since GitLab 16.7 is `include_ancestors`; this one works in all versions of the
+      // API from 13.4 on.
       include_parent_milestones: true,
       updated_after: since === undefined ? undefined : new Date(since).toISOString(),
       per_page: 100,

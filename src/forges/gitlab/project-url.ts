@@ -15,9 +15,11 @@ const NAME = /^[\p{L}\p{N}_.-]{1,255}$/u;
 const DEPTH_MAX = 22;
 
 /**
- * Reads the address of a project's page or of its repository, such as `https://gitlab.com/group/sub/project.git`.
+ * Reads the address of a project's page or of its repository, such as
+ * `https://gitlab.com/group/sub/project.git`.
  *
- * @throws RemoteFailure `blocked` if it is no address, `not_found` if it can't be that of a project.
+ * @throws RemoteFailure `blocked` if it is no address, `not_found` if it can't be that of a
+ *   project.
  */
 export function parseProjectUrl(text: string): ProjectUrl {
   const url = URL.parse(text);

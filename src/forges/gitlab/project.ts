@@ -24,7 +24,10 @@ export interface GitLabPage<T> extends Omit<ForeignPage<T>, "next"> {
   readonly next: NextCursor | undefined;
 }
 
-/** Items of one issue or merge request, and where the next ones of it begin; undefined after the last. */
+/**
+ * Items of one issue or merge request, and where the next ones of it begin; undefined after the
+ * last.
+ */
 export interface PartPage<T> {
   readonly items: readonly T[];
   readonly next: PartCursor | undefined;
@@ -37,7 +40,10 @@ export type ReadPage<T> = (
   filter: ForeignFilter,
 ) => Promise<GitLabPage<T>>;
 
-/** Without a token GitLab tells neither the levels nor, in older versions, the visibility of what everybody sees. */
+/**
+ * Without a token GitLab tells neither the levels nor, in older versions, the visibility of what
+ * everybody sees.
+ */
 const Project = z.object({
   path_with_namespace: shortText,
   description: optionalLong,
@@ -94,10 +100,12 @@ export async function decideNumbering(requests: Requests, root: string): Promise
 }
 
 /**
- * The highest number of a project's issues or merge requests; undefined if it has none of them for this caller.
+ * The highest number of a project's issues or merge requests; undefined if it has none of them for
+ * this caller.
  *
- * GitLab orders by time only, and an issue that was moved here keeps the time of its creation, so those that were changed
- * last are looked at too. An issue that is missed nevertheless is numbered as if it was added later.
+ * GitLab orders by time only, and an issue that was moved here keeps the time of its creation, so
+ * those that were changed last are looked at too. An issue that is missed nevertheless is numbered
+ * as if it was added later.
  *
  * @param level Who has access to them there; undefined if GitLab doesn't tell.
  */

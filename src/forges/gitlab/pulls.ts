@@ -11,7 +11,10 @@ import { readReactions } from "./reactions.ts";
 import { isAbsent, isGone } from "./requests.ts";
 import { MergeRequest, OptionalOid, GitLabUser } from "./shapes.ts";
 
-/** Each takes a request for its commits and one for its reactions, and each fork of the page one more. */
+/**
+ * Each takes a request for its commits and one for its reactions, and each fork of the page one
+ * more.
+ */
 const PAGE_SIZE = 10;
 
 const Refs = z.object({
@@ -93,7 +96,10 @@ async function readRefs({ requests }: GitLabProject, path: string) {
   }
 }
 
-/** The full path of the project that a merge request comes from; "" if it is gone, or hidden from the caller. */
+/**
+ * The full path of the project that a merge request comes from; "" if it is gone, or hidden from
+ * the caller.
+ */
 async function findRepository(
   { requests, projectPath }: GitLabProject,
   { source_project_id: sourceId, target_project_id: targetId }: MergeRequest,

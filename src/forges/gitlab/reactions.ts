@@ -20,11 +20,14 @@ const CONTENTS: ReadonlyMap<string, string> = new Map([
   ["eyes", "eyes"],
 ]);
 
-/** Pages of 100: no issue has more reactions than these hold, but a server could go on without end. */
+/**
+ * Pages of 100: no issue has more reactions than these hold, but a server could go on without end.
+ */
 const PAGES_MAX = 10;
 
 /**
- * Reads the reactions to an issue, a merge request or a comment that are known here: a request, or more for over 100.
+ * Reads the reactions to an issue, a merge request or a comment that are known here: a request, or
+ * more for over 100.
  *
  * @param path Of what they are about. If it was deleted meanwhile, it has none.
  */

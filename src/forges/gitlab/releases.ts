@@ -25,9 +25,11 @@ const Release = z.object({
 type Release = z.infer<typeof Release>;
 
 /**
- * Reads releases with the files that they link to. The archives of the source are made from the tag here too.
+ * Reads releases with the files that they link to. The archives of the source are made from the tag
+ * here too.
  *
- * GitLab has neither drafts nor pre-releases, and tells of a link neither its size, nor its age, nor its downloads.
+ * GitLab has neither drafts nor pre-releases, and tells of a link neither its size, nor its age,
+ * nor its downloads.
  */
 export const readReleases: ReadPage<ForeignRelease> = async (project, { page }) => {
   const { value, total, next } = await project.requests.get(
@@ -63,8 +65,8 @@ export const readReleases: ReadPage<ForeignRelease> = async (project, { page }) 
 };
 
 /**
- * Packages and jobs are linked by the id of their project. Such an address is rewritten with the project's path, by which
- * one tells later that the file is the project's own.
+ * Packages and jobs are linked by the id of their project. Such an address is rewritten with the
+ * project's path, by which one tells later that the file is the project's own.
  */
 async function findOwnUrl(
   { requests, root, origin, projectPath }: GitLabProject,

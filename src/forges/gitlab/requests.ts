@@ -3,7 +3,10 @@ import type { z } from "zod";
 import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { ApiAnswer, ApiClient, ApiQuery } from "../api-client.ts";
 
-/** After so many requests no further item is begun. With what the item at hand needs, some 30 are made. */
+/**
+ * After so many requests no further item is begun. With what the item at hand needs, some 30 are
+ * made.
+ */
 const REQUESTS_MAX = 20;
 /** How many requests are under way at once: a Worker may have six connections. */
 const AT_ONCE = 5;
@@ -31,12 +34,13 @@ export class Requests {
   /**
    * Reads items, a few at once, until the requests are spent or one fails.
    *
-   * A failure that may pass ends the page before its item, so that a page that needs many requests gets on against a
-   * server that fails often. If it lasts, the next page meets it first.
+   * A failure that may pass ends the page before its item, so that a page that needs many requests
+   * gets on against a server that fails often. If it lasts, the next page meets it first.
    *
    * @param hasMore Whether the page has something even without these items.
    * @returns What was read of the first items: fewer than given if the page ends before.
-   * @throws RemoteFailure if the first item fails and the page has nothing else, or if a failure will not pass.
+   * @throws RemoteFailure if the first item fails and the page has nothing else, or if a failure
+   *   will not pass.
    */
   async readFirst<T, R>(
     items: readonly T[],

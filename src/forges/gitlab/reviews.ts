@@ -7,10 +7,11 @@ import { MergeRequest } from "./shapes.ts";
 import { readVerdicts } from "./verdicts.ts";
 
 /**
- * Reads reviews: of each merge request first who approved it or was asked for a review, then the comments on code.
+ * Reads reviews: of each merge request first who approved it or was asked for a review, then the
+ * comments on code.
  *
- * GitLab does not tell which comments were sent together, so that each is a review of its own, as Gitea stores the answers
- * in a conversation.
+ * GitLab does not tell which comments were sent together, so that each is a review of its own, as
+ * Gitea stores the answers in a conversation.
  */
 export const readReviews: ReadPage<ForeignReview> = async (project, cursor, { since }) => {
   const { requests, root } = project;

@@ -16,9 +16,11 @@ const Approvals = z.object({
 const Reviewer = z.object({ user: GitLabUser, state: shortText, created_at: time });
 
 /**
- * Reads who approved a merge request, asked for changes, or was asked for a review and has not answered.
+ * Reads who approved a merge request, asked for changes, or was asked for a review and has not
+ * answered.
  *
- * Only newer versions tell when it was approved: in others it is the time of the merge or of the last change.
+ * Only newer versions tell when it was approved: in others it is the time of the merge or of the
+ * last change.
  */
 export async function readVerdicts(
   project: GitLabProject,
@@ -76,7 +78,10 @@ async function readApprovals({ requests, root, isAnonymous }: GitLabProject, ite
   }
 }
 
-/** Who is to review, and whether they have. Versions before 13.12 do not tell: then nobody has answered. */
+/**
+ * Who is to review, and whether they have. Versions before 13.12 do not tell: then nobody has
+ * answered.
+ */
 async function readReviewers(
   { requests, root }: GitLabProject,
   { iid, reviewers, created_at: createdAt }: MergeRequest,

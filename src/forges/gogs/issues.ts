@@ -51,7 +51,9 @@ export async function readIssues(
   return { ...page, items: page.items.map((each) => toIssue(each, project)) };
 }
 
-/** The comments of the issues of a page. The API also lists events of issues, whose text is empty. */
+/**
+ * The comments of the issues of a page. The API also lists events of issues, whose text is empty.
+ */
 export async function readComments(
   project: GogsProject,
   cursor: string | undefined,

@@ -18,8 +18,8 @@ import { readComments, readIssues, userOf } from "./issues.ts";
 import { GogsLabel, GogsMilestone, GogsRelease, GogsRepository } from "./shapes.ts";
 
 /**
- * Reads projects of Gogs, whose API is the beginning of Gitea's: it has no pull requests, reviews, reactions and assets of
- * releases, and its lists, but for issues, have no pages.
+ * Reads projects of Gogs, whose API is the beginning of Gitea's: it has no pull requests, reviews,
+ * reactions and assets of releases, and its lists, but for issues, have no pages.
  */
 export function openGogs(
   { outgoing, now, answers }: ForgeAccess,

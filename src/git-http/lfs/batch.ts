@@ -31,7 +31,10 @@ interface Pointer {
 export const isValidPointer = ({ oid, size }: Pointer): boolean =>
   isSha256(oid) && Number.isSafeInteger(size) && size >= 0;
 
-/** The URL for a transfer, the headers that the client must send there, and for how many seconds they are valid. */
+/**
+ * The URL for a transfer, the headers that the client must send there, and for how many seconds
+ * they are valid.
+ */
 interface Action {
   href: string;
   header: Record<string, string>;
@@ -49,10 +52,11 @@ interface BatchItem extends Pointer {
 /**
  * Responds with the URLs for downloading or uploading the requested large files.
  *
- * SECURITY: the response repeats no credential of the caller's; each action has a token that is good for it alone.
+ * SECURITY: the response repeats no credential of the caller's; each action has a token that is
+ * good for it alone.
  *
- * SECURITY: an upload is requested unless this very repository has the file. That another repository has
- * the file, or that the client knows its oid, must not grant access to it.
+ * SECURITY: an upload is requested unless this very repository has the file. That another
+ * repository has the file, or that the client knows its oid, must not grant access to it.
  *
  * @see git-lfs, docs/api/batch.md.
  */
@@ -69,8 +73,8 @@ export async function answerBatch(c: Context<GitHttpEnv>): Promise<Response> {
   const oids = objects.filter(isValidPointer).map(({ oid }) => oid);
   const present = await findObjects(ctx, repo.row, [...new Set(oids)]);
   const linkTo = linker(context);
-  // A download may use a nearby D1 replica, with a bookmark so that it sees at least the rows read here.
-  // Uploads, and requests after them, start at the primary.
+  // A download may use a nearby D1 replica, with a bookmark so that it sees at least the rows read
+  // here. Uploads, and requests after them, start at the primary.
   const bookmark = defined({ "x-d1-bookmark": c.var.findBookmark() });
   const answerItem = async (pointer: Pointer): Promise<BatchItem> => {
     const { oid, size } = pointer;
@@ -110,7 +114,10 @@ function findError(
   return { code: 422, message: `Size must be less than or equal to ${bytesMax}` };
 }
 
-/** Creates a function that builds actions: URLs of the repository's large files, with a token for each. */
+/**
+ * Creates a function that builds actions: URLs of the repository's large files, with a token for
+ * each.
+ */
 function linker({ ctx, repo }: RequestContext) {
   const base = `${htmlUrlOf(repo, ctx)}.git/info/lfs`;
   return async (

@@ -38,7 +38,8 @@ async function asUser(entering: Promise<RequestContext>): Promise<UserRequestCon
 }
 
 /**
- * Authorizes the transfer of one file: by the token that the batch gave out for it, or else like any other request.
+ * Authorizes the transfer of one file: by the token that the batch gave out for it, or else like
+ * any other request.
  *
  * A client may send its own credential beside the token, which is not looked at then.
  *

@@ -10,8 +10,9 @@ import { type Failure, unauthenticated } from "../../lib/failure.ts";
 import type { GitHttpEnv } from "../env.ts";
 
 /**
- * The header of a transfer token. Not `Authorization`: a client that is configured to send that header itself, as CI
- * systems do by git's `http.extraHeader`, would send two. Not the URL: every hop logs URLs.
+ * The header of a transfer token. Not `Authorization`: a client that is configured to send that
+ * header itself, as CI systems do by git's `http.extraHeader`, would send two. Not the URL: every
+ * hop logs URLs.
  */
 export const TOKEN_HEADER = "X-LFS-Transfer-Token";
 
@@ -30,7 +31,10 @@ const Claims = z.object({
 /** The transfer of one file, as a batch allows it. */
 export type Transfer = Pick<z.infer<typeof Claims>, "operation" | "repoId" | "oid">;
 
-/** How long a client may wait before it begins a transfer, in milliseconds. It asks for a new batch afterwards. */
+/**
+ * How long a client may wait before it begins a transfer, in milliseconds. It asks for a new batch
+ * afterwards.
+ */
 const BEGIN_MS = 15 * 60 * 1000;
 /** A file is verified after its upload, which may take this long. */
 const LIFE_MS = { download: BEGIN_MS, upload: BEGIN_MS, verify: BEGIN_MS + LFS_UPLOAD_LIFE_MS };
@@ -42,10 +46,12 @@ export interface TransferToken {
 }
 
 /**
- * Makes the token for one transfer by the caller of a request. It grants what the caller may do when it is used: it ends
- * with the caller's access token or password, their permission, and their account.
+ * Makes the token for one transfer by the caller of a request. It grants what the caller may do
+ * when it is used: it ends with the caller's access token or password, their permission, and their
+ * account.
  *
- * @returns Undefined for an anonymous caller, and where the service has no key: the client uses its own credential.
+ * @returns Undefined for an anonymous caller, and where the service has no key: the client uses its
+ *   own credential.
  */
 export async function makeTransferToken(
   { actor, config, now }: Ctx,
@@ -63,8 +69,10 @@ export async function makeTransferToken(
  * Reads the transfer token of a request.
  *
  * @param wanted The transfer that the request is.
- * @returns The credential for it, and the repository that it is for; undefined if the request has no token.
- * @throws Failure `unauthenticated` for a token that is damaged, has expired or is for another transfer.
+ * @returns The credential for it, and the repository that it is for; undefined if the request has
+ *   no token.
+ * @throws Failure `unauthenticated` for a token that is damaged, has expired or is for another
+ *   transfer.
  */
 export async function readTransferToken(
   c: Context<GitHttpEnv>,

@@ -37,12 +37,16 @@ export async function upload(c: Context<GitHttpEnv>): Promise<Response> {
   });
   // Storing, and the cleanup after a failure, completes even if the client disconnects.
   ctx.defer(storing.catch(() => undefined));
-  // The rest of the body is read, since clients read the response only after they have sent everything.
+  // The rest of the body is read, since clients read the response only after they have sent
+  // everything.
   if (!(await storing)) await body.pipeTo(new WritableStream());
   return answerJson({});
 }
 
-/** Whether a stream failed by itself: one that was only read or cancelled is cancelled without an error. */
+/**
+ * Whether a stream failed by itself: one that was only read or cancelled is cancelled without an
+ * error.
+ */
 const hasFailed = async (stream: ReadableStream): Promise<boolean> =>
   !stream.locked &&
   stream.cancel().then(
@@ -63,8 +67,8 @@ export async function verify(c: Context<GitHttpEnv>): Promise<Response> {
 /**
  * Sends a file, or a range of it.
  *
- * SECURITY: the content is untrusted and served from the service's own origin, so browsers must save it
- * and never render it.
+ * SECURITY: the content is untrusted and served from the service's own origin, so browsers must
+ * save it and never render it.
  */
 export async function download(c: Context<GitHttpEnv>): Promise<Response> {
   const { oid = "", filename = "" } = c.req.param() as { oid?: string; filename?: string };

@@ -8,11 +8,12 @@ const LINES_MAX = 1_000_000;
 const STEPS_MAX = 50_000_000;
 
 /**
- * Applies hunks to a file, each at its stated line or at the nearest position where all of its lines match.
+ * Applies hunks to a file, each at its stated line or at the nearest position where all of its
+ * lines match.
  *
  * @param name The name of the file in error messages.
- * @throws GitError `corrupt` for a hunk that matches nowhere, `limit` for a file with too many lines or a
- * search that takes too long.
+ * @throws GitError `corrupt` for a hunk that matches nowhere, `limit` for a file with too many
+ * lines or a search that takes too long.
  */
 export function applyHunks(
   content: Uint8Array,
@@ -55,7 +56,9 @@ class Image {
     return true;
   }
 
-  /** The line at which a hunk matches, found in git's search order; negative if it matches nowhere. */
+  /**
+   * The line at which a hunk matches, found in git's search order; negative if it matches nowhere.
+   */
   private findPosition({ oldStart, newStart, before, trailing }: PatchHunk): number {
     const { length } = this.lines;
     const last = length - before.length;

@@ -37,18 +37,18 @@ export interface PatchedTree {
 }
 
 /**
- * Applies the patches of several files to a tree as `git apply --cached` does: all or none, each hunk only
- * where its lines match exactly. If this throws, the tree must be discarded.
+ * Applies the patches of several files to a tree as `git apply --cached` does: all or none, each
+ * hunk only where its lines match exactly. If this throws, the tree must be discarded.
  *
- * A copy or rename starts from the original content of its source; any other patch of an already patched file
- * starts from the patched content.
+ * A copy or rename starts from the original content of its source; any other patch of an already
+ * patched file starts from the patched content.
  *
- * SECURITY: an object is never read just because a patch contains its id. Git takes the new content from its
- * object store if the object exists there; here the store may hold objects that the patch's author may not
- * read. The caller must check the file names.
+ * SECURITY: an object is never read just because a patch contains its id. Git takes the new content
+ * from its object store if the object exists there; here the store may hold objects that the
+ * patch's author may not read. The caller must check the file names.
  *
- * @throws GitError `corrupt` if a patch does not apply, with git's message; `missing` if a blob of the tree
- * does not exist; `limit` if the contents exceed the memory bound.
+ * @throws GitError `corrupt` if a patch does not apply, with git's message; `missing` if a blob of
+ * the tree does not exist; `limit` if the contents exceed the memory bound.
  * @see git-apply(1)
  */
 export async function applyPatch(
@@ -229,7 +229,8 @@ class Applier {
 }
 
 /**
- * A mode as git stores it. Git treats the mode of a directory as a submodule, and unknown modes as a file.
+ * A mode as git stores it. Git treats the mode of a directory as a submodule, and unknown modes as
+ * a file.
  */
 function plainMode(mode: number): number {
   if (isSymlinkMode(mode)) return MODE_SYMLINK;

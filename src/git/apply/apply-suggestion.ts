@@ -6,11 +6,12 @@ const CARRIAGE_RETURN = 0x0d;
 /**
  * Replaces lines of a file with what a reviewer suggests.
  *
- * The new lines end as the replaced ones do: with a carriage return where the first of them has one, and without a line
- * feed at the end of a file that had none.
+ * The new lines end as the replaced ones do: with a carriage return where the first of them has
+ * one, and without a line feed at the end of a file that had none.
  *
  * @param startLine The first line to replace, counted from 1; `endLine` is the last.
- * @param replacement Lines with a line feed each, where the last one may be missing. "" removes the lines.
+ * @param replacement Lines with a line feed each, where the last one may be missing. "" removes the
+ *   lines.
  * @returns Undefined if the file does not have these lines.
  */
 export function applySuggestion(

@@ -7,8 +7,8 @@ export interface FilePatch {
   /** Undefined for a file that is deleted. */
   readonly newName: ByteText | undefined;
   /**
-   * A patch without git's header may turn out to create the file although its kind is `modify`; `isCertain`
-   * is false then.
+   * A patch without git's header may turn out to create the file although its kind is `modify`;
+   * `isCertain` is false then.
    */
   readonly kind: "create" | "delete" | "modify" | "rename" | "copy";
   readonly isCertain: boolean;

@@ -6,8 +6,8 @@ import type { BinaryHunk } from "./file-patch.ts";
 import type { PatchLines } from "./patch-lines.ts";
 
 /**
- * Reads the data after `GIT binary patch`: the data to produce the new content and, if present, the data to
- * restore the old content, which is skipped.
+ * Reads the data after `GIT binary patch`: the data to produce the new content and, if present, the
+ * data to restore the old content, which is skipped.
  *
  * @throws GitError `corrupt` for malformed data.
  */
@@ -45,7 +45,10 @@ function parseHunk(lines: PatchLines): BinaryHunk | undefined {
   return { kind, sizeBytes: Number(head[2]), deflated: joinBytes(pieces) };
 }
 
-/** Decodes the length character: `A` to `Z` for 1 to 26 bytes, `a` to `z` for 27 to 52; 0 for any other. */
+/**
+ * Decodes the length character: `A` to `Z` for 1 to 26 bytes, `a` to `z` for 27 to 52; 0 for any
+ * other.
+ */
 function readLength(char: number): number {
   if (char >= 0x41 && char <= 0x5a) return char - 0x40;
   return char >= 0x61 && char <= 0x7a ? char - 0x60 + 26 : 0;

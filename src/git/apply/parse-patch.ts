@@ -11,8 +11,8 @@ const HUNK_LINES_MAX = 1_000_000;
 const HEADER_BYTES_MAX = 40_000;
 
 /**
- * Reads a patch of one or more files in the format of `git diff`, `git format-patch` or `diff -u`. Text
- * before, between and after the files' patches is skipped.
+ * Reads a patch of one or more files in the format of `git diff`, `git format-patch` or `diff -u`.
+ * Text before, between and after the files' patches is skipped.
  *
  * @throws GitError `corrupt` for a malformed patch, with git's message; `limit` for too many lines.
  * @see git-apply(1)
@@ -228,7 +228,10 @@ class PatchParser {
     };
   }
 
-  /** Checks hunks against the header, and sets `isCertain` if they show that the file already exists. */
+  /**
+   * Checks hunks against the header, and sets `isCertain` if they show that the file already
+   * exists.
+   */
   private checkHunks(header: Header, hunks: readonly PatchHunk[]): void {
     const hasOld = hunks.some(({ before }) => before.length > 0);
     const hasNew = hunks.some(({ after }) => after.length > 0);
@@ -309,7 +312,8 @@ function verifyName(
 }
 
 /**
- * Guesses how many leading directories to strip in a patch without git's header: 0 if the names have none.
+ * Guesses how many leading directories to strip in a patch without git's header: 0 if the names
+ * have none.
  */
 function guessStrip(old: string, fresh: string): number | undefined {
   const guess = (text: string): number | undefined => {

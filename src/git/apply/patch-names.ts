@@ -38,7 +38,9 @@ export function readName(
   return (name?.replaceAll(/\/{2,}/g, "/") || undefined) as ByteText | undefined;
 }
 
-/** True if the time after a name is 1970-01-01 00:00 UTC, which means that the file does not exist. */
+/**
+ * True if the time after a name is 1970-01-01 00:00 UTC, which means that the file does not exist.
+ */
 export function isEpoch(text: string): boolean {
   const [, date, time, fraction = "0", hours, minutes] = TIME.exec(text) ?? [];
   return Number(fraction) === 0 && Date.parse(`${date}T${time}${hours}:${minutes}`) === 0;

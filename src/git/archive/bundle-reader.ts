@@ -19,8 +19,9 @@ const LINE_FEED = 0x0a;
  *
  * @param pieces Closed on failure, and with the pack.
  * @param headerBytesMax Maximum bytes of the header.
- * @throws GitError `corrupt` for anything else than a bundle, `unsupported` for another version and for a bundle with
- * prerequisites, `limit` for a header that is too large. An error of `pieces` is thrown unchanged.
+ * @throws GitError `corrupt` for anything else than a bundle, `unsupported` for another version and
+ * for a bundle with prerequisites, `limit` for a header that is too large. An error of `pieces` is
+ * thrown unchanged.
  * @see gitformat-bundle(5).
  */
 export async function readBundle(

@@ -93,7 +93,9 @@ function expandIdent(text: ByteText, oid: Oid): ByteText {
   }) as ByteText;
 }
 
-/** True if line ends are to be converted; `auto-crlf` excludes content that has CRs or looks binary. */
+/**
+ * True if line ends are to be converted; `auto-crlf` excludes content that has CRs or looks binary.
+ */
 function needsCrlf(text: ByteText, lineEnds: "crlf" | "auto-crlf"): boolean {
   if (lineEnds === "crlf") return true;
   if (/[\r\0]/.test(text)) return false;

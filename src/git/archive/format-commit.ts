@@ -27,12 +27,12 @@ const DATES: Readonly<Record<string, DateStyle>> = {
 };
 
 /**
- * Expands the placeholders of a format as `git log --format` does: ids, people, dates, the message, its
- * encoding and the refs. Placeholders that depend on the current time, on colours or on the terminal width
- * are left unexpanded, and so is `%(describe)`.
+ * Expands the placeholders of a format as `git log --format` does: ids, people, dates, the message,
+ * its encoding and the refs. Placeholders that depend on the current time, on colours or on the
+ * terminal width are left unexpanded, and so is `%(describe)`.
  *
- * SECURITY: a file can contain the message of its commit millions of times. Placeholders stay unexpanded once those of
- * the file have become 16 MB.
+ * SECURITY: a file can contain the message of its commit millions of times. Placeholders stay
+ * unexpanded once those of the file have become 16 MB.
  *
  * @see git-log(1), "Pretty formats".
  */

@@ -49,16 +49,17 @@ interface Frame {
 }
 
 /**
- * Lists the entries of an archive of a tree, in the archive's order, without the entries that attributes
- * exclude.
+ * Lists the entries of an archive of a tree, in the archive's order, without the entries that
+ * attributes exclude.
  *
- * As in git, a directory is listed before the first file below it, even if that file is excluded; a directory
- * without files is not listed.
+ * As in git, a directory is listed before the first file below it, even if that file is excluded; a
+ * directory without files is not listed.
  *
  * Cost: one read for each tree and each `.gitattributes`.
  *
  * @param budget Bounds the matching of attributes.
- * @throws GitError `missing` if a tree or blob does not exist, `limit` once the budget is exhausted.
+ * @throws GitError `missing` if a tree or blob does not exist, `limit` once the budget is
+ *   exhausted.
  */
 export async function* listEntries(
   catalog: PackCatalog,

@@ -21,8 +21,8 @@ const DEPTH_MAX = 2048;
 /**
  * Measures a tree.
  *
- * SECURITY: each tree is read once, and its totals are reused when it occurs again. Otherwise a few trees
- * that each contain the next one ten times would cause an exponential number of reads.
+ * SECURITY: each tree is read once, and its totals are reused when it occurs again. Otherwise a few
+ * trees that each contain the next one ten times would cause an exponential number of reads.
  *
  * Cost: one read for each distinct tree; no blob is read.
  *

@@ -29,11 +29,11 @@ export interface ReadingOptions {
 }
 
 /**
- * Reads the contents of entries ahead, many at a time and in the order of their packs, and yields the
- * entries in their original order.
+ * Reads the contents of entries ahead, many at a time and in the order of their packs, and yields
+ * the entries in their original order.
  *
- * Holds one window of contents, up to 4 MB, plus the memory to resolve its deltas while it is read; contents
- * larger than 1 MB are streamed.
+ * Holds one window of contents, up to 4 MB, plus the memory to resolve its deltas while it is read;
+ * contents larger than 1 MB are streamed.
  */
 export async function* readEntries(
   catalog: PackCatalog,
@@ -73,7 +73,10 @@ class EntryReader {
     for (const entry of window) yield await this.toEntry(entry, contents);
   }
 
-  /** Reads the small contents of a window, by pack and position. Missing contents are read individually. */
+  /**
+   * Reads the small contents of a window, by pack and position. Missing contents are read
+   * individually.
+   */
   private async readTogether(window: readonly ListedEntry[]): Promise<Map<number, Uint8Array>[]> {
     const positions = this.catalog.packs.map(() => new Set<number>());
     for (const { location } of window) {

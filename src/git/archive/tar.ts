@@ -122,7 +122,9 @@ function formatRecord(keyword: string, value: string): string {
   return `${length}${rest}`;
 }
 
-/** An extended header: a header followed by records that apply to the next entry, or to all entries. */
+/**
+ * An extended header: a header followed by records that apply to the next entry, or to all entries.
+ */
 function formatExtension(type: string, name: string, records: string, mtime: number): Uint8Array {
   const sizeBytes = records.length;
   const header = formatHeader({

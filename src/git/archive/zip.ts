@@ -145,8 +145,8 @@ class ZipWriter {
   }
 
   /**
-   * Writes a content of which only the size is known in advance: its checksum and sizes follow it in a data
-   * descriptor. Returns whether the content is text.
+   * Writes a content of which only the size is known in advance: its checksum and sizes follow it
+   * in a data descriptor. Returns whether the content is text.
    */
   private async *writeStream(
     fields: EntryFields,
@@ -260,7 +260,9 @@ const hasContent = (mode: number): boolean => !isTreeMode(mode) && !isSubmoduleM
 
 const isExecutable = (mode: number): boolean => hasContent(mode) && (mode & 0o111) !== 0;
 
-/** The external attributes of an entry: for executables and symlinks, the mode in the upper half. */
+/**
+ * The external attributes of an entry: for executables and symlinks, the mode in the upper half.
+ */
 function toAttributes(mode: number): number {
   if (!hasContent(mode)) return ATTRIBUTE_DIRECTORY;
   if (isSymlinkMode(mode)) return (mode | 0o777) * 0x10000;

@@ -11,7 +11,9 @@ export interface Assignment {
   readonly value: AttributeValue;
 }
 
-/** A line of a `.gitattributes` file: a pattern, and the attributes of the paths that it matches. */
+/**
+ * A line of a `.gitattributes` file: a pattern, and the attributes of the paths that it matches.
+ */
 export interface AttributeRule {
   readonly pattern: PathPattern;
   readonly assignments: readonly Assignment[];

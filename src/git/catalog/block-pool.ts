@@ -1,6 +1,8 @@
 import type { Gauge } from "../store.ts";
 
-/** Blocks that are held at once, over all packs: 6 MB. Work between two awaits must not need more. */
+/**
+ * Blocks that are held at once, over all packs: 6 MB. Work between two awaits must not need more.
+ */
 export const BLOCKS_MAX = 96;
 
 /** Loads that one piece of work may need. Beyond, it needs more blocks at once than are held. */
@@ -27,8 +29,8 @@ export class TablesMissing extends Error {
 /**
  * Runs work on tables of which blocks may be missing: loads each that it misses, and runs it again.
  *
- * @param work Changes nothing before it has read what it needs, since it may run several times; needs fewer than
- * `BLOCKS_MAX` blocks.
+ * @param work Changes nothing before it has read what it needs, since it may run several times;
+ * needs fewer than `BLOCKS_MAX` blocks.
  */
 export async function resident<T>(work: () => T): Promise<T> {
   for (let loads = 0; ; loads++) {
@@ -41,7 +43,10 @@ export async function resident<T>(work: () => T): Promise<T> {
   }
 }
 
-/** The blocks of tables that one request holds, bounded in number. Evicts the one that was loaded first. */
+/**
+ * The blocks of tables that one request holds, bounded in number. Evicts the one that was loaded
+ * first.
+ */
 export class BlockPool {
   /** Size of the blocks in bytes. */
   heldBytes = 0;

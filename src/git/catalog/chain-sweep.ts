@@ -31,7 +31,8 @@ const COPIED_BYTE_STEPS = 0.15;
  * Objects whose base comes after them in the pack, and objects that would exceed the memory limit,
  * are left out: the caller reads those one by one.
  *
- * @param budget Pauses the work, which counts in it. Its bound does not end the work: the size of the contents does.
+ * @param budget Pauses the work, which counts in it. Its bound does not end the work: the size of
+ *   the contents does.
  * @returns Contents by position in the index.
  */
 export async function sweepChains(

@@ -110,8 +110,8 @@ export class DeltaSearch {
   }
 
   /**
-   * Returns a delta for an object whose stored base is too deep, or left out; undefined if the object should be
-   * stored whole.
+   * Returns a delta for an object whose stored base is too deep, or left out; undefined if the
+   * object should be stored whole.
    *
    * @param base The stored base, or the one that replaces it; `NO_ENTRY` if there is none.
    */

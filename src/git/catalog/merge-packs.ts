@@ -65,8 +65,8 @@ export interface PackMergeOptions {
    */
   readonly contentReadsMax?: number;
   /**
-   * The objects that the new pack has; all of them without it. A delta whose base is left out becomes a delta of another
-   * object of its chain, or is stored whole.
+   * The objects that the new pack has; all of them without it. A delta whose base is left out
+   * becomes a delta of another object of its chain, or is stored whole.
    */
   readonly isKept?: KeptObject | undefined;
   /** Lets other requests have a turn between parts of the work. */
@@ -184,7 +184,9 @@ class PackMerger {
     };
   }
 
-  /** Steps to pass over an object, or to write it: those of reading it are counted where it is read. */
+  /**
+   * Steps to pass over an object, or to write it: those of reading it are counted where it is read.
+   */
   private stepsFor(object: number, kind: number): number {
     const { kinds, starts, ends } = this.objects;
     if (kinds[object] !== kind) return 1;

@@ -36,11 +36,15 @@ export class MergedObjects {
   /** Kind of each object, 1 to 4, and its size in bytes. */
   readonly kinds: Uint8Array;
   readonly sizes: Float64Array;
-  /** Base of each object stored as a delta, `NO_ENTRY` for the others, and for deltas that lost their base. */
+  /**
+   * Base of each object stored as a delta, `NO_ENTRY` for the others, and for deltas that lost
+   * their base.
+   */
   readonly bases: Int32Array;
   /**
-   * Objects stored as deltas whose bases are left out, each with a base that resembles it: the nearest one of its chain
-   * that is kept, or else another object that lost the same base. `NO_ENTRY` if there is neither.
+   * Objects stored as deltas whose bases are left out, each with a base that resembles it: the
+   * nearest one of its chain that is kept, or else another object that lost the same base.
+   * `NO_ENTRY` if there is neither.
    */
   readonly rebased = new Map<number, number>();
   /** Objects in an order with bases before their deltas: by pack, then by offset. */

@@ -19,7 +19,10 @@ import {
 import type { ByteSource } from "../store.ts";
 import { BlockMissing, type BlockPool } from "./block-pool.ts";
 
-/** What is in memory of the tables of a pack that are read by block: about 60 bytes a commit and one for 2,730 objects. */
+/**
+ * What is in memory of the tables of a pack that are read by block: about 60 bytes a commit and one
+ * for 2,730 objects.
+ */
 export class BlockIndex {
   readonly layout: BlockLayout;
   readonly history: PackHistory;
@@ -97,8 +100,8 @@ export class BlockIndex {
 }
 
 /**
- * The objects of a pack by rows in blocks of a file. A position is the number of an object in pack order, and not its rank by
- * id as in an index. Commits are found without a block.
+ * The objects of a pack by rows in blocks of a file. A position is the number of an object in pack
+ * order, and not its rank by id as in an index. Commits are found without a block.
  *
  * Each method throws `BlockMissing` if the block that it needs is not in memory.
  */
@@ -203,7 +206,10 @@ export class ObjectBlocks {
     return { start, end: start + rowIn.entryBytes(block, row) };
   }
 
-  /** The row of the commit that introduces an object, undefined if none of the pack does; and whether others do, too. */
+  /**
+   * The row of the commit that introduces an object, undefined if none of the pack does; and
+   * whether others do, too.
+   */
   introducer(position: number): { commit: number | undefined; hasSeveral: boolean } {
     const { block, row } = this.at(position);
     const commit = rowIn.introducer(block, row);
@@ -281,7 +287,10 @@ export class ObjectBlocks {
     return blocks;
   }
 
-  /** Loads blocks by their numbers in the file, side by side; those that follow each other by one read. */
+  /**
+   * Loads blocks by their numbers in the file, side by side; those that follow each other by one
+   * read.
+   */
   async load(blocks: Iterable<number>): Promise<void> {
     const missing = [...blocks].filter((block) => !this.pool.get(this.keyOf(block)));
     const loading: Promise<void>[] = [];
@@ -371,7 +380,9 @@ const READ_TOGETHER = 4;
 /** Numbers of the lists that are read at once when all are scanned: 1 MB. */
 const SCANNED_NUMBERS = 256 * 1024;
 
-/** The row of the commit whose list has the number at `at`. @param rows In the order of the lists. */
+/**
+ * The row of the commit whose list has the number at `at`. @param rows In the order of the lists.
+ */
 function findList(rows: Uint32Array, starts: Uint32Array, at: number): number {
   let low = 0;
   let high = rows.length - 1;

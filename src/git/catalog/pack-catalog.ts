@@ -11,7 +11,9 @@ export interface OpenPack {
   readonly idx: IdxFile;
   readonly sidecar: Sidecar;
   readonly source: ByteSource;
-  /** The tables of a pack that are read by block: `idx` and `sidecar` throw `TablesMissing` then. */
+  /**
+   * The tables of a pack that are read by block: `idx` and `sidecar` throw `TablesMissing` then.
+   */
   readonly blocks?: ObjectBlocks;
 }
 
@@ -41,14 +43,20 @@ export const countObjects = (pack: OpenPack): number => pack.blocks?.count ?? pa
 export const historyOf = (pack: OpenPack): HistoryTables =>
   pack.blocks?.index.history ?? pack.sidecar;
 
-/** The location of an object: a pack, and a position in its index; in pack order where its tables are read by block. */
+/**
+ * The location of an object: a pack, and a position in its index; in pack order where its tables
+ * are read by block.
+ */
 export interface ObjectLocation {
   /** Number of the pack in the catalog. */
   readonly pack: number;
   readonly position: number;
 }
 
-/** An object's entry in its pack: the range in bytes, its base if it is a delta, and the size of the object. */
+/**
+ * An object's entry in its pack: the range in bytes, its base if it is a delta, and the size of the
+ * object.
+ */
 export interface ObjectEntry {
   readonly location: ObjectLocation;
   readonly base: ObjectLocation | undefined;
@@ -70,8 +78,8 @@ const LOADED_MAX = Math.floor(BLOCKS_MAX / 2);
 export class PackCatalog {
   readonly packs: readonly OpenPack[];
   /**
-   * Whether tables of a pack are read by block. Then what looks at objects throws `BlockMissing` where a block is not in
-   * memory: see `resident`. Commits are found without a block.
+   * Whether tables of a pack are read by block. Then what looks at objects throws `BlockMissing`
+   * where a block is not in memory: see `resident`. Commits are found without a block.
    */
   readonly isByBlock: boolean;
   /** Sorted entry offsets of each pack, computed on first use. */
@@ -132,8 +140,8 @@ export class PackCatalog {
   }
 
   /**
-   * Returns the position of a commit in a pack, -1 if the pack does not contain it, or only as the base of a delta. Needs no
-   * block. In a pack whose tables are in memory any object is found.
+   * Returns the position of a commit in a pack, -1 if the pack does not contain it, or only as the
+   * base of a delta. Needs no block. In a pack whose tables are in memory any object is found.
    */
   findCommitIn(pack: number, oid: Uint8Array, offset: number): number {
     const { blocks } = this.pack(pack);
@@ -142,7 +150,10 @@ export class PackCatalog {
     return row < 0 ? -1 : (blocks.index.history.commits[row] as number);
   }
 
-  /** The oldest of the first `packsMax` packs that contains an object, if that is a commit. Needs no block. */
+  /**
+   * The oldest of the first `packsMax` packs that contains an object, if that is a commit. Needs no
+   * block.
+   */
   private findCommitPack(oid: Uint8Array, offset: number, packsMax: number): number | undefined {
     for (let pack = 0; pack < packsMax; pack++) {
       const position = this.findCommitIn(pack, oid, offset);
@@ -170,8 +181,8 @@ export class PackCatalog {
   }
 
   /**
-   * Returns the location in the oldest of the packs that contain the object, without those whose tables are read by block: it
-   * costs no block for an object of another pack.
+   * Returns the location in the oldest of the packs that contain the object, without those whose
+   * tables are read by block: it costs no block for an object of another pack.
    *
    * As with `home`, the base of a delta is never in a newer pack.
    */
@@ -240,8 +251,8 @@ export class PackCatalog {
   }
 
   /**
-   * Loads the blocks in which objects are looked up by id, side by side. Ids whose blocks are more than a part of what is held
-   * are left to `resident`.
+   * Loads the blocks in which objects are looked up by id, side by side. Ids whose blocks are more
+   * than a part of what is held are left to `resident`.
    */
   async loadOids(oids: Iterable<Oid | Uint8Array>): Promise<void> {
     if (!this.isByBlock) return;

@@ -231,12 +231,18 @@ class PackWriter {
     return at;
   }
 
-  /** Whether the receiver can apply a delta against an object: it is in the new pack, or the receiver has it. */
+  /**
+   * Whether the receiver can apply a delta against an object: it is in the new pack, or the
+   * receiver has it.
+   */
   private isAvailable(home: ObjectLocation): boolean {
     return this.wanted.has(home) || this.options.receiverHas?.has(home) === true;
   }
 
-  /** The location of a delta's base in the sets of this pack, if no block is needed to tell; else undefined. */
+  /**
+   * The location of a delta's base in the sets of this pack, if no block is needed to tell; else
+   * undefined.
+   */
   private findSentBase(base: ObjectLocation): ObjectLocation | undefined {
     const near = this.catalog.nearHome(base);
     return !this.catalog.isByBlock || this.isAvailable(near) ? near : undefined;

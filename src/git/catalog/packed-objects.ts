@@ -20,7 +20,10 @@ export const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 /** Size of the pieces of a streamed object, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Steps to read an object: for itself, for each entry of its chain, and for each byte copied and parsed. */
+/**
+ * Steps to read an object: for itself, for each entry of its chain, and for each byte copied and
+ * parsed.
+ */
 const STEPS = {
   object: 400,
   entry: 500,
@@ -39,7 +42,8 @@ export class PackedObjects implements ObjectReader {
 
   /**
    * @param gauge Receives the memory held by contents and by the catalog's offsets, in bytes.
-   * @param budget Bounds the reads: each counts the bytes that it inflates and copies, and those that its caller parses.
+   * @param budget Bounds the reads: each counts the bytes that it inflates and copies, and those
+   *   that its caller parses.
    */
   constructor(
     catalog: PackCatalog,
@@ -68,8 +72,8 @@ export class PackedObjects implements ObjectReader {
    *
    * Cost: one read per delta of the chain, down to an object stored whole or in the cache.
    *
-   * @throws GitError `limit` if the object is larger than `WHOLE_BYTES_MAX` or the budget is exhausted, `corrupt` if the
-   * pack is corrupt.
+   * @throws GitError `limit` if the object is larger than `WHOLE_BYTES_MAX` or the budget is
+   * exhausted, `corrupt` if the pack is corrupt.
    */
   async readObject(oid: Oid): Promise<StoredObject | undefined> {
     const { catalog } = this;

@@ -19,8 +19,8 @@ export const stepsToEncode = (old: Uint8Array, fresh: Uint8Array): number =>
   STEPS_PER_BYTE * (old.length + fresh.length);
 
 /**
- * A binary patch: the data to produce the new content, and the data to restore the old content. Each is
- * stored in full or as a delta against the other, whichever is shorter.
+ * A binary patch: the data to produce the new content, and the data to restore the old content.
+ * Each is stored in full or as a delta against the other, whichever is shorter.
  *
  * @see git-diff(1), `--binary`; git's diff.c.
  */
@@ -54,7 +54,9 @@ async function formatSide(
     : `literal ${to.length}\n${await formatLines(literal, budget)}`;
 }
 
-/** Lines of base 85, each preceded by its length in bytes: `A` to `Z` for 1 to 26, then `a` to `z`. */
+/**
+ * Lines of base 85, each preceded by its length in bytes: `A` to `Z` for 1 to 26, then `a` to `z`.
+ */
 async function formatLines(bytes: Uint8Array, budget: Budget): Promise<string> {
   let text = "";
   for (let start = 0; start < bytes.length; start += LINE_BYTES) {

@@ -14,8 +14,8 @@ export interface FileStat {
 const WIDTH = 72;
 
 /**
- * A diffstat as `git format-patch` shows it: a line per file, the totals, and a summary of created, deleted
- * and renamed files and of changed modes.
+ * A diffstat as `git format-patch` shows it: a line per file, the totals, and a summary of created,
+ * deleted and renamed files and of changed modes.
  *
  * @see git-diff(1), `--stat` and `--summary`; git's diff.c.
  */

@@ -7,8 +7,8 @@ import { EMPTY_TREE_OID, formatOid, type Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 
 /**
- * Steps for each entry that differs, besides the reads, which the reader counts. They also bound the memory: directories
- * that wait hold some 200 bytes each.
+ * Steps for each entry that differs, besides the reads, which the reader counts. They also bound
+ * the memory: directories that wait hold some 200 bytes each.
  */
 const STEPS_PER_ENTRY = 1000;
 
@@ -21,11 +21,12 @@ interface DirectoryPair {
 }
 
 /**
- * Finds a path that differs between two trees and for which `isFound` holds: a file, symlink or submodule that was added,
- * deleted or changed, in its content or in its mode. A rename is a deletion and an addition.
+ * Finds a path that differs between two trees and for which `isFound` holds: a file, symlink or
+ * submodule that was added, deleted or changed, in its content or in its mode. A rename is a
+ * deletion and an addition.
  *
- * Equal directories are not read, and nothing is read after the first find. The memory held is that of the directories
- * on one level that differ.
+ * Equal directories are not read, and nothing is read after the first find. The memory held is that
+ * of the directories on one level that differ.
  *
  * @param objects Counts its reads in the same budget.
  * @param oldOid Undefined for an empty tree: everything was added.

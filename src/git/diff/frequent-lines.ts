@@ -2,7 +2,8 @@ import type { Budget } from "../budget.ts";
 import { roughSquareRoot } from "./myers.ts";
 
 /**
- * A line that occurs this often on the other side always counts as frequent; in short texts fewer suffice.
+ * A line that occurs this often on the other side always counts as frequent; in short texts fewer
+ * suffice.
  */
 const FREQUENT_MAX = 1024;
 /** How many neighbours of a frequent line are examined in each direction, in lines. */
@@ -17,8 +18,8 @@ const PLAIN = 1;
 const FREQUENT = 2;
 
 /**
- * Picks the lines to compare: lines with a match on the other side, except frequent lines surrounded by lines
- * without a match. Lines that are not picked count as changed.
+ * Picks the lines to compare: lines with a match on the other side, except frequent lines
+ * surrounded by lines without a match. Lines that are not picked count as changed.
  *
  * @param numbers Lines of this side.
  * @param start First line after the common beginning.
@@ -49,7 +50,10 @@ export function pickComparable(
   return Int32Array.from(picked);
 }
 
-/** True for a frequent line among lines without a match: it could match anywhere and mislead the diff. */
+/**
+ * True for a frequent line among lines without a match: it could match anywhere and mislead the
+ * diff.
+ */
 function isLost(
   classOf: Uint8Array,
   line: number,

@@ -2,7 +2,10 @@ import { type Budget, type Steps, UNLIMITED } from "../budget.ts";
 
 /** Texts are not split at lines that occur more often than this on the left. */
 const OCCURRENCES_MAX = 64;
-/** After this many comparisons the remaining regions use the other algorithm: a bound for hostile texts. */
+/**
+ * After this many comparisons the remaining regions use the other algorithm: a bound for hostile
+ * texts.
+ */
 const COMPARISONS_MAX = 100_000_000;
 
 /** Steps to search a region, and for each comparison in it. */
@@ -11,7 +14,9 @@ const STEPS_PER_COMPARISON = 1;
 /** Comparisons after which a search can be interrupted. */
 const TURN_COMPARISONS = 50_000;
 
-/** Lines `leftStart` to `leftEnd` of the left text and `rightStart` to `rightEnd` of the right text. */
+/**
+ * Lines `leftStart` to `leftEnd` of the left text and `rightStart` to `rightEnd` of the right text.
+ */
 export interface Region {
   readonly leftStart: number;
   readonly leftEnd: number;
@@ -23,8 +28,8 @@ export interface Region {
 type Match = Region;
 
 /**
- * Marks the differences between two texts by splitting them repeatedly at the longest match among the rarest
- * lines. Git uses this algorithm for merges.
+ * Marks the differences between two texts by splitting them repeatedly at the longest match among
+ * the rarest lines. Git uses this algorithm for merges.
  *
  * @param classes The number of distinct lines.
  * The search can be interrupted at each of its yields.

@@ -9,8 +9,9 @@ export type DiffSide = "old" | "new";
 const SHOWN_LINES = 4;
 
 /**
- * The part of a diff that a comment on a line is shown with: the header of the line's hunk and its lines up to this one.
- * Of more than `shownLines` lines only the last are kept, with a header of their own.
+ * The part of a diff that a comment on a line is shown with: the header of the line's hunk and its
+ * lines up to this one. Of more than `shownLines` lines only the last are kept, with a header of
+ * their own.
  *
  * @param line Counted from 1, on the given side.
  * @returns Without a line feed at its end; "" for a line that `git diff` does not show.
@@ -34,7 +35,10 @@ export function hunkAround(
   return "" as ByteText;
 }
 
-/** How many lines of a hunk there are up to and with a line of one side; undefined if it is not among them. */
+/**
+ * How many lines of a hunk there are up to and with a line of one side; undefined if it is not
+ * among them.
+ */
 function endOfLine(hunk: Hunk, side: DiffSide, line: number): number | undefined {
   const other = side === "old" ? "added" : "removed";
   let left = line - (side === "old" ? hunk.leftStart : hunk.rightStart);

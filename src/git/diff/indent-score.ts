@@ -8,8 +8,8 @@ const TAB_COLUMNS = 8;
 /** How many points a smaller indentation is worth. */
 const INDENT_WEIGHT = 60;
 
-// Penalties for splitting a text at a line; lower is better. Git's authors tuned these values on thousands
-// of diffs rated by people.
+// Penalties for splitting a text at a line; lower is better. Git's authors tuned these values on
+// thousands of diffs rated by people.
 const START_OF_FILE = 1;
 const END_OF_FILE = 21;
 const BLANK = -30;
@@ -61,7 +61,8 @@ function scoreCut(lines: Lines, at: number): SplitScore {
     if (indent > before.indent) {
       points += hasBlank ? INDENTED_WITH_BLANK : INDENTED;
     } else if (indent < before.indent) {
-      // Less indented than the lines before and after: the end of one block and the start of the next.
+      // Less indented than the lines before and after: the end of one block and the start of the
+      // next.
       const isOutdent = behind.indent !== -1 && behind.indent > indent;
       if (isOutdent) points += hasBlank ? OUTDENTED_WITH_BLANK : OUTDENTED;
       else points += hasBlank ? DEDENTED_WITH_BLANK : DEDENTED;
@@ -71,7 +72,8 @@ function scoreCut(lines: Lines, at: number): SplitScore {
 }
 
 /**
- * Indentation of the nearest non-blank line, -1 if there is none, and the number of blank lines before it.
+ * Indentation of the nearest non-blank line, -1 if there is none, and the number of blank lines
+ * before it.
  */
 function lookAround(lines: Lines, from: number, step: 1 | -1): { indent: number; blanks: number } {
   let blanks = 0;

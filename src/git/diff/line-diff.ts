@@ -27,12 +27,12 @@ export interface LineDiff {
 }
 
 /**
- * Compares two texts as `git diff` does by default, or with one of its options for white space: the same lines are marked
- * as changed.
+ * Compares two texts as `git diff` does by default, or with one of its options for white space: the
+ * same lines are marked as changed.
  *
- * Cost: nearly linear for similar texts, otherwise up to the size times its square root, and at most the budget:
- * beyond half of what is left of it, the text counts as replaced whole, so that one file leaves something for others. The
- * caller must limit the size of both texts.
+ * Cost: nearly linear for similar texts, otherwise up to the size times its square root, and at
+ * most the budget: beyond half of what is left of it, the text counts as replaced whole, so that
+ * one file leaves something for others. The caller must limit the size of both texts.
  *
  * @throws GitError `limit` if the texts have more lines than the budget allows.
  */
@@ -52,11 +52,15 @@ export async function diffLines(
   return { left, right, changes: [whole], isReplacedWhole: true };
 }
 
-/** The purpose of a comparison: git uses different algorithms for showing changes and for merging them. */
+/**
+ * The purpose of a comparison: git uses different algorithms for showing changes and for merging
+ * them.
+ */
 export type ComparisonPurpose = "show" | "merge";
 
 /**
- * Like `diffLines`, for texts whose lines are already numbered; with "merge", compares as `git merge` does.
+ * Like `diffLines`, for texts whose lines are already numbered; with "merge", compares as
+ * `git merge` does.
  *
  * @throws GitError `limit` if the comparison exceeds its budget.
  */

@@ -16,8 +16,8 @@ export interface Lines {
   /** Byte offset of each line; one more element holds the end of the last line. */
   readonly starts: Uint32Array;
   /**
-   * Number of each line. Two lines with equal numbers have equal bytes, including the line feed, unless they were compared
-   * without some of their white space.
+   * Number of each line. Two lines with equal numbers have equal bytes, including the line feed,
+   * unless they were compared without some of their white space.
    */
   readonly numbers: Int32Array;
 }
@@ -60,7 +60,10 @@ export function lineBytes(lines: Lines, line: number): Uint8Array {
 /** Numbers lines across several texts, such as the three texts of a merge. */
 export class LineInterner {
   count = 0;
-  /** For each slot of the hash table: a line's number plus one, or 0. A used slot continues at the next slot. */
+  /**
+   * For each slot of the hash table: a line's number plus one, or 0. A used slot continues at the
+   * next slot.
+   */
   private slots = new Uint32Array(1024);
   /** By number: the hash of the line, and its text and range there. */
   private readonly hashes: number[] = [];
@@ -68,8 +71,9 @@ export class LineInterner {
   private readonly starts: number[] = [];
   private readonly ends: number[] = [];
   /**
-   * SECURITY: a random seed, unknown to the author of the text. With a fixed seed, an attacker could craft
-   * lines with equal hashes and make the lookup of each line a search through all other lines.
+   * SECURITY: a random seed, unknown to the author of the text. With a fixed seed, an attacker
+   * could craft lines with equal hashes and make the lookup of each line a search through all other
+   * lines.
    */
   private readonly seed = Math.floor(Math.random() * 2 ** 32) | 0;
   private readonly budget: Budget;

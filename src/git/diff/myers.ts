@@ -6,7 +6,10 @@ const SNAKE_LINES = 20;
 const HEURISTIC_COST_MIN = 256;
 /** A snake counts if the search has advanced by more than this many times its cost. */
 const HEURISTIC_GAIN = 4;
-/** The search for a split is abandoned at a cost of the square root of the size, but not below this cost. */
+/**
+ * The search for a split is abandoned at a cost of the square root of the size, but not below this
+ * cost.
+ */
 const COST_MAX_MIN = 256;
 
 const STEPS_PER_DIAGONAL = 1;
@@ -21,9 +24,9 @@ interface Split {
 }
 
 /**
- * Finds the differences between two sequences: the linear-space algorithm of Myers, searching from both ends,
- * with git's shortcuts for cases where finding the shortest script takes too long. The result is exactly
- * git's script, not just a script of the same length.
+ * Finds the differences between two sequences: the linear-space algorithm of Myers, searching from
+ * both ends, with git's shortcuts for cases where finding the shortest script takes too long. The
+ * result is exactly git's script, not just a script of the same length.
  *
  * The search can be interrupted at each of its yields, and ends early once the budget is exhausted.
  *
@@ -42,7 +45,10 @@ export function findDifferences(
   return search.compare(0, left.length, 0, right.length);
 }
 
-/** The smallest power of two greater than the square root: cheap to compute, and the value that git uses. */
+/**
+ * The smallest power of two greater than the square root: cheap to compute, and the value that git
+ * uses.
+ */
 export function roughSquareRoot(number: number): number {
   let root = 1;
   for (let rest = number; rest > 0; rest >>>= 2) root <<= 1;

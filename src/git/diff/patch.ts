@@ -25,7 +25,10 @@ export interface PatchOptions {
 const STEPS_PER_LINE = 30;
 const STEPS_PER_BYTE = 0.5;
 
-/** Steps that formatting a diff takes, for its changed lines; those of the context are few in comparison. */
+/**
+ * Steps that formatting a diff takes, for its changed lines; those of the context are few in
+ * comparison.
+ */
 export function stepsToFormat({ left, right, changes }: LineDiff): number {
   let lines = 0;
   let bytes = 0;

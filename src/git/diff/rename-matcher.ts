@@ -15,7 +15,10 @@ import type { PathEntry } from "./tree-diff.ts";
 export interface RenameOptions {
   /** Minimum similarity of a rename, 0 to 100. Git's default is 50. */
   readonly similarityPercentMin: number;
-  /** Maximum pairs compared by content; with more, only exact renames and equal file names are matched. */
+  /**
+   * Maximum pairs compared by content; with more, only exact renames and equal file names are
+   * matched.
+   */
   readonly pairsMax: number;
   /** Largest content to compare, in bytes. */
   readonly contentBytesMax: number;
@@ -67,7 +70,8 @@ interface Candidate {
 }
 
 /**
- * Pairs new files with the files they were renamed or copied from, in the same steps and order as git.
+ * Pairs new files with the files they were renamed or copied from, in the same steps and order as
+ * git.
  *
  * Cost: each content that is compared is read once, and its pieces are kept (up to `PIECES_MAX`).
  */
@@ -133,8 +137,8 @@ export class RenameMatcher {
   }
 
   /**
-   * Pairs a source and a new file whose file name is unique among sources and among new files, if they are
-   * similar enough.
+   * Pairs a source and a new file whose file name is unique among sources and among new files, if
+   * they are similar enough.
    *
    * @param isRelevant Selects the sources to try.
    * @param guess For a source without such a match: predicts its new path, undefined if unknown.
@@ -176,7 +180,8 @@ export class RenameMatcher {
         if (pausing) await pausing;
         const score = await this.score(source.entry, target.entry, scoreMin);
         const nameScore = Number(hasSameName(source.entry, target.entry));
-        // Dissimilar candidates are kept too: which entry a better candidate replaces decides between equals.
+        // Dissimilar candidates are kept too: which entry a better candidate replaces decides
+        // between equals.
         keepBetter(best, { source, target, score, nameScore });
       }
       found.push(...best.filter((candidate) => candidate.score >= scoreMin));
@@ -233,7 +238,9 @@ function pair(source: RenameSource, target: RenameTarget, score: number): void {
   target.score = score;
 }
 
-/** Keeps the best few candidates. A better candidate replaces the worst in its position, as in git. */
+/**
+ * Keeps the best few candidates. A better candidate replaces the worst in its position, as in git.
+ */
 function keepBetter(best: Candidate[], candidate: Candidate): void {
   if (best.length < CANDIDATES_MAX) {
     best.push(candidate);
@@ -259,7 +266,9 @@ const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
 const hasSameName = (a: PathEntry, b: PathEntry): boolean => baseName(a.path) === baseName(b.path);
 
-/** Maps items by file name without directories; a name that occurs more than once maps to undefined. */
+/**
+ * Maps items by file name without directories; a name that occurs more than once maps to undefined.
+ */
 function uniqueByName<T extends { readonly entry: PathEntry }>(
   items: Iterable<T>,
 ): Map<string, T | undefined> {

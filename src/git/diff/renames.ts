@@ -10,11 +10,11 @@ import { SCORE_MAX } from "./similarity.ts";
 import type { PathChange } from "./tree-diff.ts";
 
 /**
- * Turns pairs of deleted and added files into renames, as `git diff -M` does: first files with the same
- * content, then files with the same name in another directory, then the most similar files.
+ * Turns pairs of deleted and added files into renames, as `git diff -M` does: first files with the
+ * same content, then files with the same name in another directory, then the most similar files.
  *
- * @param budget Half of it bounds the comparison of contents: files that remain are not paired, as in git above its limit
- * of renames.
+ * @param budget Half of it bounds the comparison of contents: files that remain are not paired, as
+ * in git above its limit of renames.
  * @returns The changes in the order of their new paths.
  */
 export async function findRenames(
@@ -35,8 +35,8 @@ export async function findRenames(
 }
 
 /**
- * Like `findRenames`, with copies, as `git diff -C`: an added file may also be a copy of a modified file, and
- * several added files may have the same source.
+ * Like `findRenames`, with copies, as `git diff -C`: an added file may also be a copy of a modified
+ * file, and several added files may have the same source.
  */
 export async function findCopies(
   objects: ObjectReader,

@@ -25,7 +25,8 @@ const TURN_BYTES = 64 * 1024;
 /**
  * Cuts content into lines, and lines into pieces.
  *
- * Pieces are identified by git's own weak hash, collisions included, so that scores are equal to git's.
+ * Pieces are identified by git's own weak hash, collisions included, so that scores are equal to
+ * git's.
  *
  * Cost: one pass, and eight bytes for each distinct piece.
  */

@@ -19,10 +19,10 @@ export type Marks = Uint8Array;
 /**
  * Moves groups of changed lines to the positions that readers expect.
  *
- * A group next to equal lines has several equivalent positions. It merges with groups it touches, aligns with
- * a group of the other side if possible, and otherwise moves to the position where the indentation suggests
- * the start of a block; without `isByIndentation`, it moves down as far as possible. Ends early once the budget is
- * exhausted, and can be interrupted at each of its yields.
+ * A group next to equal lines has several equivalent positions. It merges with groups it touches,
+ * aligns with a group of the other side if possible, and otherwise moves to the position where the
+ * indentation suggests the start of a block; without `isByIndentation`, it moves down as far as
+ * possible. Ends early once the budget is exhausted, and can be interrupted at each of its yields.
  */
 export function* slideGroups(
   own: Lines,

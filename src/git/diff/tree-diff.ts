@@ -18,7 +18,9 @@ export interface PathEntry {
   readonly oid: Oid;
 }
 
-/** How one path differs between two trees. A changed directory is reported as changes of its files. */
+/**
+ * How one path differs between two trees. A changed directory is reported as changes of its files.
+ */
 export type PathChange =
   | { readonly kind: "added"; readonly new: PathEntry }
   | { readonly kind: "deleted"; readonly old: PathEntry }
@@ -40,7 +42,8 @@ export interface TreeDiffOptions {
 }
 
 /**
- * Compares two trees recursively, as `git diff-tree -r --no-renames` does. Equal subtrees are not read.
+ * Compares two trees recursively, as `git diff-tree -r --no-renames` does. Equal subtrees are not
+ * read.
  *
  * @param oldOid Undefined for an empty tree: everything is added.
  * @returns The changes in the order of paths.
@@ -129,8 +132,8 @@ class TreeDiff {
 }
 
 /**
- * A change as patches show it: an entry whose type changed, such as a file that became a symlink, is shown as
- * deleted and added.
+ * A change as patches show it: an entry whose type changed, such as a file that became a symlink,
+ * is shown as deleted and added.
  */
 export function splitTypeChange(change: PathChange): PathChange[] {
   const isTypeChange =

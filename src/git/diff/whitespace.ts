@@ -1,6 +1,7 @@
 /**
- * Which differences in white space count when lines are compared: all of them, or none (`git diff -w`), or none but where
- * one line has white space and the other has not (`-b`), or none at the end of a line (`--ignore-space-at-eol`).
+ * Which differences in white space count when lines are compared: all of them, or none
+ * (`git diff -w`), or none but where one line has white space and the other has not (`-b`), or none
+ * at the end of a line (`--ignore-space-at-eol`).
  */
 export type Whitespace = "show-all" | "ignore-all" | "ignore-change" | "ignore-eol";
 
@@ -11,7 +12,8 @@ const isSpace = (byte: number | undefined): boolean =>
   byte === SPACE || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 
 /**
- * What is compared of a line: two lines are equal in this way of comparing if these bytes are equal.
+ * What is compared of a line: two lines are equal in this way of comparing if these bytes are
+ * equal.
  *
  * @param line With its line feed, which counts as white space at its end.
  * @see xdl_recmatch in git's xdiff/xutils.c.

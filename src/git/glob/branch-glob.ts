@@ -6,18 +6,21 @@ import {
   literalToken,
 } from "./match-glob.ts";
 
-/** Most `*` and `**` in a pattern, adjacent ones counted as one, and the deepest nesting of its braces. */
+/**
+ * Most `*` and `**` in a pattern, adjacent ones counted as one, and the deepest nesting of its
+ * braces.
+ */
 const STARS_MAX = 64;
 const DEPTH_MAX = 10;
 
 /**
- * Parses a branch pattern in the syntax of Gitea's branch filters: `*` and `?` match no separator, `**`
- * matches anything, `[a-z]` and `[!a-z]` match one character, `{a,b}` matches one of several alternatives,
- * and a backslash escapes the next character.
+ * Parses a branch pattern in the syntax of Gitea's branch filters: `*` and `?` match no separator,
+ * `**` matches anything, `[a-z]` and `[!a-z]` match one character, `{a,b}` matches one of several
+ * alternatives, and a backslash escapes the next character.
  *
  * @param separators The characters that `*` and `?` do not match.
- * @returns Undefined for an invalid pattern: an unclosed bracket or brace, an empty bracket, a trailing
- * backslash, more than 64 stars, or braces nested more than 10 deep.
+ * @returns Undefined for an invalid pattern: an unclosed bracket or brace, an empty bracket, a
+ * trailing backslash, more than 64 stars, or braces nested more than 10 deep.
  */
 export function parseBranchGlob(pattern: string, separators = ""): Glob | undefined {
   return new BranchGlobParser(Array.from(pattern), separators).parse("");
@@ -37,7 +40,9 @@ class BranchGlobParser {
     this.within = (code) => !codes.has(code);
   }
 
-  /** @param ends The characters that end this part; they are not consumed. "" for the whole pattern. */
+  /**
+   * @param ends The characters that end this part; they are not consumed. "" for the whole pattern.
+   */
   parse(ends: string): GlobToken[] | undefined {
     const tokens: GlobToken[] = [];
     while (this.at < this.chars.length) {

@@ -44,8 +44,9 @@ const DIGITS_MAX = 15;
 /**
  * Whether a pattern matches an entire text.
  *
- * SECURITY: patterns come from untrusted users. All possible matches are followed in parallel without
- * backtracking, so the cost is at most the length of the pattern times the length of the text.
+ * SECURITY: patterns come from untrusted users. All possible matches are followed in parallel
+ * without backtracking, so the cost is at most the length of the pattern times the length of the
+ * text.
  *
  * @param budget Counts the cost; the caller ends its work once it is exhausted.
  */
@@ -68,7 +69,8 @@ function codesOf(text: string): number[] {
 }
 
 /**
- * Compares the end of the text with the pattern's trailing single characters, which rejects most texts early.
+ * Compares the end of the text with the pattern's trailing single characters, which rejects most
+ * texts early.
  */
 function matchesEnd(glob: Glob, text: string): boolean {
   let end = text.length;
@@ -82,7 +84,9 @@ function matchesEnd(glob: Glob, text: string): boolean {
   return end === 0;
 }
 
-/** Returns the possible ends of a match of the tokens, as 1 at each index, for the possible starts. */
+/**
+ * Returns the possible ends of a match of the tokens, as 1 at each index, for the possible starts.
+ */
 function follow(
   glob: Glob,
   codes: readonly number[],

@@ -17,10 +17,11 @@ export function literalLength(pattern: ByteText): number {
 }
 
 /**
- * Parses a pattern as git does for paths: `*` and `?` do not match slashes, and `**` between slashes matches
- * any number of directories.
+ * Parses a pattern as git does for paths: `*` and `?` do not match slashes, and `**` between
+ * slashes matches any number of directories.
  *
- * @returns Undefined for a pattern that matches nothing, with an unclosed bracket or a trailing backslash.
+ * @returns Undefined for a pattern that matches nothing, with an unclosed bracket or a trailing
+ *   backslash.
  * @see gitignore(5), "Pattern format"; git's wildmatch.c.
  */
 export function parseWildmatch(pattern: ByteText): Glob | undefined {

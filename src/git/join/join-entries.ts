@@ -25,7 +25,10 @@ const HEADER_BYTES_MAX = 32;
 
 /** How the entries of a part have moved into the joined pack. */
 export class Moves {
-  /** The numbers from which on another shift holds, ascending, and the shifts: what is added to an offset, in bytes. */
+  /**
+   * The numbers from which on another shift holds, ascending, and the shifts: what is added to an
+   * offset, in bytes.
+   */
   private readonly numbers = new NumberList(16);
   private readonly shifts: number[] = [];
   /** Entries with a new header, their checksums, and by how much they have grown. */
@@ -86,7 +89,8 @@ function lastUpTo(numbers: NumberList, wanted: number): number {
 }
 
 /**
- * Writes the entries of a joined pack, after its header: those of each part in their order, without copies.
+ * Writes the entries of a joined pack, after its header: those of each part in their order, without
+ * copies.
  *
  * An entry is copied as it is, unless it is a delta whose base is at another distance now.
  *

@@ -10,7 +10,10 @@ const OBJECTS_MAX = 2 ** 24;
 const PART_SCALE = 2 ** 7;
 const ROWS_MAX = 2 ** 22;
 
-/** The rows of a joined pack's table, in the order of their objects: the part and the row from which each is taken. */
+/**
+ * The rows of a joined pack's table, in the order of their objects: the part and the row from which
+ * each is taken.
+ */
 interface SourceRows {
   readonly numbers: Uint32Array;
   readonly parts: Uint8Array;
@@ -26,8 +29,8 @@ export interface JoinedHistory {
 }
 
 /**
- * Joins the tables of history, which are in memory. A commit or tag is taken from the oldest part that has a row for it: the
- * base of a delta that completes a thin pack has none there.
+ * Joins the tables of history, which are in memory. A commit or tag is taken from the oldest part
+ * that has a row for it: the base of a delta that completes a thin pack has none there.
  */
 export function joinHistory(plan: JoinPlan): JoinedHistory {
   const commits = collectRows(plan, (blocks) => blocks.index.history.commits);

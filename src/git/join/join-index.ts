@@ -14,9 +14,11 @@ const OFFSETS_AT = OID_BYTES + 4;
 const LARGE_AT = OID_BYTES + 8;
 
 /**
- * Writes the index of a joined pack, from those of its parts, column by column: it holds no entry of it.
+ * Writes the index of a joined pack, from those of its parts, column by column: it holds no entry
+ * of it.
  *
- * Cost: four passes over the ids of all parts, and one over each other column of their indexes; two over their offsets.
+ * Cost: four passes over the ids of all parts, and one over each other column of their indexes; two
+ * over their offsets.
  *
  * @returns The length of the index in bytes.
  */
@@ -169,7 +171,10 @@ class Offsets {
     this.readers = [this.small];
   }
 
-  /** Loads what the offset of a row needs, whose own column is in memory; undefined if it is in memory. */
+  /**
+   * Loads what the offset of a row needs, whose own column is in memory; undefined if it is in
+   * memory.
+   */
   prepare(row: number): Promise<void> | undefined {
     const large = this.largeRow(row);
     return large < 0 || this.large.has(large) ? undefined : this.large.load(large);

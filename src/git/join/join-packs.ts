@@ -39,7 +39,10 @@ export interface JoinedPack {
 }
 
 const MB = 2 ** 20;
-/** Buffers while entries are copied, in bytes: two reads of a pack, its rows, and the pieces that are written. */
+/**
+ * Buffers while entries are copied, in bytes: two reads of a pack, its rows, and the pieces that
+ * are written.
+ */
 const COPYING_BYTES = 11 * MB;
 /** Buffers for each part while the index is written, and the tables: a reader for each column. */
 const [IDX_PART_BYTES, TABLES_PART_BYTES] = [3 * MB, 2 * MB];
@@ -47,14 +50,14 @@ const [IDX_PART_BYTES, TABLES_PART_BYTES] = [3 * MB, 2 * MB];
 const COMMIT_BYTES = 16;
 
 /**
- * Joins large packs into one: the entries of each are copied in their order, without the objects that older ones have, and
- * the tables are merged row by row.
+ * Joins large packs into one: the entries of each are copied in their order, without the objects
+ * that older ones have, and the tables are merged row by row.
  *
- * Unlike `mergePacks`, it searches for no deltas and changes no order of entries. Chains may become as long as those of two
- * parts together, since a base may be the copy of an older part.
+ * Unlike `mergePacks`, it searches for no deltas and changes no order of entries. Chains may become
+ * as long as those of two parts together, since a base may be the copy of an older part.
  *
- * Cost: one pass over each pack, some over the tables. Memory: a byte and two bits for each object, 24 bytes for each that several parts have,
- * some 100 bytes a commit, and buffers.
+ * Cost: one pass over each pack, some over the tables. Memory: a byte and two bits for each object,
+ * 24 bytes for each that several parts have, some 100 bytes a commit, and buffers.
  *
  * @param parts Oldest first, each with all bases of its deltas.
  * @throws GitError `corrupt` if a part is damaged, `limit` if they share too many objects.

@@ -120,10 +120,12 @@ export interface PartObject {
 }
 
 /**
- * Which objects a joined pack has of each of its parts, and how they are numbered: those of the oldest part first, each part's
- * in the order of its entries. An object of several parts is kept of the oldest.
+ * Which objects a joined pack has of each of its parts, and how they are numbered: those of the
+ * oldest part first, each part's in the order of its entries. An object of several parts is kept of
+ * the oldest.
  *
- * Memory: a byte and two bits for each object, 24 bytes for each copy, and 8 for each reference to an object outside of a part.
+ * Memory: a byte and two bits for each object, 24 bytes for each copy, and 8 for each reference to
+ * an object outside of a part.
  */
 export class JoinPlan {
   readonly parts: readonly JoinPart[];
@@ -140,7 +142,10 @@ export class JoinPlan {
   private readonly copies: readonly Copies[];
   /** The first number of each part. */
   private readonly firsts: number[] = [];
-  /** By part and row of its outside ids: a part and a number as one number, or -1 minus a row of `outside`. */
+  /**
+   * By part and row of its outside ids: a part and a number as one number, or -1 minus a row of
+   * `outside`.
+   */
   private outsideTargets: readonly Float64Array[] = [];
 
   private constructor(parts: readonly JoinPart[], budget: Budget) {

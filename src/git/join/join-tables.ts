@@ -31,9 +31,11 @@ const ROWS_MAX = 2 ** 24;
 type Write = (piece: Uint8Array) => Promise<void>;
 
 /**
- * Writes the block tables of a joined pack, from those of its parts. The file has no sidecar before them.
+ * Writes the block tables of a joined pack, from those of its parts. The file has no sidecar before
+ * them.
  *
- * Memory: the tables of history, some 100 bytes a commit; eight bytes for each object that commits of several parts introduce.
+ * Memory: the tables of history, some 100 bytes a commit; eight bytes for each object that commits
+ * of several parts introduce.
  *
  * @returns The length of the file in bytes.
  */
@@ -84,8 +86,8 @@ class TablesWriter {
   }
 
   /**
-   * The commits that introduce an object which another part keeps, as one number with the object's, ascending: its row names
-   * only commits of its own part.
+   * The commits that introduce an object which another part keeps, as one number with the object's,
+   * ascending: its row names only commits of its own part.
    */
   private async findFurther(): Promise<Float64Array> {
     const found: number[] = [];
@@ -196,7 +198,8 @@ class TablesWriter {
   }
 
   /**
-   * Visits the lists of introduced objects in the order of the joined file, which is that of each part's, too.
+   * Visits the lists of introduced objects in the order of the joined file, which is that of each
+   * part's, too.
    *
    * @param visit Receives the row of the commit, its part, and the references of that part.
    */

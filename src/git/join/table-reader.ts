@@ -10,7 +10,9 @@ export interface TableRange {
   readonly at: number;
   readonly rowBytes: number;
   readonly count: number;
-  /** Rows of each block of `TABLE_BLOCK_BYTES`, if the table is in blocks that rows do not cross. */
+  /**
+   * Rows of each block of `TABLE_BLOCK_BYTES`, if the table is in blocks that rows do not cross.
+   */
   readonly rowsPerBlock?: number;
 }
 

@@ -13,7 +13,8 @@ import type { ByteSource } from "../store.ts";
 import { TableReader } from "./table-reader.ts";
 
 /**
- * Reads the sidecar of a pack from its block tables, for the file of a joined pack, which has no other.
+ * Reads the sidecar of a pack from its block tables, for the file of a joined pack, which has no
+ * other.
  *
  * Cost: one pass over the tables. Memory: the sidecar, and eight bytes for each object.
  *

@@ -26,17 +26,21 @@ export interface FormatOptions {
   readonly contentBytesMax: number;
   /** Maximum size of the patch, in bytes. */
   readonly patchBytesMax: number;
-  /** Bounds the comparisons, and the patch as a whole, since a patch without one of its files can't be applied. */
+  /**
+   * Bounds the comparisons, and the patch as a whole, since a patch without one of its files can't
+   * be applied.
+   */
   readonly budget: Budget;
 }
 
 /**
  * Formats changes as a diffstat and as a patch that can be applied, including binary files.
  *
- * @param changes With renames, ordered by path.
- * A file whose comparison takes too much of the budget is shown as replaced whole (see `diffLines`).
+ * @param changes With renames, ordered by path. A file whose comparison takes too much of the
+ * budget is shown as replaced whole (see `diffLines`).
  *
- * @throws GitError `limit` if a file or the patch exceeds its maximum size, or the patch exceeds the budget.
+ * @throws GitError `limit` if a file or the patch exceeds its maximum size, or the patch exceeds
+ *   the budget.
  */
 export async function formatChanges(
   objects: ObjectReader,

@@ -36,7 +36,10 @@ export async function applyRenames(state: MergeState, sides: ThreeWay<SideRename
   }
 }
 
-/** Renames in the order of old paths; if both sides renamed a file, the pair of renames with ours first. */
+/**
+ * Renames in the order of old paths; if both sides renamed a file, the pair of renames with ours
+ * first.
+ */
 function listRenames(sides: ThreeWay<SideRenames>): (readonly [Rename, Rename?])[] {
   const byPath = new Map<ByteText, readonly [Rename, Rename?]>();
   for (const side of SIDES) {
@@ -119,7 +122,10 @@ async function applyOne(
   if (!isTypeChanged) vacate(old, oldPath);
 }
 
-/** Merges a renamed file with the other side's version, before it collides with a file at its new path. */
+/**
+ * Merges a renamed file with the other side's version, before it collides with a file at its new
+ * path.
+ */
 async function mergeOntoOther(
   state: MergeState,
   old: MergePath,
@@ -148,7 +154,9 @@ function isMovedHere(entry: MergePath, path: ByteText, side: Side): boolean {
   return entry.files[side] !== undefined && entry.origins[side] !== path;
 }
 
-/** Clears the old path of a rename, except for files that were moved there by a directory rename. */
+/**
+ * Clears the old path of a rename, except for files that were moved there by a directory rename.
+ */
 function vacate(entry: MergePath, path: ByteText): void {
   entry.files[BASE] = undefined;
   for (const side of SIDES) {

@@ -39,7 +39,10 @@ export type BuiltMerge =
       readonly kind: "built";
       /** The commit that the base becomes. */
       readonly tipOid: Oid;
-      /** The new objects, each behind those that it refers to; empty where the base only moves forward. */
+      /**
+       * The new objects, each behind those that it refers to; empty where the base only moves
+       * forward.
+       */
       readonly objects: readonly StoredObject[];
     }
   | { readonly kind: "conflicts"; readonly paths: readonly ConflictedPath[] }

@@ -6,8 +6,8 @@ import type { SideRename, SideRenames } from "./side-renames.ts";
 export type DirectoryRenames = ReadonlyMap<ByteText, ByteText>;
 
 /**
- * The directories that one side renamed (`renames`), and the directories whose files it distributed so that
- * no single directory received most of them (`split`).
+ * The directories that one side renamed (`renames`), and the directories whose files it distributed
+ * so that no single directory received most of them (`split`).
  */
 export function findDirectoryRenames(side: SideRenames): {
   renames: Map<ByteText, ByteText>;

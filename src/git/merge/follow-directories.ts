@@ -23,7 +23,8 @@ import type { MergeState } from "./merge-state.ts";
 import type { SideRename, SideRenames } from "./side-renames.ts";
 
 /**
- * Moves files that one side added to a directory which the other side renamed into the renamed directory.
+ * Moves files that one side added to a directory which the other side renamed into the renamed
+ * directory.
  *
  * Each such move is recorded as a conflict, since it is a guess. This is git's default.
  */
@@ -60,11 +61,13 @@ function findFreeMove(
   arrivals: Arrivals,
 ): ByteText | undefined {
   const move = findMove(file.newPath, renames);
-  // A file is not moved into a directory that this side itself renamed: it would have to be moved again.
+  // A file is not moved into a directory that this side itself renamed: it would have to be moved
+  // again.
   if (!move || ownRenames.has(move.directory)) return undefined;
   const arrival = arrivals.get(move.path);
   const entry = state.paths.get(move.path);
-  // The base's file at the target may have been renamed away. Git also avoids such targets since 2.51.
+  // The base's file at the target may have been renamed away. Git also avoids such targets since
+  // 2.51.
   const isOtherFile =
     entry?.files[BASE] !== undefined && move.path !== (file.oldPath ?? file.newPath);
   const isTaken =

@@ -17,7 +17,9 @@ export interface MergeOptions {
   readonly style?: ConflictStyle;
   /** Largest content that is merged by lines, in bytes; larger content is treated as binary. */
   readonly contentBytesMax?: number;
-  /** Maximum paths that each merge may visit. A directory that only one side changed counts once. */
+  /**
+   * Maximum paths that each merge may visit. A directory that only one side changed counts once.
+   */
   readonly pathsMax?: number;
   /** Maximum bytes of trees and merged files that the merge may create in total. */
   readonly newBytesMax?: number;
@@ -44,17 +46,18 @@ export type CommitMerge =
 const BASE_LABEL_DIGITS = 7;
 
 /**
- * Merges two commits as `git merge` does with its strategy `ort`: renames are followed, and several merge
- * bases are first merged into one.
+ * Merges two commits as `git merge` does with its strategy `ort`: renames are followed, and several
+ * merge bases are first merged into one.
  *
  * Git's configuration and `.gitattributes` are not honoured: no merge drivers, no renormalization.
  *
- * Cost: reads the trees down to the changes, the files that both sides changed, and the contents of all files
- * that may have been renamed.
+ * Cost: reads the trees down to the changes, the files that both sides changed, and the contents of
+ * all files that may have been renamed.
  *
- * @param write Receives the new objects of a clean merge, the root tree last. With conflicts it is not
- * called.
- * @throws GitError `missing` if an object does not exist, `limit` if a bound of the options is exceeded.
+ * @param write Receives the new objects of a clean merge, the root tree last. With conflicts it is
+ * not called.
+ * @throws GitError `missing` if an object does not exist, `limit` if a bound of the options is
+ *   exceeded.
  * @see git-merge(1), "MERGE STRATEGIES"; git-merge-tree(1).
  */
 export async function mergeCommits(
@@ -135,7 +138,8 @@ class CommitMerger {
 
   /** The merge bases, oldest first. */
   private async findBases(ours: MergedCommit, theirs: MergedCommit): Promise<MergedCommit[]> {
-    // A virtual commit is an ancestor of no commit, so the bases are those of a merge of its commits.
+    // A virtual commit is an ancestor of no commit, so the bases are those of a merge of its
+    // commits.
     const [several, one] = ours.nodes.length > 1 ? [ours, theirs] : [theirs, ours];
     const { times } = this.graph;
     const nodes = await finishInTurns(

@@ -17,8 +17,8 @@ export interface FileMergeOptions {
   readonly labels: ConflictLabels;
   readonly style: ConflictStyle;
   /**
-   * Largest content that is merged by lines, in bytes. Content that is larger or has too many lines is
-   * binary.
+   * Largest content that is merged by lines, in bytes. Content that is larger or has too many lines
+   * is binary.
    */
   readonly contentBytesMax: number;
   /** Bounds the work of merging by lines. */
@@ -29,18 +29,21 @@ export interface FileMergeOptions {
 
 /** The result of merging two versions of a file. */
 export interface FileMerge {
-  /** The merged version; with a conflict, one with conflict markers or one side's. Undefined for no file. */
+  /**
+   * The merged version; with a conflict, one with conflict markers or one side's. Undefined for no
+   * file.
+   */
   readonly version: Version | undefined;
   /** Why the merge is not clean; undefined if it is. */
   readonly conflict: "content" | "binary" | "mode" | "submodule" | undefined;
 }
 
 /**
- * Merges both sides' versions of a file, symlink or submodule. Both sides must have the same type; the base
- * may have another type or be missing.
+ * Merges both sides' versions of a file, symlink or submodule. Both sides must have the same type;
+ * the base may have another type or be missing.
  *
- * For symlinks and submodules one version is chosen: a symlink has no lines to merge, and the commits of a
- * submodule are in another repository.
+ * For symlinks and submodules one version is chosen: a symlink has no lines to merge, and the
+ * commits of a submodule are in another repository.
  *
  * @param origins The paths of the three versions, appended to the labels if they differ.
  * @param extraChars How many characters longer than usual the conflict markers are.

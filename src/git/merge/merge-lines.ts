@@ -35,12 +35,14 @@ export type ConflictStyle = "merge" | "diff3";
 /**
  * Merges two changed versions of a text, line by line, as `git merge` does.
  *
- * Changes conflict if they overlap or touch, unless both sides made the same change. A conflict is reduced to
- * the lines that differ between the sides.
+ * Changes conflict if they overlap or touch, unless both sides made the same change. A conflict is
+ * reduced to the lines that differ between the sides.
  *
- * Cost: three comparisons (`compareLines`). The caller must limit the sizes of the texts, or the work.
+ * Cost: three comparisons (`compareLines`). The caller must limit the sizes of the texts, or the
+ * work.
  *
- * @param style With `diff3`, conflicts are not reduced, so that the base shown still corresponds to them.
+ * @param style With `diff3`, conflicts are not reduced, so that the base shown still corresponds to
+ *   them.
  * @throws GitError `limit` if the merge exceeds its budget.
  */
 export function mergeLines(

@@ -61,7 +61,10 @@ function slice(lines: Lines, start: number, end: number): Uint8Array {
   return lines.bytes.subarray(lines.starts[start], lines.starts[end]);
 }
 
-/** The bytes of a range of lines, with a line end added if it is missing, so that a marker can follow. */
+/**
+ * The bytes of a range of lines, with a line end added if it is missing, so that a marker can
+ * follow.
+ */
 function terminatedLines(lines: Lines, start: number, end: number, lineEnd: string): Uint8Array[] {
   const bytes = slice(lines, start, end);
   if (bytes.length === 0 || bytes.at(-1) === 0x0a) return [bytes];
@@ -69,8 +72,8 @@ function terminatedLines(lines: Lines, start: number, end: number, lineEnd: stri
 }
 
 /**
- * True if conflict markers should end in CRLF: the lines before the conflict end in CRLF on both sides, and
- * so does the first line of the base. Lines whose end is unknown do not count.
+ * True if conflict markers should end in CRLF: the lines before the conflict end in CRLF on both
+ * sides, and so does the first line of the base. Lines whose end is unknown do not count.
  */
 function hasCarriageReturns(merge: LineMerge, ourStart: number, theirStart: number): boolean {
   const { base, ours, theirs } = merge;
@@ -81,8 +84,8 @@ function hasCarriageReturns(merge: LineMerge, ourStart: number, theirStart: numb
 }
 
 /**
- * True if a line ends in CRLF. For a last line without line feed, the preceding line decides; undefined if
- * there is none.
+ * True if a line ends in CRLF. For a last line without line feed, the preceding line decides;
+ * undefined if there is none.
  */
 function endsInCarriageReturn(lines: Lines, line: number): boolean | undefined {
   if (lines.count === 0) return undefined;

@@ -44,7 +44,9 @@ export class NewObjects implements ObjectReader {
     return oid;
   }
 
-  /** Passes the new objects of a tree to `write`: everything below it first, the tree itself last. */
+  /**
+   * Passes the new objects of a tree to `write`: everything below it first, the tree itself last.
+   */
   give(treeOid: Oid, write: ObjectSink): void {
     const written = new Set<Oid>();
     const writeOne = (oid: Oid): void => {

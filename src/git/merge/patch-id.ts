@@ -15,10 +15,12 @@ const CONTENT_BYTES_MAX = 4 * 1024 * 1024;
 const CHANGES_MAX = 10_000;
 
 /**
- * Finds the commits among `nodes` that make the same change as one of `others`: their patches are equal but for line
- * numbers and white space. Merges, and commits that change nothing, are never among them.
+ * Finds the commits among `nodes` that make the same change as one of `others`: their patches are
+ * equal but for line numbers and white space. Merges, and commits that change nothing, are never
+ * among them.
  *
- * Cost: the changed paths of all commits, and the contents of those that change the same paths as one of the other side.
+ * Cost: the changed paths of all commits, and the contents of those that change the same paths as
+ * one of the other side.
  *
  * @see git-patch-id(1); git-rev-list(1), `--cherry-mark`.
  */

@@ -35,11 +35,12 @@ export type Rebase =
     };
 
 /**
- * Replays the commits of `tip` that `onto` lacks on top of it, as `git rebase` does with its defaults:
+ * Replays the commits of `tip` that `onto` lacks on top of it, as `git rebase` does with its
+ * defaults:
  * - in topological order; merges are left out, their other commits are replayed one after another;
  * - a commit whose parent is where the rebase stands is kept as it is;
- * - a commit whose patch `onto` has already, or that changes nothing any more, is dropped; one that never changed
- *   anything is kept.
+ * - a commit whose patch `onto` has already, or that changes nothing any more, is dropped; one that
+ *   never changed anything is kept.
  *
  * @param objects Receives the new objects but the commits.
  * @param commit  Stores a replayed commit, and returns its id.

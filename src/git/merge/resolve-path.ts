@@ -34,7 +34,8 @@ export class PathResolver {
   /**
    * Resolves one path.
    *
-   * @param hasTree Whether the result has a directory at the path. A remaining file is then moved aside.
+   * @param hasTree Whether the result has a directory at the path. A remaining file is then moved
+   *   aside.
    */
   async resolve(path: ByteText, entry: MergePath, hasTree: boolean, put: Put): Promise<void> {
     const present = presence(entry.files);

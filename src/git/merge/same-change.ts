@@ -4,11 +4,12 @@ import { findDivergence, isAncestor, latestOf } from "../walk/merge-bases.ts";
 import { mergeCommits } from "./merge-commits.ts";
 
 /**
- * Whether a branch offers its base the same change as before: what merging the base into its former head gives, and
- * nothing else. So it is after such a merge, after a rebase without conflicts, and where commits are only squashed, split
- * or reworded.
+ * Whether a branch offers its base the same change as before: what merging the base into its former
+ * head gives, and nothing else. So it is after such a merge, after a rebase without conflicts, and
+ * where commits are only squashed, split or reworded.
  *
- * Contents are compared, not patches: a patch that applies in another place, or with other white space, is another change.
+ * Contents are compared, not patches: a patch that applies in another place, or with other white
+ * space, is another change.
  *
  * Cost: a merge, where the head has commits of the base that the former one has not.
  *

@@ -25,8 +25,8 @@ export interface SideRenames {
 /**
  * Finds the files that one side renamed, as far as they matter for the merge.
  *
- * Other renames are found only if they cost nothing: a file that the other side did not change is merged
- * correctly without knowing its new path.
+ * Other renames are found only if they cost nothing: a file that the other side did not change is
+ * merged correctly without knowing its new path.
  */
 export async function findSideRenames(
   objects: ObjectReader,
@@ -97,9 +97,9 @@ class DirectoryCounts {
   }
 
   /**
-   * Counts a renamed file for its directory, and for the directories above as long as the names below them
-   * are unchanged: a rename of `a/b/c/d/f` to `a/x/y/d/f` counts `a/b/c/d` as renamed to `a/x/y/d` and
-   * `a/b/c` as renamed to `a/x/y`.
+   * Counts a renamed file for its directory, and for the directories above as long as the names
+   * below them are unchanged: a rename of `a/b/c/d/f` to `a/x/y/d/f` counts `a/b/c/d` as renamed to
+   * `a/x/y/d` and `a/b/c` as renamed to `a/x/y`.
    */
   add(oldPath: ByteText, newPath: ByteText): void {
     let old = oldPath;
@@ -135,8 +135,8 @@ class DirectoryCounts {
   }
 
   /**
-   * A predicate for the paths whose rename must still be found. A file that matters only for the renames of
-   * its directories is not needed once a majority decides where these directories went.
+   * A predicate for the paths whose rename must still be found. A file that matters only for the
+   * renames of its directories is not needed once a majority decides where these directories went.
    */
   findNeeded(
     paths: readonly ByteText[],
@@ -164,8 +164,8 @@ class DirectoryCounts {
   }
 
   /**
-   * The new path of each directory, which is the directory that received most of its files; undefined if two
-   * directories received equally many.
+   * The new path of each directory, which is the directory that received most of its files;
+   * undefined if two directories received equally many.
    */
   *winners(): Generator<readonly [old: ByteText, fresh: ByteText | undefined]> {
     for (const [old, counts] of this.counts) {

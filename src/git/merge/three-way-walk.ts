@@ -45,8 +45,8 @@ type SideChange =
 export interface SideChanges {
   readonly changes: SideChange[];
   /**
-   * Deleted paths whose new path must be found: for their content, because the other side changed them, or
-   * only for their new path, to detect the rename of a directory.
+   * Deleted paths whose new path must be found: for their content, because the other side changed
+   * them, or only for their new path, to detect the rename of a directory.
    */
   readonly sources: Map<ByteText, "content" | "place">;
   readonly directoriesGone: Map<ByteText, DirectoryRelevance>;
@@ -61,8 +61,8 @@ export interface ThreeWayWalk {
 }
 
 /**
- * Walks three trees in parallel. A subtree that only one side changed is resolved as a whole without reading
- * it, unless it may contain the new path of a file that this side deleted.
+ * Walks three trees in parallel. A subtree that only one side changed is resolved as a whole
+ * without reading it, unless it may contain the new path of a file that this side deleted.
  *
  * @param pathsMax A merge that visits more paths is refused.
  * @throws GitError `missing` if a tree does not exist, `limit` for too many paths.
@@ -106,8 +106,9 @@ class Walk implements ThreeWayWalk {
   /**
    * Visits the entries of a directory on all sides.
    *
-   * @param followMask 0 if the directory was not removed; the only side that still has the directory; or all
-   * sides if that side added files to it, so that the other side's rename of the directory must be detected.
+   * @param followMask 0 if the directory was not removed; the only side that still has the
+   * directory; or all sides if that side added files to it, so that the other side's rename of the
+   * directory must be detected.
    */
   async visitTrees(
     directory: ByteText,
@@ -122,7 +123,10 @@ class Walk implements ThreeWayWalk {
     for (const row of rows) await this.visitRow(directory, row, follow);
   }
 
-  /** Visits the deferred subtrees, or resolves them as a whole if no file can have been renamed into them. */
+  /**
+   * Visits the deferred subtrees, or resolves them as a whole if no file can have been renamed into
+   * them.
+   */
   async visitDeferred(): Promise<void> {
     for (const side of SIDES) {
       const waiting = this.deferred[side] ?? [];

@@ -1,4 +1,7 @@
-/** What becomes of an object with a finding: it is refused, it is accepted with a warning or silently. */
+/**
+ * What becomes of an object with a finding: it is refused, it is accepted with a warning or
+ * silently.
+ */
 const SEVERITIES = ["error", "warn", "ignore"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
@@ -20,10 +23,10 @@ type Row = readonly [git: FindingRule["git"], pushed: FindingRule["pushed"], tex
 /**
  * Git's message ids for faults of objects.
  *
- * A severity differs from git's on receipt in two cases. What old tools wrote into histories that are
- * cloned every day, and what harms no reader, is a warning: identities, dates, zones, padded modes, NUL in
- * a message, long lines of attributes. What git lets an administrator accept although no link of the
- * object can be followed is `fatal`.
+ * A severity differs from git's on receipt in two cases. What old tools wrote into histories that
+ * are cloned every day, and what harms no reader, is a warning: identities, dates, zones, padded
+ * modes, NUL in a message, long lines of attributes. What git lets an administrator accept although
+ * no link of the object can be followed is `fatal`.
  *
  * @see git-fsck(1), "FSCK MESSAGES".
  */
@@ -118,10 +121,11 @@ export const DEFAULT_SEVERITIES = Object.fromEntries(
 ) as FindingSeverities;
 
 /**
- * Parses changes to the default severities, such as `badTimezone=error, hasDotgit=warn`. As in git's
- * configuration, the case of the ids does not matter.
+ * Parses changes to the default severities, such as `badTimezone=error, hasDotgit=warn`. As in
+ * git's configuration, the case of the ids does not matter.
  *
- * @returns Undefined if an item names no finding or no severity, or lowers one that is always an error.
+ * @returns Undefined if an item names no finding or no severity, or lowers one that is always an
+ *   error.
  */
 export function parseSeverities(list: string): FindingSeverities | undefined {
   const severities = { ...DEFAULT_SEVERITIES } as Record<FindingId, Severity>;

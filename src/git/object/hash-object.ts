@@ -84,7 +84,10 @@ export function hashObject(kind: ObjectKind, content: Uint8Array, codec?: Codec)
 /** Room for a kind and a size. */
 const HEADER_BYTES = 32;
 
-/** Writes the header that is hashed before an object's content: `blob 12` and a NUL. @returns Its length. */
+/**
+ * Writes the header that is hashed before an object's content: `blob 12` and a NUL. @returns Its
+ * length.
+ */
 function writeHeader(bytes: Uint8Array, kind: ObjectKind, sizeBytes: number): number {
   const text = `${kind} ${sizeBytes}\0`;
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);

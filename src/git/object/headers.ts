@@ -42,7 +42,8 @@ export function parseHeaders(content: Uint8Array): { headers: Header[]; message:
 }
 
 /**
- * Returns the id in a header, or undefined. As in git, lines that continue the header are not part of it.
+ * Returns the id in a header, or undefined. As in git, lines that continue the header are not part
+ * of it.
  */
 export function readOidHeader({ value }: Header): Oid | undefined {
   const [line = ""] = value.split("\n", 1);

@@ -20,8 +20,8 @@ const COMMITTER = bytesOf("committer ");
 /**
  * Reads the links of plain commits: of those that nearly all are, without making strings.
  *
- * A commit is plain only if `checkCommit` finds nothing in it; then its links and time are those of `parseCommit`. Others
- * are left to these two: what is not plain may be valid.
+ * A commit is plain only if `checkCommit` finds nothing in it; then its links and time are those of
+ * `parseCommit`. Others are left to these two: what is not plain may be valid.
  */
 export class PlainCommit {
   /** Offset of the tree's id, as 40 hex digits. */

@@ -6,8 +6,9 @@ const CONTENT_BYTES_MAX = 256 * 1024;
 const SPARE_BYTES_MAX = 2 * 2 ** 20;
 
 /**
- * Buffers of contents, used again once a content is dropped: a pack of some megabytes resolves to a hundred megabytes of
- * contents, of which only few are needed at once, and each new buffer costs more than copying a content into it.
+ * Buffers of contents, used again once a content is dropped: a pack of some megabytes resolves to a
+ * hundred megabytes of contents, of which only few are needed at once, and each new buffer costs
+ * more than copying a content into it.
  */
 export class ContentPool {
   private readonly spare = new Map<number, ArrayBuffer[]>();
@@ -34,7 +35,10 @@ export class ContentPool {
     return new Uint8Array(buffer, 0, length);
   }
 
-  /** Takes back the memory of a content, which nothing may refer to any more. Ignores memory that is not of this pool. */
+  /**
+   * Takes back the memory of a content, which nothing may refer to any more. Ignores memory that is
+   * not of this pool.
+   */
   give({ buffer }: Uint8Array): void {
     const capacity = buffer.byteLength;
     if (!this.own.has(buffer) || this.spareBytes + capacity > SPARE_BYTES_MAX) return;

@@ -24,7 +24,8 @@ import { NO_ENTRY, type PackTable } from "./pack-table.ts";
 
 /**
  * Receives each object that was stored as a delta, with its base. The contents are valid only
- * during the call, and until the work that it returns is done. `baseEntry` is `NO_ENTRY` for a base outside of the pack.
+ * during the call, and until the work that it returns is done. `baseEntry` is `NO_ENTRY` for a base
+ * outside of the pack.
  */
 type ResolvedListener = (
   entry: number,
@@ -77,7 +78,10 @@ export interface ResolveReport {
  */
 const SWEEPS_MAX = 64;
 
-/** Steps to resolve a delta: for itself, and for each byte of its base, of the delta and of its object. */
+/**
+ * Steps to resolve a delta: for itself, and for each byte of its base, of the delta and of its
+ * object.
+ */
 const STEPS = { delta: 300, byte: 0.4 } as const;
 
 /** Bytes that the kernel takes for a delta at most; what is larger yields while it is made. */
@@ -317,7 +321,10 @@ class DeltaResolver {
     return this.externalOf(base)?.chain !== undefined;
   }
 
-  /** The base of a number behind the entries. A negative index of an array would be looked up as the name of a property. */
+  /**
+   * The base of a number behind the entries. A negative index of an array would be looked up as the
+   * name of a property.
+   */
   private externalOf(base: number): External | undefined {
     return base < this.table.count ? undefined : this.externals[base - this.table.count];
   }
@@ -394,7 +401,8 @@ class DeltaResolver {
   }
 
   /**
-   * SECURITY: a delta of some bytes can need a base of megabytes that is not in memory any more, and so can the next one.
+   * SECURITY: a delta of some bytes can need a base of megabytes that is not in memory any more,
+   * and so can the next one.
    */
   private countRead(): void {
     const readBytes = this.contents.restoredBytes + this.large.loadedBytes;

@@ -1,7 +1,10 @@
 import { runNow, type Steps } from "../budget.ts";
 import { corrupt } from "../error.ts";
 
-/** Steps after which a delta's application yields, where an instruction takes one and its bytes the others. */
+/**
+ * Steps after which a delta's application yields, where an instruction takes one and its bytes the
+ * others.
+ */
 const PART_STEPS = 50_000;
 const STEPS_PER_BYTE = 0.03;
 

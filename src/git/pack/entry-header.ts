@@ -40,7 +40,8 @@ export function readEntryHeader(
   if (type === 0 || type === 5) throw corrupt(`pack: entry of type ${type}`);
   let sizeBytes = byte & 15;
   for (let scale = 16; byte & 0x80; scale *= 128) {
-    // SECURITY: without a bound, digits of 0 could go on forever, and end in a size that is no number.
+    // SECURITY: without a bound, digits of 0 could go on forever, and end in a size that is no
+    // number.
     if (scale > Number.MAX_SAFE_INTEGER) throw corrupt("pack: entry size");
     if (at >= end) return undefined;
     byte = bytes[at++] as number;

@@ -97,7 +97,8 @@ const INFLATED_BYTE_STEPS = 1;
 /**
  * `inflateWhole` in pieces, between which other work may run. Counts what it inflates.
  *
- * @param inflater For an output of one piece; a longer one has its own, since others may be inflated meanwhile.
+ * @param inflater For an output of one piece; a longer one has its own, since others may be
+ *   inflated meanwhile.
  */
 export async function inflateInPieces(
   inflater: Inflater,

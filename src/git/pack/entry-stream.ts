@@ -7,7 +7,9 @@ import { readEntryHeader } from "./entry-header.ts";
 /** Size of the pieces in which an entry is read and inflated, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Bytes that are inflated before others may have a turn: a stream may consist of tables of codes. */
+/**
+ * Bytes that are inflated before others may have a turn: a stream may consist of tables of codes.
+ */
 const INPUT_PART_BYTES = 16 * 1024;
 
 /** Memory held while an entry is read, in bytes: input, its unread rest, and output. */

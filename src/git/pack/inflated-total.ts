@@ -6,10 +6,11 @@ export const inflatedMax = (limits: PackLimits, packBytes: number): number =>
   Math.min(limits.inflatedBytesMax, limits.inflatedBytesFree + limits.inflatedRatioMax * packBytes);
 
 /**
- * Adds up the sizes of a received pack's objects: of inflated entries, of what deltas make, and of bases that are read for
- * them. A pack of 100 KB can announce terabytes.
+ * Adds up the sizes of a received pack's objects: of inflated entries, of what deltas make, and of
+ * bases that are read for them. A pack of 100 KB can announce terabytes.
  *
- * SECURITY: sizes are added as they are announced, before anything of that size is inflated or made.
+ * SECURITY: sizes are added as they are announced, before anything of that size is inflated or
+ * made.
  */
 export class InflatedTotal {
   private readonly limits: PackLimits;

@@ -7,8 +7,8 @@ const START_ENTRIES = 1024;
 const NONE = 0;
 
 /**
- * Inflated deltas of a pack, kept from the first pass for the second one, which then need not inflate them again. Most
- * deltas are short, so that all those of a pack of usual size fit.
+ * Inflated deltas of a pack, kept from the first pass for the second one, which then need not
+ * inflate them again. Most deltas are short, so that all those of a pack of usual size fit.
  */
 export class KeptDeltas {
   private readonly blocks: Uint8Array[] = [];

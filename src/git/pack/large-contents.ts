@@ -18,7 +18,10 @@ const FIRST_FILE = 2 ** 31;
 /** Maximum length of a delta instruction, and of a delta's header with its two sizes, in bytes. */
 const INSTRUCTION_BYTES_MAX = 128;
 
-/** Steps after which others may have a turn, where an instruction takes one and its bytes are copied and hashed. */
+/**
+ * Steps after which others may have a turn, where an instruction takes one and its bytes are copied
+ * and hashed.
+ */
 const PART_STEPS = 50_000;
 const STEPS_PER_BYTE = 0.2;
 

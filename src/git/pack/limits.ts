@@ -23,7 +23,10 @@ export interface PackLimits {
   readonly inflatedBytesMax: number;
   /** The same for each byte of the pack, beyond `inflatedBytesFree`. */
   readonly inflatedRatioMax: number;
-  /** Size that the objects of a pack of any size may have, so that a few files of one byte repeated are no exception. */
+  /**
+   * Size that the objects of a pack of any size may have, so that a few files of one byte repeated
+   * are no exception.
+   */
   readonly inflatedBytesFree: number;
 }
 

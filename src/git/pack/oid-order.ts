@@ -5,7 +5,10 @@ import { compareOidBytes, OID_BYTES } from "../oid.ts";
 const PREFIX_BYTES = 4;
 /** Entries that the host sorts at once. */
 const HOST_SORT_MAX = 16_384;
-/** Entries of one prefix that are compared with one another. More are divided by their bytes: ids may be crafted, or all the same. */
+/**
+ * Entries of one prefix that are compared with one another. More are divided by their bytes: ids
+ * may be crafted, or all the same.
+ */
 const COMPARED_MAX = 1024;
 /** Entries after which a pass over all of them yields. */
 const PART_ENTRIES = 16_384;
@@ -16,8 +19,8 @@ const COMPARED_STEPS = 50;
 /**
  * Sorts entries 0 to `count` by raw id, and equal ids by entry.
  *
- * Cost: a native sort of numbers that combine the first four bytes of the id with the entry, or for many entries a pass for
- * each of these bytes.
+ * Cost: a native sort of numbers that combine the first four bytes of the id with the entry, or for
+ * many entries a pass for each of these bytes.
  */
 export function* sortByOid(oids: Uint8Array, count: number): Steps<Uint32Array> {
   const order = count > HOST_SORT_MAX ? yield* divide(oids, count) : sortByHost(oids, count);
@@ -59,7 +62,10 @@ function sortByHost(oids: Uint8Array, count: number): Uint32Array {
   return Uint32Array.from(keys, (key) => key % scale);
 }
 
-/** The same for many entries, in parts: divides them by one byte after the other, the last one first. */
+/**
+ * The same for many entries, in parts: divides them by one byte after the other, the last one
+ * first.
+ */
 function* divide(oids: Uint8Array, count: number): Steps<Uint32Array> {
   const order = new Uint32Array(count);
   for (let entry = 0; entry < count; entry++) order[entry] = entry;
@@ -68,7 +74,10 @@ function* divide(oids: Uint8Array, count: number): Steps<Uint32Array> {
   return order;
 }
 
-/** Sorts entries by the bytes from `first` to `last` of their ids; entries with the same bytes keep their order. */
+/**
+ * Sorts entries by the bytes from `first` to `last` of their ids; entries with the same bytes keep
+ * their order.
+ */
 function* divideBy(oids: Uint8Array, order: Uint32Array, last: number, first: number): Steps {
   let from: Uint32Array = order;
   let to: Uint32Array = new Uint32Array(order.length);

@@ -15,7 +15,10 @@ export interface KernelExports {
   isCutOff(): number;
   /** Returns the length of the stream, 0 if it is not one of this size. */
   inflateOne(inputBytes: number, sizeBytes: number): number;
-  /** Returns 0 if the delta does not fit, 1 if the object is in the output, and its id in the first record. */
+  /**
+   * Returns 0 if the delta does not fit, 1 if the object is in the output, and its id in the first
+   * record.
+   */
   resolve(
     baseBytes: number,
     deltaStart: number,
@@ -27,13 +30,13 @@ export interface KernelExports {
 }
 
 /**
- * Contents up to this size are hashed by the kernel, larger ones by the host: measured in workerd, where the two are
- * equal at 1.3 KB.
+ * Contents up to this size are hashed by the kernel, larger ones by the host: measured in workerd,
+ * where the two are equal at 1.3 KB.
  */
 const HASH_BYTES_MAX = 1536;
 /**
- * Size of a slice in bytes after an entry that the kernel did not take: many such entries in a row would else cost a copy of a
- * long slice each.
+ * Size of a slice in bytes after an entry that the kernel did not take: many such entries in a row
+ * would else cost a copy of a long slice each.
  */
 const SHORT_SLICE_BYTES = 16 * 1024;
 /** Words of a record. */
@@ -60,14 +63,15 @@ export interface KernelEntry {
 }
 
 /**
- * Inflates entries of a pack, applies deltas and hashes objects in WebAssembly: three to five times as fast as the engine's
- * own `Inflater`, `applyDelta` and `Sha1`.
+ * Inflates entries of a pack, applies deltas and hashes objects in WebAssembly: three to five times
+ * as fast as the engine's own `Inflater`, `applyDelta` and `Sha1`.
  *
- * It takes only what is in memory as a whole, is valid, and has at most `contentBytesMax` bytes. What it does not take is no
- * error: the caller processes it by the engine's own code, which decides what is wrong with it, if anything.
+ * It takes only what is in memory as a whole, is valid, and has at most `contentBytesMax` bytes.
+ * What it does not take is no error: the caller processes it by the engine's own code, which
+ * decides what is wrong with it, if anything.
  *
- * Contents are views of the kernel's memory, valid until its next call. It keeps nothing between two calls, so that one
- * kernel serves all pushes of an isolate.
+ * Contents are views of the kernel's memory, valid until its next call. It keeps nothing between
+ * two calls, so that one kernel serves all pushes of an isolate.
  */
 export class PackKernel {
   private readonly exports: KernelExports;
@@ -232,6 +236,9 @@ export class PackKernel {
 export interface KernelSlice {
   /** True after an entry that the kernel did not take. */
   isShort: boolean;
-  /** True if the entry at the offset that was returned ends behind the bytes, and may be taken with those that follow. */
+  /**
+   * True if the entry at the offset that was returned ends behind the bytes, and may be taken with
+   * those that follow.
+   */
   awaitsInput: boolean;
 }

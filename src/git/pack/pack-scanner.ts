@@ -29,18 +29,27 @@ const PADDING_BYTES_MAX = 64 * 1024;
 
 /** Bytes of a chunk that are read and hashed before the scanner yields. */
 const PART_BYTES = 1024 * 1024;
-/** Bytes of input that are inflated before the scanner yields: a stream may consist of tables of codes. */
+/**
+ * Bytes of input that are inflated before the scanner yields: a stream may consist of tables of
+ * codes.
+ */
 const INPUT_BYTES = 16 * 1024;
 
-/** Steps to read an entry: for itself, for each byte of the pack, and for each byte inflated and hashed. */
+/**
+ * Steps to read an entry: for itself, for each byte of the pack, and for each byte inflated and
+ * hashed.
+ */
 const STEPS = { entry: 200, packedByte: 0.3, inflatedByte: 0.6 } as const;
 
-/** Fewest bytes appended to the unread rest of a chunk, to parse across the boundary of two chunks. */
+/**
+ * Fewest bytes appended to the unread rest of a chunk, to parse across the boundary of two chunks.
+ */
 const SEAM_BYTES = 4096;
 
 /**
- * Size in bytes from which an entry at the end of a chunk waits for the next one, so that the kernel reads it as a whole. The
- * kernel tries it from its start again: with small chunks that would cost the square of its length.
+ * Size in bytes from which an entry at the end of a chunk waits for the next one, so that the
+ * kernel reads it as a whole. The kernel tries it from its start again: with small chunks that
+ * would cost the square of its length.
  */
 const AWAITING_CHUNK_BYTES_MIN = 64 * 1024;
 
@@ -113,7 +122,10 @@ export class PackScanner {
     this.packHash = codec.createSha1();
   }
 
-  /** Memory held in bytes: table, output, unconsumed input, and the kernel, although all pushes share it. */
+  /**
+   * Memory held in bytes: table, output, unconsumed input, and the kernel, although all pushes
+   * share it.
+   */
   get heldBytes(): number {
     const large = this.output === this.buffer ? 0 : this.output.length;
     const shared = this.kernel?.heldBytes ?? 0;

@@ -12,14 +12,16 @@ import {
 /** Size of a block, in bytes. Tables begin at a multiple of it, so that a row is in one block. */
 export const TABLE_BLOCK_BYTES = 64 * 1024;
 /**
- * Objects from which on a pack has block tables. The tables of a smaller one are read whole: at most 6 MB, which costs
- * fewer round trips.
+ * Objects from which on a pack has block tables. The tables of a smaller one are read whole: at
+ * most 6 MB, which costs fewer round trips.
  */
 export const BLOCK_TABLES_MIN = 100_000;
 
 const MAGIC = 0x45464254;
 const VERSION = 1;
-/** Magic, version, the length of the sidecar in eight bytes, and its six counts, four bytes each. */
+/**
+ * Magic, version, the length of the sidecar in eight bytes, and its six counts, four bytes each.
+ */
 const TRAILER_BYTES = 4 + 4 + 8 + 6 * 4;
 
 /** Size of an object's row: see `formatRow`. */
@@ -45,13 +47,18 @@ export interface BlockLayout {
   readonly idBlocks: number;
   /** Lists of introduced objects, those of the commits with the highest generations first. */
   readonly listsAt: number;
-  /** What is held in memory: `HISTORY`, the ids of commits, and the first four bytes of each block's first id. */
+  /**
+   * What is held in memory: `HISTORY`, the ids of commits, and the first four bytes of each block's
+   * first id.
+   */
   readonly historyAt: number;
   readonly firstIdsAt: number;
   readonly fileBytes: number;
 }
 
-/** The arrays of history in the file: field, size of an element in bytes, and number of elements. */
+/**
+ * The arrays of history in the file: field, size of an element in bytes, and number of elements.
+ */
 const historySections = (
   counts: SidecarCounts,
 ): readonly (readonly [keyof PackHistory, 1 | 4 | 8, number])[] => [
@@ -69,8 +76,8 @@ const historySections = (
 ];
 
 /**
- * The history of a pack whose objects are numbered in pack order: `HistoryTables` with these numbers for positions in the
- * index, and the ids of its commits.
+ * The history of a pack whose objects are numbered in pack order: `HistoryTables` with these
+ * numbers for positions in the index, and the ids of its commits.
  */
 export interface PackHistory extends HistoryTables {
   /** Raw ids, 20 bytes each, in the order of `commits`. */
@@ -148,7 +155,9 @@ export function parseHistory({ counts }: BlockLayout, bytes: Uint8Array): PackHi
   return Object.fromEntries(arrays) as never;
 }
 
-/** The rows of commits, those of the highest generations first: recent history is in few blocks so. */
+/**
+ * The rows of commits, those of the highest generations first: recent history is in few blocks so.
+ */
 export function orderLists(generations: Uint32Array): Uint32Array {
   let highest = 0;
   for (const generation of generations) highest = Math.max(highest, generation);
@@ -167,11 +176,12 @@ export function orderLists(generations: Uint32Array): Uint32Array {
 }
 
 /**
- * The block tables that follow a sidecar in its file, in pieces: for each object one row with all that is known of it, a
- * table of ids, and the lists of introduced objects.
+ * The block tables that follow a sidecar in its file, in pieces: for each object one row with all
+ * that is known of it, a table of ids, and the lists of introduced objects.
  *
- * Objects are numbered in pack order, in which the trees of neighbouring commits are together, and so are their rows. The
- * sidecar itself stays as it is, for those who read it whole. Memory: 21 bytes an object, and 60 a commit.
+ * Objects are numbered in pack order, in which the trees of neighbouring commits are together, and
+ * so are their rows. The sidecar itself stays as it is, for those who read it whole. Memory: 21
+ * bytes an object, and 60 a commit.
  *
  * @param packBytes Length of the pack.
  */
@@ -318,14 +328,18 @@ function orderHistory(
   return { history, rows };
 }
 
-/** By position, the row of the commit that introduces each object; and which objects several commits introduce. */
+/**
+ * By position, the row of the commit that introduces each object; and which objects several commits
+ * introduce.
+ */
 interface Introducers {
   readonly rows: Uint32Array;
   readonly several: Uint8Array;
 }
 
 /**
- * Finds the commit that introduces each object, the one of the highest generation if there are several.
+ * Finds the commit that introduces each object, the one of the highest generation if there are
+ * several.
  *
  * @param rows The row of the sidecar for each row of the block tables.
  */
@@ -403,8 +417,8 @@ export interface TableRow {
 }
 
 /**
- * Writes a row: the id; offset and length of the entry and size of the object, six bytes each; base and introducing
- * commit, four each; kind and flags. Numbers are little-endian.
+ * Writes a row: the id; offset and length of the entry and size of the object, six bytes each; base
+ * and introducing commit, four each; kind and flags. Numbers are little-endian.
  */
 export function formatRow(block: Uint8Array, row: number, values: TableRow): void {
   const at = row * ROW_BYTES;

@@ -13,7 +13,10 @@ import { isTreeLink, linkId } from "./tree-links.ts";
 /** Steps to visit a commit, a tree or a link out of the pack, and to compare a link of a tree. */
 const STEPS = { object: 400, link: 1.5 } as const;
 
-/** Objects that the commits of a pack introduce at most, besides those for each object of the pack: four bytes each. */
+/**
+ * Objects that the commits of a pack introduce at most, besides those for each object of the pack:
+ * four bytes each.
+ */
 const INTRODUCED_MAX = 2 ** 21;
 const INTRODUCED_PER_OBJECT_MAX = 8;
 
@@ -28,20 +31,23 @@ export interface Introduced {
 }
 
 /**
- * Checks the links out of a pack, and finds the objects that each commit of it introduces: the objects reachable
- * from its tree that no parent's tree contains at the same depth of the same directory.
+ * Checks the links out of a pack, and finds the objects that each commit of it introduces: the
+ * objects reachable from its tree that no parent's tree contains at the same depth of the same
+ * directory.
  *
  * The union over a range of commits contains every object that the range needs beyond its excluded
  * ancestors, because an object that is left out of a commit's list is in a parent's tree. Trees are
  * compared by their children as sets, without names, so a file renamed inside its directory is not
  * introduced again.
  *
- * SECURITY: every link out of the pack must lead to an object of `outside`, of the kind that the link states.
- * Both are done at once because the comparison answers nearly all links of a usual push: what a tree of an
- * outside parent links to may be linked again. `outside` is asked only for the others. An object that it does not
- * know is never read, so that the refusal is the same whether the object is stored or not.
+ * SECURITY: every link out of the pack must lead to an object of `outside`, of the kind that the
+ * link states. Both are done at once because the comparison answers nearly all links of a usual
+ * push: what a tree of an outside parent links to may be linked again. `outside` is asked only for
+ * the others. An object that it does not know is never read, so that the refusal is the same
+ * whether the object is stored or not.
  *
- * @throws GitError `missing` for a link to an object that is not of `outside`, `corrupt` for one of another kind.
+ * @throws GitError `missing` for a link to an object that is not of `outside`, `corrupt` for one of
+ *   another kind.
  */
 export async function findIntroduced(
   inspector: PackInspector,
@@ -76,7 +82,9 @@ class IntroducedFinder {
   private listRound = new Uint32Array(0);
   private round = 0;
   private listed = 0;
-  /** The kind of each object outside of the pack that may be linked, 0 for those not known to be. */
+  /**
+   * The kind of each object outside of the pack that may be linked, 0 for those not known to be.
+   */
   private known = new Uint8Array(0);
 
   constructor(inspector: PackInspector, table: PackTable, outside: OutsideObjects, budget: Budget) {
@@ -110,7 +118,10 @@ class IntroducedFinder {
     return { starts, ids: this.ids, workBytes };
   }
 
-  /** Refuses a link to the object with a pool id, outside of the pack, unless it may be linked as `kind`. */
+  /**
+   * Refuses a link to the object with a pool id, outside of the pack, unless it may be linked as
+   * `kind`.
+   */
   async require(id: number, kind: number): Promise<void> {
     this.reserve();
     if (this.known[id] === kind) return;
@@ -140,9 +151,13 @@ class IntroducedFinder {
     }
   }
 
-  // These two run for each link of each changed tree. Iterators of typed arrays would allocate an object for each.
+  // These two run for each link of each changed tree. Iterators of typed arrays would allocate an
+  // object for each.
 
-  /** Adds the blobs of a tree that no old tree contains to the list. @returns The trees that no old tree contains. */
+  /**
+   * Adds the blobs of a tree that no old tree contains to the list. @returns The trees that no old
+   * tree contains.
+   */
   private *listChanged(links: Uint32Array, oldLinks: readonly Uint32Array[]): Steps<number[]> {
     const round = ++this.round;
     this.reserve();
@@ -163,7 +178,10 @@ class IntroducedFinder {
     return changed;
   }
 
-  /** The trees of old trees that a tree does not contain, each once: a new tree can only be an edited version of one. */
+  /**
+   * The trees of old trees that a tree does not contain, each once: a new tree can only be an
+   * edited version of one.
+   */
   private *findGone(links: Uint32Array, oldLinks: readonly Uint32Array[]): Steps<number[]> {
     const round = ++this.round;
     const { oldRound } = this;
@@ -187,7 +205,8 @@ class IntroducedFinder {
     this.reserve();
     if (this.listRound[id] === this.listed) return false;
     this.listRound[id] = this.listed;
-    // SECURITY: commits of some bytes that alternate between two trees introduce all of these again, each of them.
+    // SECURITY: commits of some bytes that alternate between two trees introduce all of these
+    // again, each of them.
     if (this.ids.length === this.idsMax)
       throw overLimit("pack: commits list too many objects anew");
     this.ids.push(id);

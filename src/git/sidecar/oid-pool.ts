@@ -47,7 +47,10 @@ export class OidPool {
     return this.add(this.raw, 0);
   }
 
-  /** The same of an id of 40 lower-case hex digits at `digits[offset..]`, which the caller has checked. */
+  /**
+   * The same of an id of 40 lower-case hex digits at `digits[offset..]`, which the caller has
+   * checked.
+   */
   addHex(digits: Uint8Array, offset: number): number {
     const { raw } = this;
     for (let at = 0; at < OID_BYTES; at++) {

@@ -64,7 +64,9 @@ export class PackInspector {
   trees = new TreeLinks(this.pool);
   commits = new CommitLinks();
   tags: TagLinks[] = [];
-  /** In order of the first occurrence. One for each id, since a pack may cause millions of findings. */
+  /**
+   * In order of the first occurrence. One for each id, since a pack may cause millions of findings.
+   */
   readonly findings = new Map<FindingId, FindingSummary>();
   private readonly special: SpecialBlobs = {
     gitmodulesOids: new Set(),
@@ -231,8 +233,8 @@ export class PackInspector {
   }
 
   /**
-   * Lists the objects that the pack refers to and does not contain. The caller must check that the repository's
-   * refs reach all of them.
+   * Lists the objects that the pack refers to and does not contain. The caller must check that the
+   * repository's refs reach all of them.
    *
    * @throws GitError `corrupt` if a link requires another kind than its object has, or links to one
    * object require two kinds.
@@ -270,8 +272,8 @@ export class PackInspector {
   /**
    * Checks what trees name as configuration files. These are few, and are read one by one.
    *
-   * SECURITY: a directory or a submodule of such a name is a finding too: what git reads there is not
-   * what was checked.
+   * SECURITY: a directory or a submodule of such a name is a finding too: what git reads there is
+   * not what was checked.
    *
    * @param objects Reads objects of this pack and of the repository.
    */

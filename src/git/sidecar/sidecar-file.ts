@@ -13,8 +13,8 @@ const HEADER_BYTES = 32 + 24;
  * Data about a pack beyond git's index: enough to walk history and to compute the objects of a
  * fetch without reading any object.
  *
- * Objects are in index order, commits in ascending order of their position. A reference to an object is
- * its position in the index, or the number of objects plus a row of `outsideOids`.
+ * Objects are in index order, commits in ascending order of their position. A reference to an
+ * object is its position in the index, or the number of objects plus a row of `outsideOids`.
  */
 export interface Sidecar {
   /** Hash of the pack that the sidecar belongs to, in hex. */

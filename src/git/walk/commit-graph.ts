@@ -21,10 +21,11 @@ const VISITED_STEPS = 100;
 export type Node = number;
 
 /**
- * All commits of a repository, loaded from the sidecars of its packs: about 40 bytes per commit, without
- * reading any object.
+ * All commits of a repository, loaded from the sidecars of its packs: about 40 bytes per commit,
+ * without reading any object.
  *
- * A commit in several packs is represented by its row in the oldest pack; its other rows are never reached.
+ * A commit in several packs is represented by its row in the oldest pack; its other rows are never
+ * reached.
  */
 export class CommitGraph {
   readonly count: number;
@@ -128,7 +129,10 @@ export class CommitGraph {
       : this.catalog.oid(this.location(node));
   }
 
-  /** Parents in the order the commit lists them, as a view. A parent that is in no pack is `NO_NODE`. */
+  /**
+   * Parents in the order the commit lists them, as a view. A parent that is in no pack is
+   * `NO_NODE`.
+   */
   parents(node: Node): Int32Array {
     return this.parentNodes.subarray(this.parentStarts[node], this.parentStarts[node + 1]);
   }
@@ -169,8 +173,8 @@ export class CommitGraph {
   }
 
   /**
-   * `visitIntroduced`, with the blocks that this needs, for a commit that may introduce very many objects: other work may run
-   * meanwhile. Objects are named by `PackCatalog.nearHome`.
+   * `visitIntroduced`, with the blocks that this needs, for a commit that may introduce very many
+   * objects: other work may run meanwhile. Objects are named by `PackCatalog.nearHome`.
    *
    * @param visit May receive an object twice.
    * @returns Undefined if the work is done.
@@ -231,8 +235,8 @@ export class CommitGraph {
   /**
    * Finds the commits that introduce a tree or blob, in no particular order.
    *
-   * @returns The commits, and how many numbers were compared: all of the lists of all commits, in the platform's
-   * own search of a typed array.
+   * @returns The commits, and how many numbers were compared: all of the lists of all commits, in
+   * the platform's own search of a typed array.
    */
   findIntroducing({ pack: home, position }: ObjectLocation): { nodes: Node[]; numbers: number } {
     const nodes: Node[] = [];
@@ -257,7 +261,8 @@ export class CommitGraph {
   }
 
   /**
-   * `findIntroducing` where tables are read by block: yields the commits as they are found, those that cost least first.
+   * `findIntroducing` where tables are read by block: yields the commits as they are found, those
+   * that cost least first.
    *
    * @param onScanned Receives how many numbers of lists were read and compared.
    */
@@ -334,7 +339,10 @@ export class CommitGraph {
     return location ? this.nodeAt(location) : NO_NODE;
   }
 
-  /** `nodeOfRef` without a block, unless a pack that is read by block has the commit as a base alone. */
+  /**
+   * `nodeOfRef` without a block, unless a pack that is read by block has the commit as a base
+   * alone.
+   */
   private commitOfRef(pack: number, ref: number): Node {
     const each = this.catalog.pack(pack);
     const count = countObjects(each);

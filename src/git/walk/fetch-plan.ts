@@ -52,8 +52,9 @@ export interface FetchPlan {
 /**
  * Selects the objects that a client lacks of everything its wants reach.
  *
- * A plain fetch reads no object: the graph lists the objects that each commit introduces. Trees are read
- * only where history is cut, where the cut makes such a list incomplete, or for a filter by tree depth.
+ * A plain fetch reads no object: the graph lists the objects that each commit introduces. Trees are
+ * read only where history is cut, where the cut makes such a list incomplete, or for a filter by
+ * tree depth.
  *
  * @throws GitError `missing` if a wanted object does not exist.
  */
@@ -154,9 +155,9 @@ class FetchPlanner {
   }
 
   /**
-   * Finds the commits to send. `listed` holds the commits whose list of introduced objects is enough;
-   * `whole` holds the commits whose complete tree is needed, because the client lacks a parent that the
-   * list is relative to.
+   * Finds the commits to send. `listed` holds the commits whose list of introduced objects is
+   * enough; `whole` holds the commits whose complete tree is needed, because the client lacks a
+   * parent that the list is relative to.
    */
   private async findCommits(
     tips: readonly Node[],
@@ -170,8 +171,8 @@ class FetchPlanner {
   }> {
     const { graph } = this;
     const { cut } = this.needs;
-    // The haves exclude history only down to the client's own boundary. Where the new cut is deeper, the
-    // parents of that boundary are further tips.
+    // The haves exclude history only down to the client's own boundary. Where the new cut is
+    // deeper, the parents of that boundary are further tips.
     const below = cut ? [...clientCut].filter((node) => cut.nodes.has(node)) : [];
     const starts = [...tips];
     for (const node of below) {
@@ -241,7 +242,8 @@ class FetchPlanner {
   private async addLoose(root: ObjectLocation): Promise<void> {
     this.wanted.add(root);
     if (this.needs.filter?.treeDepthLimit !== undefined) {
-      // Git counts depth from a requested tree: its entries have depth 0, like a commit's root tree.
+      // Git counts depth from a requested tree: its entries have depth 0, like a commit's root
+      // tree.
       await this.addTreeToDepth(root, -1);
       return;
     }
@@ -273,8 +275,9 @@ class FetchPlanner {
   }
 
   /**
-   * Names each wanted object by its home, where lists have named it by a newer pack to spare a look-up. That is needed only if
-   * an object of an older pack is wanted, too: no other can be wanted twice.
+   * Names each wanted object by its home, where lists have named it by a newer pack to spare a
+   * look-up. That is needed only if an object of an older pack is wanted, too: no other can be
+   * wanted twice.
    */
   private async findHomes(): Promise<void> {
     const { catalog, wanted } = this;
@@ -308,9 +311,9 @@ class FetchPlanner {
   }
 
   /**
-   * The objects that the client certainly has: those that its latest commits introduced, which are likely
-   * delta bases of new objects. The protocol does not report which objects a shallow or partial client
-   * lacks, so for such a client no object is certain.
+   * The objects that the client certainly has: those that its latest commits introduced, which are
+   * likely delta bases of new objects. The protocol does not report which objects a shallow or
+   * partial client lacks, so for such a client no object is certain.
    */
   private async findReceiverHas(
     haves: readonly Node[],

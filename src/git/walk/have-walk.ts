@@ -11,8 +11,8 @@ const COMMON = 4;
 const COMMON_TIP = 8;
 
 /**
- * The commits that a client names to a server, newest first, as git's default negotiator chooses them: from its refs down,
- * without what is known to be on the other side.
+ * The commits that a client names to a server, newest first, as git's default negotiator chooses
+ * them: from its refs down, without what is known to be on the other side.
  *
  * Cost: the commits that are taken.
  */
@@ -67,7 +67,10 @@ export class HaveWalk implements Iterable<Oid> {
     if ((former & COMMON) === 0) this.waiting++;
   }
 
-  /** Marks a commit and what it reaches, as far as that was seen: the rest is marked when it is reached. */
+  /**
+   * Marks a commit and what it reaches, as far as that was seen: the rest is marked when it is
+   * reached.
+   */
   private mark(start: Node): void {
     const { flags } = this;
     const stack = [start];

@@ -17,9 +17,11 @@ export interface LostPart {
 }
 
 /**
- * The objects of some packs that refs reach, of one repository or of several ones that share the packs.
+ * The objects of some packs that refs reach, of one repository or of several ones that share the
+ * packs.
  *
- * An object that is kept is kept in each of the packs: a repository that lists only some of them needs no other copy.
+ * An object that is kept is kept in each of the packs: a repository that lists only some of them
+ * needs no other copy.
  */
 export class KeptObjects {
   private readonly catalog: PackCatalog;
@@ -44,11 +46,12 @@ export class KeptObjects {
   /**
    * Keeps some objects and all that they reach.
    *
-   * Cost: each commit is walked once, over all calls; objects are read only below trees that are reached without a commit.
+   * Cost: each commit is walked once, over all calls; objects are read only below trees that are
+   * reached without a commit.
    *
    * @param source An open repository whose catalog begins with the packs of this one's.
-   * @param isComplete Whether all that they reach must exist. Otherwise what is missing is skipped, as for former values of
-   * refs: a search with a shorter grace period may have removed it.
+   * @param isComplete Whether all that they reach must exist. Otherwise what is missing is skipped,
+   * as for former values of refs: a search with a shorter grace period may have removed it.
    * @throws GitError `missing` if it must and does not.
    */
   async addReachable(
@@ -93,13 +96,16 @@ export class KeptObjects {
   }
 
   /**
-   * Keeps also the bases of deltas that are too large to be read into memory, so that they can be copied as they are.
-   * Call it when all else is added.
+   * Keeps also the bases of deltas that are too large to be read into memory, so that they can be
+   * copied as they are. Call it when all else is added.
    */
   addLargeBases(): void {
     for (const [pack, { idx, sidecar }] of this.catalog.packs.entries()) {
       const { bases, sizes } = sidecar;
-      /** For each position 1 if its whole chain is small enough, 2 if not, 3 if its bases are kept; 0 if that is unknown. */
+      /**
+       * For each position 1 if its whole chain is small enough, 2 if not, 3 if its bases are kept;
+       * 0 if that is unknown.
+       */
       const states = new Uint8Array(idx.count);
       const chain: number[] = [];
       for (let position = 0; position < idx.count; position++) {
@@ -130,7 +136,10 @@ export class KeptObjects {
     return this.kept.has(location) || this.partial.has(location);
   }
 
-  /** The objects of a pack that are kept: a bit for each position, from the lowest of each number on. */
+  /**
+   * The objects of a pack that are kept: a bit for each position, from the lowest of each number
+   * on.
+   */
   bitsOf(pack: number): Uint32Array {
     const { count } = this.catalog.pack(pack).idx;
     const bits = new Uint32Array(Math.ceil(count / 32));

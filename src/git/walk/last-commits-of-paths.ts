@@ -10,7 +10,10 @@ import type { LastCommitSearch } from "./last-commits.ts";
 import { byGeneration } from "./node-queue.ts";
 import { visitQueue } from "./visit-queue.ts";
 
-/** How many trees have their wanted entries cached, so that a tree is read once for a run of commits. */
+/**
+ * How many trees have their wanted entries cached, so that a tree is read once for a run of
+ * commits.
+ */
 const CACHED_MAX = 10_000;
 
 /** Steps to compare a path in a commit, beside those of reads. */
@@ -27,16 +30,18 @@ interface Wanted {
 }
 
 /**
- * Continues the search for the commit that last changed each of `paths`, as `git log -1 -- <path>` does: if one parent has the
- * same entry at the path, the path's history continues in that parent only.
+ * Continues the search for the commit that last changed each of `paths`, as `git log -1 -- <path>`
+ * does: if one parent has the same entry at the path, the path's history continues in that parent
+ * only.
  *
- * Cost: each commit until all paths are found is visited once, whatever the number of paths. For each
- * commit and its parents, only the trees are read that lead to paths not found yet and that differ.
+ * Cost: each commit until all paths are found is visited once, whatever the number of paths. For
+ * each commit and its parents, only the trees are read that lead to paths not found yet and that
+ * differ.
  *
  * @param packed Reads within the budget.
  * @param paths Names separated by slashes.
- * @param search Receives what is found, by the index of the path; nothing for a path that never existed. If commits wait
- * at its end, the budget was exhausted; another call continues.
+ * @param search Receives what is found, by the index of the path; nothing for a path that never
+ * existed. If commits wait at its end, the budget was exhausted; another call continues.
  */
 export async function findLastCommitsOfPaths(
   graph: CommitGraph,

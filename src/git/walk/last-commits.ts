@@ -20,7 +20,10 @@ type Entries = ReadonlyMap<ByteText, string>;
 /** A search for the last commits of names or paths, as far as it went. */
 export interface LastCommitSearch<Name> {
   readonly found: Map<Name, Node>;
-  /** For each commit to visit next: the names whose last change is in the commit or in its ancestors. */
+  /**
+   * For each commit to visit next: the names whose last change is in the commit or in its
+   * ancestors.
+   */
   readonly waiting: Map<Node, Set<Name>>;
 }
 
@@ -31,15 +34,17 @@ export const startSearch = <Name>(tip: Node, names: Iterable<Name>): LastCommitS
 });
 
 /**
- * Continues the search for the commit that last changed each name in one directory, as `git log -1 -- <path>` does: if
- * one parent has the same entry, the entry's history continues in that parent only.
+ * Continues the search for the commit that last changed each name in one directory, as
+ * `git log -1 -- <path>` does: if one parent has the same entry, the entry's history continues in
+ * that parent only.
  *
- * Cost: each commit until all names are found is visited once, whatever the number of names. For each
- * commit, the trees down to the directory are read, and the directory itself if it changed.
+ * Cost: each commit until all names are found is visited once, whatever the number of names. For
+ * each commit, the trees down to the directory are read, and the directory itself if it changed.
  *
  * @param packed Reads within the budget.
  * @param directory Names separated by slashes; "" is the root.
- * @param search Receives what is found. If commits wait at its end, the budget was exhausted; another call continues.
+ * @param search Receives what is found. If commits wait at its end, the budget was exhausted;
+ *   another call continues.
  */
 export async function findLastCommits(
   graph: CommitGraph,
@@ -87,7 +92,8 @@ export async function findLastCommits(
       if (parent === NO_NODE || left.size === 0) continue;
       const theirs = await occupantAt(parent);
       if (theirs === own && !waiting.has(parent)) {
-        // The whole set at once: a large directory that rarely changes costs nothing for each of its names.
+        // The whole set at once: a large directory that rarely changes costs nothing for each of
+        // its names.
         waiting.set(parent, left);
         queue.push(parent);
         left = new Set();

@@ -18,13 +18,16 @@ const QUEUED = 32;
 /** Steps to walk over a commit, beside those of its reads. */
 const STEPS_PER_COMMIT = 100;
 
-/** How many more excluded commits are visited when none should matter any more: clocks may be wrong. */
+/**
+ * How many more excluded commits are visited when none should matter any more: clocks may be wrong.
+ */
 const SLOP = 5;
 
 /**
- * Lists the commits of a range that changed a path, exactly as `git log <tips> ^<excluded> -- <path>` does,
- * even where the result depends on the order in which git discovers that a commit is excluded. A merge
- * follows a side that left the path unchanged unless that side is already known to be excluded.
+ * Lists the commits of a range that changed a path, exactly as
+ * `git log <tips> ^<excluded> -- <path>` does, even where the result depends on the order in which
+ * git discovers that a commit is excluded. A merge follows a side that left the path unchanged
+ * unless that side is already known to be excluded.
  *
  * Cost: the range, and the excluded commits down to the earliest commit time of the range.
  *

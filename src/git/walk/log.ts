@@ -17,19 +17,24 @@ export interface LogRange {
   readonly excluded?: readonly Node[];
   /** Follow only the first parent of each commit, as `git log --first-parent`. */
   readonly isFirstParent?: boolean;
-  /** Earlier commits are left out, with ancestors reachable only through them, as with `--since`. */
+  /**
+   * Earlier commits are left out, with ancestors reachable only through them, as with `--since`.
+   */
   readonly sinceSeconds?: number;
 }
 
 /**
- * Yields commits latest first, as `git log` shows them without options. The generator is lazy: reading the
- * first page of a long history costs only that page, unless the range excludes commits.
+ * Yields commits latest first, as `git log` shows them without options. The generator is lazy:
+ * reading the first page of a long history costs only that page, unless the range excludes commits.
  */
 export function logByTime(graph: CommitGraph, range: LogRange): Generator<Node> {
   return walkByTime(graph, range.tips, findWanted(graph, range), range.isFirstParent);
 }
 
-/** Like `logByTime`, with a given predicate: the walk does not go beyond a commit that is not wanted. */
+/**
+ * Like `logByTime`, with a given predicate: the walk does not go beyond a commit that is not
+ * wanted.
+ */
 export function* walkByTime(
   graph: CommitGraph,
   tips: readonly Node[],
@@ -51,7 +56,8 @@ export function* walkByTime(
 }
 
 /**
- * Lists commits latest first from `tip` on, at most `max`, and ends before the first for which `isEnd` holds.
+ * Lists commits latest first from `tip` on, at most `max`, and ends before the first for which
+ * `isEnd` holds.
  *
  * Cost: the listed commits and their parents.
  */
@@ -108,8 +114,9 @@ export function* countInTurns(
 }
 
 /**
- * Yields every child before its parents and keeps lines of history together, as `git log --topo-order`
- * does. With `isByTime`, commits not ordered by ancestry come latest first, as with `--date-order`.
+ * Yields every child before its parents and keeps lines of history together, as
+ * `git log --topo-order` does. With `isByTime`, commits not ordered by ancestry come latest first,
+ * as with `--date-order`.
  *
  * Cost: the whole range is walked before the first commit is yielded.
  */
@@ -152,13 +159,16 @@ export function followedParents(graph: CommitGraph, node: Node, isFirstParent = 
   return isFirstParent ? parents.subarray(0, 1) : parents;
 }
 
-/** A predicate for the commits of a range: late enough, and not reachable from an excluded commit. */
+/**
+ * A predicate for the commits of a range: late enough, and not reachable from an excluded commit.
+ */
 export function findWanted(graph: CommitGraph, range: LogRange): (node: Node) => boolean {
   const { tips, excluded = [], sinceSeconds = Number.NEGATIVE_INFINITY } = range;
   const isLate = (node: Node): boolean => (graph.times[node] as number) >= sinceSeconds;
   if (excluded.length === 0) return isLate;
   const { nodes } = findRange(graph, tips, excluded);
-  // As in git: if the range excludes commits, the ancestors of commits that are too old are excluded too.
+  // As in git: if the range excludes commits, the ancestors of commits that are too old are
+  // excluded too.
   const old = [...nodes].filter((node) => !isLate(node));
   const wanted = old.length > 0 ? findRange(graph, tips, [...excluded, ...old]).nodes : nodes;
   return (node) => wanted.has(node);
@@ -174,8 +184,9 @@ export interface CommitRange {
 /**
  * Finds the commits reachable from `tips` and not from `excluded`.
  *
- * Exact even if commit times are wrong: nodes are visited by generation, so each has all its marks when it
- * is visited. Cost: the range, and the excluded commits down to the lowest generation of the range.
+ * Exact even if commit times are wrong: nodes are visited by generation, so each has all its marks
+ * when it is visited. Cost: the range, and the excluded commits down to the lowest generation of
+ * the range.
  *
  * @param cut Excluded commits whose parents are not excluded: a shallow client's boundary.
  */

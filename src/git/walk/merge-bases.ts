@@ -13,7 +13,8 @@ const STALE = 4;
  * Passes marks from tips to ancestors, children first, until `isIdle` holds for all queued nodes.
  *
  * @param isIdle True if a queued node with these marks cannot change the result any more.
- * @param visit Receives each node once, with all its marks, and returns the marks to pass to its parents.
+ * @param visit Receives each node once, with all its marks, and returns the marks to pass to its
+ *   parents.
  */
 function* paint(
   graph: CommitGraph,
@@ -49,8 +50,8 @@ function* paint(
 }
 
 /**
- * All best common ancestors of `left` and of a hypothetical merge of `rights`: common ancestors that are not
- * ancestors of another common ancestor. Highest generation first.
+ * All best common ancestors of `left` and of a hypothetical merge of `rights`: common ancestors
+ * that are not ancestors of another common ancestor. Highest generation first.
  *
  * Cost: the commits between the tips and their bases. Can be interrupted.
  *
@@ -87,8 +88,8 @@ export interface Divergence {
 }
 
 /**
- * Compares two histories: `git rev-list --left-right left...right` and `git merge-base --all` in one walk.
- * Cost: the commits between the tips and their bases.
+ * Compares two histories: `git rev-list --left-right left...right` and `git merge-base --all` in
+ * one walk. Cost: the commits between the tips and their bases.
  */
 export const findDivergence = (graph: CommitGraph, left: Node, right: Node): Divergence =>
   runNow(divergenceInTurns(graph, left, right));
@@ -126,8 +127,8 @@ export function latestOf(graph: CommitGraph, bases: readonly Node[]): Node | und
 }
 
 /**
- * True if `ancestor` is reachable from `descendant`, or equal to it. Cost: the commits of higher generations
- * than the ancestor.
+ * True if `ancestor` is reachable from `descendant`, or equal to it. Cost: the commits of higher
+ * generations than the ancestor.
  */
 export function isAncestor(graph: CommitGraph, ancestor: Node, descendant: Node): boolean {
   return findAncestors(graph, descendant, [ancestor]).length > 0;

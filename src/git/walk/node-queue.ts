@@ -68,8 +68,8 @@ export function byTime(graph: CommitGraph): NodeQueue {
 }
 
 /**
- * Children before parents, even if commit times are wrong. Walks that pass marks to parents use this
- * order, so that a node has all its marks when it is popped.
+ * Children before parents, even if commit times are wrong. Walks that pass marks to parents use
+ * this order, so that a node has all its marks when it is popped.
  */
 export function byGeneration(graph: CommitGraph): NodeQueue {
   return new NodeQueue(

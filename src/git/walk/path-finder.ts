@@ -10,7 +10,10 @@ import type { CommitGraph, Node } from "./commit-graph.ts";
 /** The mode and id of the entry at a path as one text; "" if the path does not exist. */
 export type Occupant = string;
 
-/** How many trees have their entry cached per name, so that a directory is read once for a run of commits. */
+/**
+ * How many trees have their entry cached per name, so that a directory is read once for a run of
+ * commits.
+ */
 const CACHED_MAX = 10_000;
 
 interface Found {
@@ -52,7 +55,8 @@ export class PathFinder {
       const { tree } = found;
       const known = this.cached[depth] as Map<number, Found>;
       const key = tree.pack * 2 ** 32 + tree.position;
-      // A cached entry is used without an await: most commits change other files, so this is the common case.
+      // A cached entry is used without an await: most commits change other files, so this is the
+      // common case.
       found = known.get(key) ?? (await this.look(known, key, tree, name));
     }
     if (this.names.length > 0) return found.occupant;

@@ -13,8 +13,9 @@ const STEPS_PER_COMMIT = 100;
 const STEPS_PER_KNOWN_COMMIT = 20;
 
 /**
- * What a walk found out about each of its commits, in their order: one character for the parent whose entry at the path
- * is the same, or for a change. Another walk of the same range repeats it without a read and continues where it ended.
+ * What a walk found out about each of its commits, in their order: one character for the parent
+ * whose entry at the path is the same, or for a change. Another walk of the same range repeats it
+ * without a read and continues where it ended.
  */
 export class PathTrail {
   text: string;
@@ -30,16 +31,16 @@ export class PathTrail {
 const CHANGED = 0x30;
 
 /**
- * Yields the commits that changed a path, latest first, as `git log -- <path>` shows them: if one side of a
- * merge left the path unchanged, only that side is followed.
+ * Yields the commits that changed a path, latest first, as `git log -- <path>` shows them: if one
+ * side of a merge left the path unchanged, only that side is followed.
  *
  * Cost: for each commit walked, the trees down to the path that have not been read before.
  *
- * @param budget Ends the list early, except for a range that excludes commits: there, every commit may turn out to be
- * excluded until the walk ends, so it is refused.
+ * @param budget Ends the list early, except for a range that excludes commits: there, every commit
+ * may turn out to be excluded until the walk ends, so it is refused.
  * @param range With `isFirstParent`, a merge counts as one change with everything it merged.
- * @param trail That of an earlier walk of this range which the budget ended; it grows by this walk. Ranges that exclude
- * commits have none.
+ * @param trail That of an earlier walk of this range which the budget ended; it grows by this walk.
+ * Ranges that exclude commits have none.
  * @throws GitError `limit` for a range that excludes commits, once the budget is exhausted.
  */
 export async function* logPath(

@@ -8,7 +8,8 @@ import {
 } from "../catalog/pack-catalog.ts";
 
 /**
- * The target of the annotated tag at `location`; undefined if it is not a tag or the target is in no pack.
+ * The target of the annotated tag at `location`; undefined if it is not a tag or the target is in
+ * no pack.
  */
 export function tagTarget(
   catalog: PackCatalog,
@@ -24,7 +25,10 @@ export function tagTarget(
   return catalog.findRaw(outsideOids, (ref - count) * OID_BYTES);
 }
 
-/** Follows a chain of tags to the first object that is not a tag; undefined if that object is in no pack. */
+/**
+ * Follows a chain of tags to the first object that is not a tag; undefined if that object is in no
+ * pack.
+ */
 export function peel(catalog: PackCatalog, location: ObjectLocation): ObjectLocation | undefined {
   let at: ObjectLocation | undefined = location;
   while (at && catalog.kind(at) === TAG) at = tagTarget(catalog, at);

@@ -1,18 +1,23 @@
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration, type NodeQueue } from "./node-queue.ts";
 
-/** Commits taken from the queue before the rest is walked at once, which costs less for each commit. */
+/**
+ * Commits taken from the queue before the rest is walked at once, which costs less for each commit.
+ */
 const NEAR_MAX = 1000;
 
 /**
- * The commits that some tips reach, found as they are asked for: commits near the tips without a walk of the
- * whole history.
+ * The commits that some tips reach, found as they are asked for: commits near the tips without a
+ * walk of the whole history.
  */
 export class ReachableCommits {
   /** Number of commits walked so far. */
   walked = 0;
   private readonly graph: CommitGraph;
-  /** The number of a tip that reaches each node, counted from one; 0 for a node that no walked one leads to. */
+  /**
+   * The number of a tip that reaches each node, counted from one; 0 for a node that no walked one
+   * leads to.
+   */
   private readonly tips: Uint32Array;
   private readonly queue: NodeQueue;
 

@@ -27,16 +27,19 @@ export interface ReachableSource {
 }
 
 /**
- * Trees and blobs that are looked up one by one, each by a scan of the lists of introduced objects. Beyond, a
- * table of all objects is built, so that the cost stays linear.
+ * Trees and blobs that are looked up one by one, each by a scan of the lists of introduced objects.
+ * Beyond, a table of all objects is built, so that the cost stays linear.
  */
 const SCANS_MAX = 64;
-/** The same where tables are read by block, so that a scan reads all lists from storage: beyond, a request is refused. */
+/**
+ * The same where tables are read by block, so that a scan reads all lists from storage: beyond, a
+ * request is refused.
+ */
 const BLOCK_SCANS_MAX = 64;
 
 /**
- * Trees that are read below trees that refs name without a commit, with their bytes and depth: objects beyond count as
- * not reached.
+ * Trees that are read below trees that refs name without a commit, with their bytes and depth:
+ * objects beyond count as not reached.
  */
 const TAGGED_TREES_MAX = 10_000;
 const TAGGED_BYTES_MAX = 32 * 1024 * 1024;
@@ -45,8 +48,9 @@ const TAGGED_DEPTH_MAX = 1000;
 /**
  * The objects of a repository that its refs reach, found as they are asked for.
  *
- * An object near a ref is found without a walk of the whole history. A tree or blob is found by the commits that
- * introduce it, so no object is read, except below trees that a ref names without a commit.
+ * An object near a ref is found without a walk of the whole history. A tree or blob is found by the
+ * commits that introduce it, so no object is read, except below trees that a ref names without a
+ * commit.
  */
 export class ReachableObjects {
   private readonly source: ReachableSource;
@@ -86,7 +90,10 @@ export class ReachableObjects {
     this.loadRest = loadRest;
   }
 
-  /** Counted work: commits walked, and numbers of the lists of introduced objects that were compared. */
+  /**
+   * Counted work: commits walked, and numbers of the lists of introduced objects that were
+   * compared.
+   */
   get work(): { readonly commits: number; readonly numbers: number } {
     const rest = this.rest?.work;
     return {
@@ -95,7 +102,10 @@ export class ReachableObjects {
     };
   }
 
-  /** The refs that the answers so far relied on. While they keep their values, the answers stay true. */
+  /**
+   * The refs that the answers so far relied on. While they keep their values, the answers stay
+   * true.
+   */
   get usedRefs(): RefTip[] {
     const own = [...this.used].map((at) => this.refs[at] as RefTip);
     return [...own, ...(this.rest?.usedRefs ?? [])];
@@ -104,8 +114,8 @@ export class ReachableObjects {
   /**
    * The kind of an object; undefined if no ref reaches it, or if it does not exist.
    *
-   * SECURITY: both cases take the same walks to their end, and load the same refs, so that neither time nor a limit tells
-   * them apart.
+   * SECURITY: both cases take the same walks to their end, and load the same refs, so that neither
+   * time nor a limit tells them apart.
    */
   async find(oid: Oid): Promise<ObjectKind | undefined> {
     const { catalog } = this.source;
@@ -185,8 +195,8 @@ export class ReachableObjects {
   }
 
   /**
-   * `findIntroducing` where tables are read by block: an object's row names a commit that introduces it, so that the lists are
-   * read only if no ref reaches that one and there are others.
+   * `findIntroducing` where tables are read by block: an object's row names a commit that
+   * introduces it, so that the lists are read only if no ref reaches that one and there are others.
    */
   private async findByBlock(oid: Oid, location: ObjectLocation): Promise<number | undefined> {
     const known = this.scanned.get(oid);
@@ -220,7 +230,10 @@ export class ReachableObjects {
     return table;
   }
 
-  /** Finds an object that a ref reaches without a commit: a tag of a tag, or below a tree that a ref names. */
+  /**
+   * Finds an object that a ref reaches without a commit: a tag of a tag, or below a tree that a ref
+   * names.
+   */
   private async findTagged(location: ObjectLocation): Promise<number | undefined> {
     const number = (await this.readTagged()).get(location);
     return number === 0 ? undefined : number - 1;

@@ -8,8 +8,9 @@ import { tagTarget } from "./peel.ts";
 /**
  * All objects reachable from `tipOids`: a client that may read the tips may read these objects.
  *
- * No object is read: the graph lists the objects that each commit introduces. A tree or blob reached without
- * a commit, as a tip or as the target of a tag, is included without the entries below it.
+ * No object is read: the graph lists the objects that each commit introduces. A tree or blob
+ * reached without a commit, as a tip or as the target of a tag, is included without the entries
+ * below it.
  */
 export function findReachable(
   catalog: PackCatalog,
@@ -37,7 +38,8 @@ export function findReachable(
 /**
  * For each commit of the graph: 1 if it is reachable from `tips`, else 0.
  *
- * @param marks Marks of an earlier call, to which these are added. Commits that it marked cost nothing.
+ * @param marks Marks of an earlier call, to which these are added. Commits that it marked cost
+ *   nothing.
  */
 export function markReachable(
   graph: CommitGraph,
@@ -55,8 +57,8 @@ export function markReachable(
 }
 
 /**
- * True if each of `wants` is a commit of `common` or a descendant of one: then negotiation can end, because
- * the server knows enough to build a good pack.
+ * True if each of `wants` is a commit of `common` or a descendant of one: then negotiation can end,
+ * because the server knows enough to build a good pack.
  */
 export function areAllBasedOn(
   graph: CommitGraph,

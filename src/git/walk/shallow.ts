@@ -10,8 +10,8 @@ export interface ShallowCut {
 }
 
 /**
- * Cuts history by depth: the tips have depth 1, and the commits at `depth` that have parents are the
- * boundary.
+ * Cuts history by depth: the tips have depth 1, and the commits at `depth` that have parents are
+ * the boundary.
  *
  * @param depth At least 1.
  */
@@ -35,8 +35,8 @@ export function cutByDepth(graph: CommitGraph, tips: readonly Node[], depth: num
 }
 
 /**
- * Cuts history by time and by refs: keeps the commits of `sinceSeconds` or later that are not reachable from
- * `excluded`. A kept commit with a parent that is not kept belongs to the boundary.
+ * Cuts history by time and by refs: keeps the commits of `sinceSeconds` or later that are not
+ * reachable from `excluded`. A kept commit with a parent that is not kept belongs to the boundary.
  *
  * As in git, a commit that is too old hides its ancestors, whatever their times.
  */
@@ -82,7 +82,8 @@ export function cutRelative(
   clientBoundary: ReadonlySet<Node>,
   depth: number,
 ): ShallowCut {
-  // Depth is counted from the client's boundary. Above it the client has all history, so no cut is needed.
+  // Depth is counted from the client's boundary. Above it the client has all history, so no cut is
+  // needed.
   const below = cutByDepth(graph, [...clientBoundary], depth + 1);
   const nodes = new Set<Node>(below.nodes);
   const stack = tips.filter((node) => node !== NO_NODE);

@@ -30,8 +30,8 @@ const VISIT_STEPS = 100;
  * Walks a tree and everything below it.
  *
  * @param packed Reads the trees that are entered. Its budget pauses the walk.
- * @param visit Receives each object with its depth, 0 for the tree itself, and returns whether to enter
- * it. An object found at several paths is visited once per path.
+ * @param visit Receives each object with its depth, 0 for the tree itself, and returns whether to
+ * enter it. An object found at several paths is visited once per path.
  * @throws GitError `limit` if trees are nested too deep.
  */
 export async function walkTree(

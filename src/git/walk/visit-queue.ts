@@ -7,8 +7,9 @@ import type { NodeQueue } from "./node-queue.ts";
 const STEPS_PER_COMMIT = 100;
 
 /**
- * Visits the commits of a queue, to which visits may add others, until none is left or the budget is exhausted. A visit
- * whose reads exhaust it throws, and leaves its commit as if it had not been visited.
+ * Visits the commits of a queue, to which visits may add others, until none is left or the budget
+ * is exhausted. A visit whose reads exhaust it throws, and leaves its commit as if it had not been
+ * visited.
  */
 export async function visitQueue(
   queue: NodeQueue,

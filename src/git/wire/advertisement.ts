@@ -27,8 +27,8 @@ export function formatServiceHeader(service: ServiceName): Uint8Array {
 /**
  * The ref advertisement of versions 0 and 1.
  *
- * Refs are written in the caller's order, which must be by name with HEAD first. For a repository without
- * refs, the capabilities are advertised on a separate line.
+ * Refs are written in the caller's order, which must be by name with HEAD first. For a repository
+ * without refs, the capabilities are advertised on a separate line.
  *
  * @see gitprotocol-pack(5), "Reference Discovery".
  */
@@ -65,7 +65,8 @@ export interface Advertisement {
  * Reads a server's advertisement of any version, with or without the header of smart HTTP.
  *
  * @returns Undefined while the message is incomplete.
- * @throws ServerRefusal if the server refuses instead; GitError `protocol` if it violates the grammar.
+ * @throws ServerRefusal if the server refuses instead; GitError `protocol` if it violates the
+ *   grammar.
  */
 export function parseAdvertisement(
   bytes: Uint8Array,
@@ -108,7 +109,10 @@ export function parseAdvertisement(
   });
 }
 
-/** Adds the symref targets that version 0 sends as capabilities, as in `symref=HEAD:refs/heads/main`. */
+/**
+ * Adds the symref targets that version 0 sends as capabilities, as in
+ * `symref=HEAD:refs/heads/main`.
+ */
 function withSymrefs(refs: readonly AdvertisedRef[], capabilities: Capabilities): AdvertisedRef[] {
   const targets = new Map<string, ByteText>();
   for (const value of capabilities.get("symref") ?? []) {

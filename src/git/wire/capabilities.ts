@@ -1,7 +1,8 @@
 import type { ByteText } from "../byte-text.ts";
 
 /**
- * Capability values by name. A capability without a value has the empty text; a name may occur repeatedly.
+ * Capability values by name. A capability without a value has the empty text; a name may occur
+ * repeatedly.
  */
 export type Capabilities = ReadonlyMap<string, readonly ByteText[]>;
 

@@ -12,16 +12,19 @@ export interface CommandRequest {
   readonly args: readonly ByteText[];
 }
 
-/** Requests with more lines are refused; this bounds the memory that a client can make the server hold. */
+/**
+ * Requests with more lines are refused; this bounds the memory that a client can make the server
+ * hold.
+ */
 const LINES_MAX = 400_000;
 
 /**
  * Reads a request of version 2.
  *
- * @returns Undefined while the request is incomplete. A request that is only a flush, which a client may
- * send to end the session, has the command "".
- * @throws GitError `protocol` unless exactly one command is named; `unsupported` for a hash other than
- * SHA-1; `limit` for too many lines.
+ * @returns Undefined while the request is incomplete. A request that is only a flush, which a
+ * client may send to end the session, has the command "".
+ * @throws GitError `protocol` unless exactly one command is named; `unsupported` for a hash other
+ * than SHA-1; `limit` for too many lines.
  * @see gitprotocol-v2(5), "Command Request".
  */
 export function parseCommandRequest(

@@ -22,8 +22,8 @@ const PACKETS_MAX = 400_000;
 /**
  * Reads a response to `fetch` of version 2 up to the pack, whose side-bands follow in `packets`.
  *
- * SECURITY: nothing that was not requested is accepted. Above all a boundary: a shallow history would leave commits whose
- * parents are missing.
+ * SECURITY: nothing that was not requested is accepted. Above all a boundary: a shallow history
+ * would leave commits whose parents are missing.
  *
  * @throws GitError `protocol` if the server refuses, with its message, or violates the grammar.
  * @see gitprotocol-v2(5), "fetch".
@@ -53,8 +53,8 @@ export async function readFetchAnswer(packets: PktStream): Promise<RoundAnswer> 
 }
 
 /**
- * Reads the acknowledgments of versions 0 and 1 to one round of haves. The pack follows in `packets`, in side-bands if they
- * were requested.
+ * Reads the acknowledgments of versions 0 and 1 to one round of haves. The pack follows in
+ * `packets`, in side-bands if they were requested.
  *
  * @param isDetailed `multi_ack_detailed` was requested. Otherwise the round must be the last one.
  * @param isDone     The round ended with `done`.
@@ -92,7 +92,10 @@ export async function readAcks(
   throw new GitError("limit", "too many acknowledgments");
 }
 
-/** The text of a line before the pack. @throws GitError `protocol` for an error of the server, with its message. */
+/**
+ * The text of a line before the pack. @throws GitError `protocol` for an error of the server, with
+ * its message.
+ */
 function lineOf(pkt: Pkt): string {
   if (pkt.kind !== "data") throw new GitError("protocol", `unexpected ${pkt.kind} packet`);
   const refusal = parseErrorPkt(pkt.payload);

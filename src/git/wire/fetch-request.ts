@@ -12,7 +12,10 @@ const DEPTH_INFINITE = 0x7fffffff;
 
 /** The limits of a shallow fetch. */
 interface Deepen {
-  /** Depth in commits; a wanted commit has depth 1. Relative to the client's boundary if `isRelative`. */
+  /**
+   * Depth in commits; a wanted commit has depth 1. Relative to the client's boundary if
+   * `isRelative`.
+   */
   readonly depth?: number;
   readonly isRelative: boolean;
   /** Only commits of this time and later, in seconds since 1970. */
@@ -198,11 +201,11 @@ export interface UploadRequest extends FetchRequest {
 }
 
 /**
- * Reads the body of one `git-upload-pack` request of versions 0 and 1 over HTTP: the wants, then the haves
- * that the client lists so far.
+ * Reads the body of one `git-upload-pack` request of versions 0 and 1 over HTTP: the wants, then
+ * the haves that the client lists so far.
  *
- * @param isBodyComplete True if no more bytes follow. Over HTTP a client may end its request after the
- * wants, to receive its new boundary first.
+ * @param isBodyComplete True if no more bytes follow. Over HTTP a client may end its request after
+ * the wants, to receive its new boundary first.
  * @returns Undefined while the body is incomplete, or if it is empty.
  * @throws GitError `protocol` for a line that is unknown or not allowed at its position.
  * @see gitprotocol-pack(5), "Packfile Negotiation".
@@ -243,8 +246,8 @@ export function parseUploadRequest(
 }
 
 /**
- * The body of one upload request of versions 0 and 1 over HTTP, for the complete history: the wants with the capabilities,
- * then haves.
+ * The body of one upload request of versions 0 and 1 over HTTP, for the complete history: the wants
+ * with the capabilities, then haves.
  *
  * @param isDone The pack is wanted next. Otherwise the round ends with a flush.
  */

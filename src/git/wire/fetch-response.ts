@@ -28,8 +28,8 @@ export interface FetchResponse {
 /**
  * The response to `fetch` of version 2 up to the pack.
  *
- * With a pack, the response ends after the line `packfile`; the caller sends the side-bands and the final
- * flush. Without a pack, it is complete.
+ * With a pack, the response ends after the line `packfile`; the caller sends the side-bands and the
+ * final flush. Without a pack, it is complete.
  *
  * @see gitprotocol-v2(5), "fetch", the grammar of the output.
  */

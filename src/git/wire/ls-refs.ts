@@ -17,7 +17,8 @@ export interface LsRefsRequest {
 }
 
 /**
- * With more prefixes than this, all refs are sent, as in git. The protocol allows it: prefixes are a hint.
+ * With more prefixes than this, all refs are sent, as in git. The protocol allows it: prefixes are
+ * a hint.
  */
 const PREFIXES_MAX = 65_536;
 
@@ -60,8 +61,8 @@ export function formatLsRefsArgs(request: LsRefsRequest): ByteText[] {
  */
 function prefixTest(prefixes: readonly ByteText[]): (name: ByteText) => boolean {
   if (prefixes.length === 0) return () => true;
-  // Prefixes covered by a shorter one are dropped. Then only the last prefix that sorts up to a name can
-  // match it.
+  // Prefixes covered by a shorter one are dropped. Then only the last prefix that sorts up to a
+  // name can match it.
   const sorted: ByteText[] = [];
   for (const prefix of prefixes.toSorted((a, b) => (a < b ? -1 : Number(a > b)))) {
     const last = sorted.at(-1);
@@ -113,7 +114,10 @@ export interface LsRefsResponse {
   readonly unbornTarget: ByteText | undefined;
 }
 
-/** Reads the response to `ls-refs`; undefined while it is incomplete. @throws ServerRefusal if the server refuses instead. */
+/**
+ * Reads the response to `ls-refs`; undefined while it is incomplete. @throws ServerRefusal if the
+ * server refuses instead.
+ */
 export function parseLsRefsResponse(
   bytes: Uint8Array,
   offset = 0,

@@ -5,7 +5,10 @@ import type { RoundAnswer } from "./fetch-reader.ts";
 const FIRST_ROUND = 16;
 const ROUND_MAX = 16_384;
 
-/** Haves without one that the server has, after which it is not asked further if it had one before. As in git. */
+/**
+ * Haves without one that the server has, after which it is not asked further if it had one before.
+ * As in git.
+ */
 const IN_VAIN_MAX = 256;
 
 /** Maximum haves of all rounds: a server with which so many are not common is sent none more. */
@@ -20,8 +23,8 @@ export interface Round {
 }
 
 /**
- * Which of its objects a client names to a server, in rounds, until the server knows enough: a server to which each request
- * is the first, as over HTTP.
+ * Which of its objects a client names to a server, in rounds, until the server knows enough: a
+ * server to which each request is the first, as over HTTP.
  *
  * @see Git's `fetch-pack.c`, whose bounds these are, except for the total.
  */
@@ -36,7 +39,8 @@ export class Negotiation {
 
   /**
    * @param haves    Newest first.
-   * @param onCommon Called for each that the server has too, so that `haves` may leave out what it reaches.
+   * @param onCommon Called for each that the server has too, so that `haves` may leave out what it
+   *   reaches.
    */
   constructor(haves: Iterable<Oid> | AsyncIterable<Oid>, onCommon: (oid: Oid) => void = () => {}) {
     this.haves =

@@ -4,7 +4,8 @@ import { isOid, type Oid } from "../oid.ts";
 /**
  * Parses an object id in a message.
  *
- * @throws GitError `protocol` if the text is not a SHA-1 object id; other lengths belong to other hashes.
+ * @throws GitError `protocol` if the text is not a SHA-1 object id; other lengths belong to other
+ *   hashes.
  */
 export function readOidText(text: string): Oid {
   if (!isOid(text)) throw new GitError("protocol", `${JSON.stringify(text)} is not an object id`);

@@ -2,14 +2,16 @@ import type { ByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 import { type Pkt, pktText, readPkt } from "./pkt-line.ts";
 
-/** Thrown inside a parser when the bytes end too early; `parseMessage` turns it into `undefined`. */
+/**
+ * Thrown inside a parser when the bytes end too early; `parseMessage` turns it into `undefined`.
+ */
 const needMore = Symbol("need more");
 
 /**
  * Steps through the pkt-lines of a message.
  *
- * A parser is a function over a cursor, run by `parseMessage`. It reads as if the message were complete;
- * when more bytes arrive, the caller runs it again from the start.
+ * A parser is a function over a cursor, run by `parseMessage`. It reads as if the message were
+ * complete; when more bytes arrive, the caller runs it again from the start.
  */
 export class PktCursor {
   private readonly bytes: Uint8Array;

@@ -69,8 +69,8 @@ export function pktText(payload: Uint8Array): ByteText {
 /**
  * A packet with `payload`.
  *
- * @throws GitError `limit` if the payload does not fit in one packet. The engine's own lines always fit, so
- * a longer line contains input whose length was not limited.
+ * @throws GitError `limit` if the payload does not fit in one packet. The engine's own lines always
+ * fit, so a longer line contains input whose length was not limited.
  */
 export function formatPkt(payload: Uint8Array | ByteText): Uint8Array {
   const length = payload.length + 4;

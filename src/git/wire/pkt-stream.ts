@@ -2,7 +2,8 @@ import { GitError } from "../error.ts";
 import { joinBytes, type Pkt, readPkt } from "./pkt-line.ts";
 
 /**
- * Reads the packets of a stream as they arrive, holding one packet and one piece of the stream in memory.
+ * Reads the packets of a stream as they arrive, holding one packet and one piece of the stream in
+ * memory.
  *
  * The caller owns the stream: it ends it, also after an error.
  */
@@ -18,7 +19,8 @@ export class PktStream {
   /**
    * The next packet; undefined at the end of the stream. Its payload is a view that stays valid.
    *
-   * @throws GitError `corrupt` for bytes that are no packet, `protocol` if the stream ends inside of one.
+   * @throws GitError `corrupt` for bytes that are no packet, `protocol` if the stream ends inside
+   *   of one.
    */
   async next(): Promise<Pkt | undefined> {
     for (;;) {

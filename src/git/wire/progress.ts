@@ -22,7 +22,9 @@ export class ProgressMeter {
     this.writtenAt = now();
   }
 
-  /** Writes a line if the percentage has changed and the last line is at least `INTERVAL_MS` old. */
+  /**
+   * Writes a line if the percentage has changed and the last line is at least `INTERVAL_MS` old.
+   */
   update(done: number): void {
     const percent = Math.floor((done * 100) / this.total);
     if (percent === this.writtenPercent) return;

@@ -11,8 +11,8 @@ import { readSideBands } from "./side-band-reader.ts";
 const PRESENT = "" as ByteText;
 
 /**
- * Splits what a server of pushes advertises into its refs and further objects that it has, as other repositories from which
- * it borrows do.
+ * Splits what a server of pushes advertises into its refs and further objects that it has, as other
+ * repositories from which it borrows do.
  *
  * @see gitprotocol-pack(5), "Reference Discovery", on `.have`.
  */
@@ -56,7 +56,8 @@ export function choosePushCapabilities(offered: Capabilities, wishes: PushWishes
 /**
  * Reads the answer to a push.
  *
- * @throws GitError `protocol` for anything but a report, and with the server's message if it gives up.
+ * @throws GitError `protocol` for anything but a report, and with the server's message if it gives
+ *   up.
  */
 export async function readPushReport(
   pieces: AsyncGenerator<Uint8Array>,

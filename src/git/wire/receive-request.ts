@@ -37,14 +37,14 @@ const DEFAULT_LIMITS: ReceiveLimits = { commandsMax: 100_000, pushOptionsMax: 10
 /**
  * Reads the commands of a push. The pack starts at `next`.
  *
- * SECURITY: one malformed line refuses the whole push. Otherwise the protection rules would be checked
- * against an incomplete list of commands.
+ * SECURITY: one malformed line refuses the whole push. Otherwise the protection rules would be
+ * checked against an incomplete list of commands.
  *
  * Ref names are returned as the client sent them: the code that updates the refs validates them.
  *
  * @returns Undefined while the list is incomplete.
- * @throws GitError `protocol` for a line that is not a command or a ref that is listed twice; `unsupported`
- * for a signed push or another hash; `limit` for a list over its limits.
+ * @throws GitError `protocol` for a line that is not a command or a ref that is listed twice;
+ * `unsupported` for a signed push or another hash; `limit` for a list over its limits.
  * @see gitprotocol-pack(5), "Reference Update Request and Packfile Transfer".
  */
 export function parseReceiveRequest(

@@ -4,15 +4,19 @@ import type { PktStream } from "./pkt-stream.ts";
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS } from "./side-band.ts";
 import { ServerRefusal } from "./server-refusal.ts";
 
-/** Maximum bytes of progress that are passed on: more is dropped, since a server may send it without end. */
+/**
+ * Maximum bytes of progress that are passed on: more is dropped, since a server may send it without
+ * end.
+ */
 const PROGRESS_BYTES_MAX = 1024 * 1024;
 
 /**
- * Reads the side-bands of a response to their flush, and yields what the data band carries: a pack, or a report.
+ * Reads the side-bands of a response to their flush, and yields what the data band carries: a pack,
+ * or a report.
  *
  * @param onProgress Takes what the server tells its user, in pieces of any size.
- * @throws GitError `protocol` for a packet without a band, for a stream that ends without a flush, and for an error of
- * the server, with its message.
+ * @throws GitError `protocol` for a packet without a band, for a stream that ends without a flush,
+ * and for an error of the server, with its message.
  */
 export async function* readSideBands(
   packets: PktStream,

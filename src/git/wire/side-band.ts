@@ -20,8 +20,8 @@ export const SMALL_FRAME_PAYLOAD_MAX = 1000 - FRAME_HEADER_BYTES;
 export const KEEPALIVE_FRAME = Uint8Array.of(0x30, 0x30, 0x30, 0x35, BAND_PROGRESS);
 
 /**
- * Writes the header of a frame. The caller writes the payload after it, so that a large pack is framed with a
- * single copy.
+ * Writes the header of a frame. The caller writes the payload after it, so that a large pack is
+ * framed with a single copy.
  */
 function writeFrameHeader(
   bytes: Uint8Array,
@@ -67,8 +67,8 @@ export function formatFrames(
 }
 
 /**
- * Wraps the payloads of `message` in frames of `BAND_DATA`, as `sideband-all` requires; flush and delimiter
- * packets stay unwrapped.
+ * Wraps the payloads of `message` in frames of `BAND_DATA`, as `sideband-all` requires; flush and
+ * delimiter packets stay unwrapped.
  *
  * @param message Complete packets, none longer than a frame can hold.
  */
@@ -105,7 +105,8 @@ export type Frame =
  * Reads the frame that starts at `offset`. The payload is a view.
  *
  * @returns Undefined while the frame is incomplete.
- * @throws GitError `protocol` for a packet without a band, and for a frame of `BAND_ERROR`, with its message.
+ * @throws GitError `protocol` for a packet without a band, and for a frame of `BAND_ERROR`, with
+ *   its message.
  */
 export function readFrame(
   bytes: Uint8Array,

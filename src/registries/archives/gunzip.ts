@@ -9,12 +9,13 @@ const MADE_BYTE_STEPS = 0.5;
 /**
  * Decompresses gzip, as a stream.
  *
- * SECURITY: stops at output that is out of proportion to the input read so far, so a small upload can't take long.
+ * SECURITY: stops at output that is out of proportion to the input read so far, so a small upload
+ * can't take long.
  *
  * @param pieces Small pieces, as of `readSource`: each is expanded as a whole.
  * @param bytesMax Maximum bytes of the output.
- * @throws Failure `malformed` for anything else than one complete gzip member; `too_large` beyond `bytesMax`, or for a
- * ratio that no real archive has. An error of `pieces` is thrown unchanged.
+ * @throws Failure `malformed` for anything else than one complete gzip member; `too_large` beyond
+ * `bytesMax`, or for a ratio that no real archive has. An error of `pieces` is thrown unchanged.
  * @see RFC 1952.
  */
 export async function* gunzip(

@@ -13,7 +13,10 @@ const STATES = 12;
 const POSITION_STATES_MAX = 16;
 const LENGTH_STATES = 4;
 const MATCH_LENGTH_MIN = 2;
-/** Slots of distances below this one have no bits of their own; from the second one on, aligned bits end them. */
+/**
+ * Slots of distances below this one have no bits of their own; from the second one on, aligned bits
+ * end them.
+ */
 const FIRST_MODEL_SLOT = 4;
 const FIRST_ALIGNED_SLOT = 14;
 const ALIGN_BITS = 4;

@@ -8,7 +8,10 @@ export interface FileInFolder {
   readonly entry: TarEntry;
 }
 
-/** Lists the files of an archive that has one folder at its top. @throws Failure `malformed` for any other. */
+/**
+ * Lists the files of an archive that has one folder at its top. @throws Failure `malformed` for any
+ * other.
+ */
 export async function* readOneFolder(
   entries: AsyncIterable<TarEntry>,
 ): AsyncGenerator<FileInFolder> {

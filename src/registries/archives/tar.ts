@@ -19,7 +19,10 @@ export interface TarEntry {
   readonly mode: number;
   /** Streams the content, before the next entry is asked for. */
   pieces(): AsyncGenerator<Uint8Array>;
-  /** Reads the content, before the next entry is asked for. @throws Failure `too_large` beyond `bytesMax`. */
+  /**
+   * Reads the content, before the next entry is asked for. @throws Failure `too_large` beyond
+   * `bytesMax`.
+   */
   read(bytesMax: number): Promise<Uint8Array>;
 }
 
@@ -39,8 +42,9 @@ const TYPES = new Set(["file", "directory", "symlink", "link"]);
  * Reads the entries of a tar archive, as a stream. Content that is not asked for is skipped.
  *
  * @param pieces The archive, uncompressed.
- * @throws Failure `malformed` for what is no tar archive, is incomplete, or has an entry that it must not have, such as a
- * path with `..`, a device, or a link; `too_large` for too many entries. An error of `pieces` is thrown unchanged.
+ * @throws Failure `malformed` for what is no tar archive, is incomplete, or has an entry that it
+ * must not have, such as a path with `..`, a device, or a link; `too_large` for too many entries.
+ * An error of `pieces` is thrown unchanged.
  * @see pax(1), "ustar Interchange Format"; GNU tar's manual for its long names.
  */
 export async function* readTar(
@@ -71,7 +75,10 @@ export async function* readTar(
   }
 }
 
-/** Reads the entries of a stored tar archive that is compressed by gzip. @throws Failure as `readTar` and `gunzip`. */
+/**
+ * Reads the entries of a stored tar archive that is compressed by gzip. @throws Failure as
+ * `readTar` and `gunzip`.
+ */
 export const readTarGz = (
   source: ArchiveSource,
   { unpackedBytesMax, ...limits }: TarLimits & { readonly unpackedBytesMax?: number } = {},

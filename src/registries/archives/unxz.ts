@@ -9,9 +9,11 @@ const LZMA2 = 0x21;
 const FIRST_BYTES = 64 * 1024;
 
 /**
- * Decompresses a file of one xz stream, as `xz` writes it. Its checks are not computed. Other requests run meanwhile.
+ * Decompresses a file of one xz stream, as `xz` writes it. Its checks are not computed. Other
+ * requests run meanwhile.
  *
- * @throws Failure `malformed` for anything else, also for filters other than LZMA2; `too_large` beyond `bytesMax`.
+ * @throws Failure `malformed` for anything else, also for filters other than LZMA2; `too_large`
+ *   beyond `bytesMax`.
  * @see https://tukaani.org/xz/xz-file-format.txt
  */
 export async function unxz(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {

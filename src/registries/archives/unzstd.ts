@@ -4,7 +4,9 @@ import { Failure, malformed, tooLarge } from "../../lib/failure.ts";
 import { pause } from "../../lib/time-slice.ts";
 
 const MAGIC = 0xfd2fb528;
-/** What every decoder takes: larger windows are for files that are read again with the same setting. */
+/**
+ * What every decoder takes: larger windows are for files that are read again with the same setting.
+ */
 const WINDOW_BYTES_MAX = 8 * 1024 * 1024;
 /** Bytes that are decompressed at once, and steps for each of them and of the output. */
 const PIECE_BYTES = 4096;

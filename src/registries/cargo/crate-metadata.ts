@@ -90,7 +90,10 @@ interface IndexEntry {
   readonly rust_version?: string;
 }
 
-/** Converts what cargo sends into what the index shows. @see RFC 2789; "Registry Index" of the Cargo Book. */
+/**
+ * Converts what cargo sends into what the index shows. @see RFC 2789; "Registry Index" of the Cargo
+ * Book.
+ */
 export function toCrateMetadata(crate: PublishedCrate): CrateMetadata {
   const { name, vers, deps, links, rust_version: rustVersion } = crate;
   const all = Object.entries(crate.features);

@@ -5,10 +5,11 @@ import type { RegistryContext } from "../env.ts";
 const LENGTH_MAX = 1024;
 
 /**
- * The token that cargo sends: its provider of tokens sends the header's value as the user wrote it, so that the scheme may
- * be missing.
+ * The token that cargo sends: its provider of tokens sends the header's value as the user wrote it,
+ * so that the scheme may be missing.
  *
- * @returns Undefined where the header has a scheme, which is read as everywhere else, and without a header.
+ * @returns Undefined where the header has a scheme, which is read as everywhere else, and without a
+ *   header.
  * @throws Failure `unauthenticated` for a value that is too long to be a token.
  * @see "Registry Web API" of the Cargo Book, "Authorization".
  */

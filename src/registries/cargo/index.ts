@@ -178,7 +178,10 @@ const selectCrate = preparePackageFile<{ versionKey: string; ending: string }>(
   ({ versionKey, ending }) => fileIdOf({ versionKey, nameKey: sql`${packages.name} || ${ending}` }),
 );
 
-/** The file of a crate in the index: a line of JSON for each version, in the order in which they were published. */
+/**
+ * The file of a crate in the index: a line of JSON for each version, in the order in which they
+ * were published.
+ */
 async function formatIndex({ db }: Ctx, { row }: PackageContext): Promise<string> {
   const versions = await indexedVersions(db, { packageId: row.id });
   const lines = versions.map(({ metadata, isYanked, sha256 }) => {

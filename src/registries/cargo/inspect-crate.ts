@@ -11,8 +11,8 @@ const MANIFEST_BYTES_MAX = 128 * 1024;
 const Manifest = z.object({ package: z.object({ name: z.string(), version: z.string() }) });
 
 /**
- * Checks that a file is a crate: a compressed tar archive with one folder `name-version` and the manifest of that name and
- * version in it.
+ * Checks that a file is a crate: a compressed tar archive with one folder `name-version` and the
+ * manifest of that name and version in it.
  *
  * @throws Failure `malformed` and `too_large`, also as `readTarGz`.
  */

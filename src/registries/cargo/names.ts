@@ -22,7 +22,8 @@ export function requireCrateName(name: string): string {
 /**
  * Checks a version.
  *
- * @returns The version as versions are compared: without build metadata, in which no two versions of a crate may differ.
+ * @returns The version as versions are compared: without build metadata, in which no two versions
+ *   of a crate may differ.
  * @throws Failure `malformed`
  */
 export function requireCrateVersion(text: string): string {

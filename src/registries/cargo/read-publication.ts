@@ -13,11 +13,11 @@ export interface CratePublication {
 }
 
 /**
- * Splits the body of a publish request: the length of the JSON, the JSON, the length of the crate, and the crate. Lengths
- * are of 32 bits, little-endian.
+ * Splits the body of a publish request: the length of the JSON, the JSON, the length of the crate,
+ * and the crate. Lengths are of 32 bits, little-endian.
  *
- * @throws Failure `malformed` for a body that is shorter or longer than its lengths say, also while the crate is read;
- * `too_large` for JSON of more than 2 MiB.
+ * @throws Failure `malformed` for a body that is shorter or longer than its lengths say, also while
+ * the crate is read; `too_large` for JSON of more than 2 MiB.
  * @see "Registry Web API" of the Cargo Book, "Publish".
  */
 export async function readCratePublication(

@@ -17,9 +17,11 @@ type Entry = Readonly<Record<string, unknown>>;
 const UNSET = "__unset";
 
 /**
- * The versions of a package in Composer's minified form: each lists what differs from the one before.
+ * The versions of a package in Composer's minified form: each lists what differs from the one
+ * before.
  *
- * @see https://getcomposer.org/doc/05-repositories.md#metadata-url-available-packages-and-available-package-patterns
+ * @see
+ *   https://getcomposer.org/doc/05-repositories.md#metadata-url-available-packages-and-available-package-patterns
  */
 export function formatComposerVersions(name: string, versions: readonly ComposerVersion[]): string {
   const entries = versions.map(toEntry);

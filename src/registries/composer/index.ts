@@ -39,7 +39,9 @@ import {
 import { searchComposerPackages } from "./search-packages.ts";
 import { isDevVersion, normalizeVersion } from "./versions.ts";
 
-/** A Composer repository: archives with a composer.json, and the metadata that Composer resolves by. */
+/**
+ * A Composer repository: archives with a composer.json, and the metadata that Composer resolves by.
+ */
 export const composer = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
 const JSON_TYPE = "application/json";
@@ -217,7 +219,10 @@ function requireVersion(version: string): string {
 const fileNameOf = (name: string, versionKey: string): string =>
   `${name}.${versionKey}.zip`.replaceAll("/", "-").toLowerCase();
 
-/** Reads the composer.json of an archive: at its root, or in the one folder that holds all of the package. */
+/**
+ * Reads the composer.json of an archive: at its root, or in the one folder that holds all of the
+ * package.
+ */
 async function readPackage(source: ArchiveSource): Promise<ParsedPackage> {
   const files = await openZip(source, { isRead: (path) => path.endsWith(MANIFEST) });
   const manifest =

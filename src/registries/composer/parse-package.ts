@@ -19,7 +19,9 @@ const NAME_CHARS_MAX = 200;
 export const isComposerName = (name: string): boolean =>
   name.length <= NAME_CHARS_MAX && NAME.test(name);
 
-/** What Composer reads of a version; all else in a composer.json is about the package as a project. */
+/**
+ * What Composer reads of a version; all else in a composer.json is about the package as a project.
+ */
 const ComposerPackage = z.object({
   name: z.string().toLowerCase().refine(isComposerName),
   description: z.string().max(10_000).optional(),

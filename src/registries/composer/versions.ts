@@ -18,7 +18,8 @@ const BRANCH = /^v?(\d+)(\.(?:\d+|[x*]))?(\.(?:\d+|[x*]))?(\.(?:\d+|[x*]))?$/i;
 const MAIN_BRANCHES = new Set(["master", "trunk", "default"]);
 
 /**
- * Brings a version into the form in which Composer compares versions, such as `1.2.0.0-beta2` for `v1.2b2`.
+ * Brings a version into the form in which Composer compares versions, such as `1.2.0.0-beta2` for
+ * `v1.2b2`.
  *
  * @returns Undefined for what is no version.
  * @see https://getcomposer.org/doc/articles/versions.md
@@ -37,7 +38,10 @@ export function normalizeVersion(text: string): string | undefined {
   return normalizeNumbers(version) ?? normalizeDate(version) ?? normalizeDevBranch(version);
 }
 
-/** Whether a normalised version is of the stability `dev`, which Composer reads from a file of its own. */
+/**
+ * Whether a normalised version is of the stability `dev`, which Composer reads from a file of its
+ * own.
+ */
 export const isDevVersion = (normalized: string): boolean =>
   normalized.startsWith("dev-") || normalized.endsWith("-dev");
 

@@ -9,7 +9,10 @@ import type { RegistryContext } from "../env.ts";
 import { enterImage, enterImageFile, requireImage } from "./enter-image.ts";
 import { isDigest, requireDigest } from "./names.ts";
 
-/** Streams a blob, or a range of it. Downloads are counted by manifests, of which each pull gets one. */
+/**
+ * Streams a blob, or a range of it. Downloads are counted by manifests, of which each pull gets
+ * one.
+ */
 export async function getBlob(
   c: RegistryContext,
   image: string,

@@ -19,7 +19,10 @@ export interface ImageRequest extends PackageRequest, ImageTarget {
   readonly path: string;
 }
 
-/** Authenticates a request and finds its image, in one round trip. @throws Failure as `enterPackage`; NAME_INVALID. */
+/**
+ * Authenticates a request and finds its image, in one round trip. @throws Failure as
+ * `enterPackage`; NAME_INVALID.
+ */
 export async function enterImage(
   c: RegistryContext,
   image: string,
@@ -31,7 +34,10 @@ export async function enterImage(
   return { ...request, name, path: `/v2/${c.req.param("owner")}/${name}` };
 }
 
-/** The same to read a file of the image, also in one round trip: by a query as `enterPackageFileBy` has it. */
+/**
+ * The same to read a file of the image, also in one round trip: by a query as `enterPackageFileBy`
+ * has it.
+ */
 export const enterImageFile = async <K>(
   c: RegistryContext,
   image: string,

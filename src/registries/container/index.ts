@@ -24,7 +24,10 @@ export const container = new Hono<RegistryEnv>({ router: new TrieRouter() });
 /** What a route does. @param last The last segment of the path, where it is a name. */
 type Handler = (c: RegistryContext, image: string, last: string) => Promise<Response>;
 
-/** The routes of an image, whose name may have slashes: below `/v2/{owner}/`, by what follows the name. */
+/**
+ * The routes of an image, whose name may have slashes: below `/v2/{owner}/`, by what follows the
+ * name.
+ */
 const IMAGE_ROUTES: readonly (readonly [RegExp, Readonly<Record<string, Handler>>])[] = [
   [/^(.+)\/blobs\/uploads$/, { POST: startUpload }],
   [

@@ -45,8 +45,8 @@ export async function getCatalog(c: RegistryContext): Promise<Response> {
 }
 
 /**
- * The manifests that are about a manifest of the image, as an index. Of a manifest that does not exist there may be some
- * too.
+ * The manifests that are about a manifest of the image, as an index. Of a manifest that does not
+ * exist there may be some too.
  *
  * @see OCI distribution specification 1.1, "Listing Referrers".
  */

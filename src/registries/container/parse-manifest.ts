@@ -44,7 +44,8 @@ const Common = z.object({
   annotations: z.record(z.string(), z.string()).nullish(),
 });
 
-// SECURITY: a document that is an image to one client and an index to another is neither (CVE-2021-41190).
+// SECURITY: a document that is an image to one client and an index to another is neither
+// (CVE-2021-41190).
 const Image = Common.extend({
   config: Descriptor,
   layers: Descriptors.nullish(),

@@ -22,7 +22,10 @@ export const imageError = (
   detail: unknown = {},
 ): { errors: object[] } => ({ errors: [{ code, message, detail }] });
 
-/** The challenge by which clients find the token endpoint. It names no scope, since tokens are not narrowed. */
+/**
+ * The challenge by which clients find the token endpoint. It names no scope, since tokens are not
+ * narrowed.
+ */
 const bearerChallenge = (rootUrl: string): string =>
   `Bearer realm="${rootUrl}/v2/token",service="container_registry",scope="*"`;
 

@@ -11,10 +11,16 @@ import type { RegistryContext } from "../env.ts";
 const AUDIENCE = "container_registry";
 const ALGORITHM = "HS256";
 
-/** The life of a token, in seconds. It is judged when a request begins, however long the request takes. */
+/**
+ * The life of a token, in seconds. It is judged when a request begins, however long the request
+ * takes.
+ */
 const LIFE_SECONDS = 60 * 60;
 
-/** What stands for the anonymous caller where the service has no key to sign with. It grants nothing. */
+/**
+ * What stands for the anonymous caller where the service has no key to sign with. It grants
+ * nothing.
+ */
 const ANONYMOUS_TOKEN = "anonymous";
 
 /** A signed token; tokens of the API have no dots. */
@@ -32,8 +38,8 @@ interface RegistryToken {
 }
 
 /**
- * Makes the token that stands for the credential of a request. It grants what the credential grants when it is used, and
- * ends with it; the scope that a client asks for does not narrow it.
+ * Makes the token that stands for the credential of a request. It grants what the credential grants
+ * when it is used, and ends with it; the scope that a client asks for does not narrow it.
  *
  * Without a key to sign with, a client that signs in with an access token gets that one back.
  *
@@ -72,7 +78,8 @@ async function ownToken({ actor }: Ctx, c: RegistryContext): Promise<string> {
 }
 
 /**
- * Reads the credential of a request to the registry: a token of `makeRegistryToken`, or whatever the API takes.
+ * Reads the credential of a request to the registry: a token of `makeRegistryToken`, or whatever
+ * the API takes.
  *
  * @returns Undefined for what the API reads itself.
  * @throws Failure `unauthenticated` for a token that was altered, or has expired.

@@ -39,7 +39,8 @@ export async function startUpload(c: RegistryContext, image: string): Promise<Re
 /**
  * Takes a blob from the image that the request names, or from any image of the owner.
  *
- * @returns Whether it was there. A blob of another owner is not taken: each owner stores their contents themselves.
+ * @returns Whether it was there. A blob of another owner is not taken: each owner stores their
+ *   contents themselves.
  */
 async function mount(c: RegistryContext, request: ImageRequest, digest: Digest): Promise<boolean> {
   const { ctx, owner } = request;

@@ -183,7 +183,9 @@ function architectureOf(directory: string): string {
   return architecture;
 }
 
-/** Finds the file of a binary package in the place that the path names. @throws Failure `not_found` */
+/**
+ * Finds the file of a binary package in the place that the path names. @throws Failure `not_found`
+ */
 async function enterDeb(
   c: RegistryContext,
   name: BinaryName,
@@ -207,7 +209,10 @@ async function enterDeb(
   return { ...request, pkg, found };
 }
 
-/** Lists the packages of a distribution that the caller sees, by their names and in the order of their publication. */
+/**
+ * Lists the packages of a distribution that the caller sees, by their names and in the order of
+ * their publication.
+ */
 async function listDebs(
   { ctx, shown: registry, sees }: RegistryRequest,
   distribution: string,
@@ -261,8 +266,8 @@ const debsIn = prepare((db, p: Params<{ ownerId: number; from: string; to: strin
 );
 
 /**
- * Makes the Release file of a distribution, and keeps its lists under their hashes: a client that has read it finds them
- * after the next publication too.
+ * Makes the Release file of a distribution, and keeps its lists under their hashes: a client that
+ * has read it finds them after the next publication too.
  */
 async function makeRelease(request: RegistryRequest, distribution: string): Promise<string> {
   const { ctx, shown: registry } = request;

@@ -2,7 +2,10 @@ import { type BinaryName, isArchitecture, isDebianVersion, isDebianName } from "
 
 /** The control file of a binary package. */
 export interface Control extends BinaryName {
-  /** Its fields as an index lists them: one per line, with continuations, and a line feed at the end. */
+  /**
+   * Its fields as an index lists them: one per line, with continuations, and a line feed at the
+   * end.
+   */
   readonly text: string;
   readonly maintainer: string;
   /** The synopsis, and the text below it. */
@@ -12,14 +15,18 @@ export interface Control extends BinaryName {
   readonly dependencies: readonly string[];
 }
 
-/** Fields that an index states of the file itself. SECURITY: those of an upload would stand beside them. */
+/**
+ * Fields that an index states of the file itself. SECURITY: those of an upload would stand beside
+ * them.
+ */
 const OF_INDEX = new Set(["filename", "size", "md5sum", "sha1", "sha256", "sha512"]);
 const FIELDS_MAX = 200;
 
 /**
  * Parses a control file.
  *
- * @returns Undefined for anything else than one paragraph with a valid name, version and architecture.
+ * @returns Undefined for anything else than one paragraph with a valid name, version and
+ *   architecture.
  * @see deb-control(5), deb822(5)
  */
 export function parseControl(bytes: Uint8Array): Control | undefined {

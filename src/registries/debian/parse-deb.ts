@@ -12,7 +12,10 @@ import { unzstd } from "../archives/unzstd.ts";
 import { type Control, parseControl } from "./parse-control.ts";
 import { type ArMember, readAr } from "./read-ar.ts";
 
-/** Maximum bytes of the archive of control files, packed and unpacked, and of the control file itself. */
+/**
+ * Maximum bytes of the archive of control files, packed and unpacked, and of the control file
+ * itself.
+ */
 const PACKED_BYTES_MAX = 2 * 1024 * 1024;
 const UNPACKED_BYTES_MAX = 8 * 1024 * 1024;
 const CONTROL_BYTES_MAX = 64 * 1024;
@@ -23,7 +26,8 @@ const DATA = /^data\.tar(?:\.(?:gz|xz|zst|bz2|lzma))?$/;
 /**
  * Reads the control file of a binary package.
  *
- * @throws Failure `malformed` for anything else than a binary package of format 2; `too_large` for control files that are.
+ * @throws Failure `malformed` for anything else than a binary package of format 2; `too_large` for
+ *   control files that are.
  * @see deb(5)
  */
 export async function parseDeb(source: ArchiveSource): Promise<Control> {

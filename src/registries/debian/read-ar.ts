@@ -17,7 +17,8 @@ const HEAD_BYTES = 64 * 1024;
 /**
  * Reads the headers of an ar archive, as a Debian package is one.
  *
- * @throws Failure `malformed` for anything else, with a member that claims more than there is, or with too many members.
+ * @throws Failure `malformed` for anything else, with a member that claims more than there is, or
+ *   with too many members.
  * @see ar(5), deb(5)
  */
 export async function readAr(source: ArchiveSource): Promise<ArMember[]> {

@@ -67,7 +67,10 @@ generic.delete(VERSION, async (c) => {
 
 generic.onError(failureRenderer(PLAIN_TEXT));
 
-/** Checks the names of the path and finds the package. Versions and file names are compared as they are. */
+/**
+ * Checks the names of the path and finds the package. Versions and file names are compared as they
+ * are.
+ */
 async function enter(
   c: RegistryContext,
   mode: "read" | "write",

@@ -3,7 +3,10 @@ import { malformed } from "../../lib/failure.ts";
 const NAME = /^[-_+.A-Za-z0-9]{1,255}$/;
 const FILE = /^[-_+=:;.()[\]{}~!@#$%^& A-Za-z0-9]{1,255}$/;
 
-/** SECURITY: names that consist of dots would be steps of a path for whoever stores what they download. */
+/**
+ * SECURITY: names that consist of dots would be steps of a path for whoever stores what they
+ * download.
+ */
 const isDots = (text: string): boolean => /^\.+$/.test(text);
 
 /** @throws Failure `malformed` */
@@ -12,7 +15,9 @@ export function requireName(name: string): string {
   throw malformed("a name has letters, digits and -_+. only, at most 255");
 }
 
-/** A version may have any characters but those that are steps of a path. @throws Failure `malformed` */
+/**
+ * A version may have any characters but those that are steps of a path. @throws Failure `malformed`
+ */
 export function requireVersion(version: string): string {
   const isGood =
     version.length <= 255 && version.trim() === version && !/[\p{Cc}/\\]/u.test(version);

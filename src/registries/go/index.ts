@@ -70,7 +70,8 @@ go.get("/sumdb/*", async (c) => {
 
 go.get("/*", async (c) => {
   const asked = parseModuleRequest(c);
-  // SECURITY: a path that is none is refused as one that nobody has, only after the owner was found to be seen.
+  // SECURITY: a path that is none is refused as one that nobody has, only after the owner was found
+  // to be seen.
   const path = asked?.path ?? "";
   const request = await enterPackageFile(
     c,

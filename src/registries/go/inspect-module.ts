@@ -6,7 +6,10 @@ import { isModuleFilePath, isModulePath, isModuleVersion } from "./modules.ts";
 
 /** Maximum bytes of all files together, as the go command allows. */
 const UNPACKED_BYTES_MAX = 500 * 1024 * 1024;
-/** Maximum bytes of a go.mod, which the registry keeps with the version. The go command allows 16 MiB. */
+/**
+ * Maximum bytes of a go.mod, which the registry keeps with the version. The go command allows 16
+ * MiB.
+ */
 const GO_MOD_BYTES_MAX = 512 * 1024;
 /** Maximum bytes of a license, as the go command allows. */
 const LICENSE_BYTES_MAX = 16 * 1024 * 1024;
@@ -26,7 +29,8 @@ export interface GoModule {
 /**
  * Reads which module an archive is of, and checks it as the go command does before it unpacks one.
  *
- * @throws Failure `malformed` for an archive that is none of a module; `too_large`; also as `openZip`.
+ * @throws Failure `malformed` for an archive that is none of a module; `too_large`; also as
+ *   `openZip`.
  * @see golang.org/x/mod/zip, `CheckZip`.
  */
 export async function inspectModule(source: ArchiveSource): Promise<GoModule> {

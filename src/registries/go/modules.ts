@@ -34,7 +34,9 @@ export function isModulePath(path: string): boolean {
   );
 }
 
-/** Whether a path can be that of a file in a module. @see golang.org/x/mod/module, `CheckFilePath`. */
+/**
+ * Whether a path can be that of a file in a module. @see golang.org/x/mod/module, `CheckFilePath`.
+ */
 export const isModuleFilePath = (path: string): boolean =>
   path.split("/").every((element) => FILE_ELEMENT.test(element) && !DEVICE.test(element));
 
@@ -58,8 +60,8 @@ export function isModuleVersion(path: string, version: string): boolean {
 }
 
 /**
- * The major version that the end of a path names, as in `/v2`; 0 if it names none, which stands for 0 and 1; undefined if
- * the end is not well-formed.
+ * The major version that the end of a path names, as in `/v2`; 0 if it names none, which stands for
+ * 0 and 1; undefined if the end is not well-formed.
  */
 function majorOfPath(path: string): number | undefined {
   if (path.startsWith("gopkg.in/")) {
@@ -78,7 +80,8 @@ export const isPseudoVersion = (version: string): boolean => PSEUDO_VERSION.test
 export const compareModuleVersions = (a: string, b: string): number => compare(a, b);
 
 /**
- * The version that a module shows: the newest release, or else the newest pre-release, or else the newest commit.
+ * The version that a module shows: the newest release, or else the newest pre-release, or else the
+ * newest commit.
  *
  * @see "Go Modules Reference", "GOPROXY protocol", `$module/@latest`.
  */
@@ -91,7 +94,8 @@ export function latestModuleVersion(versions: readonly string[]): string | undef
 }
 
 /**
- * Reads a path or version as requests spell it: an exclamation mark stands before a letter that is a capital.
+ * Reads a path or version as requests spell it: an exclamation mark stands before a letter that is
+ * a capital.
  *
  * @returns Undefined for a text that is not so spelled.
  * @see golang.org/x/mod/module, `UnescapePath`.

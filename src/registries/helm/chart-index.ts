@@ -69,8 +69,8 @@ const chartVersions = prepare(
 );
 
 /**
- * Formats the index of a repository of charts: YAML, with each version in the form of JSON, which is a part of YAML and takes
- * a hundredth of the time.
+ * Formats the index of a repository of charts: YAML, with each version in the form of JSON, which
+ * is a part of YAML and takes a hundredth of the time.
  *
  * @param contextPath The path of the repository, from which clients that push make the address.
  * @see helm.sh/docs/topics/chart_repository, "The index file".

@@ -7,7 +7,10 @@ import type { FileOfVersion } from "../../domain/packages/package/find-file.ts";
 import type { RegistryRequest } from "../enter-registry.ts";
 import { chartsOfFile } from "./names.ts";
 
-/** Finds the archive of a chart, or its provenance, by the name of the file. Undefined if the caller may not see it. */
+/**
+ * Finds the archive of a chart, or its provenance, by the name of the file. Undefined if the caller
+ * may not see it.
+ */
 export async function findChartFile(
   { ctx, owner, sees }: RegistryRequest,
   file: string,

@@ -14,7 +14,10 @@ export interface ChartKey {
 /** Whether a text may be the name of a chart, which is the folder into which it is unpacked. */
 const isChartName = (name: string): boolean => NAME.test(name);
 
-/** Whether a text is a version as Helm takes it: of Semantic Versioning, with or without `v` before it. */
+/**
+ * Whether a text is a version as Helm takes it: of Semantic Versioning, with or without `v` before
+ * it.
+ */
 const isChartVersion = (version: string): boolean =>
   version.length <= VERSION_LENGTH_MAX && !/\s/.test(version) && parseSemver(version) !== null;
 
@@ -28,8 +31,8 @@ export function requireChartKey({ name, version }: ChartKey): ChartKey {
 export const chartFileName = ({ name, version }: ChartKey): string => `${name}-${version}.tgz`;
 
 /**
- * The charts that a file may be of, by its name: `a-1.0.0-1.0.0.tgz` is of version 1.0.0 of `a-1.0.0`, or of version
- * 1.0.0-1.0.0 of `a`.
+ * The charts that a file may be of, by its name: `a-1.0.0-1.0.0.tgz` is of version 1.0.0 of
+ * `a-1.0.0`, or of version 1.0.0-1.0.0 of `a`.
  *
  * @param file The name of the archive, without `.prov`.
  */

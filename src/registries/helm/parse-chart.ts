@@ -8,7 +8,10 @@ import { requireChartKey } from "./names.ts";
 export const CHART_YAML_BYTES_MAX = 256 * 1024;
 /** Aliases that are expanded in it. */
 const ALIASES_MAX = 10;
-/** Maximum length of the key of an annotation: YAML has keys of at most 1024 characters without a mark before them. */
+/**
+ * Maximum length of the key of an annotation: YAML has keys of at most 1024 characters without a
+ * mark before them.
+ */
 const KEY_LENGTH_MAX = 512;
 
 /** A text. Helm also takes a number or a boolean in its place. */
@@ -39,8 +42,9 @@ const Dependency = z.object({
 });
 
 /**
- * What Helm reads of a `Chart.yaml`, with the types that Helm expects in an index: a chart with another type would make
- * the whole index unreadable. `import-values` of dependencies are not part of what an index is read for.
+ * What Helm reads of a `Chart.yaml`, with the types that Helm expects in an index: a chart with
+ * another type would make the whole index unreadable. `import-values` of dependencies are not part
+ * of what an index is read for.
  *
  * @see helm.sh/docs/topics/charts, "The Chart.yaml File".
  */

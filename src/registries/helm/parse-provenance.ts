@@ -17,7 +17,8 @@ export interface Provenance extends ChartKey {
 }
 
 /**
- * Reads a provenance file: a clear-signed message of two documents of YAML, the `Chart.yaml` and the digests of files.
+ * Reads a provenance file: a clear-signed message of two documents of YAML, the `Chart.yaml` and
+ * the digests of files.
  *
  * @throws Failure `malformed`
  * @see helm.sh/docs/topics/provenance, "The Provenance File"; RFC 9580, section 7.

@@ -39,7 +39,10 @@ export interface ReceivedChart {
 /** Maximum bytes of a chart after decompression: Helm reads no larger one. */
 const UNPACKED_BYTES_MAX = 100 * 1024 * 1024;
 
-/** Stores and inspects the archive of a chart while it arrives. @throws Failure `malformed`, `too_large` */
+/**
+ * Stores and inspects the archive of a chart while it arrives. @throws Failure `malformed`,
+ * `too_large`
+ */
 export async function receiveChart(
   ctx: Ctx,
   pieces: AsyncIterable<Uint8Array>,
@@ -67,8 +70,8 @@ async function inspectChart(archive: AsyncIterable<Uint8Array>): Promise<Chart> 
 /**
  * Publishes a chart, with its provenance if there is one.
  *
- * @throws Failure `conflict` for a version that exists, and for one whose file has the name of another chart's; `malformed`
- * for the provenance of another archive; and as `publishVersion`.
+ * @throws Failure `conflict` for a version that exists, and for one whose file has the name of
+ * another chart's; `malformed` for the provenance of another archive; and as `publishVersion`.
  */
 export async function publishChart(
   ctx: Ctx,
@@ -109,7 +112,8 @@ export async function publishChart(
 /**
  * Adds the provenance of a chart that is there.
  *
- * @throws Failure `not_found` without the chart; `malformed` for that of another archive; `conflict` if the chart has one.
+ * @throws Failure `not_found` without the chart; `malformed` for that of another archive;
+ *   `conflict` if the chart has one.
  */
 export async function publishProvenance(
   ctx: Ctx,

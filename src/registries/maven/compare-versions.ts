@@ -44,7 +44,8 @@ function parse(version: string): Token[] {
     const isNumber = found === "" || /^\d/.test(found);
     const isBeforeNumber = /\d/.test(text[part.lastIndex] ?? "");
     tokens.push({
-      // A change between digits and letters counts as a hyphen, as does a dot before a qualifier with a number.
+      // A change between digits and letters counts as a hyphen, as does a dot before a qualifier
+      // with a number.
       separator:
         (separator === "." && !(isBeforeNumber && !isNumber)) || tokens.length === 0 ? "." : "-",
       text: isNumber ? found.replace(/^0+/, "") || "0" : qualifierOf(found, isBeforeNumber),

@@ -78,7 +78,10 @@ interface Build {
   readonly createdAt: number;
 }
 
-/** The metadata of one snapshot version: its newest build, and the newest file of each classifier and extension. */
+/**
+ * The metadata of one snapshot version: its newest build, and the newest file of each classifier
+ * and extension.
+ */
 export function formatSnapshotMetadata(
   artifact: Artifact,
   version: string,

@@ -40,7 +40,9 @@ import {
 } from "./paths.ts";
 import { keepPlugins, selectPlugins, toGroup, toPluginEntry } from "./plugins.ts";
 
-/** A Maven repository: artifacts with POMs, their checksums, and metadata that follows from them. */
+/**
+ * A Maven repository: artifacts with POMs, their checksums, and metadata that follows from them.
+ */
 export const maven = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
 /** Maximum bytes of a POM, of a checksum file, and of metadata that a client sends. */
@@ -143,7 +145,10 @@ async function answerArtifact(c: RegistryContext, path: FilePath): Promise<Respo
   return answerFile(c, ctx, found, type === undefined ? {} : { type });
 }
 
-/** Publishes a file. A release's files are there once; the files of a snapshot that have no timestamp are replaced. */
+/**
+ * Publishes a file. A release's files are there once; the files of a snapshot that have no
+ * timestamp are replaced.
+ */
 async function publishFile(c: RegistryContext, path: FilePath): Promise<Response> {
   const { artifact, version, file } = path;
   const { ctx, owner, pkg } = await enterArtifact(c, artifact, "write");
@@ -168,7 +173,10 @@ async function publishFile(c: RegistryContext, path: FilePath): Promise<Response
   return c.body(null, 201);
 }
 
-/** @throws Failure `malformed` for anything else than the POM of this version; what it leaves open is not compared. */
+/**
+ * @throws Failure `malformed` for anything else than the POM of this version; what it leaves open
+ *   is not compared.
+ */
 async function requirePom(content: Uint8Array, { artifact, version }: FilePath) {
   const pom = await parsePom(content);
   if (!pom) throw malformed("the file is not a POM");
@@ -200,7 +208,10 @@ async function checkFile(
   return c.body(null, 200);
 }
 
-/** Takes the metadata of an artifact, which follows from its versions, and of a group, of which the plugins are kept. */
+/**
+ * Takes the metadata of an artifact, which follows from its versions, and of a group, of which the
+ * plugins are kept.
+ */
 async function takeMetadata(
   c: RegistryContext,
   { group, checksum }: MetadataPath,

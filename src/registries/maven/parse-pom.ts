@@ -22,8 +22,8 @@ interface PomDependency {
 }
 
 /**
- * Parses a POM. What it leaves to its parent is taken from there as far as the POM repeats it; expressions such as
- * `${revision}` stay as they are.
+ * Parses a POM. What it leaves to its parent is taken from there as far as the POM repeats it;
+ * expressions such as `${revision}` stay as they are.
  *
  * @returns Undefined for anything else than a POM with an artifact id.
  * @see https://maven.apache.org/pom.html

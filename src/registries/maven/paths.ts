@@ -30,7 +30,9 @@ export type MavenPath =
       readonly version: string;
       readonly checksum: Checksum | undefined;
     }
-  /** The metadata of an artifact, of the plugins of a group, or of both: their paths have one form. */
+  /**
+   * The metadata of an artifact, of the plugins of a group, or of both: their paths have one form.
+   */
   | {
       readonly kind: "metadata";
       /** Undefined where the path has one segment, which can only be a group. */
@@ -56,7 +58,10 @@ const ARTIFACT = /^[A-Za-z0-9_.-]{1,150}$/;
 const VERSION = /^[^\p{Cc}\s/\\:"<>|?*()[\],;%#]{1,200}$/u;
 const GROUP_CHARS_MAX = 300;
 
-/** SECURITY: names that consist of dots would be steps of a path for whoever stores what they download. */
+/**
+ * SECURITY: names that consist of dots would be steps of a path for whoever stores what they
+ * download.
+ */
 const isDots = (text: string): boolean => /^\.+$/.test(text);
 
 /** @throws Failure `malformed` for a path that no Maven repository has. */
@@ -97,8 +102,8 @@ function artifactOf(segments: readonly string[]): Artifact {
 }
 
 /**
- * The group of a directory. A dot in a segment is refused: the directories `a.b` and `a/b` would be one group, of which
- * Maven knows only the second one.
+ * The group of a directory. A dot in a segment is refused: the directories `a.b` and `a/b` would be
+ * one group, of which Maven knows only the second one.
  */
 function groupOf(segments: readonly string[]): string {
   for (const segment of segments) requirePart(GROUP_PART, segment, "part of a group id");

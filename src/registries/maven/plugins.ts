@@ -11,7 +11,8 @@ import { malformed } from "../../lib/failure.ts";
 import { parsePlugins, type PluginEntry } from "./parse-pom.ts";
 import { packageNameOf } from "./paths.ts";
 
-// Maven finds a plugin by the prefix of its goals in the metadata of its group, which the client that publishes it sends.
+// Maven finds a plugin by the prefix of its goals in the metadata of its group, which the client
+// that publishes it sends.
 
 /** The property of a package that holds its prefix and name as a plugin, in JSON. */
 const PROPERTY = "maven.plugin";

@@ -16,13 +16,14 @@ import { deleteOtherTags, deleteDistTag, setDistTags, TAGS_MAX } from "./tags.ts
 const DEPRECATION_LENGTH_MAX = 4096;
 
 /**
- * Changes a package as a document says that a client has read and changed: the deprecation of its versions, and its tags.
- * Anything else of a version stays as it was published.
+ * Changes a package as a document says that a client has read and changed: the deprecation of its
+ * versions, and its tags. Anything else of a version stays as it was published.
  *
  * A document without a version deletes none: clients delete its tarball next.
  *
  * @param revision That which the document is a change of, where the address names it.
- * @throws Failure `malformed` for a version that does not exist; `conflict` if the package has changed since it was read.
+ * @throws Failure `malformed` for a version that does not exist; `conflict` if the package has
+ *   changed since it was read.
  */
 export async function changePackage(
   ctx: Ctx,
@@ -44,7 +45,10 @@ export async function changePackage(
   ]);
 }
 
-/** Sets tags. @param isWhole Whether the package keeps no others. @throws Failure `malformed`, `not_found` */
+/**
+ * Sets tags. @param isWhole Whether the package keeps no others. @throws Failure `malformed`,
+ * `not_found`
+ */
 export async function changeTags(
   ctx: Ctx,
   pkg: PackageContext,
@@ -78,7 +82,8 @@ export async function removeTag(ctx: Ctx, { row }: PackageContext, tag: string):
 /**
  * Deletes a version, or all of them.
  *
- * @throws Failure `not_found` if there is none; `conflict` if the package has changed since the client read `revision`.
+ * @throws Failure `not_found` if there is none; `conflict` if the package has changed since the
+ *   client read `revision`.
  */
 export async function unpublish(
   ctx: Ctx,
@@ -127,7 +132,10 @@ function keysOf(
   );
 }
 
-/** The statements that leave a package with the wanted tags; those that are in place already are not touched. */
+/**
+ * The statements that leave a package with the wanted tags; those that are in place already are not
+ * touched.
+ */
 function replaceTags(
   { db }: Ctx,
   { row }: PackageContext,

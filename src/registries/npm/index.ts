@@ -33,7 +33,8 @@ import { parseSearch, searchCatalog } from "./search.ts";
 /**
  * Packages of npm.
  *
- * @see github.com/npm/registry/tree/main/docs, and the sources of npm's client for what that does not say.
+ * @see github.com/npm/registry/tree/main/docs, and the sources of npm's client for what that does
+ *   not say.
  */
 export const npm = new Hono<RegistryEnv>({ router: new TrieRouter() });
 

@@ -18,8 +18,8 @@ const UNPACKED_BYTES_MAX = 1024 * 1024 * 1024;
 const PACKAGE_JSON_BYTES_MAX = 1024 * 1024;
 
 /**
- * Inspects the tarball of a package while it streams by: files in one folder, with a `package.json` directly in it. The
- * folder is `package` for npm, and clients take any.
+ * Inspects the tarball of a package while it streams by: files in one folder, with a `package.json`
+ * directly in it. The folder is `package` for npm, and clients take any.
  *
  * @throws Failure `malformed` and `too_large`, also as `gunzip` and `readTar`.
  */

@@ -18,8 +18,8 @@ export function parseLogin(body: unknown): Extract<Credential, { kind: "basic" }
 }
 
 /**
- * The token that a client stores after a login: a new one that reads and writes packages, or the one that was sent in the
- * place of the password.
+ * The token that a client stores after a login: a new one that reads and writes packages, or the
+ * one that was sent in the place of the password.
  *
  * SECURITY: a token never becomes another one, which could reach further or live longer.
  */
@@ -41,7 +41,10 @@ export async function tokenOfLogin(ctx: Ctx, { password }: { password: string })
   return secret;
 }
 
-/** Deletes the token of the request, which `npm logout` also names. @throws Failure `not_found` for any other token. */
+/**
+ * Deletes the token of the request, which `npm logout` also names. @throws Failure `not_found` for
+ * any other token.
+ */
 export async function logOut(ctx: Ctx, secret: string): Promise<void> {
   const { user, token } = ctx.actor;
   if (!user || !token || (await hashSecret(secret)) !== token.secretHash) {

@@ -1,4 +1,7 @@
-/** The digests of a version's tarball, and what it holds. Its address is not stored: it depends on the service's. */
+/**
+ * The digests of a version's tarball, and what it holds. Its address is not stored: it depends on
+ * the service's.
+ */
 export interface Dist {
   readonly integrity: string;
   readonly shasum: string;
@@ -8,9 +11,11 @@ export interface Dist {
 }
 
 /**
- * The metadata of a version: its `package.json` with all fields as the client sent them, and what the registry knows.
+ * The metadata of a version: its `package.json` with all fields as the client sent them, and what
+ * the registry knows.
  *
- * @see docs.npmjs.com/cli/configuring-npm/package-json; github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
+ * @see docs.npmjs.com/cli/configuring-npm/package-json;
+ *   github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
  */
 export interface Manifest extends Readonly<Record<string, unknown>> {
   readonly name: string;

@@ -4,7 +4,8 @@ import parseSemver from "semver/functions/parse.js";
 import { malformed } from "../../lib/failure.ts";
 
 /**
- * Names as npm allows them for new packages. npm also refuses names of Node's own modules; they do no harm here.
+ * Names as npm allows them for new packages. npm also refuses names of Node's own modules; they do
+ * no harm here.
  *
  * @see docs.npmjs.com/cli/configuring-npm/package-json, "name".
  */
@@ -38,7 +39,10 @@ export function versionKeyOf(version: string): string | undefined {
 /** The tag of the version that is installed unless another one is asked for. */
 export const LATEST = "latest";
 
-/** Whether a text may be a dist-tag: none that could be a range of versions, as npm resolves both in one place. */
+/**
+ * Whether a text may be a dist-tag: none that could be a range of versions, as npm resolves both in
+ * one place.
+ */
 const isTag = (tag: string): boolean =>
   tag !== "" &&
   tag.length <= TAG_LENGTH_MAX &&

@@ -31,7 +31,10 @@ export interface StoredPackage {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What installing needs of a version. @see the `Manifest` of `StoredVersion`, "abbreviated version object". */
+/**
+ * What installing needs of a version. @see the `Manifest` of `StoredVersion`, "abbreviated version
+ * object".
+ */
 export const ABBREVIATED = [
   "name",
   "version",
@@ -74,8 +77,9 @@ const FROM_LATEST = [
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall"];
 
 /**
- * The tags of a package, each with its version. Where `latest` was never set, or went with its version, it is the highest
- * version: one that is neither deprecated nor a prerelease, if there is one.
+ * The tags of a package, each with its version. Where `latest` was never set, or went with its
+ * version, it is the highest version: one that is neither deprecated nor a prerelease, if there is
+ * one.
  */
 export function resolveTags(
   tags: readonly StoredTag[],

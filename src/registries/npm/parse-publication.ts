@@ -9,7 +9,10 @@ import type { TarballContent } from "./inspect-tarball.ts";
 import type { Dist, Manifest } from "./manifest.ts";
 import { LATEST, requireDistTag, unscoped, versionKeyOf } from "./names.ts";
 
-/** A document that a client puts: a version with its tarball, or what it changes of versions that exist. */
+/**
+ * A document that a client puts: a version with its tarball, or what it changes of versions that
+ * exist.
+ */
 const Document = z.object({
   name: z.string(),
   _rev: z.string().optional(),
@@ -71,8 +74,8 @@ export function parseDocument(body: unknown, name: string): Document {
 /**
  * Converts a document with a tarball to the version that it publishes.
  *
- * SECURITY: name, version, size and digests that the document announces must be those of the tarball: who installs sees the
- * document first.
+ * SECURITY: name, version, size and digests that the document announces must be those of the
+ * tarball: who installs sees the document first.
  *
  * @throws Failure `malformed`.
  */
@@ -152,7 +155,10 @@ const distOf = ({ blob, content }: Tarball, predicateType: string | undefined): 
   ...(predicateType !== undefined && { attestations: { provenance: { predicateType } } }),
 });
 
-/** The tags that the published version gets. Clients send the one of `--tag`, which is `latest` by default. */
+/**
+ * The tags that the published version gets. Clients send the one of `--tag`, which is `latest` by
+ * default.
+ */
 function parseTags(tags: Readonly<Record<string, string>>, version: string): string[] {
   const names = Object.keys(tags);
   if (names.length === 0) return [LATEST];

@@ -26,13 +26,13 @@ import { readDocument } from "./read-document.ts";
 import { setDistTags } from "./tags.ts";
 
 /**
- * Takes the document that a client puts at a package: one with a tarball publishes a version, one without changes versions
- * that exist, as `npm deprecate` does.
+ * Takes the document that a client puts at a package: one with a tarball publishes a version, one
+ * without changes versions that exist, as `npm deprecate` does.
  *
  * The tarball is stored and inspected while it arrives.
  *
- * @throws Failure `malformed` for a document or tarball that is not what it says; `conflict` for a version that exists; and
- * as `publishVersion`.
+ * @throws Failure `malformed` for a document or tarball that is not what it says; `conflict` for a
+ * version that exists; and as `publishVersion`.
  */
 export async function putPackage(
   c: RegistryContext,

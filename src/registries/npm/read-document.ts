@@ -17,13 +17,14 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x
 const [COLON, COMMA] = [0x3a, 0x2c];
 
 /**
- * Reads a document that `npm publish` sends: JSON whose `_attachments` hold the tarball in base64. The tarball is decoded
- * and handed on while it arrives, and the rest is held in memory.
+ * Reads a document that `npm publish` sends: JSON whose `_attachments` hold the tarball in base64.
+ * The tarball is decoded and handed on while it arrives, and the rest is held in memory.
  *
- * @param onTarball Receives the content of each attachment that is a `.tgz`, with its name; reads it to its end.
+ * @param onTarball Receives the content of each attachment that is a `.tgz`, with its name; reads
+ *   it to its end.
  * @returns The document, in which the data of these attachments is "".
- * @throws Failure `malformed` for anything but JSON, and for an attachment that is not base64; `too_large` beyond
- * `DOCUMENT_BYTES_MAX` besides the tarball.
+ * @throws Failure `malformed` for anything but JSON, and for an attachment that is not base64;
+ * `too_large` beyond `DOCUMENT_BYTES_MAX` besides the tarball.
  */
 export async function readDocument(
   body: AsyncIterable<Uint8Array>,

@@ -5,15 +5,18 @@ import { isViolation, onlyWhile } from "../../db/db.ts";
 import { packages, type Package } from "../../db/schema/index.ts";
 import { conflict } from "../../lib/failure.ts";
 
-/** The revision of a package in the form of CouchDB, as clients send it back with what they change. */
+/**
+ * The revision of a package in the form of CouchDB, as clients send it back with what they change.
+ */
 export const formatRevision = ({ revision, id }: Package): string =>
   `${revision}-${id.toString(16).padStart(16, "0")}`;
 
 const OURS = /^\d+-[0-9a-f]{16}$/;
 
 /**
- * The statement that a batch begins with if it follows from a document that the client has read: it fails the batch if the
- * package has changed since. Revisions of another form are those of clients that read none, such as `undefined`.
+ * The statement that a batch begins with if it follows from a document that the client has read: it
+ * fails the batch if the package has changed since. Revisions of another form are those of clients
+ * that read none, such as `undefined`.
  */
 export function requireRevision({ db }: Ctx, { id, name, ...row }: Package, given = "") {
   const current = formatRevision({ id, name, ...row });

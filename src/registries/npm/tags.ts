@@ -8,7 +8,9 @@ import { packageProperties, packageVersions } from "../../db/schema/index.ts";
 /** The property of a version, or of the package after its owner has deleted `latest`. */
 export const TAG_PROPERTY = "npm.tag";
 
-/** Maximum number of tags of a package that a request can set or that are in place when it adds one. */
+/**
+ * Maximum number of tags of a package that a request can set or that are in place when it adds one.
+ */
 export const TAGS_MAX = 1000;
 
 /** The statements that set tags to versions that exist. @param tags The keys of versions by tag. */
@@ -61,7 +63,10 @@ export function deleteOtherTags(db: Database, packageId: number, kept: readonly 
     );
 }
 
-/** The statements that delete a tag. @param isRemembered Whether it is noted that there is to be no such tag. */
+/**
+ * The statements that delete a tag. @param isRemembered Whether it is noted that there is to be no
+ * such tag.
+ */
 export function deleteDistTag(
   db: Database,
   packageId: number,

@@ -203,7 +203,8 @@ function namedById(c: RegistryContext, mode: "read" | "write"): NamedPackage {
 /**
  * Responds with a document of a package that follows from its versions.
  *
- * @param make Receives the versions, oldest first, and returns undefined where there is no such document.
+ * @param make Receives the versions, oldest first, and returns undefined where there is no such
+ *   document.
  */
 async function answerVersions(
   c: RegistryContext,

@@ -86,8 +86,8 @@ function matchesSearch(terms: Params<ListingFilter>["terms"]): SQL | undefined {
 }
 
 /**
- * Lists the versions of an owner's packages that match a search, by package and newest first. All versions of a package are
- * listed if one matches.
+ * Lists the versions of an owner's packages that match a search, by package and newest first. All
+ * versions of a package are listed if one matches.
  *
  * @param id The id of the package, where only one is searched.
  */
@@ -209,7 +209,10 @@ const storedOfIds = prepare((db, { list }: Params<{ list: string }>) =>
     .orderBy(sql`listed.place`),
 );
 
-/** Lists the versions of one package with the rest of them, newest first; none if the caller may not see it. */
+/**
+ * Lists the versions of one package with the rest of them, newest first; none if the caller may not
+ * see it.
+ */
 export async function listStoredListings(
   { db }: Ctx,
   ownerId: number,

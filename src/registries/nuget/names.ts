@@ -4,7 +4,10 @@ import { nugetVersionKey, type NugetVersion, parseNugetVersion } from "./nuget-v
 const ID = /^[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*$/;
 const ID_LENGTH_MAX = 100;
 
-/** Whether a text is the id of a package, as NuGet.org takes them. Ids are compared without regard to case. */
+/**
+ * Whether a text is the id of a package, as NuGet.org takes them. Ids are compared without regard
+ * to case.
+ */
 export const isPackageId = (text: string): boolean => text.length <= ID_LENGTH_MAX && ID.test(text);
 
 /** @throws Failure `malformed` */

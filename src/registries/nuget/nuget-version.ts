@@ -4,7 +4,10 @@ export interface NugetVersion {
   readonly numbers: readonly string[];
   /** Labels of a prerelease; none of a release. */
   readonly labels: readonly string[];
-  /** The version as indexes show it: three numbers, or four if the last one is not 0, and the labels. */
+  /**
+   * The version as indexes show it: three numbers, or four if the last one is not 0, and the
+   * labels.
+   */
   readonly normalized: string;
   /** The same with its build metadata. */
   readonly full: string;
@@ -39,12 +42,17 @@ export function parseNugetVersion(text: string): NugetVersion | undefined {
   };
 }
 
-/** A version in a form that is the same for versions that NuGet takes for equal: without regard to case and metadata. */
+/**
+ * A version in a form that is the same for versions that NuGet takes for equal: without regard to
+ * case and metadata.
+ */
 export const nugetVersionKey = ({ normalized }: NugetVersion): string => normalized.toLowerCase();
 
 export const isNugetPrerelease = ({ labels }: NugetVersion): boolean => labels.length > 0;
 
-/** Compares two versions as NuGet does: by SemVer 2, with four numbers, and without regard to case. */
+/**
+ * Compares two versions as NuGet does: by SemVer 2, with four numbers, and without regard to case.
+ */
 export function compareNugetVersions(left: NugetVersion, right: NugetVersion): number {
   for (const [at, number] of left.numbers.entries()) {
     const order = compareNumbers(number, right.numbers[at] ?? "0");

@@ -56,7 +56,8 @@ const COMPARISONS: Readonly<Record<string, (left: ODataValue, right: ODataValue)
 };
 
 /**
- * Reads a condition in the part of OData that NuGet clients send: comparisons, `and`, `or`, `not`, and functions of texts.
+ * Reads a condition in the part of OData that NuGet clients send: comparisons, `and`, `or`, `not`,
+ * and functions of texts.
  *
  * @param properties The properties that entries have.
  * @throws Failure `malformed` for anything else, and for properties that entries do not have.
@@ -81,7 +82,9 @@ function tokenize(text: string): Token[] {
 const refusal = () =>
   malformed("the filter is not in the part of OData that is understood: see the documentation");
 
-/** Reads an expression by recursive descent: `or` binds the least, then `and`, `not`, comparisons. */
+/**
+ * Reads an expression by recursive descent: `or` binds the least, then `and`, `not`, comparisons.
+ */
 class FilterParser {
   private at = 0;
   private depth = 0;

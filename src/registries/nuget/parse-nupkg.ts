@@ -45,7 +45,8 @@ export async function parseNupkg(source: ArchiveSource): Promise<NugetPackage> {
 /**
  * Reads the symbols of a package of symbols, one file after the other.
  *
- * @throws Failure `malformed` where a `.pdb` is no portable PDB, and for a package that has none; `too_large`.
+ * @throws Failure `malformed` where a `.pdb` is no portable PDB, and for a package that has none;
+ *   `too_large`.
  */
 export async function* readSymbols({ nuspec, files }: NugetPackage): AsyncGenerator<SymbolsFile> {
   if (!nuspec.metadata.packageTypes.some((type) => type.toLowerCase() === "symbolspackage")) {

@@ -6,7 +6,8 @@ const STREAM_NAME_MAX = 32;
 const GUID_BYTES = 16;
 
 /**
- * Reads the id by which debuggers ask for the symbols in a portable PDB: its GUID, and an age that is always `ffffffff`.
+ * Reads the id by which debuggers ask for the symbols in a portable PDB: its GUID, and an age that
+ * is always `ffffffff`.
  *
  * @returns 40 digits of lower-case hex; undefined for what is no portable PDB.
  * @see ECMA-335, partition II, section 24.2; the specification of Portable PDB, "#Pdb stream".

@@ -103,7 +103,9 @@ export async function publishSymbols(
   });
 }
 
-/** Streams the uploaded file: the first one of a form, as NuGet clients send it, or the body itself. */
+/**
+ * Streams the uploaded file: the first one of a form, as NuGet clients send it, or the body itself.
+ */
 async function* readUploadedFile(c: RegistryContext): AsyncGenerator<Uint8Array> {
   const type = c.req.header("content-type") ?? "";
   const { body } = c.req.raw;

@@ -41,7 +41,10 @@ nugetV2.get("/$metadata", async (c) => {
   return c.body(formatSchema(), 200, { ...ODATA, "Content-Type": XML });
 });
 
-/** The lists of version 2 of the protocol, by what their paths are called: the versions that each is made of. */
+/**
+ * The lists of version 2 of the protocol, by what their paths are called: the versions that each is
+ * made of.
+ */
 const V2_LISTS: Readonly<
   Record<
     string,

@@ -4,7 +4,8 @@ import { nugetVersionKey, type NugetVersion } from "./nuget-version.ts";
 import { nupkgKey } from "./names.ts";
 import type { DependencyGroup } from "./parse-nuspec.ts";
 
-// The JSON documents of NuGet's protocol, version 3. See https://learn.microsoft.com/nuget/api/overview
+// The JSON documents of NuGet's protocol, version 3. See
+// https://learn.microsoft.com/nuget/api/overview
 
 /** Versions on a page of a registration. */
 const PAGE_SIZE = 64;
@@ -32,7 +33,10 @@ function versionsOf(type: string, versions: readonly string[]): string[] {
   return versions.map((version) => (version === "" ? type : `${type}/${version}`));
 }
 
-/** The service index, where clients begin. @param base The URL of the registry, without a slash at its end. */
+/**
+ * The service index, where clients begin. @param base The URL of the registry, without a slash at
+ * its end.
+ */
 export const toServiceIndex = (base: string) => ({
   version: "3.0.0",
   resources: RESOURCES.flatMap(([path, ...types]) =>
@@ -63,7 +67,10 @@ export function toRegistration(base: string, id: string, versions: readonly Deta
   };
 }
 
-/** A page of a registration, by its first and last version. @returns Undefined if there is no such page. */
+/**
+ * A page of a registration, by its first and last version. @returns Undefined if there is no such
+ * page.
+ */
 export function findPage(
   base: string,
   id: string,

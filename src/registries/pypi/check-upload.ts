@@ -17,9 +17,11 @@ import type { UploadedDistribution } from "./read-upload-form.ts";
 import { formatPythonVersion, keyOfPythonVersion } from "./versions.ts";
 
 /**
- * Checks what an upload says of itself against its file, whose metadata count: the form only repeats them.
+ * Checks what an upload says of itself against its file, whose metadata count: the form only
+ * repeats them.
  *
- * @throws Failure `malformed` for names, versions and types that are none or differ, and as `inspectDistribution`.
+ * @throws Failure `malformed` for names, versions and types that are none or differ, and as
+ *   `inspectDistribution`.
  */
 export async function checkUpload(ctx: Ctx, upload: UploadedDistribution): Promise<Publication> {
   const { fields, filename, blob } = upload;

@@ -14,7 +14,8 @@ export interface CoreMetadata {
 /**
  * Parses core metadata: header fields, and the description behind them.
  *
- * @throws Failure `malformed` for bytes that are not UTF-8, a line that is no field, and missing names and versions.
+ * @throws Failure `malformed` for bytes that are not UTF-8, a line that is no field, and missing
+ *   names and versions.
  * @see "Core metadata specifications" of the Python Packaging User Guide.
  */
 export function parseCoreMetadata(bytes: Uint8Array): CoreMetadata {
@@ -28,7 +29,8 @@ export function parseCoreMetadata(bytes: Uint8Array): CoreMetadata {
   if (lines.length > FIELDS_MAX) throw malformed("the metadata has too many fields");
   for (const line of lines) {
     if (/^[ \t]/.test(line) && last) {
-      // A continued field. Descriptions in fields are indented by eight spaces, or by seven and a bar.
+      // A continued field. Descriptions in fields are indented by eight spaces, or by seven and a
+      // bar.
       last.push(`${last.pop() ?? ""}\n${line.replace(/^(?: {8}| {7}\|)/, "")}`);
       continue;
     }

@@ -18,8 +18,8 @@ export interface Distribution {
  *
  * @param nameKey    The normalized name of the project.
  * @param versionKey The version as versions are compared.
- * @throws Failure `malformed` for an archive that is broken or has no metadata, and for metadata of another project or
- * version; `too_large` beyond what the readers of archives allow.
+ * @throws Failure `malformed` for an archive that is broken or has no metadata, and for metadata of
+ * another project or version; `too_large` beyond what the readers of archives allow.
  */
 export async function inspectDistribution(
   source: ArchiveSource,

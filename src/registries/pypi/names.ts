@@ -43,10 +43,10 @@ export function pythonVersionKey(text: string): string {
 /**
  * Checks the name of a file against the project and version that it is uploaded for.
  *
- * @throws Failure `malformed` for a name that is neither of a wheel nor of a source distribution, or of another project or
- * version.
- * @see "Binary distribution format" (PEP 427) and "Source distribution file name" (PEP 625). Older names of source
- * distributions, which spell the project otherwise, are good as well.
+ * @throws Failure `malformed` for a name that is neither of a wheel nor of a source distribution,
+ * or of another project or version.
+ * @see "Binary distribution format" (PEP 427) and "Source distribution file name" (PEP 625). Older
+ * names of source distributions, which spell the project otherwise, are good as well.
  */
 export function requireDistributionName(
   file: string,

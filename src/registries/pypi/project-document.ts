@@ -3,7 +3,10 @@ import { fieldOf, fieldsOf } from "./core-metadata.ts";
 import type { ProjectFile } from "./project-files.ts";
 import { comparePythonVersions, isPreRelease, parsePythonVersion } from "./versions.ts";
 
-/** What the registry keeps of a version: the core metadata of its first file, by the names of PyPI's JSON API. */
+/**
+ * What the registry keeps of a version: the core metadata of its first file, by the names of PyPI's
+ * JSON API.
+ */
 export type VersionMetadata = ReturnType<typeof toVersionMetadata>;
 
 /** Maximum characters of a description that is kept. */
@@ -39,8 +42,8 @@ export const toVersionMetadata = (metadata: CoreMetadata) => ({
 });
 
 /**
- * The version that a project shows: the newest one that is neither yanked nor a pre-release, or else the newest not
- * yanked, or the newest.
+ * The version that a project shows: the newest one that is neither yanked nor a pre-release, or
+ * else the newest not yanked, or the newest.
  *
  * @param first One of the files.
  */

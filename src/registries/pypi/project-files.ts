@@ -20,7 +20,10 @@ export interface FileMetadata {
   readonly filetype: "bdist_wheel" | "sdist";
   readonly pythonVersion: string;
   readonly requiresPython: string;
-  /** The SHA-256 of its core metadata, if installers may rely on them before they download the file; otherwise "". */
+  /**
+   * The SHA-256 of its core metadata, if installers may rely on them before they download the file;
+   * otherwise "".
+   */
   readonly coreMetadataSha256: string;
 }
 

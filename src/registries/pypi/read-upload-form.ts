@@ -31,8 +31,8 @@ const HASHED_BYTE_STEPS = 1;
 /**
  * Reads the form that twine sends, and stores its file. Signatures and attestations are skipped.
  *
- * @throws Failure `malformed` for a form without a file or with several, and for a file whose digests are not those that
- * were sent; `too_large`. Nothing of the file stays then.
+ * @throws Failure `malformed` for a form without a file or with several, and for a file whose
+ * digests are not those that were sent; `too_large`. Nothing of the file stays then.
  * @see "Upload API 1.0" of the Python packaging specifications.
  */
 export async function readUploadForm(ctx: Ctx, c: RegistryContext): Promise<UploadedDistribution> {

@@ -3,7 +3,10 @@ import { parseAccept } from "hono/utils/accept";
 import { escapeHtml, formatAttributes } from "../../render/html.ts";
 import type { ProjectFile } from "./project-files.ts";
 
-/** The version of the interface that the documents follow: sizes, upload times and versions are shown. */
+/**
+ * The version of the interface that the documents follow: sizes, upload times and versions are
+ * shown.
+ */
 const API_VERSION = "1.1";
 const JSON_TYPE = "application/vnd.pypi.simple.v1+json";
 const HTML_TYPE = "application/vnd.pypi.simple.v1+html";
@@ -74,7 +77,10 @@ export function formatProject(
   return formatPage(title, title, files.map(formatLink));
 }
 
-/** What is known of the core metadata: their digest, under the name of PEP 714 and the older one of PEP 658. */
+/**
+ * What is known of the core metadata: their digest, under the name of PEP 714 and the older one of
+ * PEP 658.
+ */
 const metadataOf = ({ coreMetadataSha256 }: ProjectFile) =>
   coreMetadataSha256 === "" ? false : { sha256: coreMetadataSha256 };
 

@@ -40,7 +40,8 @@ const PRE = {
  * Parses a version in any of its spellings.
  *
  * @returns Undefined for what is none, and for numbers of more than 15 digits.
- * @see "Version specifiers" of the Python packaging specifications (PEP 440), appendix with the regular expression.
+ * @see "Version specifiers" of the Python packaging specifications (PEP 440), appendix with the
+ *   regular expression.
  */
 export function parsePythonVersion(text: string): PythonVersion | undefined {
   if (text.length > LENGTH_MAX) return undefined;
@@ -82,7 +83,9 @@ export function formatPythonVersion({
 export const keyOfPythonVersion = (version: PythonVersion): string =>
   formatPythonVersion({ ...version, release: withoutZeros(version.release) });
 
-/** Whether it is one that installers take only if nothing else is there, or if they are asked to. */
+/**
+ * Whether it is one that installers take only if nothing else is there, or if they are asked to.
+ */
 export const isPreRelease = ({ pre, dev }: PythonVersion): boolean =>
   pre !== undefined || dev !== undefined;
 
@@ -101,7 +104,8 @@ const LAST = Number.POSITIVE_INFINITY;
 
 /** Numbers that compare as the public part of the version does. */
 function orderOf({ epoch, release, pre, post, dev }: PythonVersion): number[] {
-  // A version without a pre-release comes after those with one; a development release of it before them.
+  // A version without a pre-release comes after those with one; a development release of it before
+  // them.
   const isDevOnly = pre === undefined && post === undefined && dev !== undefined;
   const letter = pre ? ["a", "b", "rc"].indexOf(pre[0]) : isDevOnly ? FIRST : LAST;
   const numbers = withoutZeros(release);

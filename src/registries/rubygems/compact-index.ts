@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { formatGemSlug, type GemSlug } from "./names.ts";
 import type { GemRequirement, GemSpec } from "./parse-gemspec.ts";
 
-// The indexes that Bundler and `gem install` read. Each begins with a line `---`, and versions are in the order in which
-// they were published, so that a publication only appends lines: clients then ask for the new bytes alone.
+// The indexes that Bundler and `gem install` read. Each begins with a line `---`, and versions are
+// in the order in which they were published, so that a publication only appends lines: clients then
+// ask for the new bytes alone.
 //
 // See https://guides.rubygems.org/rubygems-org-compact-index-api/
 
@@ -46,8 +47,8 @@ export const formatNames = (names: Iterable<string>): string =>
   START + [...names].map((name) => `${name}\n`).join("");
 
 /**
- * The index of all versions: a line for each, with the MD5 that the index of its gem had when the version was new. Of the
- * lines of a gem the last one counts.
+ * The index of all versions: a line for each, with the MD5 that the index of its gem had when the
+ * version was new. Of the lines of a gem the last one counts.
  *
  * @param gems In the order of their publication.
  */

@@ -120,7 +120,9 @@ const filesOfPackage = prepare((db, { packageId }: Params<{ packageId: number }>
   selectFiles(db).where(eq(packageVersions.packageId, packageId)).orderBy(desc(packageFiles.id)),
 );
 
-/** Selects the packages of an owner by their names, with what decides whether the caller sees them. */
+/**
+ * Selects the packages of an owner by their names, with what decides whether the caller sees them.
+ */
 export const selectGemPackages = prepare(
   (db, { caller, ownerName, names }: Params<OwnerArgument & { names: readonly string[] }>) =>
     selectPackages(db, toCallerSql(caller)).where(
@@ -151,7 +153,10 @@ interface GemFileKey {
   readonly nameKey: string;
 }
 
-/** Selects a file that has one of the keys, by their places: few, since each is of another gem that there is. */
+/**
+ * Selects a file that has one of the keys, by their places: few, since each is of another gem that
+ * there is.
+ */
 const fileOfKeys = prepare((db, { keys }: Params<{ keys: Record<string, GemFileKey> }>) =>
   selectFiles(db)
     .where(

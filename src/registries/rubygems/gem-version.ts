@@ -5,7 +5,9 @@ const VERSION = /^[0-9]+(?:\.[0-9a-zA-Z]+)*$/;
 /** Maximum characters of a version. */
 const LENGTH_MAX = 128;
 
-/** Whether `Gem::Version` takes a text for a version. In gems it has turned hyphens into `.pre.`. */
+/**
+ * Whether `Gem::Version` takes a text for a version. In gems it has turned hyphens into `.pre.`.
+ */
 export const isGemVersion = (text: string): boolean =>
   text.length <= LENGTH_MAX && VERSION.test(text);
 
@@ -13,8 +15,8 @@ export const isGemVersion = (text: string): boolean =>
 export const isPrerelease = (version: string): boolean => /[a-z]/i.test(version);
 
 /**
- * The segments by which versions are compared: numbers without leading zeros, and words; without the zeros at the end of
- * the release and of what follows it, so that 1.0 is 1.
+ * The segments by which versions are compared: numbers without leading zeros, and words; without
+ * the zeros at the end of the release and of what follows it, so that 1.0 is 1.
  */
 function segmentsOf(version: string): string[] {
   const all = version.match(/[0-9]+|[a-z]+/gi) ?? [];

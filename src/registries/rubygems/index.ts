@@ -242,8 +242,8 @@ const indexOf = (
 });
 
 /**
- * Responds with an index that grows by lines. Clients ask for the bytes after those that they have, and compare the whole
- * with its digest; those before Bundler 2.5 take the entity tag for its MD5.
+ * Responds with an index that grows by lines. Clients ask for the bytes after those that they have,
+ * and compare the whole with its digest; those before Bundler 2.5 take the entity tag for its MD5.
  */
 async function answerDigested(
   c: RegistryContext,

@@ -99,7 +99,10 @@ const isMap = (value: MarshalValue): value is ReadonlyMap<string, MarshalValue> 
 
 const bytesOf = (text: ByteText): string => formatInteger(text.length) + text;
 
-/** An integer: small ones in one byte, others as their number of bytes, negative for negative ones, and the bytes. */
+/**
+ * An integer: small ones in one byte, others as their number of bytes, negative for negative ones,
+ * and the bytes.
+ */
 function formatInteger(value: number): string {
   if (!Number.isInteger(value) || value < -(2 ** 30) || value >= 2 ** 30) {
     throw new RangeError(`${value} is no integer that Marshal stores in place`);

@@ -30,7 +30,9 @@ export const formatGemSlug = ({ number, platform }: Pick<GemSlug, "number" | "pl
 /** Maximum number of ways to read a file name that are tried. */
 const READINGS_MAX = 20;
 
-/** The ways to read `<name>-<version>[-<platform>]`: the names of gems have hyphens and digits, too. */
+/**
+ * The ways to read `<name>-<version>[-<platform>]`: the names of gems have hyphens and digits, too.
+ */
 export function parseSlug(text: string): GemSlug[] {
   const readings: GemSlug[] = [];
   for (let at = text.indexOf("-"); at >= 0; at = text.indexOf("-", at + 1)) {

@@ -24,11 +24,12 @@ const Checksums = z.record(z.string(), z.record(z.string(), z.string()));
 type PartDigests = ReadonlyMap<string, string>;
 
 /**
- * Reads a gem: a tar archive with its specification, its content, the digests of both, and signatures.
+ * Reads a gem: a tar archive with its specification, its content, the digests of both, and
+ * signatures.
  *
  * @returns The specification.
- * @throws Failure `malformed` for what is no gem, or whose parts do not have the digests that it states; `too_large` for
- * a too large specification.
+ * @throws Failure `malformed` for what is no gem, or whose parts do not have the digests that it
+ * states; `too_large` for a too large specification.
  * @see Gem::Package of RubyGems.
  */
 export async function parseGem(source: ArchiveSource): Promise<GemSpec> {

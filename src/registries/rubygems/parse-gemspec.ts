@@ -96,7 +96,8 @@ const Specification = z.object({
  *
  * SECURITY: tags create no objects, and aliases are expanded a bounded number of times.
  *
- * @throws Failure `malformed` for what is no specification, or has a name or version that RubyGems refuses.
+ * @throws Failure `malformed` for what is no specification, or has a name or version that RubyGems
+ *   refuses.
  * @see https://guides.rubygems.org/specification-reference/
  */
 export async function parseGemspec(text: string): Promise<GemSpec> {
@@ -130,12 +131,17 @@ export async function parseGemspec(text: string): Promise<GemSpec> {
   };
 }
 
-/** Reads a document whose values are all texts, lists and maps. @returns Undefined for what is no YAML. */
+/**
+ * Reads a document whose values are all texts, lists and maps. @returns Undefined for what is no
+ * YAML.
+ */
 export const readUntypedYaml = (text: string): Promise<unknown> =>
   // Its errors are those of the text: also too deep, too long, or too many aliases.
   readYaml(text, "failsafe", ALIASES_MAX).catch(() => undefined);
 
-/** The day of a time such as `2024-05-01 00:00:00.000000000 Z`; that of the epoch if there is none. */
+/**
+ * The day of a time such as `2024-05-01 00:00:00.000000000 Z`; that of the epoch if there is none.
+ */
 function parseDay(text: string): number {
   const day = /^\d{4}-\d{2}-\d{2}/.exec(text)?.[0];
   const time = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);

@@ -5,7 +5,8 @@ import type { GemSlug } from "./names.ts";
 import type { GemDependency, GemRequirement, GemSpec } from "./parse-gemspec.ts";
 import { parsePlatform, RUBY } from "./platform.ts";
 
-// Specifications and indexes as RubyGems keeps them: objects of its classes in Ruby's Marshal format.
+// Specifications and indexes as RubyGems keeps them: objects of its classes in Ruby's Marshal
+// format.
 
 /** The version of the form of `Gem::Specification`. */
 const SPECIFICATION_VERSION = 4;
@@ -44,7 +45,10 @@ function platformObject(text: string): MarshalValue {
   };
 }
 
-/** A `Time`, to the second: its parts are packed into eight bytes. See `time_mdump` in Ruby's time.c. */
+/**
+ * A `Time`, to the second: its parts are packed into eight bytes. See `time_mdump` in Ruby's
+ * time.c.
+ */
 function timeObject(time: number): MarshalValue {
   const date = new Date(time);
   const high =

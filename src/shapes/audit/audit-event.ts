@@ -14,7 +14,8 @@ import { SIGN_IN_DETAILS } from "./details/sign-in-details.ts";
 /**
  * Every kind of entry in the audit log, with its details beside the fields that all entries share.
  *
- * SECURITY: only the fields named in these shapes are stored and leave the service, and none is a secret.
+ * SECURITY: only the fields named in these shapes are stored and leave the service, and none is a
+ * secret.
  */
 export const AUDIT_DETAILS = {
   ...SIGN_IN_DETAILS,
@@ -105,7 +106,10 @@ export function toAuditEvent({ row, isAddressShown }: AuditEntryRow): z.infer<ty
 
 const toAccount = (id: number | null, login: string) => (id ? { id, login } : null);
 
-/** Formats the details of an entry; empty for an unknown kind, which another version may have recorded. */
+/**
+ * Formats the details of an entry; empty for an unknown kind, which another version may have
+ * recorded.
+ */
 function toDetails({ kind, details }: AuditRow): Record<string, unknown> {
   const shape: z.ZodType<object> | undefined = AUDIT_DETAILS[kind as AuditKind];
   const known = Object.entries({ ...shape?.safeParse(details).data });

@@ -85,13 +85,18 @@ export interface StoredUpdate {
   readonly after: string | null;
   /** The latest of the pushed commits. */
   readonly commits?: readonly StoredCommit[];
-  /** Number of all pushed commits; for a new branch, of those that no other branch had, up to 10. */
+  /**
+   * Number of all pushed commits; for a new branch, of those that no other branch had, up to 10.
+   */
   readonly commitCount?: number;
   /** The commit that the branch points at, if no commit is listed. */
   readonly head?: StoredCommit;
   /** For a new branch: the first parent of the oldest of its counted commits. */
   readonly base?: string;
-  /** Set if no commit that it added to a branch refers to an issue, where the push itself tells that. */
+  /**
+   * Set if no commit that it added to a branch refers to an issue, where the push itself tells
+   * that.
+   */
   readonly hasNoReferences?: true;
 }
 
@@ -113,7 +118,9 @@ export interface ActivityEntry {
 /** Number of activity ids reserved per event: a push event has at most this many ref updates. */
 const IDS_PER_EVENT = 64;
 
-/** The id of an activity. It is computed from the event's id and the position, so it never changes. */
+/**
+ * The id of an activity. It is computed from the event's id and the position, so it never changes.
+ */
 export const activityId = ({ event, position }: ActivityEntry): number =>
   event.id * IDS_PER_EVENT + position;
 
@@ -243,9 +250,9 @@ function excerptOf({ row: { body } }: CommentContext): string {
 }
 
 /**
- * The comparison that shows an update of a ref, as it is written in URLs: of a new branch from the parent of its
- * first commit, or from the default branch. Undefined for a deletion, for a new tag, and for the first history of
- * the default branch.
+ * The comparison that shows an update of a ref, as it is written in URLs: of a new branch from the
+ * parent of its first commit, or from the default branch. Undefined for a deletion, for a new tag,
+ * and for the first history of the default branch.
  */
 export function comparedRange(
   { ref, before, after, base }: StoredUpdate,

@@ -74,7 +74,9 @@ export const EventPage = z
   })
   .openapi("EventPage");
 
-/** An event as queries return it. Actor and repository are undefined if the viewer may not see them. */
+/**
+ * An event as queries return it. Actor and repository are undefined if the viewer may not see them.
+ */
 export interface EventEntry {
   readonly event: EventRow;
   readonly actor: UserRow | undefined;
@@ -98,7 +100,10 @@ export function toEvent(
   };
 }
 
-/** Formats the payload of an event; empty for an unknown kind, which another version may have recorded. */
+/**
+ * Formats the payload of an event; empty for an unknown kind, which another version may have
+ * recorded.
+ */
 function toPayload({ type, payload }: EventRow): Record<string, unknown> {
   const stored = Object.entries(payload).map(([name, value]) => [toSnakeCase(name), value]);
   const shape: z.ZodType<object> | undefined = EVENT_PAYLOADS[type as EventKind];

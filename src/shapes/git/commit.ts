@@ -133,7 +133,9 @@ const toCommitUser = (
   decode: (text: ByteText) => string,
 ) => ({ name: decode(name), email: decode(email), date: formatZonedGitTime(timeSeconds, zone) });
 
-/** Returns a decoder for the text of a commit: Latin-1 if its `encoding` header says so, else UTF-8. */
+/**
+ * Returns a decoder for the text of a commit: Latin-1 if its `encoding` header says so, else UTF-8.
+ */
 function makeDecoder({ headers }: GitCommit): (text: ByteText) => string {
   const encoding = findHeader(headers, "encoding") ?? "";
   return /^(?:iso-?8859-1|latin-?1)$/i.test(encoding) ? (text) => text : decodeText;

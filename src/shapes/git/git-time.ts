@@ -10,7 +10,10 @@ const DAY_SECONDS = 86_400;
 export const formatGitTime = (seconds: number): string =>
   seconds <= SECONDS_MAX ? formatTime(seconds * 1000) : NEVER;
 
-/** A time of a commit or tag in milliseconds, for what can't say that there is none: 0 for a time after the year 9999. */
+/**
+ * A time of a commit or tag in milliseconds, for what can't say that there is none: 0 for a time
+ * after the year 9999.
+ */
 export const gitTimeMs = (seconds: number): number => (seconds <= SECONDS_MAX ? seconds * 1000 : 0);
 
 /** Formats a time of a commit in its zone; in UTC if the zone is a day or more away. */

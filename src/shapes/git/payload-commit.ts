@@ -58,7 +58,9 @@ export function toPayloadCommit(
   };
 }
 
-/** A commit in a push payload: with its changed files, and without verification of its signature. */
+/**
+ * A commit in a push payload: with its changed files, and without verification of its signature.
+ */
 export type PushedCommit = Omit<z.infer<typeof PayloadCommit>, "verification"> & {
   verification: null;
 };
@@ -68,7 +70,9 @@ export type PushedCommitEntry = Omit<PayloadCommitEntry, "verification"> & {
   readonly files: readonly CommitFile[] | undefined;
 };
 
-/** Maximum size of a message, and of a name or e-mail address, in a push payload, in bytes of JSON. */
+/**
+ * Maximum size of a message, and of a name or e-mail address, in a push payload, in bytes of JSON.
+ */
 const MESSAGE_BYTES_MAX = 64 * 1024;
 const NAME_BYTES_MAX = 2 * 1024;
 /** Maximum size of all paths in one payload together, in bytes of JSON. */
@@ -77,8 +81,8 @@ const PATHS_BYTES_MAX = 640 * 1024;
 /**
  * Formats the commits of a push payload.
  *
- * The size is bounded: each commit takes less than 80 KB of JSON without its files, and the files of all
- * commits take less than 640 KiB. A commit whose files no longer fit lists none.
+ * The size is bounded: each commit takes less than 80 KB of JSON without its files, and the files
+ * of all commits take less than 640 KiB. A commit whose files no longer fit lists none.
  *
  * @param entries More important commits first, as they use the budget for files first.
  */

@@ -19,7 +19,9 @@ export const Label = z
   .openapi("Label");
 export type Label = z.infer<typeof Label>;
 
-/** Formats a label of a repository, or one of its owner where `repo` has it from an organization. */
+/**
+ * Formats a label of a repository, or one of its owner where `repo` has it from an organization.
+ */
 export const toLabel = (label: LabelRow, repo: RepositoryContext, viewer: Viewer): Label =>
   label.repoId === null
     ? toOrganizationLabel(label, repo.owner.name, viewer)

@@ -23,7 +23,9 @@ export const PublicKey = z
   })
   .openapi("PublicKey");
 
-/** Formats a user's SSH key. Only the owner and administrators see the owner and the kind of key. */
+/**
+ * Formats a user's SSH key. Only the owner and administrators see the owner and the kind of key.
+ */
 export function toPublicKey(
   key: PublicKeyRow,
   owner: UserRow,

@@ -42,8 +42,8 @@ export const NodeInfo = z
   .openapi("NodeInfo");
 
 /**
- * The service never tells how many accounts it has: counting them would read them all, for anyone who asks, and
- * includes accounts that the caller may not see.
+ * The service never tells how many accounts it has: counting them would read them all, for anyone
+ * who asks, and includes accounts that the caller may not see.
  *
  * @see https://nodeinfo.diaspora.software/protocol, schema 2.1
  */

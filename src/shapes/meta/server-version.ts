@@ -1,6 +1,9 @@
 import { z } from "@hono/zod-openapi";
 
-/** Both keys have the same value: Gitea's API document names it `Version`, its clients read `version`. */
+/**
+ * Both keys have the same value: Gitea's API document names it `Version`, its clients read
+ * `version`.
+ */
 export const ServerVersion = z
   .object({ Version: z.string(), version: z.string() })
   .openapi("ServerVersion");

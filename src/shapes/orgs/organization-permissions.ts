@@ -12,7 +12,10 @@ export const OrganizationPermissions = z
   })
   .openapi("OrganizationPermissions");
 
-/** Formats a user's rights in an organization. Teams with modes for single units grant none of the first four. */
+/**
+ * Formats a user's rights in an organization. Teams with modes for single units grant none of the
+ * first four.
+ */
 export const toOrganizationPermissions = ({
   access,
   canCreateRepository,

@@ -81,7 +81,10 @@ export interface PullContext extends IssueContext {
   readonly pull: PullRow;
   /** The value of the base's branch; undefined if it does not exist. */
   readonly baseTip: string | undefined;
-  /** The value of the head's branch, which may not be synchronized yet; undefined if it does not exist, or is a topic. */
+  /**
+   * The value of the head's branch, which may not be synchronized yet; undefined if it does not
+   * exist, or is a topic.
+   */
   readonly headTip: string | undefined;
   /** Undefined if it does not exist any more; its permission may be none. */
   readonly headRepo: RepositoryContext | undefined;

@@ -30,7 +30,10 @@ export interface PendingTransfer {
   readonly teams: readonly TeamRow[];
 }
 
-/** Formats a pending transfer; its parties are shown as to anonymous callers, without their addresses. */
+/**
+ * Formats a pending transfer; its parties are shown as to anonymous callers, without their
+ * addresses.
+ */
 export function toRepoTransfer(
   { doer, recipient, teams }: PendingTransfer,
   viewer: Viewer,

@@ -142,7 +142,10 @@ export interface RepositoryContext {
   pendingTransferTo?: "caller" | "other" | null | undefined;
   /** The rules of its branches and tags; undefined if they were not queried. */
   rules?: RepositoryRules | undefined;
-  /** Its pending transfer; undefined if there is none, if the viewer may not know, or if it was not queried. */
+  /**
+   * Its pending transfer; undefined if there is none, if the viewer may not know, or if it was not
+   * queried.
+   */
   transfer?: PendingTransfer | undefined;
 }
 

@@ -1,4 +1,7 @@
-/** The users and teams that rules name, as far as they still belong there, in the order in which they are listed. */
+/**
+ * The users and teams that rules name, as far as they still belong there, in the order in which
+ * they are listed.
+ */
 export interface RuleNames {
   readonly users: readonly RuleName[];
   readonly teams: readonly RuleName[];

@@ -39,9 +39,9 @@ export type User = z.infer<typeof User>;
 /**
  * Formats a user or organization for `viewer`.
  *
- * Fields about signing in (`login_name`, `source_id`, `last_login`, `language`, `is_admin`, `active`,
- * `prohibit_login`, `restricted`) are filled only for the account itself and for administrators. For others
- * they are empty, as Gitea's clients expect.
+ * Fields about signing in (`login_name`, `source_id`, `last_login`, `language`, `is_admin`,
+ * `active`, `prohibit_login`, `restricted`) are filled only for the account itself and for
+ * administrators. For others they are empty, as Gitea's clients expect.
  */
 export function toUser(user: UserRow, viewer: Viewer): User {
   const isOwn = viewer.isSiteAdmin || viewer.userId === user.id;

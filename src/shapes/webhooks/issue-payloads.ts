@@ -28,7 +28,9 @@ export interface Changes {
   removed_labels: Label[] | null;
 }
 
-/** The payload of the webhook events `issues`, `issue_assign`, `issue_label` and `issue_milestone`. */
+/**
+ * The payload of the webhook events `issues`, `issue_assign`, `issue_label` and `issue_milestone`.
+ */
 export interface IssuePayload {
   action: IssueAction;
   number: number;

@@ -26,7 +26,10 @@ export interface PullPayload {
   /** Why it left the merge queue. */
   reason?: DequeueReason;
   pull_request: PullRequest;
-  /** Who is asked for a review, is asked no more, or has reviewed; null for other actions, and for a team. */
+  /**
+   * Who is asked for a review, is asked no more, or has reviewed; null for other actions, and for a
+   * team.
+   */
   requested_reviewer: User | null;
   /** The team that is asked, or no more. */
   requested_team?: z.infer<typeof Team>;

@@ -16,7 +16,9 @@ export interface RepositoryPayload {
   sender: User;
   /** Of the actions about mirrors. */
   mirror?: MirrorPayload;
-  /** Of the actions about migrations: why it failed, without credentials; "" if it came to its end. */
+  /**
+   * Of the actions about migrations: why it failed, without credentials; "" if it came to its end.
+   */
   migration?: { reason: string };
 }
 

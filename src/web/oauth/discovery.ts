@@ -10,7 +10,10 @@ import type { WebEnv } from "../env.ts";
 /** The documents by which clients find the endpoints and keys of the provider. */
 export const discovery = new Hono<WebEnv>({ router: new TrieRouter() });
 
-/** @see OpenID Connect Discovery, section 4; a service without a key to sign ID tokens is no OpenID provider. */
+/**
+ * @see OpenID Connect Discovery, section 4; a service without a key to sign ID tokens is no OpenID
+ *   provider.
+ */
 discovery.get("/.well-known/openid-configuration", (c) =>
   c.var.base.config.oauthSigningKeys.length > 0 ? c.json(describe(c)) : c.notFound(),
 );

@@ -55,7 +55,10 @@ function readBasic(header: string): ClientCredentials {
   return { clientId: decode(text.slice(0, colon)), secret: decode(text.slice(colon + 1)) };
 }
 
-/** Ids and secrets hold no character that the encoding changes, so what is not encoded is left as it is. */
+/**
+ * Ids and secrets hold no character that the encoding changes, so what is not encoded is left as it
+ * is.
+ */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));

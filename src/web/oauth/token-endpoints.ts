@@ -91,7 +91,8 @@ tokenEndpoints.on(["GET", "POST"], "/login/oauth/userinfo", async (c) => {
   if (bearer === undefined) return refuseBearer(c, 401, undefined, "no valid authorization");
   const ctx = openCtx(c);
   const token = await findToken(ctx, bearer);
-  // SECURITY: neither a refresh token nor a personal token is sent to this endpoint by a client of OpenID Connect.
+  // SECURITY: neither a refresh token nor a personal token is sent to this endpoint by a client of
+  // OpenID Connect.
   if (token?.kind !== "access_token") {
     return refuseBearer(c, 401, "invalid_token", "Failed to authenticate user");
   }

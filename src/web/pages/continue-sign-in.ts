@@ -21,11 +21,16 @@ import { withRedirectTo } from "./redirect-to.ts";
 interface SignInStep {
   device: Device;
   redirectTo: string | undefined;
-  /** What this step asked for. After the password, a second factor is due if the account has one. */
+  /**
+   * What this step asked for. After the password, a second factor is due if the account has one.
+   */
   by: SignInMethod;
 }
 
-/** Leads a sign-in to its next step: the second factor, a new password where one is due, then a session. */
+/**
+ * Leads a sign-in to its next step: the second factor, a new password where one is due, then a
+ * session.
+ */
 export async function continueSignIn(
   c: Context<WebEnv>,
   ctx: Ctx,
@@ -40,7 +45,8 @@ export async function continueSignIn(
     return redirectAfterWrite(c, withRedirectTo(next, redirectTo));
   }
   const { secret } = await startSession(ctx, user, device, by);
-  // SECURITY: a new secret for each sign-in, so that nobody who knew the browser's cookies before shares the session.
+  // SECURITY: a new secret for each sign-in, so that nobody who knew the browser's cookies before
+  // shares the session.
   writeCookie(c, "session", secret, SESSION_LIFE_MS);
   deleteCookie(c, "pending");
   deleteCookie(c, "form");

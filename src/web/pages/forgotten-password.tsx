@@ -71,7 +71,10 @@ forgottenPassword.post(RECOVERY, async (c) => {
   });
 });
 
-/** SECURITY: the same for every link that is not valid, so that none tells whether an account exists. */
+/**
+ * SECURITY: the same for every link that is not valid, so that none tells whether an account
+ * exists.
+ */
 const renderEnded = (c: Context<WebEnv>, page: Page) =>
   renderMessage(c, page, {
     title: "This link is not valid",

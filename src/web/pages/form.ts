@@ -36,11 +36,11 @@ export const openFormToken = (c: Context<WebEnv>): Promise<string> => makeFormTo
 /**
  * Reads the form of a request.
  *
- * SECURITY: a browser sends its cookies whoever made it send a form. So the form must come from a page of this origin,
- * and hold a token that only such a page has.
+ * SECURITY: a browser sends its cookies whoever made it send a form. So the form must come from a
+ * page of this origin, and hold a token that only such a page has.
  *
- * @throws Failure `forbidden` for a form from elsewhere, `malformed` for a body that is no form or repeats a field,
- * `too_large` for a large one.
+ * @throws Failure `forbidden` for a form from elsewhere, `malformed` for a body that is no form or
+ * repeats a field, `too_large` for a large one.
  */
 export async function readForm(c: Context<WebEnv>): Promise<Form> {
   if (!isSameOrigin(c)) throw forbidden("This form was sent from another site.");
@@ -56,8 +56,9 @@ export async function readForm(c: Context<WebEnv>): Promise<Form> {
 }
 
 /**
- * Whether a page of this service sent the request, as the browser states it: by `Sec-Fetch-Site`, or by `Origin` where
- * a browser does not know that header or the service has no TLS. A request with neither is refused.
+ * Whether a page of this service sent the request, as the browser states it: by `Sec-Fetch-Site`,
+ * or by `Origin` where a browser does not know that header or the service has no TLS. A request
+ * with neither is refused.
  */
 function isSameOrigin(c: Context<WebEnv>): boolean {
   const site = c.req.header("sec-fetch-site");

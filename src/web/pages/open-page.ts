@@ -24,7 +24,10 @@ export interface OwnPage extends Page {
   session: Session;
 }
 
-/** Authenticates a page's reader by the cookie of a session alone; without one, the reader is anonymous. */
+/**
+ * Authenticates a page's reader by the cookie of a session alone; without one, the reader is
+ * anonymous.
+ */
 export async function openPage(c: Context<WebEnv>): Promise<Page> {
   const secret = readCookie(c, "session");
   // SECURITY: pages take neither Basic nor tokens, whose scopes say nothing of pages.

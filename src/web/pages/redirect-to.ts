@@ -4,7 +4,8 @@ const HERE = "https://here.invalid";
 /**
  * The path and query to which a page leads after it is done, as its address states it.
  *
- * SECURITY: leads nowhere else: browsers read `//host`, `/\host`, and both with tabs or newlines between, as other hosts.
+ * SECURITY: leads nowhere else: browsers read `//host`, `/\host`, and both with tabs or newlines
+ * between, as other hosts.
  *
  * @returns Undefined for anything but a path of this service.
  */

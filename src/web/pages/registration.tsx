@@ -99,7 +99,10 @@ registration.post(ADDRESS, async (c) => {
   });
 });
 
-/** SECURITY: the same for every link that is not valid, so that none tells whether an account exists. */
+/**
+ * SECURITY: the same for every link that is not valid, so that none tells whether an account
+ * exists.
+ */
 const renderEnded = (c: Context<WebEnv>, page: Page) =>
   renderMessage(c, page, {
     title: "This link is not valid",

@@ -42,7 +42,10 @@ export function renderPage(
   );
 }
 
-/** SECURITY: nothing is loaded but this service's own files, no script is inline, and no other site frames a page. */
+/**
+ * SECURITY: nothing is loaded but this service's own files, no script is inline, and no other site
+ * frames a page.
+ */
 function setPageHeaders(c: Context<WebEnv>, formTargets: readonly string[]): void {
   const policy = [
     "default-src 'none'",
@@ -54,7 +57,8 @@ function setPageHeaders(c: Context<WebEnv>, formTargets: readonly string[]): voi
     "frame-ancestors 'none'",
   ];
   c.header("Content-Security-Policy", policy.join("; "));
-  // Addresses of pages may hold codes. Not `no-referrer`, with which browsers send no `Origin` with a form.
+  // Addresses of pages may hold codes. Not `no-referrer`, with which browsers send no `Origin` with
+  // a form.
   c.header("Referrer-Policy", "same-origin");
   // A page of one reader must not be shown to the next one, by the back button either.
   c.header("Cache-Control", "no-store");

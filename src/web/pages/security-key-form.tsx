@@ -15,7 +15,10 @@ interface SecurityKeyFormProps {
   label: string;
 }
 
-/** A form that the page's script fills in with the answer of a security key, in the field `response`. */
+/**
+ * A form that the page's script fills in with the answer of a security key, in the field
+ * `response`.
+ */
 export const SecurityKeyForm = (props: SecurityKeyFormProps) => (
   <form
     method="post"

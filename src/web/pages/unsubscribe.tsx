@@ -39,8 +39,8 @@ unsubscription.get(PATH, async (c) => {
 /**
  * Unsubscribes, also by the program of a reader, in one step.
  *
- * SECURITY: the code is all that counts, so a form from elsewhere does no more than one from here. The answer tells
- * nothing of the issue: whoever has the mail may have lost access to it.
+ * SECURITY: the code is all that counts, so a form from elsewhere does no more than one from here.
+ * The answer tells nothing of the issue: whoever has the mail may have lost access to it.
  *
  * @see RFC 8058
  */

@@ -41,7 +41,10 @@ type Rooted = Awaited<ReturnType<typeof makeRooted>>;
 const runSchedule = (): Promise<void> =>
   continueDeletions(systemCtx({}, Date.now() + 10 * 60 * 1000));
 
-/** A user with repositories, an own organization with a repository, a membership elsewhere, and relations. */
+/**
+ * A user with repositories, an own organization with a repository, a membership elsewhere, and
+ * relations.
+ */
 async function makeRooted() {
   const [user, friend] = [await make.user(), await make.user()];
   const own = await make.org([user]);

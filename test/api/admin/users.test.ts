@@ -390,7 +390,8 @@ describe("the last administrator", () => {
       ask("PATCH", "/admin/users/root", second, { admin: false }),
     ]);
 
-    // The second request is refused: for demoting the last administrator, or for no longer being one.
+    // The second request is refused: for demoting the last administrator, or for no longer being
+    // one.
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(await administrators()).toHaveLength(1);
@@ -405,7 +406,8 @@ describe("the last administrator", () => {
 
     const answers = await Promise.all([deletion("second", root), deletion("root", second)]);
 
-    // The second request is refused: for the last administrator, or because its caller is being deleted.
+    // The second request is refused: for the last administrator, or because its caller is being
+    // deleted.
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 204)).toHaveLength(1);
     expect(await administrators()).toHaveLength(1);

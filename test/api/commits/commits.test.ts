@@ -7,8 +7,8 @@ import { pushCommands } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
 /**
- * A repository of five commits: `root`, its children `first` and `side`, `merge` of both, which is `main`,
- * and the unrelated `orphan`.
+ * A repository of five commits: `root`, its children `first` and `side`, `merge` of both, which is
+ * `main`, and the unrelated `orphan`.
  */
 async function makeStory(owner: TestUser, fields: Parameters<typeof make.repo>[1] = {}) {
   const repo = await make.repo(owner, fields);
@@ -394,7 +394,8 @@ describe("GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}", () => {
     }
   });
 
-  // SECURITY: a cached text outlives the refs that reached its commit, and the permission of who asked first.
+  // SECURITY: a cached text outlives the refs that reached its commit, and the permission of who
+  // asked first.
   it.each(["diff", "patch"])("shows a cached %s only where the commit is shown", async (type) => {
     const owner = await make.user();
     const { repo, side, first } = await makeStory(owner, { isPrivate: true });

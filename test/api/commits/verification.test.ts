@@ -297,7 +297,8 @@ describe("verification by an OpenPGP key", () => {
     expect((await verify(made)).verification).toMatchObject({ verified: true });
   });
 
-  // An attacker with a compromised key can backdate signatures, so revocation applies to all of them.
+  // An attacker with a compromised key can backdate signatures, so revocation applies to all of
+  // them.
   it.each([
     ["the key", undefined],
     ["its primary key", 0],

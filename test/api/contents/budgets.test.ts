@@ -20,8 +20,8 @@ function makeNoise(): Uint8Array {
 }
 
 /**
- * A repository that has never been read, so that nothing of it is cached: writes fill no cache. Each
- * directory is stored in a different block of the pack.
+ * A repository that has never been read, so that nothing of it is cached: writes fill no cache.
+ * Each directory is stored in a different block of the pack.
  */
 async function makeCold(): Promise<{ repo: TestRepo; made: MadeFiles }> {
   const owner = await make.user();

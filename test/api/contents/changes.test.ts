@@ -72,7 +72,10 @@ async function listBranch(repo: TestRepo, branch = "main"): Promise<Record<strin
   return found;
 }
 
-/** Sends a request that must be refused, and asserts that refs, events and stored files are unchanged. */
+/**
+ * Sends a request that must be refused, and asserts that refs, events and stored files are
+ * unchanged.
+ */
 async function refused(repo: TestRepo, send: () => Promise<{ status: number; body: unknown }>) {
   const snapshot = async () => ({
     refs: await refsOf(repo),
@@ -136,8 +139,8 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
         verification: { verified: false, reason: "gpg.error.not_signed_commit" },
       },
     });
-    // Three calls write the new pack. The one before is open already, since this isolate stored it. The third Durable Object
-    // call is deferred: it marks the push as recorded.
+    // Three calls write the new pack. The one before is open already, since this isolate stored it.
+    // The third Durable Object call is deferred: it marks the push as recorded.
     expect(line).toMatchObject({ objectCalls: 3, d1Rounds: 2, r2Calls: 3 });
     const got = await call("GET", pathOf(repo, "docs/new/file.txt"));
     expect(got.body).toEqual(answer.body.content);
@@ -232,8 +235,8 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
     expect(other.body.commit.parents[0].sha).toBe(forced.body.commit.sha);
   });
 
-  // SECURITY: path traversal and `.git` disguises. A path is decoded once, by the router, and validated
-  // literally.
+  // SECURITY: path traversal and `.git` disguises. A path is decoded once, by the router, and
+  // validated literally.
   it.each([
     "..",
     ".",
@@ -275,7 +278,8 @@ describe("POST /repos/{owner}/{repo}/contents/{filepath}", () => {
       const message = expect.stringMatching(/malformed path|must have at most 4096/);
       expect(answer).toMatchObject({ status: 422, body: { message } });
     }
-    // A client resolves dot segments itself, and the service doubled slashes: that is a request for another path.
+    // A client resolves dot segments itself, and the service doubled slashes: that is a request for
+    // another path.
     const { pathname } = new URL(`https://forge.example/${path}`);
     if (collapseSlashes(pathname) !== `/${path}`) return;
     const { status } = await refused(repo, () => create(repo, owner, path, {}));
@@ -482,7 +486,8 @@ describe("PUT /repos/{owner}/{repo}/contents/{filepath}", () => {
     });
   });
 
-  // A client that saves an unchanged file still finds its commit in the log, as with `git commit --allow-empty`.
+  // A client that saves an unchanged file still finds its commit in the log, as with
+  // `git commit --allow-empty`.
   it("commits an update without changes", async () => {
     const { owner, repo, first } = await makePushed();
     const sha = await shaOf(repo, "README.md");
@@ -677,7 +682,8 @@ describe("POST /repos/{owner}/{repo}/contents", () => {
 });
 
 describe("concurrent writers", () => {
-  // The second writer has not seen the first one's commit, and must retry instead of overwriting it.
+  // The second writer has not seen the first one's commit, and must retry instead of overwriting
+  // it.
   it("of one branch overwrite no commit: refused writers get a conflict", async () => {
     const { owner, repo, first } = await makePushed();
     const names = ["a", "b", "c", "d"];

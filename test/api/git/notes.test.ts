@@ -12,7 +12,8 @@ import { filesOf, pushCommands, refsOf } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
 /**
- * A repository of two commits on `main`, the first with a note at the path `notePath`, and two notes commits.
+ * A repository of two commits on `main`, the first with a note at the path `notePath`, and two
+ * notes commits.
  */
 async function makeNoted(
   owner: TestUser,
@@ -125,7 +126,10 @@ describe("GET /repos/{owner}/{repo}/git/notes/{sha}", () => {
   });
 });
 
-/** Sends a request that must be refused, and asserts that refs, events, stored files and the note are unchanged. */
+/**
+ * Sends a request that must be refused, and asserts that refs, events, stored files and the note
+ * are unchanged.
+ */
 async function refused(repo: TestRepo, send: () => ReturnType<typeof call>) {
   const admin = await make.admin();
   const snapshot = async () => {

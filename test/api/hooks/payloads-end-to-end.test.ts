@@ -35,7 +35,10 @@ async function makeSubscriber() {
   return { owner, repo, deliveries: (count: number) => readDeliveries(receiver, count, "user") };
 }
 
-/** Waits until the receiver has a number of deliveries, and returns them in order; checks their headers. */
+/**
+ * Waits until the receiver has a number of deliveries, and returns them in order; checks their
+ * headers.
+ */
 async function readDeliveries(
   { received }: ReturnType<typeof openReceiver>,
   count: number,

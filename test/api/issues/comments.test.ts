@@ -203,7 +203,8 @@ describe("PATCH /repos/{owner}/{repo}/issues/comments/{id}", () => {
     expect(await db.select().from(contentVersions).where(isOf(issue))).toEqual([]);
   });
 
-  // SECURITY: an id of the path names nothing outside of the repository, or of the issue, that the path names.
+  // SECURITY: an id of the path names nothing outside of the repository, or of the issue, that the
+  // path names.
   it("finds no comment of another repository or issue, and no other entry", async () => {
     const { owner, writer, repo, issue } = await makeDiscussion();
     const other = await make.repo(owner);
@@ -349,7 +350,8 @@ describe("GET /repos/{owner}/{repo}/issues/comments", () => {
 });
 
 describe("the numbers of comments", () => {
-  // Every way in which comments appear and disappear, cascades included, in an order that is drawn by chance.
+  // Every way in which comments appear and disappear, cascades included, in an order that is drawn
+  // by chance.
   it("equal a recount after any operations", async () => {
     const { owner, repo } = await makeDiscussion();
     const open: Issue[] = [];

@@ -16,7 +16,8 @@ import { db } from "../../support/db.ts";
 import { makeComment, makeLabel, makeMilestone } from "../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 
-// A list under any combination of filters is what a loop over all issues gives, in its order, on each of its pages.
+// A list under any combination of filters is what a loop over all issues gives, in its order, on
+// each of its pages.
 
 /** Numbers that look random and are the same in every run. */
 function numbersFrom(seed: number) {
@@ -64,7 +65,8 @@ beforeAll(async () => {
   names = users.map(({ name }) => name);
   const idOf = (name: string) => users.find((user) => user.name === name)?.id as number;
   const labels: Label[] = await Promise.all(LABELS.map((name) => makeLabel({ repo }, { name })));
-  // A label of the organization has the same name as one of the repository, and another one a name of its own.
+  // A label of the organization has the same name as one of the repository, and another one a name
+  // of its own.
   labels.push(
     await makeLabel({ org }, { name: "twin" }),
     await makeLabel({ org }, { name: "org" }),

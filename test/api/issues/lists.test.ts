@@ -26,7 +26,8 @@ let repo: TestRepo;
 let labels: Label[];
 let milestones: Milestone[];
 
-// Five issues like those of the recording: a pull request, a closed one, labels, milestones and people.
+// Five issues like those of the recording: a pull request, a closed one, labels, milestones and
+// people.
 beforeAll(async () => {
   [owner, reader, writer] = await Promise.all([make.user(), make.user(), make.user()]);
   repo = await make.repo(owner);

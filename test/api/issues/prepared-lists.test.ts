@@ -16,7 +16,10 @@ import { freshName, make, type TestRepo, type TestUser } from "../../support/mak
 import { makePull, makeReview } from "../../support/pulls.ts";
 import { logged } from "../../support/usage.ts";
 
-/** A repository of an organization with three issues and a pull request. Two of them differ in every name and id. */
+/**
+ * A repository of an organization with three issues and a pull request. Two of them differ in every
+ * name and id.
+ */
 interface Scene {
   readonly owner: TestUser;
   readonly org: string;
@@ -286,7 +289,8 @@ describe("the SQL of a list of pull requests is built once for all values of", (
   });
 });
 
-// The platform takes statements of 100,000 bytes: how many names a query has must not decide about their length.
+// The platform takes statements of 100,000 bytes: how many names a query has must not decide about
+// their length.
 it("lists by as many terms as a query may have", async () => {
   const [{ repo, owner }] = scenes;
   for (const keys of [

@@ -169,7 +169,8 @@ describe("GET /repos/{owner}/{repo}/issues/{index}/timeline", () => {
   });
 });
 
-// SECURITY: a reference from where the reader may not look tells of what happens there, even without its title.
+// SECURITY: a reference from where the reader may not look tells of what happens there, even
+// without its title.
 describe("references to what the reader may not see", () => {
   async function makeReferences() {
     const owner = await make.user();

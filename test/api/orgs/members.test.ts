@@ -215,7 +215,8 @@ describe("DELETE /orgs/{org}/members/{username}", () => {
       ),
     );
 
-    // The second request is refused as one of the last owner, or as one of somebody who owns nothing any more.
+    // The second request is refused as one of the last owner, or as one of somebody who owns
+    // nothing any more.
     expect(statusesOf(answers)).toEqual([204, 403]);
     const left = await call("GET", `/orgs/${org.name}/members`, { as: await make.admin() });
     expect(left.body).toHaveLength(1);

@@ -76,7 +76,8 @@ describe.each(["/org", "/orgs"])("POST %s/{org}/repos", (base) => {
     ).toMatchObject([{ userId: maker.id }]);
   });
 
-  // The right is limited to one organization: a team with it in another organization does not count.
+  // The right is limited to one organization: a team with it in another organization does not
+  // count.
   it("refuses other callers who may see the organization, and writes nothing", async () => {
     const owner = await make.user();
     const org = await make.org([owner]);

@@ -11,7 +11,10 @@ interface Row {
   id: number;
 }
 
-/** An organization with an owner, a team of one member that reaches no repository, and a private repository. */
+/**
+ * An organization with an owner, a team of one member that reaches no repository, and a private
+ * repository.
+ */
 async function makeScene() {
   const [owner, member] = [await make.user(), await make.user()];
   const org = await make.org([owner]);

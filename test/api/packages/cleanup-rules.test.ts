@@ -107,7 +107,10 @@ describe("cleanup rules", () => {
 /** Applies all rules that are due, when every test's rule is. */
 const run = (now = Date.now()): Promise<void> => cleanUpPackages(systemCtx({}, now));
 
-/** The versions that are left of a package to which a rule was applied, after a preview that says the same. */
+/**
+ * The versions that are left of a package to which a rule was applied, after a preview that says
+ * the same.
+ */
 async function leftAfter(
   fields: Partial<PackageCleanupRule>,
   versions: readonly string[],

@@ -19,8 +19,8 @@ const BASE_FILES = {
 };
 
 /**
- * A repository whose `main` moved on after `topic` was begun. Its pull request changes, removes, renames and adds files in
- * three commits.
+ * A repository whose `main` moved on after `topic` was begun. Its pull request changes, removes,
+ * renames and adds files in three commits.
  */
 async function makeOpened(owner: TestUser, fields: Parameters<typeof make.repo>[1] = {}) {
   const repo = await make.repo(owner, fields);
@@ -466,7 +466,8 @@ describe("the changes of a pull request", () => {
     expect(await statuses(path, reader)).toEqual(MISSING);
   });
 
-  // The pull request is read together with the repository, before the caller's access to it is known.
+  // The pull request is read together with the repository, before the caller's access to it is
+  // known.
   it("do not tell a stranger whether a hidden repository has the pull request", async () => {
     const [owner, stranger] = [await make.user(), await make.user()];
     const { path } = await makeOpened(owner, { isPrivate: true });

@@ -21,7 +21,10 @@ import { makeSampleTopic, storeSampleCode } from "../../support/samples/sample-c
 const pathOf = ({ owner, name }: Pick<TestRepo, "owner" | "name">, rest = "") =>
   `/repos/${owner}/${name}${rest}`;
 
-/** A repository with a pull request of `topic` into `main` by a stranger; a writer; and a branch `some/branch`. */
+/**
+ * A repository with a pull request of `topic` into `main` by a stranger; a writer; and a branch
+ * `some/branch`.
+ */
 async function makeOpened(fields: Partial<Pull> = {}, issueFields: Partial<Issue> = {}) {
   const [owner, writer, poster, reader] = [
     await make.user(),

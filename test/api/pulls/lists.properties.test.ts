@@ -10,7 +10,8 @@ import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makePull } from "../../support/pulls.ts";
 import { makeRandom } from "../../git/support/random.ts";
 
-// A list under any combination of filters is what a loop over all pull requests gives, in its order, on each page.
+// A list under any combination of filters is what a loop over all pull requests gives, in its
+// order, on each page.
 
 const COUNT = 60;
 const BRANCHES = ["main", "dev", "release"];

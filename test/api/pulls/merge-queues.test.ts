@@ -162,7 +162,8 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/queue", () => {
     await expectNothing(queued);
   });
 
-  // SECURITY: the queue merges with the rights of the account, so a bound token would reach beyond its bindings.
+  // SECURITY: the queue merges with the rights of the account, so a bound token would reach beyond
+  // its bindings.
   it("refuses tokens that are bound to other refs, or to paths", async () => {
     const queued = await makeQueuedRepo(1);
     const bind = (fields: Partial<typeof accessTokens.$inferInsert>) =>

@@ -23,7 +23,10 @@ async function makeAsked(fields: Parameters<typeof make.repo>[1] = {}) {
   return { owner, poster, writer, reader, repo, pull, path, list: `${path}/requested_reviewers` };
 }
 
-/** A repository of an organization with a team that writes its code, and a pull request by the owner. */
+/**
+ * A repository of an organization with a team that writes its code, and a pull request by the
+ * owner.
+ */
 async function makeTeamwork() {
   const [owner, member] = [await make.user(), await make.user()];
   const org = await make.org([owner]);

@@ -169,7 +169,8 @@ describe("a merge when checks succeed", () => {
     for (const each of [ready, draft, off]) expect(await scheduledOf(each)).toEqual([]);
   });
 
-  // SECURITY: it is made with the rights of the account, so a bound token would reach beyond its bindings.
+  // SECURITY: it is made with the rights of the account, so a bound token would reach beyond its
+  // bindings.
   it("is refused to tokens that are bound to other refs, or to paths", async () => {
     const ready = await makeReadyPull();
     const bind = (fields: Partial<typeof accessTokens.$inferInsert>) =>

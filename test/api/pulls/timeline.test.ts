@@ -83,7 +83,8 @@ describe("the timeline of a pull request", () => {
     for (const { html_url: url, id } of body) expect(url).toBe(`${page}#issuecomment-${id}`);
   });
 
-  // SECURITY: a pending review is its author's alone: not the poster's, the owner's or an administrator's.
+  // SECURITY: a pending review is its author's alone: not the poster's, the owner's or an
+  // administrator's.
   it("shows a pending review to its author only, also in totals and by time", async () => {
     const { owner, reviewer, repo, pull } = await makeScene();
     const by = { reviewerId: reviewer.id };

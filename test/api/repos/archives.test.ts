@@ -324,7 +324,8 @@ describe("the cost of an archive", () => {
     }
   });
 
-  // Deltas of objects too large for memory are resolved in scratch storage, which is deleted afterwards.
+  // Deltas of objects too large for memory are resolved in scratch storage, which is deleted
+  // afterwards.
   it("does not grow with large files, however they are stored", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);

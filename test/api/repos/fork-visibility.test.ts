@@ -277,7 +277,8 @@ describe("PATCH private on a repository with forks", () => {
     expect(typesOf(body.events)).toContain("repository.visibility_changed");
   });
 
-  // SECURITY: the caller may not see these forks, and their owners do not learn where the caller was.
+  // SECURITY: the caller may not see these forks, and their owners do not learn where the caller
+  // was.
   it("shows neither the forks in the caller's audit log nor the caller's address in those of their owners", async () => {
     const { owner, forker, root } = await makeNetwork();
     const org = await make.org([forker]);
@@ -349,7 +350,8 @@ describe("PATCH private on a fork", () => {
     expect(await eventsOf(child)).toHaveLength(before + 1);
   });
 
-  // SECURITY: the fork was private since its parent's owner is less visible than its own, and not its parent by itself.
+  // SECURITY: the fork was private since its parent's owner is less visible than its own, and not
+  // its parent by itself.
   it.each(["private", "limited"] as const)(
     "does not publish the repository of a %s organization",
     async (visibility) => {

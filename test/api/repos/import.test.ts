@@ -371,7 +371,8 @@ describe("POST /repos/import", () => {
     expect([await writtenFor(owner), await listKept(kept)]).toEqual([written, []]);
   });
 
-  // A page of another site can send a form with a user's cookies, and no zip file unless it is allowed to.
+  // A page of another site can send a form with a user's cookies, and no zip file unless it is
+  // allowed to.
   it("refuses types that forms have, and files that are too large", async () => {
     const owner = await make.user();
     const before = await listKept();

@@ -280,7 +280,8 @@ describe("POST /repos/migrate", () => {
     expect(await writtenFor(owner)).toEqual(NOTHING);
   });
 
-  // SECURITY: an import goes on with all rights of its account. A narrower token must not begin one that does more.
+  // SECURITY: an import goes on with all rights of its account. A narrower token must not begin one
+  // that does more.
   it("lets tokens begin no more than they may do themselves", async () => {
     const admin = await make.admin();
     const other = await make.user();

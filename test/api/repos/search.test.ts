@@ -476,8 +476,8 @@ describe("GET /repos/search: pages", () => {
 });
 
 describe("GET /repos/search: visibility", () => {
-  // The reference is the repository's own path: a search finds it exactly for the callers who can read it.
-  // Nineteen callers, each with every kind of search: slower than most tests.
+  // The reference is the repository's own path: a search finds it exactly for the callers who can
+  // read it. Nineteen callers, each with every kind of search: slower than most tests.
   it(
     "finds exactly the repositories that the caller can read, for every kind of search",
     { timeout: 60_000 },

@@ -11,7 +11,8 @@ import {
 } from "../../support/slow-reader.ts";
 
 /**
- * Maximum number of bytes read from storage and not yet received by the client, whatever the response's size.
+ * Maximum number of bytes read from storage and not yet received by the client, whatever the
+ * response's size.
  */
 const BUFFERED_BYTES_MAX = 3 * 1024 * 1024;
 

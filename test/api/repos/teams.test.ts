@@ -7,7 +7,9 @@ import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";
 import { make } from "../../support/make.ts";
 
-/** An organization with an owner, a private repository, and teams without and with all repositories. */
+/**
+ * An organization with an owner, a private repository, and teams without and with all repositories.
+ */
 async function makeScene(fields: Parameters<typeof make.org>[1] = {}) {
   const owner = await make.user();
   const org = await make.org([owner], fields);

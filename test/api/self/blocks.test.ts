@@ -309,7 +309,8 @@ describe("a block", () => {
     expect(await blocksBy(third)).toEqual([]);
   });
 
-  // The condition is part of the write: a block that is made between the check and the write holds as well.
+  // The condition is part of the write: a block that is made between the check and the write holds
+  // as well.
   it("that is made at the same time as a star leaves no star", async () => {
     const [user, other] = [await make.user(), await make.user()];
     const repo = await make.repo(user);

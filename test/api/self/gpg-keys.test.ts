@@ -125,7 +125,8 @@ describe("POST /user/gpg_keys", () => {
     expect(await eventsIn(user)).toHaveLength(1);
   });
 
-  // SECURITY: a public key is public: that it names an address of the account does not show that its owner added it.
+  // SECURITY: a public key is public: that it names an address of the account does not show that
+  // its owner added it.
   it("does not verify a key because it names an address that the user has confirmed", async () => {
     const user = await make.user();
     const { armored } = await makeGpgKey(user.email);
@@ -201,7 +202,8 @@ describe("POST /user/gpg_keys", () => {
     expect(await eventsIn(other)).toEqual([]);
   });
 
-  // SECURITY: public keys are public: a copy in another account must not stop the owner from adding the key.
+  // SECURITY: public keys are public: a copy in another account must not stop the owner from adding
+  // the key.
   it("lets the owner of a key add it although another account has a copy", async () => {
     const [copyist, owner] = [await make.user(), await make.user()];
     const key = await makeGpgKey(owner.email);

@@ -69,7 +69,8 @@ describe("GET /user", () => {
     expect((await call("GET", "/user", { token })).status).toBe(403);
   });
 
-  // SECURITY: a public-only token sees its own user like everybody else: the email address is not public.
+  // SECURITY: a public-only token sees its own user like everybody else: the email address is not
+  // public.
   it("returns only public fields for a public-only token", async () => {
     const user = await make.user({ isAdmin: true, loginName: "hidden" });
     const token = await make.token(user, { scopes: "public-only,all" });

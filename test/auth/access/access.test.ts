@@ -49,7 +49,8 @@ const REQUIREMENTS = COLUMNS.flatMap((column): Requirement[] =>
 );
 
 /**
- * The requirements to test for a narrowed credential, which reaches a repository or not, whatever is required.
+ * The requirements to test for a narrowed credential, which reaches a repository or not, whatever
+ * is required.
  */
 const COMMON_REQUIREMENTS = REQUIREMENTS.filter(
   ({ unit, mode }) =>
@@ -109,7 +110,8 @@ describe("the data under test", () => {
     expect(roles({ isRestricted: false, isAdmin: false })).toEqual(new Set(GRANTS.keys()));
     expect(roles({ isRestricted: true })).toEqual(new Set(GRANTS.keys()));
     expect(roles({ isAdmin: true })).toContain("owner");
-    // Three organizations and five users own repositories: private or not, with each combination of switches.
+    // Three organizations and five users own repositories: private or not, with each combination of
+    // switches.
     expect(world.targets).toHaveLength((3 + 5) * 2 * SWITCHED.size);
     expect(callers).toHaveLength(1 + 4 * world.people.length);
   });

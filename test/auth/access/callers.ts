@@ -82,7 +82,8 @@ export function expected(caller: Caller, target: Target, column: Column): Mode {
 }
 
 /**
- * Roles in organizations do not apply to users' repositories, and owners are strangers to other repositories.
+ * Roles in organizations do not apply to users' repositories, and owners are strangers to other
+ * repositories.
  */
 function roleIn(person: Person | undefined, { repo, owner }: Target): string {
   if (!person) return "stranger";

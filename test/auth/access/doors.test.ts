@@ -47,8 +47,8 @@ const reposOf = ({ targets }: AccessWorld): Repository[] => targets.map(({ repo 
 type Treatment = CredentialKind | "refused";
 
 /**
- * Every way to authenticate, with its treatment at the doors of programs and at those of people, written by hand. A
- * deploy key opens SSH alone, which the service does not speak.
+ * Every way to authenticate, with its treatment at the doors of programs and at those of people,
+ * written by hand. A deploy key opens SSH alone, which the service does not speak.
  */
 const CREDENTIALS: readonly {
   readonly kind: string;
@@ -192,7 +192,10 @@ const DOORS: readonly {
   },
 ];
 
-/** Whether a door let a request in: an archive of a repository without code is not found for its own reason. */
+/**
+ * Whether a door let a request in: an archive of a repository without code is not found for its own
+ * reason.
+ */
 const isLetIn = ({ status, headers }: Answer): boolean =>
   status === 200 ||
   (status === 404 && ["empty-repository", "no-such-ref"].includes(reasonOf(headers)));

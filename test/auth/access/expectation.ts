@@ -3,11 +3,11 @@ import { UNITS, type Mode, type Unit } from "../../../src/db/schema/index.ts";
 // The expected permissions, written by hand: nothing here is derived from the code under test.
 
 /**
- * The grants of each role in a private repository of an organization with all units enabled. In a user's
- * repository, roles in organizations grant nothing.
+ * The grants of each role in a private repository of an organization with all units enabled. In a
+ * user's repository, roles in organizations grant nothing.
  *
- * Each repository is offered to an organization, the recipient: who may create repositories there may accept, and read.
- * Each owner blocks some users, who see what strangers see.
+ * Each repository is offered to an organization, the recipient: who may create repositories there
+ * may accept, and read. Each owner blocks some users, who see what strangers see.
  */
 export const GRANTS = readTable<Row>(`
   role                              | repository | code  issues ext_issues pulls releases wiki  ext_wiki projects packages actions
@@ -52,8 +52,8 @@ export const READABLE_WITHOUT_GRANT = readTable<Record<Reader, "yes" | "no">>(`
 export type Reader = "anonymous" | "plain" | "restricted" | "member" | "restricted_member";
 
 /**
- * Which repositories a credential reaches, whatever its user was granted. Only a full credential has
- * site-admin rights.
+ * Which repositories a credential reaches, whatever its user was granted. Only a full credential
+ * has site-admin rights.
  */
 export const REACH = readTable<Record<CredentialKind, "yes" | "no">>(`
   repository                   | none full public_only bound_to_it bound_elsewhere

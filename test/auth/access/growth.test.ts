@@ -8,8 +8,8 @@ import { freshName, make, type TestRepo, type TestUser } from "../../support/mak
 import { makeCommit, storePush } from "../../support/push.ts";
 import { logged } from "../../support/usage.ts";
 
-// An organization ten times as large costs an access decision no row more: neither members nor teams nor repositories
-// that do not concern the caller are read.
+// An organization ten times as large costs an access decision no row more: neither members nor
+// teams nor repositories that do not concern the caller are read.
 
 interface Size {
   readonly members: number;
@@ -26,8 +26,8 @@ interface Scene {
 }
 
 /**
- * Makes an organization whose members are in one team each, and whose teams name ten repositories each; among them a
- * repository with code, and callers with one role each.
+ * Makes an organization whose members are in one team each, and whose teams name ten repositories
+ * each; among them a repository with code, and callers with one role each.
  */
 async function makeScene({ members, teams, repositories }: Size): Promise<Scene> {
   const [owner, unit, narrow, collaborator] = await Promise.all(
@@ -97,7 +97,10 @@ beforeAll(async () => {
   large = await makeScene(LARGE);
 });
 
-/** The rows that a request of a caller reads; the second time, so that the use of the token is noted before. */
+/**
+ * The rows that a request of a caller reads; the second time, so that the use of the token is noted
+ * before.
+ */
 async function rowsRead(scene: Scene, role: string, method: string, path: string) {
   const { token } = scene.callers[role] as TestUser;
   const send = () => logged(() => visit(method, path, { token }));
@@ -133,7 +136,8 @@ describe.each(ROLES)("%s of a larger organization", (role) => {
   });
 });
 
-// The index of the grants skips private repositories, and those that the caller sees without a grant.
+// The index of the grants skips private repositories, and those that the caller sees without a
+// grant.
 describe.each(ROLES.slice(2))("%s of a larger organization", (role) => {
   it("reads no more rows for a search of repositories", async () => {
     const path = `/api/v1/repos/search?q=${freshName("nothing")}`;

@@ -4,7 +4,10 @@ import { requireAccess } from "../../../src/auth/access/permission.ts";
 import type { Requirement } from "../../../src/auth/access/requirement.ts";
 import { ACCESS, everyUnit, type Mode, type Repository } from "../../../src/db/schema/index.ts";
 
-/** The result of a requirement for a caller with a mode, in a repository with issues enabled and no wiki. */
+/**
+ * The result of a requirement for a caller with a mode, in a repository with issues enabled and no
+ * wiki.
+ */
 function outcome(granted: Mode, requirement: Requirement): string {
   const repo = { hasIssues: true, hasWiki: false, externalWikiUrl: "", issueSettings: {} };
   const permission = { mode: ACCESS[granted], units: everyUnit(ACCESS[granted]) };

@@ -102,7 +102,8 @@ describe("a team with some units", () => {
     expect(await outcomes({ code: 2 })).toEqual([200, 200, true]);
   });
 
-  // First that the credential opens the door, then that one without the unit finds nothing behind it.
+  // First that the credential opens the door, then that one without the unit finds nothing behind
+  // it.
   it.each([
     ["the API", "GET", () => `/api/v1${at()}/contents`],
     ["an archive by API", "GET", () => `/api/v1${at()}/archive/main.zip`],

@@ -138,7 +138,10 @@ export interface AccessWorld {
   readonly tokenIds: { readonly here: number; readonly elsewhere: number };
 }
 
-/** Creates every user, organization and repository of the tables, with one statement for each kind of row. */
+/**
+ * Creates every user, organization and repository of the tables, with one statement for each kind
+ * of row.
+ */
 export async function makeAccessWorld(): Promise<AccessWorld> {
   const word = freshName("access").replaceAll("-", "");
   const isOurs = sql`substr(${users.name}, 1, ${word.length}) = ${word}`;
@@ -181,7 +184,10 @@ export async function makeAccessWorld(): Promise<AccessWorld> {
   };
 }
 
-/** Inserts rows with the same columns, bound as one JSON value, since D1 binds at most a hundred values. */
+/**
+ * Inserts rows with the same columns, bound as one JSON value, since D1 binds at most a hundred
+ * values.
+ */
 async function insert(table: string, rows: readonly object[]): Promise<void> {
   const names = Object.keys(rows[0] ?? {});
   const values = names.map((name) => sql`value ->> ${sql.raw(`'$.${name}'`)}`);
@@ -301,7 +307,10 @@ async function assignRoles(
   await insert("collaborations", collaborations);
 }
 
-/** Offers every repository to the recipient, an organization with members who may accept and others who may not. */
+/**
+ * Offers every repository to the recipient, an organization with members who may accept and others
+ * who may not.
+ */
 async function offerRepositories(
   word: string,
   accounts: readonly User[],

@@ -28,7 +28,9 @@ import { intercepted } from "../../support/intercepted-database.ts";
 import { freshName } from "../../support/make.ts";
 import { CALLBACK, makeCodeFor, refresh, exchange } from "../../support/oauth.ts";
 
-/** Prepares a request that makes something of a credential. Its result says whether it was granted. */
+/**
+ * Prepares a request that makes something of a credential. Its result says whether it was granted.
+ */
 type Prepare = (world: World) => Promise<() => Promise<unknown>>;
 
 /** Prepares a form of a page that the account has open. */

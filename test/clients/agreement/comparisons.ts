@@ -254,7 +254,10 @@ export const COMPARISONS: Record<string, (comparing: Comparing) => Promise<void>
   },
 };
 
-/** A patch without the version of the program that created it, and without compressed binary contents. */
+/**
+ * A patch without the version of the program that created it, and without compressed binary
+ * contents.
+ */
 function withoutNoise(patch: Buffer): string {
   const text = patch.toString("latin1");
   const end = text.lastIndexOf("\n-- \n");

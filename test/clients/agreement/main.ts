@@ -2,8 +2,8 @@
  * `npm run agreement -- <repository>`: pushes a repository to a fresh service, and compares the
  * responses of the API with git's output, for samples of its commits and paths.
  *
- * `--samples 20` sets the number of samples of each kind; `--seed 7` selects others; `--only diff,tree` runs these
- * comparisons only. Exits with code 1 if there is a difference.
+ * `--samples 20` sets the number of samples of each kind; `--seed 7` selects others;
+ * `--only diff,tree` runs these comparisons only. Exits with code 1 if there is a difference.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";

@@ -18,7 +18,8 @@ it("accepts changes of a file that is larger than the memory limit, over several
   const push = () => git(work, ["push", "--quiet", "--thin", repo.ownUrl, "main"]);
   await commit(work, { text: makeText(""), other: "1" });
   await push();
-  // Each version is a delta against the previous one, which the server finally stores as a delta itself.
+  // Each version is a delta against the previous one, which the server finally stores as a delta
+  // itself.
   for (const mark of [" one", " two"]) {
     await commit(work, { text: makeText(mark) });
     await push();

@@ -76,7 +76,9 @@ async function makeWork(repo: Repo, url?: string): Promise<string> {
   return work;
 }
 
-/** The URL of a repository with a token of its owner: a password would be hashed for each request. */
+/**
+ * The URL of a repository with a token of its owner: a password would be hashed for each request.
+ */
 async function tokenUrl(repo: Repo): Promise<string> {
   const { password } = new URL(repo.ownUrl);
   const owner = { name: repo.owner, password: decodeURIComponent(password) };
@@ -239,7 +241,8 @@ describe("git-lfs", () => {
     expect([code === 0, output]).toEqual([false, expect.stringContaining("Forbidden")]);
   });
 
-  // As CI systems check out: the credential is a header that git and its extension add to each request.
+  // As CI systems check out: the credential is a header that git and its extension add to each
+  // request.
   it.each(["password", "token"])(
     "pushes and fetches where every request has an Authorization header by configuration: a %s",
     async (kind) => {

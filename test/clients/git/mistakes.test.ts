@@ -1,6 +1,6 @@
 /**
- * Mistakes observed in other servers, one regression test each. The rest of the list: concurrent pushes
- * to different branches (concurrency.test.ts), more than 250,000 objects (size.test.ts), and
+ * Mistakes observed in other servers, one regression test each. The rest of the list: concurrent
+ * pushes to different branches (concurrency.test.ts), more than 250,000 objects (size.test.ts), and
  * buffers that grow with a slow client (test/git-http/slow-reader.test.ts).
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -46,7 +46,10 @@ async function roundTrip(directory: string): Promise<{ repo: Repo; copy: string;
   return { repo, copy, output };
 }
 
-/** Every commit of a branch by the API, newest first, as `<oid> <author's name>|<address>|<seconds>`. */
+/**
+ * Every commit of a branch by the API, newest first, as
+ * `<oid> <author's name>|<address>|<seconds>`.
+ */
 async function listByApi(repo: Repo, branch: string): Promise<string[]> {
   const lines: string[] = [];
   for (let page = 1; ; page++) {

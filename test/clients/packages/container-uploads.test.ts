@@ -36,7 +36,9 @@ async function begin(): Promise<{ image: string; upload: string }> {
   return { image, upload: answer.headers.get("location") ?? "" };
 }
 
-/** Sends the first `until` bytes of a body, and closes the connection in the middle of the request. */
+/**
+ * Sends the first `until` bytes of a body, and closes the connection in the middle of the request.
+ */
 async function breakOff(
   method: string,
   path: string,
@@ -59,7 +61,10 @@ async function breakOff(
   await closed;
 }
 
-/** How many bytes an upload has, by its status. The service notices with a delay that a client has left. */
+/**
+ * How many bytes an upload has, by its status. The service notices with a delay that a client has
+ * left.
+ */
 async function receivedOf(upload: string, atLeast: number): Promise<number> {
   let received = -1;
   for (let attempt = 0; attempt < 40; attempt++) {

@@ -27,7 +27,10 @@ const SETTINGS = {
   GIT_CONFIG_NOSYSTEM: "1",
 };
 
-/** Serves the service over HTTPS as well, until the test ends. Returns the address and the file of its certificate. */
+/**
+ * Serves the service over HTTPS as well, until the test ends. Returns the address and the file of
+ * its certificate.
+ */
 async function serveTls(): Promise<{ address: string; cert: string }> {
   const directory = makeDirectory();
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];

@@ -22,7 +22,9 @@ if (!hasMaven) console.log("no Maven: its tests are skipped");
 const DEPLOY = "org.apache.maven.plugins:maven-deploy-plugin:3.1.4";
 const DEPENDENCY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
 
-/** Plugins are kept between runs; artifacts have fresh names, so that none of them is in it before. */
+/**
+ * Plugins are kept between runs; artifacts have fresh names, so that none of them is in it before.
+ */
 const LOCAL = resolve("node_modules/.cache/maven-repository");
 const ENV = { MAVEN_OPTS: `-Dmaven.repo.local=${LOCAL}` };
 

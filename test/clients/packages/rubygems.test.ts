@@ -133,7 +133,8 @@ describe.skipIf(!hasProgram("gem") || !hasProgram("bundle"))("gem and Bundler", 
       ...home.options,
       env: { ...home.options.env, ...env },
     });
-    // Bundler goes on using what is installed, and goes back to no version before that of the lock file.
+    // Bundler goes on using what is installed, and goes back to no version before that of the lock
+    // file.
     rmSync(join(folder, "vendor"), { recursive: true });
     rmSync(join(folder, "Gemfile.lock"));
     await bundle("install");

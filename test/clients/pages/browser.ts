@@ -15,7 +15,10 @@ export const launch = (): Promise<Browser> =>
     args: ["--no-sandbox", "--disable-dev-shm-usage"],
   });
 
-/** Opens a page that collects what its console reports: violations of the policy, and files that are missing. */
+/**
+ * Opens a page that collects what its console reports: violations of the policy, and files that are
+ * missing.
+ */
 export async function openTab(
   context: BrowserContext,
 ): Promise<{ page: Page; complaints: string[] }> {

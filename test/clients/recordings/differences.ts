@@ -25,8 +25,8 @@ const PLACEHOLDER = /<(?:root|host|run|[a-z]+\d?(?::\w+)*)>/g;
 /**
  * Compares answers with those of one recording.
  *
- * Ids, object names and times differ by nature: a recording has numbered placeholders for them, and each stands for one
- * value throughout the recording.
+ * Ids, object names and times differ by nature: a recording has numbered placeholders for them, and
+ * each stands for one value throughout the recording.
  */
 export class Comparison {
   private readonly fixed: ReadonlyMap<string, string>;
@@ -42,7 +42,9 @@ export class Comparison {
     ]);
   }
 
-  /** Remembers what placeholders stand for. @returns Takes back what they came to stand for since. */
+  /**
+   * Remembers what placeholders stand for. @returns Takes back what they came to stand for since.
+   */
   save(): () => void {
     const [bound, holders] = [new Map(this.bound), new Map(this.holders)];
     return () => {
@@ -70,8 +72,8 @@ export class Comparison {
   }
 
   /**
-   * The differences of what commands with git did: whether they succeeded, which refs were refused, and what they print
-   * themselves. The server's words are not compared.
+   * The differences of what commands with git did: whether they succeeded, which refs were refused,
+   * and what they print themselves. The server's words are not compared.
    */
   findGit({ git, answer: recorded }: GitStep, answer: GitAnswer): string[] {
     const has = ({ exit }: GitAnswer): string => (exit === 0 ? "success" : "failure");
@@ -123,7 +125,9 @@ export class Comparison {
     return isSame ? [] : [`${at}: ${show(actual)}, recorded ${show(recorded)}`];
   }
 
-  /** Whether a text matches a recorded one; binds the placeholders that appear for the first time. */
+  /**
+   * Whether a text matches a recorded one; binds the placeholders that appear for the first time.
+   */
   private matches(recorded: string, actual: string): boolean {
     const names: string[] = [];
     const placeholders = [...recorded.matchAll(PLACEHOLDER)];
@@ -145,7 +149,10 @@ export class Comparison {
     return found !== null && names.every((name, index) => this.bind(name, found[index + 1] ?? ""));
   }
 
-  /** Binds a numbered placeholder to a value; false if another of its kind, or an earlier one, has a different one. */
+  /**
+   * Binds a numbered placeholder to a value; false if another of its kind, or an earlier one, has a
+   * different one.
+   */
   private bind(name: string, value: string): boolean {
     if (!/:\d+>$/.test(name)) return true;
     const kind = name.replace(/\d+>$/, "");

@@ -42,7 +42,10 @@ export class Player {
     this.forward = forward;
   }
 
-  /** Makes a user for each role in the steps; they sign in by tokens, which cost the service no hash of a password. */
+  /**
+   * Makes a user for each role in the steps; they sign in by tokens, which cost the service no hash
+   * of a password.
+   */
   static async start(steps: readonly Step[]): Promise<Player> {
     const text = JSON.stringify(steps);
     const run = Array.from({ length: 6 }, () => "abcdefghijklmnopqrstuvwxyz"[randomUnder(26)]).join(
@@ -77,7 +80,10 @@ export class Player {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Runs commands with git, which find the run, and the name and an address of each caller, in their environment. */
+  /**
+   * Runs commands with git, which find the run, and the name and an address of each caller, in
+   * their environment.
+   */
   async runGit({ git }: GitStep): Promise<GitAnswer> {
     const callers = [...this.callers].flatMap(([role, { name, password }]) => [
       [`NAME_${role}`, name],
@@ -182,7 +188,10 @@ async function makeToken(user: string, name: string): Promise<string> {
 /** A value in a path, in a header or within a text. */
 const toText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** The body of a request, whose content type it sets: `$raw` is a text and `$base64` bytes, anything else JSON. */
+/**
+ * The body of a request, whose content type it sets: `$raw` is a text and `$base64` bytes, anything
+ * else JSON.
+ */
 function toBody(body: Json, headers: Headers): string | Uint8Array<ArrayBuffer> | undefined {
   if (body === null) return undefined;
   const { $raw, $base64, $type } = body as Record<string, string | undefined>;

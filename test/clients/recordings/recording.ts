@@ -23,7 +23,9 @@ export interface RequestStep {
   readonly headers?: Readonly<Record<string, string>>;
   /** Paths in the answer's body by the names under which later steps use their values. */
   readonly save?: Readonly<Record<string, string>>;
-  /** What the body of the answer has once a job is done, by its path; asked for again until then. */
+  /**
+   * What the body of the answer has once a job is done, by its path; asked for again until then.
+   */
   readonly wait?: { readonly path: string; readonly equals: Json };
   /** A word on an answer that is not to be copied. */
   readonly note?: string;
@@ -55,7 +57,10 @@ export interface Answer {
 
 export const isRequest = (step: Step): step is RequestStep => "method" in step;
 
-/** Whether a step outside the API changes nothing: a script that asks for several pages, or that waits. */
+/**
+ * Whether a step outside the API changes nothing: a script that asks for several pages, or that
+ * waits.
+ */
 const isReading = ({ git }: GitStep): boolean => /^(?:python3|curl|sleep) /.test(git);
 
 /** All recordings of a folder, by name. */
@@ -111,7 +116,10 @@ const REGISTRIES: readonly RegExp[] = [
   .filter((path) => path.startsWith("/api/packages/:owner/"))
   .map((path) => new RegExp(`^${path.replace(":owner", "[^/]+")}(?:/|$)`));
 
-/** Whether the service has the operation of a request to this path. Outside the API most of them count as missing. */
+/**
+ * Whether the service has the operation of a request to this path. Outside the API most of them
+ * count as missing.
+ */
 function isBuilt(method: string, path: string): boolean {
   const [pathname = ""] = path.split("?");
   if (PROVIDER.test(pathname)) return true;
@@ -122,8 +130,8 @@ function isBuilt(method: string, path: string): boolean {
 }
 
 /**
- * Missing operations whose effect few later answers show. What follows from one of them is in the list of decided
- * differences.
+ * Missing operations whose effect few later answers show. What follows from one of them is in the
+ * list of decided differences.
  */
 const MINOR = /\/avatar$/;
 /** The same for one recording, by its name. */
@@ -132,8 +140,9 @@ const MINOR_IN: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * The steps of a recording that are played: those whose operations exist, up to the first request that changed
- * something by an operation which does not exist here, since later answers follow from it.
+ * The steps of a recording that are played: those whose operations exist, up to the first request
+ * that changed something by an operation which does not exist here, since later answers follow from
+ * it.
  */
 export function playable({ name: recording, steps }: Recording): Step[] {
   const list: Step[] = [];

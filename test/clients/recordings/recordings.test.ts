@@ -11,8 +11,8 @@ import { Player, TRIES_MAX, WAIT_MS } from "./player.ts";
 import { isRequest, playable, readRecordings, type Step } from "./recording.ts";
 
 /**
- * A difference that was decided, or a gap that is known. The patterns are regular expressions on the
- * recording's name, on "name METHOD path" of the step, and on the line of the difference.
+ * A difference that was decided, or a gap that is known. The patterns are regular expressions on
+ * the recording's name, on "name METHOD path" of the step, and on the line of the difference.
  */
 interface Decided {
   readonly recording?: string;
@@ -25,7 +25,10 @@ const decided = JSON.parse(
   readFileSync(new URL("decided.json", import.meta.url), "utf8"),
 ) as Decided[];
 
-/** A folder with recordings of Gitea's answers, relative to the project; without it these tests are skipped. */
+/**
+ * A folder with recordings of Gitea's answers, relative to the project; without it these tests are
+ * skipped.
+ */
 const setting = process.env["EDGEFORGE_RECORDINGS"] ?? "";
 const folder = resolve(inProject("."), setting);
 const isSkipped = setting === "" || !existsSync(folder);
@@ -82,7 +85,8 @@ describe.skipIf(isSkipped)("the recordings of Gitea", () => {
     for (const [at, step] of steps.entries()) {
       const takeBack = comparison.save();
       let open = await findOpen(step);
-      // What follows from a write is the work of a job here: a read is asked again until it is done.
+      // What follows from a write is the work of a job here: a read is asked again until it is
+      // done.
       for (let tries = 1; open.length > 0 && isRead(step) && tries < TRIES_MAX; tries++) {
         await setTimeout(WAIT_MS);
         // An answer from before the job names other objects.

@@ -20,9 +20,10 @@ const NAMES = ["a.txt", "b.txt", "with space.txt", "spaß.txt", "dir/c.txt", "di
 const SPARE = ["new.txt", "dir/moved.txt", "other/e.txt", "other/f.txt", "z.txt"];
 
 /**
- * Input for `git fast-import`: pairs of branches `base-N` and `head-N`, with histories of their own. In these, text,
- * binary files, symbolic links and submodules are changed, moved, added, removed and turned into one another, the base is
- * merged into the head, and each into the other at once.
+ * Input for `git fast-import`: pairs of branches `base-N` and `head-N`, with histories of their
+ * own. In these, text, binary files, symbolic links and submodules are changed, moved, added,
+ * removed and turned into one another, the base is merged into the head, and each into the other at
+ * once.
  */
 export function* branchPairs(seed: number, count: number): Generator<Piece> {
   const maker = new PairMaker(makeRandom(seed));

@@ -10,8 +10,8 @@ export interface Forward {
 }
 
 /**
- * Listens at an address of its own and forwards every request to the service, which sends none to addresses that it knows as
- * its own.
+ * Listens at an address of its own and forwards every request to the service, which sends none to
+ * addresses that it knows as its own.
  */
 export async function openForward(): Promise<Forward> {
   const server = createServer(forward);

@@ -4,8 +4,8 @@ import { inProject } from "../../../scripts/project.ts";
 import { ENVIRONMENT, git, makeDirectory } from "./git.ts";
 
 /**
- * A repository with all elements of histories: merges, an octopus merge, an orphan branch, tags of tags and
- * of blobs, notes, a submodule entry, a symlink, an executable, non-ASCII names, a file
+ * A repository with all elements of histories: merges, an octopus merge, an orphan branch, tags of
+ * tags and of blobs, notes, a submodule entry, a symlink, an executable, non-ASCII names, a file
  * that was only renamed, and commit dates that decrease.
  */
 export async function makeHistory(): Promise<string> {

@@ -13,7 +13,9 @@ export async function listObjects(directory: string): Promise<string[]> {
   return linesOf(listing);
 }
 
-/** Id, kind and size of all objects reachable from the refs of `directory`, or from other revisions. */
+/**
+ * Id, kind and size of all objects reachable from the refs of `directory`, or from other revisions.
+ */
 export async function listReached(directory: string, ...revisions: string[]): Promise<string[]> {
   const from = revisions.length > 0 ? revisions : ["--all"];
   const oids = await git(directory, ["rev-list", "--objects", "--no-object-names", ...from]);

@@ -14,7 +14,9 @@ export interface Oddities {
   readonly isWithoutTagger: (tag: number) => boolean;
 }
 
-/** As psf/requests is reported: a few commits with a zone of six digits, written with its seconds. */
+/**
+ * As psf/requests is reported: a few commits with a zone of six digits, written with its seconds.
+ */
 export const ODD_ZONES: Oddities = {
   isPadded: () => false,
   identity: (commit, seconds) =>
@@ -23,8 +25,8 @@ export const ODD_ZONES: Oddities = {
 };
 
 /**
- * As ohmyzsh/ohmyzsh and sinatra/sinatra are reported: hundreds of trees written by an early tool that padded
- * modes, names and addresses that are missing, and tags without a tagger.
+ * As ohmyzsh/ohmyzsh and sinatra/sinatra are reported: hundreds of trees written by an early tool
+ * that padded modes, names and addresses that are missing, and tags without a tagger.
  */
 export const PADDED_MODES: Oddities = {
   isPadded: (commit) => commit > 200 && commit < 700,
@@ -41,8 +43,9 @@ export const PADDED_MODES: Oddities = {
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
 /**
- * Makes a bare repository of `commitCount` commits: side branches that are merged, release branches, light
- * and annotated tags. Its objects are made of bytes, since git writes none of the oddities.
+ * Makes a bare repository of `commitCount` commits: side branches that are merged, release
+ * branches, light and annotated tags. Its objects are made of bytes, since git writes none of the
+ * oddities.
  */
 export async function makeOldHistory(commitCount: number, odd: Oddities): Promise<string> {
   const random = makeRandom(commitCount);

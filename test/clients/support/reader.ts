@@ -1,6 +1,8 @@
 import { type Caller, serviceUrl } from "./forge.ts";
 
-/** A browser's part in an authorization: keeps cookies, signs in, and presses the buttons of forms. */
+/**
+ * A browser's part in an authorization: keeps cookies, signs in, and presses the buttons of forms.
+ */
 export class Reader {
   private readonly cookies = new Map<string, string>();
 
@@ -12,7 +14,8 @@ export class Reader {
   }
 
   /**
-   * Opens an authorization request, grants what it asks for, and returns the address to which the client's user is led.
+   * Opens an authorization request, grants what it asks for, and returns the address to which the
+   * client's user is led.
    *
    * @throws Error if the page is none that asks.
    */

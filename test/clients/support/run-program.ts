@@ -51,7 +51,8 @@ export function spawnProgram(
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, output, stdout }));
     child.stdin.on("error", () => {
-      // A program may exit before it has read its input; the exit code shows whether that is an error.
+      // A program may exit before it has read its input; the exit code shows whether that is an
+      // error.
     });
     child.stdin.end(input);
   });

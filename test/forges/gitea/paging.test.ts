@@ -22,7 +22,10 @@ const KINDS: readonly ForeignKind[] = [
   "releases",
 ];
 
-/** What a reader reads, by ids: of a pull request's reviews each with its comments, of issues each with its reactions. */
+/**
+ * What a reader reads, by ids: of a pull request's reviews each with its comments, of issues each
+ * with its reactions.
+ */
 const whole = async (options: Parameters<typeof openGiteaSample>[0]) => {
   const { reader } = await openGiteaSample(options);
   const lists = [];

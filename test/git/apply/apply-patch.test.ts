@@ -67,7 +67,8 @@ const ANY_ERROR = { error: expect.any(String) };
 async function applyByBoth(repository: string, rootOid: string, patch: Uint8Array) {
   const ours = await applyByUs(gitReader(repository), rootOid, patch);
   const theirs = applyByGit(repository, rootOid, patch);
-  // Git accepts an unterminated context line in the middle of a file and joins it with the following line.
+  // Git accepts an unterminated context line in the middle of a file and joins it with the
+  // following line.
   const isJoined = "error" in ours && /^ .*\n\\ No newline/m.test(patch.toString());
   const expected = "error" in theirs || isJoined ? ANY_ERROR : theirs;
   return {
@@ -436,8 +437,8 @@ describe("handwritten patches", () => {
     });
   });
 
-  // SECURITY: git takes the new content from its object store if it exists there. Here the store may hold
-  // objects that the author of the patch may not read.
+  // SECURITY: git takes the new content from its object store if it exists there. Here the store
+  // may hold objects that the author of the patch may not read.
   it("cannot add stored content by its id alone", async () => {
     const patch = `diff --git a/a.txt b/a.txt\nindex ${oids["a.txt"]}..${oids["run"]} 100644\nBinary files a/a.txt and b/a.txt differ\n`;
     expect(applyByGit(repository, root, Buffer.from(patch))).toHaveProperty("tree");

@@ -120,7 +120,10 @@ const TEXTS = [
   "bare\rreturn\n",
 ];
 
-/** Files at random paths, with `.gitattributes` files that use every attribute relevant for archives. */
+/**
+ * Files at random paths, with `.gitattributes` files that use every attribute relevant for
+ * archives.
+ */
 export function makeSampleTree(random: Random): SampleTree {
   const files = new Map<string, SampleFile>();
   const taken = new Set<string>();
@@ -157,7 +160,9 @@ function makeFile(random: Random): SampleFile {
   return { mode, content };
 }
 
-/** A bare repository with a linear history of one commit per tree, and the commit ids, oldest first. */
+/**
+ * A bare repository with a linear history of one commit per tree, and the commit ids, oldest first.
+ */
 export function storeTrees(trees: readonly SampleTree[]): { repository: string; oids: string[] } {
   const repository = makeRepository();
   const pieces: Buffer[] = [];

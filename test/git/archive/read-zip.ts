@@ -13,7 +13,10 @@ export interface Zip {
   readonly entries: readonly ZipEntry[];
 }
 
-/** Reads a zip file from its end, as readers do, with 64-bit sizes. @throws Error if it is inconsistent. */
+/**
+ * Reads a zip file from its end, as readers do, with 64-bit sizes. @throws Error if it is
+ * inconsistent.
+ */
 export function readZip(zip: Buffer): Zip {
   const end = zip.lastIndexOf(Buffer.from("PK\x05\x06"));
   const comment = zip.subarray(end + 22, end + 22 + zip.readUInt16LE(end + 20)).toString();
@@ -35,7 +38,8 @@ export function readZip(zip: Buffer): Zip {
       name: zip.subarray(at + 46, extraAt).toString("latin1"),
       fields: {
         madeOn: zip.readUInt16LE(at + 4),
-        // Ignores the flag for a data descriptor: git streams other entries than this implementation.
+        // Ignores the flag for a data descriptor: git streams other entries than this
+        // implementation.
         flags: zip.readUInt16LE(at + 8) & ~8,
         time: zip.readUInt32LE(at + 12),
         crc: zip.readUInt32LE(at + 16),

@@ -104,7 +104,8 @@ it("patterns match the same paths as in git", () => {
   expect(matchCount).toBeGreaterThan(800);
 });
 
-// SECURITY: users control both the patterns and the paths, so matching must not take exponential time.
+// SECURITY: users control both the patterns and the paths, so matching must not take exponential
+// time.
 it("a pattern with very many possible matches is matched quickly", () => {
   const pattern = `${"*a".repeat(500)}b`;
   const path = "a".repeat(4000) as ByteText;

@@ -16,7 +16,9 @@ const followLine = async (
   line: number,
 ): Promise<number | undefined> => followIn(await diffLines(before, after, UNLIMITED), line);
 
-/** Where git blames lines of the older of two commits: their number there, and where they are now. */
+/**
+ * Where git blames lines of the older of two commits: their number there, and where they are now.
+ */
 function blameByGit(directory: string, older: string): Map<number, number> {
   const followed = new Map<number, number>();
   const text = git(directory, ["blame", "-s", "-n", "-l", "--root", "HEAD", "--", "f"]);

@@ -1,11 +1,11 @@
 const KINDS = ["Uint8Array", "Uint16Array", "Uint32Array", "Int32Array", "Float64Array"] as const;
 
 /**
- * Makes the allocation of typed arrays over `bytesMax` bytes throw until the returned function is called. A
- * few bytes of input that claim a large size must not cause a large allocation.
+ * Makes the allocation of typed arrays over `bytesMax` bytes throw until the returned function is
+ * called. A few bytes of input that claim a large size must not cause a large allocation.
  *
- * The engine looks these constructors up on the global object at every use, so replacing the globals is
- * enough.
+ * The engine looks these constructors up on the global object at every use, so replacing the
+ * globals is enough.
  */
 export function boundAllocations(bytesMax: number): () => void {
   const world = globalThis as unknown as Record<string, Uint8ArrayConstructor>;

@@ -4,7 +4,10 @@ import type { Random } from "../support/random.ts";
 /** Bytes that are special to some parser. */
 const EXTREMES = [0, 1, 0x7f, 0x80, 0xff, 0x0a, 0x20, 0x30, 0x39, 0x3c, 0x3e];
 
-/** Damages bytes as faulty networks, faulty disks and attackers do: flips, cuts, repeats, extreme values. */
+/**
+ * Damages bytes as faulty networks, faulty disks and attackers do: flips, cuts, repeats, extreme
+ * values.
+ */
 export function damage(random: Random, from: Uint8Array): Uint8Array {
   let bytes = from.slice();
   for (let times = 1 + random.below(3); times > 0; times--) {
@@ -36,8 +39,8 @@ export function damage(random: Random, from: Uint8Array): Uint8Array {
 }
 
 /**
- * Damages a message of pkt-lines line by line and recomputes the length of each line, so that only the
- * content of the lines is wrong.
+ * Damages a message of pkt-lines line by line and recomputes the length of each line, so that only
+ * the content of the lines is wrong.
  */
 export function damageLines(random: Random, lines: readonly string[]): Uint8Array {
   const changed = [...lines];

@@ -3,8 +3,8 @@ import { makeRandom } from "../support/random.ts";
 import type { Target } from "./targets.ts";
 
 /**
- * Largest array in bytes while a target runs. It allows for the target's limits and for the arrays that the
- * engine allocates for any input.
+ * Largest array in bytes while a target runs. It allows for the target's limits and for the arrays
+ * that the engine allocates for any input.
  */
 export const ARRAY_BYTES_MAX = 4 * 1024 * 1024;
 

@@ -1,8 +1,9 @@
 /**
  * `npm run fuzz -- --minutes 10 --seed 7`: runs the targets of `parsers.test.ts` for longer.
  *
- * `--target <name>` selects a single target; together with it, `--input <file>` repeats a saved input. The
- * input of a finding is saved in the directory for temporary files, and its path is printed.
+ * `--target <name>` selects a single target; together with it, `--input <file>` repeats a saved
+ * input. The input of a finding is saved in the directory for temporary files, and its path is
+ * printed.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,7 +39,8 @@ async function fuzz(minutes: number, seed: number, target: string | undefined): 
   if (!(minutes > 0) || !Number.isSafeInteger(seed))
     throw new Error("--minutes and --seed are numbers");
   console.log(`seed ${seed}, ${minutes} minutes`);
-  // The round number, then the length and bytes of its input, readable here even if the round never ends.
+  // The round number, then the length and bytes of its input, readable here even if the round never
+  // ends.
   const shared = new SharedArrayBuffer(8 + INPUT_BYTES_MAX);
   const job: Job = { seed, endsAt: Date.now() + minutes * 60_000, target, shared };
   const worker = new Worker(new URL("worker.ts", import.meta.url), { workerData: job });

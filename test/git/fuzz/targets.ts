@@ -68,7 +68,8 @@ export interface Target {
 
 const packKernel = openKernel();
 
-// Low limits, so that an input which claims large sizes is refused instead of making the round slow.
+// Low limits, so that an input which claims large sizes is refused instead of making the round
+// slow.
 const limits = {
   ...DEFAULT_PACK_LIMITS,
   objectsMax: 100_000,
@@ -430,7 +431,10 @@ function inflate(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The kernel may leave any stream to the engine, but a stream that it takes must be read in the same way. */
+/**
+ * The kernel may leave any stream to the engine, but a stream that it takes must be read in the
+ * same way.
+ */
 function inflateByKernel(bytes: Uint8Array): void {
   const inflater = new Inflater();
   const output = new Uint8Array(1 << 17);
@@ -461,7 +465,10 @@ function inflateByZlib(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Replaces the trailer by the right hash, so that the parser finds the damage itself, not a wrong hash. */
+/**
+ * Replaces the trailer by the right hash, so that the parser finds the damage itself, not a wrong
+ * hash.
+ */
 function sign(pack: Uint8Array): Uint8Array {
   return trailed(pack.slice(0, Math.max(0, pack.length - 20)));
 }

@@ -43,7 +43,8 @@ describe("matchGlob", () => {
     expect(others.split(" ").filter(matches)).toEqual([]);
   });
 
-  // SECURITY: patterns come from untrusted users, so the cost must not grow with the number of possible starts.
+  // SECURITY: patterns come from untrusted users, so the cost must not grow with the number of
+  // possible starts.
   it("tests each character of the text at most once per token", () => {
     let tests = 0;
     const counted: GlobToken = { kind: "many", accepts: () => ++tests > 0 };

@@ -81,7 +81,10 @@ interface Branch {
   readonly tree: MadeTree;
 }
 
-/** Two branches with a common root; some commits are on both, some are empty, some merge the other branch. */
+/**
+ * Two branches with a common root; some commits are on both, some are empty, some merge the other
+ * branch.
+ */
 function makeBranches(random: Random, writer: HistoryWriter): readonly [Branch, Branch] {
   let count = 0;
   const files = Array.from({ length: 6 }, (_, at) => {

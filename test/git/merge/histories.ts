@@ -67,8 +67,8 @@ export interface Outcome {
 }
 
 /**
- * Merges pairs of commits with `git merge-tree`, many in one process. An outcome is undefined if git itself
- * fails an assertion, as some versions do for renames of renames.
+ * Merges pairs of commits with `git merge-tree`, many in one process. An outcome is undefined if
+ * git itself fails an assertion, as some versions do for renames of renames.
  */
 export function mergeByGit(
   repository: string,

@@ -18,8 +18,8 @@ import { changeTree, makeTree, mixTrees } from "./random-trees.ts";
 type Pair = readonly [ours: string, theirs: string];
 
 /**
- * True for merges in which git's result is wrong: git loses a file that a directory rename moves below a
- * file, and before 2.51 a file that it moves to a path where the base had a file.
+ * True for merges in which git's result is wrong: git loses a file that a directory rename moves
+ * below a file, and before 2.51 a file that it moves to a path where the base had a file.
  */
 function isBeyondGit(
   { repository }: StoredHistory,
@@ -80,7 +80,9 @@ interface CommittedTree {
   readonly mark: number;
 }
 
-/** Two commits that both merge the same `width` commits, with `levels` such levels below each other. */
+/**
+ * Two commits that both merge the same `width` commits, with `levels` such levels below each other.
+ */
 function crissCross(
   random: Random,
   writer: HistoryWriter,
@@ -148,7 +150,8 @@ describe("mergeCommits agrees with git merge-tree", { timeout: 60_000 }, () => {
 });
 
 /**
- * Files by path. Each word stands for a different text; "+…" after a word makes a slightly different text.
+ * Files by path. Each word stands for a different text; "+…" after a word makes a slightly
+ * different text.
  */
 type Sketch = Readonly<Record<string, string>>;
 
@@ -288,7 +291,8 @@ describe("mergeCommits follows renames as git merge-tree does", () => {
     }
   });
 
-  // When merge bases are merged, a file that cannot be merged keeps its version of their merge base.
+  // When merge bases are merged, a file that cannot be merged keeps its version of their merge
+  // base.
   it("where merging the merge bases has conflicts itself", async () => {
     const base = { link: "->a", file: "file", bin: "bin", gone: "gone" };
     const left = { link: "->b", file: "file+1", bin: "bin+1", gone: "gone+1" };

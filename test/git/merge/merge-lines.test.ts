@@ -42,7 +42,10 @@ const fileOf = (lines: readonly string[]): MadeFile => ({
   content: lines.join(""),
 });
 
-/** A history whose single merge covers many files, so that git's result is one tree with conflict markers. */
+/**
+ * A history whose single merge covers many files, so that git's result is one tree with conflict
+ * markers.
+ */
 async function makeHistory() {
   const random = makeRandom(21);
   const [base, ours, theirs] = [new Map(), new Map(), new Map()] as Map<string, MadeFile>[];

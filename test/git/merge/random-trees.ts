@@ -39,8 +39,8 @@ function makeFile(random: Random): MadeFile {
 const makePath = (random: Random): string => random.pick(DIRECTORIES) + random.pick(NAMES);
 
 /**
- * Puts a file at a path and removes files in its way. No content occurs twice in a tree: which of two equal
- * files git takes as the source of a rename is not documented.
+ * Puts a file at a path and removes files in its way. No content occurs twice in a tree: which of
+ * two equal files git takes as the source of a rename is not documented.
  */
 function put(tree: Map<string, MadeFile>, path: string, file: MadeFile): void {
   const hasSame = [...tree.values()].some((other) => other.content === file.content);

@@ -86,7 +86,10 @@ const PIECES = [
   ["\xa0", "\0", "/"],
 ].flat();
 
-/** Builds random objects, most of them with faults, into a pack that git indexes without checking it. */
+/**
+ * Builds random objects, most of them with faults, into a pack that git indexes without checking
+ * it.
+ */
 class Forge {
   readonly builder = new PackBuilder(codec);
   readonly built: Built[] = [];

@@ -44,7 +44,8 @@ describe.each([
     expect(() => scan(pack, 100, less, kernel)).toThrow(overBound(inflatedBytes - 1));
   });
 
-  // Sizes are announced in front of the bytes, so that a bomb is refused before the rest of it arrives.
+  // Sizes are announced in front of the bytes, so that a bomb is refused before the rest of it
+  // arrives.
   it("are refused at the entry that passes the bound", () => {
     const scanner = new PackScanner(
       codec,

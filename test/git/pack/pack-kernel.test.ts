@@ -24,7 +24,10 @@ const CONTENT_BYTES_MAX = 256 * 1024;
 const kernel = openKernel();
 const repository = makeFixture("history");
 
-/** Content typical of git objects: text, runs, noise, bytes of uneven frequency, and a period of a few bytes. */
+/**
+ * Content typical of git objects: text, runs, noise, bytes of uneven frequency, and a period of a
+ * few bytes.
+ */
 function makeContent(random: Random, bytesMax = CONTENT_BYTES_MAX + 1): Uint8Array {
   const length = random.below(Math.min(bytesMax, random.pick([4, 100, 3000, 70_000, bytesMax])));
   switch (random.below(5)) {
@@ -58,7 +61,10 @@ function deflate(random: Random, content: Uint8Array): Buffer {
   });
 }
 
-/** What the engine's own decoder makes of a stream of a content of `sizeBytes`; undefined if it refuses it. */
+/**
+ * What the engine's own decoder makes of a stream of a content of `sizeBytes`; undefined if it
+ * refuses it.
+ */
 function inflate(stream: Uint8Array, sizeBytes: number): Uint8Array | undefined {
   const inflater = new Inflater();
   const output = new Uint8Array(sizeBytes);
@@ -245,7 +251,8 @@ describe("scanning a pack with the kernel", () => {
     },
   );
 
-  // SECURITY: a body may arrive in pieces of any size; an entry must not be tried again for each of them.
+  // SECURITY: a body may arrive in pieces of any size; an entry must not be tried again for each of
+  // them.
   it("tries an entry that arrives in small chunks once", () => {
     const content = makeRandom(9).bytes(200_000);
     const entry = [formatEntryHeader(BLOB, content.length), deflateSync(content)];
@@ -280,7 +287,8 @@ describe("scanning a pack with the kernel", () => {
     expect(byKernel.table.oids).toEqual((await index(bytes)).table.oids);
   });
 
-  // SECURITY: each such entry is left to the engine; a long slice must not be copied anew for each of them.
+  // SECURITY: each such entry is left to the engine; a long slice must not be copied anew for each
+  // of them.
   it("copies little for entries that it does not take", () => {
     const count = 5000;
     // A size of five digits, the last of which are zero.
@@ -330,7 +338,10 @@ function makeRawPack(count: number, entries: readonly Uint8Array[]): Buffer {
   return Buffer.concat([body, hash.digest()]);
 }
 
-/** The whole table of a pack and the objects that the listener receives, or the words that refuse it. */
+/**
+ * The whole table of a pack and the objects that the listener receives, or the words that refuse
+ * it.
+ */
 function describeScan(
   pack: Uint8Array,
   chunkBytes: number,

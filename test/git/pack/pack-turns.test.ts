@@ -19,7 +19,9 @@ import { storePack } from "../support/sidecars.ts";
 import { makeReader } from "../support/sources.ts";
 import { MeasuredTurns } from "../support/turns.ts";
 
-/** Steps between two pauses at most: a part of 5 ms, and what the largest indivisible work takes. */
+/**
+ * Steps between two pauses at most: a part of 5 ms, and what the largest indivisible work takes.
+ */
 const TURN_STEPS_MAX = 400_000;
 
 const [TREE, BLOB] = [2, 3];

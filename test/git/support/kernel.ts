@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { type KernelExports, PackKernel } from "../../../src/git/pack/pack-kernel.ts";
 
-/** The parts of the language's WebAssembly that are used here: the types of the tests of the engine have none of it. */
+/**
+ * The parts of the language's WebAssembly that are used here: the types of the tests of the engine
+ * have none of it.
+ */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object) => { exports: unknown };

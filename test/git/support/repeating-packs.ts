@@ -25,8 +25,8 @@ export const makeNoise = (length: number): Uint8Array =>
   Uint8Array.from({ length }, (_, at) => (Math.sin(at + 1) * 1e6) & 255);
 
 /**
- * A pack of a blob of `baseBytes` bytes of noise, at most 16 KB, and of deltas that each repeat it `copies` times and
- * append a byte of their own.
+ * A pack of a blob of `baseBytes` bytes of noise, at most 16 KB, and of deltas that each repeat it
+ * `copies` times and append a byte of their own.
  */
 export function makeRepeatingPack(baseBytes: number, deltas: number, copies = 1): SizedPack {
   const base = makeNoise(baseBytes);

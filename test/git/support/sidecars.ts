@@ -42,7 +42,8 @@ interface StoreOptions {
 /**
  * Processes a pushed pack: both passes, completion of a thin pack, checks, index and sidecar.
  *
- * @param repository The repository that it is pushed to; with only a reader, the pack may refer to all its objects.
+ * @param repository The repository that it is pushed to; with only a reader, the pack may refer to
+ *   all its objects.
  */
 export async function storePack(
   pack: Uint8Array,

@@ -79,7 +79,9 @@ const everything = (directory: string): string[] =>
     git(directory, ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]),
   ).toSorted();
 
-/** A clone by git over its own protocol; the plan must select the objects that this clone receives. */
+/**
+ * A clone by git over its own protocol; the plan must select the objects that this clone receives.
+ */
 function clone(...options: string[]): string {
   const directory = join(makeDirectory(), "clone");
   git(repository, ["config", "uploadpack.allowFilter", "true"]);

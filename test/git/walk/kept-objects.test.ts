@@ -23,7 +23,9 @@ function open(packs: readonly KeptPack[]) {
   return { catalog, graph: new CommitGraph(catalog), objects: new PackedObjects(catalog) };
 }
 
-/** Rewrites each pack without what none of `tips` reaches. A pack of which nothing is left is gone. */
+/**
+ * Rewrites each pack without what none of `tips` reaches. A pack of which nothing is left is gone.
+ */
 async function collect(packs: readonly KeptPack[], tips: readonly string[]): Promise<KeptPack[]> {
   const source = open(packs);
   const kept = new KeptObjects(source.catalog);

@@ -32,7 +32,8 @@ async function openRepository(repository: string) {
   return { repository, catalog, graph, branches };
 }
 
-// Histories of many shapes, so that an algorithm which is only approximately right fails on one of them.
+// Histories of many shapes, so that an algorithm which is only approximately right fails on one of
+// them.
 const histories = await Promise.all([
   openRepository(makeFixture("history")),
   ...[1, 2, 3].map((seed) => openRepository(makeFixture("random-history", String(seed), "300"))),
@@ -219,10 +220,14 @@ describe.each(histories)(
       }
     });
 
-    /** Repeats a walk with small budgets until it comes to its end; returns how often it was continued. */
+    /**
+     * Repeats a walk with small budgets until it comes to its end; returns how often it was
+     * continued.
+     */
     async function inSteps(walk: (packed: PackedObjects, budget: Budget) => Promise<boolean>) {
       for (let times = 0; times < 1000; times++) {
-        // Larger each time: one read of an object with a long chain of deltas may take more than the first ones.
+        // Larger each time: one read of an object with a long chain of deltas may take more than
+        // the first ones.
         const budget = new CountingBudget(3000 + 1000 * times);
         // Without what earlier walks have cached.
         const isDone = await walk(new PackedObjects(catalog, () => {}, budget), budget);

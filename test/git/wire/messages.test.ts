@@ -59,7 +59,10 @@ function pkts(...lines: string[]): Uint8Array {
 
 const protocol = expect.objectContaining({ code: "protocol" });
 
-/** Expects a parser to return undefined for every truncation of a message, and a value for all of it. */
+/**
+ * Expects a parser to return undefined for every truncation of a message, and a value for all of
+ * it.
+ */
 function expectNeedsMore(message: Uint8Array, parse: (bytes: Uint8Array) => unknown): void {
   for (let length = 0; length < message.length; length++) {
     expect(parse(message.subarray(0, length))).toBeUndefined();

@@ -32,7 +32,8 @@ function ask(command: string, args: readonly string[]): Buffer {
   return gitBytes(repository, ["upload-pack", "--stateless-rpc", "."], { input, env: V2 });
 }
 
-// Removes the capabilities, because the parsed map groups values by name and loses their original order.
+// Removes the capabilities, because the parsed map groups values by name and loses their original
+// order.
 const words = (text: string) => text.replace(/\0[^\n]*\n/, "\n").replace(/^..../, "");
 
 describe("with real git as the server", () => {

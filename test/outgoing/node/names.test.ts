@@ -10,7 +10,10 @@ const EVERYWHERE = "external, private, loopback, 0.0.0.0/8, ::/96";
 
 const LIMITS = { timeoutMs: 5000, bodyBytesMax: 100, redirectsMax: 3 };
 
-/** Addresses of the resolver's names. Other names have no address; resolving a name with "failed." fails. */
+/**
+ * Addresses of the resolver's names. Other names have no address; resolving a name with "failed."
+ * fails.
+ */
 const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   "public.example.com": ["93.184.216.34", "2606:4700::1111"],
   "office.example.com": ["10.0.0.1"],
@@ -34,7 +37,10 @@ function resolverOf(resolved: string[]): NameResolver {
   };
 }
 
-/** Opens a client, and records the URLs it requests and the names it resolves. `answer` makes the responses. */
+/**
+ * Opens a client, and records the URLs it requests and the names it resolves. `answer` makes the
+ * responses.
+ */
 function open(
   allowed = "external",
   blocked = "",

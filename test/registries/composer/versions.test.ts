@@ -49,7 +49,8 @@ describe("a version", () => {
     expect(isDevVersion(normalized)).toBe(isDev);
   });
 
-  // SECURITY: a pattern that tries all splits of the digits would not end within the life of the test.
+  // SECURITY: a pattern that tries all splits of the digits would not end within the life of the
+  // test.
   it("is refused at once, however long", () => {
     expect(normalizeVersion(`1beta${"1".repeat(5000)}!`)).toBeUndefined();
     expect(normalizeVersion(`${"1.".repeat(2500)}!`)).toBeUndefined();

@@ -111,7 +111,8 @@ describe("an upload", () => {
     expect((await image.get(`blobs/${digestOf(content)}`)).body).toBe(content);
   });
 
-  // Parts of 8 MiB are sent, and what fills none is kept beside them: chunks that end in a part, and at its end.
+  // Parts of 8 MiB are sent, and what fills none is kept beside them: chunks that end in a part,
+  // and at its end.
   it("is received in chunks of any size, with all digests", async () => {
     const image = makeImage();
     const path = await image.begin();

@@ -29,7 +29,8 @@ async function readImporters(): Promise<(file: string) => string[]> {
 }
 
 describe("the aliases of the Worker's build", () => {
-  // The keys of the aliases are relative paths: a module of the same name in another package would be replaced too.
+  // The keys of the aliases are relative paths: a module of the same name in another package would
+  // be replaced too.
   it("replace Drizzle's entity.js and zod's locales, and no other module", async () => {
     const importersOf = await readImporters();
     const replacement = "src/db/drizzle-entity.ts";

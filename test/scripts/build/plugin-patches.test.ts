@@ -9,7 +9,9 @@ import { inProject } from "../../../scripts/project.ts";
 const MODULE =
   "node_modules/@cloudflare/vitest-plugin/dist/worker/lib/cloudflare/test-internal.mjs";
 
-/** The patched function alone, with a module runner and a record of the trips to the runner object. */
+/**
+ * The patched function alone, with a module runner and a record of the trips to the runner object.
+ */
 async function importer(runner: object) {
   const source = patchImportModule(await readFile(inProject(MODULE), "utf8"));
   const from = source.indexOf("async function importModule(");

@@ -1,6 +1,6 @@
 /**
- * A stand-in for wrangler: the commands of a deployment, on a file instead of an account of Cloudflare. STAND_IN_ACCOUNT
- * names the file.
+ * A stand-in for wrangler: the commands of a deployment, on a file instead of an account of
+ * Cloudflare. STAND_IN_ACCOUNT names the file.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 

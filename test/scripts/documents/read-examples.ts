@@ -4,7 +4,10 @@ export interface Example {
   expected: { kind: "json" | "text"; text: string } | undefined;
 }
 
-/** The examples of a Markdown text: each `sh` block, with the `json` or `text` block that follows it. */
+/**
+ * The examples of a Markdown text: each `sh` block, with the `json` or `text` block that follows
+ * it.
+ */
 export function readExamples(markdown: string): Example[] {
   const blocks = [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)];
   return blocks.flatMap(([, language, command = ""], at): Example[] => {
@@ -15,7 +18,10 @@ export function readExamples(markdown: string): Example[] {
   });
 }
 
-/** The difference between the output of an example and the documented output; undefined if they match. */
+/**
+ * The difference between the output of an example and the documented output; undefined if they
+ * match.
+ */
 export function findMismatch(expected: Example["expected"], actual: string): string | undefined {
   if (!expected) return undefined;
   if (expected.kind === "json")
@@ -23,7 +29,10 @@ export function findMismatch(expected: Example["expected"], actual: string): str
   return matches(expected.text.trim(), actual) ? undefined : `printed ${JSON.stringify(actual)}`;
 }
 
-/** The first value of `shown` that `actual` does not match; "…" stands for any text. Undefined if all match. */
+/**
+ * The first value of `shown` that `actual` does not match; "…" stands for any text. Undefined if
+ * all match.
+ */
 function findDifference(shown: unknown, actual: unknown, path = "$"): string | undefined {
   if (typeof shown === "string" && typeof actual === "string") {
     return matches(shown, actual) ? undefined : `${path} is ${JSON.stringify(actual)}`;

@@ -8,7 +8,8 @@ const MARK = "@@next example@@";
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs examples in one shell, as a reader would paste them: later examples use the variables of earlier ones.
+ * Runs examples in one shell, as a reader would paste them: later examples use the variables of
+ * earlier ones.
  *
  * @returns The output of each example.
  * @throws Error if a command fails.

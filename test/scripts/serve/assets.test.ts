@@ -49,7 +49,8 @@ function ask(path: string, init: RequestInit = {}): Promise<Response> {
 
 const headersOf = (answer: Response): Record<string, string> => Object.fromEntries(answer.headers);
 
-// The public socket bypasses the Workers that Miniflare puts before one with assets; responses must not differ.
+// The public socket bypasses the Workers that Miniflare puts before one with assets; responses must
+// not differ.
 describe("the assets of a running service", () => {
   it.each(assets)(
     "%s is sent completely, with its type, its ETag and the common headers",

@@ -17,7 +17,8 @@ const mf = new Miniflare(
 );
 afterAll(() => mf.dispose());
 
-// One database per test in a shared runtime, because starting a runtime takes longer than all tests.
+// One database per test in a shared runtime, because starting a runtime takes longer than all
+// tests.
 let db: Database;
 let next = 0;
 beforeEach(async () => {

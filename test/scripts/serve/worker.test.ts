@@ -13,7 +13,8 @@ describe("the Worker on one machine", () => {
     });
   });
 
-  // The local runtime handles one batch of a queue after the other: a slow mirror would keep all others waiting.
+  // The local runtime handles one batch of a queue after the other: a slow mirror would keep all
+  // others waiting.
   it("handles several mirrors and migrations at a time", async () => {
     expect(
       (await describeWorker({}, { queues: "simulator" })).options["queueConsumers"],

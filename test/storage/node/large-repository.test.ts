@@ -61,7 +61,10 @@ async function measure(
   return usages;
 }
 
-/** Memory and reads of a request do not grow with the objects of a repository, and little with its commits. */
+/**
+ * Memory and reads of a request do not grow with the objects of a repository, and little with its
+ * commits.
+ */
 function expectFlat(
   [small, large]: readonly StorageUsage[],
   { mb, reads, rounds, moreMb = 1 }: Bounds,
@@ -81,7 +84,9 @@ interface Bounds {
   readonly mb: number;
   readonly reads: number;
   readonly rounds: number;
-  /** What the larger repository may hold more than its commits take: its objects are in more blocks. */
+  /**
+   * What the larger repository may hold more than its commits take: its objects are in more blocks.
+   */
   readonly moreMb?: number;
 }
 

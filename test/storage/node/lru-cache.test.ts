@@ -19,7 +19,8 @@ describe("LruCache", () => {
     expect(cache.heldBytes).toBeLessThan(1500);
   });
 
-  // Otherwise a cache of megabytes holds gigabytes: a key and an entry cost more than most small values.
+  // Otherwise a cache of megabytes holds gigabytes: a key and an entry cost more than most small
+  // values.
   it("is bounded for values that count nothing, too", () => {
     const cache = new LruCache<string>(100_000);
     let kept = 0;

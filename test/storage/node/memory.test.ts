@@ -23,8 +23,8 @@ const MB = 1024 * 1024;
 /** Maximum bytes that a push, a clone or a merge may allocate. */
 const BUFFERED_BYTES_MAX = 64 * MB;
 /**
- * Minimum share of the measured memory that gauges must count. The rest allows for the part sent last,
- * which the runtime may still hold on a slow machine.
+ * Minimum share of the measured memory that gauges must count. The rest allows for the part sent
+ * last, which the runtime may still hold on a slow machine.
  */
 const COUNTED_SHARE_MIN = 0.75;
 /** Measurements below this are not compared, since the runtime's own buffers dominate them. */

@@ -8,8 +8,8 @@ import { answerGogs } from "./gogs-answers.ts";
 import { RateWindow, WINDOW_SECONDS } from "./rate-window.ts";
 
 /**
- * How the stand-in behaves below one path: tests that share it take a path each, as if it were a server of its own.
- * It is set by `PUT /_behaviour/{path}`, which also empties the path's journal.
+ * How the stand-in behaves below one path: tests that share it take a path each, as if it were a
+ * server of its own. It is set by `PUT /_behaviour/{path}`, which also empties the path's journal.
  */
 export interface GiteaBehaviour {
   /** Has Gogs' API. */
@@ -18,7 +18,9 @@ export interface GiteaBehaviour {
   itemsMax?: number;
   /** Whether the settings are shown to nobody. */
   hidesSettings?: boolean;
-  /** Each such request is answered with `fault`, or with the page of a proxy whose server is down. */
+  /**
+   * Each such request is answered with `fault`, or with the page of a proxy whose server is down.
+   */
   failEvery?: number;
   /** Requests that are answered until `PUT /_window/{path}`. */
   perWindow?: number;
@@ -79,8 +81,9 @@ export interface GiteaStandIn {
 const ITEMS_MAX = 50;
 
 /**
- * Starts a stand-in for Gitea, or Gogs, made from their public documentation: at its root, and below each path of one
- * part that begins with `at-`. It serves one project; its old name `gardeners/was-app` is redirected.
+ * Starts a stand-in for Gitea, or Gogs, made from their public documentation: at its root, and
+ * below each path of one part that begins with `at-`. It serves one project; its old name
+ * `gardeners/was-app` is redirected.
  *
  * @see https://docs.gitea.com/api
  */

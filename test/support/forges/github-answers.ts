@@ -159,7 +159,10 @@ export function pageOf(
     : { ...answer, headers: { ...answer.headers, Link: links.join(", ") } };
 }
 
-/** An asset's description, or for those who ask for bytes a redirect to them, for a short while and without credentials. */
+/**
+ * An asset's description, or for those who ask for bytes a redirect to them, for a short while and
+ * without credentials.
+ */
 function answerAsset(
   project: GitHubProject,
   id: number,

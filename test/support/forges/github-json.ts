@@ -1,6 +1,7 @@
 import { HERE, type Json, SAMPLE_NAME } from "./github-project.ts";
 
-// Things of GitHub in the JSON of its API, with the fields that all of them have; `more` replaces some.
+// Things of GitHub in the JSON of its API, with the fields that all of them have; `more` replaces
+// some.
 
 export const API = `${HERE}/api/v3/repos/${SAMPLE_NAME}`;
 export const PAGE = `${HERE}/${SAMPLE_NAME}`;

@@ -1,4 +1,7 @@
-/** Objects in the JSON of GitHub's REST API; addresses begin with `HERE`, which the stand-in replaces. */
+/**
+ * Objects in the JSON of GitHub's REST API; addresses begin with `HERE`, which the stand-in
+ * replaces.
+ */
 export type Json = Record<string, unknown>;
 
 /** A repository of GitHub with all that is read of it. */
@@ -8,7 +11,10 @@ export interface GitHubProject {
   milestones: Json[];
   /** Issues and pull requests, as the list of issues has them. */
   issues: Json[];
-  /** What single pull requests have besides, by number; lists leave out `merged_by` and `maintainer_can_modify`. */
+  /**
+   * What single pull requests have besides, by number; lists leave out `merged_by` and
+   * `maintainer_can_modify`.
+   */
   pulls: Record<number, Json>;
   comments: Json[];
   reviews: Record<number, Json[]>;

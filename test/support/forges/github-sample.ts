@@ -258,7 +258,10 @@ function withCounts(project: GitHubProject): GitHubProject {
   return project;
 }
 
-/** Sets the commits that were reviewed: the head, which is written on the base's lines; an old review has none. */
+/**
+ * Sets the commits that were reviewed: the head, which is written on the base's lines; an old
+ * review has none.
+ */
 function withCommits(project: GitHubProject, { base, feature }: SampleOids): GitHubProject {
   for (const each of Object.values(project.reviews).flat()) {
     each["commit_id"] = each["id"] === 3009 ? null : feature;

@@ -7,8 +7,8 @@ import { RateWindow, WINDOW_SECONDS } from "./rate-window.ts";
 import { answerGitHub, type GitHubAnswer, one, pageOf } from "./github-answers.ts";
 
 /**
- * How the stand-in behaves to requests for one owner's repositories: tests that share it take an owner each.
- * It is set by `PUT /_behaviour/{owner}`, which also empties the owner's journal.
+ * How the stand-in behaves to requests for one owner's repositories: tests that share it take an
+ * owner each. It is set by `PUT /_behaviour/{owner}`, which also empties the owner's journal.
  */
 export interface GitHubBehaviour {
   /** Each such request is answered with `fault`, or with GitHub's page of a failure. */
@@ -24,7 +24,10 @@ export interface GitHubBehaviour {
   password?: string;
   /** Lists tell the next page by a text instead of its number, as GitHub does for long ones. */
   hasCursors?: boolean;
-  /** JSON instead of the project's, by the path below the repository; of a list the whole, which is paged. */
+  /**
+   * JSON instead of the project's, by the path below the repository; of a list the whole, which is
+   * paged.
+   */
   answers?: Record<string, unknown>;
   /** Replaces parts of the project. */
   project?: Partial<GitHubProject>;
@@ -58,10 +61,11 @@ export interface GitHubStandIn {
 }
 
 /**
- * Starts a stand-in for the REST API of a GitHub Enterprise Server, made from its public documentation.
+ * Starts a stand-in for the REST API of a GitHub Enterprise Server, made from its public
+ * documentation.
  *
- * It serves one project, under the name `app` of any owner. Assets are redirected to a server of files, which refuses
- * requests with credentials, as GitHub's does.
+ * It serves one project, under the name `app` of any owner. Assets are redirected to a server of
+ * files, which refuses requests with credentials, as GitHub's does.
  *
  * @see https://docs.github.com/en/enterprise-server/rest
  */

@@ -110,7 +110,10 @@ const DISCUSSIONS: GitLabProjectData["discussions"] = {
   ),
 };
 
-/** Merge requests 1 to 11 in every state, from a branch, a fork, a fork that is gone, and one that is hidden. */
+/**
+ * Merge requests 1 to 11 in every state, from a branch, a fork, a fork that is gone, and one that
+ * is hidden.
+ */
 export function mergeRequestsOf(): MergeRequests {
   const mergeRequests = [
     mergeRequest(1, {

@@ -238,7 +238,10 @@ export function sampleProject(origin: string): GitLabProjectData {
   };
 }
 
-/** A public project whose settings strangers do not see, with neither issues nor merge requests for them. */
+/**
+ * A public project whose settings strangers do not see, with neither issues nor merge requests for
+ * them.
+ */
 export function publicProject(origin: string): GitLabProjectData {
   const sample = sampleProject(origin);
   const webUrl = `${origin}/garden/open`;

@@ -44,14 +44,16 @@ const LIMITED: Answer = {
 const FORBIDDEN: Answer = { status: 403, body: { message: "403 Forbidden" } };
 
 /**
- * Starts a server that answers like GitLab's REST API, version 4, for the paths that an import reads.
+ * Starts a server that answers like GitLab's REST API, version 4, for the paths that an import
+ * reads.
  *
- * Tokens begin with `glpat-`; other ones are wrong. Those that begin with `glpat-stranger` see what is public. Lists have
- * pages of 20, of 100 at most, with `Link` and `X-` headers; long ones have no total.
+ * Tokens begin with `glpat-`; other ones are wrong. Those that begin with `glpat-stranger` see what
+ * is public. Lists have pages of 20, of 100 at most, with `Link` and `X-` headers; long ones have
+ * no total.
  *
- * `POST /-/faults?token=` and `GET /-/journal?token=` are `fail` and `requestsOf` for tests outside this process;
- * `POST /-/window?token=&size=` begins a window of time in which so many requests are answered.
- * `POST /-/oids?token=` sets commits that stand for those of the projects.
+ * `POST /-/faults?token=` and `GET /-/journal?token=` are `fail` and `requestsOf` for tests outside
+ * this process; `POST /-/window?token=&size=` begins a window of time in which so many requests are
+ * answered. `POST /-/oids?token=` sets commits that stand for those of the projects.
  *
  * @param open The projects, given the origin of the server.
  * @param serveGit Answers requests for git.

@@ -4,7 +4,9 @@ import { type GiteaProject, HERE, type Json } from "./gitea-sample.ts";
 /** The size of pages of issues, which requests can't change. */
 const ISSUES_SIZE = 10;
 
-/** What an old server with Gogs' API answers about the project; undefined if it has no such path. */
+/**
+ * What an old server with Gogs' API answers about the project; undefined if it has no such path.
+ */
 export function answerGogs(project: GiteaProject, path: string, url: URL): GiteaAnswer | undefined {
   switch (path) {
     case "":

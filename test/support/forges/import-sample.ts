@@ -25,7 +25,8 @@ const blob = (path: string, text: string): string =>
   `M 100644 inline ${JSON.stringify(path)}\ndata ${text.length}\n${text}\n`;
 
 /**
- * A repository with branches `main` and `feature`, which change a file in line 2, a merged fix, and heads of pull requests.
+ * A repository with branches `main` and `feature`, which change a file in line 2, a merged fix, and
+ * heads of pull requests.
  *
  * @param heads The refs of heads by the commit that they are at.
  */
@@ -87,11 +88,15 @@ export interface Hooks {
   onWait?(row: Import, at: At): Promise<unknown>;
 }
 
-/** How often an import may be woken: more than there are failures in a row, and messages of a large project. */
+/**
+ * How often an import may be woken: more than there are failures in a row, and messages of a large
+ * project.
+ */
 const WAKES_MAX = 1000;
 
 /**
- * Asks for the migration of a whole project by the API, and works on it until it ends; waits between attempts are left out.
+ * Asks for the migration of a whole project by the API, and works on it until it ends; waits
+ * between attempts are left out.
  *
  * @param owner An administrator, who may map authors.
  */
@@ -191,7 +196,9 @@ export const pick =
   (object: Fields): Fields =>
     Object.fromEntries(names.map((name) => [name, object[name]]));
 
-/** What an import took, without ids, as the API tells it. @param pull A pull request with reviews. */
+/**
+ * What an import took, without ids, as the API tells it. @param pull A pull request with reviews.
+ */
 export async function readBack(
   { get, list, row }: Awaited<ReturnType<typeof importSample>>,
   pull: number,

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /**
- * Leads requests for git to a repository of start-remotes.ts, as a forge does whose repositories are on another host.
+ * Leads requests for git to a repository of start-remotes.ts, as a forge does whose repositories
+ * are on another host.
  *
  * @param remotes The origin of the repositories.
  * @param nameOf The repository of a request, without `.git`; undefined for none.

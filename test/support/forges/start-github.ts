@@ -11,7 +11,10 @@ declare module "vitest" {
   }
 }
 
-/** Starts the stand-in for tests in the Worker, after start-remotes.ts: git is led to the remote that has the owner's name. */
+/**
+ * Starts the stand-in for tests in the Worker, after start-remotes.ts: git is led to the remote
+ * that has the owner's name.
+ */
 export default async function setup(project: TestProject): Promise<() => void> {
   const { url, close } = await startGitHub(
     makeGitHubSample(),

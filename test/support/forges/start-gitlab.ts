@@ -11,7 +11,10 @@ declare module "vitest" {
   }
 }
 
-/** Starts a stand-in for GitLab, outside the Worker, after start-remotes.ts: git is led to the remote that has the token's name. */
+/**
+ * Starts a stand-in for GitLab, outside the Worker, after start-remotes.ts: git is led to the
+ * remote that has the token's name.
+ */
 export default async function setup(project: TestProject): Promise<() => void> {
   const server = await startForge(
     (origin) => [sampleProject(origin), publicProject(origin), visibleProject(origin)],

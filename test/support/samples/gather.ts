@@ -3,7 +3,8 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { operations, type Operation } from "../operations.ts";
 import type { Sample, Samples } from "./sample.ts";
 
-// No type arguments: Vitest keeps a module out of its cache only if the source contains `import.meta.glob(`.
+// No type arguments: Vitest keeps a module out of its cache only if the source contains
+// `import.meta.glob(`.
 const FILES: Record<string, { samples: Samples }> = import.meta.glob("../../api/**/*.samples.ts", {
   eager: true,
 });
@@ -42,7 +43,10 @@ export const isRead = ({ method, sample }: SampledOperation): boolean =>
 export const byId = <Each extends { id: string }>(list: readonly Each[]) =>
   list.map((operation) => [operation.id, operation] as const);
 
-/** The file that should declare an operation's sample: next to the test of the noun that registers it. */
+/**
+ * The file that should declare an operation's sample: next to the test of the noun that registers
+ * it.
+ */
 export function sampleFileOf({ method, path }: Operation): string {
   const registers = (exported: unknown): boolean =>
     exported instanceof OpenAPIHono &&

@@ -14,8 +14,8 @@ export interface MatrixField {
 }
 
 /**
- * Chooses the values to send for each field: all of them for the first field of a class, that is, of one
- * name and schema, and a single value, in rotation, for each further field of the class.
+ * Chooses the values to send for each field: all of them for the first field of a class, that is,
+ * of one name and schema, and a single value, in rotation, for each further field of the class.
  */
 export function matrixOf<Value>(values: readonly Value[]) {
   const classes = new Set<string>();

@@ -5,7 +5,10 @@ import { History } from "../commits.ts";
 import type { TestRepo } from "../make.ts";
 import { storePush, storeRefs } from "../push.ts";
 
-/** Two branches at one commit with one file, an annotated tag of the commit, and a branch `settings`. */
+/**
+ * Two branches at one commit with one file, an annotated tag of the commit, and a branch
+ * `settings`.
+ */
 export async function storeSampleCode(repo: TestRepo, text = repo.name) {
   const history = new History();
   const oid = history.commit({ files: { file: text }, message: `${text}\n` });

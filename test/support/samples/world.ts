@@ -165,7 +165,10 @@ export class World {
     await topic.store("refs/heads/topic", `refs/pull/${pull.number}/head`);
     return pull;
   });
-  /** The path of an open pull request of the same commit into `some/branch`, which a request may merge. */
+  /**
+   * The path of an open pull request of the same commit into `some/branch`, which a request may
+   * merge.
+   */
   readonly mergeablePath = makeOnce(async () => {
     const [repo, { pull: first }] = [await this.repo(), await this.pull()];
     const { headOid, mergeBaseOid, judgedBaseOid } = first;
@@ -179,7 +182,10 @@ export class World {
     const [{ owner, name }, { number }] = [await this.repo(), await this.pull()];
     return { owner, repo: name, index: number };
   });
-  /** Rules for branches that do not exist, of the repository and of the organization, and one for tags. */
+  /**
+   * Rules for branches that do not exist, of the repository and of the organization, and one for
+   * tags.
+   */
   readonly branchRule = makeOnce(async () => {
     const [{ id }, { id: userId }] = [await this.repo(), await this.user()];
     const push = { isRestricted: true, userIds: [userId], teamIds: [], deployKeys: false };

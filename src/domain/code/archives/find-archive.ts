@@ -18,9 +18,9 @@ const TAG_DIGITS = 16;
 /**
  * Finds the archive of a commit's tree, or the bundle of its history.
  *
- * A tree archive is byte-identical as long as the repository name and the refs that point at the commit stay
- * the same, since `export-subst` can insert both. A bundle's pack changes with the stored packs it is copied
- * from, hence its weak tag.
+ * A tree archive is byte-identical as long as the repository name and the refs that point at the
+ * commit stay the same, since `export-subst` can insert both. A bundle's pack changes with the
+ * stored packs it is copied from, hence its weak tag.
  *
  * @throws Failure `not_found` if `ref` does not resolve to a commit.
  */
@@ -66,7 +66,10 @@ function makeTag(commitOid: Oid, parts: readonly string[]): string {
   return `${commitOid}-${formatOid(hash.digest()).slice(0, TAG_DIGITS)}`;
 }
 
-/** The branches and tags that point at a commit, as `git log --decorate` prints them in a mirror clone. */
+/**
+ * The branches and tags that point at a commit, as `git log --decorate` prints them in a mirror
+ * clone.
+ */
 function listDecorations(
   { state: { refs, head } }: RepositorySnapshot,
   commitOid: Oid,

@@ -34,12 +34,13 @@ const ENTRY_STEPS = 1000;
 /**
  * Opens the tree of a commit as a tar or zip file, with the repository name as top folder.
  *
- * Cost: reads each tree once before the first byte and once more while streaming; file contents are read some
- * MB ahead.
+ * Cost: reads each tree once before the first byte and once more while streaming; file contents are
+ * read some MB ahead.
  *
  * @param decorations The refs that point at the commit.
  * @returns A stream that fails where `.gitattributes` takes too much work to match.
- * @throws Failure `too_large` for more than 500,000 entries, 8 GB, or a path of more than 4096 bytes.
+ * @throws Failure `too_large` for more than 500,000 entries, 8 GB, or a path of more than 4096
+ *   bytes.
  */
 export async function openTree(
   ctx: Ctx,
@@ -55,7 +56,8 @@ export async function openTree(
   if (!root) throw missing(`tree ${commit.treeOid}`);
   const measured = await measure(repository, root);
   refuseLarge(measured);
-  // A small tree can have rules that take hours to match; a large one needs some work for each of its entries.
+  // A small tree can have rules that take hours to match; a large one needs some work for each of
+  // its entries.
   const matching = ctx.git.openBudget(RESULT_STEPS_MAX + ENTRY_STEPS * measured.entryCount);
 
   let digits = 0;
@@ -65,7 +67,8 @@ export async function openTree(
       oid: commitOid,
       commit,
       decorations,
-      // Computed from this commit's history alone, so that pushes to other branches do not change the file.
+      // Computed from this commit's history alone, so that pushes to other branches do not change
+      // the file.
       abbreviate: (oid) => {
         digits ||= abbreviationDigits(countReached(graph, node));
         return oid.slice(0, digits);

@@ -27,8 +27,9 @@ export interface NewBranch {
 /**
  * Creates a branch at another branch, a tag or a commit.
  *
- * @throws Failure `invalid` for an invalid name, `not_found` if the starting point does not exist, `conflict`
- * if the name is taken or clashes with another ref (`a` and `a/b`), `forbidden` if a rule keeps the caller from it.
+ * @throws Failure `invalid` for an invalid name, `not_found` if the starting point does not exist,
+ * `conflict` if the name is taken or clashes with another ref (`a` and `a/b`), `forbidden` if a
+ * rule keeps the caller from it.
  */
 export async function createBranch(
   ctx: Ctx,

@@ -8,7 +8,10 @@ import { requireWritable } from "../git/require-writable.ts";
 import { rewordRefusal } from "../protections/ref-refusal.ts";
 import { branchRef, findBranch } from "./find-branch.ts";
 
-/** @throws Failure `not_found` if the branch does not exist, `forbidden` for the default branch and a protected one. */
+/**
+ * @throws Failure `not_found` if the branch does not exist, `forbidden` for the default branch and
+ *   a protected one.
+ */
 export async function deleteBranch(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   requireWritable(repo);
   const snapshot = await openSnapshot(ctx, repo);

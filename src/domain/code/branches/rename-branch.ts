@@ -19,11 +19,13 @@ import { checkBranchName } from "./branch-name.ts";
 import { branchRef, findBranch } from "./find-branch.ts";
 
 /**
- * Renames a branch atomically. A renamed default branch stays the default, and a rule for this one branch follows it.
+ * Renames a branch atomically. A renamed default branch stays the default, and a rule for this one
+ * branch follows it.
  *
- * @throws Failure `not_found` if the branch does not exist, `invalid` for an invalid or taken name, `forbidden`
- * for the default branch and a protected one unless the caller is an administrator of the repository, for a branch that
- * is protected by a pattern or by its organization, and for a new name that a rule keeps the caller from.
+ * @throws Failure `not_found` if the branch does not exist, `invalid` for an invalid or taken name,
+ * `forbidden` for the default branch and a protected one unless the caller is an administrator of
+ * the repository, for a branch that is protected by a pattern or by its organization, and for a new
+ * name that a rule keeps the caller from.
  */
 export async function renameBranch(
   ctx: Ctx,
@@ -57,7 +59,8 @@ export async function renameBranch(
     { ref: from, from: oid },
     { ref: to, to: oid },
   ];
-  // SECURITY: passed for administrators only, since the branch may have become the default in the meantime.
+  // SECURITY: passed for administrators only, since the branch may have become the default in the
+  // meantime.
   const mayMoveHead = isAdmin && isAdministrationInReach(ctx.actor);
   const headMove = mayMoveHead ? { from: encodeText(from), to: encodeText(to) } : undefined;
   const update = (copyId?: number) =>

@@ -23,9 +23,9 @@ export interface BranchUpdate {
 /**
  * Updates a branch to point at another commit.
  *
- * @throws Failure `not_found` if the branch or the commit does not exist, `invalid` for a malformed ref or
- * commit id, if the branch does not point at `from`, and for a non-fast-forward update without force, `conflict`
- * for an update that loses a race.
+ * @throws Failure `not_found` if the branch or the commit does not exist, `invalid` for a malformed
+ * ref or commit id, if the branch does not point at `from`, and for a non-fast-forward update
+ * without force, `conflict` for an update that loses a race.
  */
 export async function updateBranch(
   ctx: Ctx,

@@ -27,8 +27,8 @@ interface WrittenNote {
  * Adds a note to a commit that has none, as `git notes add` does.
  *
  * @param revision A branch, tag or commit id.
- * @throws Failure `not_found` if the commit does not exist, `conflict` if it has a note or the notes ref was
- * updated concurrently, `invalid` for an empty message.
+ * @throws Failure `not_found` if the commit does not exist, `conflict` if it has a note or the
+ * notes ref was updated concurrently, `invalid` for an empty message.
  */
 export function createNote(
   ctx: Ctx,
@@ -70,8 +70,8 @@ export function updateNote(
 /**
  * Removes the note on a commit, as `git notes remove` does.
  *
- * @throws Failure `not_found` if the commit or its note does not exist, `conflict` if the notes ref was updated
- * concurrently.
+ * @throws Failure `not_found` if the commit or its note does not exist, `conflict` if the notes ref
+ * was updated concurrently.
  */
 export async function deleteNote(
   ctx: Ctx,

@@ -23,7 +23,10 @@ export interface ComparisonText {
   /** Undefined for the default branch. */
   readonly base: string | undefined;
   readonly head: string;
-  /** With two dots: files are compared between the two commits themselves, not with their merge base. */
+  /**
+   * With two dots: files are compared between the two commits themselves, not with their merge
+   * base.
+   */
   readonly isDirect: boolean;
   /** The owner of the head repository, and optionally its name, if the expression contains them. */
   readonly headOwner: string | undefined;
@@ -31,8 +34,9 @@ export interface ComparisonText {
 }
 
 /**
- * Parses `base...head` or `base..head`. A single `head` is compared with the default branch. A head in another
- * repository is prefixed with its owner, or its owner and name: `owner:branch`, `owner/name:branch`.
+ * Parses `base...head` or `base..head`. A single `head` is compared with the default branch. A head
+ * in another repository is prefixed with its owner, or its owner and name: `owner:branch`,
+ * `owner/name:branch`.
  */
 export function parseComparison(text: string): ComparisonText {
   const dots = ["...", ".."].find((each) => text.includes(each));
@@ -50,8 +54,9 @@ export function parseComparison(text: string): ComparisonText {
 }
 
 /**
- * Chooses the repository of the head: the nearest of `relatives`, the matching repositories of the same fork
- * network. Forks of the base repository precede its parent, which precedes the parent's other forks.
+ * Chooses the repository of the head: the nearest of `relatives`, the matching repositories of the
+ * same fork network. Forks of the base repository precede its parent, which precedes the parent's
+ * other forks.
  *
  * @throws Failure `not_found` if no matching repository is visible to the caller.
  */
@@ -78,7 +83,9 @@ export interface Revisions {
   readonly head: Revision;
 }
 
-/** @throws Failure `not_found` if either revision does not resolve to a commit of its repository. */
+/**
+ * @throws Failure `not_found` if either revision does not resolve to a commit of its repository.
+ */
 export async function findRevisions(
   baseSnapshot: RepositorySnapshot,
   headSnapshot: RepositorySnapshot,
@@ -127,12 +134,13 @@ export async function compareHistories(
 }
 
 /**
- * Lists the files that differ between two trees, as `git diff --numstat -M` does. Within the budget of a result, a file
- * whose comparison takes too much counts as replaced whole, and the lines of files for which nothing is left are not
- * counted.
+ * Lists the files that differ between two trees, as `git diff --numstat -M` does. Within the budget
+ * of a result, a file whose comparison takes too much counts as replaced whole, and the lines of
+ * files for which nothing is left are not counted.
  *
  * @param oldTreeOid Undefined for the empty tree.
- * @param whitespace Files that differ in nothing else than white space that does not count are left out.
+ * @param whitespace Files that differ in nothing else than white space that does not count are left
+ *   out.
  * @returns Undefined for more than 3000 changed files or more than 64 MB to diff.
  */
 export async function findChangedFiles(

@@ -67,8 +67,8 @@ export async function countSides(
 }
 
 /**
- * Compares both sides of a change line by line; undefined for binary files, for files over 4 MB, and for files that the
- * budget does not suffice to read.
+ * Compares both sides of a change line by line; undefined for binary files, for files over 4 MB,
+ * and for files that the budget does not suffice to read.
  *
  * @param objects Read within `budget`.
  */
@@ -98,7 +98,8 @@ export interface ChangeSides {
 }
 
 /**
- * Reads both sides of a change; undefined for files over 4 MB, and for files that the budget does not suffice to read.
+ * Reads both sides of a change; undefined for files over 4 MB, and for files that the budget does
+ * not suffice to read.
  *
  * @param objects Read within a budget.
  */

@@ -20,10 +20,11 @@ export interface Note {
 /**
  * Finds the note on a commit, or undefined.
  *
- * Like git, looks up a file named by the commit id, either in full or split into directories after pairs of
- * digits, to any depth. A directory takes precedence over a sibling file.
+ * Like git, looks up a file named by the commit id, either in full or split into directories after
+ * pairs of digits, to any depth. A directory takes precedence over a sibling file.
  *
- * Cost: reads the trees on the path to the note, and walks the notes history back to its last change.
+ * Cost: reads the trees on the path to the note, and walks the notes history back to its last
+ * change.
  *
  * @see git-notes(1), "NOTES".
  */

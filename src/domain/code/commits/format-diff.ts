@@ -24,13 +24,16 @@ import { diffSides, findChanges, readSides } from "./find-changes.ts";
 /** Maximum size of a diff that is formatted before it is sent, in bytes. */
 const DIFF_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Whether binary files are only reported as differing, or encoded, so that the diff can be applied. */
+/**
+ * Whether binary files are only reported as differing, or encoded, so that the diff can be applied.
+ */
 export type BinaryFiles = "reported" | "encoded";
 
 /**
  * Formats the diff between two trees as `git diff -M` prints it. Binary files and files over 4 MB
- * are only reported as differing. Within the budget of a result, a file whose comparison takes too much is shown as
- * replaced whole (`dissimilarity index 100%`), and the files for which nothing is left are only reported as differing.
+ * are only reported as differing. Within the budget of a result, a file whose comparison takes too
+ * much is shown as replaced whole (`dissimilarity index 100%`), and the files for which nothing is
+ * left are only reported as differing.
  *
  * The result is cached, with the abbreviated ids that were unique when it was formatted.
  *
@@ -56,7 +59,8 @@ export function formatDiff(
 /**
  * The same diff, file by file while it is sent, and of any size.
  *
- * @param binaryFiles If encoded, binary files of up to 4 MB are part of the diff, as `git diff --binary` prints them.
+ * @param binaryFiles If encoded, binary files of up to 4 MB are part of the diff, as
+ *   `git diff --binary` prints them.
  * @throws Failure `too_large` for more than 3000 changed files.
  */
 export function streamDiff(

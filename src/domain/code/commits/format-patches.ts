@@ -27,15 +27,19 @@ const MERGED_MAX = 250;
 
 /** Maximum commits that are formatted while they are sent. */
 const STREAMED_MAX = 10_000;
-/** Steps for each of these, beside the budget of a result: for its tree, which is read, and its mail. */
+/**
+ * Steps for each of these, beside the budget of a result: for its tree, which is read, and its
+ * mail.
+ */
 const STEPS_PER_COMMIT = 50_000;
 
 /** Signature at the end of each mail, where git prints its version. */
 const SIGNATURE = "Edgeforge" as ByteText;
 
 /**
- * Formats a commit as `git format-patch --stdout` does, for `git am`. A merge is formatted as the commits that
- * it merged into its first parent, one mail each. Commits that change no file are omitted.
+ * Formats a commit as `git format-patch --stdout` does, for `git am`. A merge is formatted as the
+ * commits that it merged into its first parent, one mail each. Commits that change no file are
+ * omitted.
  *
  * The result is cached, with the abbreviated ids that were unique when it was formatted.
  *
@@ -56,10 +60,11 @@ export function formatPatches(snapshot: RepositorySnapshot, node: Node): Promise
 }
 
 /**
- * Formats the commits of a range in the same way, without its merges, mail by mail while they are sent.
+ * Formats the commits of a range in the same way, without its merges, mail by mail while they are
+ * sent.
  *
- * @throws Failure `too_large` for more than 10,000 commits. What is too large of a single commit, as in `formatPatches`, and
- * more work than the budget allows also end a stream that has begun.
+ * @throws Failure `too_large` for more than 10,000 commits. What is too large of a single commit,
+ * as in `formatPatches`, and more work than the budget allows also end a stream that has begun.
  */
 export async function streamPatches(
   snapshot: RepositorySnapshot,
@@ -79,7 +84,9 @@ export async function streamPatches(
   );
 }
 
-/** Lists the commits to format: the commit itself, or the commits that a merge merged, oldest first. */
+/**
+ * Lists the commits to format: the commit itself, or the commits that a merge merged, oldest first.
+ */
 async function listMailed(snapshot: RepositorySnapshot, node: Node): Promise<Node[]> {
   const { graph } = snapshot.repository;
   const [first = NO_NODE, ...others] = graph.parents(node);

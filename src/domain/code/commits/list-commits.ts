@@ -21,8 +21,8 @@ export interface CommitQuery extends LogRange {
 /**
  * Lists commits latest first, as `git log` does, with an exact total.
  *
- * Cost: walks the entire selected history for the total, but orders it only up to the end of the page; with a
- * path, also reads the trees on that path.
+ * Cost: walks the entire selected history for the total, but orders it only up to the end of the
+ * page; with a path, also reads the trees on that path.
  */
 export async function listCommits(
   { repository }: RepositorySnapshot,
@@ -66,8 +66,8 @@ interface PathHistory {
 }
 
 /**
- * Lists the full history of a path, which is expensive to compute but small enough to cache; as far back as the budgets
- * of this request and of those before it allow.
+ * Lists the full history of a path, which is expensive to compute but small enough to cache; as far
+ * back as the budgets of this request and of those before it allow.
  */
 async function listPathHistory(
   { results, catalog, graph, objects }: OpenRepository,

@@ -15,10 +15,11 @@ interface Wanted {
 }
 
 /**
- * The notes on commits by their ids, as `findNote` finds each of them. Notes of more than 256 KB are left out.
+ * The notes on commits by their ids, as `findNote` finds each of them. Notes of more than 256 KB
+ * are left out.
  *
- * Cost: each directory of the notes tree on the way to a note is read once, however many commits there are, and then each
- * note.
+ * Cost: each directory of the notes tree on the way to a note is read once, however many commits
+ * there are, and then each note.
  */
 export async function listNotes(
   snapshot: RepositorySnapshot,
@@ -42,7 +43,10 @@ export async function listNotes(
   return notes;
 }
 
-/** Finds the blobs of notes in a directory of the notes tree. A directory takes precedence over a file beside it. */
+/**
+ * Finds the blobs of notes in a directory of the notes tree. A directory takes precedence over a
+ * file beside it.
+ */
 async function findBlobs(
   snapshot: RepositorySnapshot,
   treeOid: Oid,

@@ -23,8 +23,8 @@ export interface CommitParts {
 /**
  * Reads commits with the accounts that own their email addresses.
  *
- * Cost: one database round trip for all commits, plus one read or more per commit. `hasFiles` also reads the
- * changed trees, `hasStat` the changed contents too.
+ * Cost: one database round trip for all commits, plus one read or more per commit. `hasFiles` also
+ * reads the changed trees, `hasStat` the changed contents too.
  */
 export async function readCommits(
   ctx: Ctx,
@@ -85,7 +85,9 @@ async function readCommit(
   };
 }
 
-/** Computes the differences of each commit from its first parent. A page is cached as one result. */
+/**
+ * Computes the differences of each commit from its first parent. A page is cached as one result.
+ */
 function readDifferences(
   { repository }: RepositorySnapshot,
   nodes: readonly Node[],

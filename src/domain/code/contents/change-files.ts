@@ -37,11 +37,13 @@ export interface FileOperation {
 const READ_BYTES_MAX = 10 * 1024 * 1024;
 
 /**
- * Applies file operations in order as one commit. Each operation sees the results of the previous ones.
+ * Applies file operations in order as one commit. Each operation sees the results of the previous
+ * ones.
  *
  * @returns The commit, and the final content at the path of each operation.
- * @throws Failure `invalid` for an operation that can't be applied, `not_found` for a file or branch that does
- * not exist, `conflict` if the branch was updated concurrently. Nothing is changed then.
+ * @throws Failure `invalid` for an operation that can't be applied, `not_found` for a file or
+ * branch that does not exist, `conflict` if the branch was updated concurrently. Nothing is changed
+ * then.
  */
 export async function changeFiles(
   ctx: Ctx,
@@ -79,7 +81,9 @@ export async function changeFiles(
 /** Maximum length of a message that lists all paths, in characters. */
 const DESCRIPTION_MAX = 65_535;
 
-/** The default message: `Add a.txt, b.txt`, then updated and deleted paths likewise, one line each. */
+/**
+ * The default message: `Add a.txt, b.txt`, then updated and deleted paths likewise, one line each.
+ */
 function describeChanges(operations: readonly FileOperation[]): string {
   const paths = (...kinds: FileOperation["kind"][]): string =>
     operations
@@ -145,7 +149,8 @@ async function applyOperation(
 /**
  * Finds the file that an operation changes and verifies the blob id that the caller expects.
  *
- * @throws Failure `not_found` if the file does not exist, `invalid` for a missing or different blob id.
+ * @throws Failure `not_found` if the file does not exist, `invalid` for a missing or different blob
+ *   id.
  */
 async function findOld(
   tree: TreeDraft,
@@ -166,7 +171,10 @@ async function findOld(
 const mismatch = (sha: string, oid: Oid) =>
   invalid(`sha does not match [given: ${sha}, expected: ${oid}]`);
 
-/** Splits a path for a lookup only. It needs no validation, since an invalid name matches no tree entry. */
+/**
+ * Splits a path for a lookup only. It needs no validation, since an invalid name matches no tree
+ * entry.
+ */
 const splitLookupPath = (path: string): ByteText[] => path.split("/").map(encodeText);
 
 const isFile = ({ mode }: { mode: number }): boolean =>

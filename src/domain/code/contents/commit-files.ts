@@ -39,14 +39,16 @@ export interface EditTarget {
 }
 
 /**
- * Commits a change of files to a branch. In a repository without branches it creates the first commit.
+ * Commits a change of files to a branch. In a repository without branches it creates the first
+ * commit.
  *
  * A change that results in the same tree is committed too.
  *
  * @param edit Applies the change to the target.
  * @param fallbackMessage The commit message if `commitOptions` has none.
- * @throws Failure `not_found` if the base branch does not exist, `invalid` if the new branch exists or its name
- * is invalid, `conflict` if the branch was updated concurrently, `forbidden` if a rule does not allow the change.
+ * @throws Failure `not_found` if the base branch does not exist, `invalid` if the new branch exists
+ * or its name is invalid, `conflict` if the branch was updated concurrently, `forbidden` if a rule
+ * does not allow the change.
  */
 export async function commitFiles<T>(
   ctx: Ctx,
@@ -122,7 +124,10 @@ function wordRefusal(refusal: ProtectedRef, { name }: User): Failure {
   }
 }
 
-/** Resolves the branch to commit to, the parent commit, and the commit that the branch points at now. */
+/**
+ * Resolves the branch to commit to, the parent commit, and the commit that the branch points at
+ * now.
+ */
 function findTarget(
   snapshot: RepositorySnapshot,
   { row }: RepositoryContext,

@@ -30,10 +30,11 @@ export interface CommitOptions {
 }
 
 /**
- * Resolves author and committer of a commit. Each falls back to the other's name and email address, then to
- * those of `user`.
+ * Resolves author and committer of a commit. Each falls back to the other's name and email address,
+ * then to those of `user`.
  *
- * @throws Failure `invalid` for a name or address that git would reduce to nothing, or a time before 1970.
+ * @throws Failure `invalid` for a name or address that git would reduce to nothing, or a time
+ *   before 1970.
  */
 export function toIdentities(
   ctx: Ctx,

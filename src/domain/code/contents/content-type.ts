@@ -17,8 +17,8 @@ const IMAGES: readonly { offset: number; mark: string; type: string }[] = [
 /**
  * Detects the media type to serve a file with: an image, plain text, or `application/octet-stream`.
  *
- * SECURITY: never HTML or a script type, whatever the file name, since user content served from our origin would
- * run there. An SVG can contain scripts (see `mayRun`) and must be served sandboxed.
+ * SECURITY: never HTML or a script type, whatever the file name, since user content served from our
+ * origin would run there. An SVG can contain scripts (see `mayRun`) and must be served sandboxed.
  */
 export function detectContentType(name: string, content: Uint8Array): string {
   const head = readByteText(content.subarray(0, HEAD_BYTES));
@@ -30,7 +30,8 @@ export function detectContentType(name: string, content: Uint8Array): string {
 }
 
 /**
- * True for the name of a file whose detected type a browser would run as a document: an SVG. It must be served as an
- * attachment, which browsers ignore where the file is an image of another page.
+ * True for the name of a file whose detected type a browser would run as a document: an SVG. It
+ * must be served as an attachment, which browsers ignore where the file is an image of another
+ * page.
  */
 export const mayRun = (name: string): boolean => name.toLowerCase().endsWith(".svg");

@@ -19,8 +19,8 @@ export interface FoundFile {
 }
 
 /**
- * Finds the file at a path. Without `ref`, the path may begin with one (`main/docs/a.txt`); if no file is found
- * that way, the whole path is looked up on the default branch.
+ * Finds the file at a path. Without `ref`, the path may begin with one (`main/docs/a.txt`); if no
+ * file is found that way, the whole path is looked up on the default branch.
  */
 export async function findFile(
   snapshot: RepositorySnapshot,
@@ -50,7 +50,10 @@ async function findFileAt(
   return location && { entry, name: names.at(-1) ?? "", location, revision };
 }
 
-/** Finds the branch, tag or full commit id that a path begins with, and the number of names it consists of. */
+/**
+ * Finds the branch, tag or full commit id that a path begins with, and the number of names it
+ * consists of.
+ */
 async function findLeadingRef(
   snapshot: RepositorySnapshot,
   names: readonly string[],

@@ -11,8 +11,9 @@ import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 /**
  * Finds an object of any kind by id.
  *
- * SECURITY: returns only objects reachable from a ref of this repository. Packs are shared within a fork network
- * and force-pushed objects stay stored for a while; an id alone must not give access to either.
+ * SECURITY: returns only objects reachable from a ref of this repository. Packs are shared within a
+ * fork network and force-pushed objects stay stored for a while; an id alone must not give access
+ * to either.
  */
 export async function findObject(
   snapshot: RepositorySnapshot,
@@ -39,8 +40,8 @@ export async function findObject(
 }
 
 /**
- * Resolves a branch, a tag, a commit id, or the id of a tag object or tree, to a tree. `isPinned` states whether
- * the text always resolves to the same tree.
+ * Resolves a branch, a tag, a commit id, or the id of a tag object or tree, to a tree. `isPinned`
+ * states whether the text always resolves to the same tree.
  */
 export async function findTree(
   snapshot: RepositorySnapshot,

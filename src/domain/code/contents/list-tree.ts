@@ -29,15 +29,16 @@ export interface TreeListItem {
 }
 
 /**
- * Lists a slice of a tree's entries, as `git ls-tree -t` does. With `isRecursive`, each subtree is followed by
- * its own entries.
+ * Lists a slice of a tree's entries, as `git ls-tree -t` does. With `isRecursive`, each subtree is
+ * followed by its own entries.
  *
- * SECURITY: a repeated tree is read once and counted each time. Ten trees that each contain the next one ten
- * times have ten billion entries, so that walking each of them would never end.
+ * SECURITY: a repeated tree is read once and counted each time. Ten trees that each contain the
+ * next one ten times have ten billion entries, so that walking each of them would never end.
  *
  * Cost: reads each tree once for the total, and the trees of the slice once more.
  *
- * @throws Failure `too_large` for trees nested deeper than 2048, or a page with over 8 M characters of paths.
+ * @throws Failure `too_large` for trees nested deeper than 2048, or a page with over 8 M characters
+ *   of paths.
  */
 export async function listTree(
   repository: OpenRepository,

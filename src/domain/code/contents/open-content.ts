@@ -33,7 +33,10 @@ export async function openBlob(
   return { oid, sizeBytes, isFinal: true, stream };
 }
 
-/** Opens the LFS object if the file is a pointer to one that the repository has, else the file's blob. */
+/**
+ * Opens the LFS object if the file is a pointer to one that the repository has, else the file's
+ * blob.
+ */
 export async function openMedia(
   ctx: Ctx,
   repo: Repository,

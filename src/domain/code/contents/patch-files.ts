@@ -15,8 +15,8 @@ import { splitTreePath } from "./tree-path.ts";
 /**
  * Applies a patch in `git diff` format as one commit.
  *
- * @throws Failure `invalid` with git's own message for a patch that can't be parsed or does not apply; otherwise
- * as `commitChange`. Nothing is changed then.
+ * @throws Failure `invalid` with git's own message for a patch that can't be parsed or does not
+ * apply; otherwise as `commitChange`. Nothing is changed then.
  */
 export async function patchFiles(
   ctx: Ctx,

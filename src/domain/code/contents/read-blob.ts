@@ -5,12 +5,14 @@ import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { formatBase64 } from "../../../lib/base64.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "./lfs-pointer.ts";
 
-/** Maximum size of a content inside a JSON response, in bytes. Clients read larger ones from `/raw`. */
+/**
+ * Maximum size of a content inside a JSON response, in bytes. Clients read larger ones from `/raw`.
+ */
 export const ENCODED_BYTES_MAX = 10 * 1024 * 1024;
 
 /**
- * Reads a blob for a JSON response. Its content is null if it is over 10 MB, or if it is stored in a delta chain
- * that is too large for memory.
+ * Reads a blob for a JSON response. Its content is null if it is over 10 MB, or if it is stored in
+ * a delta chain that is too large for memory.
  */
 export async function readBlob(
   { catalog, objects }: OpenRepository,

@@ -67,13 +67,15 @@ export async function readContents(
 }
 
 /**
- * Reads the contents at several paths of a commit, in the order of `paths`: files with their content,
- * directories without their items. A path that does not exist, or is the root, is undefined.
+ * Reads the contents at several paths of a commit, in the order of `paths`: files with their
+ * content, directories without their items. A path that does not exist, or is the root, is
+ * undefined.
  *
- * Cost: reads each directory of the paths once and each file, and walks the history once for all paths.
+ * Cost: reads each directory of the paths once and each file, and walks the history once for all
+ * paths.
  *
- * @param contentCharsMax Budget for encoded contents, in characters: the list ends before a file that would
- * exceed it.
+ * @param contentCharsMax Budget for encoded contents, in characters: the list ends before a file
+ * that would exceed it.
  */
 export async function readManyContents(
   repository: OpenRepository,
@@ -87,7 +89,10 @@ export async function readManyContents(
   return reader.readMany(paths.map(splitPath), contentCharsMax);
 }
 
-/** A search for last commits as a cached result, by commit ids: the next request continues it while commits wait. */
+/**
+ * A search for last commits as a cached result, by commit ids: the next request continues it while
+ * commits wait.
+ */
 interface StoredSearch<Name> {
   found: [Name, Oid][];
   waiting: [Oid, Name[]][];
@@ -249,7 +254,8 @@ class ContentsReader {
     const { results, graph, catalog, objects } = this.repository;
     const path = encodeText(directory.join("/"));
     const names = entries.map(({ name }) => name);
-    // The path determines the names of a whole directory, so the key needs a name only for a single entry.
+    // The path determines the names of a whole directory, so the key needs a name only for a single
+    // entry.
     const onlyName = names.length === 1 ? names[0] : null;
     const cacheKey: ResultKey = ["last commits", graph.oid(this.tip), path, onlyName];
     const { found: stored } = await results.getOrContinue<StoredSearch<ByteText>>(

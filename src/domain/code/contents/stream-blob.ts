@@ -12,7 +12,8 @@ const SCRATCH_KEY = 0;
 /**
  * Streams the content of a blob of any size. The caller owns the yielded chunks.
  *
- * Cost: a blob that is too large for memory and stored as a delta is first reconstructed in scratch space.
+ * Cost: a blob that is too large for memory and stored as a delta is first reconstructed in scratch
+ * space.
  */
 export async function* streamBlob(
   ctx: Ctx,

@@ -9,8 +9,9 @@ const NAME_BYTES_MAX = 255;
 /**
  * Validates a path to write to and splits it into names.
  *
- * SECURITY: nothing is decoded, normalized or resolved: a path must be literally valid on every system, or it is
- * refused. `checkTree` also refuses names that a checkout would treat as the `.git` directory, for pushed trees.
+ * SECURITY: nothing is decoded, normalized or resolved: a path must be literally valid on every
+ * system, or it is refused. `checkTree` also refuses names that a checkout would treat as the
+ * `.git` directory, for pushed trees.
  *
  * @throws Failure `invalid` for a path that is not valid on every system.
  */

@@ -7,7 +7,8 @@ import { findEntries } from "../contents/find-entry.ts";
 import { type EditorConfig, parseEditorConfig } from "./parse-editorconfig.ts";
 
 /**
- * SECURITY: bounds the matching cost, which is the bytes of all read files times the characters of the path.
+ * SECURITY: bounds the matching cost, which is the bytes of all read files times the characters of
+ * the path.
  */
 const READ_BYTES_MAX = 128 * 1024;
 const PATH_CHARS_MAX = 1024;
@@ -15,8 +16,8 @@ const PATH_CHARS_MAX = 1024;
 const NAME = ".editorconfig";
 
 /**
- * Merges the properties for a path from its `.editorconfig` files, from the outermost to the nearest, as editors
- * do. The path need not exist.
+ * Merges the properties for a path from its `.editorconfig` files, from the outermost to the
+ * nearest, as editors do. The path need not exist.
  *
  * Cost: one read per directory of the path, and one per `.editorconfig` file.
  *

@@ -110,8 +110,8 @@ class SectionParser {
   }
 
   /**
-   * Splits the text up to the closing brace at its commas, and consumes that brace. Undefined if it is
-   * missing.
+   * Splits the text up to the closing brace at its commas, and consumes that brace. Undefined if it
+   * is missing.
    */
   private splitBraces(): string[][] | undefined {
     const parts: string[][] = [[]];

@@ -11,11 +11,12 @@ import type { Adopted } from "./push-refs.ts";
 type Side = readonly [RepositoryContext, RepositorySnapshot];
 
 /**
- * Holds the packs of a repository that have new commits and their objects, for another one of its network. No stored byte
- * is copied.
+ * Holds the packs of a repository that have new commits and their objects, for another one of its
+ * network. No stored byte is copied.
  *
- * SECURITY: first the taker holds the packs, then the giver says that it lists them still, and marks them as shared. From
- * then on every job that deletes a pack of the network asks the taker, so no pack is gone when the taker lists it.
+ * SECURITY: first the taker holds the packs, then the giver says that it lists them still, and
+ * marks them as shared. From then on every job that deletes a pack of the network asks the taker,
+ * so no pack is gone when the taker lists it.
  *
  * @param taker The repository that takes; its packs are the first of the common catalog.
  * @param ref The giver's ref that reaches the commits.
@@ -52,7 +53,8 @@ async function findLacking(
   const needed = new Set<number>();
   for (const node of commits) {
     needed.add(graph.location(node).pack);
-    // Not by homes, which cost a block for each object: a pack more than needed is shared, and not copied.
+    // Not by homes, which cost a block for each object: a pack more than needed is shared, and not
+    // copied.
     await resident(() => {
       graph.visitIntroduced(node, ({ pack }) => void needed.add(pack), true);
     });

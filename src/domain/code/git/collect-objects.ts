@@ -45,12 +45,13 @@ interface Plan {
 }
 
 /**
- * Removes objects that nothing reaches from the packs of a repository, and from those that it shares with others of its
- * network: each pack that loses enough is written anew, and every repository that lists it lists the new one instead.
+ * Removes objects that nothing reaches from the packs of a repository, and from those that it
+ * shares with others of its network: each pack that loses enough is written anew, and every
+ * repository that lists it lists the new one instead.
  *
- * Reads that have begun go on, since replaced packs are kept for a day. Safe to run at any time, repeatedly and
- * concurrently: each replacement is one transaction, refused if the repository has changed in a way that may reach what is
- * removed.
+ * Reads that have begun go on, since replaced packs are kept for a day. Safe to run at any time,
+ * repeatedly and concurrently: each replacement is one transaction, refused if the repository has
+ * changed in a way that may reach what is removed.
  *
  * Work beyond `JOB_BYTES_MAX` is queued again.
  */
@@ -152,10 +153,11 @@ function listLosses(
 /**
  * Replaces a pack in all repositories that list it.
  *
- * SECURITY: another repository holds the new pack first, then the searched one says that it lists it still, and marks it
- * as shared, as for packs that a fork takes: no job deletes it in between.
+ * SECURITY: another repository holds the new pack first, then the searched one says that it lists
+ * it still, and marks it as shared, as for packs that a fork takes: no job deletes it in between.
  *
- * @returns `stale` if the searched repository has changed, `failed` if the pack can't be written anew.
+ * @returns `stale` if the searched repository has changed, `failed` if the pack can't be written
+ *   anew.
  */
 async function replace(
   ctx: Ctx,

@@ -44,23 +44,27 @@ interface ChangeOptions {
 export interface CommittedChange<T> {
   /** The return value of `change`. */
   readonly result: T;
-  /** The repository snapshot whose catalog includes the stored pack, with the refs as they were before. */
+  /**
+   * The repository snapshot whose catalog includes the stored pack, with the refs as they were
+   * before.
+   */
   readonly snapshot: RepositorySnapshot;
   /** Size of the stored pack, in bytes. */
   readonly packBytes: number;
 }
 
 /**
- * Commits a change: opens the repository, lets `change` fill a pack, stores the pack and atomically applies the
- * ref updates that `change` returns.
+ * Commits a change: opens the repository, lets `change` fill a pack, stores the pack and atomically
+ * applies the ref updates that `change` returns.
  *
  * The objects are checked as those of a push are, including their connectivity.
  *
  * Cost: two calls of the repository's Durable Object, three bucket writes.
  *
  * @param change Looks at objects by `resident`: the tables of large packs are read by block.
- * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or disallowed
- * objects, ProtectedRef if a rule refuses an update. No ref is updated then, and stored data is removed.
+ * @throws Failure `conflict` if a ref was updated concurrently, `invalid` for malformed or
+ * disallowed objects, ProtectedRef if a rule refuses an update. No ref is updated then, and stored
+ * data is removed.
  */
 export async function commitChange<T extends Change>(
   ctx: Ctx,

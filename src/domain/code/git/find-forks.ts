@@ -9,11 +9,11 @@ import type { DoneWork, RepositoryLocation, Work } from "../../../storage/reposi
 const FORKS_AT_ONCE = 50;
 
 /**
- * Finds which pending forks of a repository exist. Those of a deleted repository take over what they are to have of it: then
- * nothing needs it any more.
+ * Finds which pending forks of a repository exist. Those of a deleted repository take over what
+ * they are to have of it: then nothing needs it any more.
  *
- * SECURITY: the row of a fork is written at most an hour after its source noted it, and never once the source is deleted; so
- * one that has no row by then will never have one.
+ * SECURITY: the row of a fork is written at most an hour after its source noted it, and never once
+ * the source is deleted; so one that has no row by then will never have one.
  */
 export async function findForks(
   { db, git }: Ctx,

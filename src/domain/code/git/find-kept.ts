@@ -27,16 +27,20 @@ export interface NetworkMember {
 /** What a search found out about a repository's packs. */
 export interface Search {
   readonly kept: KeptObjects;
-  /** Those that list any of its shared packs; undefined if there are too many repositories to ask. */
+  /**
+   * Those that list any of its shared packs; undefined if there are too many repositories to ask.
+   */
   readonly members: readonly NetworkMember[] | undefined;
 }
 
 /**
- * Finds what is to stay of the packs of a repository: what its refs reach, and what they reached until after `since`; for
- * packs that it shares, also what other repositories of the network reach that list them.
+ * Finds what is to stay of the packs of a repository: what its refs reach, and what they reached
+ * until after `since`; for packs that it shares, also what other repositories of the network reach
+ * that list them.
  *
- * Cost: the tables of all packs, and a call for each repository of the network where shared packs would lose anything. A
- * fork whose refs lead to nothing new costs nothing else; another one its own packs, and a walk of its new commits.
+ * Cost: the tables of all packs, and a call for each repository of the network where shared packs
+ * would lose anything. A fork whose refs lead to nothing new costs nothing else; another one its
+ * own packs, and a walk of its new commits.
  *
  * @throws GitError `missing` if a ref leads to what does not exist.
  */
@@ -101,7 +105,9 @@ async function addFormer(
   }
 }
 
-/** Lists the other repositories of a network, by id; one more than can be asked if there are more. */
+/**
+ * Lists the other repositories of a network, by id; one more than can be asked if there are more.
+ */
 const listNetwork = ({ db }: Ctx, { objectName, networkName }: RepositoryLocation) =>
   db
     .select({ id: repositories.id, objectName: repositories.objectName })

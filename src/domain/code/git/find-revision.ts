@@ -30,18 +30,19 @@ const OID_DIGITS = 2 * OID_BYTES;
 const PREFIX_DIGITS_MIN = 4;
 
 /**
- * Resolves a text to a commit: HEAD, a branch or tag by its short or full ref name, or a commit id, which may be
- * abbreviated if it is unambiguous.
+ * Resolves a text to a commit: HEAD, a branch or tag by its short or full ref name, or a commit id,
+ * which may be abbreviated if it is unambiguous.
  *
- * SECURITY: a whole id is the object and never a ref of that name, or a branch could pretend to be a commit that
- * somebody pinned. Such names can't be created, but a repository of an earlier version may have them.
+ * SECURITY: a whole id is the object and never a ref of that name, or a branch could pretend to be
+ * a commit that somebody pinned. Such names can't be created, but a repository of an earlier
+ * version may have them.
  *
- * SECURITY: a commit is found by its id only if it is reachable from a ref. Force-pushed commits stay stored for
- * a while, and their id must not give access to them.
+ * SECURITY: a commit is found by its id only if it is reachable from a ref. Force-pushed commits
+ * stay stored for a while, and their id must not give access to them.
  *
  * @returns Undefined if nothing matches, or if a tag points at an object other than a commit.
- * @throws Failure `invalid` for a text that can't be a name, such as `HEAD~1` and `a..b`: whoever sends it expects
- * git's expressions, which are not supported.
+ * @throws Failure `invalid` for a text that can't be a name, such as `HEAD~1` and `a..b`: whoever
+ * sends it expects git's expressions, which are not supported.
  */
 export async function findRevision(
   snapshot: RepositorySnapshot,
@@ -109,10 +110,12 @@ async function findCommit(
 }
 
 /**
- * Finds the commits with the given ids, each whole or abbreviated, among those that are reachable from a ref.
+ * Finds the commits with the given ids, each whole or abbreviated, among those that are reachable
+ * from a ref.
  *
- * Cost: a walk over the commits in memory, once if anything matches. In a repository with pull requests also one call of the
- * Durable Object for a stored commit that neither a branch nor a tag reaches, and another one if it is the head of none.
+ * Cost: a walk over the commits in memory, once if anything matches. In a repository with pull
+ * requests also one call of the Durable Object for a stored commit that neither a branch nor a tag
+ * reaches, and another one if it is the head of none.
  */
 export async function findCommitsByIds(
   snapshot: RepositorySnapshot,
@@ -152,7 +155,8 @@ function findStoredCommits({ repository }: RepositorySnapshot, id: string): Set<
     const { idx } = pack;
     const { start, end } = idx.findPrefix(prefix);
     for (let position = start; position < end; position++) {
-      // By the pack's own tables: another pack, whose tables are read by block, may be the home of an object of the same id.
+      // By the pack's own tables: another pack, whose tables are read by block, may be the home of
+      // an object of the same id.
       if (pack.sidecar.kinds[position] === COMMIT) found.add(graph.find(idx.oid(position)));
     }
   }
@@ -174,8 +178,8 @@ function nodeOf(catalog: PackCatalog, graph: CommitGraph, oid: Oid): Node {
 }
 
 /**
- * A byte per node of the graph: 1 if the commit is reachable from a ref. Refs of pull requests that the snapshot lacks count
- * as far as one of `wanted` may need them.
+ * A byte per node of the graph: 1 if the commit is reachable from a ref. Refs of pull requests that
+ * the snapshot lacks count as far as one of `wanted` may need them.
  */
 async function markCommits(
   { state, repository: { graph } }: RepositorySnapshot,

@@ -24,13 +24,14 @@ interface Found {
 }
 
 /**
- * Finds the packs among `retired` that no other repository of the fork network needs. Larger networks are asked by several
- * jobs, each of which continues where the one before has ended.
+ * Finds the packs among `retired` that no other repository of the fork network needs. Larger
+ * networks are asked by several jobs, each of which continues where the one before has ended.
  *
- * SECURITY: a fork is inserted into the table only after its Durable Object lists its packs, and can't be
- * created once its parent is gone from the table. So every repository that may need a pack is checked, and no
- * fork loses objects. A repository that was asked can come to need a pack only from one that lists it. That one answers
- * that it needs it for as long as a retired pack is kept, so an inquiry that ends sooner misses nothing.
+ * SECURITY: a fork is inserted into the table only after its Durable Object lists its packs, and
+ * can't be created once its parent is gone from the table. So every repository that may need a pack
+ * is checked, and no fork loses objects. A repository that was asked can come to need a pack only
+ * from one that lists it. That one answers that it needs it for as long as a retired pack is kept,
+ * so an inquiry that ends sooner misses nothing.
  *
  * @param earlier The inquiry that the job before has left.
  * @param membersMax Repositories to ask.

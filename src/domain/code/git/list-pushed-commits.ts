@@ -8,7 +8,10 @@ import type { StoredCommit, StoredUpdate } from "../../../shapes/events/activity
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import type { MadeUpdate } from "../../../storage/repository-records.ts";
 
-/** The commits that a push added to a branch. A new branch always has a count, and may have nothing else. */
+/**
+ * The commits that a push added to a branch. A new branch always has a count, and may have nothing
+ * else.
+ */
 export type PushedCommits = Pick<
   StoredUpdate,
   "commits" | "commitCount" | "head" | "base" | "hasNoReferences"
@@ -16,7 +19,10 @@ export type PushedCommits = Pick<
 
 /** What tells the commits of a push from those that the repository had. */
 export interface PushOrigin {
-  /** The index of the push's pack in the catalog; -1 if it had none, or if the pack was merged since. */
+  /**
+   * The index of the push's pack in the catalog; -1 if it had none, or if the pack was merged
+   * since.
+   */
   readonly packNumber: number;
   /** The ids that branches pointed at before the push; not needed if it created no branch. */
   readonly earlierHeads: readonly Oid[];
@@ -45,13 +51,14 @@ interface Counted {
 const REFERENCE = /[#!]\d|\/(?:issues|pulls)\/\d/;
 
 /**
- * Lists the commits of a push by branch: for a new branch those that no other branch had, and otherwise those in the
- * push's own pack, which the repository did not have before.
+ * Lists the commits of a push by branch: for a new branch those that no other branch had, and
+ * otherwise those in the push's own pack, which the repository did not have before.
  *
- * Feeds store them with the event, since finding them when a feed page is read would open each repository on it.
+ * Feeds store them with the event, since finding them when a feed page is read would open each
+ * repository on it.
  *
- * Cost: a walk of the pack's own commits, or of all commits if the push created a branch, and one read per listed
- * commit.
+ * Cost: a walk of the pack's own commits, or of all commits if the push created a branch, and one
+ * read per listed commit.
  */
 export async function listPushedCommits(
   repository: OpenRepository,
@@ -77,7 +84,8 @@ export async function listPushedCommits(
     const { oids = [], commitCount } = counted.get(ref) ?? {};
     const commits = await Promise.all(oids.map(read));
     const head = commits.length === 0 && (await read(newOid));
-    // Behind any other parent are commits that the repository had, and that the branch may not have had.
+    // Behind any other parent are commits that the repository had, and that the branch may not have
+    // had.
     const isOfBranch = (parent: Oid): boolean => parent === oldOid || oids.includes(parent);
     const areAll =
       commits.length === commitCount &&
@@ -98,8 +106,9 @@ export async function listPushedCommits(
 type PushedBranch = MadeUpdate & { readonly newOid: Oid };
 
 /**
- * Counts the commits of new branches that no branch had, neither before the push nor by another of its updates: a
- * commit that is on several new branches counts for the default branch, else for the first of them.
+ * Counts the commits of new branches that no branch had, neither before the push nor by another of
+ * its updates: a commit that is on several new branches counts for the default branch, else for the
+ * first of them.
  *
  * As in Gitea, the count ends at the first commit that another branch had, and at 10.
  */

@@ -15,12 +15,13 @@ import { listPushedCommits, type PushOrigin } from "./list-pushed-commits.ts";
 import { recordPush } from "./record-push.ts";
 
 /**
- * Does a repository's pending maintenance: records events of pushes that are still in the outbox, merges
- * packs, forgets forks that were never created, and deletes unneeded packs and the uploads of aborted pushes. For a deleted
- * repository it deletes everything, once its forks have taken over.
+ * Does a repository's pending maintenance: records events of pushes that are still in the outbox,
+ * merges packs, forgets forks that were never created, and deletes unneeded packs and the uploads
+ * of aborted pushes. For a deleted repository it deletes everything, once its forks have taken
+ * over.
  *
- * Safe to run at any time, repeatedly and concurrently: each step is marked as done only after it completed, and
- * is idempotent.
+ * Safe to run at any time, repeatedly and concurrently: each step is marked as done only after it
+ * completed, and is idempotent.
  */
 export async function maintainRepository(ctx: Ctx, location: RepositoryLocation): Promise<void> {
   const { db, now } = ctx;
@@ -70,7 +71,9 @@ async function openPush(
   };
 }
 
-/** Deletes unneeded files, then marks the work as done. Returns true if no other work is pending. */
+/**
+ * Deletes unneeded files, then marks the work as done. Returns true if no other work is pending.
+ */
 async function removeFiles(
   ctx: Ctx,
   location: RepositoryLocation,

@@ -6,8 +6,8 @@ import { type SigningContext, signAsService } from "../signatures/sign-as-servic
 /**
  * Formats a commit that the service creates on behalf of users. All such commits are created here.
  *
- * The commit is signed if the configuration requires it and author and committer belong to `people`, which
- * defaults to the caller.
+ * The commit is signed if the configuration requires it and author and committer belong to
+ * `people`, which defaults to the caller.
  *
  * @returns The commit's content, ready to be stored.
  */

@@ -20,9 +20,11 @@ export interface RepositorySnapshot {
 const READ_CODE: Requirement = { unit: "code", mode: "read" };
 
 /**
- * Opens a snapshot of a repository if the caller may read its code. It has no refs of pull requests but those of `pulls`.
+ * Opens a snapshot of a repository if the caller may read its code. It has no refs of pull requests
+ * but those of `pulls`.
  *
- * The tables of large packs are read by block: what looks at objects does so by `resident`. Commits need no block.
+ * The tables of large packs are read by block: what looks at objects does so by `resident`. Commits
+ * need no block.
  *
  * Cost: one call of the repository's Durable Object, and two reads per pack that is not cached.
  *
@@ -41,7 +43,10 @@ export async function openSnapshot(
   return { state: snapshot, repository: await stored.openByBlock(snapshot, budget) };
 }
 
-/** Opens a snapshot as `openSnapshot` does, with whole tables: for work that takes most objects of a tree or of a history. */
+/**
+ * Opens a snapshot as `openSnapshot` does, with whole tables: for work that takes most objects of a
+ * tree or of a history.
+ */
 export async function openWholeSnapshot(
   ctx: Ctx,
   repo: RepositoryContext,
@@ -60,8 +65,8 @@ const REPEATS_MAX = 64;
 /**
  * Reads from a snapshot as `openSnapshot` opens it.
  *
- * @param work Changes nothing: where it looks at an object without `resident`, it is repeated with the block that it misses, and
- * in the end with whole tables.
+ * @param work Changes nothing: where it looks at an object without `resident`, it is repeated with
+ * the block that it misses, and in the end with whole tables.
  * @param pulls Which refs of pull requests the snapshot has.
  */
 export async function readSnapshot<T>(
@@ -76,7 +81,10 @@ export async function readSnapshot<T>(
   return readPacks(ctx, stored, state, (repository) => work({ state, repository }));
 }
 
-/** Does work of a read on packs whose tables are read by block, again with each block that it misses. */
+/**
+ * Does work of a read on packs whose tables are read by block, again with each block that it
+ * misses.
+ */
 async function readPacks<T>(
   ctx: Ctx,
   stored: StoredRepository,
@@ -101,16 +109,17 @@ async function readPacks<T>(
 export type Sides = readonly [left: RepositorySnapshot, right: RepositorySnapshot];
 
 /**
- * Reads from two repositories of one fork network with a common catalog of their packs, so that their histories can be
- * compared; with the tables of large packs by block.
+ * Reads from two repositories of one fork network with a common catalog of their packs, so that
+ * their histories can be compared; with the tables of large packs by block.
  *
- * SECURITY: each snapshot keeps its own refs. Only objects reachable from these may be shown of a repository.
+ * SECURITY: each snapshot keeps its own refs. Only objects reachable from these may be shown of a
+ * repository.
  *
  * Cost: as `readSnapshot`. The two Durable Objects are called concurrently.
  *
  * @param work Changes nothing, as that of `readSnapshot`.
- * @throws Failure `not_found` if the caller may not read the code unit of both, or if they are in different
- * networks.
+ * @throws Failure `not_found` if the caller may not read the code unit of both, or if they are in
+ * different networks.
  */
 export async function readSideBySide<T>(
   ctx: Ctx,
@@ -124,15 +133,15 @@ export async function readSideBySide<T>(
 }
 
 /**
- * Opens two repositories of one fork network with a common catalog of their packs, with the tables of large packs by block, for
- * work that looks at objects by `resident`.
+ * Opens two repositories of one fork network with a common catalog of their packs, with the tables
+ * of large packs by block, for work that looks at objects by `resident`.
  *
  * SECURITY: as `readSideBySide`.
  *
  * Cost: as `openSnapshot`. The two Durable Objects are called concurrently.
  *
- * @throws Failure `not_found` if the caller may not read the code unit of both, or if they are in different
- * networks.
+ * @throws Failure `not_found` if the caller may not read the code unit of both, or if they are in
+ * different networks.
  */
 export async function openSideBySide(
   ctx: Ctx,
@@ -148,7 +157,8 @@ export async function openSideBySide(
  *
  * SECURITY: for what the service does of its own accord, and shows to nobody.
  *
- * @param pulls Which refs of pull requests the left one has. The right one has none, unless it is the same.
+ * @param pulls Which refs of pull requests the left one has. The right one has none, unless it is
+ *   the same.
  * @throws Failure `not_found` for different networks.
  */
 export async function openNetwork(

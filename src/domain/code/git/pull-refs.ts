@@ -13,7 +13,8 @@ const OF_PULL = /^refs\/pull\/([1-9]\d{0,14})\//;
 const NUMBERS_MAX = 100;
 
 /**
- * The refs of pull requests that may have one of some names, or a name that begins with one of them.
+ * The refs of pull requests that may have one of some names, or a name that begins with one of
+ * them.
  *
  * @param beginnings Full names of refs, or beginnings of such names.
  */
@@ -28,7 +29,10 @@ export function pullRefsOf(beginnings: readonly string[]): PullRefs {
   return numbers.size > NUMBERS_MAX ? "all" : [...numbers];
 }
 
-/** The snapshot with all refs of pull requests. Cost: one call of the Durable Object, if it lacks any. */
+/**
+ * The snapshot with all refs of pull requests. Cost: one call of the Durable Object, if it lacks
+ * any.
+ */
 export async function withPullRefs(snapshot: Snapshot): Promise<Snapshot> {
   if (!snapshot.lacksPullRefs) return snapshot;
   const refs = withPulls(snapshot, await snapshot.loadPullRefs());

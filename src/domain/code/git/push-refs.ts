@@ -47,15 +47,18 @@ export interface Adopted {
   /** The packs that it lacks, under hold. They are part of the opened repository. */
   packs: readonly PackRecord[];
   /**
-   * The other repository's ref that reaches what is taken. The caller may read it, and its value is not required to
-   * stay.
+   * The other repository's ref that reaches what is taken. The caller may read it, and its value is
+   * not required to stay.
    */
   ref: StoredRef;
   /** The `collections` of the snapshot of the repository that takes. */
   collections: number;
 }
 
-/** The refs that reach what is there for an update: those of the repository, and the one of the other. */
+/**
+ * The refs that reach what is there for an update: those of the repository, and the one of the
+ * other.
+ */
 export const withAdopted = (state: SnapshotRefs, adopted: Adopted | undefined): SnapshotRefs =>
   adopted ? { ...state, refs: [...state.refs, adopted.ref] } : state;
 
@@ -63,16 +66,24 @@ export const withAdopted = (state: SnapshotRefs, adopted: Adopted | undefined): 
 export type PushCause =
   /** By a client's push, or by an operation of the API that stands for one. */
   | "push"
-  /** By a merge that its door has judged: rules about who pushes what do not apply, all others do. */
+  /**
+   * By a merge that its door has judged: rules about who pushes what do not apply, all others do.
+   */
   | "merge"
-  /** By the service itself: nobody's permission and no rule is asked, and refs of pull requests may be written. */
+  /**
+   * By the service itself: nobody's permission and no rule is asked, and refs of pull requests may
+   * be written.
+   */
   | "service"
   /**
-   * By a mirror that follows its remote: nobody's permission and no rule is asked. Its events are those of the owner and
-   * say so, and nothing follows from them.
+   * By a mirror that follows its remote: nobody's permission and no rule is asked. Its events are
+   * those of the owner and say so, and nothing follows from them.
    */
   | "mirror"
-  /** By the first taking over of a remote: as by a mirror, but no event is recorded, and refs of pull requests may be written. */
+  /**
+   * By the first taking over of a remote: as by a mirror, but no event is recorded, and refs of
+   * pull requests may be written.
+   */
   | "import";
 
 /** A set of ref updates, from a client's push or from the service itself. */
@@ -92,11 +103,17 @@ export interface RefPush {
   pack: PackRecord | undefined;
   /** What the updates take from another repository of the network. */
   adopted?: Adopted | undefined;
-  /** Moves HEAD along with the branch it points at. Ignored if HEAD points at another branch by then. */
+  /**
+   * Moves HEAD along with the branch it points at. Ignored if HEAD points at another branch by
+   * then.
+   */
   headMove?: HeadMove | undefined;
   /** The branch that is renamed; its own exact rule follows it. */
   rename?: BranchRename | undefined;
-  /** The merges that the push makes. They are recorded with the push, also if the Worker dies before. */
+  /**
+   * The merges that the push makes. They are recorded with the push, also if the Worker dies
+   * before.
+   */
   merges?: readonly PushedMerge[] | undefined;
   /** A lease on a ref that it updates, which ends with it. */
   lease?: HeldLease | undefined;
@@ -105,9 +122,9 @@ export interface RefPush {
 /**
  * Updates refs and records the push event.
  *
- * Each command is validated separately, and applied only if the ref still has the expected old id. Updates
- * are durable when this returns; a pack that no update needs is deleted. If it throws, it is unknown whether
- * the refs were updated, so the pack is kept.
+ * Each command is validated separately, and applied only if the ref still has the expected old id.
+ * Updates are durable when this returns; a pack that no update needs is deleted. If it throws, it
+ * is unknown whether the refs were updated, so the pack is kept.
  *
  * @returns The result of each command, in their order.
  */
@@ -170,7 +187,8 @@ export async function pushRefs(
   }
   if (outcome?.entry) {
     const applied = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
-    // Nobody is told of the refs of pull requests, so that no answer needs to wait for what they change.
+    // Nobody is told of the refs of pull requests, so that no answer needs to wait for what they
+    // change.
     const isForPulls = applied.every(({ ref }) => isPullRef(ref));
     if (isForPulls && changesNoRow(push)) ctx.defer(stored.settle(outcome.entry.pushId));
     else {
@@ -186,12 +204,16 @@ export async function pushRefs(
   });
 }
 
-/** Whether a push that updates refs of pull requests only leaves the size of its repository, and merges nothing. */
+/**
+ * Whether a push that updates refs of pull requests only leaves the size of its repository, and
+ * merges nothing.
+ */
 const changesNoRow = ({ pack, adopted, merges = [] }: RefPush): boolean =>
   pack === undefined && adopted === undefined && merges.length === 0;
 
 /**
- * Opens what judges each update of a push: the bindings of the caller's token, then the rules for branches and tags.
+ * Opens what judges each update of a push: the bindings of the caller's token, then the rules for
+ * branches and tags.
  *
  * Cost: a query where the rules are needed and were not loaded with the repository.
  */
@@ -221,7 +243,10 @@ async function openRules(
 
 const UNDONE = "atomic push failure";
 
-/** Refs that only the service writes, and those that are none: what is pushed to `refs/for/` is a pull request. */
+/**
+ * Refs that only the service writes, and those that are none: what is pushed to `refs/for/` is a
+ * pull request.
+ */
 const HIDDEN = /^refs\/(?:pull|for|for-review)\//;
 
 /** Whether only the service writes refs of this name. */
@@ -233,8 +258,8 @@ const RETRIES_MAX = 5;
 /**
  * Commits a push while the refs on which it relies have the values that were checked.
  *
- * A ref that moved forward still reaches what the push relies on: then the push is committed again, on the new
- * values.
+ * A ref that moved forward still reaches what the push relies on: then the push is committed again,
+ * on the new values.
  */
 async function commit(
   stored: StoredRepository,
@@ -254,7 +279,9 @@ async function commit(
   return outcome;
 }
 
-/** Finds refs that reach the former values of refs; undefined if no ref reaches one of the values. */
+/**
+ * Finds refs that reach the former values of refs; undefined if no ref reaches one of the values.
+ */
 async function findNewRefs(
   stored: StoredRepository,
   formerRefs: readonly RequiredRef[],
@@ -276,8 +303,8 @@ function findOverflow({ config }: Ctx, { pack, adopted, repository }: RefPush): 
 /**
  * Validates a command. Returns the ref update, or the reason for a refusal.
  *
- * @param overflow The reason to refuse additions to a repository that is too large. Deletions stay possible,
- * since they free space.
+ * @param overflow The reason to refuse additions to a repository that is too large. Deletions stay
+ * possible, since they free space.
  */
 async function validateCommand(
   command: RefCommand,
@@ -315,9 +342,11 @@ async function validateCommand(
 export const MISSING_OBJECTS = "missing necessary objects";
 
 /**
- * Finds an object to which a push may point a ref: in the pushed pack, or among those that the repository's refs reach.
+ * Finds an object to which a push may point a ref: in the pushed pack, or among those that the
+ * repository's refs reach.
  *
- * SECURITY: any stored object would do otherwise, also one that was removed, or that only a fork has.
+ * SECURITY: any stored object would do otherwise, also one that was removed, or that only a fork
+ * has.
  */
 export async function findNewValue(
   { repository: { catalog }, pack, reachable }: Pick<RefPush, "repository" | "pack" | "reachable">,
@@ -363,8 +392,8 @@ function toResult(outcome: RefOutcome): PushedRef {
 }
 
 /**
- * Records the events of a push whose refs are updated already. A failure here must not fail the push: the outbox
- * entry of the repository stays, and a job records it later.
+ * Records the events of a push whose refs are updated already. A failure here must not fail the
+ * push: the outbox entry of the repository stays, and a job records it later.
  */
 async function recordEvents(
   ctx: Ctx,

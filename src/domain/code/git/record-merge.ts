@@ -28,11 +28,12 @@ export interface RecordedMerge extends Omit<PushedMerge, "kind"> {
 type MergeOrigin = EventOrigin & { readonly db: Database };
 
 /**
- * The statements that mark a pull request as merged: its row, which is fixed from then on, its state, the entry of its
- * timeline, the event, and the end of a scheduled merge.
+ * The statements that mark a pull request as merged: its row, which is fixed from then on, its
+ * state, the entry of its timeline, the event, and the end of a scheduled merge.
  *
- * They write nothing if it is marked as merged already, or does not exist any more, so that they may be repeated. They
- * need nothing but the push and its repository, so that a job runs them where the Worker died after the push.
+ * They write nothing if it is marked as merged already, or does not exist any more, so that they
+ * may be repeated. They need nothing but the push and its repository, so that a job runs them where
+ * the Worker died after the push.
  */
 export function mergeStatements(
   origin: MergeOrigin,

@@ -30,10 +30,11 @@ type Stored = Partial<OutboxEntry> &
 type PushedByRef = ReadonlyMap<string, PushedCommits>;
 
 /**
- * Updates a repository's row, records the events of a push, and marks the pull requests that it merges as merged, in one
- * batch unless it updated thousands of refs.
+ * Updates a repository's row, records the events of a push, and marks the pull requests that it
+ * merges as merged, in one batch unless it updated thousands of refs.
  *
- * Idempotent, also concurrently: each event is recorded once. If it throws, some of the events may be recorded.
+ * Idempotent, also concurrently: each event is recorded once. If it throws, some of the events may
+ * be recorded.
  *
  * @param pages      All ref updates of the push, in its order.
  * @param findPushed Finds the pushed commits of a page.
@@ -47,8 +48,8 @@ export async function recordPush(
   findPushed: (updates: readonly MadeUpdate[]) => Promise<PushedByRef>,
 ): Promise<void> {
   const { db, eventQueues, defer } = ctx;
-  // Entries stored by an earlier version have no root URL and no visibility, do not tell of the credential, and have one
-  // merge.
+  // Entries stored by an earlier version have no root URL and no visibility, do not tell of the
+  // credential, and have one merge.
   const {
     pushId,
     updateCount,
@@ -99,7 +100,8 @@ export async function recordPush(
       if (ref.startsWith(HEADS)) tips.push([branchName(ref), newOid, logId]);
       logId++;
     }
-    // Nobody pushes the refs that the service keeps for pull requests, and an import is told of as one.
+    // Nobody pushes the refs that the service keeps for pull requests, and an import is told of as
+    // one.
     const told = remoteOrigin === "import" ? [] : page.filter(({ ref }) => !isPullRef(ref));
     const pushed = await findPushed(told);
     for (let from = 0; from < told.length; from += UPDATES_OF_EVENT) {
@@ -155,7 +157,8 @@ const setPushedRow = prepare((db, p: Params<PushedRow>) =>
 );
 
 /**
- * Stores the new values of the branches that pull requests have, unless a later value is stored already.
+ * Stores the new values of the branches that pull requests have, unless a later value is stored
+ * already.
  *
  * @param tips JSON of a list of {@link Tip}.
  */

@@ -2,7 +2,8 @@ import { type ByteText, encodeText } from "../../../git/byte-text.ts";
 import { type RepositorySnapshot, findRef } from "./open-snapshot.ts";
 
 /**
- * Whether a ref name clashes with an existing ref because one is a directory of the other (`a` and `a/b`).
+ * Whether a ref name clashes with an existing ref because one is a directory of the other (`a` and
+ * `a/b`).
  *
  * @param leaving A ref that is about to be deleted, and is ignored.
  */

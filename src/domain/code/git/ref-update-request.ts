@@ -4,7 +4,10 @@ import type { RefResult } from "../../../git/wire/receive-report.ts";
 import type { RefCommand } from "../../../git/wire/receive-request.ts";
 import { conflict, type Failure } from "../../../lib/failure.ts";
 
-/** A ref to update, by its full name in UTF-16 text. Without `from` it is created, without `to` deleted. */
+/**
+ * A ref to update, by its full name in UTF-16 text. Without `from` it is created, without `to`
+ * deleted.
+ */
 export interface RefUpdateRequest {
   readonly ref: string;
   readonly from?: Oid;
@@ -20,8 +23,8 @@ export const toCommand = ({ ref, from, to }: RefUpdateRequest): RefCommand => ({
 /** The result of a ref update. */
 export type PushedRef = RefResult & {
   /**
-   * Why the caller's token, or a rule for branches or tags, does not allow it, whatever the state of the ref; undefined
-   * for any other refusal.
+   * Why the caller's token, or a rule for branches or tags, does not allow it, whatever the state
+   * of the ref; undefined for any other refusal.
    */
   readonly failure?: Failure;
   /** Whether it is refused only because others changed the repository meanwhile. */
@@ -31,8 +34,8 @@ export type PushedRef = RefResult & {
 /**
  * Asserts that an atomic set of ref updates was applied.
  *
- * @throws Failure `conflict` that names the refused ref. BeyondToken if the caller's token may not update it, ProtectedRef if a
- * rule does not allow it.
+ * @throws Failure `conflict` that names the refused ref. BeyondToken if the caller's token may not
+ * update it, ProtectedRef if a rule does not allow it.
  */
 export function requireUpdated(results: readonly PushedRef[]): void {
   for (const result of results) {

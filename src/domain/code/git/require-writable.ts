@@ -5,8 +5,8 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 /**
  * Asserts that the caller may change the code of a repository now.
  *
- * @throws Failure `not_found` if the code unit is disabled, `forbidden` if the caller may not write to it or the
- * repository is a mirror, `locked` if it is archived.
+ * @throws Failure `not_found` if the code unit is disabled, `forbidden` if the caller may not write
+ * to it or the repository is a mirror, `locked` if it is archived.
  */
 export function requireWritable(repo: RepositoryContext): void {
   requireAccess(repo, { unit: "code", mode: "write" });

@@ -29,8 +29,8 @@ export function findWholePack(
 }
 
 /**
- * Streams a pack of the objects that a plan wants. If these are all objects of the repository's only pack, the
- * stored pack is streamed unchanged.
+ * Streams a pack of the objects that a plan wants. If these are all objects of the repository's
+ * only pack, the stored pack is streamed unchanged.
  *
  * @returns A report on the written pack; undefined if the stored pack was streamed.
  */

@@ -27,20 +27,22 @@ interface PushTarget {
 }
 
 /**
- * The rule by which the bindings of the caller's token to refs and paths judge the ref updates of one push.
+ * The rule by which the bindings of the caller's token to refs and paths judge the ref updates of
+ * one push.
  *
  * Refs: a full name must match, whether the ref is created, updated or deleted.
  *
  * Paths:
- * - Each commit that an update brings to its ref may differ from its parent in matching paths only; a merge from one of
- *   its parents. To an existing ref it brings the commits that the ref did not reach, to a new one those that no branch
- *   and no tag reached.
- * - The new value of an existing ref may differ from the old one in matching paths only, so that neither a merge nor a
- *   forced update takes another path back to an older state.
- * - No ref is deleted, which would take all its paths away, and none leads to anything but a commit.
+ * - Each commit that an update brings to its ref may differ from its parent in matching paths only;
+ *   a merge from one of its parents. To an existing ref it brings the commits that the ref did not
+ *   reach, to a new one those that no branch and no tag reached.
+ * - The new value of an existing ref may differ from the old one in matching paths only, so that
+ *   neither a merge nor a forced update takes another path back to an older state.
+ * - No ref is deleted, which would take all its paths away, and none leads to anything but a
+ *   commit.
  *
- * Cost: nothing for a token without these bindings. With a binding to paths, a read of the trees above what differs,
- * within one budget for the whole push; beyond it an update is refused.
+ * Cost: nothing for a token without these bindings. With a binding to paths, a read of the trees
+ * above what differs, within one budget for the whole push; beyond it an update is refused.
  */
 export class TokenRule {
   private readonly target: PushTarget;

@@ -7,7 +7,10 @@ import { type Adopted, type PushCause, pushRefs, withAdopted } from "./push-refs
 import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-request.ts";
 
 interface UpdateOptions {
-  /** What the updates take from another repository of the network, whose packs the snapshot has open. */
+  /**
+   * What the updates take from another repository of the network, whose packs the snapshot has
+   * open.
+   */
   readonly adopted?: Adopted | undefined;
   /** Moves HEAD along with the branch it points at. */
   readonly headMove?: HeadMove | undefined;
@@ -22,10 +25,11 @@ interface UpdateOptions {
 /**
  * Atomically updates refs to existing objects.
  *
- * Callers have validated the names and the current state, so an update is refused here only because of a
- * concurrent one.
+ * Callers have validated the names and the current state, so an update is refused here only because
+ * of a concurrent one.
  *
- * @throws Failure `conflict` if any update is refused, ProtectedRef if a rule refuses it; none is applied then.
+ * @throws Failure `conflict` if any update is refused, ProtectedRef if a rule refuses it; none is
+ *   applied then.
  */
 export async function updateRefs(
   ctx: Ctx,

@@ -19,8 +19,8 @@ import { type Language, type LanguageTable, loadLanguages } from "./language-tab
 /** Maximum tree entries visited. Further entries are not counted. */
 const ENTRIES_MAX = 250_000;
 /**
- * SECURITY: bounds pattern matching, whose cost per path is quadratic in its length at worst: maximum bytes of a
- * counted path, and of all visited paths together.
+ * SECURITY: bounds pattern matching, whose cost per path is quadratic in its length at worst:
+ * maximum bytes of a counted path, and of all visited paths together.
  */
 const PATH_BYTES_MAX = 320;
 const PATHS_BYTES_MAX = 16 * 1024 * 1024;
@@ -36,7 +36,10 @@ const HEAD_BYTES = 4 * 1024;
 /** Maximum size of a `.gitattributes` that is read, in bytes, and maximum number of them. */
 const ATTRIBUTES_BYTES_MAX = 64 * 1024;
 const ATTRIBUTES_MAX = 100;
-/** Steps to match a path with the patterns of what is not counted, and to detect the language of a file's head. */
+/**
+ * Steps to match a path with the patterns of what is not counted, and to detect the language of a
+ * file's head.
+ */
 const STEPS_PER_ENTRY = 800;
 const STEPS_PER_HEAD = 100_000;
 
@@ -49,13 +52,15 @@ const NAMES = [
 ];
 
 /**
- * Counts the bytes of each language in a tree as linguist does, largest first. Counts programming and markup
- * languages, except in vendored, generated or documentation paths. `.gitattributes` overrides all of this.
+ * Counts the bytes of each language in a tree as linguist does, largest first. Counts programming
+ * and markup languages, except in vendored, generated or documentation paths. `.gitattributes`
+ * overrides all of this.
  *
- * If several languages share an extension, the largest files with it are read, and the most frequent result
- * applies to the others.
+ * If several languages share an extension, the largest files with it are read, and the most
+ * frequent result applies to the others.
  *
- * Cost: reads each tree once, and up to 64 files; files for which the budget does not suffice are not counted.
+ * Cost: reads each tree once, and up to 64 files; files for which the budget does not suffice are
+ * not counted.
  */
 export async function countLanguages(
   { catalog, objects }: OpenRepository,
@@ -180,7 +185,9 @@ class LanguageCounter {
     return above.enter(path.slice(0, -1) as ByteText, text);
   }
 
-  /** Whether a path is excluded by default. Everything below an excluded directory is excluded too. */
+  /**
+   * Whether a path is excluded by default. Everything below an excluded directory is excluded too.
+   */
   private isExcluded(path: string): boolean {
     const { vendored, generated, documentation } = this.table;
     return vendored.test(path) || generated.test(path) || documentation.test(path);
@@ -245,7 +252,8 @@ class LanguageCounter {
   }
 
   /**
-   * Reads the largest of the files to detect their language, and counts the others as the most frequent result.
+   * Reads the largest of the files to detect their language, and counts the others as the most
+   * frequent result.
    *
    * @param usual The language if no read file has a detectable one.
    * @returns The number of files read.
@@ -289,8 +297,8 @@ class LanguageCounter {
 }
 
 /**
- * SECURITY: many patterns begin with an unbounded run of blanks or letters. Long runs are shortened, since
- * such a pattern is retried at each of their characters, which is quadratic.
+ * SECURITY: many patterns begin with an unbounded run of blanks or letters. Long runs are
+ * shortened, since such a pattern is retried at each of their characters, which is quadratic.
  */
 const shorten = (text: string): string =>
   text.replaceAll(/(\s)\s{32,}/g, "$1\n").replaceAll(/(\S{100})\S+/g, "$1");

@@ -96,8 +96,8 @@ export class LanguageTable {
   }
 
   /**
-   * Finds the possible languages of a file by its name. `by` is the part of the name that matched: the full
-   * name, or an extension.
+   * Finds the possible languages of a file by its name. `by` is the part of the name that matched:
+   * the full name, or an extension.
    */
   findByName(filename: string): { by: string; languages: readonly Language[] } | undefined {
     const named = this.byFilename.get(filename);

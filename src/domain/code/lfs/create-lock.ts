@@ -15,7 +15,8 @@ import { normalizeLockPath } from "./lock-path.ts";
  *
  * @returns The lock of the path, and whether it was created by this call.
  * @throws BeyondToken for a path to which the caller's token is not bound.
- * @throws Failure `invalid` for an invalid path, `not_found` if the repository was deleted in the meantime.
+ * @throws Failure `invalid` for an invalid path, `not_found` if the repository was deleted in the
+ *   meantime.
  */
 export async function createLock(
   ctx: Ctx,

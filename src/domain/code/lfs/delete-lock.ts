@@ -13,8 +13,8 @@ import { findLock, type LockEntry } from "./find-lock.ts";
  *
  * @returns The deleted lock.
  * @throws BeyondToken for a path to which the caller's token is not bound.
- * @throws Failure `not_found` if the repository has no such lock, `forbidden` for another user's lock without
- * force.
+ * @throws Failure `not_found` if the repository has no such lock, `forbidden` for another user's
+ * lock without force.
  */
 export async function deleteLock(
   ctx: Ctx,

@@ -7,8 +7,8 @@ import { type LfsObject, lfsObjects, type Repository } from "../../../db/schema/
 /**
  * Finds the LFS objects of a repository among `oids`, keyed by id.
  *
- * SECURITY: finds objects of this repository only. An object of another repository, even of a fork, must not
- * become accessible by knowing its id.
+ * SECURITY: finds objects of this repository only. An object of another repository, even of a fork,
+ * must not become accessible by knowing its id.
  */
 export async function findObjects(
   { db }: Ctx,

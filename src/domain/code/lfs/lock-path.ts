@@ -4,7 +4,8 @@ import { invalid } from "../../../lib/failure.ts";
 const PATH_CHARS_MAX = 4096;
 
 /**
- * Normalizes a path for locking: relative to the repository root, with single slashes between names.
+ * Normalizes a path for locking: relative to the repository root, with single slashes between
+ * names.
  *
  * @throws Failure `invalid` for a path that can't be a file in a repository.
  */

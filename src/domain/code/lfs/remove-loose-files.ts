@@ -3,7 +3,10 @@ import { and, asc, eq, lte, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { lfsLooseFiles } from "../../../db/schema/index.ts";
 
-/** How long an upload's file is kept after the upload expired, in milliseconds, to tolerate clock skew. */
+/**
+ * How long an upload's file is kept after the upload expired, in milliseconds, to tolerate clock
+ * skew.
+ */
 const GRACE_MS = 60 * 60 * 1000;
 
 /** Files deleted per bucket call. */
@@ -12,8 +15,8 @@ const FILES_AT_ONCE = 1000;
 const ROUNDS_MAX = 20;
 
 /**
- * Deletes the files of expired uploads and of deleted LFS objects, with their rows in `lfs_loose_files`.
- * Idempotent, also concurrently.
+ * Deletes the files of expired uploads and of deleted LFS objects, with their rows in
+ * `lfs_loose_files`. Idempotent, also concurrently.
  *
  * @param networkName Restricts the purge to one fork network.
  */

@@ -23,15 +23,15 @@ export interface DeclaredObject {
 }
 
 /**
- * Stores an LFS object in a repository. It becomes readable only after its size and hash are verified,
- * whether or not another repository has the same object.
+ * Stores an LFS object in a repository. It becomes readable only after its size and hash are
+ * verified, whether or not another repository has the same object.
  *
- * A row in `lfs_loose_files` is inserted before the first byte is written, and deleted in the batch that adds
- * the object to the repository. If a Worker dies in between, a job deletes the file.
+ * A row in `lfs_loose_files` is inserted before the first byte is written, and deleted in the batch
+ * that adds the object to the repository. If a Worker dies in between, a job deletes the file.
  *
  * @returns False if the repository has the object already; the body is not read then.
- * @throws Failure `invalid` if size or hash differ from the declared ones, `not_found` if the repository was
- * deleted in the meantime, or if the upload took more than a day.
+ * @throws Failure `invalid` if size or hash differ from the declared ones, `not_found` if the
+ * repository was deleted in the meantime, or if the upload took more than a day.
  */
 export async function storeObject(
   ctx: Ctx,
@@ -73,8 +73,8 @@ export async function storeObject(
 /**
  * Adds an uploaded file to the repository and deletes its `lfs_loose_files` row, in one batch.
  *
- * @returns The id of the upload that provides the repository's object: a concurrent one if it was first;
- * undefined if the repository was deleted or the upload expired.
+ * @returns The id of the upload that provides the repository's object: a concurrent one if it was
+ * first; undefined if the repository was deleted or the upload expired.
  */
 async function addToRepository(
   { db, now }: Ctx,
@@ -117,8 +117,8 @@ async function addToRepository(
 }
 
 /**
- * Deletes a file that was not added to a repository, and its `lfs_loose_files` row. On failure, a job deletes
- * them.
+ * Deletes a file that was not added to a repository, and its `lfs_loose_files` row. On failure, a
+ * job deletes them.
  *
  * SECURITY: call this only if the file certainly was not added, or the repository loses the object.
  */

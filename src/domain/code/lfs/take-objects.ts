@@ -5,8 +5,8 @@ import { insertSelect } from "../../../db/insert-select.ts";
 import { lfsObjects, type Repository, repositories } from "../../../db/schema/index.ts";
 
 /**
- * Gives a repository the LFS objects of another one of its fork network, as far as they are among `oids`. Their files
- * are shared. Idempotent.
+ * Gives a repository the LFS objects of another one of its fork network, as far as they are among
+ * `oids`. Their files are shared. Idempotent.
  *
  * SECURITY: the caller may read the other repository, and its files point at these objects.
  */

@@ -11,7 +11,10 @@ const FILE_BYTES_MAX = 128 * 1024;
 /** Minimum similarity of the words of a file and of a license: 1 for identical sets. */
 const SIMILARITY_MIN = 0.96;
 
-/** Maximum words of a file that its license does not contain: absolute, or as a share, whichever is more. */
+/**
+ * Maximum words of a file that its license does not contain: absolute, or as a share, whichever is
+ * more.
+ */
 const ADDED_MAX = 2;
 const ADDED_SHARE_MAX = 0.02;
 
@@ -19,8 +22,8 @@ const ADDED_SHARE_MAX = 0.02;
 const NAME = /^(?:[\w.]+-)?(?:un)?licen[cs]es?(?:[-_.][\w.+-]*)?$|^copying(?:[-_.][\w.+-]*)?$/i;
 
 /**
- * Detects the licenses of the files at the root of a tree, as sorted SPDX ids. Unknown and modified licenses are
- * not detected.
+ * Detects the licenses of the files at the root of a tree, as sorted SPDX ids. Unknown and modified
+ * licenses are not detected.
  *
  * Cost: reads the root and up to 10 of its files.
  */
@@ -69,7 +72,9 @@ async function recognize(text: string): Promise<string | undefined> {
   return best.similarity >= SIMILARITY_MIN && !isAddedTo ? best.id : undefined;
 }
 
-/** Replacements that remove what is not license text: titles, copyright holders, markup and layout. */
+/**
+ * Replacements that remove what is not license text: titles, copyright holders, markup and layout.
+ */
 const NORMALIZATIONS: readonly [pattern: RegExp, replacement: string][] = [
   [/end of terms and conditions[^]*$/g, " "],
   [/https?:\/\/|[*_#>|]/g, " "],

@@ -12,8 +12,8 @@ const FILES_AT_ONCE = 1000;
 const ROUNDS_MAX = 20;
 
 /**
- * Deletes files in the object storage that nothing refers to, with the rows that note them. Idempotent, also
- * concurrently.
+ * Deletes files in the object storage that nothing refers to, with the rows that note them.
+ * Idempotent, also concurrently.
  */
 export async function removeLoose(
   { db, now }: Ctx,

@@ -23,12 +23,18 @@ import { type MatchesPath, pathMatcherOf } from "./rule-patterns.ts";
 
 /** Steps to compare a push with the rules: about a second of processor time. */
 const STEPS_MAX = 100_000_000;
-/** Steps to read a commit and to verify its signature, and to compare it besides the comparison of its trees. */
+/**
+ * Steps to read a commit and to verify its signature, and to compare it besides the comparison of
+ * its trees.
+ */
 const STEPS_PER_SIGNATURE = 20_000;
 const STEPS_PER_COMMIT = 1000;
 /** Commits that are read and verified at a time. */
 const COMMITS_AT_ONCE = 100;
-/** Steps for each commit of the repository to compare two of them: a walk rarely sees more than a part. */
+/**
+ * Steps for each commit of the repository to compare two of them: a walk rarely sees more than a
+ * part.
+ */
 const STEPS_PER_WALKED = 0.25;
 
 const HEADS = "refs/heads/";
@@ -51,24 +57,29 @@ interface JudgedPush {
 /** What else decides about the updates of a push. */
 interface Circumstances {
   readonly defaultBranch: string;
-  /** Whether it is a merge that its door has judged: rules about who pushes what do not apply, all others do. */
+  /**
+   * Whether it is a merge that its door has judged: rules about who pushes what do not apply, all
+   * others do.
+   */
   readonly isMerge: boolean;
 }
 
 /**
- * The rules for branches, as they judge the updates of one push, in Gitea's order. Before all of them, the branches of merge
- * queues are the service's alone.
+ * The rules for branches, as they judge the updates of one push, in Gitea's order. Before all of
+ * them, the branches of merge queues are the service's alone.
  *
- * 1. A protected branch is not deleted, but a rename takes it away from its own exact rule, which follows.
+ * 1. A protected branch is not deleted, but a rename takes it away from its own exact rule, which
+ *   follows.
  * 2. It is updated by force only where the rule allows that.
  * 3. Where the rule requires signatures, each commit that the update brings has a verified one.
- * 4. The update changes no protected file, and the caller may push, or else it changes only unprotected files.
+ * 4. The update changes no protected file, and the caller may push, or else it changes only
+ *   unprotected files.
  *
- * A branch may be under a rule of the repository and one of its organization: both must allow the update. Administrators
- * are bound too.
+ * A branch may be under a rule of the repository and one of its organization: both must allow the
+ * update. Administrators are bound too.
  *
- * Cost: nothing for a branch without a rule. Otherwise walks and reads within one budget for the whole push; beyond it
- * an update is refused. Signatures cost a query for each hundred commits.
+ * Cost: nothing for a branch without a rule. Otherwise walks and reads within one budget for the
+ * whole push; beyond it an update is refused. Signatures cost a query for each hundred commits.
  */
 export class BranchRule {
   private readonly ctx: Ctx;
@@ -207,8 +218,8 @@ export class BranchRule {
   }
 
   /**
-   * Finds a path that an update changes: between the two commits of an existing branch; for a new one in a commit that
-   * it brings, compared with each of its parents.
+   * Finds a path that an update changes: between the two commits of an existing branch; for a new
+   * one in a commit that it brings, compared with each of its parents.
    */
   private async findChanged(
     before: Node | undefined,

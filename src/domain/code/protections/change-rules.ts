@@ -18,7 +18,10 @@ import {
 import { isBranchPattern, isExactName, isPattern, splitPatterns } from "./rule-patterns.ts";
 import { findRulePeople, type RulePeople, type RuleScope } from "./rule-people.ts";
 
-/** Maximum number of rules of a repository, and of an organization: each push reads and compares all of them. */
+/**
+ * Maximum number of rules of a repository, and of an organization: each push reads and compares all
+ * of them.
+ */
 export const RULES_MAX = 100;
 
 /** What a client sends of a rule besides what it requires. */
@@ -60,7 +63,8 @@ function auditOf(scope: RuleScope, verb: "created" | "edited" | "deleted", targe
  * Creates a rule. Without a priority it comes after all others, and an exact name before patterns.
  *
  * @param taken The failure for a name that has a rule already.
- * @throws Failure `invalid` for a pattern that is not well-formed, for an unknown user or team, and for too many rules.
+ * @throws Failure `invalid` for a pattern that is not well-formed, for an unknown user or team, and
+ *   for too many rules.
  */
 export async function createRule(
   ctx: Ctx,
@@ -169,8 +173,8 @@ export async function deleteRule(
 }
 
 /**
- * Numbers the rules of a repository from 1 in the order of `ids`. Ids of others are ignored; rules that are not named
- * keep their priority.
+ * Numbers the rules of a repository from 1 in the order of `ids`. Ids of others are ignored; rules
+ * that are not named keep their priority.
  */
 export async function orderRules(
   ctx: Ctx,

@@ -45,8 +45,8 @@ export function selectLatestStatuses(db: Database, repoId: number | SQL, commitO
 export type CheckResult = "success" | "failure" | "pending";
 
 /**
- * Judges the checks that a rule requires: each pattern matches a status and all that match succeeded; without patterns
- * there is a status, and all succeeded. One that failed fails all.
+ * Judges the checks that a rule requires: each pattern matches a status and all that match
+ * succeeded; without patterns there is a status, and all succeeded. One that failed fails all.
  */
 export function judgeChecks(
   { statusContexts }: Pick<ProtectionSettings, "statusContexts">,

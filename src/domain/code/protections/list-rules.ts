@@ -76,7 +76,10 @@ const rulesetById = prepare((db, { id, orgId }: Params<{ id: number; orgId: numb
     .where(sql`${branchProtections.id} = ${id} and ${branchProtections.ownerId} = ${orgId}`),
 );
 
-/** Finds a ruleset of an organization, with the users and teams that it names. @throws Failure `not_found` */
+/**
+ * Finds a ruleset of an organization, with the users and teams that it names. @throws Failure
+ * `not_found`
+ */
 export async function readRuleset(ctx: Ctx, org: User, id: number): Promise<RuleEntry> {
   const [rule, people] = await Promise.all([findRuleset(ctx, org, id), peopleOfRulesets(ctx, org)]);
   return { rule, people };

@@ -9,8 +9,9 @@ const STEPS_PER_RULE = 20;
 /**
  * The one rule of a list that applies to a branch; undefined if none matches.
  *
- * The rule with the lowest priority applies. Only where nobody chose priorities, an exact name precedes a pattern: the
- * contract has exact names first, and rules get their priorities in the order in which they are made.
+ * The rule with the lowest priority applies. Only where nobody chose priorities, an exact name
+ * precedes a pattern: the contract has exact names first, and rules get their priorities in the
+ * order in which they are made.
  *
  * @param rules Of one repository, or of one organization.
  */
@@ -34,8 +35,8 @@ const byPriority = (a: BranchProtection, b: BranchProtection): number =>
   a.id - b.id;
 
 /**
- * The rules that a branch is under: the repository's own, then its organization's, at most one of each. What one of
- * them does not allow is not allowed.
+ * The rules that a branch is under: the repository's own, then its organization's, at most one of
+ * each. What one of them does not allow is not allowed.
  */
 export function rulesOfBranch(
   rules: RepositoryRules,

@@ -43,14 +43,19 @@ export const queueBranchPrefix = (base: string): string => `${FOLDER}/${base}/`;
 export const resultBranchOf = (base: string, resultOid: Oid): string =>
   `${queueBranchPrefix(base)}${resultOid.slice(0, DIGITS)}`;
 
-/** Whether a branch, by the full name of its ref, has the name that it has as a result with this commit. */
+/**
+ * Whether a branch, by the full name of its ref, has the name that it has as a result with this
+ * commit.
+ */
 export const isResultRef = (ref: string, oid: Oid): boolean =>
   ref.startsWith(`refs/heads/${FOLDER}/`) && ref.endsWith(`/${oid.slice(0, DIGITS)}`);
 
 /**
- * Whether only the service writes a branch: it belongs to the merge queue of a base, or stands in the way of its branches.
+ * Whether only the service writes a branch: it belongs to the merge queue of a base, or stands in
+ * the way of its branches.
  *
- * Cost: nothing for other names. Otherwise a comparison with the rules for each part of the name, within the budget.
+ * Cost: nothing for other names. Otherwise a comparison with the rules for each part of the name,
+ * within the budget.
  */
 export function isQueueBranch(
   rules: RepositoryRules,

@@ -29,7 +29,9 @@ export interface MergeAttempt {
   readonly queue?: QueuedAttempt | undefined;
 }
 
-/** A merge by the merge queue of the base, which tests its result: the head may be behind the base. */
+/**
+ * A merge by the merge queue of the base, which tests its result: the head may be behind the base.
+ */
 interface QueuedAttempt {
   /** Whether the checks of the head are asked, too. */
   readonly asksChecks: boolean;
@@ -40,14 +42,15 @@ export const MERGE_QUEUE_REQUIRED =
   "The base has a merge queue: the pull request is merged by the queue";
 
 /**
- * Finds the first condition of the rules for its base that a pull request does not meet, in Gitea's words and order;
- * undefined if the caller may merge it.
+ * Finds the first condition of the rules for its base that a pull request does not meet, in Gitea's
+ * words and order; undefined if the caller may merge it.
  *
- * A merge may be forced by administrators of the repository, unless the rule blocks that; a list of those who merge
- * holds for them too. Whether the branch is outdated, and its merge base, are as of the latest judgement.
+ * A merge may be forced by administrators of the repository, unless the rule blocks that; a list of
+ * those who merge holds for them too. Whether the branch is outdated, and its merge base, are as of
+ * the latest judgement.
  *
- * Cost: what `loadMergeFacts` costs. With protected files the repository of the base is opened, and the trees above
- * the changed files are read.
+ * Cost: what `loadMergeFacts` costs. With protected files the repository of the base is opened, and
+ * the trees above the changed files are read.
  */
 export async function findMergeRefusal(
   ctx: Ctx,

@@ -10,14 +10,15 @@ import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 /**
  * Renames a branch with the rule that is for it alone.
  *
- * SECURITY: refs and rules are in different stores. The new name is protected by a copy before the branch has it, and
- * the old one until the branch has left it, so that a Worker that dies between two steps leaves no branch without its
- * rule.
+ * SECURITY: refs and rules are in different stores. The new name is protected by a copy before the
+ * branch has it, and the old one until the branch has left it, so that a Worker that dies between
+ * two steps leaves no branch without its rule.
  *
  * Cost: two calls of the database besides `rename`.
  *
- * @param rename Renames the branch, and throws if it does not. It receives the id of the copy, which is no rule yet for
- * those who rename. Where there is a rule for the new name, that one stays and there is no copy.
+ * @param rename Renames the branch, and throws if it does not. It receives the id of the copy,
+ * which is no rule yet for those who rename. Where there is a rule for the new name, that one stays
+ * and there is no copy.
  */
 export async function moveRule(
   ctx: Ctx,

@@ -26,8 +26,9 @@ interface Reviewer {
 }
 
 /**
- * Whether the approval or rejection of a user counts: for each rule that the base is under, they are on the list of those
- * whose approvals count, or there is none and they may write the code. The latter also without a rule.
+ * Whether the approval or rejection of a user counts: for each rule that the base is under, they
+ * are on the list of those whose approvals count, or there is none and they may write the code. The
+ * latter also without a rule.
  *
  * @param rules Of the base, as `rulesOfBranch` finds them.
  */
@@ -52,7 +53,10 @@ const isOfficialTeam = (
         approval.isRestricted ? approval.teamIds.includes(teamId) : canWriteCode,
       );
 
-/** Whether the caller's review of a pull request into a branch counts. Cost: a query where the rules are not loaded. */
+/**
+ * Whether the caller's review of a pull request into a branch counts. Cost: a query where the rules
+ * are not loaded.
+ */
 export async function isOfficialCaller(
   ctx: Ctx,
   repo: RepositoryContext,

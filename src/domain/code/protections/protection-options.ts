@@ -76,8 +76,8 @@ export const PATTERN_RULE =
 /**
  * Settings with options on top: what is not sent stays.
  *
- * A list is kept while its switch is off, as in Gitea. Where push is off, its lists are off. Of the users on a list of
- * those who push or merge, strangers are dropped.
+ * A list is kept while its switch is off, as in Gitea. Where push is off, its lists are off. Of the
+ * users on a list of those who push or merge, strangers are dropped.
  *
  * @throws Failure `invalid` for a user or team that does not exist.
  */

@@ -17,8 +17,8 @@ export type Forbidden =
   | { readonly kind: "file"; readonly path: string };
 
 /**
- * A ref update that a rule for branches or tags refuses. The message is what git shows; the API's operations have words
- * of their own for some of them.
+ * A ref update that a rule for branches or tags refuses. The message is what git shows; the API's
+ * operations have words of their own for some of them.
  */
 export class ProtectedRef extends Failure {
   readonly forbidden: Forbidden;
@@ -62,7 +62,9 @@ function toMessage(name: string, forbidden: Forbidden): string {
 export const wordDefault = (name: string): string =>
   `branch ${name} is the default branch and cannot be deleted`;
 
-/** Awaits work that updates refs, and words the refusal of a rule as an operation of the API does. */
+/**
+ * Awaits work that updates refs, and words the refusal of a rule as an operation of the API does.
+ */
 export async function rewordRefusal<T>(
   work: Promise<T>,
   toFailure: (refusal: ProtectedRef) => Failure,

@@ -30,7 +30,10 @@ const IN_PATHS = "./";
 export const isBranchPattern = (pattern: string): boolean =>
   globOf(pattern, IN_BRANCHES) !== undefined;
 
-/** Whether the name of a rule matches a branch: an exact one in any case, a pattern as it is written. */
+/**
+ * Whether the name of a rule matches a branch: an exact one in any case, a pattern as it is
+ * written.
+ */
 export function matchesBranch(name: string, branch: string, budget: Budget = UNLIMITED): boolean {
   if (isExactName(name)) return name.toLowerCase() === branch.toLowerCase();
   const glob = globOf(name, IN_BRANCHES);

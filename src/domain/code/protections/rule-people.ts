@@ -41,7 +41,8 @@ function selectListed(orgId: number | SQL, field: "userIds" | "teamIds"): SQL {
 /**
  * Finds the users and teams that rules name.
  *
- * SECURITY: an account that is hidden from the caller is known by its role in the repository or organization only.
+ * SECURITY: an account that is hidden from the caller is known by its role in the repository or
+ * organization only.
  *
  * Cost: one round trip to the database; none if nobody is named.
  */
@@ -135,7 +136,9 @@ interface PeopleSql {
   /** Subqueries for names in lower case, and for ids. */
   readonly names: { readonly users: SQL; readonly teams: SQL };
   readonly ids: { readonly users: SQL; readonly teams: SQL };
-  /** Whether a user belongs to the repository or organization, and whether they may write the code. */
+  /**
+   * Whether a user belongs to the repository or organization, and whether they may write the code.
+   */
   readonly isOne: SQL;
   readonly isWriter: SQL;
   /** Whether a team belongs there. */
@@ -214,7 +217,8 @@ export class RulePeople {
   }
 
   /**
-   * The ids of teams by name; teams without the repository are left out. A user's repository has no teams.
+   * The ids of teams by name; teams without the repository are left out. A user's repository has no
+   * teams.
    *
    * @throws Failure `invalid` for an unknown name.
    */

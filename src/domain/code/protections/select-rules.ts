@@ -30,8 +30,8 @@ export interface RuleRow {
 }
 
 /**
- * Selects the rules that a repository's branches and tags are under, and the teams of the caller that they may name, in
- * one statement. `toRules` reads the rows.
+ * Selects the rules that a repository's branches and tags are under, and the teams of the caller
+ * that they may name, in one statement. `toRules` reads the rows.
  */
 export function selectRules(db: Database, { repoId, ownerId }: RuleOwner, caller: CallerSql) {
   const rows = sql`(
@@ -96,11 +96,14 @@ export function toRules({ name }: Repository, rows: readonly RuleRow[]): Reposit
   };
 }
 
-/** How old rules may be when they are asked, in milliseconds: a large push takes minutes to arrive. */
+/**
+ * How old rules may be when they are asked, in milliseconds: a large push takes minutes to arrive.
+ */
 const RULES_AGE_MAX_MS = 5000;
 
 /**
- * The rules of a repository: those that the entrance loaded with it, unless the request has taken long since.
+ * The rules of a repository: those that the entrance loaded with it, unless the request has taken
+ * long since.
  *
  * Cost: one query for a repository that was not loaded for a change of its code.
  */

@@ -17,7 +17,9 @@ const STEPS_PER_STATE = 5;
 
 const TAGS = "refs/tags/";
 
-/** The source of a regular expression, which stands between slashes; undefined for another pattern. */
+/**
+ * The source of a regular expression, which stands between slashes; undefined for another pattern.
+ */
 const sourceOf = (namePattern: string): string | undefined =>
   /^\/(?<source>.+)\/$/s.exec(namePattern)?.groups?.["source"];
 
@@ -35,8 +37,9 @@ async function openExpression(source: string): Promise<ShortPattern | undefined>
 }
 
 /**
- * The rules for tags, as they judge the updates of one push: a tag whose name matches is created, moved and deleted only
- * by those whom one of the matching rules names. Administrators are bound too.
+ * The rules for tags, as they judge the updates of one push: a tag whose name matches is created,
+ * moved and deleted only by those whom one of the matching rules names. Administrators are bound
+ * too.
  */
 export class TagRule {
   private readonly ctx: Ctx;

@@ -24,8 +24,8 @@ export interface AccountKeys {
 }
 
 /**
- * Finds the keys that may sign for email addresses: trusted OpenPGP keys and SSH keys of the accounts. Deploy
- * keys sign for nobody.
+ * Finds the keys that may sign for email addresses: trusted OpenPGP keys and SSH keys of the
+ * accounts. Deploy keys sign for nobody.
  *
  * Cost: one round trip; for each account at most as many rows as wanted keys.
  */

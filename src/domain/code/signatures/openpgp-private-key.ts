@@ -17,7 +17,8 @@ export interface OpenPgpPrivateKey {
  * Opens an armored private key.
  *
  * @param now Milliseconds since the epoch; the key's own signatures are verified at this time.
- * @throws Error for a key that has a passphrase or can't be read. The message contains nothing of the key.
+ * @throws Error for a key that has a passphrase or can't be read. The message contains nothing of
+ *   the key.
  */
 export async function openOpenPgpPrivateKey(
   armoredKey: string,

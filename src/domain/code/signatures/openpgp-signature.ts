@@ -16,7 +16,8 @@ import { isTooLarge } from "../../people/keys/read-gpg-key.ts";
 /** A detached OpenPGP signature. */
 export interface OpenPgpSignature {
   /**
-   * The id of the issuing key according to the signature: 16 upper-case hex digits, zeros if it names none.
+   * The id of the issuing key according to the signature: 16 upper-case hex digits, zeros if it
+   * names none.
    */
   readonly keyId: string;
   /** Whether the hash algorithm is too weak to rule out a second text with the same hash. */
@@ -31,7 +32,10 @@ export interface OpenPgpKey {
   readonly canSign: boolean;
   /** Whether the key or its primary key is revoked. */
   readonly isRevoked: boolean;
-  /** The expiry of the key or of its primary key, whichever is earlier, in milliseconds; null for never. */
+  /**
+   * The expiry of the key or of its primary key, whichever is earlier, in milliseconds; null for
+   * never.
+   */
   readonly expiresAt: number | null;
 }
 
@@ -42,10 +46,11 @@ const BEGIN = "-----BEGIN PGP SIGNATURE-----";
 /**
  * Parses an armored signature.
  *
- * SECURITY: exactly one signature is accepted. With several, one could verify while another is displayed.
+ * SECURITY: exactly one signature is accepted. With several, one could verify while another is
+ * displayed.
  *
- * @returns Undefined for a text that is not a single signature, and for a signature over anything but bytes or
- * text.
+ * @returns Undefined for a text that is not a single signature, and for a signature over anything
+ * but bytes or text.
  */
 export async function parseOpenPgpSignature(
   armoredSignature: string,
@@ -70,9 +75,9 @@ export async function parseOpenPgpSignature(
 /**
  * Whether the key made the signature over `bytes` at a time when it was valid.
  *
- * The key is checked at the signature's own time: signatures from before the key expired stay valid.
- * Signatures of a revoked key are never valid, because its holder can choose the signature's time. Signatures
- * of a key that may not sign, or that is too weak, are not valid either.
+ * The key is checked at the signature's own time: signatures from before the key expired stay
+ * valid. Signatures of a revoked key are never valid, because its holder can choose the signature's
+ * time. Signatures of a key that may not sign, or that is too weak, are not valid either.
  *
  * @param now Milliseconds since the epoch; a signature with an expiry is checked at this time.
  * @throws UnreadableKey for a stored key that can't be parsed.
@@ -88,8 +93,8 @@ export async function verifyOpenPgpSignature(
   if (!key.canSign || key.isRevoked || isUnusable(keyPacket)) return false;
   if (createdAt < keyPacket.created.getTime()) return false;
   if (key.expiresAt !== null && createdAt >= key.expiresAt) return false;
-  // SECURITY: a text signature is valid for any kind of line endings, so it is accepted only for bytes without
-  // carriage returns, where the content is unambiguous.
+  // SECURITY: a text signature is valid for any kind of line endings, so it is accepted only for
+  // bytes without carriage returns, where the content is unambiguous.
   const type = packet.signatureType as enums.signature;
   if (type === enums.signature.text && bytes.includes(CARRIAGE_RETURN)) return false;
   const { packets } = await createMessage({ binary: bytes });
@@ -123,7 +128,10 @@ async function readKeyPacket({ publicKey }: OpenPgpKey): Promise<KeyPacket> {
   throw new UnreadableKey("a stored OpenPGP key can't be read");
 }
 
-/** Whether the library refuses signatures by the key under its defaults, or takes too long to verify them. */
+/**
+ * Whether the library refuses signatures by the key under its defaults, or takes too long to verify
+ * them.
+ */
 function isUnusable(key: KeyPacket): boolean {
   const { bits, curve } = key.getAlgorithmInfo();
   return (

@@ -21,7 +21,8 @@ const opened = new WeakMap<Signing, ServiceKey>();
 /**
  * Opens the service's key.
  *
- * @throws Error for a key that can't be used although its format passed: an error in the configuration.
+ * @throws Error for a key that can't be used although its format passed: an error in the
+ *   configuration.
  */
 export async function openServiceKey(signing: Signing, now: number): Promise<ServiceKey> {
   const known = opened.get(signing);

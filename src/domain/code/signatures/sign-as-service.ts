@@ -17,12 +17,12 @@ export interface SigningContext {
 /**
  * Signs `bytes` with the service's key. The signature has no final line feed.
  *
- * SECURITY: the service's signature vouches for the identities in the object, so it signs only objects whose
- * identities all belong to the authenticated accounts. A caller may choose any author and could otherwise
- * impersonate them.
+ * SECURITY: the service's signature vouches for the identities in the object, so it signs only
+ * objects whose identities all belong to the authenticated accounts. A caller may choose any author
+ * and could otherwise impersonate them.
  *
- * @returns Undefined where the service does not sign: no key, an operation that is not configured for signing,
- * or an identity of somebody else.
+ * @returns Undefined where the service does not sign: no key, an operation that is not configured
+ * for signing, or an identity of somebody else.
  * @throws Error if the key can't be used.
  */
 export async function signAsService(
@@ -40,7 +40,8 @@ export async function signAsService(
 }
 
 /**
- * The email addresses under which a user commits: the primary one, and the no-reply address of the service.
+ * The email addresses under which a user commits: the primary one, and the no-reply address of the
+ * service.
  */
 const addressesOf = ({ config, publicUrl }: Ctx, user: User): string[] => [
   user.email.toLowerCase(),

@@ -29,8 +29,8 @@ const MAGIC = "openssh-key-v1\0";
 /**
  * Opens a private key in OpenSSH's format.
  *
- * @throws Error for a key that has a passphrase, is not RSA, ECDSA or Ed25519, or can't be read. The message
- * contains nothing of the key.
+ * @throws Error for a key that has a passphrase, is not RSA, ECDSA or Ed25519, or can't be read.
+ * The message contains nothing of the key.
  * @see PROTOCOL.key of OpenSSH
  */
 export async function openSshPrivateKey(armored: string): Promise<SshPrivateKey> {

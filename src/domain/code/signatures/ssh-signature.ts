@@ -14,7 +14,10 @@ export interface SshSignature {
   readonly value: Uint8Array;
 }
 
-/** The purpose of a signature, so that a signature for a file or a sign-in is not valid for a commit. */
+/**
+ * The purpose of a signature, so that a signature for a file or a sign-in is not valid for a
+ * commit.
+ */
 const NAMESPACE = "git";
 const MAGIC = "SSHSIG";
 const BEGIN = "-----BEGIN SSH SIGNATURE-----";
@@ -27,7 +30,8 @@ const LINE_LENGTH = 70;
 /**
  * Parses an armored signature with git's namespace.
  *
- * @returns Undefined for a text that is not a signature, and for a signature with another namespace.
+ * @returns Undefined for a text that is not a signature, and for a signature with another
+ *   namespace.
  * @see PROTOCOL.sshsig of OpenSSH
  */
 export function parseSshSignature(armored: string): SshSignature | undefined {
@@ -78,6 +82,8 @@ export function formatSshMessage(hashName: SshHashName, bytes: Uint8Array): Uint
 const SSH_HASH_NAMES = ["sha256", "sha512"] as const;
 export type SshHashName = (typeof SSH_HASH_NAMES)[number];
 
-/** Returns `name` if it is one of the two hash algorithms that a signature may use, else undefined. */
+/**
+ * Returns `name` if it is one of the two hash algorithms that a signature may use, else undefined.
+ */
 export const knownHashName = (name: string): SshHashName | undefined =>
   SSH_HASH_NAMES.find((known) => known === name);

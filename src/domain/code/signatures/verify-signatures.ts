@@ -18,14 +18,16 @@ export interface Signable {
 /**
  * Verifies signatures, each with the keys of the account that has the signer's email address.
  *
- * A signature is valid only if that account currently has the key: a key of one account never signs for
- * another. Results are not stored, so removing a key or an address takes effect at once. Signatures by the
- * service's own key are valid for any identity, because the service signs only for authenticated accounts.
+ * A signature is valid only if that account currently has the key: a key of one account never signs
+ * for another. Results are not stored, so removing a key or an address takes effect at once.
+ * Signatures by the service's own key are valid for any identity, because the service signs only
+ * for authenticated accounts.
  *
- * SECURITY: an account that the caller may not see, or whose email address is hidden, is treated as missing.
- * Otherwise a commit would reveal which account has the address it names.
+ * SECURITY: an account that the caller may not see, or whose email address is hidden, is treated as
+ * missing. Otherwise a commit would reveal which account has the address it names.
  *
- * Cost: one round trip to the database, none if nothing is signed; one signature check for each signature.
+ * Cost: one round trip to the database, none if nothing is signed; one signature check for each
+ * signature.
  *
  * @returns The input in the same order, each item with the result of its verification.
  */
@@ -80,8 +82,8 @@ async function openKeyring(ctx: Ctx, claims: readonly Claim[]): Promise<Keyring>
 }
 
 /**
- * Returns undefined for a key that can't be used: its signatures are then unverified, and the request still
- * succeeds.
+ * Returns undefined for a key that can't be used: its signatures are then unverified, and the
+ * request still succeeds.
  */
 async function openService(signing: Signing, now: number): Promise<Service | undefined> {
   try {

@@ -20,11 +20,12 @@ const USER_PRESENT = 1;
 /**
  * Whether the public key in a signature made the signature over `bytes`.
  *
- * The key is not trusted by this: the caller looks it up among the keys of an account, which were validated
- * when they were added. A security key must have been touched. RSA with SHA-1 is refused.
+ * The key is not trusted by this: the caller looks it up among the keys of an account, which were
+ * validated when they were added. A security key must have been touched. RSA with SHA-1 is refused.
  *
  * @returns False also for a key or value that can't be parsed.
- * @see PROTOCOL.sshsig and PROTOCOL.u2f of OpenSSH, RFC 8332, RFC 5656 section 3.1.2, RFC 8709 section 6
+ * @see PROTOCOL.sshsig and PROTOCOL.u2f of OpenSSH, RFC 8332, RFC 5656 section 3.1.2, RFC 8709
+ *   section 6
  */
 export async function verifySshSignature(
   signature: SshSignature,
@@ -152,7 +153,10 @@ function ecdsaCheck(
   };
 }
 
-/** The check for a security key, which signs the application, its flags and counter, and the message. */
+/**
+ * The check for a security key, which signs the application, its flags and counter, and the
+ * message.
+ */
 function securityKeyCheck(
   check: BareCheck,
   key: SshWireReader,
@@ -161,7 +165,8 @@ function securityKeyCheck(
 ): Check | undefined {
   const application = key.readString();
   const flagsAndCounter = signature.readBytes(5); // flags, and a counter of four bytes
-  // SECURITY: without a touch, any program on the owner's machine could have requested the signature.
+  // SECURITY: without a touch, any program on the owner's machine could have requested the
+  // signature.
   if (((flagsAndCounter[0] ?? 0) & USER_PRESENT) === 0) return undefined;
   return {
     ...check,
@@ -171,7 +176,9 @@ function securityKeyCheck(
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();
 
-/** Pads with leading zeros to `length`; longer values are returned unchanged and fail verification. */
+/**
+ * Pads with leading zeros to `length`; longer values are returned unchanged and fail verification.
+ */
 function padded(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length >= length) return bytes;
   return Buffer.concat([new Uint8Array(length - bytes.length), bytes]);

@@ -32,8 +32,8 @@ export interface NewStatus {
 /**
  * Adds a status to a commit. Earlier statuses of the same context stay stored and are superseded.
  *
- * @throws Failure `invalid` for a target URL that is not HTTP or HTTPS, and for a commit with the maximum
- * number of statuses; `not_found` if the repository was deleted meanwhile.
+ * @throws Failure `invalid` for a target URL that is not HTTP or HTTPS, and for a commit with the
+ * maximum number of statuses; `not_found` if the repository was deleted meanwhile.
  */
 export async function createStatus(
   ctx: Ctx,

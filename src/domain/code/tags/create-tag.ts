@@ -42,8 +42,8 @@ export function requireTagName(name: string): void {
  *
  * @param opened A snapshot of the repository, if one is open already.
  * @param protectedFailure The refusal of a name that a rule keeps from the caller.
- * @throws Failure `invalid` for an invalid name or message and for a protected tag, `not_found` if the target does not exist,
- * `conflict` if the name is taken or clashes with another ref.
+ * @throws Failure `invalid` for an invalid name or message and for a protected tag, `not_found` if
+ * the target does not exist, `conflict` if the name is taken or clashes with another ref.
  */
 export async function createTag(
   ctx: Ctx,

@@ -12,8 +12,8 @@ import { rewordRefusal } from "../protections/ref-refusal.ts";
 import { tagRef } from "./list-tags.ts";
 
 /**
- * @throws Failure `not_found` if the tag does not exist, `conflict` if it has a release, also a draft, `invalid` if a rule
- * keeps it from the caller.
+ * @throws Failure `not_found` if the tag does not exist, `conflict` if it has a release, also a
+ * draft, `invalid` if a rule keeps it from the caller.
  */
 export async function deleteTag(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   requireWritable(repo);

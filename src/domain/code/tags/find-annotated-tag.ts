@@ -14,8 +14,8 @@ import { verifySignatures } from "../signatures/verify-signatures.ts";
 /**
  * Finds an annotated tag by the id of its object.
  *
- * SECURITY: only a tag that a ref points to, directly or through other tags. Deleted tags stay stored for a
- * while and must not be readable by id.
+ * SECURITY: only a tag that a ref points to, directly or through other tags. Deleted tags stay
+ * stored for a while and must not be readable by id.
  *
  * @throws Failure `malformed` if there is no such tag.
  */

@@ -16,8 +16,8 @@ export const tagRef = (name: string): string => `${PREFIX}${name}`;
 /**
  * Lists the tags that peel to commits, sorted by commit time, newest first, then by name.
  *
- * Sorted by the commit's time rather than the tag's: the tag's time is only in its object, and reading all tag
- * objects would take too long.
+ * Sorted by the commit's time rather than the tag's: the tag's time is only in its object, and
+ * reading all tag objects would take too long.
  *
  * Cost: at least one object read for each tag of the page.
  */

@@ -1,7 +1,9 @@
 /** A label of a template. */
 export interface TemplateLabel {
   readonly name: string;
-  /** Whether an issue has one label at most whose name begins as this one's, up to the last slash. */
+  /**
+   * Whether an issue has one label at most whose name begins as this one's, up to the last slash.
+   */
   readonly exclusive: boolean;
   /** Six lower-case hex digits. */
   readonly color: string;

@@ -32,8 +32,8 @@ export async function findLicense(wantedId: string): Promise<LicenseTemplate | u
 }
 
 /**
- * Lists each text once, with the first of its ids: a text shared by two ids does not contain "or later"
- * itself.
+ * Lists each text once, with the first of its ids: a text shared by two ids does not contain "or
+ * later" itself.
  */
 export async function listLicenseTexts(): Promise<LicenseTemplate[]> {
   const { ids, texts } = await load();

@@ -24,8 +24,8 @@ const reviewId = sql`(${events.payload} ->> '$.reviewId')`;
 const releaseId = sql`(${events.payload} ->> '$.releaseId')`;
 
 /**
- * The entry of a timeline whose text an activity repeats: a comment, why a review was dismissed, or what a review says,
- * which is its first comment on code if it says nothing itself.
+ * The entry of a timeline whose text an activity repeats: a comment, why a review was dismissed, or
+ * what a review says, which is its first comment on code if it says nothing itself.
  */
 const commentId = sql`(
   case ${events.type}
@@ -50,9 +50,11 @@ const commentId = sql`(
 )`;
 
 /**
- * The condition on `events` that the issue, the comment, the review or the release of an activity was not deleted.
+ * The condition on `events` that the issue, the comment, the review or the release of an activity
+ * was not deleted.
  *
- * SECURITY: nobody but its author knows of a pending review, and readers of no release that is a draft again.
+ * SECURITY: nobody but its author knows of a pending review, and readers of no release that is a
+ * draft again.
  */
 export const isActivityPresent = sql`case
   when ${events.type} = 'comment.created' then exists (
@@ -73,8 +75,8 @@ export const isActivityPresent = sql`case
 end`;
 
 /**
- * The issue, the comment and the release of an activity, as columns of a query over `events`. A comment is one value, since a result
- * has at most 100 columns.
+ * The issue, the comment and the release of an activity, as columns of a query over `events`. A
+ * comment is one value, since a result has at most 100 columns.
  */
 export const subjectColumns = {
   issue: jsonRows(issues, sql`from ${issues} where ${issues.id} = ${issueId}`, "activity_issue"),

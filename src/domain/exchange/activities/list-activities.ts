@@ -29,7 +29,9 @@ import { isActivityPresent, subjectColumns, toActivitySubject } from "./activity
 
 /** Selects the entries of a feed. */
 export interface FeedQuery {
-  /** The start of a day, in milliseconds: only entries of that day. By default entries of any day. */
+  /**
+   * The start of a day, in milliseconds: only entries of that day. By default entries of any day.
+   */
   readonly dayAt?: number | undefined;
 }
 
@@ -39,8 +41,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const ENTRIES_MAX = 1000;
 
 /**
- * Rows examined for one feed, including events that the caller may not see. The limit for each watched
- * repository is lower, since there may be many.
+ * Rows examined for one feed, including events that the caller may not see. The limit for each
+ * watched repository is lower, since there may be many.
  */
 const EXAMINED_MAX = 3000;
 const EXAMINED_WATCHED_MAX = 1000;
@@ -77,8 +79,8 @@ const ofOrganization = prepareAll((db, { id, ...page }: Params<FeedPage & { id: 
 });
 
 /**
- * Lists the activities in the repositories that a team reaches, latest first. Callers check that the team
- * is visible.
+ * Lists the activities in the repositories that a team reaches, latest first. Callers check that
+ * the team is visible.
  */
 export const listTeamActivities = async (
   ctx: Ctx,
@@ -95,11 +97,11 @@ const ofTeam = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }
 });
 
 /**
- * Lists the activities of a user, and those of other users in the 500 repositories that the user watched
- * most recently, latest first.
+ * Lists the activities of a user, and those of other users in the 500 repositories that the user
+ * watched most recently, latest first.
  *
- * Activities in private repositories are listed for the user and administrators only. If the user hides
- * their activity, other callers get an empty list.
+ * Activities in private repositories are listed for the user and administrators only. If the user
+ * hides their activity, other callers get an empty list.
  *
  * @param isOwnOnly Whether to list only the user's own activities.
  */
@@ -138,8 +140,8 @@ const ofUser = prepareAll((db, p: Params<UserFeedPage>) => {
 
   const isWatched = sql`${events.repoId} = latest.repo_id`;
   const isByOthers = allOf(sql`${events.actorId} <> ${userId}`, isNoStarOrWatch, isPublic);
-  // One walk for each watched repository, as deep as the page: the rows read do not grow with the history
-  // of the repository.
+  // One walk for each watched repository, as deep as the page: the rows read do not grow with the
+  // history of the repository.
   const latest = sql`(
     select ${watches.repoId} as repo_id
     from ${watches}
@@ -173,8 +175,8 @@ const HEATMAP_PART_MS = 15 * 60 * 1000;
 const HEATMAP_EVENTS_MAX = 100_000;
 
 /**
- * Counts the contributions of a user in each quarter of an hour of a year, oldest first, without empty
- * intervals. Counts only the newest 100,000 events, so the result may start later.
+ * Counts the contributions of a user in each quarter of an hour of a year, oldest first, without
+ * empty intervals. Counts only the newest 100,000 events, so the result may start later.
  *
  * @param examinedMax Events examined at most, including those that the caller may not see.
  */
@@ -228,8 +230,8 @@ const contributionsOf = prepare((db, p: Params<HeatmapQuery>) => {
 });
 
 /**
- * Whether the caller sees activities in private repositories in a user's feed: the user and administrators
- * do.
+ * Whether the caller sees activities in private repositories in a user's feed: the user and
+ * administrators do.
  */
 const seesWholeFeed = (actor: Actor, { id }: User): boolean =>
   actor.isSiteAdmin || (actor.user?.id === id && !actor.scopes.isPublicOnly);
@@ -250,11 +252,11 @@ function isRepositoryShown(reader: Params<EventReader>): SQL {
 }
 
 /**
- * Selects the feed entries that the caller may see, latest first, along the index that `isIn` selects: one
- * entry for each updated branch and tag of a push, and one for each other event.
+ * Selects the feed entries that the caller may see, latest first, along the index that `isIn`
+ * selects: one entry for each updated branch and tag of a push, and one for each other event.
  *
- * Events are examined in the order of the inner query until enough are found: sorting again would read all
- * events within the limit. The test of the query plan asserts this.
+ * Events are examined in the order of the inner query until enough are found: sorting again would
+ * read all events within the limit. The test of the query plan asserts this.
  *
  * @param depth Entries at most.
  * @param extraCondition Further condition on the events.
@@ -330,7 +332,8 @@ function toPage({ actor }: Ctx, { dayAt }: FeedQuery, { size, offset }: Slice): 
 /**
  * Selects a page of a feed: its entries, their repositories and the total.
  *
- * Cost: one round trip; as many rows as the page is deep, plus the skipped rows up to `EXAMINED_MAX`.
+ * Cost: one round trip; as many rows as the page is deep, plus the skipped rows up to
+ * `EXAMINED_MAX`.
  *
  * @param entries Builds the query of the given number of entries.
  */

@@ -8,9 +8,11 @@ import { events, type EventRow } from "../../../db/schema/index.ts";
 export const LEASED_MAX = 50;
 
 /**
- * The condition for the first due events, but for none behind an event of its repository that is not due yet.
+ * The condition for the first due events, but for none behind an event of its repository that is
+ * not due yet.
  *
- * @param column When an event is due for the job, or until when it is leased; null once it is handled.
+ * @param column When an event is due for the job, or until when it is leased; null once it is
+ *   handled.
  * @param now    In milliseconds.
  */
 export function isDueInOrder(column: "dispatch_at" | "consequences_at", now: SQL): SQL {
@@ -38,8 +40,8 @@ export const inOrder = <T extends EventRow>(rows: readonly T[]): T[] =>
   rows.toSorted((a, b) => a.id - b.id);
 
 /**
- * Groups work by repository, in random order: if the work of one ends the process, others may come before it the next
- * time.
+ * Groups work by repository, in random order: if the work of one ends the process, others may come
+ * before it the next time.
  */
 export const byRepository = <T extends { readonly row: EventRow }>(works: readonly T[]): T[][] =>
   [...Map.groupBy(works, ({ row }) => row.repoId).values()]

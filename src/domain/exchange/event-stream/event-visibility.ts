@@ -32,7 +32,10 @@ const UNITS_OF_EVENTS: readonly UnitNeed[] = [
   { unit: "issues", isNeeded: isOfIssueOrPull },
 ];
 
-/** Who reads events, as an argument of a query: the caller, and of what their credential has the scopes. */
+/**
+ * Who reads events, as an argument of a query: the caller, and of what their credential has the
+ * scopes.
+ */
 export interface EventReader {
   readonly principal: Principal;
   readonly repositories: boolean;
@@ -56,12 +59,13 @@ export const isEventPublic = sql`(
 )`;
 
 /**
- * The condition for an event of a repository that the caller may currently see, on the rows of `events` joined with
- * `repositories`.
+ * The condition for an event of a repository that the caller may currently see, on the rows of
+ * `events` joined with `repositories`.
  *
- * SECURITY: access is checked when the event is read: a caller that lost access to the repository or to the event's unit
- * no longer sees earlier events. The visibility that the repository had when the event was recorded counts as well. A
- * token without a scope for issues sees issues of public repositories only, and packages likewise.
+ * SECURITY: access is checked when the event is read: a caller that lost access to the repository
+ * or to the event's unit no longer sees earlier events. The visibility that the repository had when
+ * the event was recorded counts as well. A token without a scope for issues sees issues of public
+ * repositories only, and packages likewise.
  */
 export const isEventVisible = ({ principal, ...reads }: EventReaderSql): SQL =>
   allOf(
@@ -71,10 +75,11 @@ export const isEventVisible = ({ principal, ...reads }: EventReaderSql): SQL =>
   );
 
 /**
- * The condition for an event of an account and no repository that the caller may see among the others of the account.
+ * The condition for an event of an account and no repository that the caller may see among the
+ * others of the account.
  *
- * SECURITY: packages need their scope. What happens to one whose private repository is gone is for those who may write the
- * account's packages, as the package is.
+ * SECURITY: packages need their scope. What happens to one whose private repository is gone is for
+ * those who may write the account's packages, as the package is.
  */
 export const isAccountEventVisible = (
   { packages: readsPackages }: Pick<EventReaderSql, "packages">,

@@ -23,10 +23,11 @@ export const isForwardingCursor = eq(eventCursors.name, CURSOR);
 /**
  * Forwards all events recorded since the last run to the operator's queue, if one is configured.
  *
- * Events are sent in the order of their ids, each at least once: the cursor advances after the queue has
- * accepted a batch, so after an interruption the next run sends that batch again. Concurrent runs are safe:
- * only one of them advances the cursor past a batch, and the others continue from there. The very first run
- * sends nothing and sets the cursor behind the newest event.
+ * Events are sent in the order of their ids, each at least once: the cursor advances after the
+ * queue has accepted a batch, so after an interruption the next run sends that batch again.
+ * Concurrent runs are safe: only one of them advances the cursor past a batch, and the others
+ * continue from there. The very first run sends nothing and sets the cursor behind the newest
+ * event.
  *
  * Cost: two round trips and one message for each hundred events.
  */

@@ -6,8 +6,8 @@ import { allOf, anyOf } from "../../../db/db.ts";
 import { users } from "../../../db/schema/index.ts";
 
 /**
- * The condition for a user whose actions may be shown to the caller: the user is visible to the caller and
- * does not hide their activity.
+ * The condition for a user whose actions may be shown to the caller: the user is visible to the
+ * caller and does not hide their activity.
  */
 export function isActorShown(principal: PrincipalSql): SQL {
   const exists = sql`${users.id} is not null`;

@@ -127,8 +127,8 @@ const isNarrowed = ({ actor }: Ctx): boolean =>
   seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
 /**
- * Events of keys, webhooks, mirrors, blocks, collaborators, offered transfers and of the repositories of teams are listed for
- * administrators only.
+ * Events of keys, webhooks, mirrors, blocks, collaborators, offered transfers and of the
+ * repositories of teams are listed for administrators only.
  */
 const isAdministrative = sql`(
   ${events.type} in (
@@ -173,10 +173,10 @@ const toPage = ({ actor }: Ctx, { after, size }: Cursor): EventPage => ({
 /**
  * Selects a page of a stream, in the order of the events' ids, and the last id that was examined.
  *
- * A cursor skips no event that becomes visible later. D1 has a single writer: an id is assigned within the
- * transaction that writes the row, and the next transaction starts after that one is stored, so a reader
- * that sees an event sees all events with smaller ids. A lagging replica returns a shorter stream, never
- * one with gaps.
+ * A cursor skips no event that becomes visible later. D1 has a single writer: an id is assigned
+ * within the transaction that writes the row, and the next transaction starts after that one is
+ * stored, so a reader that sees an event sees all events with smaller ids. A lagging replica
+ * returns a shorter stream, never one with gaps.
  *
  * Cost: one round trip; at most `EXAMINED_MAX` rows of the index.
  */
@@ -223,8 +223,8 @@ type Statements = ReturnType<typeof selectEvents>;
 /**
  * The page of the rows of `selectEvents`.
  *
- * @throws Failure `gone` for a cursor of before an event that is not kept any longer: the reader would miss it
- * without a sign.
+ * @throws Failure `gone` for a cursor of before an event that is not kept any longer: the reader
+ * would miss it without a sign.
  */
 function toSlice(
   { after, size }: Cursor,

@@ -23,9 +23,10 @@ export class BundleRepository implements FetchSource {
   private readonly defaultBranch: ByteText;
 
   /**
-   * @param openPieces Opens the bundle from its start; called once for each reading. Undefined for a repository without refs,
-   * of which git makes no bundle.
-   * @param defaultBranch The full name of the branch that HEAD is said to name. The bundle itself tells HEAD's commit only.
+   * @param openPieces Opens the bundle from its start; called once for each reading. Undefined for
+   * a repository without refs, of which git makes no bundle.
+   * @param defaultBranch The full name of the branch that HEAD is said to name. The bundle itself
+   *   tells HEAD's commit only.
    */
   constructor(
     openPieces: (() => AsyncGenerator<Uint8Array, void>) | undefined,
@@ -45,7 +46,10 @@ export class BundleRepository implements FetchSource {
     return { refs: opened.refs.filter(({ name }) => name !== HEAD), headTarget };
   }
 
-  /** Streams the pack of the bundle. SECURITY: the bytes are as they were sent. @throws RemoteFailure as `listRefs` */
+  /**
+   * Streams the pack of the bundle. SECURITY: the bytes are as they were sent. @throws
+   * RemoteFailure as `listRefs`
+   */
   async *fetchPack(): AsyncGenerator<Uint8Array, void> {
     const opened = await this.open();
     if (opened) yield* opened.pack;

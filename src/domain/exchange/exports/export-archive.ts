@@ -6,11 +6,15 @@ import { openZip, type ZipFile } from "../../../lib/zip.ts";
 import { UNPACKED_BYTES_FREE } from "../../../lib/unpacked-size.ts";
 import { ExportManifest, MANIFEST } from "./export-files.ts";
 
-/** Files of one export that are read. The library holds 8 KB in memory for each, of the 128 MB that a Worker has. */
+/**
+ * Files of one export that are read. The library holds 8 KB in memory for each, of the 128 MB that
+ * a Worker has.
+ */
 const EXPORT_FILES_MAX = 5000;
 
 /**
- * What the files besides JSON may unpack to, in multiples of the archive's size: exports have them as they are.
+ * What the files besides JSON may unpack to, in multiples of the archive's size: exports have them
+ * as they are.
  *
  * SECURITY: they are stored here.
  */
@@ -23,8 +27,8 @@ const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 /**
  * An export that is read.
  *
- * SECURITY: anybody may have written it. The archive is checked by `openZip`, each JSON file by its schema, and files that
- * nothing refers to are not read.
+ * SECURITY: anybody may have written it. The archive is checked by `openZip`, each JSON file by its
+ * schema, and files that nothing refers to are not read.
  */
 export class ExportArchive {
   readonly manifest: ExportManifest;
@@ -38,7 +42,8 @@ export class ExportArchive {
   /**
    * Reads the directory of an archive and its manifest.
    *
-   * @throws Failure `invalid` for what is no export, or one of another version. An error of the source is thrown unchanged.
+   * @throws Failure `invalid` for what is no export, or one of another version. An error of the
+   *   source is thrown unchanged.
    */
   static async open(source: ArchiveSource): Promise<ExportArchive> {
     const files = new Map<string, ZipFile>();
@@ -61,7 +66,10 @@ export class ExportArchive {
     return this.files.has(path);
   }
 
-  /** Streams a file; undefined if there is none. @throws Failure `malformed` while it is read, if it is broken. */
+  /**
+   * Streams a file; undefined if there is none. @throws Failure `malformed` while it is read, if it
+   * is broken.
+   */
   open(path: string): AsyncGenerator<Uint8Array, void> | undefined {
     return this.files.get(path)?.open();
   }

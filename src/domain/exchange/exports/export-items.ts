@@ -85,10 +85,14 @@ const asset = z
     createdAt: time,
     url: shortText,
   })
-  // SECURITY: each file is taken once. A small archive could otherwise fill the bucket by naming one file very often.
+  // SECURITY: each file is taken once. A small archive could otherwise fill the bucket by naming
+  // one file very often.
   .refine(({ foreignId, url }) => url === assetPath(foreignId), "the url is not that of the file");
 
-/** One item of each kind. SECURITY: anybody may have written the file: types, ids, numbers and times are checked here. */
+/**
+ * One item of each kind. SECURITY: anybody may have written the file: types, ids, numbers and times
+ * are checked here.
+ */
 const ITEMS: { readonly [K in ForeignKind]: z.ZodType<ForeignItems[K]> } = {
   labels: z.object({
     foreignId: id,

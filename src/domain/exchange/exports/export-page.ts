@@ -19,7 +19,10 @@ interface ExportPage<T> {
   readonly next: number | undefined;
 }
 
-/** Reads the page of a kind that begins behind an id. Cost: one batch, and for some kinds another one. */
+/**
+ * Reads the page of a kind that begins behind an id. Cost: one batch, and for some kinds another
+ * one.
+ */
 export type ReadExportPage<K extends ForeignKind> = (
   ctx: Ctx,
   repo: RepositoryContext,

@@ -32,12 +32,14 @@ const FILES_AT_ONCE = 200;
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Exports a repository: a zip file of a bundle of git with all else as JSON, in the form that imports take of any forge.
+ * Exports a repository: a zip file of a bundle of git with all else as JSON, in the form that
+ * imports take of any forge.
  *
- * It is made while it is sent: git as it is at the beginning, the rest page by page, so that it may have what came meanwhile.
+ * It is made while it is sent: git as it is at the beginning, the rest page by page, so that it may
+ * have what came meanwhile.
  *
- * SECURITY: for administrators of the repository. It has what they see: no pending reviews of others, and no secrets of
- * webhooks, mirrors or keys.
+ * SECURITY: for administrators of the repository. It has what they see: no pending reviews of
+ * others, and no secrets of webhooks, mirrors or keys.
  */
 export function exportRepository(ctx: Ctx, repo: RepositoryContext): Download {
   const { row, owner } = repo;
@@ -171,7 +173,10 @@ async function addAssets(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promis
   }
 }
 
-/** @returns Undefined for a file whose bytes are gone: it must not keep everything else from leaving. */
+/**
+ * @returns Undefined for a file whose bytes are gone: it must not keep everything else from
+ *   leaving.
+ */
 async function openAsset(
   { git }: Ctx,
   uuid: string,

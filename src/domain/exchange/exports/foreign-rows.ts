@@ -26,7 +26,10 @@ import {
 } from "./export-page.ts";
 import { exportComments, exportIssues, exportPulls } from "./issue-rows.ts";
 
-/** Those of the repository, and those of its organization that its issues have: elsewhere they are the repository's. */
+/**
+ * Those of the repository, and those of its organization that its issues have: elsewhere they are
+ * the repository's.
+ */
 const exportLabels: ReadExportPage<"labels"> = async ({ db }, { row }, after) => {
   const rows = await db
     .select()

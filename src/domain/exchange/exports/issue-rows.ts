@@ -141,8 +141,8 @@ export const exportPulls: ReadExportPage<"pulls"> = async (ctx, repo, after) => 
 };
 
 /**
- * The branch of a head and its repository. That of a head which is no branch, pushed as a topic or from a fork elsewhere, is
- * known by its owner only.
+ * The branch of a head and its repository. That of a head which is no branch, pushed as a topic or
+ * from a fork elsewhere, is known by its owner only.
  */
 function toHead({ flow, headBranch }: Pull, headRepository: string | null) {
   const [, owner, branch] = (flow === "agit" && /^([^:/]+)[:/](.*)$/s.exec(headBranch)) || [];

@@ -5,12 +5,16 @@ import type { LfsPointer } from "../../code/contents/lfs-pointer.ts";
 import { findObjects } from "../../code/lfs/find-objects.ts";
 import { storeObject } from "../../code/lfs/store-object.ts";
 
-/** Bounds of the large files of a template, which are copied one after the other while the caller waits. */
+/**
+ * Bounds of the large files of a template, which are copied one after the other while the caller
+ * waits.
+ */
 const FILES_MAX = 100;
 const BYTES_MAX = 1024 * 1024 * 1024;
 
 /**
- * Finds the large files of a template that its files point at. Pointers without a file are left alone.
+ * Finds the large files of a template that its files point at. Pointers without a file are left
+ * alone.
  *
  * @throws Failure `too_large` if they are too many, or too large together.
  */
@@ -30,7 +34,10 @@ export async function findLargeFiles(
   return objects;
 }
 
-/** Copies large files to a repository of another fork network, which shares no files with the template's. */
+/**
+ * Copies large files to a repository of another fork network, which shares no files with the
+ * template's.
+ */
 export async function copyLargeFiles(
   ctx: Ctx,
   template: Repository,

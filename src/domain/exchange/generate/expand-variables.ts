@@ -87,8 +87,8 @@ const MONTHS = [
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : "");
 
 /**
- * Replaces `$NAME` and `${NAME}` by the values of variables. Other names stay as they are: a script has variables of its
- * own.
+ * Replaces `$NAME` and `${NAME}` by the values of variables. Other names stay as they are: a script
+ * has variables of its own.
  *
  * @param lengthMax Maximum length of the result, which a long description multiplies.
  * @throws GitError `limit` if the result is longer.
@@ -113,7 +113,10 @@ export function expandVariables(text: ByteText, variables: Variables, lengthMax:
 /** Characters and names that a file can't have on some system, and the way out of a directory. */
 const UNSAFE = /\.\.|[<>:"/\\|?*\p{Cc}]|^(?:con|prn|aux|nul|com\d|lpt\d)$/giu;
 
-/** The variables as they are inserted into paths: a value adds no directory, and no character that a system refuses. */
+/**
+ * The variables as they are inserted into paths: a value adds no directory, and no character that a
+ * system refuses.
+ */
 export function pathVariables(variables: Variables): Variables {
   return new Map(
     [...variables].map(([name, value]) => [name, value.replaceAll(UNSAFE, "_").trim()]),

@@ -53,18 +53,21 @@ export interface GenerateOptions {
 }
 
 /**
- * Generates a repository from a template: a repository of its own, whose only commit has the template's files.
+ * Generates a repository from a template: a repository of its own, whose only commit has the
+ * template's files.
  *
- * All input is validated, and the template read as far as it must be known, before anything is written. If the content
- * can't be stored, the repository is deleted again.
+ * All input is validated, and the template read as far as it must be known, before anything is
+ * written. If the content can't be stored, the repository is deleted again.
  *
- * SECURITY: webhooks are copied for administrators of the template only: their addresses and secrets are credentials,
- * which the owner of the new repository could send to an address of their own.
+ * SECURITY: webhooks are copied for administrators of the template only: their addresses and
+ * secrets are credentials, which the owner of the new repository could send to an address of their
+ * own.
  *
  * @param template A repository whose code the caller may read.
- * @throws Failure `invalid` if it is no template, for invalid names, and if its files can't be written; `forbidden` for
- * webhooks of another's template and for labels that the caller may not see, for a token that is too narrow, and above the maximum number of repositories;
- * `conflict` for a name that is taken; `too_large` for a template that is too large to copy.
+ * @throws Failure `invalid` if it is no template, for invalid names, and if its files can't be
+ * written; `forbidden` for webhooks of another's template and for labels that the caller may not
+ * see, for a token that is too narrow, and above the maximum number of repositories; `conflict` for
+ * a name that is taken; `too_large` for a template that is too large to copy.
  */
 export async function generateRepository(
   ctx: Ctx,
@@ -238,7 +241,8 @@ function copyStatements(
       where ${eq(hooks.repoId, templateId)}
       order by ${hooks.id}`,
   );
-  // Users and teams on their lists who have no access to the new repository are neither shown nor admitted there.
+  // Users and teams on their lists who have no access to the new repository are neither shown nor
+  // admitted there.
   const branchRules = insertSelect(
     db,
     branchProtections,

@@ -28,7 +28,9 @@ import { splitTreePath } from "../../code/contents/tree-path.ts";
 import { expandVariables, pathVariables, type Variables } from "./expand-variables.ts";
 import { readTemplateGlobs } from "./read-template-globs.ts";
 
-/** Bounds of what is generated: all of it is read, compressed and checked while the caller waits. */
+/**
+ * Bounds of what is generated: all of it is read, compressed and checked while the caller waits.
+ */
 const ENTRIES_MAX = 20_000;
 const BYTES_MAX = 32 * 1024 * 1024;
 /** Bounds of files with variables, which are held in memory. */
@@ -51,14 +53,14 @@ export interface ContentPlan {
 }
 
 /**
- * Plans the files of a generated repository: those of a template's tree, with the variables in the files that
- * `.gitea/template` lists, and in their paths, replaced by their values.
+ * Plans the files of a generated repository: those of a template's tree, with the variables in the
+ * files that `.gitea/template` lists, and in their paths, replaced by their values.
  *
  * Modes, symlinks, submodules and binary files stay as they are. Nothing is written.
  *
  * @param hasLargeFiles Whether to look for pointers, which reads every small file.
- * @throws GitError `limit` if the template is too large; Failure `invalid` if an expanded path is no path, or two files
- * get the same.
+ * @throws GitError `limit` if the template is too large; Failure `invalid` if an expanded path is
+ * no path, or two files get the same.
  */
 export async function planContent(
   repository: OpenRepository,
@@ -182,7 +184,10 @@ class Planner {
     }
   }
 
-  /** Expands the variables of a file. @returns The id of the new content; the same for a binary file. */
+  /**
+   * Expands the variables of a file. @returns The id of the new content; the same for a binary
+   * file.
+   */
   private async expandBlob(oid: Oid, variables: Variables): Promise<Oid> {
     const content = await this.readBlob(oid, EXPANDED_FILE_BYTES_MAX);
     if (content.includes(0)) return oid;
@@ -227,7 +232,10 @@ const tooLargeTemplate = () =>
     `a template may have ${ENTRIES_MAX} files and directories, and ${BYTES_MAX} bytes, at most`,
   );
 
-/** Moves and replaces files, first all away from their old paths: one may get the path that another had. */
+/**
+ * Moves and replaces files, first all away from their old paths: one may get the path that another
+ * had.
+ */
 async function applyExpansions(draft: TreeDraft, expansions: readonly Expansion[]): Promise<void> {
   const isMoved = ({ from, to }: Expansion): boolean => from.join("/") !== to.join("/");
   const moved = expansions.filter(isMoved);

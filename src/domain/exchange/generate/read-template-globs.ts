@@ -8,8 +8,8 @@ const GLOBS_MAX = 100;
 const GLOB_LENGTH_MAX = 1000;
 
 /**
- * Reads `.gitea/template`: a pattern of paths in each line, where `*` matches no slash; a line that begins with `#` is a
- * comment. Invalid patterns match nothing.
+ * Reads `.gitea/template`: a pattern of paths in each line, where `*` matches no slash; a line that
+ * begins with `#` is a comment. Invalid patterns match nothing.
  */
 export function readTemplateGlobs(content: Uint8Array): Glob[] {
   const lines = decodeText(readByteText(content))

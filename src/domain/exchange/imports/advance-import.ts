@@ -55,9 +55,9 @@ const STAGES: Readonly<Record<ImportStage, (job: ImportJob) => Promise<void>>> =
 /**
  * Goes on with an import, if it is due and no other job does.
  *
- * Each step reads a page and writes it in one batch together with where the next one begins: wherever a job dies, another
- * one goes on, and nothing is taken twice. What the other side does wrong is waited out, or ends the import with a reason;
- * it can be continued then.
+ * Each step reads a page and writes it in one batch together with where the next one begins:
+ * wherever a job dies, another one goes on, and nothing is taken twice. What the other side does
+ * wrong is waited out, or ends the import with a reason; it can be continued then.
  *
  * @param open Opens what is read.
  */
@@ -153,8 +153,8 @@ async function settleFailure(
 }
 
 /**
- * Whether the caller still waits for the first word of the other side. Then every failure is the answer: an address that
- * does not work is to be corrected, not tried again.
+ * Whether the caller still waits for the first word of the other side. Then every failure is the
+ * answer: an address that does not work is to be corrected, not tried again.
  */
 const isAwaited = ({ ctx, row }: OpenedImport, now: number): boolean =>
   row.stage === "git" &&

@@ -35,11 +35,12 @@ type NewImportColumns = Pick<
 type ToStatements = (repoId: SQL<number>) => BatchItem<"sqlite">[];
 
 /**
- * Creates a repository with its import, and waits a while for the end of that. What fails within that time is removed again.
+ * Creates a repository with its import, and waits a while for the end of that. What fails within
+ * that time is removed again.
  *
  * @param toMore Further statements of the batch.
- * @throws Failure `conflict` for a name that exists; `invalid` for the maximum number of repositories, and with the reason
- * of an import that failed.
+ * @throws Failure `conflict` for a name that exists; `invalid` for the maximum number of
+ * repositories, and with the reason of an import that failed.
  */
 export async function beginImport(
   ctx: Ctx,

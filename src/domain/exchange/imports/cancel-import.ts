@@ -9,9 +9,11 @@ import { findImport } from "./find-import.ts";
 import { forgetAnswers } from "./stored-answers.ts";
 
 /**
- * Ends an import that goes on. What has come stays; a job that is at work finds its lease taken, and writes no more.
+ * Ends an import that goes on. What has come stays; a job that is at work finds its lease taken,
+ * and writes no more.
  *
- * @throws Failure `not_found` for a repository that was made here, `conflict` if its import has ended.
+ * @throws Failure `not_found` for a repository that was made here, `conflict` if its import has
+ *   ended.
  */
 export async function cancelImport(ctx: Ctx, repo: RepositoryContext): Promise<Import> {
   const { id } = await findImport(ctx, repo);

@@ -18,12 +18,12 @@ export interface NewCredentials {
 }
 
 /**
- * Goes on with an import that failed or was cancelled, where it ended. One that is done is repeated: only what is new there
- * is taken. One that waits goes on at once.
+ * Goes on with an import that failed or was cancelled, where it ended. One that is done is
+ * repeated: only what is new there is taken. One that waits goes on at once.
  *
- * @throws Failure `not_found` for a repository that was made here, `conflict` while it runs, and for an export that is no
- * longer here, as none is when its import is done; `forbidden` where migrations
- * are switched off.
+ * @throws Failure `not_found` for a repository that was made here, `conflict` while it runs, and
+ * for an export that is no longer here, as none is when its import is done; `forbidden` where
+ * migrations are switched off.
  */
 export async function continueImport(
   ctx: Ctx,

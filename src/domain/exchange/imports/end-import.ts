@@ -94,7 +94,8 @@ export async function finishImport(job: ImportJob): Promise<void> {
   // A mirror with parts goes on with its credentials.
   const isKept = repo.row.isMirror && row.wishes.parts.length > 0;
   const { file } = row.wishes;
-  // Of an export, what nobody changes any more; other services tell the state that others left their project in.
+  // Of an export, what nobody changes any more; other services tell the state that others left
+  // their project in.
   const isArchived = file !== undefined && (await job.source.reader?.readProject())?.isArchived;
   await job.commit(
     [

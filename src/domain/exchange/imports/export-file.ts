@@ -6,7 +6,10 @@ import { isNoted } from "../../issues/attachments/receive-file.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** How long the file of an export is kept after a job was last at work on its import, in milliseconds. */
+/**
+ * How long the file of an export is kept after a job was last at work on its import, in
+ * milliseconds.
+ */
 const KEPT_MS = 7 * DAY_MS;
 
 /**

@@ -11,8 +11,8 @@ export const AUTHORS_MAX = 1000;
 /**
  * Finds the accounts of authors.
  *
- * SECURITY: what is taken over then counts as written by these accounts. Only an administrator of the service may say so,
- * who could sign in as any of them.
+ * SECURITY: what is taken over then counts as written by these accounts. Only an administrator of
+ * the service may say so, who could sign in as any of them.
  *
  * @param authors Names of accounts here, by names there.
  * @throws Failure `forbidden` for others, `invalid` for an unknown account.
@@ -24,7 +24,8 @@ export async function findAuthors(
   const entries = Object.entries(authors);
   if (entries.length === 0) return {};
   if (!actor.isSiteAdmin) throw forbidden("authors are mapped by administrators of the service");
-  // SECURITY: a token for repositories alone speaks for nobody, not even where its account administers the service.
+  // SECURITY: a token for repositories alone speaks for nobody, not even where its account
+  // administers the service.
   if (!hasScope(actor.scopes, "write:admin")) {
     throw forbidden("authors are mapped by tokens with write:admin");
   }

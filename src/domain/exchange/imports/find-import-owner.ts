@@ -31,7 +31,8 @@ export interface ImportOwner {
  *
  * SECURITY: an account that the caller may not see does not exist.
  *
- * @throws Failure `invalid` for an unknown owner, `forbidden` without the right to create repositories there.
+ * @throws Failure `invalid` for an unknown owner, `forbidden` without the right to create
+ *   repositories there.
  */
 export async function findImportOwner(
   ctx: Ctx,

@@ -6,7 +6,10 @@ import { type Import, imports } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 
-/** Finds the import of a repository. @throws Failure `not_found` for a repository that was made here. */
+/**
+ * Finds the import of a repository. @throws Failure `not_found` for a repository that was made
+ * here.
+ */
 export async function findImport({ db }: Ctx, { row }: RepositoryContext): Promise<Import> {
   const [found] = await importOf(db, { repoId: row.id });
   if (!found) throw notFound();

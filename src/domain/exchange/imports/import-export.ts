@@ -31,14 +31,15 @@ export interface NewExportImport {
 }
 
 /**
- * Starts to take over a repository from an export: as `startImport`, with the file in place of a service elsewhere.
+ * Starts to take over a repository from an export: as `startImport`, with the file in place of a
+ * service elsewhere.
  *
- * All that needs no file is checked before it is received. The file is kept until the import is done; of one that is refused
- * nothing is left.
+ * All that needs no file is checked before it is received. The file is kept until the import is
+ * done; of one that is refused nothing is left.
  *
  * @param pieces The export.
- * @throws Failure `too_large` beyond the configured size; `invalid` for what is no export of this service, and as
- * `startImport`.
+ * @throws Failure `too_large` beyond the configured size; `invalid` for what is no export of this
+ * service, and as `startImport`.
  */
 export async function importExport(
   ctx: Ctx,
@@ -56,7 +57,8 @@ export async function importExport(
   try {
     return await importFile(ctx, creation, wanted, authors, file);
   } catch (error) {
-    // After any other error it is unknown whether an import refers to the file: then its note expires.
+    // After any other error it is unknown whether an import refers to the file: then its note
+    // expires.
     if (error instanceof Failure) dropLooseFile(ctx, file.uuid);
     throw error;
   }
@@ -121,7 +123,10 @@ async function importFile(
   );
 }
 
-/** Where a repository came from, as the manifest says; "" for anything else than an address of a page. */
+/**
+ * Where a repository came from, as the manifest says; "" for anything else than an address of a
+ * page.
+ */
 function toShownUrl(text: string): string {
   const url = URL.parse(text);
   const isPage = url !== null && /^https?:$/.test(url.protocol);

@@ -23,9 +23,15 @@ export interface ImportSource {
   readonly remote: FetchSource;
   /** Undefined for plain git. */
   readonly reader: ForgeReader | undefined;
-  /** Where all is in one archive: opens one of its files, or returns undefined if it has none of this path. */
+  /**
+   * Where all is in one archive: opens one of its files, or returns undefined if it has none of
+   * this path.
+   */
   readonly openFile?: (path: string) => AsyncGenerator<Uint8Array, void> | undefined;
-  /** The header with the credentials of the import for an address of its remote's own host; none for any other. */
+  /**
+   * The header with the credentials of the import for an address of its remote's own host; none for
+   * any other.
+   */
   authorizationFor(url: string): Readonly<Record<string, string>>;
 }
 
@@ -38,8 +44,8 @@ export class LeaseLost extends Error {
 type Change = Partial<Pick<Import, "stage" | "cursor" | "progress" | "wishes">>;
 
 /**
- * What one message may use of what the platform grants an invocation: 1,000 statements of D1, and 10,000 calls of all kinds.
- * A step that has begun goes on.
+ * What one message may use of what the platform grants an invocation: 1,000 statements of D1, and
+ * 10,000 calls of all kinds. A step that has begun goes on.
  */
 const STATEMENTS_MAX = 500;
 const REQUESTS_MAX = 1000;
@@ -47,7 +53,10 @@ const REQUESTS_MAX = 1000;
 /** Notes that an import keeps, and the characters of one. */
 const NOTES_MAX = 100;
 const NOTE_LENGTH_MAX = 300;
-/** Items of a stage. Without a limit, a list that leads back to its beginning would be read for ever. */
+/**
+ * Items of a stage. Without a limit, a list that leads back to its beginning would be read for
+ * ever.
+ */
 const ITEMS_MAX = 1_000_000;
 
 /** An import that a job works on. */
@@ -85,7 +94,9 @@ export class ImportJob {
     this.endsAt = endsAt;
   }
 
-  /** Whether another message is to go on: the time of this one is up, or what it may use is used. */
+  /**
+   * Whether another message is to go on: the time of this one is up, or what it may use is used.
+   */
   get isTimeUp(): boolean {
     const { db, outgoing } = this.ctx;
     return (
@@ -95,7 +106,10 @@ export class ImportJob {
     );
   }
 
-  /** Notes what could not be taken, with the next commit. SECURITY: the text is shown; it has no credentials. */
+  /**
+   * Notes what could not be taken, with the next commit. SECURITY: the text is shown; it has no
+   * credentials.
+   */
   note(text: string): void {
     this.notes.push(text.slice(0, NOTE_LENGTH_MAX).toWellFormed());
   }
@@ -142,7 +156,10 @@ export class ImportJob {
     }
   }
 
-  /** The progress with further items of the present stage. @throws RemoteFailure `too_large` if they are too many. */
+  /**
+   * The progress with further items of the present stage. @throws RemoteFailure `too_large` if they
+   * are too many.
+   */
   counted(done: number, total?: number): Import["progress"] {
     const { stage, progress } = this.row;
     const before = progress[stage];

@@ -17,7 +17,8 @@ interface RemoteFile {
 /**
  * Opens a file at an address that a remote told.
  *
- * SECURITY: the address passes the same check as every other, also after redirects, and secrets go to no other host.
+ * SECURITY: the address passes the same check as every other, also after redirects, and secrets go
+ * to no other host.
  *
  * @throws RemoteFailure
  */
@@ -53,7 +54,10 @@ export async function openDownload(
   }
 }
 
-/** GitHub counts files of releases like any other request, and refuses them with 403 when a limit is reached. */
+/**
+ * GitHub counts files of releases like any other request, and refuses them with 403 when a limit is
+ * reached.
+ */
 function toFailure(response: StreamedResponse): RemoteFailure {
   const says = `the file was answered with ${response.status}`;
   const retryAt = retryTimeOf(response, Date.now());

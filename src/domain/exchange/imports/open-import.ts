@@ -19,7 +19,10 @@ import { selectAnswers } from "./stored-answers.ts";
 /** The purpose that the passwords of imports are sealed for. */
 const SEALED_FOR_IMPORTS = "import.password";
 
-/** The user name with which a token is sent, as the field does it: forges take any with a token as the password. */
+/**
+ * The user name with which a token is sent, as the field does it: forges take any with a token as
+ * the password.
+ */
 export const TOKEN_USER = "oauth2";
 
 /** Seals the password of an import. @returns Null for none. */
@@ -29,7 +32,10 @@ export const sealImportPassword = async (
 ): Promise<string | null> =>
   password === "" ? null : seal(config.sealingKeys, password, SEALED_FOR_IMPORTS);
 
-/** An import with its repository, and the context in which it goes on: of the account that asked for it. */
+/**
+ * An import with its repository, and the context in which it goes on: of the account that asked for
+ * it.
+ */
 export interface OpenedImport {
   readonly ctx: Ctx;
   readonly repo: RepositoryContext;
@@ -43,7 +49,8 @@ export interface OpenedImport {
 /**
  * Loads an import.
  *
- * SECURITY: it goes on without its caller's credential, so that it ends with the account's right to the repository.
+ * SECURITY: it goes on without its caller's credential, so that it ends with the account's right to
+ * the repository.
  *
  * @returns Undefined if there is none.
  */
@@ -82,8 +89,8 @@ export async function findImportToAdvance(
  * Opens what an import reads. Asks it nothing yet.
  *
  * @param answers What was answered to the present step.
- * @throws RemoteFailure `unauthorized` if its password can't be unsealed any more. Failure `invalid` for an export that is no
- * longer here.
+ * @throws RemoteFailure `unauthorized` if its password can't be unsealed any more. Failure
+ * `invalid` for an export that is no longer here.
  */
 export async function openSource(
   ctx: Ctx,

@@ -6,7 +6,9 @@ import { imports } from "../../../db/schema/index.ts";
 /** Imports that one run queues; the next run goes on, since those that ran are no longer due. */
 const IMPORTS_MAX = 1000;
 
-/** Queues the imports that are due and that no job works on, those first that have waited longest. */
+/**
+ * Queues the imports that are due and that no job works on, those first that have waited longest.
+ */
 export async function sendDueImports({ db, now, remoteJobs }: Ctx): Promise<void> {
   const due = await db
     .select({ importId: imports.id })

@@ -55,13 +55,14 @@ const CHECK_MS = 5000;
 /**
  * Starts to take over a repository, and of a forge what goes with it.
  *
- * The repository exists at once, with the mark that it is being migrated; a job does the work. The request waits a while for
- * its end. What fails within that time is removed again; what goes on, or fails later, stays and says so.
+ * The repository exists at once, with the mark that it is being migrated; a job does the work. The
+ * request waits a while for its end. What fails within that time is removed again; what goes on, or
+ * fails later, stays and says so.
  *
- * @throws Failure `invalid` for everything that is wrong with the address or the other side, for unknown owners and the
- * maximum number of repositories; `forbidden` without the right to create repositories there, where migrations or mirrors
- * are switched off, for authors by callers other than administrators, and for a token that is too narrow; `conflict` for a
- * name that exists.
+ * @throws Failure `invalid` for everything that is wrong with the address or the other side, for
+ * unknown owners and the maximum number of repositories; `forbidden` without the right to create
+ * repositories there, where migrations or mirrors are switched off, for authors by callers other
+ * than administrators, and for a token that is too narrow; `conflict` for a name that exists.
  */
 export async function startImport(
   ctx: Ctx,

@@ -8,7 +8,9 @@ import { SEALED_FOR_MIRRORS } from "../mirrors/open-mirror.ts";
 import { sealImportPassword } from "./open-import.ts";
 import { hasUnreadPacks } from "./stages/large-files-stage.ts";
 
-/** How far two clocks may differ, in milliseconds: what changed at the last reading is read again. */
+/**
+ * How far two clocks may differ, in milliseconds: what changed at the last reading is read again.
+ */
 const CLOCKS_DIFFER_MS = 10 * 60_000;
 
 type FollowingMirror = Pick<
@@ -17,9 +19,9 @@ type FollowingMirror = Pick<
 >;
 
 /**
- * Brings what a mirror keeps in step besides git in step: its import goes on, as a job of its own, with the large files of
- * packs that came since, and with what changed since it last read. Does nothing for a mirror of git alone, and while the
- * import is at work anyway.
+ * Brings what a mirror keeps in step besides git in step: its import goes on, as a job of its own,
+ * with the large files of packs that came since, and with what changed since it last read. Does
+ * nothing for a mirror of git alone, and while the import is at work anyway.
  */
 export async function syncParts(
   ctx: Ctx,
@@ -28,7 +30,8 @@ export async function syncParts(
 ): Promise<void> {
   if (mirror.parts.length === 0 && !mirror.withLargeFiles) return;
   const [before] = await ctx.db.select().from(imports).where(eq(imports.repoId, repo.row.id));
-  // An import that ended before its end is for people to continue: what it lacks has not changed since.
+  // An import that ended before its end is for people to continue: what it lacks has not changed
+  // since.
   const isFirstDone =
     before !== undefined && (before.state === "done" || before.wishes.since !== undefined);
   if (!isFirstDone || !["done", "failed"].includes(before.state)) return;
@@ -39,8 +42,8 @@ export async function syncParts(
   const read = wishes.readAt ?? before.createdAt;
   const since =
     before.state === "done" ? Math.max(0, read - CLOCKS_DIFFER_MS) : (wishes.since ?? 0);
-  // SECURITY: an administrator of the service said whose words these names there are. Whoever administers the mirror may have
-  // led it to a server of their own since.
+  // SECURITY: an administrator of the service said whose words these names there are. Whoever
+  // administers the mirror may have led it to a server of their own since.
   const authors = mirror.address === before.address ? wishes.authors : {};
   const next: ImportWishes = {
     ...wishes,

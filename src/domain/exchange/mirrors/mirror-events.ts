@@ -9,8 +9,9 @@ interface Turn {
 }
 
 /**
- * The statements that tell of a mirror which begins to fail, is paused, or works again: nothing where it goes on as before.
- * They follow the statement that stores the attempt, and tell only if that changed a row.
+ * The statements that tell of a mirror which begins to fail, is paused, or works again: nothing
+ * where it goes on as before. They follow the statement that stores the attempt, and tell only if
+ * that changed a row.
  *
  * @param remoteName Of a push mirror; undefined for the mirror that the repository is.
  */

@@ -47,8 +47,9 @@ export interface RetryRules {
 /**
  * What is stored of an attempt that failed.
  *
- * The wait doubles with each failure, and is never shorter than the interval: a host that is down is not asked more often
- * than one that is well. Where the other side says when to come again, that is when.
+ * The wait doubles with each failure, and is never shorter than the interval: a host that is down
+ * is not asked more often than one that is well. Where the other side says when to come again, that
+ * is when.
  */
 export function afterFailure(
   mirror: Health,

@@ -50,10 +50,11 @@ export async function openMirrorRemote(
 }
 
 /**
- * Whether who set a mirror up may still administer its repository, as SQL over the mirror and `repositories`.
+ * Whether who set a mirror up may still administer its repository, as SQL over the mirror and
+ * `repositories`.
  *
- * SECURITY: a mirror goes on without its maker's credential. Somebody who lost the repository must not keep reading it, or
- * writing to it, through an address of their own.
+ * SECURITY: a mirror goes on without its maker's credential. Somebody who lost the repository must
+ * not keep reading it, or writing to it, through an address of their own.
  */
 export function isMirrorApproved({ approverId }: typeof pullMirrors | typeof pushMirrors): SQL {
   const isActive = and(

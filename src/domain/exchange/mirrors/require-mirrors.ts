@@ -12,8 +12,8 @@ export function requireMirrors({ config }: Pick<Ctx, "config">): void {
 /**
  * Returns the caller as the one who answers for a mirror.
  *
- * SECURITY: a mirror goes on when the credential that made it is gone. A credential that reaches only a part of what its
- * account does must not leave something behind that reaches more.
+ * SECURITY: a mirror goes on when the credential that made it is gone. A credential that reaches
+ * only a part of what its account does must not leave something behind that reaches more.
  *
  * @throws Failure `unauthenticated` for an anonymous caller, `forbidden` for a narrowed token.
  */
@@ -30,8 +30,8 @@ const CHECK_MS = 5000;
 /**
  * Checks the address of a mirror before it is stored. It is checked again on each request.
  *
- * @throws Failure `malformed` for an address that is none, or of another protocol; `invalid` for a host that may not be
- * asked.
+ * @throws Failure `malformed` for an address that is none, or of another protocol; `invalid` for a
+ * host that may not be asked.
  */
 export async function checkMirrorAddress(
   { outgoing }: Ctx,

@@ -3,10 +3,15 @@ import { and, asc, lte, lt } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { pullMirrors, pushMirrors } from "../../../db/schema/index.ts";
 
-/** Mirrors of each kind that one run queues; the next run goes on, since those that ran are no longer due. */
+/**
+ * Mirrors of each kind that one run queues; the next run goes on, since those that ran are no
+ * longer due.
+ */
 const MIRRORS_MAX = 1000;
 
-/** Queues the mirrors that are due and that no job works on, those first that have waited longest. */
+/**
+ * Queues the mirrors that are due and that no job works on, those first that have waited longest.
+ */
 export async function sendDueMirrors({ db, config, now, remoteJobs }: Ctx): Promise<void> {
   if (!config.mirrors.isOn) return;
   const [pulls, pushes] = await db.batch([

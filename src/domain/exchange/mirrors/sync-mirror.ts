@@ -25,7 +25,9 @@ import { isMirrorApproved, NOT_APPROVED } from "./open-mirror.ts";
 
 type Mirror = PullMirror | PushMirror;
 
-/** A mirror with its repository. Nobody's permission is asked: the mirror is its repository's own. */
+/**
+ * A mirror with its repository. Nobody's permission is asked: the mirror is its repository's own.
+ */
 export interface OpenMirror<M extends Mirror> {
   readonly mirror: M;
   readonly repo: RepositoryContext;

@@ -23,8 +23,8 @@ export interface ChosenRefs {
 const HEADS = "refs/heads/";
 
 /**
- * Chooses the refs of a remote, and what they are called here. A name that no ref may have is skipped: one odd ref must not
- * keep a mirror from all others.
+ * Chooses the refs of a remote, and what they are called here. A name that no ref may have is
+ * skipped: one odd ref must not keep a mirror from all others.
  */
 export function chooseRefs(
   { refs, headTarget }: RemoteRefs,
@@ -61,8 +61,8 @@ interface ChosenHead {
 }
 
 /**
- * Chooses the branch that HEAD names: the one of the remote's HEAD if it exists, then the present one, then the usual ones.
- * Of a remote without branches, what its HEAD names.
+ * Chooses the branch that HEAD names: the one of the remote's HEAD if it exists, then the present
+ * one, then the usual ones. Of a remote without branches, what its HEAD names.
  *
  * @param head          The branch that HEAD names here; null before the first push.
  * @param defaultBranch The short name of the branch that HEAD is to name before the first push.

@@ -29,13 +29,16 @@ export type FetchSource = Pick<
 
 /** What is taken over of a remote. */
 export interface FetchRemotePlan {
-  /** Whether refs that the remote lacks are deleted here. Refs that only the service writes never are. */
+  /**
+   * Whether refs that the remote lacks are deleted here. Refs that only the service writes never
+   * are.
+   */
   readonly prune: boolean;
   /** Whether the repository is being made from the remote: then no event tells of its refs. */
   readonly isFirst: boolean;
   /**
-   * Which refs, and what they are called here; undefined leaves a ref out. By default all, except those that only the
-   * service writes. With `prune`, refs of other names are deleted.
+   * Which refs, and what they are called here; undefined leaves a ref out. By default all, except
+   * those that only the service writes. With `prune`, refs of other names are deleted.
    */
   readonly refs?: (name: ByteText) => ByteText | undefined;
 }
@@ -57,15 +60,17 @@ export interface FetchedRemote {
 const ATTEMPTS_MAX = 4;
 
 /**
- * Takes over refs of a remote into a repository: fetches what is missing, checks it as a push is checked, and updates the
- * refs in one push of cause "mirror", or "import" for the first time. HEAD follows the remote's.
+ * Takes over refs of a remote into a repository: fetches what is missing, checks it as a push is
+ * checked, and updates the refs in one push of cause "mirror", or "import" for the first time. HEAD
+ * follows the remote's.
  *
- * Nothing is visible before all of it is verified. Without changes nothing is written, and the remote gets the requests of
- * `listRefs` only.
+ * Nothing is visible before all of it is verified. Without changes nothing is written, and the
+ * remote gets the requests of `listRefs` only.
  *
  * Cost: a call of the repository's Durable Object, and two more with a pack.
  *
- * @throws RemoteFailure if the remote can't be read, or what it sends is not valid; the repository is unchanged then.
+ * @throws RemoteFailure if the remote can't be read, or what it sends is not valid; the repository
+ *   is unchanged then.
  */
 export async function fetchRemote(
   ctx: Ctx,
@@ -167,14 +172,15 @@ async function findMissing(
   if (wanted.size === 0) return [];
   const reachable = repository.reachableFrom(snapshot);
   const missing: Oid[] = [];
-  // SECURITY: what is merely stored may have been removed, or belong to a fork: it is fetched again.
+  // SECURITY: what is merely stored may have been removed, or belong to a fork: it is fetched
+  // again.
   for (const oid of wanted) if (!(await reachable.find(oid))) missing.push(oid);
   return missing;
 }
 
 /**
- * Bytes of a pack that are received at once. Packets have 64 KB at most, and each entry on the edge of two pieces is read
- * twice.
+ * Bytes of a pack that are received at once. Packets have 64 KB at most, and each entry on the edge
+ * of two pieces is read twice.
  */
 const PIECE_BYTES = 256 * 1024;
 

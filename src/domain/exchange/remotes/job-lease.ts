@@ -3,7 +3,10 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import type { imports, pullMirrors, pushMirrors } from "../../../db/schema/index.ts";
 
-/** How long a job has its row without renewing the lease: after that it counts as dead, in milliseconds. */
+/**
+ * How long a job has its row without renewing the lease: after that it counts as dead, in
+ * milliseconds.
+ */
 const LEASE_MS = 60_000;
 /** How often a running job renews its lease. */
 const RENEWAL_MS = 20_000;
@@ -60,7 +63,8 @@ export class JobLease {
   /**
    * Does work while it keeps the lease.
    *
-   * @param work Gets a signal that is aborted when the lease is lost: the row was deleted, or another job has it.
+   * @param work Gets a signal that is aborted when the lease is lost: the row was deleted, or
+   *   another job has it.
    */
   async during<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController();

@@ -35,7 +35,10 @@ export interface LfsServer {
   authorizationFor(url: string): Readonly<Record<string, string>>;
 }
 
-/** Where the large files of a repository are, unless it is said. @see git-lfs, docs/api/server-discovery.md. */
+/**
+ * Where the large files of a repository are, unless it is said. @see git-lfs,
+ * docs/api/server-discovery.md.
+ */
 export const lfsUrlOf = (address: string, given: string): string =>
   given === ""
     ? `${address}${address.endsWith(".git") ? "" : ".git"}/info/lfs`

@@ -16,7 +16,9 @@ import type { RemoteRepository } from "./remote-repository.ts";
 export interface PushRemotePlan {
   /** Whether refs that are not here are deleted there. */
   readonly prune: boolean;
-  /** Which refs, by their full names: branches and tags by default. No others are deleted either. */
+  /**
+   * Which refs, by their full names: branches and tags by default. No others are deleted either.
+   */
   readonly refs?: (name: ByteText) => boolean;
   /** Push options for the remote. */
   readonly options?: readonly string[];
@@ -35,14 +37,16 @@ export interface PushedRemote {
 }
 
 /**
- * Makes the refs of a remote equal to those of a repository: creates them, updates them also where history was rewritten,
- * and deletes them.
+ * Makes the refs of a remote equal to those of a repository: creates them, updates them also where
+ * history was rewritten, and deletes them.
  *
- * Each update applies only to the value that the remote had when it was asked, so that a concurrent push there is refused and
- * not lost. All are applied or none, if the remote can do that; what it refuses for a reason of its own then does not keep
- * the other refs from following, in a second push.
+ * Each update applies only to the value that the remote had when it was asked, so that a concurrent
+ * push there is refused and not lost. All are applied or none, if the remote can do that; what it
+ * refuses for a reason of its own then does not keep the other refs from following, in a second
+ * push.
  *
- * Cost: one request without differences, otherwise two or three; one call of the repository's Durable Object.
+ * Cost: one request without differences, otherwise two or three; one call of the repository's
+ * Durable Object.
  *
  * @throws RemoteFailure if the remote can't be reached, or refuses the push as a whole.
  */
@@ -109,7 +113,9 @@ function listCommands(
   return { commands, refused };
 }
 
-/** Whether a new ref lies below a deleted one, or the reverse: git can't do both in one transaction. */
+/**
+ * Whether a new ref lies below a deleted one, or the reverse: git can't do both in one transaction.
+ */
 function hasNameChange(commands: readonly RefCommand[]): boolean {
   const deleted = new Set<string>(commands.filter(isDelete).map(({ ref }) => ref));
   if (deleted.size === 0) return false;

@@ -17,7 +17,9 @@ export interface RefusedAddress {
     | "scheme" // an address of another protocol: ssh, git, ftp, ext
     | "malformed" // an http address that is broken or ambiguous
     | "credentials"; // credentials that can't be sent
-  /** The scheme without its colon, and the host; "" where there are none. They have no credentials. */
+  /**
+   * The scheme without its colon, and the host; "" where there are none. They have no credentials.
+   */
   readonly scheme: string;
   readonly host: string;
 }
@@ -30,7 +32,10 @@ interface Credentials {
 const ADDRESS_LENGTH_MAX = 4096;
 const CREDENTIAL_LENGTH_MAX = 4096;
 
-/** Characters that URL parsers remove or replace, so that an address would lead elsewhere than it seems to. */
+/**
+ * Characters that URL parsers remove or replace, so that an address would lead elsewhere than it
+ * seems to.
+ */
 // oxlint-disable-next-line no-control-regex
 const AMBIGUOUS = /[\u0000-\u0020\u007f-\u00a0\\\u2028\u2029\ufeff]/;
 // oxlint-disable-next-line no-control-regex
@@ -39,8 +44,9 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 /**
  * Parses the address of a remote, as people enter it.
  *
- * SECURITY: only http and https lead out of the service. The credentials are taken out of the address, which is stored and
- * shown without them. Whether the host may be asked is for `Outgoing.check`, and again for each request.
+ * SECURITY: only http and https lead out of the service. The credentials are taken out of the
+ * address, which is stored and shown without them. Whether the host may be asked is for
+ * `Outgoing.check`, and again for each request.
  *
  * @param given Credentials that replace those in the address, unless both are "".
  */
@@ -50,7 +56,8 @@ export function parseRemoteAddress(
 ): RemoteAddress | RefusedAddress {
   const trimmed = text.trim();
   const scheme = /^([a-z][a-z0-9+.-]*):(?=\/\/)/i.exec(trimmed)?.[1]?.toLowerCase();
-  // As git reads them: without a scheme and two slashes it is a path, of this machine or by ssh, or a remote helper.
+  // As git reads them: without a scheme and two slashes it is a path, of this machine or by ssh, or
+  // a remote helper.
   if (scheme === undefined || scheme === "file") return refused("local", scheme ?? "");
   if (scheme !== "http" && scheme !== "https") {
     return refused("scheme", scheme, URL.parse(trimmed)?.hostname);
@@ -107,7 +114,8 @@ const TOKEN_LENGTH_MIN = 16;
 const REDACTED = "***";
 
 /**
- * Removes the credentials of a remote from a text, in every form in which they are sent, and those of any address in it.
+ * Removes the credentials of a remote from a text, in every form in which they are sent, and those
+ * of any address in it.
  *
  * SECURITY: a remote may repeat what it was sent in any of its messages.
  */

@@ -31,8 +31,8 @@ export interface RemotePush {
 }
 
 /**
- * Bytes up to which a push is sent whole: some servers take no body of unknown length. Git's own bound is
- * `http.postBuffer`, with the same default.
+ * Bytes up to which a push is sent whole: some servers take no body of unknown length. Git's own
+ * bound is `http.postBuffer`, with the same default.
  */
 const WHOLE_BYTES_MAX = 1024 * 1024;
 

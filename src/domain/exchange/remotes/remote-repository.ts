@@ -28,7 +28,9 @@ import { type RemoteLimits, SmartHttp } from "./smart-http.ts";
 /** The refs of a remote, in its order and without HEAD. */
 export interface RemoteRefs {
   readonly refs: readonly AdvertisedRef[];
-  /** The full name of the branch that HEAD names, which may not exist; undefined if it names none. */
+  /**
+   * The full name of the branch that HEAD names, which may not exist; undefined if it names none.
+   */
   readonly headTarget: ByteText | undefined;
 }
 
@@ -43,7 +45,9 @@ export interface PackRequest {
   readonly onProgress?: (text: ByteText) => void;
 }
 
-/** Haves that are sent to a server which acknowledges only one, so that it gets them all at once. */
+/**
+ * Haves that are sent to a server which acknowledges only one, so that it gets them all at once.
+ */
 const SINGLE_HAVES_MAX = 1000;
 
 /** Size of the answers to rounds of haves, in bytes, beside that of a pack. */
@@ -103,8 +107,8 @@ export class RemoteRepository {
   }
 
   /**
-   * Streams a pack of what `wants` reach and `haves` do not. It is thin where there are haves: deltas may have bases that
-   * only these reach.
+   * Streams a pack of what `wants` reach and `haves` do not. It is thin where there are haves:
+   * deltas may have bases that only these reach.
    *
    * SECURITY: the bytes are as the remote sent them.
    *
@@ -322,7 +326,10 @@ function toRemoteRefs(
   return { refs, headTarget };
 }
 
-/** Servers before version 1.8.4.3 of git don't say which branch HEAD names: then one of the same commit, as in git. */
+/**
+ * Servers before version 1.8.4.3 of git don't say which branch HEAD names: then one of the same
+ * commit, as in git.
+ */
 function guessHead(
   head: AdvertisedRef | undefined,
   refs: readonly AdvertisedRef[],

@@ -122,7 +122,9 @@ export class SmartHttp {
     return joinBytes(pieces);
   }
 
-  /** An error of reading what the remote sent as a failure of the remote; any other error unchanged. */
+  /**
+   * An error of reading what the remote sent as a failure of the remote; any other error unchanged.
+   */
   toFailure(error: unknown): unknown {
     if (error instanceof ResponseFailure) {
       const kind = error.kind === "network" ? "unreachable" : error.kind;
@@ -232,8 +234,8 @@ function kindOfStatus(status: number): RemoteFailureKind {
 }
 
 /**
- * When a remote wants to be asked again, in milliseconds since 1970, by any of the headers that forges send. At most a day
- * from now.
+ * When a remote wants to be asked again, in milliseconds since 1970, by any of the headers that
+ * forges send. At most a day from now.
  *
  * @see RFC 9110, section 10.2.3; the documentation of GitHub's and GitLab's rate limits.
  */

@@ -5,7 +5,8 @@ export const ATTACHMENT_NAME_MAX = 255;
 const UNSEEN = /[\p{Cc}\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
 /**
- * The name of an attachment from what a client sent: without folders, and without what could make it look like another.
+ * The name of an attachment from what a client sent: without folders, and without what could make
+ * it look like another.
  */
 export function toAttachmentName(sent: string): string {
   const last = sent.split(/[/\\]/).at(-1) ?? "";

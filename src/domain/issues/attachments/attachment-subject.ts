@@ -28,10 +28,11 @@ export const isAttachedTo = ({ issue, comment }: AttachmentSubject): SQL | undef
   );
 
 /**
- * Refuses callers who may not change the files of a subject: others than the poster of an issue and writers, and others
- * than writers for a comment, as in Gitea.
+ * Refuses callers who may not change the files of a subject: others than the poster of an issue and
+ * writers, and others than writers for a comment, as in Gitea.
  *
- * @throws Failure `forbidden`; `locked` in an archived repository; `not_found` where attachments are switched off.
+ * @throws Failure `forbidden`; `locked` in an archived repository; `not_found` where attachments
+ *   are switched off.
  */
 export function requireAttaching(ctx: Ctx, { issue, comment }: AttachmentSubject): void {
   requireAttachmentsOn(ctx);
@@ -59,7 +60,10 @@ export function requireDating({ repo }: IssueContext): void {
   }
 }
 
-/** The statement that tells of a change of the files, if the previous one changed a row: an edit of their subject. */
+/**
+ * The statement that tells of a change of the files, if the previous one changed a row: an edit of
+ * their subject.
+ */
 export const recordAttaching = (ctx: Ctx, { issue, comment }: AttachmentSubject) =>
   comment
     ? recordOfComment(ctx, comment.row, {

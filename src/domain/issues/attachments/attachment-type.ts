@@ -5,8 +5,8 @@ import { detectContentType } from "../../code/contents/content-type.ts";
 export const ATTACHMENT_HEAD_BYTES = 8000;
 
 /**
- * Whether a file may be attached, by the ending of its name or the media type that its content has. What the client says
- * of the type does not count.
+ * Whether a file may be attached, by the ending of its name or the media type that its content has.
+ * What the client says of the type does not count.
  *
  * @param types Endings and media types, as the configuration has them; none allow all.
  * @param head  The start of the content; undefined while it is not known.
@@ -58,8 +58,8 @@ const SHOWN: Readonly<Record<string, string>> = {
 /**
  * How a file is served, by its name: browsers take its type for granted.
  *
- * SECURITY: no type that can have scripts is shown. An SVG keeps its type, so that a page can show it as an image, where
- * nothing of it runs.
+ * SECURITY: no type that can have scripts is shown. An SVG keeps its type, so that a page can show
+ * it as an image, where nothing of it runs.
  */
 export function servedTypeOf(name: string): { type: string; isShown: boolean } {
   const [, ending = ""] = /\.(\w+)$/.exec(name.toLowerCase()) ?? [];

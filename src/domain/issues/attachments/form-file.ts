@@ -6,7 +6,10 @@ import { CallerLeft } from "../../../lib/step-budget.ts";
 const PIECE_BYTES = 64 * 1024;
 /** Maximum bytes of the headers of a part. */
 const HEAD_BYTES_MAX = 16 * 1024;
-/** Maximum bytes of a body besides the file: other fields, and what stands before and after the parts. */
+/**
+ * Maximum bytes of a body besides the file: other fields, and what stands before and after the
+ * parts.
+ */
 export const MULTIPART_EXTRA_BYTES_MAX = 256 * 1024;
 
 const CR = 0x0d;
@@ -24,8 +27,8 @@ export interface FormFile {
  *
  * @param contentType The `Content-Type` of the request, which has the boundary.
  * @returns Undefined if the form has no such field, or no file in it.
- * @throws Failure `malformed` if the body is no form, or ends early, which may become known only at the end of the file;
- * `too_large` if it has too much else than the file.
+ * @throws Failure `malformed` if the body is no form, or ends early, which may become known only at
+ * the end of the file; `too_large` if it has too much else than the file.
  * @throws CallerLeft if the client hangs up.
  * @see RFC 7578, and RFC 2046, section 5.1.
  */
@@ -110,7 +113,10 @@ function parseBoundary(contentType: string): string | undefined {
 class PartReader {
   private readonly pieces: AsyncGenerator<Uint8Array>;
   private readonly delimiter: Uint8Array;
-  /** Bytes that were read and not consumed. The first boundary has no line break before it, so one is put there. */
+  /**
+   * Bytes that were read and not consumed. The first boundary has no line break before it, so one
+   * is put there.
+   */
   private held: Uint8Array = new Uint8Array([CR, 0x0a]);
   private readonly extraBytesMax: number;
   private extraBytes = 0;
@@ -138,7 +144,8 @@ class PartReader {
 
   /** Reads the headers of the part that begins here. */
   async readHead(): Promise<string> {
-    // From the end of the boundary's line on, so that a part without headers has an empty line, too.
+    // From the end of the boundary's line on, so that a part without headers has an empty line,
+    // too.
     const end = new TextEncoder().encode("\r\n\r\n");
     for (;;) {
       const at = indexOf(this.held, end);
@@ -255,7 +262,8 @@ function parseDisposition(head: string): { name?: string; filename?: string } {
     .find((each) => /^content-disposition\s*:\s*form-data\s*;/i.test(each));
   const found: Record<string, string> = {};
   for (const [, key = "", quoted, plain = ""] of (line ?? "").matchAll(PARAMETER)) {
-    // Browsers write quotes and line breaks as `%22`, `%0D` and `%0A`, others put a backslash before quotes.
+    // Browsers write quotes and line breaks as `%22`, `%0D` and `%0A`, others put a backslash
+    // before quotes.
     const text = quoted?.replaceAll(/\\(["\\])/g, "$1").replaceAll("%22", '"') ?? plain;
     found[key.toLowerCase()] ??= text;
   }

@@ -30,10 +30,12 @@ export interface ReceivedFile extends LooseFile {
 /**
  * Streams a file into the object storage and lets `insert` store its attachment.
  *
- * A row in `attachment_loose_files` is inserted before the first byte is written; `insert` deletes it in the batch that
- * inserts the attachment, by `dropNote`. If a Worker dies in between, a job deletes the file.
+ * A row in `attachment_loose_files` is inserted before the first byte is written; `insert` deletes
+ * it in the batch that inserts the attachment, by `dropNote`. If a Worker dies in between, a job
+ * deletes the file.
  *
- * @param insert Inserts the attachment while `isNoted` holds; undefined if it can't be attached any more.
+ * @param insert Inserts the attachment while `isNoted` holds; undefined if it can't be attached any
+ *   more.
  * @returns What `insert` returned.
  * @throws Failure `too_large`, and the refusal of the type.
  */
@@ -52,7 +54,8 @@ export async function receiveFile(
   }
   const stored = await storeLooseFile(ctx, pieces, config.attachmentMaxMib * MIB);
   const { uuid } = stored;
-  // If this throws, it is unknown whether the attachment exists, so the file is kept until its row expires.
+  // If this throws, it is unknown whether the attachment exists, so the file is kept until its row
+  // expires.
   const attachment = await insert({ name, ...stored });
   if (!attachment) dropLooseFile(ctx, uuid);
   return attachment;
@@ -64,8 +67,9 @@ export interface LooseFile extends StoredBytes<"sha256"> {
 }
 
 /**
- * Streams a file into the object storage. Its row in `attachment_loose_files`, which is inserted before the first byte is
- * written, expires after a day: then nothing may refer to the file, and a job deletes it.
+ * Streams a file into the object storage. Its row in `attachment_loose_files`, which is inserted
+ * before the first byte is written, expires after a day: then nothing may refer to the file, and a
+ * job deletes it.
  *
  * @throws Failure `too_large` beyond `bytesMax`; nothing is left then.
  */

@@ -29,9 +29,11 @@ interface AttachmentOptions {
 }
 
 /**
- * Attaches a file to an issue or comment. The bytes are streamed to the object storage before the attachment exists.
+ * Attaches a file to an issue or comment. The bytes are streamed to the object storage before the
+ * attachment exists.
  *
- * @throws Failure as `requireAttaching`; `invalid` for a forbidden type and beyond the number of files; `too_large`.
+ * @throws Failure as `requireAttaching`; `invalid` for a forbidden type and beyond the number of
+ *   files; `too_large`.
  */
 export async function storeAttachment(
   ctx: Ctx,
@@ -50,7 +52,10 @@ export async function storeAttachment(
   throw invalid(`it has ${config.attachmentCountMax} files already, or can't have files any more`);
 }
 
-/** @returns Undefined if the subject can't have the file any more: deleted, locked or full meanwhile. */
+/**
+ * @returns Undefined if the subject can't have the file any more: deleted, locked or full
+ *   meanwhile.
+ */
 async function insertAttachment(
   ctx: Ctx,
   subject: AttachmentSubject,

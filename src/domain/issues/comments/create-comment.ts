@@ -29,8 +29,9 @@ const LOCKED = "You cannot comment on a locked issue.";
  *
  * Cost: one batch. The lock and blocks are judged when it runs.
  *
- * @throws Failure `forbidden` if the issue is locked and the caller may only read it, if its unit is disabled, and where a
- * block separates the caller from its poster or from the owner of the repository; `locked` in an archived repository.
+ * @throws Failure `forbidden` if the issue is locked and the caller may only read it, if its unit
+ * is disabled, and where a block separates the caller from its poster or from the owner of the
+ * repository; `locked` in an archived repository.
  */
 export async function createComment(
   ctx: Ctx,

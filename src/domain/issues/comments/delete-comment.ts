@@ -10,11 +10,12 @@ import { keepAnswers } from "./keep-answers.ts";
 import { recordOfComment } from "./record-of-comment.ts";
 
 /**
- * Deletes a comment with its reactions, files, history, and the references that it made in other timelines. Foreign keys
- * cascade the deletion; a job removes the bytes of the files.
+ * Deletes a comment with its reactions, files, history, and the references that it made in other
+ * timelines. Foreign keys cascade the deletion; a job removes the bytes of the files.
  *
  * @param toLastPayload Gives what hooks receive, since nobody can read it any more.
- * @throws Failure `forbidden` for others than the poster and writers; `locked` in an archived repository.
+ * @throws Failure `forbidden` for others than the poster and writers; `locked` in an archived
+ *   repository.
  */
 export async function deleteComment(
   ctx: Ctx,

@@ -47,10 +47,12 @@ export function requireOwnComment({ actor }: Ctx, { comment, issue }: CommentOfI
 }
 
 /**
- * Changes the text of a comment, and keeps the former one in its history. The same text again changes nothing.
+ * Changes the text of a comment, and keeps the former one in its history. The same text again
+ * changes nothing.
  *
- * @throws Failure `forbidden` for others than the poster and writers, and where a block keeps the caller out; `conflict`
- * if somebody else has changed the text since it was read; `locked` in an archived repository.
+ * @throws Failure `forbidden` for others than the poster and writers, and where a block keeps the
+ * caller out; `conflict` if somebody else has changed the text since it was read; `locked` in an
+ * archived repository.
  */
 export async function editComment(
   ctx: Ctx,

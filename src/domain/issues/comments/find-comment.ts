@@ -56,7 +56,10 @@ export type IssueOrComment =
   | { readonly repoId: number; readonly number: number }
   | { readonly comment: WantedComment };
 
-/** The condition for the issue that a query is about, itself or by a comment, and a subquery of its id. */
+/**
+ * The condition for the issue that a query is about, itself or by a comment, and a subquery of its
+ * id.
+ */
 export function issueOf(subject: Params<IssueOrComment>): { isOfIssue: SQL; issueId: SQL } {
   const isOfIssue =
     "comment" in subject
@@ -82,7 +85,8 @@ const commentAndIssue = prepareAll((db, wanted: Params<WantedComment>) => [
 /**
  * Finds a comment of a repository.
  *
- * @throws Failure `not_found` also for other entries of timelines, and where the caller may not see its issue.
+ * @throws Failure `not_found` also for other entries of timelines, and where the caller may not see
+ *   its issue.
  */
 export async function findComment(
   ctx: Ctx,

@@ -6,8 +6,8 @@ import { codeComments } from "../../../db/schema/index.ts";
 type DeletedComments = { readonly entryId: number } | { readonly reviewId: number };
 
 /**
- * The statements before comments on code are deleted: of each conversation that begins with one of them, the first answer
- * that stays becomes the beginning.
+ * The statements before comments on code are deleted: of each conversation that begins with one of
+ * them, the first answer that stays becomes the beginning.
  *
  * @param p What is deleted: a comment, or all of a review.
  */

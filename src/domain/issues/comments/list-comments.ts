@@ -20,7 +20,10 @@ export interface UpdatedRange {
 
 const SECOND_MS = 1000;
 
-/** A range with its bounds widened to whole seconds, since clients know times to the second only; `before` is excluded. */
+/**
+ * A range with its bounds widened to whole seconds, since clients know times to the second only;
+ * `before` is excluded.
+ */
 export const toWholeSeconds = ({ since, before }: UpdatedRange): UpdatedRange => ({
   since: since === undefined ? undefined : Math.floor(since / SECOND_MS) * SECOND_MS,
   before: before === undefined ? undefined : (Math.floor(before / SECOND_MS) + 1) * SECOND_MS,
@@ -92,11 +95,11 @@ const commentsOfIssue = prepareAll((db, p: Params<IssueList>) => {
 });
 
 /**
- * Lists a page of the comments of a repository, oldest first: those of its issues and of its pull requests, as far as the
- * caller may see them.
+ * Lists a page of the comments of a repository, oldest first: those of its issues and of its pull
+ * requests, as far as the caller may see them.
  *
- * Without a range it walks the index in the order of the list, and the total is a stored counter. With one it reads the
- * comments of the range.
+ * Without a range it walks the index in the order of the list, and the total is a stored counter.
+ * With one it reads the comments of the range.
  */
 export async function listRepositoryComments(
   { db }: Ctx,
@@ -147,7 +150,8 @@ const commentsOfRepository = prepareAll(
             .where(isListed),
       selectComments(db)
         .where(isListed)
-        // The sign keeps SQLite from walking all comments in their order to find those of the range.
+        // The sign keeps SQLite from walking all comments in their order to find those of the
+        // range.
         .orderBy(isAll ? asc(timelineEntries.id) : sql`+${timelineEntries.id}`)
         .limit(size)
         .offset(offset),

@@ -13,7 +13,8 @@ import type { Listed, Slice } from "../../slice.ts";
 import { type IssueOrComment, issueOf, toWantedComment } from "./find-comment.ts";
 
 /**
- * Lists a page of the versions of the body of an issue or pull request, the original first; none if it was never edited.
+ * Lists a page of the versions of the body of an issue or pull request, the original first; none if
+ * it was never edited.
  *
  * @throws Failure `not_found` also where the caller may not see the issue.
  */

@@ -10,13 +10,14 @@ import { forbidden } from "../../../lib/failure.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import { isIssueWritable, unitOf } from "../issue/find-issue.ts";
 
-// Who can see an issue may comment on it and react to it, unless it is locked or a block separates them from those
-// whom that reaches. The rule has two forms: what `requireParticipation` refuses before anything is read or written,
-// and `isParticipationAllowed` with `isKeptOut` for the statement that writes.
+// Who can see an issue may comment on it and react to it, unless it is locked or a block separates
+// them from those whom that reaches. The rule has two forms: what `requireParticipation` refuses
+// before anything is read or written, and `isParticipationAllowed` with `isKeptOut` for the
+// statement that writes.
 
 /**
- * Refuses a caller who may not add anything to an issue: to a locked one without write access, or to one of a disabled
- * unit.
+ * Refuses a caller who may not add anything to an issue: to a locked one without write access, or
+ * to one of a disabled unit.
  *
  * @param refusal The message for a locked issue.
  */
@@ -61,8 +62,8 @@ export const isParticipationAllowed = ({ issueId, isWriter }: Participation): SQ
   and(eq(issues.id, issueId), isWriter ? undefined : eq(issues.isLocked, false));
 
 /**
- * The condition that a block keeps the caller out of an issue, for `unlessBlocked`. Administrators of the repository are
- * not hindered.
+ * The condition that a block keeps the caller out of an issue, for `unlessBlocked`. Administrators
+ * of the repository are not hindered.
  *
  * @param others Whom the action reaches besides the owner and the poster of the issue.
  */

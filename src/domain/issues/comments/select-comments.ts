@@ -6,11 +6,15 @@ import { attachments, issues, timelineEntries, users } from "../../../db/schema/
 import type { CommentContext } from "../../../shapes/issues/comment.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 
-/** The condition for the entries of a timeline that are comments, in the words of the partial indexes. */
+/**
+ * The condition for the entries of a timeline that are comments, in the words of the partial
+ * indexes.
+ */
 export const isComment = sql`${timelineEntries.kind} = 'comment'`;
 
 /**
- * Selects entries of timelines with everything that the JSON of a comment shows; one query, any number of rows.
+ * Selects entries of timelines with everything that the JSON of a comment shows; one query, any
+ * number of rows.
  *
  * Entries of all kinds match: use `isComment`.
  */

@@ -15,19 +15,23 @@ import { dependencyEntries } from "./dependency-entries.ts";
 
 /** Maximum issues that one issue waits for. */
 export const BLOCKERS_MAX = 100;
-/** Maximum issues that are searched for a circle: those for which the blocker waits, directly or not. */
+/**
+ * Maximum issues that are searched for a circle: those for which the blocker waits, directly or
+ * not.
+ */
 const SEARCHED_MAX = 5000;
 
 /**
  * Makes an issue or pull request wait for another one, possibly of another repository.
  *
- * Dependencies never form a circle: the statement that inserts one searches it, so that concurrent calls can't make one
- * either.
+ * Dependencies never form a circle: the statement that inserts one searches it, so that concurrent
+ * calls can't make one either.
  *
  * @param answered The one of the two to return.
- * @throws Failure `not_found` for those who may not write to the blocked issue, and where dependencies are off; `locked` in
- * an archived repository; `malformed` across repositories where the service does not allow it; `conflict` if it waits
- * already; `invalid` for a circle; `forbidden` where the owner of the blocking issue's repository blocks the caller.
+ * @throws Failure `not_found` for those who may not write to the blocked issue, and where
+ * dependencies are off; `locked` in an archived repository; `malformed` across repositories where
+ * the service does not allow it; `conflict` if it waits already; `invalid` for a circle;
+ * `forbidden` where the owner of the blocking issue's repository blocks the caller.
  */
 export async function addDependency(
   ctx: Ctx,
@@ -81,8 +85,8 @@ function insertDependency({ db, actor, now }: Ctx, { blocked, blocker }: Depende
 }
 
 /**
- * The condition that the blocking issue does not wait for the blocked one, found by walking all issues for which it waits.
- * False as well if these are too many to be walked.
+ * The condition that the blocking issue does not wait for the blocked one, found by walking all
+ * issues for which it waits. False as well if these are too many to be walked.
  */
 const isAcyclic = (blockedId: number, blockerId: number): SQL => sql`(
   with recursive walk(id) as (

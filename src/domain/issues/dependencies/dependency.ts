@@ -18,7 +18,8 @@ export function requireDependenciesOn({ row }: RepositoryContext): void {
 /**
  * Asserts that the caller may change what the blocked issue waits for.
  *
- * @throws Failure `not_found` also for those who may only read it, as in Gitea; `locked` in an archived repository.
+ * @throws Failure `not_found` also for those who may only read it, as in Gitea; `locked` in an
+ *   archived repository.
  */
 export function requireDependencyWrite({ blocked }: Dependency): void {
   requireDependenciesOn(blocked.repo);

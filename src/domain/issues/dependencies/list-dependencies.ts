@@ -19,8 +19,8 @@ import type { Listed, Slice } from "../../slice.ts";
 import { requireDependenciesOn } from "./dependency.ts";
 
 /**
- * Lists the issues and pull requests for which one waits: those of its own repository first, then by repository, the
- * newest first.
+ * Lists the issues and pull requests for which one waits: those of its own repository first, then
+ * by repository, the newest first.
  *
  * @returns `undefined` for each that the caller may not see: it still keeps the other one open.
  * @throws Failure `not_found`, also where dependencies are off.
@@ -36,7 +36,8 @@ export function listDependencies(
 }
 
 /**
- * Lists the issues and pull requests that wait for one, in the same order. Those that the caller may not see are left out.
+ * Lists the issues and pull requests that wait for one, in the same order. Those that the caller
+ * may not see are left out.
  *
  * @throws Failure `not_found`.
  */

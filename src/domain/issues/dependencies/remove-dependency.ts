@@ -14,8 +14,8 @@ import { dependencyEntries } from "./dependency-entries.ts";
  * Ends that an issue or pull request waits for another one.
  *
  * @param answered The one of the two to return.
- * @throws Failure `not_found` if it does not wait, and for those who may not write to it; `locked` in an archived
- * repository.
+ * @throws Failure `not_found` if it does not wait, and for those who may not write to it; `locked`
+ * in an archived repository.
  */
 export async function removeDependency(
   ctx: Ctx,

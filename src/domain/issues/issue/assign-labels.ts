@@ -18,10 +18,16 @@ import { exclusiveScopeSql } from "./exclusive-scope.ts";
 import { entryArgument, type EntryArgument } from "./insert-entry.ts";
 import { type IssueArgument, issueSql } from "./new-issue-id.ts";
 
-/** The number of labels that an issue can have, and that one request can name: each list of issues shows all of them. */
+/**
+ * The number of labels that an issue can have, and that one request can name: each list of issues
+ * shows all of them.
+ */
 export const ISSUE_LABELS_MAX = 100;
 
-/** An issue or pull request whose labels change; without id and number, the one that the batch inserts. */
+/**
+ * An issue or pull request whose labels change; without id and number, the one that the batch
+ * inserts.
+ */
 export interface LabeledIssue {
   readonly repoId: number;
   readonly ownerId: number;
@@ -42,12 +48,13 @@ export type LabelChange =
   | { readonly kind: "clear" };
 
 /**
- * The statements that change the labels of an issue, for the batch of the change: the labels, the entries of the
- * timeline, the time of the issue, and the event. Where nothing changes they write nothing.
+ * The statements that change the labels of an issue, for the batch of the change: the labels, the
+ * entries of the timeline, the time of the issue, and the event. Where nothing changes they write
+ * nothing.
  *
- * Which labels come and go is decided by the rows at the time of the write, so that of any number of concurrent requests
- * each leaves at most one label of an exclusive scope: a label takes the others of its scope off, and among wanted
- * labels of one scope the last one by name stays.
+ * Which labels come and go is decided by the rows at the time of the write, so that of any number
+ * of concurrent requests each leaves at most one label of an exclusive scope: a label takes the
+ * others of its scope off, and among wanted labels of one scope the last one by name stays.
  *
  * SECURITY: labels that belong neither to the repository nor to its present owner are ignored.
  *
@@ -143,7 +150,10 @@ export const isTooManyLabels = (error: unknown): boolean =>
 /** The refusal for it. */
 export const tooManyLabels = () => invalid(`an issue can have ${ISSUE_LABELS_MAX} labels at most`);
 
-/** Subqueries of the ids and names of the labels that a change adds and removes, at this point of the batch. */
+/**
+ * Subqueries of the ids and names of the labels that a change adds and removes, at this point of
+ * the batch.
+ */
 function changedLabels(
   { repoId, issueId }: { repoId: SQL; issueId: SQL },
   kind: LabelChange["kind"],
@@ -181,7 +191,10 @@ function changedLabels(
   }
 }
 
-/** A subquery of the wanted labels that the issue can have, of each exclusive scope the last one by name. */
+/**
+ * A subquery of the wanted labels that the issue can have, of each exclusive scope the last one by
+ * name.
+ */
 function keptLabels(repoId: SQL, wanted: Params<WantedLabels>): SQL {
   const ownerId = sql`(select owner_id from ${repositories} where id = ${repoId})`;
   const isWanted = "ids" in wanted ? sql`l.id in ${wanted.ids}` : sql`l.name in ${wanted.names}`;

@@ -27,10 +27,12 @@ interface AssignableIssue {
 }
 
 /**
- * The statements that make some users the assignees of an issue, in their order, with a timeline entry and an event for
- * each who is added or removed. They belong into one batch, whose failure `asUnassignable` translates.
+ * The statements that make some users the assignees of an issue, in their order, with a timeline
+ * entry and an event for each who is added or removed. They belong into one batch, whose failure
+ * `asUnassignable` translates.
  *
- * A batch fails if one who is added can't read the issue, or if a block forbids the assignment at that time.
+ * A batch fails if one who is added can't read the issue, or if a block forbids the assignment at
+ * that time.
  */
 export function assigneeStatements(
   ctx: Ctx,
@@ -82,7 +84,8 @@ const changeAssignees = prepareAll(
       order by wanted.key`;
     const removedId = sql`${userId}`;
     const addedId = sql`wanted.value`;
-    // Whoever the owner or the author blocks is not assigned, and nobody is by those whom they block.
+    // Whoever the owner or the author blocks is not assigned, and nobody is by those whom they
+    // block.
     const isForbidden = anyOf(
       isBlockedBy(addedId, ownerId, p.posterId),
       isBlockedBy(p.actorId, addedId),
@@ -115,7 +118,10 @@ const changeAssignees = prepareAll(
   },
 );
 
-/** What a failed batch means for the caller: the refusal if an assignment was not allowed, otherwise the error itself. */
+/**
+ * What a failed batch means for the caller: the refusal if an assignment was not allowed, otherwise
+ * the error itself.
+ */
 export function asUnassignable(error: unknown): unknown {
   if (isViolation(error, "NOT NULL", "issue_assignees.user_id"))
     return forbidden("user is blocked");

@@ -11,7 +11,10 @@ import { eventSubject } from "./event-subject.ts";
 import { issueIdById } from "./find-issue.ts";
 import { entryArgument, type EntryArgument } from "./insert-entry.ts";
 
-/** Sets or removes the due date of an issue or pull request. Idempotent. @throws Failure `not_found` if it is gone. */
+/**
+ * Sets or removes the due date of an issue or pull request. Idempotent. @throws Failure `not_found`
+ * if it is gone.
+ */
 export async function changeDeadline(
   ctx: Ctx,
   issue: IssueContext,

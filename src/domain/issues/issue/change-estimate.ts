@@ -10,8 +10,8 @@ import { eventSubject } from "./event-subject.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
 
 /**
- * The statements that set the estimated time of an issue or pull request, 0 for none. Where it has that estimate already
- * they write nothing.
+ * The statements that set the estimated time of an issue or pull request, 0 for none. Where it has
+ * that estimate already they write nothing.
  */
 export function estimateStatements(ctx: Ctx, issue: IssueContext, seconds: number) {
   const { id: issueId, repoId } = issue.row;

@@ -61,8 +61,8 @@ const labelsOfIssue = prepare((db, { issueId }: Params<{ issueId: number }>) =>
  * SECURITY: a label of another repository or owner is answered like one that does not exist.
  *
  * @param number The number of the issue.
- * @throws Failure `not_found` for an issue that the caller may not see, `forbidden` for one that they may not write to,
- * and `invalid` for a label that neither the repository nor its owner has.
+ * @throws Failure `not_found` for an issue that the caller may not see, `forbidden` for one that
+ * they may not write to, and `invalid` for a label that neither the repository nor its owner has.
  */
 export async function removeLabel(
   ctx: Ctx,

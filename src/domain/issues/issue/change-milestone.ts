@@ -13,8 +13,9 @@ import { eventSubject } from "./event-subject.ts";
 import { entryArgument, type EntryArgument } from "./insert-entry.ts";
 
 /**
- * The statements that give an issue or pull request a milestone of its repository, or take it off. Where it has that one
- * already they write nothing, also if it is closed meanwhile. A failed batch is judged by `asWrongMilestone`.
+ * The statements that give an issue or pull request a milestone of its repository, or take it off.
+ * Where it has that one already they write nothing, also if it is closed meanwhile. A failed batch
+ * is judged by `asWrongMilestone`.
  */
 export function milestoneStatements(ctx: Ctx, issue: IssueContext, milestoneId: number | null) {
   const { id: issueId, repoId } = issue.row;

@@ -22,10 +22,11 @@ interface StateCause {
 }
 
 /**
- * Closes or reopens an issue or pull request. Idempotent: without a change nothing is told. A merged one stays closed.
+ * Closes or reopens an issue or pull request. Idempotent: without a change nothing is told. A
+ * merged one stays closed.
  *
- * @throws Failure `precondition` for closing one with open blockers, `not_found` if it was deleted meanwhile. A violation
- * of `UNIQUE` if the commit did the same to it before.
+ * @throws Failure `precondition` for closing one with open blockers, `not_found` if it was deleted
+ * meanwhile. A violation of `UNIQUE` if the commit did the same to it before.
  */
 export async function changeState(
   ctx: Ctx,
@@ -47,9 +48,10 @@ export async function changeState(
 }
 
 /**
- * The statements that close or reopen an issue or pull request, with the entry of the timeline and the event. Where it
- * has that state already they write nothing. The caller's stopwatch on an issue that is closed stops, and a scheduled
- * merge of a pull request is cancelled. A failed batch is judged by `asOpenBlockers`.
+ * The statements that close or reopen an issue or pull request, with the entry of the timeline and
+ * the event. Where it has that state already they write nothing. The caller's stopwatch on an issue
+ * that is closed stops, and a scheduled merge of a pull request is cancelled. A failed batch is
+ * judged by `asOpenBlockers`.
  */
 export function stateStatements(
   ctx: Ctx,

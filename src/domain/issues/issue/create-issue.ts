@@ -34,7 +34,10 @@ export interface NewIssue {
   readonly body?: string | undefined;
   readonly ref?: string | undefined;
   readonly isClosed?: boolean | undefined;
-  /** These are honoured for callers who may write to the issues only; others may not set them, and they are ignored. */
+  /**
+   * These are honoured for callers who may write to the issues only; others may not set them, and
+   * they are ignored.
+   */
   readonly assignees?: readonly string[] | undefined;
   readonly labelIds?: readonly number[] | undefined;
   readonly milestoneId?: number | undefined;
@@ -44,11 +47,13 @@ export interface NewIssue {
 /**
  * Opens an issue of a repository that the caller may read.
  *
- * Its number is the repository's next one. It is taken in the batch that inserts the issue: a failed creation uses none,
- * and none is used twice. Unknown labels and an unknown or foreign milestone are ignored, as in Gitea.
+ * Its number is the repository's next one. It is taken in the batch that inserts the issue: a
+ * failed creation uses none, and none is used twice. Unknown labels and an unknown or foreign
+ * milestone are ignored, as in Gitea.
  *
- * @throws Failure `locked` in an archived repository; `forbidden` while the unit is off, and for callers whom the owner
- * blocks; `invalid` for a closed milestone, and as `toAssignees`; `not_found` if the repository was deleted meanwhile.
+ * @throws Failure `locked` in an archived repository; `forbidden` while the unit is off, and for
+ * callers whom the owner blocks; `invalid` for a closed milestone, and as `toAssignees`;
+ * `not_found` if the repository was deleted meanwhile.
  */
 export async function createIssue(
   ctx: Ctx,
@@ -76,8 +81,8 @@ export async function createIssue(
 type Opening = NewIssue & { readonly isPull: boolean };
 
 /**
- * The statements that open an issue or pull request, with its entries and events. A failed batch is judged by
- * `asOpeningRefusal`.
+ * The statements that open an issue or pull request, with its entries and events. A failed batch is
+ * judged by `asOpeningRefusal`.
  *
  * @param more Statements that follow the insert, before anything is told of it.
  */
@@ -102,7 +107,10 @@ const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
   isClosed,
 });
 
-/** Finds the assignees of a new issue or pull request of the caller. @throws Failure as `toAssignees`. */
+/**
+ * Finds the assignees of a new issue or pull request of the caller. @throws Failure as
+ * `toAssignees`.
+ */
 export async function findNewAssignees(
   ctx: Ctx,
   repo: RepositoryContext,

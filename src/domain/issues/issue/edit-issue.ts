@@ -63,12 +63,14 @@ export interface IssueEdit {
 }
 
 /**
- * Edits an issue or pull request that the caller may see: everything, or nothing if one part is refused. What stays as it was is not told of.
+ * Edits an issue or pull request that the caller may see: everything, or nothing if one part is
+ * refused. What stays as it was is not told of.
  *
- * @throws Failure `forbidden` for others than the poster and writers, and for a poster whom the owner blocks; `locked` in
- * an archived repository; `malformed` if the body has another version by now; `precondition` for closing one with open
- * blockers, and for another state of a merged pull request; `invalid` for a milestone that is closed or not of the repository, and as `toAssignees`; `not_found` also if
- * it was deleted meanwhile.
+ * @throws Failure `forbidden` for others than the poster and writers, and for a poster whom the
+ * owner blocks; `locked` in an archived repository; `malformed` if the body has another version by
+ * now; `precondition` for closing one with open blockers, and for another state of a merged pull
+ * request; `invalid` for a milestone that is closed or not of the repository, and as `toAssignees`;
+ * `not_found` also if it was deleted meanwhile.
  */
 export async function editIssue(
   ctx: Ctx,
@@ -146,7 +148,9 @@ const renumber = prepare((db, p: Params<{ issueId: number; actorId: number; owne
     .where(eq(issues.id, p.issueId)),
 );
 
-/** The statements that change title, body and ref, with the former texts, the entries and the event. */
+/**
+ * The statements that change title, body and ref, with the former texts, the entries and the event.
+ */
 function textStatements(ctx: Ctx, issue: IssueContext, wanted: IssueEdit): BatchItem<"sqlite">[] {
   const { db } = ctx;
   const { id: issueId, repoId } = issue.row;

@@ -1,8 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 
 /**
- * The exclusive scope of a row of labels, as SQL: its name up to the last slash, with that slash; null for a label that
- * is not exclusive, and where the last slash begins or ends the name.
+ * The exclusive scope of a row of labels, as SQL: its name up to the last slash, with that slash;
+ * null for a label that is not exclusive, and where the last slash begins or ends the name.
  *
  * @param alias The name of the table in the query.
  */

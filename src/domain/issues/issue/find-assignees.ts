@@ -27,8 +27,8 @@ export interface PossibleAssignee {
 type Poster = { readonly id: number | null } | { readonly number: number };
 
 /**
- * Finds the accounts that an issue or pull request is to be assigned to, by name, in any case. `toAssignees` judges them,
- * since the issue may be read at the same time.
+ * Finds the accounts that an issue or pull request is to be assigned to, by name, in any case.
+ * `toAssignees` judges them, since the issue may be read at the same time.
  */
 export async function findPossibleAssignees(
   ctx: Ctx,
@@ -81,7 +81,8 @@ const possibleAssignees = prepare(
     const isOne = (unit: AssignableUnit) => sql`(
       ${users.kind} = 'user' and (${isEligible(unit)} or ${mayRead(unit)})
     )`;
-    // SECURITY: an account that is hidden from the caller is known by its role in the repository only.
+    // SECURITY: an account that is hidden from the caller is known by its role in the repository
+    // only.
     const isKnown = anyOf(isAccountVisible(p.principal), isEligible("issues"), isEligible("pulls"));
     const posterId =
       "id" in poster
@@ -106,11 +107,12 @@ const possibleAssignees = prepare(
 );
 
 /**
- * The users of the given names, each once, in the given order. Empty names are skipped, as in Gitea.
+ * The users of the given names, each once, in the given order. Empty names are skipped, as in
+ * Gitea.
  *
- * @throws Failure `invalid` for a name that no account has which the caller may know, for an organization, for a user
- * who may not read the unit, and for too many names; `forbidden` where a block separates the user from the owner, the
- * poster or the caller.
+ * @throws Failure `invalid` for a name that no account has which the caller may know, for an
+ * organization, for a user who may not read the unit, and for too many names; `forbidden` where a
+ * block separates the user from the owner, the poster or the caller.
  */
 export function toAssignees(
   unit: "issues" | "pulls",

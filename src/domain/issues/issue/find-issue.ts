@@ -22,7 +22,10 @@ import { notFound } from "../../../lib/failure.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 
-/** The columns of issues and pull requests with everything that their JSON shows, for `selectIssues` and its like. */
+/**
+ * The columns of issues and pull requests with everything that their JSON shows, for `selectIssues`
+ * and its like.
+ */
 export const issueColumns = () => ({
   issue: columnsOf(issues, "i"),
   poster: columnsOf(users, "p"),
@@ -63,10 +66,11 @@ export const issueColumns = () => ({
 });
 
 /**
- * Selects issues and pull requests with everything that their JSON shows; one query, any number of rows.
+ * Selects issues and pull requests with everything that their JSON shows; one query, any number of
+ * rows.
  *
- * The columns of a page's rows are read after its limit only if an index gives the order: a query that sorts should
- * select the ids of its page in a subquery.
+ * The columns of a page's rows are read after its limit only if an index gives the order: a query
+ * that sorts should select the ids of its page in a subquery.
  */
 export const selectIssues = (db: Database) =>
   db

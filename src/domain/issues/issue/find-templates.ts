@@ -34,8 +34,8 @@ const CONFIGS = CONFIG_DIRECTORIES.flatMap((directory) => [
 ]);
 
 /**
- * SECURITY: bounds parsing time, which is up to a second per 64 KB of YAML: maximum bytes per file, and in
- * total.
+ * SECURITY: bounds parsing time, which is up to a second per 64 KB of YAML: maximum bytes per file,
+ * and in total.
  */
 const FILE_BYTES_MAX = 64 * 1024;
 const ALL_BYTES_MAX = 256 * 1024;
@@ -115,7 +115,9 @@ async function findTemplateFiles(
   return files;
 }
 
-/** The issue configuration of a repository, and where it is; `path` is undefined if there is none. */
+/**
+ * The issue configuration of a repository, and where it is; `path` is undefined if there is none.
+ */
 export interface FoundConfig {
   readonly path: string | undefined;
   /** An error message if it is invalid. */
@@ -147,7 +149,8 @@ const readConfig = ({ repository, root, rootOid }: Opened): Promise<FoundConfig>
   );
 
 /**
- * The path of the configuration that disables blank issues, if there are templates to choose from; undefined otherwise.
+ * The path of the configuration that disables blank issues, if there are templates to choose from;
+ * undefined otherwise.
  */
 export async function findBlankIssueRule(
   ctx: Ctx,

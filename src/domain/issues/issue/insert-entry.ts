@@ -21,7 +21,10 @@ type NewEntry = {
 /** An entry whose columns are all known. */
 type KnownEntry = { [K in keyof NewEntry]: Exclude<NewEntry[K], SQL | Column> };
 
-/** The statement that adds an entry by the caller to the timeline of an issue, in the batch of what it tells of. */
+/**
+ * The statement that adds an entry by the caller to the timeline of an issue, in the batch of what
+ * it tells of.
+ */
 export const insertEntry = (ctx: Ctx, entry: NewEntry) => insertOne(ctx, entry, false);
 
 /** Like `insertEntry`, if the previous statement of the batch changed a row. */
@@ -43,7 +46,10 @@ const insertOnNew = prepare((db, row: Params<EntryArgument & EntryOnNew>) =>
   insertSelect(db, timelineEntries, { ...row, issueId: newIdIn(row.repoId) }, conditionOf(false)),
 );
 
-/** The statement that adds an entry for each row of a select, whose columns the entry may contain: `from … where …`. */
+/**
+ * The statement that adds an entry for each row of a select, whose columns the entry may contain:
+ * `from … where …`.
+ */
 export const insertEntries = (ctx: Ctx, entry: NewEntry, from: SQL) =>
   insertSelect(ctx.db, timelineEntries, toRow(ctx, entry), from);
 

@@ -21,7 +21,8 @@ export const isVersionOf = ({ issueId, entryId }: VersionedText): SQL | undefine
   );
 
 /**
- * The statement that keeps the original text before its first edit: the present one, unless there are versions.
+ * The statement that keeps the original text before its first edit: the present one, unless there
+ * are versions.
  *
  * @param isEdited The condition of the edit on the row with the text.
  */

@@ -3,7 +3,10 @@ import { sql, type SQL } from "drizzle-orm";
 import { isBlockedBy } from "../../../auth/access/blocks.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 
-/** The condition that the owner or the author of an issue blocks a user, who does nothing that its timeline tells then. */
+/**
+ * The condition that the owner or the author of an issue blocks a user, who does nothing that its
+ * timeline tells then.
+ */
 export const isBlockedFromIssue = (
   userId: SQL,
   { repo, row }: Pick<IssueContext, "repo" | "row">,

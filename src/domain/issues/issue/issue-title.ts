@@ -3,7 +3,9 @@ const WIDTH_MAX = 255;
 const ELLIPSIS = "…";
 const ELLIPSIS_WIDTH = 3;
 
-/** The title as it is stored: without spaces around it, and cut where it is too wide, as in Gitea. */
+/**
+ * The title as it is stored: without spaces around it, and cut where it is too wide, as in Gitea.
+ */
 export function toIssueTitle(text: string): string {
   const title = text.trim();
   const chars = Array.from(title);

@@ -11,8 +11,8 @@ import { issueIdById } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
 
 /**
- * Locks or unlocks the conversation of an issue or pull request: only those who may write to its unit comment and react
- * in a locked one. Idempotent.
+ * Locks or unlocks the conversation of an issue or pull request: only those who may write to its
+ * unit comment and react in a locked one. Idempotent.
  *
  * @param reason Told in the timeline, for a lock.
  * @throws Failure `not_found` if it was deleted meanwhile.

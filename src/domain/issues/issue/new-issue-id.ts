@@ -16,13 +16,19 @@ export const newIdIn = (repoId: number | SQL) => sql<number>`(
   where ${issues.repoId} = ${repoId} and ${issues.number} = ${newNumberIn(repoId)}
 )`;
 
-/** The ids of an issue as an argument of a prepared query; without `issueId`, the one that the batch inserts. */
+/**
+ * The ids of an issue as an argument of a prepared query; without `issueId`, the one that the batch
+ * inserts.
+ */
 export interface IssueArgument {
   readonly repoId: number;
   readonly issueId?: number;
 }
 
-/** The id of the issue that a prepared query is about, and the fields of its event that the query computes. */
+/**
+ * The id of the issue that a prepared query is about, and the fields of its event that the query
+ * computes.
+ */
 export function issueSql({ repoId, issueId }: { repoId: SQL; issueId?: SQL<number> }) {
   return issueId
     ? { issueId, computed: {} }

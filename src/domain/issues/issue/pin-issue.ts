@@ -15,7 +15,10 @@ import { insertEntryIfChanged } from "./insert-entry.ts";
 /** The number of issues of a repository that can be pinned, and of pull requests. */
 export const PINS_MAX = 3;
 
-/** The condition for the pinned issues or pull requests of a repository. Their orders are 1, 2, 3, without a gap. */
+/**
+ * The condition for the pinned issues or pull requests of a repository. Their orders are 1, 2, 3,
+ * without a gap.
+ */
 const isPinned = (repoId: number | SQL, isPull: boolean): SQL => sql`(
   ${issues.repoId} = ${repoId} and ${issues.isPull} = ${kind(isPull)} and ${issues.pinOrder} > 0
 )`;
@@ -37,8 +40,8 @@ const kind = (isPull: boolean): SQL => sql.raw(isPull ? "1" : "0");
 /**
  * Pins an issue or pull request, as the last one.
  *
- * @throws Failure `malformed` if as many are pinned as can be, `conflict` if it is pinned already, `not_found` if it was
- * deleted meanwhile.
+ * @throws Failure `malformed` if as many are pinned as can be, `conflict` if it is pinned already,
+ * `not_found` if it was deleted meanwhile.
  */
 export async function pinIssue(ctx: Ctx, issue: IssueContext): Promise<void> {
   const { db } = ctx;
@@ -66,7 +69,10 @@ export async function pinIssue(ctx: Ctx, issue: IssueContext): Promise<void> {
   }
 }
 
-/** Unpins an issue or pull request, and closes the gap. Idempotent. @throws Failure `not_found` if it is gone. */
+/**
+ * Unpins an issue or pull request, and closes the gap. Idempotent. @throws Failure `not_found` if
+ * it is gone.
+ */
 export async function unpinIssue(ctx: Ctx, issue: IssueContext): Promise<void> {
   const { db } = ctx;
   const { id: issueId, repoId } = issue.row;
@@ -99,14 +105,16 @@ export const closePinGap = ({ db }: Ctx, { id, repoId, isPull }: Issue) =>
     );
 
 /**
- * Moves a pinned issue or pull request to another position; beyond the last one it becomes the last.
+ * Moves a pinned issue or pull request to another position; beyond the last one it becomes the
+ * last.
  *
  * @param position From 1.
  * @throws Failure `conflict` if it is not pinned.
  */
 export async function movePin(ctx: Ctx, { row }: IssueContext, position: number): Promise<void> {
   const { db } = ctx;
-  // Between the positions of others: behind the one that is there if it moves down, before it if it moves up.
+  // Between the positions of others: behind the one that is there if it moves down, before it if it
+  // moves up.
   const place = sql`case
     when pinned.id <> ${row.id} then 2 * pinned.pin_order
     when pinned.pin_order < ${position} then 2 * ${position} + 1

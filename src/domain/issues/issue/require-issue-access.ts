@@ -33,8 +33,8 @@ export function requireIssueWrite({ repo, row }: IssueContext): void {
 }
 
 /**
- * Whether the caller may change the text and the state of an issue or pull request that the caller sees: the poster, and
- * those who may write to its unit. Nobody may while the unit is switched off.
+ * Whether the caller may change the text and the state of an issue or pull request that the caller
+ * sees: the poster, and those who may write to its unit. Nobody may while the unit is switched off.
  */
 export const mayEditIssue = (ctx: Ctx, issue: Pick<IssueContext, "repo" | "row">): boolean =>
   isIssueWritable(issue) ||

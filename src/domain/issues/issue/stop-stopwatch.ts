@@ -20,8 +20,9 @@ import { entryArgument, type EntryArgument } from "./insert-entry.ts";
 import { lastTimeId } from "./last-time-id.ts";
 
 /**
- * The statements that stop a user's stopwatch on an issue or pull request and book its time, a second at least. Where
- * none runs, or where a block keeps the user from the issue, they write nothing; the first one returns the booked time.
+ * The statements that stop a user's stopwatch on an issue or pull request and book its time, a
+ * second at least. Where none runs, or where a block keeps the user from the issue, they write
+ * nothing; the first one returns the booked time.
  *
  * @param condition Whether it stops only if the issue is open.
  */

@@ -9,13 +9,15 @@ import { findBlankIssueRule } from "./find-templates.ts";
 const known = new LruCache<string>(1024 * 1024);
 
 /**
- * A warning for callers who open an issue without a template where the repository's configuration asks for one.
- * Programs open issues without templates, so they are accepted.
+ * A warning for callers who open an issue without a template where the repository's configuration
+ * asks for one. Programs open issues without templates, so they are accepted.
  *
- * Cost: none for a state of the repository that this isolate has met; otherwise a snapshot, which callers need not wait
- * for before their own work. It never rejects: an issue is not refused because of a warning.
+ * Cost: none for a state of the repository that this isolate has met; otherwise a snapshot, which
+ * callers need not wait for before their own work. It never rejects: an issue is not refused
+ * because of a warning.
  *
- * @returns Undefined if blank issues are allowed, if there are no templates, and where the caller may not read the code.
+ * @returns Undefined if blank issues are allowed, if there are no templates, and where the caller
+ *   may not read the code.
  */
 export async function warnOfBlankIssue(
   ctx: Ctx,

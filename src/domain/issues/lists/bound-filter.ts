@@ -9,10 +9,13 @@ import {
 } from "./issue-query.ts";
 import { hasText, searchTextOf } from "./text-match.ts";
 
-// Filters as arguments of prepared statements. What a filter does not ask for is absent. The shape of a statement is which
-// parts there are, and of some names whether it is one or several: never how many, nor which.
+// Filters as arguments of prepared statements. What a filter does not ask for is absent. The shape
+// of a statement is which parts there are, and of some names whether it is one or several: never
+// how many, nor which.
 
-/** Names of which an issue has each. SQL for one of them is simpler, and an index can stand for it. */
+/**
+ * Names of which an issue has each. SQL for one of them is simpler, and an index can stand for it.
+ */
 interface RequiredNames {
   readonly isOne: boolean;
   readonly all: readonly string[];
@@ -54,7 +57,10 @@ export interface ListFilter extends BoundFilter {
   readonly milestones:
     | { readonly titles: readonly string[]; readonly ids: readonly number[] }
     | undefined;
-  /** Labels that an issue has all of, also where none exists, by their positions: the index of each is considered. */
+  /**
+   * Labels that an issue has all of, also where none exists, by their positions: the index of each
+   * is considered.
+   */
   readonly labelIds: Readonly<Record<string, number>>;
   /** More of them, which are a condition only. */
   readonly moreLabelIds: readonly number[] | undefined;
@@ -183,7 +189,10 @@ const unlessEmpty = (names: readonly string[]): readonly string[] | undefined =>
 const requiredNames = (all: readonly string[]): RequiredNames | undefined =>
   all.length > 0 ? { isOne: all.length === 1, all } : undefined;
 
-/** The users of each role, in the order of roles, so that the order of a query does not make another shape. */
+/**
+ * The users of each role, in the order of roles, so that the order of a query does not make another
+ * shape.
+ */
 function byRole(people: readonly PersonFilter[]): BoundFilter["people"] {
   const roles = PERSON_ROLES.flatMap((role) => {
     const named = people.filter((each) => each.role === role);

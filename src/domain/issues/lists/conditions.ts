@@ -20,13 +20,18 @@ import { type Missing, MISSING, PERSON_ROLES, type PersonRole } from "./issue-qu
 /** A condition's result as SQLite stores it. */
 export const bit = (value: boolean): SQL => sql.raw(value ? "1" : "0");
 
-/** Selects the id of a user by name, which is bound in lower case; none if there is no such user. */
+/**
+ * Selects the id of a user by name, which is bound in lower case; none if there is no such user.
+ */
 export const userIdOf = (name: SQL): SQL => sql`(select id from users where lower_name = ${name})`;
 
 /** The users of a role. */
 type PeopleParams = NonNullable<FilterParams["people"][PersonRole]>;
 
-/** The condition that each of some users has to do with an issue; false if one of them does not exist. */
+/**
+ * The condition that each of some users has to do with an issue; false if one of them does not
+ * exist.
+ */
 const hasPeople = (role: PersonRole, { first, all }: PeopleParams): SQL =>
   all === undefined
     ? hasPerson(role, userIdOf(first))
@@ -61,7 +66,10 @@ const hasPerson = (role: PersonRole, userId: SQL): SQL =>
     )`,
   })[role];
 
-/** The condition, on the `reviews` rows of a query, that a user is asked, and did not approve or reject since. */
+/**
+ * The condition, on the `reviews` rows of a query, that a user is asked, and did not approve or
+ * reject since.
+ */
 const isAsked = (userId: SQL): SQL => sql`(
   ${reviews.reviewerId} = ${userId}
   and ${reviews.state} = 'request_review'
@@ -131,7 +139,9 @@ export const isUpdatedIn = ({ since, before }: Pick<FilterParams, "since" | "bef
   ...(before === undefined ? [] : [sql`${issues.updatedAt} <= ${before}`]),
 ];
 
-/** Conditions of a filter by what they ask for, so that an index that implies one can do without it. */
+/**
+ * Conditions of a filter by what they ask for, so that an index that implies one can do without it.
+ */
 export type Conditions = ReadonlyMap<string, SQL>;
 
 /** The keys of conditions. */

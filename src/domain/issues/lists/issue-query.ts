@@ -21,7 +21,10 @@ export const PERSON_ROLES = [
   "poster",
   "assignee",
   "mentioned",
-  /** Asked for a review of a pull request, as a user or in a team, and no approval or rejection since. */
+  /**
+   * Asked for a review of a pull request, as a user or in a team, and no approval or rejection
+   * since.
+   */
   "review_requested",
   /** Submitted a review of a pull request. */
   "reviewed",
@@ -59,7 +62,9 @@ export interface IssueFilter {
   readonly requiredLabels: readonly string[];
   /** Names of labels that an issue has none of. */
   readonly excludedLabels: readonly string[];
-  /** Titles of milestones, or ids; an issue has one of them. Those that do not exist are ignored. */
+  /**
+   * Titles of milestones, or ids; an issue has one of them. Those that do not exist are ignored.
+   */
   readonly milestones: readonly string[];
   /** Titles of milestones that an issue has, also where none exists. */
   readonly requiredMilestones: readonly string[];

@@ -45,9 +45,9 @@ interface ListQuery {
 /**
  * Lists the issues and pull requests of a repository that the caller may see.
  *
- * Rows read do not grow with the repository: a page comes from the smallest index that gives its order, or is sorted
- * from few issues. Totals come from counters where the filter has one. Words find a bounded number of issues, see
- * `matchingIssueIds`.
+ * Rows read do not grow with the repository: a page comes from the smallest index that gives its
+ * order, or is sorted from few issues. Totals come from counters where the filter has one. Words
+ * find a bounded number of issues, see `matchingIssueIds`.
  *
  * @throws Failure `not_found` for the name of a user that does not exist.
  */
@@ -138,7 +138,8 @@ const issuePage = prepareAll(
 );
 
 /**
- * The parts of the statements of a list: what selects the ids of its page, its total, and its order for rows of `issues`.
+ * The parts of the statements of a list: what selects the ids of its page, its total, and its order
+ * for rows of `issues`.
  *
  * @param filter Undefined if nothing can match.
  */
@@ -154,7 +155,9 @@ export function listStatements(
 
 const NOTHING = { ids: sql`select id from ${issues} where 0`, total: sql`0` };
 
-/** The filter without the kinds whose unit is off or not the caller's; undefined if nothing is left. */
+/**
+ * The filter without the kinds whose unit is off or not the caller's; undefined if nothing is left.
+ */
 function visibleOf(repo: RepositoryContext, filter: IssueFilter): IssueFilter | undefined {
   const [first, ...more] = [false, true].filter(
     (isPull) => isKindListed(repo, { isPull }) && (filter.isPull ?? isPull) === isPull,
@@ -163,7 +166,10 @@ function visibleOf(repo: RepositoryContext, filter: IssueFilter): IssueFilter | 
   return { ...filter, isPull: more.length > 0 ? undefined : first };
 }
 
-/** Whether the caller sees the issues or the pull requests of a repository in lists: their unit is on. */
+/**
+ * Whether the caller sees the issues or the pull requests of a repository in lists: their unit is
+ * on.
+ */
 export function isKindListed(repo: RepositoryContext, kind: Pick<Issue, "isPull">): boolean {
   const unit = unitOf(kind);
   return isUnitOn(repo.row, unit) && modeOf(repo, unit) >= ACCESS.read;
@@ -248,7 +254,10 @@ function totalOf(row: Repository, { isPull, isClosed }: Partial<KindsAndStates>)
     .reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The statements for a filter with words: the newest issues that have them, or the oldest, in the order of the list. */
+/**
+ * The statements for a filter with words: the newest issues that have them, or the oldest, in the
+ * order of the list.
+ */
 function textStatements(
   { repoId, size, offset }: Params<ListScope>,
   filter: ListParams,

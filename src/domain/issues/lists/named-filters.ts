@@ -4,8 +4,9 @@ import { issueLabels, issues, labels } from "../../../db/schema/index.ts";
 import type { ListParams } from "./bound-filter.ts";
 import { commonConditions, type Conditions, countOfList, keyOf } from "./conditions.ts";
 
-// Labels and milestones that a list names. They are found in the statement of the list, which saves a round trip: the
-// common table expressions `wanted` and `wanted_milestones`, and conditions and sizes that read them.
+// Labels and milestones that a list names. They are found in the statement of the list, which saves
+// a round trip: the common table expressions `wanted` and `wanted_milestones`, and conditions and
+// sizes that read them.
 
 type NamedFilter = Pick<
   ListParams,
@@ -18,7 +19,10 @@ interface NameScope {
   readonly ownerId: SQL;
 }
 
-/** The common table expression with the milestones that an issue may have; undefined if it may have any. */
+/**
+ * The common table expression with the milestones that an issue may have; undefined if it may have
+ * any.
+ */
 export function milestoneTableOf({ milestones, requiredMilestone }: NamedFilter): SQL | undefined {
   if (requiredMilestone) return sql.raw("required_milestones");
   return milestones ? sql.raw("wanted_milestones") : undefined;

@@ -3,7 +3,10 @@ import { type SQL, sql } from "drizzle-orm";
 import { issues } from "../../../db/schema/index.ts";
 import type { IssueSort } from "./issue-query.ts";
 
-/** The columns that sort a list within one repository. Each is followed by the id, in the same direction. */
+/**
+ * The columns that sort a list within one repository. Each is followed by the id, in the same
+ * direction.
+ */
 const KEYS = {
   newest: issues.number,
   oldest: issues.number,

@@ -41,8 +41,9 @@ const WORD = /[\p{L}\p{N}\p{Co}]/u;
 const TERM = /(-)?(?:(\w[\w-]*):)?(?:"([^"]*)(?:"|$)|(\S+))/y;
 
 /**
- * Reads a query as people type it: words, quoted phrases, and terms such as `label:bug`, `-label:"good first issue"`,
- * `author:ada`, `is:open` or `sort:oldest`. A term that means nothing here is searched as words.
+ * Reads a query as people type it: words, quoted phrases, and terms such as `label:bug`,
+ * `-label:"good first issue"`, `author:ada`, `is:open` or `sort:oldest`. A term that means nothing
+ * here is searched as words.
  *
  * @param me The name of the caller, whom `@me` stands for.
  */

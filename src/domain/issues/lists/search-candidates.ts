@@ -16,7 +16,10 @@ import type { PersonRole } from "./issue-query.ts";
 import { columnsOfPart, isIssueSeen } from "./search-scope.ts";
 import { flags, unionAll } from "./sources.ts";
 
-/** Issues that are looked at in the order of an index, whether or not they match and the caller sees them. */
+/**
+ * Issues that are looked at in the order of an index, whether or not they match and the caller sees
+ * them.
+ */
 export const EXAMINED_MAX = 20_000;
 
 /** What the candidates of a search have in common. */
@@ -41,8 +44,8 @@ const isInPart = ({ isPull, isClosed }: Part): SQL =>
   sql`is_pull = ${bit(isPull)} and is_closed = ${bit(isClosed)}`;
 
 /**
- * Selects the ids of the first issues, of those that a query selects in the order of ids, which match and which the
- * caller sees.
+ * Selects the ids of the first issues, of those that a query selects in the order of ids, which
+ * match and which the caller sees.
  */
 export const seenOf = (search: Candidates, ids: SQL, max: SQL): SQL => sql`
   select ${issues.id} as id
@@ -122,8 +125,8 @@ const firstOf = (search: Candidates, examinedIds: SQL, max: SQL): SQL => sql`
   limit ${max}`;
 
 /**
- * The common table expression `pairs`: the labels of some names, as `label_id`, with each of the repositories
- * `searched`, as `repo_id`, whose issues may have them.
+ * The common table expression `pairs`: the labels of some names, as `label_id`, with each of the
+ * repositories `searched`, as `repo_id`, whose issues may have them.
  */
 export const labelPairs = (names: SQL): SQL => sql`
   pairs as materialized (

@@ -29,12 +29,12 @@ interface IssueSearch {
 /**
  * Searches the issues and pull requests that the caller may see.
  *
- * Rows read do not grow with the number of repositories: a search for a user, for words, or in some repositories reads
- * the index of those; any other one looks at a bounded number of the newest issues, and at the newest of each repository
- * that was granted to the caller.
+ * Rows read do not grow with the number of repositories: a search for a user, for words, or in some
+ * repositories reads the index of those; any other one looks at a bounded number of the newest
+ * issues, and at the newest of each repository that was granted to the caller.
  *
- * SECURITY: conditions on the caller's access are part of each statement that finds or counts. Labels and milestones
- * that the caller can't see count as unknown.
+ * SECURITY: conditions on the caller's access are part of each statement that finds or counts.
+ * Labels and milestones that the caller can't see count as unknown.
  *
  * @throws Failure `malformed` for an owner or a team that does not exist.
  */

@@ -18,7 +18,8 @@ import { accessTokenRepositories, issues, repositories, users } from "../../../d
 import { unitOf } from "../issue/find-issue.ts";
 import type { IssueFilter } from "./issue-query.ts";
 
-// Whose issues a search over several repositories looks at. Each statement begins with what the caller may see.
+// Whose issues a search over several repositories looks at. Each statement begins with what the
+// caller may see.
 
 /** What narrows a search to some repositories: names in lower case. */
 export interface SearchScope {
@@ -67,7 +68,10 @@ const grantedIds = (principal: PrincipalSql): SQL | undefined =>
 export const seesSome = (principal: PrincipalSql): boolean =>
   visibilitiesWithoutGrant(principal).length > 0;
 
-/** The condition, on the `repositories` rows of a query, that the caller sees its issues, or its pull requests. */
+/**
+ * The condition, on the `repositories` rows of a query, that the caller sees its issues, or its
+ * pull requests.
+ */
 function isKindVisible(principal: PrincipalSql, isPull: boolean): SQL {
   const unit = unitOf({ isPull });
   return allOf(isUnitOnSql(unit), isRepositoryAllowed(principal, { unit, mode: "read" }));
@@ -94,15 +98,16 @@ export interface Searched {
 }
 
 /**
- * The repositories of the scope, or of the caller's grants, as the common table expression `searched`: the ids of those
- * whose issues or pull requests the caller sees, with which of both and with the counters.
+ * The repositories of the scope, or of the caller's grants, as the common table expression
+ * `searched`: the ids of those whose issues or pull requests the caller sees, with which of both
+ * and with the counters.
  */
 export function searchedOf(principal: PrincipalSql, scope: ScopeParams): Searched {
   const scoped = scopeIds(principal, scope);
   const ids = scoped ?? grantedIds(principal);
   if (!ids) return { table: undefined, isScoped: false };
-  // Without an index of what everybody sees: the repositories are few of those. As a join: SQLite takes 100 levels of
-  // expressions, and those that find a team are in no condition this way.
+  // Without an index of what everybody sees: the repositories are few of those. As a join: SQLite
+  // takes 100 levels of expressions, and those that find a team are in no condition this way.
   const table = sql`searched as materialized (
     select * from (
       select ${repositories.id} as id, ${repositories.ownerId} as owner_id,

@@ -27,7 +27,10 @@ import {
 } from "./search-scope.ts";
 import { matchingIssueIds, scopeOfSome } from "./text-match.ts";
 
-/** Issues that a search sorts, counts or finds by words, at most; with the page, where it lists them by age. */
+/**
+ * Issues that a search sorts, counts or finds by words, at most; with the page, where it lists them
+ * by age.
+ */
 export const FOUND_MAX = 1000;
 
 /** Labels, or milestones, of a name that are looked at to tell whether the caller sees any. */
@@ -35,7 +38,10 @@ const NAMED_MAX = 5000;
 
 /** The statements of a search for a caller. */
 export interface SearchStatements {
-  /** Selects the ids of the first issues in the order of age: at least as many as a maximum, if there are. */
+  /**
+   * Selects the ids of the first issues in the order of age: at least as many as a maximum, if
+   * there are.
+   */
   readonly find: (max: SearchMax) => SQL;
   /** Counts the issues that are found. */
   readonly count: (max: SearchMax) => SQL;
@@ -152,7 +158,9 @@ const prioritized = (search: Candidates, repoId: SQL, max: SQL): SQL => {
   return seenOf(search, ids, max);
 };
 
-/** Whether the caller sees a label, or a milestone, of one of the names: unknown names are ignored. */
+/**
+ * Whether the caller sees a label, or a milestone, of one of the names: unknown names are ignored.
+ */
 function knownTables(
   principal: PrincipalSql,
   { labels, milestones }: SearchParams,

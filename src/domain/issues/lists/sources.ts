@@ -21,8 +21,9 @@ const SORTED_MAX = 2000;
 const WALK_SIZE = 1_000_000_000_000_000;
 
 /**
- * Where a list of a repository gets its issues from: an index of a label, of a user, or of the order itself. One of
- * several is chosen by the statement, from the sizes; the others find nothing, since their index is asked for null.
+ * Where a list of a repository gets its issues from: an index of a label, of a user, or of the
+ * order itself. One of several is chosen by the statement, from the sizes; the others find nothing,
+ * since their index is asked for null.
  */
 interface Source {
   readonly name: string;
@@ -32,7 +33,9 @@ interface Source {
   readonly isOrdered: boolean;
   /** The tables, without `issues` if nothing of it is needed. */
   readonly from: SQL;
-  /** The equality that the index is asked for, for a value that is null unless the source is chosen. */
+  /**
+   * The equality that the index is asked for, for a value that is null unless the source is chosen.
+   */
   readonly seek: (ifChosen: (value: SQL) => SQL) => SQL;
   readonly columns: { readonly [K in "id" | "age" | "isPull" | "isClosed"]: SQL };
   /** What the index does not decide. */
@@ -48,7 +51,10 @@ const OF_ISSUES = {
 
 const USER_TABLES = { assignee: issueAssignees, mentioned: issueMentions } as const;
 
-/** All sources of a filtered list; the last one is the walk through the order of the whole repository. */
+/**
+ * All sources of a filtered list; the last one is the walk through the order of the whole
+ * repository.
+ */
 export function sourcesOf(filter: ListParams, repoId: SQL, order: ListOrder): Source[] {
   const all = conditionsOf(filter);
   const { names, requiredLabels, requiredMilestone, labelIds, milestoneId, base, people } = filter;
@@ -211,7 +217,8 @@ function milestoneSources(table: SQL, order: ListOrder, conditions: readonly SQL
       size: several,
       isOrdered: false,
       ...fromIssues(some, conditions),
-      // The outer loop is over the milestones: the planner would prefer an index of kinds and states.
+      // The outer loop is over the milestones: the planner would prefer an index of kinds and
+      // states.
       from: sql`${table} cross join ${issues}`,
     },
   ];
@@ -271,7 +278,9 @@ function updatedSource(
   return { name: "updated", size, isOrdered: false, ...fromIssues(seek, conditions) };
 }
 
-/** Counts the issues of a repository in a range of updates, up to a limit, by the index of updates. */
+/**
+ * Counts the issues of a repository in a range of updates, up to a limit, by the index of updates.
+ */
 export const countUpdated = (
   repoId: SQL,
   states: States,
@@ -320,8 +329,8 @@ export const kindsAndStates = (
 const quoted = (name: string): SQL => sql.raw(`'${name}'`);
 
 /**
- * The common table expression `choice`: the name of the source with the fewest issues, of those that give the order or
- * have few enough to be sorted.
+ * The common table expression `choice`: the name of the source with the fewest issues, of those
+ * that give the order or have few enough to be sorted.
  */
 export function choiceTable(sources: readonly Source[]): SQL {
   const pairs = sources.map(({ name, size, isOrdered }) => {
@@ -341,7 +350,10 @@ export function choiceTable(sources: readonly Source[]): SQL {
   )`;
 }
 
-/** Selects `id` and the key `k` of a source's issues: one select for each kind and state if the index gives the order. */
+/**
+ * Selects `id` and the key `k` of a source's issues: one select for each kind and state if the
+ * index gives the order.
+ */
 function armsOf(source: Source, states: States, order: ListOrder): SQL[] {
   const { columns, from, seek, conditions } = source;
   const ifChosen = (value: SQL) =>

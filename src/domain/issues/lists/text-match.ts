@@ -8,22 +8,29 @@ type TextFilter = Pick<IssueFilter, "words" | "parts">;
 /** Bits of a document's row id that are the comment's id; the others are the issue's. */
 const COMMENT_BITS = 32;
 
-/** Documents that are looked at, the newest or the oldest, which bounds the cost of a common word. */
+/**
+ * Documents that are looked at, the newest or the oldest, which bounds the cost of a common word.
+ */
 const DOCUMENTS_MAX = 10_000;
 
 export const hasText = ({ words }: TextFilter): boolean => words.length > 0;
 
 /** Where and how the index is read. */
 interface Matching {
-  /** The condition on the words of the scope, in the syntax of the index, as a text in SQL; undefined for all repositories. */
+  /**
+   * The condition on the words of the scope, in the syntax of the index, as a text in SQL;
+   * undefined for all repositories.
+   */
   readonly scope: SQL | undefined;
   readonly isOldest: boolean;
 }
 
 /**
- * Selects the ids of issues with a document that has all words, in the order of ids: the newest first, or the oldest.
+ * Selects the ids of issues with a document that has all words, in the order of ids: the newest
+ * first, or the oldest.
  *
- * The index finds whole words in any case and without accents. A number alone also finds the issue of that number.
+ * The index finds whole words in any case and without accents. A number alone also finds the issue
+ * of that number.
  *
  * @param text What `searchTextOf` returns.
  */
@@ -38,11 +45,16 @@ export function matchingIssueIds(text: string | SQL, { scope, isOldest }: Matchi
     limit ${sql.raw(String(DOCUMENTS_MAX))}`;
 }
 
-/** The scope of one repository. D1 binds an id as a real number, whose text would have a fraction. */
+/**
+ * The scope of one repository. D1 binds an id as a real number, whose text would have a fraction.
+ */
 export const scopeOf = (repoId: number | SQL): SQL =>
   sql`('"r' || cast(${repoId} as integer) || '"')`;
 
-/** The scope of the repositories that a query selects the ids of, as `id`; nothing is in the scope of none. */
+/**
+ * The scope of the repositories that a query selects the ids of, as `id`; nothing is in the scope
+ * of none.
+ */
 export const scopeOfSome = (repoIds: SQL): SQL => sql`(
   select '("r' || coalesce(group_concat(id, '" OR "r'), '0') || '")'
   from (${repoIds})

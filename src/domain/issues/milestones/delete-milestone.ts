@@ -15,11 +15,11 @@ const ROWS_AT_ONCE = 1000;
 const STEPS_MAX = 200;
 
 /**
- * Deletes a milestone. Its issues and pull requests lose it, which their timelines do not tell, as in Gitea; earlier
- * entries stay and name it no more. Idempotent.
+ * Deletes a milestone. Its issues and pull requests lose it, which their timelines do not tell, as
+ * in Gitea; earlier entries stay and name it no more. Idempotent.
  *
- * One step deletes it if few issues have it. Otherwise each step takes it from some of them, so that a request that dies
- * leaves the milestone with the rest, and a repeated one continues.
+ * One step deletes it if few issues have it. Otherwise each step takes it from some of them, so
+ * that a request that dies leaves the milestone with the rest, and a repeated one continues.
  *
  * @throws Failure `conflict` if issues are left after `STEPS_MAX` steps.
  */

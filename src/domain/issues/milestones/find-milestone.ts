@@ -10,8 +10,8 @@ export const isMilestoneWithId = (repo: Repository, id: number): SQL | undefined
   and(eq(milestones.id, id), eq(milestones.repoId, repo.id));
 
 /**
- * Finds a milestone of a repository by its id, or by its title: the oldest of those that have it. An id counts before a
- * title of the same digits.
+ * Finds a milestone of a repository by its id, or by its title: the oldest of those that have it.
+ * An id counts before a title of the same digits.
  *
  * @throws Failure `not_found`.
  */

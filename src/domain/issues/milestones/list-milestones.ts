@@ -13,7 +13,10 @@ export interface MilestoneFilter {
   readonly name: string;
 }
 
-/** Lists milestones of a repository: those without a due date, then those with the nearest, each by title. */
+/**
+ * Lists milestones of a repository: those without a due date, then those with the nearest, each by
+ * title.
+ */
 export async function listMilestones(
   { db }: Ctx,
   repo: Repository,

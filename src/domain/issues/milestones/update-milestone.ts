@@ -10,7 +10,8 @@ import type { MilestoneFields } from "./create-milestone.ts";
 import { isMilestoneWithId } from "./find-milestone.ts";
 
 /**
- * Edits a milestone; fields that are undefined stay as they are. What does not change anything tells nothing.
+ * Edits a milestone; fields that are undefined stay as they are. What does not change anything
+ * tells nothing.
  *
  * @throws Failure `not_found` if it was deleted meanwhile.
  */

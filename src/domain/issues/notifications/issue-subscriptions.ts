@@ -75,8 +75,8 @@ export interface IssueSubscription {
 }
 
 /**
- * Finds whether a user is told of an issue: as they chose, otherwise if they watch the repository or take part in the
- * issue.
+ * Finds whether a user is told of an issue: as they chose, otherwise if they watch the repository
+ * or take part in the issue.
  *
  * @throws Failure `not_found` for an issue that the caller may not see.
  */
@@ -174,7 +174,10 @@ const subscriptionNamed = prepareAll(
   },
 );
 
-/** The condition that a user watches the repository of an issue, opened it, is assigned, commented, or reviews it. */
+/**
+ * The condition that a user watches the repository of an issue, opened it, is assigned, commented,
+ * or reviews it.
+ */
 const isConcerned = (userId: SQL): SQL => sql`(
   ${issues.posterId} = ${userId}
   or exists (

@@ -21,7 +21,8 @@ import { selectPage } from "./select-page.ts";
 /**
  * Lists the notifications of a user that the caller may see, last updated first.
  *
- * Cost: the total is a sum of counters. Only between two times, it reads the part of an index in between.
+ * Cost: the total is a sum of counters. Only between two times, it reads the part of an index in
+ * between.
  */
 export async function listNotifications(
   ctx: Ctx,

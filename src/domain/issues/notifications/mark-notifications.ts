@@ -16,8 +16,8 @@ const MARKED_AT_ONCE = 2000;
 const STATEMENTS_MAX = 100;
 
 /**
- * Marks the notifications of a user that the caller may see, last updated first. Those that have the status already
- * keep it.
+ * Marks the notifications of a user that the caller may see, last updated first. Those that have
+ * the status already keep it.
  *
  * Cost: one round trip for each 2,000.
  */

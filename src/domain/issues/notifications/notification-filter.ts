@@ -40,7 +40,10 @@ export interface NotificationKinds {
 /** A range in a condition: its values, or the parameters of a prepared query. */
 export type NotificationRangeSql = NotificationRange | Params<NotificationRange>;
 
-/** The parts of a filter as a prepared query takes them; each kind once, so that there are few shapes. */
+/**
+ * The parts of a filter as a prepared query takes them; each kind once, so that there are few
+ * shapes.
+ */
 export const splitFilter = ({ statuses, subjects, ...range }: NotificationFilter) => ({
   range,
   kinds: {
@@ -59,13 +62,15 @@ export const REQUIREMENT_OF: Readonly<Record<NotificationSubjectKind, Requiremen
 };
 
 /**
- * Selects the repositories and subjects of which the user has notifications that the caller may see now, with their
- * number: `repo_id`, `subject`, `count`.
+ * Selects the repositories and subjects of which the user has notifications that the caller may see
+ * now, with their number: `repo_id`, `subject`, `count`.
  *
- * SECURITY: everything that is listed, counted or marked is limited to these. A user who lost access to a repository
- * learns nothing more of its issues, and finds the threads again if access returns.
+ * SECURITY: everything that is listed, counted or marked is limited to these. A user who lost
+ * access to a repository learns nothing more of its issues, and finds the threads again if access
+ * returns.
  *
- * Cost: rows of counters, one for each repository, subject and status, however many notifications there are.
+ * Cost: rows of counters, one for each repository, subject and status, however many notifications
+ * there are.
  */
 export function visibleCounts(
   principal: PrincipalSql,
@@ -92,7 +97,10 @@ export function visibleCounts(
     group by ${notificationCounts.repoId}, ${notificationCounts.subject}`;
 }
 
-/** A status or subject in the text of a statement: many ranges name them, and a statement binds 100 values at most. */
+/**
+ * A status or subject in the text of a statement: many ranges name them, and a statement binds 100
+ * values at most.
+ */
 export const name = (word: NotificationStatus | NotificationSubjectKind): SQL =>
   sql.raw(`'${word}'`);
 

@@ -52,8 +52,9 @@ interface Told {
 /**
  * Writes the mail of a notification.
  *
- * SECURITY: everything is read when the mail is sent, so that no mail tells of an issue that its reader has lost access
- * to, of a comment that was deleted, or a text that was edited. Addresses of users are in none.
+ * SECURITY: everything is read when the mail is sent, so that no mail tells of an issue that its
+ * reader has lost access to, of a comment that was deleted, or a text that was edited. Addresses of
+ * users are in none.
  *
  * @returns Undefined if nobody is to be told any more.
  */

@@ -15,8 +15,8 @@ const TOLD_AT_ONCE = 500;
 /**
  * Tells the watchers of a repository of a published release, by notifications.
  *
- * A notification knows the last event that it tells of: one that was told already changes nothing when it is told again.
- * A release that is a draft again, or gone, is told to nobody.
+ * A notification knows the last event that it tells of: one that was told already changes nothing
+ * when it is told again. A release that is a draft again, or gone, is told to nobody.
  *
  * SECURITY: nobody is told who may not read the releases, or who blocks the publisher.
  */

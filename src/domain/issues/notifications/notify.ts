@@ -24,7 +24,10 @@ type EventType = RecordedEvent["event"]["type"];
 /** Users of the audience whom one step tells. */
 const TOLD_AT_ONCE = 500;
 
-/** Tells users of what happened to an issue or pull request, by notifications and, if they want, by mail. */
+/**
+ * Tells users of what happened to an issue or pull request, by notifications and, if they want, by
+ * mail.
+ */
 export const notify: Consequence = {
   name: "notifications",
   kinds: [
@@ -127,7 +130,9 @@ const NOT_FOR_ALL: ReadonlySet<EventType> = new Set([
   "pull.review_requested",
 ]);
 
-/** What the merge queue itself found out. Somebody did the other things, which are told otherwise. */
+/**
+ * What the merge queue itself found out. Somebody did the other things, which are told otherwise.
+ */
 const TOLD_REASONS: ReadonlySet<DequeueReason> = new Set([
   "checks_failed",
   "checks_timed_out",
@@ -151,8 +156,8 @@ function findMentions(texts: readonly string[]): Audience["mentioned"] {
 /**
  * Tells a part of the audience.
  *
- * A notification knows the last event that it tells of: one that was told already, or of which a later one was, changes
- * nothing when it is told again.
+ * A notification knows the last event that it tells of: one that was told already, or of which a
+ * later one was, changes nothing when it is told again.
  *
  * @param afterId The last user of the part before it.
  * @returns The last user of this part; undefined if no part follows.

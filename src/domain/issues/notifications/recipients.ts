@@ -46,9 +46,11 @@ export interface AudiencePart {
 export const REASON = { subscribed: 0, assign: 1, reviewRequest: 2, mention: 3 } as const;
 
 /**
- * Selects a part of those whom an event concerns, each once, whether or not they may be told: `user_id` and `reason`.
+ * Selects a part of those whom an event concerns, each once, whether or not they may be told:
+ * `user_id` and `reason`.
  *
- * Each source is read in the order of user ids, from where the part begins and no further than it can reach.
+ * Each source is read in the order of user ids, from where the part begins and no further than it
+ * can reach.
  */
 export function selectConcerned(
   audience: Params<Audience>,
@@ -149,7 +151,8 @@ function selectCommenters(issueId: SQL, afterId: SQL, size: SQL): SQL {
 /**
  * The condition that a user whom an event concerns, `concerned` in the query, is told of it.
  *
- * Who unsubscribed from the issue is told where they are named, as in Gitea. Nobody is told by somebody whom they block.
+ * Who unsubscribed from the issue is told where they are named, as in Gitea. Nobody is told by
+ * somebody whom they block.
  *
  * SECURITY: nobody is told who may not read the issue, however they came among those concerned.
  *

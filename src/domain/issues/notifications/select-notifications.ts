@@ -18,8 +18,9 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 
 /**
- * The statements that select notifications, last updated first, and their repositories. Two, since one row of both
- * would have more columns than D1 returns, and so that a repository is read once for a page.
+ * The statements that select notifications, last updated first, and their repositories. Two, since
+ * one row of both would have more columns than D1 returns, and so that a repository is read once
+ * for a page.
  *
  * @param page A parenthesized query for the `id` and `repo_id` of the notifications.
  */

@@ -18,8 +18,9 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 /**
  * Selects the `id` and `repo_id` of a page of visible notifications, last updated first.
  *
- * Each status and subject is one range of an index in the order of the list, of which no more is read than the page
- * needs; the ranges are merged. The values that all of them compare with are bound once, in `asked`.
+ * Each status and subject is one range of an index in the order of the list, of which no more is
+ * read than the page needs; the ranges are merged. The values that all of them compare with are
+ * bound once, in `asked`.
  *
  * Cost: rows of counters, and of each range those up to the end of the page.
  */

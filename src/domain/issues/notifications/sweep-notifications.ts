@@ -11,8 +11,8 @@ const DELETED_AT_ONCE = 2000;
 const ROUNDS_MAX = 20;
 
 /**
- * Deletes notifications that were read, and did not change since, longer ago than the configured time. Unread and pinned
- * ones stay. Safe to repeat and to run concurrently.
+ * Deletes notifications that were read, and did not change since, longer ago than the configured
+ * time. Unread and pinned ones stay. Safe to repeat and to run concurrently.
  *
  * @param atOnce Notifications that one round deletes at most.
  */

@@ -21,8 +21,8 @@ interface Told {
 }
 
 /**
- * The statements that tell a part of an audience: its size and the last user, then the notifications; and before those the
- * mails, for those who are not told yet.
+ * The statements that tell a part of an audience: its size and the last user, then the
+ * notifications; and before those the mails, for those who are not told yet.
  *
  * The shape is who may read the issue.
  */

@@ -2,7 +2,10 @@ import { sql } from "drizzle-orm";
 
 import { notifications } from "../../../db/schema/index.ts";
 
-/** What a notification becomes when a later event tells of its subject again. A pinned one stays pinned. */
+/**
+ * What a notification becomes when a later event tells of its subject again. A pinned one stays
+ * pinned.
+ */
 export const TOLD_AGAIN = {
   status: sql`case ${notifications.status}
     when 'read' then 'unread'

@@ -8,8 +8,8 @@ import { isEntrySubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts"
 const TEXTS_MAX = 200;
 
 /**
- * Selects the texts that an event tells of, the first one first: a comment, or what a review says, and then its comments on
- * code.
+ * Selects the texts that an event tells of, the first one first: a comment, or what a review says,
+ * and then its comments on code.
  *
  * SECURITY: nobody but its author is told of a pending review.
  *

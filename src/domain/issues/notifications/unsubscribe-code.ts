@@ -10,8 +10,9 @@ const Code = z.object({ userId: z.int(), issueId: z.int() });
 type Unsubscription = z.infer<typeof Code>;
 
 /**
- * A code by which the reader of a mail unsubscribes from its issue without signing in. It does nothing else, works more
- * than once, and is not stored: it is valid as long as the key that sealed it.
+ * A code by which the reader of a mail unsubscribes from its issue without signing in. It does
+ * nothing else, works more than once, and is not stored: it is valid as long as the key that sealed
+ * it.
  */
 export const makeUnsubscribeCode = (
   { sealingKeys }: Config,

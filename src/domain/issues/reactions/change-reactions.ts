@@ -29,9 +29,9 @@ const LOCKED = "no permission to change reaction";
  * Adds a reaction by the caller. Idempotent.
  *
  * @returns The reaction, and whether it is new.
- * @throws Failure `forbidden` for a reaction that is not allowed, on a locked issue for callers who may only read it, and
- * where a block separates the caller from the owner of the repository or from who wrote the issue or comment; `locked` in
- * an archived repository.
+ * @throws Failure `forbidden` for a reaction that is not allowed, on a locked issue for callers who
+ * may only read it, and where a block separates the caller from the owner of the repository or from
+ * who wrote the issue or comment; `locked` in an archived repository.
  */
 export async function addReaction(
   ctx: Ctx,
@@ -129,7 +129,8 @@ const insertReaction = prepareAll((db, p: Params<NewReaction>) => {
 /**
  * Removes a reaction of the caller. Idempotent.
  *
- * @throws Failure `forbidden` on a locked issue for callers who may only read it; `locked` in an archived repository.
+ * @throws Failure `forbidden` on a locked issue for callers who may only read it; `locked` in an
+ *   archived repository.
  */
 export async function removeReaction(
   ctx: Ctx,

@@ -27,10 +27,11 @@ export interface CommitAct {
 }
 
 /**
- * Whether the reference does something: a keyword in a commit of the right branch, by somebody who may close the issue,
- * which is the poster or who writes to the issues there.
+ * Whether the reference does something: a keyword in a commit of the right branch, by somebody who
+ * may close the issue, which is the poster or who writes to the issues there.
  *
- * The right branch is the one that the issue names, otherwise the default branch. Pull requests are not closed by commits.
+ * The right branch is the one that the issue names, otherwise the default branch. Pull requests are
+ * not closed by commits.
  */
 export function isActed(ctx: Ctx, { repo, branch, reference, referred }: CommitAct): boolean {
   const { row } = referred;
@@ -41,8 +42,8 @@ export function isActed(ctx: Ctx, { repo, branch, reference, referred }: CommitA
 }
 
 /**
- * Books time on the issue, and closes or reopens it. Does nothing that the commit has done before, and leaves an issue
- * open that waits for others.
+ * Books time on the issue, and closes or reopens it. Does nothing that the commit has done before,
+ * and leaves an issue open that waits for others.
  */
 export async function actByCommit(ctx: Ctx, { commit, reference, referred }: CommitAct) {
   const { user } = ctx.actor;
@@ -60,8 +61,8 @@ export async function actByCommit(ctx: Ctx, { commit, reference, referred }: Com
 }
 
 /**
- * Closes or reopens an issue for a commit, if the caller may. Does nothing that the commit has done before, and leaves an
- * issue open that waits for others.
+ * Closes or reopens an issue for a commit, if the caller may. Does nothing that the commit has done
+ * before, and leaves an issue open that waits for others.
  */
 export async function changeByCommit(
   ctx: Ctx,

@@ -20,7 +20,9 @@ export interface TextReferences {
   readonly teams: readonly { readonly org: string; readonly team: string }[];
 }
 
-/** Maximum issues, users and teams each that one text refers to; what follows counts as plain text. */
+/**
+ * Maximum issues, users and teams each that one text refers to; what follows counts as plain text.
+ */
 export const REFERENCES_MAX = 100;
 
 const KEYWORDS: ReadonlyMap<string, "closes" | "reopens"> = new Map([
@@ -30,18 +32,23 @@ const KEYWORDS: ReadonlyMap<string, "closes" | "reopens"> = new Map([
   ...["reopen", "reopens", "reopened"].map((word) => [word, "reopens"] as const),
 ]);
 
-/** What may stand in front of a reference in its word: opening brackets, quotation marks, emphasis. */
+/**
+ * What may stand in front of a reference in its word: opening brackets, quotation marks, emphasis.
+ */
 const OPENING = /^[([{'"*_~<]+/;
-/** What ends a reference within its word: closing brackets, quotation marks, emphasis, or final punctuation. */
+/**
+ * What ends a reference within its word: closing brackets, quotation marks, emphasis, or final
+ * punctuation.
+ */
 const ENDING = /^(?:$|[)\]}'"*_~>]|[:;,.?!]+[)\]}'"*_~>]*$)/;
 const NAME = "[\\w.-]{1,100}";
 const ISSUE = new RegExp(`^(?:(${NAME})/(${NAME}))?[#!](\\d{1,10})(?!\\d)`);
 const MENTION = new RegExp(`^@(${NAME}?)(?:/(${NAME}?))?(?=[.]*(?:$|[^\\w./-]))`);
 
 /**
- * Finds references to issues, users and teams in a text: `#12`, `!12`, `owner/repo#12`, URLs of this service, `@user`,
- * `@org/team`; with keywords like `closes`, and with times like `@1h30m`, which belong to the reference before them,
- * or to the first one.
+ * Finds references to issues, users and teams in a text: `#12`, `!12`, `owner/repo#12`, URLs of
+ * this service, `@user`, `@org/team`; with keywords like `closes`, and with times like `@1h30m`,
+ * which belong to the reference before them, or to the first one.
  *
  * Cost: linear in the length of the text.
  *

@@ -23,11 +23,11 @@ export interface Referred {
 }
 
 /**
- * Finds the issues and pull requests to which the caller may refer: those that the caller may see, in repositories that
- * are not archived and whose owner does not block the caller.
+ * Finds the issues and pull requests to which the caller may refer: those that the caller may see,
+ * in repositories that are not archived and whose owner does not block the caller.
  *
- * SECURITY: an entry in a timeline tells readers of that issue where it was referred to, so nobody may leave one where
- * they may not comment; and nobody learns of an issue that they may not see.
+ * SECURITY: an entry in a timeline tells readers of that issue where it was referred to, so nobody
+ * may leave one where they may not comment; and nobody learns of an issue that they may not see.
  *
  * Cost: two queries.
  *

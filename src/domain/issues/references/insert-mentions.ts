@@ -13,7 +13,8 @@ import type { ReferringText } from "./update-references.ts";
 /**
  * Stores whom a text mentions: accounts that may see the issue and do not block who wrote it.
  *
- * SECURITY: lists of "issues that mention me" must not tell of issues that their reader may not see.
+ * SECURITY: lists of "issues that mention me" must not tell of issues that their reader may not
+ * see.
  */
 export async function insertMentions(
   { db, actor }: Ctx,

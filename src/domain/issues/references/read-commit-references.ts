@@ -30,10 +30,11 @@ export interface ReferringCommit {
 }
 
 /**
- * Reads some of the commits that a push added to a branch, oldest first, and finds the issues that they refer to.
+ * Reads some of the commits that a push added to a branch, oldest first, and finds the issues that
+ * they refer to.
  *
- * For a new branch these are at most ten that no other branch had, as in Gitea: the history of another service, pushed
- * as a whole, refers to the issues of that service.
+ * For a new branch these are at most ten that no other branch had, as in Gitea: the history of
+ * another service, pushed as a whole, refers to the issues of that service.
  *
  * @param from The index of the first commit to read.
  * @returns The commits, and the index at which to continue; undefined after the last one.

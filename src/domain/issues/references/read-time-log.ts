@@ -19,7 +19,10 @@ const TIME_LOG = new RegExp(
 /** The longest time that one commit books: a thousand hours. */
 const SECONDS_MAX = 1000 * HOUR_SECONDS;
 
-/** The seconds of a word like `@1h30m` or `@2d`, also with punctuation after it; 0 for any other word. */
+/**
+ * The seconds of a word like `@1h30m` or `@2d`, also with punctuation after it; 0 for any other
+ * word.
+ */
 export function readTimeLog(word: string): number {
   const match = TIME_LOG.exec(word);
   if (!match) return 0;

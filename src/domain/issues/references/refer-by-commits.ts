@@ -19,22 +19,28 @@ import { readCommitReferences, type ReferringCommit } from "./read-commit-refere
 interface PushState {
   /** The index among the push's updates of branches. */
   readonly update: number;
-  /** The index of the commit among those that the update added, and of the reference among the commit's. */
+  /**
+   * The index of the commit among those that the update added, and of the reference among the
+   * commit's.
+   */
   readonly commit: number;
   readonly reference: number;
 }
 
 const START: PushState = { update: 0, commit: 0, reference: 0 };
 
-/** Updated branches that one step reads at most; the first one whose commits change an issue ends it. */
+/**
+ * Updated branches that one step reads at most; the first one whose commits change an issue ends
+ * it.
+ */
 const BRANCHES_AT_ONCE = 50;
 
 /**
- * Tells issues of the commits that refer to them, and closes, reopens and books time on issues as commits of the right
- * branch say. All of it is done by who pushed, whoever wrote the commit.
+ * Tells issues of the commits that refer to them, and closes, reopens and books time on issues as
+ * commits of the right branch say. All of it is done by who pushed, whoever wrote the commit.
  *
- * Idempotent: a commit does each of these at most once to an issue (`timeline_entries_commit`). In one step an issue is
- * changed at most once, so that a repeated step changes nothing back.
+ * Idempotent: a commit does each of these at most once to an issue (`timeline_entries_commit`). In
+ * one step an issue is changed at most once, so that a repeated step changes nothing back.
  */
 export const referByCommits: Consequence = {
   name: "commit-references",
@@ -66,7 +72,8 @@ export const referByCommits: Consequence = {
     for (const update of updates.slice(begin.update, begin.update + BRANCHES_AT_ONCE)) {
       const { commits, next } = await readCommitReferences(ctx, repository, update, at.commit);
       const places = listReferences(commits, at).filter(
-        // SECURITY: a bound token pushes with the rights of its account, and must not reach further by a commit.
+        // SECURITY: a bound token pushes with the rights of its account, and must not reach further
+        // by a commit.
         ({ issue }) => event.isConfined !== true || isIn(repo, issue),
       );
       const { stoppedAt, hasActed } = await apply(ctx, repo, update.ref, places);
@@ -103,7 +110,10 @@ const listReferences = (commits: readonly ReferringCommit[], { commit, reference
     ),
   );
 
-/** @returns The place at which the next step continues, if not everything was applied, and whether an issue was changed. */
+/**
+ * @returns The place at which the next step continues, if not everything was applied, and whether
+ *   an issue was changed.
+ */
 async function apply(
   ctx: Ctx,
   repo: RepositoryContext,

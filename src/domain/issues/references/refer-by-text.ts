@@ -23,12 +23,16 @@ import { type ReferringText, updateReferences } from "./update-references.ts";
 const TEXTS_AT_ONCE = 20;
 
 /**
- * The condition that `findReferences` may find something in a text. Not by `glob` or `like`, which end at a NUL.
+ * The condition that `findReferences` may find something in a text. Not by `glob` or `like`, which
+ * end at a NUL.
  */
 export const hasReference = (text: SQL): SQL =>
   anyOf(...["#", "!", "@", "/issues/", "/pulls/"].map((each) => sql`instr(${text}, ${each})`));
 
-/** The condition, over `events`, that the text of an event may refer to something, or that its issue did so far. */
+/**
+ * The condition, over `events`, that the text of an event may refer to something, or that its issue
+ * did so far.
+ */
 const mayRefer: SQL = (() => {
   const ofEvent = (field: "issueId" | "commentId"): SQL =>
     sql`(${events.payload} ->> ${sql.raw(`'${field}'`)})`;
@@ -54,10 +58,12 @@ const mayRefer: SQL = (() => {
 })();
 
 /**
- * Tells issues of the issues, pull requests, comments and reviews that refer to them, and stores who is mentioned.
+ * Tells issues of the issues, pull requests, comments and reviews that refer to them, and stores
+ * who is mentioned.
  *
- * Works on the texts as they are now: an edit in the meantime is an event of its own, and comes to the same. References
- * that an edit removed are removed; mentions stay, since another text may mention the same account.
+ * Works on the texts as they are now: an edit in the meantime is an event of its own, and comes to
+ * the same. References that an edit removed are removed; mentions stay, since another text may
+ * mention the same account.
  */
 export const referByText: Consequence = {
   name: "text-references",
@@ -84,7 +90,8 @@ export const referByText: Consequence = {
 type TextEvent = Extract<Parameters<Consequence["handle"]>[1]["event"], { issueId: number }>;
 
 /**
- * Reads a comment, a part of the texts of a review, or an issue with its title; nothing if it was deleted.
+ * Reads a comment, a part of the texts of a review, or an issue with its title; nothing if it was
+ * deleted.
  *
  * SECURITY: a pending review refers to nothing, since it is its author's alone.
  */

@@ -33,8 +33,8 @@ interface WantedReference {
 }
 
 /**
- * Makes the timelines tell of exactly those references that a text has: adds those to issues that the caller may see, and
- * removes those that the text has no more. One that stays keeps its entry.
+ * Makes the timelines tell of exactly those references that a text has: adds those to issues that
+ * the caller may see, and removes those that the text has no more. One that stays keeps its entry.
  *
  * Idempotent, also concurrently: the statement that adds an entry adds it once.
  */
@@ -79,7 +79,10 @@ interface Told {
   readonly name: string;
 }
 
-/** Whether the text names the issue, also if the caller may not see it: then somebody else referred to it. */
+/**
+ * Whether the text names the issue, also if the caller may not see it: then somebody else referred
+ * to it.
+ */
 const isNamed = (
   { repo }: ReferringText,
   references: readonly ReferredIssue[],

@@ -25,11 +25,11 @@ import { selectComments, toCommentContext } from "../comments/select-comments.ts
 import { isEntryVisible, type TimelineReader, timelineReaderOf } from "./visible-entries.ts";
 
 /**
- * Lists a page of the timeline of an issue or pull request, oldest first: comments and everything else that happened, as
- * far as the caller may see what it refers to.
+ * Lists a page of the timeline of an issue or pull request, oldest first: comments and everything
+ * else that happened, as far as the caller may see what it refers to.
  *
- * Cost: one round trip. What the entries refer to is selected by the page in the same batch, each kind of thing by one
- * statement.
+ * Cost: one round trip. What the entries refer to is selected by the page in the same batch, each
+ * kind of thing by one statement.
  *
  * @throws Failure `not_found` also where the caller may not see the issue.
  */

@@ -32,9 +32,9 @@ export const timelineReaderOf = ({ actor }: Ctx, repo: RepositoryContext): Timel
 /**
  * The condition that the caller may see everything that an entry of a timeline refers to.
  *
- * SECURITY: entries that refer to an issue or a repository that the caller may not see are left out entirely, also out of
- * totals: that there is a reference tells of the other side, as much as its title and its number. So are those of pending
- * reviews by others.
+ * SECURITY: entries that refer to an issue or a repository that the caller may not see are left out
+ * entirely, also out of totals: that there is a reference tells of the other side, as much as its
+ * title and its number. So are those of pending reviews by others.
  */
 export const isEntryVisible = ({ repoId, principal, reads }: Params<TimelineReader>): SQL => {
   const here = (unit: TimelineUnit) => sql`${reads[unit]}`;
@@ -65,7 +65,8 @@ export const isEntryVisible = ({ repoId, principal, reads }: Params<TimelineRead
       from ${repositories}
       where ${repositories.id} = ${commitRepoId} and ${there("code")}
     ) end`;
-  // The deepest part comes last: SQLite refuses expressions of more than a hundred levels, and each `and` is one.
+  // The deepest part comes last: SQLite refuses expressions of more than a hundred levels, and each
+  // `and` is one.
   return sql`(
     ${isSubmittedOrBy(principal.userId)}
     and (${kind} <> 'commit_ref' or ${isCommitSeen})

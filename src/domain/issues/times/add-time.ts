@@ -19,11 +19,12 @@ interface TimeWanted {
 }
 
 /**
- * Books time on an issue or pull request by its number: the caller's, or for administrators of the repository that of
- * another user.
+ * Books time on an issue or pull request by its number: the caller's, or for administrators of the
+ * repository that of another user.
  *
- * @throws Failure `malformed` where the repository does not track time, `forbidden` for callers who may not spend time on
- * the issue or not book for others, `invalid` for an unknown user, and as `bookTime`.
+ * @throws Failure `malformed` where the repository does not track time, `forbidden` for callers who
+ * may not spend time on the issue or not book for others, `invalid` for an unknown user, and as
+ * `bookTime`.
  */
 export async function addTime(
   ctx: Ctx,

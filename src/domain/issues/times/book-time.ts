@@ -35,8 +35,8 @@ export interface NewTime {
  *
  * The booking is refused if its user can't read the issue at that time, or if a block forbids it.
  *
- * @throws Failure `invalid`, `forbidden` for a block, `not_found` if the issue was deleted meanwhile. A violation of `UNIQUE`
- * if the commit booked time on it before.
+ * @throws Failure `invalid`, `forbidden` for a block, `not_found` if the issue was deleted
+ * meanwhile. A violation of `UNIQUE` if the commit booked time on it before.
  */
 export async function bookTime(
   ctx: Ctx,

@@ -21,10 +21,11 @@ import { maySpendTime, requireSpendingTime } from "./time-access.ts";
 const ATTEMPTS_MAX = 3;
 
 /**
- * Starts the caller's stopwatch on an issue or pull request. One that runs on another issue stops, and its time is booked;
- * it is discarded where the caller may not spend time any more.
+ * Starts the caller's stopwatch on an issue or pull request. One that runs on another issue stops,
+ * and its time is booked; it is discarded where the caller may not spend time any more.
  *
- * @throws Failure `forbidden` for callers who may not spend time on the issue, `conflict` if it runs already.
+ * @throws Failure `forbidden` for callers who may not spend time on the issue, `conflict` if it
+ *   runs already.
  */
 export async function startStopwatch(
   ctx: Ctx,
@@ -49,7 +50,10 @@ export async function startStopwatch(
   throw conflict("cannot start a stopwatch again if it already exists");
 }
 
-/** Starts the stopwatch unless the user has one at the time of the write, so that a user never has two. */
+/**
+ * Starts the stopwatch unless the user has one at the time of the write, so that a user never has
+ * two.
+ */
 async function tryStart(
   ctx: Ctx,
   issue: IssueContext,
@@ -95,7 +99,8 @@ async function tryStart(
 /**
  * Stops the caller's stopwatch on an issue or pull request, and books its time.
  *
- * @throws Failure `forbidden` for callers who may not spend time on the issue, `conflict` if none runs.
+ * @throws Failure `forbidden` for callers who may not spend time on the issue, `conflict` if none
+ *   runs.
  */
 export async function stopStopwatch(
   ctx: Ctx,
@@ -114,7 +119,8 @@ export async function stopStopwatch(
 }
 
 /**
- * Discards the caller's stopwatch on an issue or pull request that the caller may read, without booking time.
+ * Discards the caller's stopwatch on an issue or pull request that the caller may read, without
+ * booking time.
  *
  * @throws Failure `conflict` if none runs, `forbidden` instead for callers who may not start one.
  */

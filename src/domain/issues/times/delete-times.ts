@@ -13,10 +13,12 @@ import { insertEntries, insertEntryIfChanged } from "../issue/insert-entry.ts";
 import { requireSpendingTime, requireTracker } from "./time-access.ts";
 
 /**
- * Deletes a booked time of an issue or pull request: the caller's, or any for administrators of the site.
+ * Deletes a booked time of an issue or pull request: the caller's, or any for administrators of the
+ * site.
  *
- * @throws Failure `malformed` where the repository does not track time, `forbidden` for callers who may not spend time on
- * the issue and for another user's time, `not_found` also for a time of another issue.
+ * @throws Failure `malformed` where the repository does not track time, `forbidden` for callers who
+ * may not spend time on the issue and for another user's time, `not_found` also for a time of
+ * another issue.
  */
 export async function deleteTime(
   ctx: Ctx,

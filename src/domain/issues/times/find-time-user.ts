@@ -12,8 +12,8 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isAccountNamed } from "../../people/accounts/find-account.ts";
 
 /**
- * Selects the user with a name: one whom the caller may see, or one with a role in the repository for its
- * administrators.
+ * Selects the user with a name: one whom the caller may see, or one with a role in the repository
+ * for its administrators.
  */
 export function selectTimeUser(ctx: Ctx, repo: RepositoryContext, name: string) {
   const { id, ownerId } = repo.row;

@@ -9,7 +9,10 @@ import { issues, repositories, stopwatches, users, type User } from "../../../db
 import type { StopWatchContext } from "../../../shapes/issues/stop-watch.ts";
 import type { Listed, Slice } from "../../slice.ts";
 
-/** Lists the running stopwatches of the caller on issues that the caller may still read, oldest first. */
+/**
+ * Lists the running stopwatches of the caller on issues that the caller may still read, oldest
+ * first.
+ */
 export async function listStopwatches(
   { db, actor }: Ctx,
   user: User,

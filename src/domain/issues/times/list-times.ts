@@ -38,11 +38,11 @@ export interface TimeFilter extends BookedWithin {
 }
 
 /**
- * Lists times of an issue or pull request by its number, oldest booking first. Callers who may not write to it see their
- * own.
+ * Lists times of an issue or pull request by its number, oldest booking first. Callers who may not
+ * write to it see their own.
  *
- * @throws Failure `not_found` where the repository does not track time, and for an unknown user; `forbidden` for callers
- * who ask for another user's times and may not write.
+ * @throws Failure `not_found` where the repository does not track time, and for an unknown user;
+ * `forbidden` for callers who ask for another user's times and may not write.
  */
 export async function listIssueTimes(
   ctx: Ctx,
@@ -67,8 +67,8 @@ const kindOfIssue = prepare((db, p: Params<{ repoId: number; number: number }>) 
 );
 
 /**
- * Lists times of a repository, oldest booking first. Of issues or pull requests that the caller may only read, the
- * caller's own times are listed, and none of those that the caller may not read.
+ * Lists times of a repository, oldest booking first. Of issues or pull requests that the caller may
+ * only read, the caller's own times are listed, and none of those that the caller may not read.
  *
  * @throws Failure `malformed` where the repository does not track time; else as `listIssueTimes`.
  */
@@ -91,8 +91,8 @@ export async function listRepositoryTimes(
 }
 
 /**
- * Lists the times of one user in a repository, oldest booking first: for the user, and for administrators of the
- * repository.
+ * Lists the times of one user in a repository, oldest booking first: for the user, and for
+ * administrators of the repository.
  *
  * @throws Failure as `listRepositoryTimes`, with administrators in place of writers.
  */
@@ -193,7 +193,10 @@ const timesOfRepository = prepareAll((db, p: Params<RepositoryTimes>) => {
   return selectTimes(db, allOf(isAmong, isOfUser, isOfKind), p);
 });
 
-/** Lists the times of the caller in all repositories whose issues the caller may still read, oldest booking first. */
+/**
+ * Lists the times of the caller in all repositories whose issues the caller may still read, oldest
+ * booking first.
+ */
 export async function listOwnTimes(
   ctx: Ctx,
   user: User,
@@ -222,7 +225,8 @@ interface TimePage extends BookedWithin, Slice {
 /**
  * Selects a page of times with their issues and repositories, and the total.
  *
- * @param isListed The condition on the rows of `trackedTimes`, joined with their issues and repositories.
+ * @param isListed The condition on the rows of `trackedTimes`, joined with their issues and
+ *   repositories.
  */
 function selectTimes(
   db: Database,
@@ -239,7 +243,8 @@ function selectTimes(
     join ${issues} on ${issues.id} = ${trackedTimes.issueId}
     join ${repositories} on ${repositories.id} = ${trackedTimes.repoId}
     where ${condition}`;
-  // Selected again by each query, since the issues and repositories of a page are known by its times only.
+  // Selected again by each query, since the issues and repositories of a page are known by its
+  // times only.
   const ids = (column: SQL) => sql`(
     select ${column} ${from} order by ${trackedTimes.id} limit ${size} offset ${offset}
   )`;

@@ -14,8 +14,8 @@ export function requireTracker(repo: RepositoryContext): void {
 }
 
 /**
- * Whether a user may spend time on an issue that the user sees: everybody, or writers and assignees where the
- * repository's settings limit it to contributors.
+ * Whether a user may spend time on an issue that the user sees: everybody, or writers and assignees
+ * where the repository's settings limit it to contributors.
  */
 export const maySpendTime = (issue: IssueContext, { id }: User): boolean =>
   isTrackerOn(issue.repo) &&

@@ -15,7 +15,9 @@ import { referByText } from "../../issues/references/refer-by-text.ts";
 import { askCodeOwners } from "../../pulls/code-review/ask-code-owners.ts";
 import { followHeads } from "../../pulls/code-review/follow-heads.ts";
 
-/** Everything that follows from recorded events. Each event's consequences are drawn in this order. */
+/**
+ * Everything that follows from recorded events. Each event's consequences are drawn in this order.
+ */
 export const CONSEQUENCES: readonly Consequence[] = [
   withdrawUntagged,
   synchronizePulls,

@@ -29,8 +29,9 @@ export const CONSEQUENCE_LEASE_MS = 120 * 1000;
 const REPOSITORIES_AT_ONCE = 4;
 
 /**
- * How long it is not stored what is done, in milliseconds: neither the consequences of an event that take one step, of which
- * most find nothing to do, nor the events of which all are drawn. After an interruption they are repeated.
+ * How long it is not stored what is done, in milliseconds: neither the consequences of an event
+ * that take one step, of which most find nothing to do, nor the events of which all are drawn.
+ * After an interruption they are repeated.
  */
 const UNSTORED_MS = 2000;
 
@@ -40,22 +41,26 @@ const STATEMENTS_MAX = 500;
 
 /** Attempts at one step. */
 export const CONSEQUENCE_ATTEMPTS_MAX = 8;
-/** The delay after the first failure and the longest delay, in milliseconds; it quadruples with each failure. */
+/**
+ * The delay after the first failure and the longest delay, in milliseconds; it quadruples with each
+ * failure.
+ */
 const DELAY_MS = 30 * 1000;
 const DELAY_MS_MAX = 60 * 60 * 1000;
 
 /**
  * Draws the consequences of recorded events.
  *
- * Events of one repository are handled in order, across concurrent calls; repositories take turns, step by step. An
- * event that fails blocks only its own repository, for some hours at most, and only the consequence that failed is
- * repeated. Safe to call at any time and concurrently: a lease gives each event to one call at a time, and the state
- * of a consequence with several steps is stored after each, so that a call that ends anywhere is continued by another.
+ * Events of one repository are handled in order, across concurrent calls; repositories take turns,
+ * step by step. An event that fails blocks only its own repository, for some hours at most, and
+ * only the consequence that failed is repeated. Safe to call at any time and concurrently: a lease
+ * gives each event to one call at a time, and the state of a consequence with several steps is
+ * stored after each, so that a call that ends anywhere is continued by another.
  *
  * Events that are recorded meanwhile are dispatched afterwards.
  *
- * Cost: one round trip if nothing is pending, or nothing follows; two for up to fifty events that are drawn within a moment, and one for each
- * step that is not the last of its consequence.
+ * Cost: one round trip if nothing is pending, or nothing follows; two for up to fifty events that
+ * are drawn within a moment, and one for each step that is not the last of its consequence.
  */
 export async function runConsequences(
   ctx: Ctx,
@@ -79,14 +84,16 @@ interface Leased {
 }
 
 type LeasedRow = EventRow & {
-  /** The consequences that have nothing to do, as a set of bits by their position in `CONDITIONAL`. */
+  /**
+   * The consequences that have nothing to do, as a set of bits by their position in `CONDITIONAL`.
+   */
   readonly needless: number;
 };
 
 /**
- * Marks events as done, and takes due ones, but none behind an event of its repository that is not due yet: the next
- * events of a repository may be among these only after those before them are done. Leases those that some consequence has to
- * do something for, and marks the others as done.
+ * Marks events as done, and takes due ones, but none behind an event of its repository that is not
+ * due yet: the next events of a repository may be among these only after those before them are
+ * done. Leases those that some consequence has to do something for, and marks the others as done.
  */
 async function acquireLease(
   { db }: Ctx,
@@ -169,7 +176,8 @@ interface Work {
 }
 
 /**
- * Handles leased events, and releases those that are left when the budget is exhausted. Then leases the next due ones.
+ * Handles leased events, and releases those that are left when the budget is exhausted. Then leases
+ * the next due ones.
  */
 async function runLeased(
   ctx: Ctx,
@@ -232,8 +240,8 @@ const toRecorded = ({ id, type, actorId, ownerId, repoId, payload, createdAt }: 
 /**
  * Does one step of an event.
  *
- * @returns The event if it continues; "finished" if all is drawn; "failed" if it was postponed; undefined if this call is
- * done with it for another reason.
+ * @returns The event if it continues; "finished" if all is drawn; "failed" if it was postponed;
+ * undefined if this call is done with it for another reason.
  */
 async function runStep(
   ctx: Ctx,
@@ -304,7 +312,9 @@ const finishLeased = prepare((db, p: Params<{ leased: string }>) =>
     .returning({ id: events.id }),
 );
 
-/** Postpones an event that failed, and with it the later events of its repository, or gives it up. */
+/**
+ * Postpones an event that failed, and with it the later events of its repository, or gives it up.
+ */
 async function postpone(
   ctx: Ctx,
   budget: WorkBudget,
@@ -328,7 +338,8 @@ async function giveUp(ctx: Ctx, budget: WorkBudget, work: Work): Promise<undefin
 /**
  * Updates an event, unless another call has leased it since.
  *
- * Its payload is not read again: that of a push of a thousand refs has 100 KB, and each step updates its event.
+ * Its payload is not read again: that of a push of a thousand refs has 100 KB, and each step
+ * updates its event.
  */
 async function update(
   { db }: Ctx,

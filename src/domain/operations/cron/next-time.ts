@@ -5,8 +5,8 @@ const MINUTES_MAX = 24 * 60;
 /**
  * The next time at which a schedule is due, in UTC.
  *
- * @param schedule A cron expression whose minutes and hours are `*`, a number or a step such as every tenth, and whose
- * other fields are `*`.
+ * @param schedule A cron expression whose minutes and hours are `*`, a number or a step such as
+ * every tenth, and whose other fields are `*`.
  * @param after In milliseconds; the result is later, at the beginning of a minute.
  */
 export function nextTime(schedule: string, after: number): number {

@@ -22,7 +22,10 @@ import { requeueDue } from "../../exchange/webhooks/delivery/requeue-due.ts";
 import { sweepDeliveries } from "../../exchange/webhooks/delivery/sweep-deliveries.ts";
 import { resealSecrets } from "../../exchange/webhooks/hooks/reseal-secrets.ts";
 
-/** A task of the schedule. Each may be repeated, may run twice at once, and leaves what is too much to its next run. */
+/**
+ * A task of the schedule. Each may be repeated, may run twice at once, and leaves what is too much
+ * to its next run.
+ */
 interface CronTask {
   /** Gitea's name where Gitea has the task. */
   readonly name: string;

@@ -15,10 +15,11 @@ const STEP_ROWS_MAX = 5000;
 /**
  * Deletes an organization with its teams, memberships, webhooks and former names.
  *
- * The row and what refers to it are one batch. Before it, a large organization loses its members in steps, owners
- * excepted: whoever finds it half done can delete it again.
+ * The row and what refers to it are one batch. Before it, a large organization loses its members in
+ * steps, owners excepted: whoever finds it half done can delete it again.
  *
- * @throws Failure `invalid` while it owns repositories or packages, `not_found` if another request has deleted it.
+ * @throws Failure `invalid` while it owns repositories or packages, `not_found` if another request
+ *   has deleted it.
  */
 export async function deleteOrganization(ctx: Ctx, org: User): Promise<void> {
   const { db } = ctx;
@@ -59,7 +60,8 @@ export async function deleteOrganization(ctx: Ctx, org: User): Promise<void> {
     ]);
     if (deleted.length === 0) throw notFound();
   } catch (error) {
-    // A repository refers to its owner without a cascade: one that was created meanwhile is not lost.
+    // A repository refers to its owner without a cascade: one that was created meanwhile is not
+    // lost.
     if (isViolation(error, "FOREIGN KEY")) throw stillOwning(org, "repositories");
     throw error;
   }

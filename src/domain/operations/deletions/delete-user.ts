@@ -12,23 +12,29 @@ import { ownsPackages } from "../../packages/package/delete-some-packages.ts";
 import { leaseDeletion, runDeletion } from "./run-deletion.ts";
 import { closeAccount, startDeletion } from "./start-deletion.ts";
 
-/** Steps that a request waits for; the schedule continues. A step takes at most six round trips of D1. */
+/**
+ * Steps that a request waits for; the schedule continues. A step takes at most six round trips of
+ * D1.
+ */
 const REQUEST_STEPS_MAX = 20;
-/** Steps of one run of the schedule, which may call D1 a thousand times, and accounts that it looks at. */
+/**
+ * Steps of one run of the schedule, which may call D1 a thousand times, and accounts that it looks
+ * at.
+ */
 const SCHEDULE_STEPS_MAX = 120;
 const SCHEDULE_ACCOUNTS_MAX = 20;
 
 /**
  * Deletes a user.
  *
- * From the first step on, which decides, nobody signs in to the account, and it is private with its repositories. Small
- * accounts are gone at the end; the schedule continues the deletion of large ones, and of those whose request died. A
- * repeated call continues, too.
+ * From the first step on, which decides, nobody signs in to the account, and it is private with its
+ * repositories. Small accounts are gone at the end; the schedule continues the deletion of large
+ * ones, and of those whose request died. A repeated call continues, too.
  *
- * @param isPurge Whether its repositories and packages are deleted too, its memberships, and the organizations that nobody
- * else owns.
- * @throws Failure `invalid` for the caller's own account and for the last administrator, and without a purge while the
- * account owns repositories or packages, or belongs to organizations.
+ * @param isPurge Whether its repositories and packages are deleted too, its memberships, and the
+ * organizations that nobody else owns.
+ * @throws Failure `invalid` for the caller's own account and for the last administrator, and
+ * without a purge while the account owns repositories or packages, or belongs to organizations.
  */
 export async function deleteUser(
   ctx: Ctx,
@@ -59,7 +65,9 @@ const stillMember = ({ id }: User) =>
 const stillPublishing = ({ id }: User) =>
   invalid(`user still has ownership of packages [uid: ${id}]`);
 
-/** Continues deletions whose request ended before they did. Safe to repeat and to run concurrently. */
+/**
+ * Continues deletions whose request ended before they did. Safe to repeat and to run concurrently.
+ */
 export async function continueDeletions(ctx: Ctx): Promise<void> {
   const due = await ctx.db
     .select({ id: accountDeletions.accountId })

@@ -23,9 +23,9 @@ import {
 } from "../../../db/schema/index.ts";
 
 /**
- * The statements that take an account out of some of what it did: its posts, releases and versions of packages stay without an author, and its
- * reactions, booked times, roles and notifications go, and so do uses of an organization's labels. The foreign keys would
- * do the same, all at once.
+ * The statements that take an account out of some of what it did: its posts, releases and versions
+ * of packages stay without an author, and its reactions, booked times, roles and notifications go,
+ * and so do uses of an organization's labels. The foreign keys would do the same, all at once.
  *
  * @param limit Rows that each statement changes, at most.
  */

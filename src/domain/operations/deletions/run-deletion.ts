@@ -46,16 +46,19 @@ interface StepsLeft {
   left: number;
 }
 
-/** What a run came to: the account is gone, is kept after all, or has steps left for another run. */
+/**
+ * What a run came to: the account is gone, is kept after all, or has steps left for another run.
+ */
 type Outcome = "deleted" | "cancelled" | "unfinished";
 
 type Deletion = typeof accountDeletions.$inferSelect;
 
 /**
- * Runs steps of the deletion of an account, as far as the budget goes. Each step may be repeated: a Worker that dies
- * between two of them leaves the rest to the next run.
+ * Runs steps of the deletion of an account, as far as the budget goes. Each step may be repeated: a
+ * Worker that dies between two of them leaves the rest to the next run.
  *
- * @returns `deleted` also for an account that is already gone, `unfinished` also while another worker runs the steps.
+ * @returns `deleted` also for an account that is already gone, `unfinished` also while another
+ *   worker runs the steps.
  */
 export async function runDeletion(
   ctx: Ctx,
@@ -100,7 +103,10 @@ export function leaseDeletion({ db, now }: Ctx, accountId: number) {
 /** The rows that the statements of `leaseDeletion` return. */
 type LeasedRows = readonly [readonly Deletion[], readonly User[], readonly User[]];
 
-/** One step: some of what belongs to the account, from the largest to the smallest, and at last the account. */
+/**
+ * One step: some of what belongs to the account, from the largest to the smallest, and at last the
+ * account.
+ */
 async function runStep(
   ctx: Ctx,
   account: User,
@@ -180,7 +186,8 @@ async function leaveOrganization(ctx: Ctx, { id: userId }: User, orgId: number):
 }
 
 /**
- * Deletes rows of tables in which an account may have very many. What is left goes with the account.
+ * Deletes rows of tables in which an account may have very many. What is left goes with the
+ * account.
  *
  * @returns Whether there may be more.
  */
@@ -234,7 +241,10 @@ async function deleteLast(ctx: Ctx, account: User, deletion: Deletion): Promise<
   return isPurged ? "unfinished" : cancel(ctx, account, deletion);
 }
 
-/** Gives an account back that has a repository, a package or a membership again, which only a purge deletes. */
+/**
+ * Gives an account back that has a repository, a package or a membership again, which only a purge
+ * deletes.
+ */
 async function cancel(
   ctx: Ctx,
   { id }: User,

@@ -5,7 +5,10 @@ import { insertSelect } from "../../../db/insert-select.ts";
 import { accountDeletions, users } from "../../../db/schema/index.ts";
 import { isBeingDeleted } from "../../people/accounts/is-being-deleted.ts";
 
-/** Starts the deletion of an account if a condition holds; a purge of one that is under way makes it a purge. */
+/**
+ * Starts the deletion of an account if a condition holds; a purge of one that is under way makes it
+ * a purge.
+ */
 export const startDeletion = (ctx: Ctx, accountId: number, isPurge: boolean, mayGo: SQL) =>
   insertSelect(
     ctx.db,
@@ -26,8 +29,8 @@ export const startDeletion = (ctx: Ctx, accountId: number, isPurge: boolean, may
   });
 
 /**
- * Hides an account that is being deleted, with its repositories, and keeps everybody from signing in to it. Forks of these stay as
- * they are: they outlive them.
+ * Hides an account that is being deleted, with its repositories, and keeps everybody from signing
+ * in to it. Forks of these stay as they are: they outlive them.
  */
 export const closeAccount = (ctx: Ctx, accountId: number) =>
   ctx.db

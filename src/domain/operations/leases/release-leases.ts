@@ -11,10 +11,11 @@ import {
 } from "../../../db/schema/index.ts";
 
 /**
- * Ends the leases of jobs, so that the schedule takes up at once what a killed process left, instead of after minutes. An event
- * that waits for another attempt is attempted early.
+ * Ends the leases of jobs, so that the schedule takes up at once what a killed process left,
+ * instead of after minutes. An event that waits for another attempt is attempted early.
  *
- * Only for a caller that knows that no job runs: where one does, another would do its work beside it.
+ * Only for a caller that knows that no job runs: where one does, another would do its work beside
+ * it.
  */
 export async function releaseLeases({ db, now }: Ctx): Promise<void> {
   await db.batch([

@@ -25,8 +25,8 @@ const ATTEMPTS_MAX = 8;
 const Content = z.object({ subject: z.string(), text: z.string() });
 
 /**
- * Sends queued mails that are due. A mail leaves at least once: it is deleted after it was accepted. One that is refused
- * waits longer each time, and is given up in the end.
+ * Sends queued mails that are due. A mail leaves at least once: it is deleted after it was
+ * accepted. One that is refused waits longer each time, and is given up in the end.
  *
  * @returns Whether more may be due: one call sends a few, and the schedule continues.
  */

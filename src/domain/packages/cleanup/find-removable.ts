@@ -27,7 +27,9 @@ export interface CleanupBudget {
   steps: number;
 }
 
-/** The versions that a rule removes from one package, oldest first, as far as one round trip shows. */
+/**
+ * The versions that a rule removes from one package, oldest first, as far as one round trip shows.
+ */
 export interface Removable {
   readonly pkg: Package;
   readonly versions: readonly { readonly id: number; readonly version: string }[];
@@ -36,10 +38,12 @@ export interface Removable {
 }
 
 /**
- * Finds the versions that a rule removes, by package: those that are not among the newest `keepCount`, that are older than
- * `removeDays` and that match the pattern of what goes, but not the one of what stays.
+ * Finds the versions that a rule removes, by package: those that are not among the newest
+ * `keepCount`, that are older than `removeDays` and that match the pattern of what goes, but not
+ * the one of what stays.
  *
- * Of container images the count is of tags, `latest` stays, and so does a manifest that an index names.
+ * Of container images the count is of tags, `latest` stays, and so does a manifest that an index
+ * names.
  *
  * It ends when the budget is used up, too: `rounds` is then at most 0, or `steps`.
  *
@@ -100,7 +104,10 @@ interface PackagesOfRule {
   readonly ownerId: number;
   readonly type: PackageType;
   readonly isContainer: boolean;
-  /** How many versions that stay for their count are newer than the oldest of them; undefined if none stays for it. */
+  /**
+   * How many versions that stay for their count are newer than the oldest of them; undefined if
+   * none stays for it.
+   */
   readonly keptBefore: number | undefined;
   readonly afterId: number;
 }
@@ -163,7 +170,10 @@ async function openRule(
   };
 }
 
-/** The id of the oldest version that stays for the count of a rule; null if there are fewer, or if none stays for it. */
+/**
+ * The id of the oldest version that stays for the count of a rule; null if there are fewer, or if
+ * none stays for it.
+ */
 const keptFrom = ({ isContainer, keptBefore }: Params<PackagesOfRule>): SQL<number | null> =>
   keptBefore === undefined
     ? sql`null`

@@ -15,7 +15,10 @@ export interface CleanupPreview extends Listed<VersionOfPackage> {
   readonly isIncomplete: boolean;
 }
 
-/** Lists the versions that a rule would delete now, whether or not it is enabled, by package, oldest first. */
+/**
+ * Lists the versions that a rule would delete now, whether or not it is enabled, by package, oldest
+ * first.
+ */
 export async function previewCleanup(
   ctx: Ctx,
   owner: PackageOwner,

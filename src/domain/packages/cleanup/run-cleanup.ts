@@ -11,7 +11,9 @@ import { log, logBug } from "../../../lib/log.ts";
 import { deleteVersions } from "../package/delete-version.ts";
 import { type CleanupBudget, findRemovable, hasLeft } from "./find-removable.ts";
 
-/** When the schedule looks at a rule again after it was through, in milliseconds, and after a fault. */
+/**
+ * When the schedule looks at a rule again after it was through, in milliseconds, and after a fault.
+ */
 const INTERVAL_MS = 24 * 60 * 60 * 1000;
 const RETRY_MS = 60 * 60 * 1000;
 
@@ -22,8 +24,8 @@ const ROUNDS_MAX = 300;
 const STEPS_MAX = 200_000_000;
 
 /**
- * Deletes the versions of packages that the rules of their owners remove. A run does a bounded part, and the next one
- * continues; it may be repeated, and run twice at once.
+ * Deletes the versions of packages that the rules of their owners remove. A run does a bounded
+ * part, and the next one continues; it may be repeated, and run twice at once.
  */
 export async function cleanUpPackages(ctx: Ctx): Promise<void> {
   const due = await ctx.db

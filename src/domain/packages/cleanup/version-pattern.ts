@@ -1,7 +1,8 @@
 import type { ShortPattern } from "../../../render/linear-pattern.ts";
 
 /**
- * A pattern of a cleanup rule, in the syntax of RE2. It matches a text as a whole, in any case, as in Gitea.
+ * A pattern of a cleanup rule, in the syntax of RE2. It matches a text as a whole, in any case, as
+ * in Gitea.
  *
  * @returns Undefined for a text that is no pattern, or one that takes too much work.
  */

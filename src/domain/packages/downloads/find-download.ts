@@ -49,8 +49,8 @@ export interface AttachmentDownload {
 /**
  * Finds an attachment by its uuid in its repository.
  *
- * SECURITY: who knows the uuid still needs read access to the issue or release now, and to write releases for a draft.
- * Files of pending reviews are their author's alone.
+ * SECURITY: who knows the uuid still needs read access to the issue or release now, and to write
+ * releases for a draft. Files of pending reviews are their author's alone.
  *
  * @throws Failure `not_found`.
  */
@@ -101,8 +101,8 @@ const attachmentOf = prepare((db, { repoId, uuid, userId }: Params<AttachmentQue
 });
 
 /**
- * Finds a file of a release by its name: the first one of those that have it. The tag `latest` also names the latest
- * release, unless a release has that tag.
+ * Finds a file of a release by its name: the first one of those that have it. The tag `latest` also
+ * names the latest release, unless a release has that tag.
  *
  * @throws Failure `not_found` also where the caller may not see the release.
  */

@@ -8,15 +8,20 @@ import { CountedPieces } from "./counted-pieces.ts";
 import type { BlobUpload, UploadState } from "./find-upload.ts";
 import { imageFailure } from "./image-failure.ts";
 
-/** Maximum parts of an upload: their entity tags are in one row. With parts of 8 MiB these are 40 GB. */
+/**
+ * Maximum parts of an upload: their entity tags are in one row. With parts of 8 MiB these are 40
+ * GB.
+ */
 const PARTS_MAX = 5000;
 
 /**
- * Appends bytes to an upload. If the caller leaves, what has arrived is kept: a client that comes back asks for the size.
+ * Appends bytes to an upload. If the caller leaves, what has arrived is kept: a client that comes
+ * back asks for the size.
  *
  * @param sizeBytes The announced size of `pieces`.
  * @returns The bytes that the upload has now; undefined if another request has appended meanwhile.
- * @throws Failure `forbidden` beyond the limit for files of images; `malformed` if more or fewer bytes come than announced.
+ * @throws Failure `forbidden` beyond the limit for files of images; `malformed` if more or fewer
+ *   bytes come than announced.
  */
 export function appendUpload(
   ctx: Ctx,
@@ -45,7 +50,9 @@ async function append(
   return isSaved ? receivedBytes : undefined;
 }
 
-/** Stores pieces after what an upload has, without a note of it: the caller saves or completes it. */
+/**
+ * Stores pieces after what an upload has, without a note of it: the caller saves or completes it.
+ */
 export async function receivePieces(
   { git, config }: Ctx,
   { uuid, state, receivedBytes }: BlobUpload,

@@ -6,8 +6,8 @@ import type { BlobUpload, UploadState } from "./find-upload.ts";
 import type { ImageTarget } from "./image.ts";
 
 /**
- * Begins an upload for an image. What it will write is noted first, in `package_loose_files`: a job deletes it if the upload
- * does not end within a day.
+ * Begins an upload for an image. What it will write is noted first, in `package_loose_files`: a job
+ * deletes it if the upload does not end within a day.
  */
 export async function beginUpload(
   { db, actor, now }: Ctx,

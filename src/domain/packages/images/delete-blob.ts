@@ -9,7 +9,8 @@ import { imageFailure } from "./image-failure.ts";
 /**
  * Takes a content from an image. A trigger deletes it if no other image has it.
  *
- * @throws Failure `not_found` if the image does not have it; `not_applicable` if a manifest of the image names it.
+ * @throws Failure `not_found` if the image does not have it; `not_applicable` if a manifest of the
+ *   image names it.
  */
 export async function deleteBlob(
   { db }: Ctx,

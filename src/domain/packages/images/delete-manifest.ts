@@ -9,7 +9,8 @@ import { fromContent, hexOf } from "./image.ts";
 import { imageFailure } from "./image-failure.ts";
 
 /**
- * Deletes a tag with its manifest, or a manifest with all of its tags. What other versions of the image name stays.
+ * Deletes a tag with its manifest, or a manifest with all of its tags. What other versions of the
+ * image name stays.
  *
  * @throws Failure `not_found` if the image has no version of the tag or manifest.
  */

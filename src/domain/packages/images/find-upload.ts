@@ -9,7 +9,10 @@ import type { ImageTarget } from "./image.ts";
 
 /** What is kept of an upload between its requests. */
 export interface UploadState extends PartialFile {
-  /** Where the next request stores the bytes that fill no part. Noted before anything is stored there. */
+  /**
+   * Where the next request stores the bytes that fill no part. Noted before anything is stored
+   * there.
+   */
   readonly nextUuid: string;
 }
 

@@ -10,13 +10,13 @@ import { imageFailure } from "./image-failure.ts";
 import { type Digest, digestLike, holdContent, type ImageTarget } from "./image.ts";
 
 /**
- * Ends an upload with its last bytes, and gives the image the blob. If the caller leaves, the upload stays, with what has
- * arrived: as after `appendUpload`.
+ * Ends an upload with its last bytes, and gives the image the blob. If the caller leaves, the
+ * upload stays, with what has arrived: as after `appendUpload`.
  *
  * @param pieces    The last bytes, or all of them; may be empty.
  * @param sizeBytes The announced size of `pieces`.
- * @throws Failure `malformed` if the bytes do not have the digest: the upload is discarded; or if another request has
- * changed the upload meanwhile; and as `publishVersion` does.
+ * @throws Failure `malformed` if the bytes do not have the digest: the upload is discarded; or if
+ * another request has changed the upload meanwhile; and as `publishVersion` does.
  */
 export function finishUpload(
   ctx: Ctx,

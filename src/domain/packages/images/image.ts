@@ -13,9 +13,10 @@ import type { PackageContext, PackageOwner } from "../package/find-package.ts";
 import { publishVersion, type Publication, type Published } from "../package/publish-version.ts";
 import type { ReceivedBlob } from "../package/receive-blob.ts";
 
-// An image is a package. Each tag is a version, and so is each manifest without a tag, under its digest. The files of a
-// version are its manifest and everything that it needs, to the layers of the images of an index: deleting one version
-// takes nothing from another. Contents that no manifest names yet are files of an internal version.
+// An image is a package. Each tag is a version, and so is each manifest without a tag, under its
+// digest. The files of a version are its manifest and everything that it needs, to the layers of
+// the images of an index: deleting one version takes nothing from another. Contents that no
+// manifest names yet are files of an internal version.
 
 /** The image that a request is for. */
 export interface ImageTarget {
@@ -25,13 +26,19 @@ export interface ImageTarget {
   readonly name: string;
 }
 
-/** What a content is to an image. One content may be both: their files have this as their composite key. */
+/**
+ * What a content is to an image. One content may be both: their files have this as their composite
+ * key.
+ */
 export type ContentKind = "blob" | "manifest";
 
 /** The hash functions of digests. @see OCI image specification 1.1, descriptor.md. */
 type Algorithm = "sha256" | "sha512";
 
-/** A content as a client names it: the hash function, a colon and hex digits. A content may have two names so. */
+/**
+ * A content as a client names it: the hash function, a colon and hex digits. A content may have two
+ * names so.
+ */
 export type Digest = `${Algorithm}:${string}`;
 
 /** The hash function of a digest. */
@@ -54,15 +61,19 @@ export const contentName = (digest: Digest): string => digest.replace(":", "_");
 /** The condition that a version is that of a manifest without a tag: tags have no colon. */
 export const isUntagged = (versionKey: SQL): SQL => sql`instr(${versionKey}, ':') > 0`;
 
-/** The condition for the blob of an owner that has a hash: one of SHA-512 is longer than one of SHA-256. */
+/**
+ * The condition for the blob of an owner that has a hash: one of SHA-512 is longer than one of
+ * SHA-256.
+ */
 export const isBlobOf = (ownerId: number | SQL, hex: SQL): SQL => sql`(
   (${packageBlobs.ownerId} = ${ownerId} and ${packageBlobs.sha256} = ${hex})
   or (${packageBlobs.ownerId} = ${ownerId} and ${packageBlobs.sha512} = ${hex})
 )`;
 
 /**
- * The files of an image that have a content, as the clauses after `select`. SECURITY: a content of the owner that the image
- * does not have is not found, since the image's readers may not be those of another image.
+ * The files of an image that have a content, as the clauses after `select`. SECURITY: a content of
+ * the owner that the image does not have is not found, since the image's readers may not be those
+ * of another image.
  */
 export const fromContent = (packageId: SQL, ownerId: number | SQL, hex: SQL, kind: SQL): SQL => sql`
   from ${packageBlobs}
@@ -87,7 +98,10 @@ export async function findContent(
   return found;
 }
 
-/** The id of a file of the image that the query around this selects, which has the content of a hash. Null if there is none. */
+/**
+ * The id of a file of the image that the query around this selects, which has the content of a
+ * hash. Null if there is none.
+ */
 export const contentIdOf = (hex: SQL, kind: ContentKind): SQL => {
   const ownerId = sql`${packages.ownerId}`;
   const from = fromContent(sql`${packages.id}`, ownerId, hex, sql`${kind}`);
@@ -98,7 +112,8 @@ export const contentIdOf = (hex: SQL, kind: ContentKind): SQL => {
 type Beside = Pick<Publication, "also" | "refusalOf">;
 
 /**
- * Makes a content one that an image has, under a digest of it, until a manifest names it or a day has passed.
+ * Makes a content one that an image has, under a digest of it, until a manifest names it or a day
+ * has passed.
  *
  * @throws Failure as `publishVersion`.
  */

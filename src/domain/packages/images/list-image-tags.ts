@@ -6,7 +6,9 @@ import { packageVersions } from "../../../db/schema/index.ts";
 import type { PackageContext } from "../package/find-package.ts";
 import { isUntagged } from "./image.ts";
 
-/** Lists up to `limit` tags of an image in ASCII order, after the tag `after`, which need not exist. */
+/**
+ * Lists up to `limit` tags of an image in ASCII order, after the tag `after`, which need not exist.
+ */
 export async function listImageTags(
   { db }: Ctx,
   { row }: PackageContext,

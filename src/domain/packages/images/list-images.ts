@@ -22,14 +22,17 @@ export interface ImagePage {
   readonly last: ImageName | undefined;
 }
 
-/** Those whose private repository is gone are listed for their own account, and for administrators. */
+/**
+ * Those whose private repository is gone are listed for their own account, and for administrators.
+ */
 const isUnrestricted = ({ isSiteAdmin, userId }: Params<Principal>): SQL =>
   isSiteAdmin
     ? sql`true`
     : anyOf(eq(packages.isRestricted, false), eq(packages.ownerId, userId ?? 0));
 
 /**
- * Lists images that have a tag or a manifest and that the caller may see, in the order of their owners and names.
+ * Lists images that have a tag or a manifest and that the caller may see, in the order of their
+ * owners and names.
  *
  * SECURITY: by the rule of `toPackageContext`, over all owners whom the caller may see.
  *

@@ -28,7 +28,10 @@ interface ReferrersPage {
   readonly after: string;
 }
 
-/** Lists manifests of an image that are about a digest, in the order of their own digests, each once. */
+/**
+ * Lists manifests of an image that are about a digest, in the order of their own digests, each
+ * once.
+ */
 export async function listReferrers(
   { db }: Ctx,
   { row }: PackageContext,

@@ -70,8 +70,8 @@ const requireFile = (
 /**
  * Finds a content in the images of the owner.
  *
- * SECURITY: only in images that whoever may write to this one sees: those without a repository, and those of the same one.
- * A bound token does not reach all of these.
+ * SECURITY: only in images that whoever may write to this one sees: those without a repository, and
+ * those of the same one. A bound token does not reach all of these.
  */
 async function findOwnersBlob(
   { db, actor }: Ctx,

@@ -30,11 +30,11 @@ export interface GivenManifest {
 /**
  * Publishes a manifest under a tag or under its digest, in one batch.
  *
- * A tag that named another manifest moves: that one becomes a version under its digest, unless it has another tag. A
- * manifest that is published again changes nothing.
+ * A tag that named another manifest moves: that one becomes a version under its digest, unless it
+ * has another tag. A manifest that is published again changes nothing.
  *
- * @throws Failure `not_found` if the image does not have something that the manifest names; `malformed` if it needs more
- * than `CONTENTS_MAX` contents; and as `publishVersion` does.
+ * @throws Failure `not_found` if the image does not have something that the manifest names;
+ * `malformed` if it needs more than `CONTENTS_MAX` contents; and as `publishVersion` does.
  */
 export async function publishManifest(
   ctx: Ctx,

@@ -19,8 +19,8 @@ const UPLOADS_AT_ONCE = 50;
 const ROWS_AT_ONCE = 1000;
 
 /**
- * Ends uploads that have expired, and takes contents from images that no manifest of theirs has named for a day. A trigger
- * deletes those that no image has any more.
+ * Ends uploads that have expired, and takes contents from images that no manifest of theirs has
+ * named for a day. A trigger deletes those that no image has any more.
  */
 export async function sweepImages(ctx: Ctx): Promise<void> {
   await endExpired(ctx);

@@ -18,9 +18,10 @@ const WRITE_MS = 5000;
 const PENDING_MAX = 10_000;
 
 /**
- * Counts a download of a version, without a write before the response: an isolate gathers the downloads of
- * `PACKAGES_DOWNLOAD_COUNT_SECONDS` and writes them by one statement, after a response. Those that can't be written wait for
- * the next download; those of an isolate that dies meanwhile are lost.
+ * Counts a download of a version, without a write before the response: an isolate gathers the
+ * downloads of `PACKAGES_DOWNLOAD_COUNT_SECONDS` and writes them by one statement, after a
+ * response. Those that can't be written wait for the next download; those of an isolate that dies
+ * meanwhile are lost.
  */
 export function countPackageDownload(ctx: Ctx, versionId: number): void {
   add(versionId, 1);

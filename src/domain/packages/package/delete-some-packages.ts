@@ -9,8 +9,9 @@ import {
 } from "../../../db/schema/index.ts";
 
 /**
- * The statements that delete some of an account's packages, from the leaves on: a version goes after its files. Triggers
- * delete the contents that no file has any more, and a job their bytes. The foreign keys would do the same, all at once.
+ * The statements that delete some of an account's packages, from the leaves on: a version goes
+ * after its files. Triggers delete the contents that no file has any more, and a job their bytes.
+ * The foreign keys would do the same, all at once.
  *
  * @param limit Rows that each statement deletes, at most.
  */

@@ -7,8 +7,8 @@ import { notFound } from "../../../lib/failure.ts";
 import type { PackageContext } from "./find-package.ts";
 
 /**
- * Deletes a version of a package, with the package if no other version is left. Triggers delete the contents that no file
- * has any more, and a job their bytes.
+ * Deletes a version of a package, with the package if no other version is left. Triggers delete the
+ * contents that no file has any more, and a job their bytes.
  *
  * @throws Failure `not_found` if another request has deleted it.
  */
@@ -22,7 +22,10 @@ export async function deleteVersion(
   if (deleted.length === 0) throw notFound();
 }
 
-/** The statements that delete some versions of a package with an event for each, and a package that has none left. */
+/**
+ * The statements that delete some versions of a package with an event for each, and a package that
+ * has none left.
+ */
 export function deleteVersions(
   ctx: Ctx,
   { row }: Pick<PackageContext, "row">,

@@ -72,8 +72,8 @@ const fileOfKey = prepare((db, { packageId, key }: Params<{ packageId: number; k
 );
 
 /**
- * The id of a file of the package that the query around this selects; the newest one if several have the key. Null if there
- * is none.
+ * The id of a file of the package that the query around this selects; the newest one if several
+ * have the key. Null if there is none.
  */
 export const fileIdOf = (key: FileKeySql): SQL => sql`(
   select ${packageFiles.id}

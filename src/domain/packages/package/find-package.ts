@@ -77,7 +77,10 @@ export const toPackageOwner = (actor: Actor, row: PackageOwnerRow): PackageOwner
   access: resolvePackageAccess(actor, row.account, row),
 });
 
-/** A queried package with the repository it is linked to and the facts that decide who sees that one. */
+/**
+ * A queried package with the repository it is linked to and the facts that decide who sees that
+ * one.
+ */
 interface PackageRow extends AccessFacts {
   readonly pkg: Package;
   readonly repo: Repository;
@@ -123,7 +126,10 @@ export const selectPackage = prepare((db, p: Params<PackageArgument>) =>
   selectPackages(db, toCallerSql(p.caller)).where(isPackageOf(p)),
 );
 
-/** Finds a package that the caller may see, where its name is known only after the request was entered. */
+/**
+ * Finds a package that the caller may see, where its name is known only after the request was
+ * entered.
+ */
 export async function findPackage(
   { db, actor }: Ctx,
   owner: PackageOwner,
@@ -139,8 +145,8 @@ export async function findPackage(
 }
 
 /**
- * Selects the package of an owner by a name that a person typed: as it was published, else in the form in which its format
- * compares names, which is the same or in lower case for most.
+ * Selects the package of an owner by a name that a person typed: as it was published, else in the
+ * form in which its format compares names, which is the same or in lower case for most.
  */
 export const selectPackageByName = (
   db: Database,
@@ -181,8 +187,8 @@ const packageOfName = prepare(
 /**
  * Resolves a queried package.
  *
- * SECURITY: a package that is linked to a repository is seen by those who see the repository, through every route;
- * `isPackageVisible` is the same rule for lists.
+ * SECURITY: a package that is linked to a repository is seen by those who see the repository,
+ * through every route; `isPackageVisible` is the same rule for lists.
  *
  * @param row Undefined if there is none.
  * @returns Undefined also if the caller may not see it.

@@ -23,10 +23,14 @@ import { isUnlinkedPackageVisible } from "./package-visibility.ts";
 /** All packages of one format and owner, as far as the caller may see them. */
 export interface RegistryView {
   readonly registry: PackageRegistry;
-  /** The same with the revision and the date of what the caller may see, if that is no concealed package. */
+  /**
+   * The same with the revision and the date of what the caller may see, if that is no concealed
+   * package.
+   */
   readonly shown: PackageRegistry;
   /**
-   * SECURITY: whether the caller may see a package of it. An index over several packages asks it for each.
+   * SECURITY: whether the caller may see a package of it. An index over several packages asks it
+   * for each.
    */
   readonly sees: (
     pkg: Pick<Package, "id" | "name" | "repoId" | "isRestricted" | "isConcealed">,
@@ -36,12 +40,13 @@ export interface RegistryView {
 }
 
 /**
- * Selects the registry of a format and owner with the packages in it that the caller may see though not all who see the
- * owner do, and perhaps some that the caller may not see.
+ * Selects the registry of a format and owner with the packages in it that the caller may see though
+ * not all who see the owner do, and perhaps some that the caller may not see.
  *
- * No row for each linked package: whoever sees the owner sees those that are linked to repositories which are not private.
- * Rows are read of the others, unless the caller has nothing to do with the owner; for a restricted user of all that are
- * linked; and for a token that is bound to repositories of those that are linked to these.
+ * No row for each linked package: whoever sees the owner sees those that are linked to repositories
+ * which are not private. Rows are read of the others, unless the caller has nothing to do with the
+ * owner; for a restricted user of all that are linked; and for a token that is bound to
+ * repositories of those that are linked to these.
  */
 export const selectRegistry = prepare((db, { caller, ...named }: Params<RegistryArgument>) => {
   const who = toCallerSql(caller);
@@ -67,7 +72,10 @@ interface RegistryArgument extends OwnerArgument {
   readonly type: PackageType;
 }
 
-/** The ids of packages of which only their repository, or a grant, says whether the caller sees them. */
+/**
+ * The ids of packages of which only their repository, or a grant, says whether the caller sees
+ * them.
+ */
 function selectDoubtful(
   who: CallerSql,
   { ownerName, type }: Params<Omit<RegistryArgument, "caller">>,
@@ -99,7 +107,9 @@ function selectDoubtful(
 
 type RegistryRow = Awaited<ReturnType<typeof selectRegistry>>[number];
 
-/** @param rows Those of `selectRegistry`; none where the owner never had a package of the format. */
+/**
+ * @param rows Those of `selectRegistry`; none where the owner never had a package of the format.
+ */
 export function toRegistryView(
   actor: Actor,
   owner: PackageOwner,

@@ -59,8 +59,8 @@ const versionsOfPackage = prepare((db, p: Params<{ packageId: number }>) =>
 );
 
 /**
- * The id of the version of a package that a person names: as it was published, else in the form in which its format
- * compares versions. Null if there is none.
+ * The id of the version of a package that a person names: as it was published, else in the form in
+ * which its format compares versions. Null if there is none.
  */
 export const idOfVersionNamed = (
   packageId: SQL,

@@ -13,10 +13,12 @@ import type { PackageContext } from "./find-package.ts";
 const TO_LINK: Requirement = { unit: "packages", mode: "write" };
 
 /**
- * Links a package to a repository of its owner. From then on those see the package who see the repository.
+ * Links a package to a repository of its owner. From then on those see the package who see the
+ * repository.
  *
- * @throws Failure `not_found` for a repository that the caller may not see, or of another owner; `forbidden` if they may not
- * write its packages, which nobody may while its unit of packages is disabled; `malformed` for a package that is linked.
+ * @throws Failure `not_found` for a repository that the caller may not see, or of another owner;
+ * `forbidden` if they may not write its packages, which nobody may while its unit of packages is
+ * disabled; `malformed` for a package that is linked.
  */
 export async function linkPackage(ctx: Ctx, pkg: PackageContext, repoName: string): Promise<void> {
   const { row, owner } = pkg;
@@ -50,8 +52,8 @@ export async function linkPackage(ctx: Ctx, pkg: PackageContext, repoName: strin
 /**
  * Takes a package off its repository: those see it again who see its owner.
  *
- * @throws Failure `malformed` for a package that is linked to none; `forbidden` for a caller who may neither write the
- * repository's packages nor administer it.
+ * @throws Failure `malformed` for a package that is linked to none; `forbidden` for a caller who
+ * may neither write the repository's packages nor administer it.
  */
 export async function unlinkPackage(ctx: Ctx, pkg: PackageContext): Promise<void> {
   const { row, repo } = pkg;

@@ -62,7 +62,10 @@ export const listVersionsOf = (
   slice: Slice,
 ): Promise<Listed<VersionOfPackage>> => listVersions(ctx, owner, { packageId: row.id }, slice);
 
-/** Finds a version of a package that a person names, or the newest one without a name; undefined if there is none. */
+/**
+ * Finds a version of a package that a person names, or the newest one without a name; undefined if
+ * there is none.
+ */
 export async function findVersionEntry(
   ctx: Ctx,
   pkg: PackageContext,
@@ -108,7 +111,10 @@ const isWanted = (p: Params<Wanted>): SQL =>
     p.ids && inArray(packageVersions.id, p.ids),
   );
 
-/** SECURITY: versions that nobody sees are of no list, and neither are those of packages that the caller may not see. */
+/**
+ * SECURITY: versions that nobody sees are of no list, and neither are those of packages that the
+ * caller may not see.
+ */
 const isShown = ({ principal, mayWrite }: Params<Reader>): SQL =>
   allOf(eq(packageVersions.isInternal, false), isPackageVisible(principal, mayWrite));
 
@@ -193,7 +199,9 @@ function toEntry(
   return pkg && { version, pkg, creator: creators[0] };
 }
 
-/** The ids of the packages that a token is bound to by patterns; undefined for another credential. */
+/**
+ * The ids of the packages that a token is bound to by patterns; undefined for another credential.
+ */
 async function idsInReach(ctx: Ctx, { account }: PackageOwner): Promise<number[] | undefined> {
   const { db, actor } = ctx;
   if (!actor.token?.boundPackages) return undefined;

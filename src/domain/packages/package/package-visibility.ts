@@ -14,8 +14,9 @@ interface OwnedPackages {
 /**
  * Whether the caller may see a package that is linked to no repository.
  *
- * SECURITY: one whose private repository is gone stays with those who may write the owner's packages. A token that is
- * bound to repositories reaches the packages that are linked to one of them, and no others.
+ * SECURITY: one whose private repository is gone stays with those who may write the owner's
+ * packages. A token that is bound to repositories reaches the packages that are linked to one of
+ * them, and no others.
  */
 export const isUnlinkedPackageVisible = (
   actor: Actor,
@@ -24,10 +25,11 @@ export const isUnlinkedPackageVisible = (
 ): boolean => boundTokenId(actor) === undefined && (!isRestricted || access >= ACCESS.write);
 
 /**
- * The rule of `toPackageContext` as a condition on the rows of a query of packages that is left joined with
- * `repositories`, for packages of an owner whom the caller sees.
+ * The rule of `toPackageContext` as a condition on the rows of a query of packages that is left
+ * joined with `repositories`, for packages of an owner whom the caller sees.
  *
- * SECURITY: what a token is bound to by patterns of packages is no SQL: `isPackageInReach` decides it for each row.
+ * SECURITY: what a token is bound to by patterns of packages is no SQL: `isPackageInReach` decides
+ * it for each row.
  *
  * @param mayWrite Whether the caller may write the packages of the owner.
  */

@@ -55,7 +55,10 @@ export interface Publication {
   /** Values of the package, each in the place of the one with its name. */
   readonly packageProperties?: Readonly<Record<string, string>>;
   readonly versionProperties?: Readonly<Record<string, string>>;
-  /** What becomes of a version that exists: it is refused; the files are added; or its metadata is replaced too. */
+  /**
+   * What becomes of a version that exists: it is refused; the files are added; or its metadata is
+   * replaced too.
+   */
   readonly ifVersionExists: "refuse" | "add" | "update";
   /** What becomes of a file that exists in it. */
   readonly ifFileExists?: "refuse" | "replace" | "keep";
@@ -80,12 +83,13 @@ export interface Published {
 }
 
 /**
- * Publishes a version, or adds files to one, in one batch with its event: after it the version is there whole, or nothing
- * of it. The bytes of refused files are dropped.
+ * Publishes a version, or adds files to one, in one batch with its event: after it the version is
+ * there whole, or nothing of it. The bytes of refused files are dropped.
  *
  * @param known The package as the request found it, undefined if it found none.
- * @throws Failure `conflict` for a version or file that exists; `forbidden` beyond the limits of the owner; `too_large` for
- * too much metadata; `not_found` for a package that the caller may not see.
+ * @throws Failure `conflict` for a version or file that exists; `forbidden` beyond the limits of
+ * the owner; `too_large` for too much metadata; `not_found` for a package that the caller may not
+ * see.
  */
 export function publishVersion(
   ctx: Ctx,
@@ -105,7 +109,10 @@ export function publishVersion(
   });
 }
 
-/** SECURITY: a bound token publishes only what it is bound to. One bound to repositories creates no package. */
+/**
+ * SECURITY: a bound token publishes only what it is bound to. One bound to repositories creates no
+ * package.
+ */
 function requireReach(
   { actor }: Ctx,
   { account }: PackageOwner,
@@ -206,7 +213,8 @@ function insertVersion(
       ? sql`true`
       : sql`(${used} < ${max} or ${versionId} is not null)`;
   const row = {
-    // SECURITY: nothing is published in a package that is linked to a repository which the caller may not see.
+    // SECURITY: nothing is published in a package that is linked to a repository which the caller
+    // may not see.
     packageId: onlyWhile(
       sql`coalesce(${packages.repoId}, 0) in (0, ${known?.repo?.row.id ?? 0})`,
       sql`${packages.id}`,
@@ -329,7 +337,8 @@ function insertFile(
   if (ifFileExists === "refuse") return [insert, ...setFileProperties];
   if (ifFileExists === "keep") return [insert.onConflictDoNothing(), ...setFileProperties];
   return [
-    // The blob must not go with its last file and come again: the new file is there before the old one goes.
+    // The blob must not go with its last file and come again: the new file is there before the old
+    // one goes.
     db
       .update(packageFiles)
       .set({ nameKey: sql`${packageFiles.nameKey} || char(0)` })

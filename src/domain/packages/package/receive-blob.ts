@@ -18,8 +18,9 @@ export interface ReceivedBlob extends StoredBytes<DigestName> {
 /**
  * Streams the content of a file into the object storage, and hashes it.
  *
- * A row in `package_loose_files` is inserted before the first byte is written; the batch of `publishVersion` deletes it. If
- * a Worker dies in between, a job deletes the bytes. A caller that does not publish them calls `dropBlobs`.
+ * A row in `package_loose_files` is inserted before the first byte is written; the batch of
+ * `publishVersion` deletes it. If a Worker dies in between, a job deletes the bytes. A caller that
+ * does not publish them calls `dropBlobs`.
  *
  * @throws Failure `forbidden` beyond the limit of the type.
  */
@@ -51,8 +52,8 @@ async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 /**
  * Uses a blob that was received, and drops it unless `use` publishes it.
  *
- * @param use A failure of kind `Failure` means that nothing was published. Of any other error it is unknown, so the bytes
- * are kept until their row expires.
+ * @param use A failure of kind `Failure` means that nothing was published. Of any other error it is
+ * unknown, so the bytes are kept until their row expires.
  */
 export async function withBlobs<T>(
   ctx: Ctx,
@@ -87,7 +88,8 @@ export function isBlobNoted(uuid: string): SQL {
 }
 
 /**
- * Deletes bytes that no blob refers to, and their rows, after the response. On failure, a job deletes them.
+ * Deletes bytes that no blob refers to, and their rows, after the response. On failure, a job
+ * deletes them.
  *
  * SECURITY: call this only if the bytes certainly were not published.
  */

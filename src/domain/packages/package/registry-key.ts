@@ -20,7 +20,10 @@ export interface RegistryKey {
   readonly privateKey: string;
 }
 
-/** SECURITY: a key can't be moved to another owner or format: the sealed text opens for this purpose alone. */
+/**
+ * SECURITY: a key can't be moved to another owner or format: the sealed text opens for this purpose
+ * alone.
+ */
 const purposeOf = ({ ownerId, type }: PackageRegistry): string =>
   `package signing key ${ownerId} ${type}`;
 
@@ -48,7 +51,10 @@ interface KeyOfRegistry {
   readonly sealedKey: string;
 }
 
-/** Keeps a key and selects the registry with it. Of two requests that make one at once, the first one's stays. */
+/**
+ * Keeps a key and selects the registry with it. Of two requests that make one at once, the first
+ * one's stays.
+ */
 const keepKey = prepareAll(
   (db, { ownerId, type, publicKey, sealedKey }: Params<KeyOfRegistry>) =>
     [

@@ -39,10 +39,11 @@ export function findAsset({ assets }: ReleaseContext, id: number): Attachment {
 }
 
 /**
- * Adds a file to a release, by streaming it. Files of one release may have the same name, as in Gitea.
+ * Adds a file to a release, by streaming it. Files of one release may have the same name, as in
+ * Gitea.
  *
- * @throws Failure as `requireAssetWriting`; `malformed` for a forbidden type; `invalid` beyond the number of files;
- * `too_large`; `not_found` if the release was deleted meanwhile.
+ * @throws Failure as `requireAssetWriting`; `malformed` for a forbidden type; `invalid` beyond the
+ * number of files; `too_large`; `not_found` if the release was deleted meanwhile.
  */
 export async function storeAsset(
   ctx: Ctx,
@@ -146,7 +147,10 @@ const isRelease = ({ repo, row }: ReleaseContext): SQL | undefined =>
 const isAsset = ({ row }: ReleaseContext, { id }: Attachment): SQL | undefined =>
   and(eq(attachments.id, id), eq(attachments.releaseId, row.id));
 
-/** The statement that tells of changed files, if the previous one changed a row and the release is published. */
+/**
+ * The statement that tells of changed files, if the previous one changed a row and the release is
+ * published.
+ */
 const recordAssets = (ctx: Ctx, release: ReleaseContext) =>
   recordEach(
     ctx,

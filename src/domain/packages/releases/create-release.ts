@@ -31,8 +31,8 @@ export interface NewRelease {
 /**
  * Creates a release and, unless it is a draft, its tag where the repository does not have it.
  *
- * @throws Failure `conflict` if the tag has a release, also a draft: names are compared without case, as in Gitea;
- * `invalid` in an empty repository; as `placeTag`.
+ * @throws Failure `conflict` if the tag has a release, also a draft: names are compared without
+ * case, as in Gitea; `invalid` in an empty repository; as `placeTag`.
  */
 export async function createRelease(
   ctx: Ctx,

@@ -11,7 +11,8 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { requireReleaseWriting } from "./require-release-access.ts";
 
 /**
- * Deletes a release with its files; the tag stays. A trigger notes the files' bytes, which a job removes.
+ * Deletes a release with its files; the tag stays. A trigger notes the files' bytes, which a job
+ * removes.
  *
  * @throws Failure `not_found` if another request has deleted it.
  */
@@ -20,7 +21,8 @@ export async function deleteRelease(ctx: Ctx, release: ReleaseContext): Promise<
   const { db } = ctx;
   const { row, owner } = release.repo;
   const { id: releaseId, tagName, isDraft } = release.row;
-  // The event tells of a published release: what was published or withdrawn meanwhile is not deleted.
+  // The event tells of a published release: what was published or withdrawn meanwhile is not
+  // deleted.
   const remove = db
     .delete(releases)
     .where(

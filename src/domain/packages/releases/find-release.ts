@@ -64,7 +64,8 @@ export const latestFirst = [desc(releases.createdAt), desc(releases.id)] as cons
 export type ReleaseName = { readonly id: number } | { readonly tag: string } | "latest";
 
 /**
- * Finds a release of a repository. The latest is the one created last among the published ones that are no prereleases.
+ * Finds a release of a repository. The latest is the one created last among the published ones that
+ * are no prereleases.
  *
  * @throws Failure `not_found` also where the caller may not see it.
  */
@@ -78,7 +79,10 @@ export async function findRelease(
   return toReleaseContext(repo, found);
 }
 
-/** A release of a repository, as an argument of a query: the latest one, if it has neither id nor tag. */
+/**
+ * A release of a repository, as an argument of a query: the latest one, if it has neither id nor
+ * tag.
+ */
 export interface ReleaseQuery {
   readonly repoId: number;
   readonly id?: number;

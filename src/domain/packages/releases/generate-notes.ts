@@ -19,7 +19,10 @@ import { requireTagName } from "../../code/tags/create-tag.ts";
 import { tagRef } from "../../code/tags/list-tags.ts";
 import { latestFirst } from "./find-release.ts";
 
-/** Commits whose pull requests are looked up, the latest ones: their ids are one bound value of a statement. */
+/**
+ * Commits whose pull requests are looked up, the latest ones: their ids are one bound value of a
+ * statement.
+ */
 const COMMITS_MAX = 20_000;
 /** Pull requests that notes list, the first ones merged. */
 const PULLS_MAX = 500;
@@ -56,15 +59,17 @@ interface MergedPull {
 }
 
 /**
- * Generates the notes of a release from the pull requests whose merge commits its tag reaches and the previous one does
- * not: their titles and authors, who contributed for the first time, and a link to the comparison. Of very many it lists the
- * first, with their new contributors, and says how many more there are.
+ * Generates the notes of a release from the pull requests whose merge commits its tag reaches and
+ * the previous one does not: their titles and authors, who contributed for the first time, and a
+ * link to the comparison. Of very many it lists the first, with their new contributors, and says
+ * how many more there are.
  *
  * SECURITY: pull requests are listed for callers who may read them.
  *
  * Cost: two round trips and a walk over the commits in memory.
  *
- * @throws Failure `not_found` for an unknown target or previous tag; `invalid` in an empty repository.
+ * @throws Failure `not_found` for an unknown target or previous tag; `invalid` in an empty
+ *   repository.
  */
 export async function generateNotes(
   ctx: Ctx,

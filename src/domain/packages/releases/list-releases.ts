@@ -16,7 +16,10 @@ export interface ReleaseFilter {
   readonly text?: string | undefined;
 }
 
-/** Lists the releases of a repository that the caller may see, last created first. Drafts are listed for writers. */
+/**
+ * Lists the releases of a repository that the caller may see, last created first. Drafts are listed
+ * for writers.
+ */
 export async function listReleases(
   { db }: Ctx,
   repo: RepositoryContext,
@@ -43,7 +46,9 @@ interface ReleaseList extends Slice, Pick<ReleaseFilter, "isDraft" | "isPrerelea
   readonly text: SearchedText | undefined;
 }
 
-/** A text that is searched in titles as SQLite lowers it, and in names of tags as JavaScript does. */
+/**
+ * A text that is searched in titles as SQLite lowers it, and in names of tags as JavaScript does.
+ */
 interface SearchedText {
   readonly text: string;
   readonly lower: string;
@@ -70,8 +75,9 @@ const releasePage = prepareAll((db, list: Params<ReleaseList>) => {
 });
 
 /**
- * Both filters together are the start of an index that ends with the order. One alone would leave its range unordered,
- * so the sign keeps it out of the choice of the index: the rows come in order from the one without filters.
+ * Both filters together are the start of an index that ends with the order. One alone would leave
+ * its range unordered, so the sign keeps it out of the choice of the index: the rows come in order
+ * from the one without filters.
  */
 function isWanted({
   isDraft,

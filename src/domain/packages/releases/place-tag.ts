@@ -21,8 +21,9 @@ interface WantedTag {
 export type PlacedTag = { readonly kind: "new" } | { readonly kind: "found"; readonly at: number };
 
 /**
- * The time that orders a release among others: that of a tag that was there before, otherwise the present. In whole
- * seconds, as tags have it, so that of two in the same second the later one comes first.
+ * The time that orders a release among others: that of a tag that was there before, otherwise the
+ * present. In whole seconds, as tags have it, so that of two in the same second the later one comes
+ * first.
  */
 export const timeOf = ({ now }: Ctx, tag: PlacedTag | undefined): number =>
   tag?.kind === "found" ? tag.at : Math.floor(now / 1000) * 1000;
@@ -30,8 +31,8 @@ export const timeOf = ({ now }: Ctx, tag: PlacedTag | undefined): number =>
 /**
  * Creates the tag of a release, unless the repository has it.
  *
- * It is created before the release is stored: a Worker that dies in between leaves a tag, of which the repeated request
- * makes the release.
+ * It is created before the release is stored: a Worker that dies in between leaves a tag, of which
+ * the repeated request makes the release.
  *
  * @throws Failure `not_found` for an unknown target; as `createTag` and the rules of refs refuse.
  */

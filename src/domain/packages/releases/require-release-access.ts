@@ -5,7 +5,8 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 /**
  * Asserts that the caller may change the releases of a repository now.
  *
- * @throws Failure `not_found` or `forbidden` for callers who do not write them; `locked` in an archived repository.
+ * @throws Failure `not_found` or `forbidden` for callers who do not write them; `locked` in an
+ *   archived repository.
  */
 export function requireReleaseWriting(repo: RepositoryContext): void {
   requireAccess(repo, { unit: "releases", mode: "write" });

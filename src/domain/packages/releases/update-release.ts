@@ -26,10 +26,11 @@ export interface ReleaseEdit {
 const ATTEMPTS_MAX = 3;
 
 /**
- * Edits a release, and creates its tag where it is published without one. An edit that changes nothing writes nothing.
+ * Edits a release, and creates its tag where it is published without one. An edit that changes
+ * nothing writes nothing.
  *
- * It is written only if draft and tag are as they were when the tag was placed: a release that two requests publish at
- * once is published once.
+ * It is written only if draft and tag are as they were when the tag was placed: a release that two
+ * requests publish at once is published once.
  *
  * @throws Failure `conflict` if another release has the new tag; as `placeTag`.
  */

@@ -6,8 +6,8 @@ import type { Consequence } from "../../../events/consequence.ts";
 const PREFIX = "refs/tags/";
 
 /**
- * Turns releases into drafts whose tags were deleted by a push, as Gitea does: their texts and files stay for writers,
- * who publish them again with a new tag.
+ * Turns releases into drafts whose tags were deleted by a push, as Gitea does: their texts and
+ * files stay for writers, who publish them again with a new tag.
  *
  * A release that was published after the push has its tag again, and stays.
  */

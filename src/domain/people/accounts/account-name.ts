@@ -59,8 +59,8 @@ const RESERVED = new Set([
 const RESERVED_ENDINGS = [".keys", ".gpg", ".rss", ".atom", ".png"];
 
 /**
- * Validates an account name: ASCII letters and digits with single `-`, `.`, `_` between them, which excludes
- * lookalike names and path traversal.
+ * Validates an account name: ASCII letters and digits with single `-`, `.`, `_` between them, which
+ * excludes lookalike names and path traversal.
  *
  * @param field The field name in the error message.
  * @throws Failure `invalid` for an invalid or reserved name.

@@ -13,12 +13,12 @@ import type { Listed, Slice } from "../../slice.ts";
 import { findAccountIn } from "./list-accounts.ts";
 
 /**
- * Blocks a user, and undoes what ties the two accounts, in both directions: follows, stars and watches of each
- * other's repositories, roles on them, and pending transfers between the two.
+ * Blocks a user, and undoes what ties the two accounts, in both directions: follows, stars and
+ * watches of each other's repositories, roles on them, and pending transfers between the two.
  *
  * @param blocker The caller, or an organization that the caller owns.
- * @throws Failure `malformed` for an organization, for the caller, for a member of the organization that blocks, and
- * for a user who is blocked already.
+ * @throws Failure `malformed` for an organization, for the caller, for a member of the organization
+ * that blocks, and for a user who is blocked already.
  */
 export async function createBlock(
   ctx: Ctx,
@@ -85,13 +85,16 @@ export async function deleteBlock(ctx: Ctx, blocker: User, blocked: User): Promi
   if (removed.length === 0) throw malformed("cannot unblock the user");
 }
 
-/** Finds a user that an account blocks, even if the user has become invisible to the caller; or undefined. */
+/**
+ * Finds a user that an account blocks, even if the user has become invisible to the caller; or
+ * undefined.
+ */
 export const findBlocked = (ctx: Ctx, blocker: User, name: string): Promise<User | undefined> =>
   findAccountIn(ctx, { blockedBy: blocker.id }, name);
 
 /**
- * Lists the users that an account blocks, latest block first, including those that have become invisible to the
- * caller: otherwise the block could not be ended.
+ * Lists the users that an account blocks, latest block first, including those that have become
+ * invisible to the caller: otherwise the block could not be ended.
  */
 export async function listBlocked(ctx: Ctx, blocker: User, slice: Slice): Promise<Listed<User>> {
   const { size, offset } = slice;

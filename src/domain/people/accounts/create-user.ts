@@ -40,8 +40,8 @@ export interface NewUser {
 /**
  * Creates a user with one confirmed, primary email address.
  *
- * @throws Failure `invalid` for an invalid or taken name or address, `malformed` for a password that is too
- * short or too long.
+ * @throws Failure `invalid` for an invalid or taken name or address, `malformed` for a password
+ * that is too short or too long.
  */
 export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
   checkAccountName(wanted.name);
@@ -102,7 +102,8 @@ export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
 }
 
 /**
- * Translates a unique violation to the failure that names the taken property; returns other errors unchanged.
+ * Translates a unique violation to the failure that names the taken property; returns other errors
+ * unchanged.
  */
 function translateViolation(error: unknown, { name, email }: NewUser): unknown {
   if (isViolation(error, "UNIQUE", "users.lower_name")) {
@@ -114,7 +115,10 @@ function translateViolation(error: unknown, { name, email }: NewUser): unknown {
   return error;
 }
 
-/** @throws Failure `malformed` for a password that is too short or too long, as existing clients expect. */
+/**
+ * @throws Failure `malformed` for a password that is too short or too long, as existing clients
+ *   expect.
+ */
 export function checkPassword(config: Config, password: string): void {
   if (password.length < config.passwordLengthMin) {
     throw malformed(`PasswordIsRequired: at least ${config.passwordLengthMin} characters`);

@@ -51,15 +51,17 @@ export interface UserEdit extends Partial<Columns> {
 }
 
 /**
- * Edits a user. Their repositories are as visible as they allow, at once, and so are the forks of these. The caller of this
- * function checks permissions. Unchanged values record no event.
+ * Edits a user. Their repositories are as visible as they allow, at once, and so are the forks of
+ * these. The caller of this function checks permissions. Unchanged values record no event.
  *
- * Triggers end what was made from what the edit changes: sessions and mailed links with the password, for one.
+ * Triggers end what was made from what the edit changes: sessions and mailed links with the
+ * password, for one.
  *
- * @throws Failure `not_found` for an account that is being deleted; `unauthenticated` where the credential of the
- * request has ended before a password or an address is written; `malformed` when the edit would remove the last
- * administrator, for an invalid password, and for an invalid email address or another user's, as existing clients
- * expect; `invalid` for a website that is not an HTTP URL.
+ * @throws Failure `not_found` for an account that is being deleted; `unauthenticated` where the
+ * credential of the request has ended before a password or an address is written; `malformed` when
+ * the edit would remove the last administrator, for an invalid password, and for an invalid email
+ * address or another user's, as existing clients expect; `invalid` for a website that is not an
+ * HTTP URL.
  */
 export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<User> {
   const edited = await editUserWhile(
@@ -73,8 +75,8 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
 }
 
 /**
- * Edits a user by a credential of its own: what it may change, a password or an address, is written only while it is
- * valid.
+ * Edits a user by a credential of its own: what it may change, a password or an address, is written
+ * only while it is valid.
  *
  * @param isCredentialValid A condition that the write itself evaluates.
  * @returns Undefined if the credential is not valid any more; nothing is written then.
@@ -87,7 +89,8 @@ export async function editUserWhile(
   isCredentialValid: SQL,
 ): Promise<User | undefined> {
   checkEdit(ctx, wanted);
-  // SECURITY: a password always counts as changed, so that the event does not reveal whether it was the same.
+  // SECURITY: a password always counts as changed, so that the event does not reveal whether it was
+  // the same.
   const edit = differing({ ...user, password: undefined }, wanted);
   if (Object.keys(edit).length === 0) return user;
   const { email, password, ...columns } = edit;

@@ -35,11 +35,11 @@ const addressesOfUser = prepare((db, p: Params<{ userId: number }>) =>
 export const EMAILS_MAX = 20;
 
 /**
- * Adds email addresses to a user. A link in a mail to each confirms it; where the service sends no mail, they count as
- * confirmed at once.
+ * Adds email addresses to a user. A link in a mail to each confirms it; where the service sends no
+ * mail, they count as confirmed at once.
  *
- * @throws Failure `invalid` when any address is invalid or in use, `unauthenticated` if the caller's credential has ended
- * meanwhile; none is added then.
+ * @throws Failure `invalid` when any address is invalid or in use, `unauthenticated` if the
+ * caller's credential has ended meanwhile; none is added then.
  */
 export async function addEmails(ctx: Ctx, user: User, emails: readonly string[]): Promise<void> {
   for (const [at, email] of emails.entries()) checkEmail(email, `emails.${at}`);
@@ -73,8 +73,8 @@ export async function addEmails(ctx: Ctx, user: User, emails: readonly string[])
 /**
  * Removes email addresses from a user.
  *
- * @throws Failure `not_found` when any address is not the user's, `invalid` for the primary address; none is
- * removed then.
+ * @throws Failure `not_found` when any address is not the user's, `invalid` for the primary
+ * address; none is removed then.
  */
 export async function removeEmails(ctx: Ctx, user: User, emails: readonly string[]): Promise<void> {
   const own = await listEmails(ctx, user);

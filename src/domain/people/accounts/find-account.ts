@@ -63,7 +63,10 @@ export const selectAccountsOfName = (db: Database, caller: CallerArgument, name:
 /** The caller's rights in an organization. */
 export type Membership = OrganizationFacts;
 
-/** Resolves the caller's membership in an organization. Site administrators count as owners of every one. */
+/**
+ * Resolves the caller's membership in an organization. Site administrators count as owners of every
+ * one.
+ */
 export function toMembership(actor: Actor, row: AccountRow): Membership {
   return {
     isMember: row.isMember || actor.isSiteAdmin,

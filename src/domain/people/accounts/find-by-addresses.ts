@@ -60,11 +60,11 @@ export function toWanted(
 /**
  * A subquery of lower-case `address` and `userId`, with column aliases that clash with no table's.
  *
- * An address of the service's no-reply domain belongs to the account that it names, even if another account
- * has added it.
+ * An address of the service's no-reply domain belongs to the account that it names, even if another
+ * account has added it.
  *
- * SECURITY: hidden addresses match for their owner only, and addresses of accounts invisible to the caller
- * match nothing. Otherwise a caller could push a commit to learn who owns an address.
+ * SECURITY: hidden addresses match for their owner only, and addresses of accounts invisible to the
+ * caller match nothing. Otherwise a caller could push a commit to learn who owns an address.
  */
 export function selectOwners(
   db: Database,

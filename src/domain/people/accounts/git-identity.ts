@@ -7,8 +7,8 @@ import { cleanIdentityText, type Identity } from "../../../git/object/identity.t
 /**
  * A user as a git identity with the time of the request.
  *
- * SECURITY: a hidden address is replaced by a no-reply address, since every reader of the repository can read
- * its commits.
+ * SECURITY: a hidden address is replaced by a no-reply address, since every reader of the
+ * repository can read its commits.
  */
 export function toIdentity({ config, publicUrl, now }: Ctx, user: User): Identity {
   const email = user.isEmailHidden

@@ -3,9 +3,11 @@ import { sql, type SQL } from "drizzle-orm";
 import { users } from "../../../db/schema/index.ts";
 
 /**
- * Whether another administrator remains who can sign in: the last one keeps the role and the account.
+ * Whether another administrator remains who can sign in: the last one keeps the role and the
+ * account.
  *
- * It belongs into the statement that takes either away, so that two concurrent requests can't remove the last two.
+ * It belongs into the statement that takes either away, so that two concurrent requests can't
+ * remove the last two.
  */
 export const othersAdminister = (accountId: number): SQL => sql`exists (
   select 1

@@ -24,7 +24,10 @@ export type AccountSet =
   | { readonly membersOf: number; readonly isPublicOnly: boolean }
   | { readonly membersOfTeam: number }
   | { readonly organizationsOf: number; readonly isPublicOnly: boolean }
-  /** The organizations of a user that a viewer may know of; undefined for a viewer without an account. */
+  /**
+   * The organizations of a user that a viewer may know of; undefined for a viewer without an
+   * account.
+   */
   | { readonly knownOrganizationsOf: number; readonly viewerId: number | undefined };
 
 /** Selects the ids of a set. */
@@ -59,8 +62,8 @@ export const listAccountsIn = (ctx: Ctx, set: AccountSet, slice: Slice): Promise
   listSet(ctx, set, principalOf(ctx.actor), slice);
 
 /**
- * Lists the accounts of a set, including private ones: for callers in the same organization or team.
- * A token limited to public resources lists public accounts only.
+ * Lists the accounts of a set, including private ones: for callers in the same organization or
+ * team. A token limited to public resources lists public accounts only.
  */
 export const listAllAccountsIn = (ctx: Ctx, set: AccountSet, slice: Slice): Promise<Listed<User>> =>
   ctx.actor.scopes.isPublicOnly
@@ -87,8 +90,8 @@ const pageOfSet = prepareAll((db, p: Params<SetPage>) =>
 );
 
 /**
- * Finds an account by name within a set, including private accounts: for callers that may list the set.
- * A token limited to public resources finds public accounts only.
+ * Finds an account by name within a set, including private accounts: for callers that may list the
+ * set. A token limited to public resources finds public accounts only.
  */
 export async function findAccountIn(
   ctx: Ctx,

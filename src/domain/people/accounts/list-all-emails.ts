@@ -18,8 +18,9 @@ export interface EmailOfAccount {
 }
 
 /**
- * Lists the addresses of all accounts, by address: all of them, or those that contain a text themselves or in the name
- * of their account. A text of one or two characters matches at the beginning of addresses.
+ * Lists the addresses of all accounts, by address: all of them, or those that contain a text
+ * themselves or in the name of their account. A text of one or two characters matches at the
+ * beginning of addresses.
  */
 export async function listAllEmails(
   { db }: Ctx,
@@ -37,7 +38,10 @@ export async function listAllEmails(
   return { items: rows, total: counted?.total ?? 0 };
 }
 
-/** What addresses are searched by: an interval that they are in, or phrases of the full-text indexes. */
+/**
+ * What addresses are searched by: an interval that they are in, or phrases of the full-text
+ * indexes.
+ */
 type Search =
   | { readonly from: string; readonly to: string }
   | { readonly ofAddress: string; readonly ofAccount: string };

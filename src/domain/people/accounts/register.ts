@@ -26,13 +26,14 @@ export const isRegistrationOn = (config: Config): boolean =>
   config.isRegistrationAllowed && isMailOn(config);
 
 /**
- * Mails a link that creates the account. Nothing exists before it is followed, so that no name and no address is taken by
- * somebody who does not read the mail.
+ * Mails a link that creates the account. Nothing exists before it is followed, so that no name and
+ * no address is taken by somebody who does not read the mail.
  *
- * SECURITY: an address that has an account gets another mail, and the answer is the same: it does not tell who has one.
+ * SECURITY: an address that has an account gets another mail, and the answer is the same: it does
+ * not tell who has one.
  *
- * @throws Failure `invalid` and `malformed` as `createUser` does for a name, which everybody may see, and for values that
- * break their rule; `forbidden` where nobody may register.
+ * @throws Failure `invalid` and `malformed` as `createUser` does for a name, which everybody may
+ * see, and for values that break their rule; `forbidden` where nobody may register.
  */
 export async function register(ctx: Ctx, { name, email, password }: Registration): Promise<void> {
   const { db, config, now } = ctx;
@@ -106,7 +107,8 @@ export async function isRegistrationOpen(
 /**
  * Creates the account of a mailed link.
  *
- * @returns Undefined for a link that was used or has expired, and where nobody may register any more.
+ * @returns Undefined for a link that was used or has expired, and where nobody may register any
+ *   more.
  * @throws Failure `invalid` where somebody else took the name or the address in the meantime.
  */
 export async function confirmRegistration(ctx: Ctx, code: string): Promise<User | undefined> {

@@ -8,7 +8,10 @@ import { findMailedCode, isStillValid, makeMailedCode } from "../mail/mailed-cod
 import { queueMail } from "../mail/queue-mail.ts";
 import { editUserWhile } from "./edit-user.ts";
 
-/** Mails a link by which the owner of a confirmed address chooses a new password. Without one, does nothing. */
+/**
+ * Mails a link by which the owner of a confirmed address chooses a new password. Without one, does
+ * nothing.
+ */
 export async function mailPasswordReset(ctx: Ctx, email: string): Promise<void> {
   const [found] = await ctx.db
     .select({ user: columnsOf(users, "u"), address: emailAddresses.email })
@@ -30,7 +33,8 @@ export async function mailPasswordReset(ctx: Ctx, email: string): Promise<void> 
   const link = `${ctx.publicUrl}/user/recover_account?code=${code}`;
   const mail = await queueMail(ctx, {
     userId: user.id,
-    // SECURITY: the stored address, not the one that was sent, which may differ in how it is written.
+    // SECURITY: the stored address, not the one that was sent, which may differ in how it is
+    // written.
     address,
     subject: `Choose a new password for ${appName}`,
     text: `Somebody, probably you, asked for a new password of the account ${user.name} at ${appName}.
@@ -46,8 +50,8 @@ If it was not you, ignore this mail: your password stays as it is.
 }
 
 /**
- * Sets the password of the account to which a mailed link belongs. The link, all others to it and all sessions end with
- * the former password.
+ * Sets the password of the account to which a mailed link belongs. The link, all others to it and
+ * all sessions end with the former password.
  *
  * @returns False for a link that was used, has ended or has expired.
  * @throws Failure as `editUser` does for the password.

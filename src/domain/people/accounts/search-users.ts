@@ -19,8 +19,9 @@ const TOTAL_MAX = 10_000;
 const INDEXED_MIN = 3;
 
 /**
- * Searches the users visible to the caller by a substring of their login name, full name or an address that responses
- * show to the caller, ordered by name. The number of rows read does not grow with the table: see `searchRepositories`.
+ * Searches the users visible to the caller by a substring of their login name, full name or an
+ * address that responses show to the caller, ordered by name. The number of rows read does not grow
+ * with the table: see `searchRepositories`.
  *
  * @param userId Restricts the search to this user.
  */
@@ -102,7 +103,8 @@ function byText(
 /**
  * The columns of the index that the caller searches.
  *
- * SECURITY: an address that responses hide from the caller must not be searched, or its letters could be guessed.
+ * SECURITY: an address that responses hide from the caller must not be searched, or its letters
+ * could be guessed.
  */
 function searchedColumns(actor: Actor): string {
   if (seesPublicOnly(actor)) return "name full_name";

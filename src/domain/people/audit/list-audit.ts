@@ -35,7 +35,9 @@ interface AuditSlice {
 /** Entries examined for one page, including those that a filter leaves out. */
 const EXAMINED_MAX = 1000;
 
-/** How much older than its row an entry's time may be: that of the request, which may take as long. */
+/**
+ * How much older than its row an entry's time may be: that of the request, which may take as long.
+ */
 const REQUEST_MS_MAX = 60 * 60 * 1000;
 
 /** Lists the log of the service, for administrators of the service. */
@@ -75,10 +77,11 @@ const entriesOfOrganization = prepareAll(
 );
 
 /**
- * Lists what happened to the caller's account, what the caller did, and what concerned them elsewhere.
+ * Lists what happened to the caller's account, what the caller did, and what concerned them
+ * elsewhere.
  *
- * SECURITY: where others were when they acted is for administrators to know. Whoever tried to sign in to the account
- * has no name, only an address.
+ * SECURITY: where others were when they acted is for administrators to know. Whoever tried to sign
+ * in to the account has no name, only an address.
  */
 export async function listOwnAudit(
   ctx: Ctx,
@@ -129,8 +132,9 @@ const toPage = (
 /**
  * Selects a page of the log, in the order of the entries' ids, and the last id that was examined.
  *
- * A cursor skips no entry: D1 has a single writer, which assigns ids in the order in which transactions become visible.
- * With a filter a page may be short or empty before the end; at the end `next` is the cursor of the request.
+ * A cursor skips no entry: D1 has a single writer, which assigns ids in the order in which
+ * transactions become visible. With a filter a page may be short or empty before the end; at the
+ * end `next` is the cursor of the request.
  *
  * Cost: one round trip; at most `EXAMINED_MAX` rows of the index for each of `isIn`.
  *

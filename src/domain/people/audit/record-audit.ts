@@ -24,7 +24,8 @@ type EntryOf<K extends AuditKind> = {
   /**
    * The name of the thing that changed.
    *
-   * SECURITY: never a secret. A caller's text belongs here only if it is stored elsewhere as a name.
+   * SECURITY: never a secret. A caller's text belongs here only if it is stored elsewhere as a
+   * name.
    */
   target?: string | SQL | undefined;
 } & (AuditDetails<K> extends Record<string, never>
@@ -33,20 +34,24 @@ type EntryOf<K extends AuditKind> = {
 
 type OrSql<T> = { [K in keyof T]: T[K] extends number ? Id : T[K] };
 
-/** What an entry of the audit log says. A new kind is one line in a file of `src/shapes/audit/details`. */
+/**
+ * What an entry of the audit log says. A new kind is one line in a file of
+ * `src/shapes/audit/details`.
+ */
 export type AuditEntry = { [K in AuditKind]: EntryOf<K> }[AuditKind];
 
 /**
- * The statement that records an entry of the audit log. It belongs into the batch of the change, so that the entry is
- * stored exactly if the change is.
+ * The statement that records an entry of the audit log. It belongs into the batch of the change, so
+ * that the entry is stored exactly if the change is.
  *
- * The names of owner, user and repository are read where the statement stands in the batch: it precedes their deletion.
+ * The names of owner, user and repository are read where the statement stands in the batch: it
+ * precedes their deletion.
  */
 export const recordAudit = (ctx: AuditCtx, entry: AuditEntry) => insertEntry(ctx, entry, false);
 
 /**
- * Like `recordAudit`, for a change that may turn out to change nothing: the entry is inserted only if the previous
- * statement of the batch changed a row. That may be a `recordIfChanged`.
+ * Like `recordAudit`, for a change that may turn out to change nothing: the entry is inserted only
+ * if the previous statement of the batch changed a row. That may be a `recordIfChanged`.
  */
 export const recordAuditIfChanged = (ctx: AuditCtx, entry: AuditEntry) =>
   insertEntry(ctx, entry, true);
@@ -59,7 +64,8 @@ export const recordAuditWhere = (ctx: AuditCtx, entry: AuditEntry, condition: SQ
  * Like `recordAudit`, in a query that is prepared.
  *
  * @param computed The parts of the entry that the argument lacks.
- * @param from     The clauses after the selected columns, for an entry of each row: `from … where …`.
+ * @param from     The clauses after the selected columns, for an entry of each row:
+ *   `from … where …`.
  */
 export const recordAuditBy = (
   db: Database,
@@ -84,7 +90,10 @@ const insertKnown = prepare(
     insertEntries(db, entry, {}, conditionOf(isIfChanged)),
 );
 
-/** Like `recordAuditIfChanged`, for a change of several things of one kind: their owners, names and details. */
+/**
+ * Like `recordAuditIfChanged`, for a change of several things of one kind: their owners, names and
+ * details.
+ */
 export function recordAllAuditIfChanged<K extends AuditKind>(
   ctx: AuditCtx,
   kind: K,

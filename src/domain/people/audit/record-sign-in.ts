@@ -10,8 +10,8 @@ import { recordAudit, recordAuditWhere, type AuditEntry } from "./record-audit.t
 const SAME_SIGN_IN_MS = 60 * 60 * 1000;
 
 /**
- * Records that a request signed in by its account's password, once an hour for each address: clients send the password
- * with every request.
+ * Records that a request signed in by its account's password, once an hour for each address:
+ * clients send the password with every request.
  */
 export const recordPasswordUse = (ctx: Ctx, user: User) =>
   recordOnceAnHour(ctx, {
@@ -20,7 +20,10 @@ export const recordPasswordUse = (ctx: Ctx, user: User) =>
     details: { by: "password" },
   });
 
-/** Records that an account that may not sign in was tried with its right password, once an hour for each address. */
+/**
+ * Records that an account that may not sign in was tried with its right password, once an hour for
+ * each address.
+ */
 export const recordRefusedSignIn = (ctx: Ctx, user: User) =>
   recordOnceAnHour(ctx, {
     kind: "sign_in.refused",
@@ -31,8 +34,9 @@ export const recordRefusedSignIn = (ctx: Ctx, user: User) =>
 /**
  * Records a wrong password.
  *
- * SECURITY: only for attempts that the brakes in `sign-in-failures.ts` let pass, so that a flood of wrong passwords does
- * not become one of writes. The name as sent is not recorded: people type passwords where a name belongs.
+ * SECURITY: only for attempts that the brakes in `sign-in-failures.ts` let pass, so that a flood of
+ * wrong passwords does not become one of writes. The name as sent is not recorded: people type
+ * passwords where a name belongs.
  *
  * @param user The account that was tried, if there is one.
  */

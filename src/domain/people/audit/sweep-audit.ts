@@ -11,7 +11,8 @@ const ENTRIES_AT_ONCE = 5000;
 const ROUNDS_MAX = 10;
 
 /**
- * Deletes entries of the audit log past the configured retention. Safe to repeat and to run concurrently.
+ * Deletes entries of the audit log past the configured retention. Safe to repeat and to run
+ * concurrently.
  *
  * @param atOnce Entries that one round deletes at most.
  */

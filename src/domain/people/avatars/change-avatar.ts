@@ -24,8 +24,8 @@ const ATTEMPTS_MAX = 3;
 /**
  * Sets an avatar. The same image again changes nothing.
  *
- * The image's row is written before its file, and marked as in use in the batch that refers to it. If a Worker dies
- * in between, a job deletes both.
+ * The image's row is written before its file, and marked as in use in the batch that refers to it.
+ * If a Worker dies in between, a job deletes both.
  *
  * Cost: two D1 batches, and one bucket write unless the image is stored already.
  *
@@ -56,7 +56,10 @@ const isStored = (hash: string): SQL => sql`exists (
   where ${and(eq(avatarImages.hash, hash), isInUse)}
 )`;
 
-/** Stores an image unless it is stored. @returns The id of the upload; undefined if it was stored before. */
+/**
+ * Stores an image unless it is stored. @returns The id of the upload; undefined if it was stored
+ * before.
+ */
 async function storeImage(ctx: Ctx, hash: string, image: Image): Promise<string | undefined> {
   const { db, now } = ctx;
   const uploadId = crypto.randomUUID();
@@ -74,7 +77,9 @@ async function storeImage(ctx: Ctx, hash: string, image: Image): Promise<string 
   return uploadId;
 }
 
-/** Refers to a stored image. @returns False if it is not stored any more; nothing is changed then. */
+/**
+ * Refers to a stored image. @returns False if it is not stored any more; nothing is changed then.
+ */
 async function referTo(
   ctx: Ctx,
   owner: AvatarOwner,
@@ -96,8 +101,8 @@ async function referTo(
   )`;
   const [, , , after] = await db.batch([
     ...changeStatements(ctx, owner, hash, isAvailable),
-    // Not if the owner was deleted meanwhile. Of two concurrent uploads of one image, the first is used, and a job
-    // deletes the other.
+    // Not if the owner was deleted meanwhile. Of two concurrent uploads of one image, the first is
+    // used, and a job deletes the other.
     db
       .update(avatarImages)
       .set({ expiresAt: null })

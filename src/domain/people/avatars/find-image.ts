@@ -8,7 +8,8 @@ import { notFound } from "../../../lib/failure.ts";
 /**
  * Finds the uploaded image of an avatar by its hash.
  *
- * Whose avatar it is does not matter: only who was shown the account or repository, or has the image, knows the hash.
+ * Whose avatar it is does not matter: only who was shown the account or repository, or has the
+ * image, knows the hash.
  *
  * @throws Failure `not_found` if nothing refers to such an image.
  */

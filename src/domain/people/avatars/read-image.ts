@@ -17,7 +17,8 @@ export interface Image {
 /**
  * Decodes and validates the image of an avatar, and removes what a camera noted in it.
  *
- * SECURITY: the type is read from the bytes, and no type can contain scripts, so SVG is not among them.
+ * SECURITY: the type is read from the bytes, and no type can contain scripts, so SVG is not among
+ * them.
  *
  * @param text The image in base64.
  * @throws Failure `malformed` if it is not base64; `invalid` if it is no image, or is too large.

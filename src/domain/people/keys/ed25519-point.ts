@@ -6,10 +6,10 @@ const D = 3709570593466943934313808350875456518954211387984321901638878553308594
 /**
  * Whether 32 bytes are the compressed form of a point of edwards25519.
  *
- * Neither node:crypto nor WebCrypto checks this when it imports a key, and half of all 32-byte strings are not
- * a point: without the check any text of that length would be accepted as a key. The bytes encode y; a
- * matching x exists exactly if (y² - 1) / (d·y² + 1) is a square. The two points with x = 0 are refused as
- * well, because anybody can forge signatures for them.
+ * Neither node:crypto nor WebCrypto checks this when it imports a key, and half of all 32-byte
+ * strings are not a point: without the check any text of that length would be accepted as a key.
+ * The bytes encode y; a matching x exists exactly if (y² - 1) / (d·y² + 1) is a square. The two
+ * points with x = 0 are refused as well, because anybody can forge signatures for them.
  *
  * @see RFC 8032 section 5.1.3
  */

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { formatBase64 } from "../../../lib/base64.ts";
 
 /**
- * The fingerprint of an SSH key: `SHA256:` and base64 without padding, as `ssh-keygen -l` prints it.
+ * The fingerprint of an SSH key: `SHA256:` and base64 without padding, as `ssh-keygen -l` prints
+ * it.
  *
  * @param publicKey The key in SSH's binary form.
  */

@@ -135,14 +135,15 @@ function toEntries(rows: GpgKey[], emails: { email: string }[]): GpgKeyEntry[] {
 /**
  * Adds the keys of an armored text to a user. Several keys in one text are all added or none.
  *
- * A key is verified if `signature` signs the token of `gpg_key_token`. It is trusted with signatures of commits also if
- * it names an email address that the account has confirmed. Other keys are stored too. A key can
- * be trusted for one account only. An untrusted copy in another account does not stop the owner from adding
- * the key, and a trusted copy does not stop the owner from proving it.
+ * A key is verified if `signature` signs the token of `gpg_key_token`. It is trusted with
+ * signatures of commits also if it names an email address that the account has confirmed. Other
+ * keys are stored too. A key can be trusted for one account only. An untrusted copy in another
+ * account does not stop the owner from adding the key, and a trusted copy does not stop the owner
+ * from proving it.
  *
  * @returns The first key of the text.
- * @throws Failure `invalid` for a text without a public key, a key that the account already has or that
- * another account is trusted with, and a signature that does not match.
+ * @throws Failure `invalid` for a text without a public key, a key that the account already has or
+ * that another account is trusted with, and a signature that does not match.
  */
 export async function addGpgKeys(
   ctx: Ctx,
@@ -196,8 +197,8 @@ const isTrustedElsewhere = (user: User, keys: readonly Named[]): SQL =>
 /**
  * The condition that another account has proven possession of one of the keys.
  *
- * SECURITY: only another proof blocks a proof. Somebody else may have claimed an email address before its
- * owner did, but can't have made a signature.
+ * SECURITY: only another proof blocks a proof. Somebody else may have claimed an email address
+ * before its owner did, but can't have made a signature.
  */
 const isProvenElsewhere = (user: User, keys: readonly Named[]): SQL =>
   isElsewhere(user, keys, sql`others.is_proven`);
@@ -214,8 +215,8 @@ function isElsewhere(user: User, keys: readonly Named[], condition: SQL): SQL {
 }
 
 /**
- * The condition that a row of `gpg_keys` is trusted to be its account's: proven, or with a confirmed email
- * address.
+ * The condition that a row of `gpg_keys` is trusted to be its account's: proven, or with a
+ * confirmed email address.
  */
 export const isTrusted = (keys: SQL): SQL => sql`(
   ${keys}.is_proven
@@ -257,8 +258,8 @@ function toRows(ctx: Ctx, user: User, key: ParsedGpgKey, isProven: boolean) {
  * Verifies a signature over the token and marks the key as proven to be the user's. Idempotent.
  *
  * @param keyId The id of the key or of one of its subkeys.
- * @throws Failure `not_found` for a key that the user does not have, `invalid` for a signature that does not
- * match and for a key that another account has proven to hold.
+ * @throws Failure `not_found` for a key that the user does not have, `invalid` for a signature that
+ * does not match and for a key that another account has proven to hold.
  */
 export async function proveGpgKey(
   ctx: Ctx,

@@ -10,9 +10,9 @@ const OWN_SIGNATURES_MAX = 256;
 /**
  * Parses the public keys in a text: one or more armored blocks, each with one or more keys.
  *
- * Only properties that the key's own signatures certify are used: user ids and subkeys without a valid
- * self-signature are omitted. Expired and revoked keys are parsed like any other. The library is loaded on the
- * first call.
+ * Only properties that the key's own signatures certify are used: user ids and subkeys without a
+ * valid self-signature are omitted. Expired and revoked keys are parsed like any other. The library
+ * is loaded on the first call.
  *
  * @param now Milliseconds since the epoch; signatures are verified at this time.
  * @throws Failure `invalid` with a message for the user that names what the text is instead.

@@ -23,8 +23,8 @@ const TEXT_LENGTH_MAX = 16_384;
 /**
  * Parses a public key that a user pasted: OpenSSH's one line, an SSH2 block or PEM.
  *
- * @throws Failure `invalid` with a message for the user: what the text is, if it is not a key, or why the key
- *   is not accepted.
+ * @throws Failure `invalid` with a message for the user: what the text is, if it is not a key, or
+ *   why the key is not accepted.
  * @see sshd(8) "AUTHORIZED_KEYS FILE FORMAT", RFC 4716, RFC 7468 section 13
  */
 export function parseSshKey(text: string): SshKey {
@@ -112,14 +112,19 @@ function parsePem(lines: string[]): Parsed {
   }
 }
 
-/** SECURITY: a private key that was pasted by mistake is never stored, wherever it is in the text. */
+/**
+ * SECURITY: a private key that was pasted by mistake is never stored, wherever it is in the text.
+ */
 function refusePrivateKey(text: string): void {
   if (/BEGIN [A-Z\d ]{0,32}PRIVATE KEY|PuTTY-User-Key-File|Private-Lines:/.test(text)) {
     throw invalid("this is a private key and must not be uploaded: send its public half");
   }
 }
 
-/** SECURITY: the key is stored as one line including its comment; a line break would start another key. */
+/**
+ * SECURITY: the key is stored as one line including its comment; a line break would start another
+ * key.
+ */
 function refuseUnprintable(comment: string): void {
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(comment) || !comment.isWellFormed()) {
     throw invalid("the comment of the key must not contain control characters");

@@ -58,7 +58,8 @@ export async function readGpgKey(key: PublicKey, now: number): Promise<ParsedGpg
   const selfSignatures = [directSignature, certification].filter((found) => found !== undefined);
   if (selfSignatures.length === 0) throw invalid("the key has no valid user id of its own");
 
-  // The direct-key signature takes precedence over the user ids' certifications: it is about the whole key.
+  // The direct-key signature takes precedence over the user ids' certifications: it is about the
+  // whole key.
   const usage = selfSignatures.find((signature) => signature.keyFlags);
   const lifetime = selfSignatures.find((signature) => signature.keyNeverExpires !== null);
   const { keyRevocation } = enums.signature;
@@ -98,7 +99,8 @@ async function listIdentities(
     const data = { key: keyPacket, userID, userAttribute };
     const certification = await newestValid(selfCertifications, keyPacket, certGeneric, data, at);
     const revocation = await newestValid(revocationSignatures, keyPacket, certRevocation, data, at);
-    // Unlike a key, a user id can be certified again after its revocation: the newer signature counts.
+    // Unlike a key, a user id can be certified again after its revocation: the newer signature
+    // counts.
     const isRevoked =
       certification && revocation && createdAtOf(revocation) >= createdAtOf(certification);
     if (certification && !isRevoked) identities.push({ user, certification });
@@ -120,8 +122,8 @@ async function readSubkey(
   if (!binding) return undefined;
   const revocation = await newestValid(revocationSignatures, keyPacket, subkeyRevocation, data, at);
 
-  // SECURITY: a signing subkey must cross-certify the primary key. Otherwise anyone could bind somebody else's
-  // subkey to their own key and impersonate the signer.
+  // SECURITY: a signing subkey must cross-certify the primary key. Otherwise anyone could bind
+  // somebody else's subkey to their own key and impersonate the signer.
   const { embeddedSignature } = binding;
   const crossCertifications =
     embeddedSignature?.signatureType === keyBinding ? [embeddedSignature] : [];
@@ -204,7 +206,10 @@ function directSignatures(key: PublicKey): SignaturePacket[] {
     .filter((packet) => packet.signatureType === enums.signature.key);
 }
 
-/** The maximum number of signatures that reading the key checks; certifications by other keys are ignored. */
+/**
+ * The maximum number of signatures that reading the key checks; certifications by other keys are
+ * ignored.
+ */
 export function countOwnSignatures(key: PublicKey): number {
   const own = [
     directSignatures(key),
@@ -226,8 +231,8 @@ const EXPONENT_BYTES_MAX: Readonly<Record<string, number>> = { e: 4, q: 64 };
 /**
  * Whether an RSA, DSA or Elgamal key is larger than any key in use.
  *
- * SECURITY: the library computes with such numbers itself where the platform does not support them, and one
- * signature check could take minutes.
+ * SECURITY: the library computes with such numbers itself where the platform does not support them,
+ * and one signature check could take minutes.
  */
 export function isTooLarge({ publicParams }: KeyPacket): boolean {
   return Object.entries(publicParams).some(

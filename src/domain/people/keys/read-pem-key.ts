@@ -14,8 +14,8 @@ const CURVE_NAMES = new Map([
  *
  * @param der  The decoded content of the block.
  * @param type `pkcs1` for RSA PUBLIC KEY, `spki` for PUBLIC KEY.
- * @throws Failure `invalid` for bytes that are not a key, bytes left over, or a key type that SSH does not
- * support.
+ * @throws Failure `invalid` for bytes that are not a key, bytes left over, or a key type that SSH
+ * does not support.
  * @see RFC 8017 appendix A.1.1, RFC 5280 section 4.1.2.7
  */
 export function readPemKey(der: Buffer, type: "pkcs1" | "spki"): Uint8Array {
@@ -33,13 +33,15 @@ export function readPemKey(der: Buffer, type: "pkcs1" | "spki"): Uint8Array {
 }
 
 function importKey(der: Buffer, type: "pkcs1" | "spki"): JsonWebKey {
-  // Checked before importing, because workerd can't import DSA keys and would report no specific error.
+  // Checked before importing, because workerd can't import DSA keys and would report no specific
+  // error.
   if (der.includes(DSA_OID)) throw invalid("key type is not allowed: dsa");
   let jwk: JsonWebKey;
   let exported: Buffer;
   try {
     jwk = createPublicKey({ key: der, format: "der", type }).export({ format: "jwk" });
-    // Exported from the JWK, because Node can't export PKCS#1 from a key that it imported from PKCS#1.
+    // Exported from the JWK, because Node can't export PKCS#1 from a key that it imported from
+    // PKCS#1.
     exported = createPublicKey({ key: jwk, format: "jwk" }).export({ format: "der", type });
   } catch {
     throw invalid("the PEM block holds no public key of a known type");

@@ -18,7 +18,10 @@ export type SshKeyKind = (typeof SSH_KEY_KINDS)[number];
 const RSA_BITS_MIN = 2048;
 /** OpenSSH refuses larger keys, so nobody could use one. */
 const RSA_BITS_MAX = 16_384;
-/** Keys in use have 65537. BoringSSL, which verifies signatures in workerd, refuses larger exponents. */
+/**
+ * Keys in use have 65537. BoringSSL, which verifies signatures in workerd, refuses larger
+ * exponents.
+ */
 const RSA_EXPONENT_BITS_MAX = 32;
 
 type Curve = { crv: string; fieldBytes: number; bits: number };
@@ -43,7 +46,10 @@ export function readSshBlob(blob: Uint8Array): { kind: SshKeyKind; bits: number 
   return { kind, bits };
 }
 
-/** @throws Failure `invalid` for a type that is not accepted; the message names the types that SSH knows. */
+/**
+ * @throws Failure `invalid` for a type that is not accepted; the message names the types that SSH
+ *   knows.
+ */
 export function knownKind(name: string): SshKeyKind {
   const kind = SSH_KEY_KINDS.find((known) => known === name);
   if (kind) return kind;
@@ -128,7 +134,8 @@ function readEcdsa(reader: SshWireReader, name: keyof typeof CURVES): number {
 }
 
 /**
- * Reads the application for which a security key created the key pair, "ssh:" unless its owner chose another.
+ * Reads the application for which a security key created the key pair, "ssh:" unless its owner
+ * chose another.
  */
 function readApplication(reader: SshWireReader): void {
   if (reader.readString().length === 0) throw invalid("the security key names no application");

@@ -35,8 +35,8 @@ interface NewKey {
 }
 
 /**
- * Adds a key. A key authenticates either one account or any number of repositories, never both: its identity
- * must be unambiguous.
+ * Adds a key. A key authenticates either one account or any number of repositories, never both: its
+ * identity must be unambiguous.
  *
  * @throws Failure `invalid` for a key that is not accepted, and for a key or title that is in use.
  */
@@ -123,7 +123,8 @@ function parse(key: string) {
 /**
  * Removes an SSH key of `user`'s account.
  *
- * @throws Failure `not_found` for an id that is not a user's key, `forbidden` for another user's key.
+ * @throws Failure `not_found` for an id that is not a user's key, `forbidden` for another user's
+ *   key.
  */
 export async function removeUserKey(ctx: Ctx, user: User, id: number): Promise<void> {
   const isThis = and(eq(publicKeys.id, id), isNull(publicKeys.repoId));

@@ -3,8 +3,8 @@ import { invalid } from "../../../lib/failure.ts";
 /**
  * Reads the fields of an SSH key or signature in sequence.
  *
- * Every field is a view into the blob: a claimed length is checked against the remaining bytes, and nothing is
- * allocated.
+ * Every field is a view into the blob: a claimed length is checked against the remaining bytes, and
+ * nothing is allocated.
  *
  * @throws Failure `invalid` when a field is longer than the rest of the blob.
  * @see RFC 4251 section 5, "string" and "mpint"
@@ -38,7 +38,10 @@ export class SshWireReader {
     return this.readBytes(this.readUint32());
   }
 
-  /** Reads a protocol string: bytes that are not ASCII become characters that no protocol name contains. */
+  /**
+   * Reads a protocol string: bytes that are not ASCII become characters that no protocol name
+   * contains.
+   */
   readName(): string {
     return latin1.decode(this.readString());
   }
@@ -46,8 +49,9 @@ export class SshWireReader {
   /**
    * Reads a non-negative number.
    *
-   * SECURITY: only the shortest encoding is accepted. Padded encodings of a number would give one key several
-   * fingerprints, and the unique fingerprint prevents a key from being registered twice.
+   * SECURITY: only the shortest encoding is accepted. Padded encodings of a number would give one
+   * key several fingerprints, and the unique fingerprint prevents a key from being registered
+   * twice.
    *
    * @returns Its bytes, big-endian, without a leading zero; none for zero.
    */

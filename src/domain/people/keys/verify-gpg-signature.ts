@@ -3,11 +3,12 @@ const KEY_LENGTH_MAX = 512 * 1024;
 const SIGNATURE_LENGTH_MAX = 16 * 1024;
 
 /**
- * Whether the key made the detached signature over the text, which proves possession of the private key.
+ * Whether the key made the detached signature over the text, which proves possession of the private
+ * key.
  *
- * The text is accepted with and without a final line break, because `echo` and editors add one. Signatures by
- * the key's subkeys are valid; signatures from a time when the key was expired, revoked or not allowed to sign
- * are not. The library is loaded on the first call.
+ * The text is accepted with and without a final line break, because `echo` and editors add one.
+ * Signatures by the key's subkeys are valid; signatures from a time when the key was expired,
+ * revoked or not allowed to sign are not. The library is loaded on the first call.
  *
  * @returns False also for a key or signature that can't be read.
  */

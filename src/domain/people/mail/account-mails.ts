@@ -21,7 +21,8 @@ ${ctx.publicUrl}/user/forgot_password
 /**
  * The statements that tell users how their sign-in changed.
  *
- * SECURITY: to the address that the account had before, so that who took an account over can't keep it from its owner.
+ * SECURITY: to the address that the account had before, so that who took an account over can't keep
+ * it from its owner.
  *
  * @param change A sentence without the full stop.
  */

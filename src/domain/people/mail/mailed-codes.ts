@@ -21,14 +21,19 @@ const LIFE_MS: Readonly<Record<Purpose, number>> = {
   confirm_address: 24 * HOUR_MS,
 };
 
-/** Matches an address with its user while a code for it may be made and used: who confirmed it resets by it. */
+/**
+ * Matches an address with its user while a code for it may be made and used: who confirmed it
+ * resets by it.
+ */
 const isDue = (purpose: Purpose): SQL => sql`
   ${users.id} = ${emailAddresses.userId}
   and ${users.isActive}
   and not ${users.isLoginProhibited}
   and ${emailAddresses.isActivated} = ${purpose === "reset_password"}`;
 
-/** A new code for a link that is mailed to an address of a user, and the statements that store it. */
+/**
+ * A new code for a link that is mailed to an address of a user, and the statements that store it.
+ */
 export async function makeMailedCode(
   { db, now }: Ctx,
   { id: userId }: Pick<User, "id">,
@@ -59,7 +64,10 @@ export interface MailedCode {
   address: EmailAddress;
 }
 
-/** Finds what a code stands for; undefined for one that was used, has ended or expired, or never existed. */
+/**
+ * Finds what a code stands for; undefined for one that was used, has ended or expired, or never
+ * existed.
+ */
 export async function findMailedCode(
   { db, now }: Pick<Ctx, "db" | "now">,
   code: string,
@@ -78,8 +86,8 @@ export async function findMailedCode(
 /**
  * Whether a code is valid, for the statement that uses it. Its batch deletes the code.
  *
- * SECURITY: that statement decides, so that of requests at once one uses the code, and none after what it was made from
- * has changed.
+ * SECURITY: that statement decides, so that of requests at once one uses the code, and none after
+ * what it was made from has changed.
  */
 export const isStillValid = (
   { now }: Pick<Ctx, "now">,

@@ -10,7 +10,10 @@ export const MAIL_PURPOSE = "mail";
 
 /** A mail to send. */
 export interface QueuedMail {
-  /** The account that it is for, with which it is deleted; SQL for one that the same batch inserts, null for none. */
+  /**
+   * The account that it is for, with which it is deleted; SQL for one that the same batch inserts,
+   * null for none.
+   */
   userId: number | SQL<number> | null;
   address: string;
   subject: string;
@@ -23,8 +26,8 @@ export const isMailOn = ({ mailFrom, sealingKeys }: Config): boolean =>
   mailFrom !== "" && sealingKeys.length > 0;
 
 /**
- * The statements that queue a mail. They belong into the batch of the change that the mail is about, so that it leaves
- * exactly if the change is made. A service without mail queues nothing.
+ * The statements that queue a mail. They belong into the batch of the change that the mail is
+ * about, so that it leaves exactly if the change is made. A service without mail queues nothing.
  *
  * @returns A list, since a statement alone would run when it is awaited.
  */

@@ -9,8 +9,8 @@ export interface ClientCredentials {
 }
 
 /**
- * Whether a client is the application that it names: a confidential client by its secret. A public client has none to
- * send; if it sends one all the same, that must be right.
+ * Whether a client is the application that it names: a confidential client by its secret. A public
+ * client has none to send; if it sends one all the same, that must be right.
  */
 export async function isClient(
   { isConfidential, secretHash }: OauthApplication,

@@ -48,8 +48,8 @@ const NONCE_LENGTH_MAX = 1000;
 /**
  * Finds the client of an authorization request, and the address of the answer.
  *
- * SECURITY: until both are known to belong together, the answer is a page and no redirect: else this service would lead
- * to any address that a link names.
+ * SECURITY: until both are known to belong together, the answer is a page and no redirect: else
+ * this service would lead to any address that a link names.
  *
  * @throws Failure `malformed` with a message for the user.
  */

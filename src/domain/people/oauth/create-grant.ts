@@ -58,7 +58,8 @@ export async function createGrant(
     lastUsedAt: ctx.now,
     expiresAt: codeExpiresAt,
   };
-  // Each edit of an application gives it a new secret: its addresses are still those of the request.
+  // Each edit of an application gives it a new secret: its addresses are still those of the
+  // request.
   const isGiven = and(
     eq(oauthApplications.id, application.id),
     sql`${oauthApplications.secretHash} is ${application.secretHash}`,
@@ -90,7 +91,10 @@ export async function createGrant(
 /** Grants of one user and application that are read to find one that covers a request. */
 const COMPARED_MAX = 20;
 
-/** Whether a user already granted an application all that it asks for now, and did not revoke it since. */
+/**
+ * Whether a user already granted an application all that it asks for now, and did not revoke it
+ * since.
+ */
 export async function isGrantedBefore(
   ctx: Ctx,
   user: User,

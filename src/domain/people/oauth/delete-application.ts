@@ -7,7 +7,8 @@ import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { findApplication } from "./find-application.ts";
 
 /**
- * Deletes an application of `user`, and with it all that users granted to it: its tokens are refused from then on.
+ * Deletes an application of `user`, and with it all that users granted to it: its tokens are
+ * refused from then on.
  *
  * @throws Failure `not_found`, also for an application of somebody else.
  */

@@ -15,8 +15,8 @@ export type ApplicationChanges = {
 };
 
 /**
- * Changes an application of `user` and gives it a new secret, as in Gitea: the old one is refused from then on. What
- * users granted stays.
+ * Changes an application of `user` and gives it a new secret, as in Gitea: the old one is refused
+ * from then on. What users granted stays.
  *
  * @throws Failure `not_found`, also for an application of somebody else.
  */

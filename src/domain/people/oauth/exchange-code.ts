@@ -25,8 +25,8 @@ export interface CodeExchange {
 /**
  * Exchanges an authorization code for tokens.
  *
- * SECURITY: a code is exchanged once, which the update decides and not a read before it. Of two who have the code one
- * stole it, so a second use ends the grant and with it the tokens of the first.
+ * SECURITY: a code is exchanged once, which the update decides and not a read before it. Of two who
+ * have the code one stole it, so a second use ends the grant and with it the tokens of the first.
  *
  * @throws OauthError with the codes and messages of Gitea.
  */
@@ -100,7 +100,8 @@ export async function exchangeCode(ctx: Ctx, exchange: CodeExchange): Promise<Is
 /**
  * Whether the client proves that it began the authorization.
  *
- * SECURITY: a verifier without a challenge is refused too: somebody may have taken the challenge out of the request.
+ * SECURITY: a verifier without a challenge is refused too: somebody may have taken the challenge
+ * out of the request.
  *
  * @see RFC 9700 section 4.8.2
  */

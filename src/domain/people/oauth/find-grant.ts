@@ -28,8 +28,8 @@ export async function findClient(
 }
 
 /**
- * Finds the application of a client id, and the grant that a condition on `oauth_grants` matches, whoever's it is: the
- * caller compares the two.
+ * Finds the application of a client id, and the grant that a condition on `oauth_grants` matches,
+ * whoever's it is: the caller compares the two.
  */
 export async function findClientAndGrant(
   ctx: Pick<Ctx, "db">,
@@ -67,8 +67,8 @@ export const mayGrant = ({ isActive, isLoginProhibited, mustChangePassword }: Us
   isActive && !isLoginProhibited && !mustChangePassword;
 
 /**
- * Whether a grant is still one of the same application and of a user who may sign in, for the statement that issues its
- * tokens. Each edit of an application gives it a new secret.
+ * Whether a grant is still one of the same application and of a user who may sign in, for the
+ * statement that issues its tokens. Each edit of an application gives it a new secret.
  */
 export const isStillInForce = ({ userId }: OauthGrant, application: OauthApplication): SQL => sql`(
   exists (

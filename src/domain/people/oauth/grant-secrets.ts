@@ -21,8 +21,9 @@ export interface RefreshToken {
 }
 
 /**
- * A new refresh token: a part that all refresh tokens of its grant share, and one of its own. By the first, a token
- * that was replaced leads to its grant, and none of the replaced ones must be stored.
+ * A new refresh token: a part that all refresh tokens of its grant share, and one of its own. By
+ * the first, a token that was replaced leads to its grant, and none of the replaced ones must be
+ * stored.
  */
 export async function makeRefreshToken(family = makeSecret()): Promise<RefreshToken> {
   const token = `gtr_${family}${makeSecret()}`;

@@ -19,7 +19,10 @@ export interface IssuedTokens {
   idToken: string | undefined;
 }
 
-/** Access tokens of one grant that are valid at once: a client that refreshes too often ends its oldest. */
+/**
+ * Access tokens of one grant that are valid at once: a client that refreshes too often ends its
+ * oldest.
+ */
 const TOKENS_MAX = 10;
 
 /** A new access token of a grant, and the statements that store it. */

@@ -1,4 +1,7 @@
-/** The error codes of OAuth 2.0 and OpenID Connect. @see RFC 6749 sections 4.1.2.1 and 5.2; OpenID Connect Core 3.1.2.6 */
+/**
+ * The error codes of OAuth 2.0 and OpenID Connect. @see RFC 6749 sections 4.1.2.1 and 5.2; OpenID
+ * Connect Core 3.1.2.6
+ */
 export type OauthErrorCode =
   | "access_denied"
   | "consent_required"
@@ -13,7 +16,10 @@ export type OauthErrorCode =
   | "unsupported_grant_type"
   | "unsupported_response_type";
 
-/** A refusal in the terms of OAuth 2.0. Code and message are public: they are sent to the client unchanged. */
+/**
+ * A refusal in the terms of OAuth 2.0. Code and message are public: they are sent to the client
+ * unchanged.
+ */
 export class OauthError extends Error {
   readonly code: OauthErrorCode;
 

@@ -6,7 +6,10 @@ import { oauthGrants } from "../../../db/schema/index.ts";
 /** Grants deleted by one run of the schedule; the next run continues. */
 const PURGED_MAX = 1000;
 
-/** Deletes grants whose code was never exchanged, or whose refresh token expired, with their access tokens. */
+/**
+ * Deletes grants whose code was never exchanged, or whose refresh token expired, with their access
+ * tokens.
+ */
 export async function purgeGrants({ db, now }: Ctx): Promise<void> {
   const expired = db
     .select({ id: oauthGrants.id })

@@ -7,7 +7,8 @@ export const REDIRECT_URI_RULE =
   "must be an absolute address without a fragment, with http, https or a scheme of the application's own";
 
 /**
- * Schemes by which a browser runs what an address contains, or opens what it finds on its own machine.
+ * Schemes by which a browser runs what an address contains, or opens what it finds on its own
+ * machine.
  *
  * SECURITY: the address of a redirect comes from whoever registered the application.
  */
@@ -39,8 +40,9 @@ export function isRedirectUri(text: string): boolean {
 /**
  * Whether a request may name an address, given those that its client registered.
  *
- * SECURITY: the same text, character by character. Only a public client, which runs on the user's own machine, may use
- * another port of a loopback address than the registered one: it takes a port that is free.
+ * SECURITY: the same text, character by character. Only a public client, which runs on the user's
+ * own machine, may use another port of a loopback address than the registered one: it takes a port
+ * that is free.
  *
  * @see RFC 8252 section 7.3; RFC 9700 section 2.1
  */

@@ -23,7 +23,8 @@ export interface Refresh {
 /**
  * Exchanges a refresh token for an access token and the next refresh token.
  *
- * SECURITY: each refresh token is used once. Of two who used the same one stole it, so a second use ends the grant.
+ * SECURITY: each refresh token is used once. Of two who used the same one stole it, so a second use
+ * ends the grant.
  *
  * @throws OauthError with the codes and messages of Gitea.
  */

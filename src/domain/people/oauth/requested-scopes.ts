@@ -30,11 +30,12 @@ const spellOut = (name: string): string =>
   (SCOPE_CATEGORIES as readonly string[]).includes(name) ? `write:${name}` : name;
 
 /**
- * Parses the `scope` of an authorization request: names with spaces between, or commas as some of Gitea's clients send
- * them.
+ * Parses the `scope` of an authorization request: names with spaces between, or commas as some of
+ * Gitea's clients send them.
  *
- * Without a scope the request is for all of them, since clients that know no scopes send none; the user reads so before
- * they grant it. A request that names scopes of OpenID Connect alone is for a sign-in, and opens nothing.
+ * Without a scope the request is for all of them, since clients that know no scopes send none; the
+ * user reads so before they grant it. A request that names scopes of OpenID Connect alone is for a
+ * sign-in, and opens nothing.
  *
  * SECURITY: a scope that is not known is refused, never read as more than it says.
  *

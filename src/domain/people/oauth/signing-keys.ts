@@ -22,7 +22,9 @@ export async function findSigningKey({
   return first === undefined ? undefined : importKey(first);
 }
 
-/** The public halves of all keys: clients check tokens with them that an earlier key signed, too. */
+/**
+ * The public halves of all keys: clients check tokens with them that an earlier key signed, too.
+ */
 export async function listPublicKeys({ oauthSigningKeys }: Config): Promise<JWK[]> {
   const keys = await Promise.all(oauthSigningKeys.map(importKey));
   return keys.map(({ publicJwk }) => publicJwk);

@@ -26,8 +26,9 @@ export interface NewOrganization {
 /**
  * Creates an organization with a team "Owners", whose first member is the creator.
  *
- * @throws Failure `forbidden` when the creator may not create organizations, or for a non-public organization
- * with a public-only token; `invalid` for an invalid name or email address, or a name that is taken.
+ * @throws Failure `forbidden` when the creator may not create organizations, or for a non-public
+ * organization with a public-only token; `invalid` for an invalid name or email address, or a name
+ * that is taken.
  */
 export async function createOrganization(
   ctx: Ctx,

@@ -9,10 +9,11 @@ import { forbidden, notFound } from "../../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
 
 /**
- * Deletes a team. Members who are in no other team leave the organization, and watches end of repositories that nobody
- * but the team let them see.
+ * Deletes a team. Members who are in no other team leave the organization, and watches end of
+ * repositories that nobody but the team let them see.
  *
- * @throws Failure `forbidden` for the team of owners, `not_found` if another request has deleted it.
+ * @throws Failure `forbidden` for the team of owners, `not_found` if another request has deleted
+ *   it.
  */
 export async function deleteTeam(ctx: Ctx, team: Team): Promise<void> {
   if (team.access === ACCESS.owner) throw forbidden("the team of owners can't be deleted");

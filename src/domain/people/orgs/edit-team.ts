@@ -12,8 +12,8 @@ import { asNameTaken, type NewTeam } from "./create-team.ts";
 import { changeGrants, checkTeamName } from "./team-options.ts";
 
 /**
- * Edits a team; missing properties keep their value. `includesAllRepositories` changes only together with a permission,
- * as in Gitea. Unchanged values record no event.
+ * Edits a team; missing properties keep their value. `includesAllRepositories` changes only
+ * together with a permission, as in Gitea. Unchanged values record no event.
  *
  * Of the team of owners only the description changes.
  *

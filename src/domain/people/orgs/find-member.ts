@@ -7,7 +7,9 @@ import { type Params, prepare } from "../../../db/prepared.ts";
 import type { User } from "../../../db/schema/index.ts";
 import { isAccountNamed, wasAccountNamed } from "../accounts/find-account.ts";
 
-/** A member of an organization; the caller may not be allowed to see the membership or the account. */
+/**
+ * A member of an organization; the caller may not be allowed to see the membership or the account.
+ */
 export interface Member {
   user: User;
   /** Whether people outside the organization see the membership. */

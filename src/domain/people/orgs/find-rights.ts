@@ -12,7 +12,8 @@ import { notFound } from "../../../lib/failure.ts";
 import { isAccountNamed, isSeen, toMembership } from "../accounts/find-account.ts";
 
 /**
- * Finds what a user's teams grant in an organization. A membership that the caller may not see grants nothing.
+ * Finds what a user's teams grant in an organization. A membership that the caller may not see
+ * grants nothing.
  *
  * @throws Failure `not_found` for an organization that the caller may not see.
  */

@@ -15,7 +15,8 @@ export interface TeamEntry {
 /**
  * Finds a team by id, for its members, the organization's owners and site administrators.
  *
- * @throws Failure `not_found` for callers outside the organization, `forbidden` for its other members.
+ * @throws Failure `not_found` for callers outside the organization, `forbidden` for its other
+ *   members.
  */
 export async function findTeam(ctx: Ctx, id: number): Promise<TeamEntry> {
   const [row] = await teamById(ctx.db, { id, actorId: ctx.actor.user?.id });

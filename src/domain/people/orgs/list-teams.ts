@@ -30,13 +30,15 @@ export const listTeamsOfRepository = (
   slice: Slice,
 ) => list(ctx, { repo: { id, ownerId } }, slice);
 
-/** Lists a user's teams by name; with a token for public resources, those of public organizations. */
+/**
+ * Lists a user's teams by name; with a token for public resources, those of public organizations.
+ */
 export const listOwnTeams = (ctx: Ctx, user: User, slice: Slice) =>
   list(ctx, { memberId: user.id, isPublicOnly: ctx.actor.scopes.isPublicOnly }, slice);
 
 /**
- * Lists the teams of an organization whose name contains a text, by name: the caller's own teams, as in Gitea, and all
- * for administrators of the site.
+ * Lists the teams of an organization whose name contains a text, by name: the caller's own teams,
+ * as in Gitea, and all for administrators of the site.
  *
  * @param includesDescription Whether to search descriptions too.
  */

@@ -15,7 +15,8 @@ import { addTeamRepository, removeTeamRepository } from "./team-repositories.ts"
 // The teams of a repository, by name: the other direction of the repositories of a team.
 
 /**
- * Lists the teams that reach a repository, for members of the organization and administrators of the repository.
+ * Lists the teams that reach a repository, for members of the organization and administrators of
+ * the repository.
  *
  * @throws Failure `not_applicable` for a user's repository, `forbidden` for outsiders.
  */
@@ -52,8 +53,9 @@ export async function findRepositoryTeam(
 /**
  * Adds a team to a repository that the caller administers.
  *
- * @throws Failure `not_applicable` for a user's repository, `forbidden` where only owners may change its teams,
- * `not_found` for an unknown team, `invalid` for one that has the repository already.
+ * @throws Failure `not_applicable` for a user's repository, `forbidden` where only owners may
+ * change its teams, `not_found` for an unknown team, `invalid` for one that has the repository
+ * already.
  */
 export async function addRepositoryTeam(
   ctx: Ctx,
@@ -68,7 +70,8 @@ export async function addRepositoryTeam(
 /**
  * Removes a team from a repository that the caller administers.
  *
- * @throws Failure as `addRepositoryTeam`; `invalid` for a team that does not have it, and for one that has all.
+ * @throws Failure as `addRepositoryTeam`; `invalid` for a team that does not have it, and for one
+ *   that has all.
  */
 export async function removeRepositoryTeam(
   ctx: Ctx,
@@ -90,7 +93,8 @@ interface Roles {
 async function findChangeable(ctx: Ctx, repo: RepositoryContext, name: string) {
   const { found } = await findByName(ctx, repo, name);
   const isOwner = isAllowed(repo, { mode: "owner" });
-  // Collaborators who administer the repository may change its teams only if the organization says so.
+  // Collaborators who administer the repository may change its teams only if the organization says
+  // so.
   if (!isOwner && !repo.owner.canRepoAdminChangeTeamAccess) {
     throw forbidden("user is nor repo admin nor owner");
   }

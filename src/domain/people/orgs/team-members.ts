@@ -23,10 +23,11 @@ import { forbidden, notFound } from "../../../lib/failure.ts";
 import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
 
 /**
- * Adds a user to a team and to its organization; the user watches the team's repositories from then on. Idempotent.
+ * Adds a user to a team and to its organization; the user watches the team's repositories from then
+ * on. Idempotent.
  *
- * @throws Failure `not_found` if another request has deleted the team or the user, `forbidden` where the organization
- * blocks the user.
+ * @throws Failure `not_found` if another request has deleted the team or the user, `forbidden`
+ * where the organization blocks the user.
  */
 export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<void> {
   try {
@@ -62,8 +63,9 @@ export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<v
 }
 
 /**
- * Removes a user from a team, and from the organization if it was the user's last team there. The user stops watching
- * repositories that they may not see any more, and is assigned to none of their issues.
+ * Removes a user from a team, and from the organization if it was the user's last team there. The
+ * user stops watching repositories that they may not see any more, and is assigned to none of their
+ * issues.
  *
  * @throws Failure `forbidden` for the last owner: an organization always has an owner.
  */

@@ -30,7 +30,8 @@ const ADMINISTRATION: TeamGrants = { access: ACCESS.admin, units: everyUnit(ACCE
 /**
  * The grants of a new team.
  *
- * @throws Failure `invalid` for a unit or a mode that does not exist, and if the team would have no unit.
+ * @throws Failure `invalid` for a unit or a mode that does not exist, and if the team would have no
+ *   unit.
  */
 export function readGrants(options: TeamGrantOptions): TeamGrants {
   checkWords(options);
@@ -40,10 +41,12 @@ export function readGrants(options: TeamGrantOptions): TeamGrants {
 }
 
 /**
- * The grants of a team after an edit. A permission alone lowers the units above it and raises none, since the team may
- * have modes of its own for each unit; units without a permission keep the mode they have.
+ * The grants of a team after an edit. A permission alone lowers the units above it and raises none,
+ * since the team may have modes of its own for each unit; units without a permission keep the mode
+ * they have.
  *
- * @throws Failure `invalid` for a unit or a mode that does not exist, and if the team would have no unit.
+ * @throws Failure `invalid` for a unit or a mode that does not exist, and if the team would have no
+ *   unit.
  */
 export function changeGrants(team: Team, options: TeamGrantOptions): TeamGrants {
   checkWords(options);

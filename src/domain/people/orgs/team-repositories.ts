@@ -17,8 +17,8 @@ import { notFound } from "../../../lib/failure.ts";
 import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts";
 
 /**
- * Adds a repository of the organization to a team, whose members watch it from then on. Idempotent; a team with all
- * repositories has it already.
+ * Adds a repository of the organization to a team, whose members watch it from then on. Idempotent;
+ * a team with all repositories has it already.
  *
  * @throws Failure `not_found` if another request has deleted the team.
  */
@@ -57,8 +57,8 @@ export async function addTeamRepository(ctx: Ctx, team: Team, repo: Repository):
 }
 
 /**
- * Removes a repository from a team. Idempotent; without effect for a team with all repositories. Members who may not see
- * it any more do not watch it any more.
+ * Removes a repository from a team. Idempotent; without effect for a team with all repositories.
+ * Members who may not see it any more do not watch it any more.
  */
 export async function removeTeamRepository(ctx: Ctx, team: Team, repo: Repository): Promise<void> {
   if (team.includesAllRepositories) return;

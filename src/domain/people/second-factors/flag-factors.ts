@@ -16,8 +16,8 @@ interface FactorFlags {
 }
 
 /**
- * The statement that repeats in a user's row which second factors they have. It rolls its batch back if the credential of
- * the request has ended; `whileSignedIn` translates that.
+ * The statement that repeats in a user's row which second factors they have. It rolls its batch
+ * back if the credential of the request has ended; `whileSignedIn` translates that.
  */
 export const flagFactors = ({ db, now, actor }: Ctx, { id }: User, flags: FactorFlags) =>
   db

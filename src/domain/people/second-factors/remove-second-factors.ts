@@ -15,8 +15,8 @@ import { queueSignInChange } from "../mail/account-mails.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 
 /**
- * Removes all second factors of a user who lost them, with the recovery codes. The password alone signs in from then on;
- * all sessions end.
+ * Removes all second factors of a user who lost them, with the recovery codes. The password alone
+ * signs in from then on; all sessions end.
  *
  * @throws Failure `not_found` for a user without a second factor.
  */

@@ -20,7 +20,8 @@ const WAITING_LIFE_MS = 60 * 60 * 1000;
 /**
  * Begins to set up an authenticator app: makes the secret that it is to hold.
  *
- * @throws Failure `conflict` where an app is enabled already or the session has ended meanwhile, `forbidden` where the service has no sealing key.
+ * @throws Failure `conflict` where an app is enabled already or the session has ended meanwhile,
+ *   `forbidden` where the service has no sealing key.
  */
 export async function startTotp({ db, config, now, actor }: Ctx, user: User): Promise<void> {
   const sealedSecret = await seal(config.sealingKeys, await makeTotpSecret(), TOTP_PURPOSE);
@@ -36,7 +37,9 @@ export async function startTotp({ db, config, now, actor }: Ctx, user: User): Pr
   if (!started) throw conflict("An authenticator app is enabled already.");
 }
 
-/** The secret of a user's authenticator app that waits for its first code; undefined if none does. */
+/**
+ * The secret of a user's authenticator app that waits for its first code; undefined if none does.
+ */
 export async function findWaitingTotp(
   { db, config, now }: Ctx,
   user: User,
@@ -56,11 +59,12 @@ const waitingSecret = prepare((db, { userId, from }: Params<{ userId: number; fr
 );
 
 /**
- * Enables an authenticator app by its first code, and ends all other sessions: they signed in without it.
+ * Enables an authenticator app by its first code, and ends all other sessions: they signed in
+ * without it.
  *
  * @returns New recovery codes, which are shown this once.
- * @throws Failure `invalid` for a wrong code, `conflict` where no app waits for its first code, `unauthenticated` if the
- * session has ended meanwhile.
+ * @throws Failure `invalid` for a wrong code, `conflict` where no app waits for its first code,
+ * `unauthenticated` if the session has ended meanwhile.
  */
 export async function enableTotp(
   ctx: Ctx,

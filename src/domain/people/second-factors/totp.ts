@@ -1,6 +1,9 @@
 /** Seconds that a code is valid for. */
 const PERIOD_SECONDS = 30;
-/** Steps before and after the current one whose codes are accepted: clocks differ, and people type slowly. */
+/**
+ * Steps before and after the current one whose codes are accepted: clocks differ, and people type
+ * slowly.
+ */
 const WINDOW = 1;
 
 // Loaded when it is first needed: few requests carry a code.

@@ -32,8 +32,8 @@ export const kindOfCode = (code: string): "second_factor" | "recovery_code" =>
   isTotpCode(code) ? "second_factor" : "recovery_code";
 
 /**
- * Whether a code is the current one of a user's authenticator app, or one of their recovery codes. Each code counts
- * once.
+ * Whether a code is the current one of a user's authenticator app, or one of their recovery codes.
+ * Each code counts once.
  *
  * @throws Failure `too_many` after too many wrong codes.
  */
@@ -74,7 +74,8 @@ async function useTotp({ db, config, now }: CodeContext, { user, code }: CodeCla
   if (!row) return false;
   const step = await findTotpStep(await openTotpSecret(config, row), withoutSpaces(code), now);
   if (step === undefined) return false;
-  // SECURITY: the update decides, so that of two requests at once with the same code one is refused.
+  // SECURITY: the update decides, so that of two requests at once with the same code one is
+  // refused.
   const used = await db
     .update(totpSecrets)
     .set({ lastStep: step })

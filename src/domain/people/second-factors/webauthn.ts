@@ -76,11 +76,12 @@ export async function startWebauthnKey(
 }
 
 /**
- * Adds a key by what the browser got from it, and ends all other sessions: they signed in without it.
+ * Adds a key by what the browser got from it, and ends all other sessions: they signed in without
+ * it.
  *
  * @returns New recovery codes if it is the user's first second factor.
- * @throws Failure `invalid` for an answer that does not fit what was asked, or was used already, `unauthenticated` if the
- * session has ended meanwhile.
+ * @throws Failure `invalid` for an answer that does not fit what was asked, or was used already,
+ * `unauthenticated` if the session has ended meanwhile.
  */
 export async function addWebauthnKey(
   ctx: Ctx,
@@ -147,7 +148,8 @@ async function takeChallenge({ db }: Ctx, { id }: Session): Promise<string> {
 /**
  * Removes a key, and ends all other sessions.
  *
- * @throws Failure `not_found` for a key that is not the user's, `unauthenticated` if the session has ended meanwhile.
+ * @throws Failure `not_found` for a key that is not the user's, `unauthenticated` if the session
+ *   has ended meanwhile.
  */
 export async function removeWebauthnKey(
   ctx: Ctx,
@@ -202,10 +204,11 @@ export async function startWebauthnSignIn(
 }
 
 /**
- * Checks what the browser got from a key of a user who signs in. The caller ends the sign-in under way, and with it its
- * challenge.
+ * Checks what the browser got from a key of a user who signs in. The caller ends the sign-in under
+ * way, and with it its challenge.
  *
- * @throws Failure `invalid` for an answer that does not fit what was asked, and for a key of somebody else.
+ * @throws Failure `invalid` for an answer that does not fit what was asked, and for a key of
+ *   somebody else.
  */
 export async function verifyWebauthnSignIn(
   ctx: Ctx,

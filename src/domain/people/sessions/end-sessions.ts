@@ -12,8 +12,9 @@ import {
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
 
 /**
- * The statements that end all sessions of a user, sign-ins under way, codes for applications that were not exchanged yet,
- * and the secret of an authenticator app that waits for its first code. A change of the password or of the account's state does the same by a trigger.
+ * The statements that end all sessions of a user, sign-ins under way, codes for applications that
+ * were not exchanged yet, and the secret of an authenticator app that waits for its first code. A
+ * change of the password or of the account's state does the same by a trigger.
  *
  * @param kept The session of the request, which continues.
  */

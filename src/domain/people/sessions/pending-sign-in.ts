@@ -14,7 +14,8 @@ export const PENDING_LIFE_MS = 10 * 60 * 1000;
 /**
  * Begins the next step of a sign-in. The secret is returned here and not stored.
  *
- * @throws Failure `unauthenticated` if the account's password, second factors or state changed since `user` was read.
+ * @throws Failure `unauthenticated` if the account's password, second factors or state changed
+ *   since `user` was read.
  */
 export async function startPendingSignIn(
   { db, now }: Ctx,

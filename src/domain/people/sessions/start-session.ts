@@ -26,10 +26,11 @@ export interface Device {
 }
 
 /**
- * Starts a session of a user who has just signed in, in place of the one that the browser had. The secret is returned
- * here and not stored.
+ * Starts a session of a user who has just signed in, in place of the one that the browser had. The
+ * secret is returned here and not stored.
  *
- * @throws Failure `unauthenticated` if the account's password, second factors or state changed since `user` was read.
+ * @throws Failure `unauthenticated` if the account's password, second factors or state changed
+ *   since `user` was read.
  */
 export async function startSession(
   ctx: Ctx,

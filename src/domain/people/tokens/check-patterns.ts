@@ -28,7 +28,8 @@ const FORMS: Readonly<Record<PatternBinding, { form: RegExp; rule: string }>> = 
 /**
  * Checks the patterns of a new token.
  *
- * @throws Failure `invalid` for a pattern that could match nothing, which is a mistake of who makes the token.
+ * @throws Failure `invalid` for a pattern that could match nothing, which is a mistake of who makes
+ *   the token.
  */
 export function checkPatterns(
   bindings: Readonly<Record<PatternBinding, readonly string[] | null>>,

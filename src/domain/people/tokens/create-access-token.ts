@@ -47,12 +47,12 @@ export interface NewAccessToken {
 export const BOUND_MAX = 100;
 
 /**
- * Creates an access token for `user`. The secret is returned here and not stored. A token that another token makes ends
- * with it.
+ * Creates an access token for `user`. The secret is returned here and not stored. A token that
+ * another token makes ends with it.
  *
- * @throws Failure `unauthenticated` if the caller's credential has ended meanwhile, `malformed` for invalid scopes and a
- * name that is taken, `forbidden` for a token wider than
- * the caller's own and for a caller that is an application, `invalid` for an expiry in the past, for repositories that
+ * @throws Failure `unauthenticated` if the caller's credential has ended meanwhile, `malformed` for
+ * invalid scopes and a name that is taken, `forbidden` for a token wider than the caller's own and
+ * for a caller that is an application, `invalid` for an expiry in the past, for repositories that
  * the caller may not see, and for patterns that match nothing.
  */
 export async function createAccessToken(
@@ -152,9 +152,10 @@ const insertToken = prepareAll((db, { row, repoIds, maker, audit }: Params<Inser
 });
 
 /**
- * SECURITY: a token can't create a token with more scopes or a later expiry than its own. A token that is bound to
- * anything creates none, and neither does the token of an application: what the application made would outlive the
- * hour of its token, and would not be among the applications that the user can revoke.
+ * SECURITY: a token can't create a token with more scopes or a later expiry than its own. A token
+ * that is bound to anything creates none, and neither does the token of an application: what the
+ * application made would outlive the hour of its token, and would not be among the applications
+ * that the user can revoke.
  */
 function refuseWidening(actor: Actor, requested: Scopes, wanted: NewAccessToken): void {
   const { token, scopes } = actor;
@@ -168,7 +169,10 @@ function refuseWidening(actor: Actor, requested: Scopes, wanted: NewAccessToken)
   }
 }
 
-/** Finds repositories by name, each visible to the caller; a bound token sees only its own repositories. */
+/**
+ * Finds repositories by name, each visible to the caller; a bound token sees only its own
+ * repositories.
+ */
 async function findAll(ctx: Ctx, fullNames: readonly string[]) {
   const lowerNames = [...new Set(fullNames.map((name) => name.toLowerCase()))];
   const found = await visibleRepositories(ctx.db, {

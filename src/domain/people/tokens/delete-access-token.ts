@@ -7,8 +7,8 @@ import { notFound } from "../../../lib/failure.ts";
 import { recordAllAuditIfChanged } from "../audit/record-audit.ts";
 
 /**
- * Deletes a token of `user`, by id if `idOrName` is a number, else by name, and with it the tokens that it made, and
- * those that they made, in whatever account.
+ * Deletes a token of `user`, by id if `idOrName` is a number, else by name, and with it the tokens
+ * that it made, and those that they made, in whatever account.
  *
  * @throws Failure `not_found` if the user has no such token.
  */

@@ -15,7 +15,10 @@ import {
 } from "../../../db/schema/index.ts";
 import type { Listed, Slice } from "../../slice.ts";
 
-/** A token with the full names of the repositories it is bound to; only those that the caller may see. */
+/**
+ * A token with the full names of the repositories it is bound to; only those that the caller may
+ * see.
+ */
 export interface AccessTokenEntry {
   token: AccessToken;
   boundTo: string[];

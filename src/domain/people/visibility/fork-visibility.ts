@@ -43,8 +43,8 @@ export function forksFollow(ctx: Ctx, changed: Changed) {
   const details = { isPrivate: COMPUTED };
   const event = { type: "repository.visibility_changed", ...fork, ...details } as const;
   const entry = { kind: "repository.visibility_changed", ...fork, details } as const;
-  // SECURITY: the caller, who may not see the forks, would find their names in the log of own acts, and the forks' owners would
-  // read where the caller was.
+  // SECURITY: the caller, who may not see the forks, would find their names in the log of own acts,
+  // and the forks' owners would read where the caller was.
   const system: Ctx = {
     ...ctx,
     actor: { ...ANONYMOUS, credential: "system" },

@@ -20,13 +20,13 @@ import { requireWritableHead } from "../pull/writable-head.ts";
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Applies the suggestion of a comment as a commit of the caller to the branch of the head, with the author of the comment
- * as a co-author.
+ * Applies the suggestion of a comment as a commit of the caller to the branch of the head, with the
+ * author of the comment as a co-author.
  *
  * @param message The message of the commit; undefined for one that names the file.
- * @throws Failure `invalid` for a comment that suggests nothing, on the old side, of a pending review, and for a pull
- * request that is closed or whose head has no branch any more; `conflict` where the file has changed since, or would not
- * change; else as `requireWritableHead`.
+ * @throws Failure `invalid` for a comment that suggests nothing, on the old side, of a pending
+ * review, and for a pull request that is closed or whose head has no branch any more; `conflict`
+ * where the file has changed since, or would not change; else as `requireWritableHead`.
  */
 export async function applyCodeSuggestion(
   ctx: Ctx,

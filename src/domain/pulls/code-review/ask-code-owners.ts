@@ -29,8 +29,8 @@ const STEPS_MAX = 100_000_000;
 const STEPS_PER_STATE = 5;
 
 /**
- * Asks the owners of the changed code to review a pull request that is opened, or that is no draft any more. They are
- * named by the base, so that nobody chooses their own reviewers.
+ * Asks the owners of the changed code to review a pull request that is opened, or that is no draft
+ * any more. They are named by the base, so that nobody chooses their own reviewers.
  *
  * Who was asked or has reviewed already is not asked again.
  */

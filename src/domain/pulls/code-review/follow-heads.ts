@@ -5,7 +5,10 @@ import type { Consequence } from "../../../events/consequence.ts";
 import { loadPulls } from "../sync/load-pulls.ts";
 import { followComments } from "../reviews/follow-comments.ts";
 
-/** Takes the comments on code of a pull request along to another head. Its reviews are marked with the move itself. */
+/**
+ * Takes the comments on code of a pull request along to another head. Its reviews are marked with
+ * the move itself.
+ */
 export const followHeads: Consequence = {
   name: "review-heads",
   kinds: ["pull.synchronized", "pull.retargeted"],

@@ -61,7 +61,8 @@ export type PlacedComment = { readonly body: string } & Pick<
  *
  * Cost: nothing without comments; one query for answers; opens the repository if one names a line.
  *
- * @throws Failure `invalid` for lines out of range; `not_found` for an answer to a comment that the caller does not see.
+ * @throws Failure `invalid` for lines out of range; `not_found` for an answer to a comment that the
+ *   caller does not see.
  */
 export async function placeComments(
   ctx: Ctx,

@@ -57,14 +57,14 @@ const LOCKED = "You cannot comment on a locked issue.";
 const CLOSED = "can't submit review for a closed or merged PR";
 
 /**
- * Reviews a pull request. The caller's pending review of it, if there is one, takes the comments and is submitted with
- * them; with the state `pending` it stays as it is otherwise.
+ * Reviews a pull request. The caller's pending review of it, if there is one, takes the comments
+ * and is submitted with them; with the state `pending` it stays as it is otherwise.
  *
  * Cost: one batch, which judges the lock, the state and blocks, and what `placeComments` costs.
  *
- * @throws Failure `invalid` to approve or reject one's own pull request or a closed one; `forbidden` if it is locked and
- * the caller may only read it, with the unit off, and where a block keeps the caller out; `locked` in an archived
- * repository; else as `placeComments`.
+ * @throws Failure `invalid` to approve or reject one's own pull request or a closed one;
+ * `forbidden` if it is locked and the caller may only read it, with the unit off, and where a block
+ * keeps the caller out; `locked` in an archived repository; else as `placeComments`.
  */
 export async function createReview(
   ctx: Ctx,
@@ -117,7 +117,8 @@ async function findVote(ctx: Ctx, pull: PullContext, state: GivenState): Promise
 }
 
 /**
- * Whether a commit that was reviewed offers the same change as the head. Cost: opens the repository of the base.
+ * Whether a commit that was reviewed offers the same change as the head. Cost: opens the repository
+ * of the base.
  *
  * SECURITY: also for those who may not read the code. It tells them of commits that they know.
  */
@@ -171,8 +172,8 @@ interface StoredReview extends Omit<NewReview, "comments">, Vote {
 }
 
 /**
- * Stores a review in one batch: as the pending one first, which everything else refers to, and which gets its state in
- * the end.
+ * Stores a review in one batch: as the pending one first, which everything else refers to, and
+ * which gets its state in the end.
  *
  * @param id The pending review; without one, it is the caller's, and inserted if there is none.
  * @returns Undefined if the review with the id is not pending.

@@ -1,5 +1,6 @@
 /**
- * Adds a trailer to a commit message, unless the message has it: behind its last trailers, or as a paragraph of its own.
+ * Adds a trailer to a commit message, unless the message has it: behind its last trailers, or as a
+ * paragraph of its own.
  *
  * @param value One line.
  * @see git-interpret-trailers(1).

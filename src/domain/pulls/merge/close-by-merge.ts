@@ -14,8 +14,9 @@ interface ClosingState {
 }
 
 /**
- * Closes and reopens issues as the title and the description of a merged pull request say, as far as the merger may,
- * whatever its base. What its commits say follows from the push of the merge, in the default branch.
+ * Closes and reopens issues as the title and the description of a merged pull request say, as far
+ * as the merger may, whatever its base. What its commits say follows from the push of the merge, in
+ * the default branch.
  *
  * The merge commit does this at most once to an issue, also where its own message says the same.
  */
@@ -41,7 +42,8 @@ export const closeByMerge: Consequence = {
       rootUrls: [ctx.publicUrl],
     })
       .issues.filter(({ action }) => action !== "none")
-      // SECURITY: a bound token merges with the rights of its account, and must not reach further by a description.
+      // SECURITY: a bound token merges with the rights of its account, and must not reach further
+      // by a description.
       .filter((each) => event.isConfined !== true || each.repo === undefined);
     const reference = acting[at];
     if (!reference) return undefined;

@@ -13,8 +13,8 @@ import { updateRefs } from "../../code/git/update-refs.ts";
 import { insertEntry } from "../../issues/issue/insert-entry.ts";
 
 /**
- * Deletes the branch of a merged head, if the caller may delete it, it still has the merged value, and no other open pull
- * request has it as head or base.
+ * Deletes the branch of a merged head, if the caller may delete it, it still has the merged value,
+ * and no other open pull request has it as head or base.
  *
  * The merge stands whatever becomes of the branch, so a refusal is not the caller's concern.
  */

@@ -18,14 +18,14 @@ import { BaseBusy, baseRefOf, WAIT_MS_MAX } from "./merge-pull.ts";
 import { alreadyMerged, requireMerger, requireStyle } from "./require-mergeable.ts";
 
 /**
- * Marks a pull request as merged by a commit that is in the base already. No ref is updated, and nothing else is asked:
- * what the commit contains is up to the caller, as in Gitea.
+ * Marks a pull request as merged by a commit that is in the base already. No ref is updated, and
+ * nothing else is asked: what the commit contains is up to the caller, as in Gitea.
  *
  * No merge of the pull request is made meanwhile: it waits for the lease on the base, as they do.
  *
  * @param commitOid The full id.
- * @throws Failure as `requireMerger` and `requireStyle`; `conflict` if the base does not reach such a commit;
- * `not_applicable` if it is merged otherwise at the same time; BaseBusy as `mergePull`.
+ * @throws Failure as `requireMerger` and `requireStyle`; `conflict` if the base does not reach such
+ * a commit; `not_applicable` if it is merged otherwise at the same time; BaseBusy as `mergePull`.
  */
 export async function markMerged(ctx: Ctx, pull: PullContext, commitOid: string): Promise<void> {
   requireMerger(pull);

@@ -21,8 +21,9 @@ export interface MergeMessage {
 }
 
 /**
- * The message of the commit that a merge adds where the caller gives none: as the repository's template for the style
- * says, `.gitea/default_merge_message/<STYLE>_TEMPLATE.md` of its default branch, or in Gitea's words.
+ * The message of the commit that a merge adds where the caller gives none: as the repository's
+ * template for the style says, `.gitea/default_merge_message/<STYLE>_TEMPLATE.md` of its default
+ * branch, or in Gitea's words.
  *
  * @param snapshot The repository of the base.
  * @returns Undefined for a rebase without a template, whose commits keep their messages.
@@ -82,7 +83,10 @@ async function readTemplate(
   return decodeText(readByteText(await repository.objects.readAt(found.location))).trim();
 }
 
-/** Fills the variables of a template, `$Name` and `${Name}`; others become empty. Its first line is the title. */
+/**
+ * Fills the variables of a template, `$Name` and `${Name}`; others become empty. Its first line is
+ * the title.
+ */
 async function fillTemplate(ctx: Ctx, pull: PullContext, template: string): Promise<MergeMessage> {
   const { repo, row, pull: own, poster, headRepo } = pull;
   const { issues } = findReferences(`${row.title}\n${row.body}`, {

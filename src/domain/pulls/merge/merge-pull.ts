@@ -61,19 +61,23 @@ const AUTHORS_MAX = 100;
 /**
  * Merges a pull request into its base.
  *
- * It is judged, built in memory, and committed by one push that requires the base to be where it was judged. A base that
- * moved meanwhile is judged anew. The push carries what is to be stored of the merge: whoever records the push marks the
- * pull request as merged in the same batch, this call or, if the Worker ends before, the maintenance of the repository.
- * The repository refuses a second merge of the same pull request, so that it is merged once or not at all.
+ * It is judged, built in memory, and committed by one push that requires the base to be where it
+ * was judged. A base that moved meanwhile is judged anew. The push carries what is to be stored of
+ * the merge: whoever records the push marks the pull request as merged in the same batch, this call
+ * or, if the Worker ends before, the maintenance of the repository. The repository refuses a second
+ * merge of the same pull request, so that it is merged once or not at all.
  *
- * Merges into one base are made one after another, by leases on its ref: many at once don't make each other's work void.
+ * Merges into one base are made one after another, by leases on its ref: many at once don't make
+ * each other's work void.
  *
- * Cost: three calls of the Durable Object for each attempt, and one more where others were merged before.
+ * Cost: three calls of the Durable Object for each attempt, and one more where others were merged
+ * before.
  *
- * @throws MergeQueueRequired if the base has a merge queue, unless an administrator forces the merge.
- * @throws Failure as `requireMerger`, `requireStyle` and `requireReady`; `not_applicable` for conflicts and for unmet
- * conditions of the base's rule; `conflict` for another head than the caller's and for a rebase with conflicts; BaseBusy
- * if others keep updating the base.
+ * @throws MergeQueueRequired if the base has a merge queue, unless an administrator forces the
+ *   merge.
+ * @throws Failure as `requireMerger`, `requireStyle` and `requireReady`; `not_applicable` for
+ * conflicts and for unmet conditions of the base's rule; `conflict` for another head than the
+ * caller's and for a rebase with conflicts; BaseBusy if others keep updating the base.
  */
 export async function mergePull(
   ctx: Ctx,
@@ -172,8 +176,8 @@ async function attemptMerge(
 }
 
 /**
- * Refuses a pull request that does not meet the rules of its base, which are judged for the base as it is opened, since
- * the stored judgement may be about an earlier one.
+ * Refuses a pull request that does not meet the rules of its base, which are judged for the base as
+ * it is opened, since the stored judgement may be about an earlier one.
  *
  * @throws Failure `not_applicable`.
  */
@@ -293,8 +297,8 @@ async function makeWriter(
 const nameOf = ({ name, email }: Identity): string => `${decodeText(name)} <${decodeText(email)}>`;
 
 /**
- * Who a squashed commit is by: the poster, as one of the commits names them, since their own address may be hidden; where
- * the poster's account is gone, the author of the head.
+ * Who a squashed commit is by: the poster, as one of the commits names them, since their own
+ * address may be hidden; where the poster's account is gone, the author of the head.
  */
 async function findAuthor(
   ctx: Ctx,

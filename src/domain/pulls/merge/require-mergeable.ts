@@ -15,8 +15,8 @@ export const alreadyMerged = () => notApplicable("The PR is already merged");
 /**
  * Refuses callers who may not merge a pull request, and one that is closed.
  *
- * @throws Failure `locked` in an archived repository; `not_applicable` for a merged one, and for callers who may not write
- * to the code; `not_found` for one that is closed without a merge.
+ * @throws Failure `locked` in an archived repository; `not_applicable` for a merged one, and for
+ * callers who may not write to the code; `not_found` for one that is closed without a merge.
  */
 export function requireMerger({ repo, row, pull }: PullContext): void {
   requireNotArchived(repo);
@@ -47,8 +47,8 @@ export function requireStyle(repo: RepositoryContext, kind: MergeKind): void {
 }
 
 /**
- * Refuses a pull request that is not ready, whoever merges it: a draft, one with conflicts or without a change as far as
- * that is known, and one that waits for others.
+ * Refuses a pull request that is not ready, whoever merges it: a draft, one with conflicts or
+ * without a change as far as that is known, and one that waits for others.
  *
  * @throws Failure `not_applicable`.
  */

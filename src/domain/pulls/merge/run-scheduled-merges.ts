@@ -25,10 +25,12 @@ interface MergeState {
 }
 
 /**
- * Makes scheduled merges once nothing is missing, by who scheduled them and with their present rights; where the base has a
- * merge queue it puts them into the queue. What still misses something stays scheduled.
+ * Makes scheduled merges once nothing is missing, by who scheduled them and with their present
+ * rights; where the base has a merge queue it puts them into the queue. What still misses something
+ * stays scheduled.
  *
- * Each step makes one merge. A merge that was made is scheduled no more, so a repeated step makes none twice.
+ * Each step makes one merge. A merge that was made is scheduled no more, so a repeated step makes
+ * none twice.
  */
 export const runScheduledMerges: Consequence = {
   name: "scheduled-merges",

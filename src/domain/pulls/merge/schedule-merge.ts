@@ -32,8 +32,8 @@ export interface WantedMerge {
 }
 
 /**
- * Schedules a merge for when everything that the base's rule requires is there. The event's consequence makes it, at once
- * if nothing is missing.
+ * Schedules a merge for when everything that the base's rule requires is there. The event's
+ * consequence makes it, at once if nothing is missing.
  *
  * @throws Failure as `mergePull` for what no check changes; `conflict` if a merge is scheduled.
  */
@@ -70,7 +70,8 @@ export async function scheduleMerge(
 /**
  * Cancels a scheduled merge.
  *
- * @throws Failure `not_found` without one; `forbidden` for callers who neither scheduled it nor administer the repository.
+ * @throws Failure `not_found` without one; `forbidden` for callers who neither scheduled it nor
+ *   administer the repository.
  */
 export async function cancelMerge(ctx: Ctx, pull: PullContext, user: User): Promise<void> {
   const { repo } = pull;

@@ -25,12 +25,13 @@ import { nameConflicts } from "./require-mergeable.ts";
 export type UpdateStyle = "merge" | "rebase";
 
 /**
- * Brings the branch of a head up to date with the base: by a merge of the base into it, or by replaying its commits on
- * top of the base. Nothing is copied to a fork: it shares the packs.
+ * Brings the branch of a head up to date with the base: by a merge of the base into it, or by
+ * replaying its commits on top of the base. Nothing is copied to a fork: it shares the packs.
  *
- * @throws Failure `invalid` for a closed pull request, and for a head that has everything of the base; `forbidden` for
- * callers who may not write to the branch of the head, and for a rebase where the base's repository allows none;
- * `conflict` for conflicts, and if a branch changes meanwhile; `locked` if a repository is archived.
+ * @throws Failure `invalid` for a closed pull request, and for a head that has everything of the
+ * base; `forbidden` for callers who may not write to the branch of the head, and for a rebase where
+ * the base's repository allows none; `conflict` for conflicts, and if a branch changes meanwhile;
+ * `locked` if a repository is archived.
  */
 export async function updatePull(
   ctx: Ctx,

@@ -50,7 +50,9 @@ import { asTaken, type BranchPair, isTaken } from "./taken-pair.ts";
 
 /** The input for a new pull request. */
 export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
-  /** A branch, or `user:branch` for one of the user's fork; branches also by their full ref name. */
+  /**
+   * A branch, or `user:branch` for one of the user's fork; branches also by their full ref name.
+   */
   readonly head: string;
   readonly base: string;
   /** Whom to ask for a review. */
@@ -58,16 +60,16 @@ export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
 }
 
 /**
- * Opens a pull request of a branch into a branch of `repo`. The head becomes `refs/pull/N/head` there; no byte is copied
- * from a fork.
+ * Opens a pull request of a branch into a branch of `repo`. The head becomes `refs/pull/N/head`
+ * there; no byte is copied from a fork.
  *
- * Cost: two rounds of D1, and what `openSideBySide`, `judge` and `storeHead` cost. For a fork the new size of the repository
- * is stored after the answer.
+ * Cost: two rounds of D1, and what `openSideBySide`, `judge` and `storeHead` cost. For a fork the
+ * new size of the repository is stored after the answer.
  *
- * @throws Failure `not_found` for a branch, a fork, a code unit or a milestone that the caller can't see; `invalid` for a
- * head that is the base, and for an expression of git; `conflict` if an open one of these branches exists; `forbidden` for
- * callers who were granted nothing in the base's repository and may not write to the head's; else as `createIssue` and
- * `findReviewers`.
+ * @throws Failure `not_found` for a branch, a fork, a code unit or a milestone that the caller
+ * can't see; `invalid` for a head that is the base, and for an expression of git; `conflict` if an
+ * open one of these branches exists; `forbidden` for callers who were granted nothing in the base's
+ * repository and may not write to the head's; else as `createIssue` and `findReviewers`.
  */
 export async function createPull(
   ctx: Ctx,

@@ -23,15 +23,18 @@ export interface PullEdit extends Omit<IssueEdit, "ref" | "estimateSeconds"> {
 }
 
 /**
- * Edits a pull request: everything, or nothing if one part is refused. What stays as it was is not told of.
+ * Edits a pull request: everything, or nothing if one part is refused. What stays as it was is not
+ * told of.
  *
  * Another base judges the pull request anew, and drops its approvals.
  *
- * Cost: one round of D1, or two with assignees; for another base also what `openPull` and `judge` cost.
+ * Cost: one round of D1, or two with assignees; for another base also what `openPull` and `judge`
+ * cost.
  *
- * @throws Failure as `editIssue`; `not_found` for a base that is no branch; `invalid` for another base of a closed one;
- * `conflict` if the branches have an open pull request already; `forbidden` for a poster who may not write to the head's
- * repository, and for anybody else, who lets maintainers push to it.
+ * @throws Failure as `editIssue`; `not_found` for a base that is no branch; `invalid` for another
+ * base of a closed one; `conflict` if the branches have an open pull request already; `forbidden`
+ * for a poster who may not write to the head's repository, and for anybody else, who lets
+ * maintainers push to it.
  */
 export async function editPull(
   ctx: Ctx,

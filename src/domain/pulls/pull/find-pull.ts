@@ -44,8 +44,9 @@ const tipOf = (repoId: SQL, branch: SQL, name: string) =>
   )`).as(name);
 
 /**
- * Selects pull requests with everything that their JSON shows but the repositories of their heads; one query, any number
- * of rows. As for `selectIssues`, a query that sorts should select the ids of its page in a subquery.
+ * Selects pull requests with everything that their JSON shows but the repositories of their heads;
+ * one query, any number of rows. As for `selectIssues`, a query that sorts should select the ids of
+ * its page in a subquery.
  */
 export const selectPulls = (db: Database) =>
   db
@@ -157,7 +158,10 @@ const onePull = prepareAll(
   },
 );
 
-/** The same by its number and the names of its repository, for a batch that is sent before the repository is known. */
+/**
+ * The same by its number and the names of its repository, for a batch that is sent before the
+ * repository is known.
+ */
 export function selectPullByName(
   db: Database,
   caller: CallerArgument,

@@ -13,7 +13,10 @@ import { selectRepositories, toRepositoryContext } from "../../repos/repository/
 export interface PullsOfBranches {
   /** The repository itself, or the one that it was forked from. */
   readonly base: RepositoryContext;
-  /** The numbers of open pull requests, by branch; of several those into the default branch come first. */
+  /**
+   * The numbers of open pull requests, by branch; of several those into the default branch come
+   * first.
+   */
   readonly numbers: ReadonlyMap<string, number>;
 }
 

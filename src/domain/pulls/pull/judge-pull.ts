@@ -13,8 +13,8 @@ import { findRef, openNetwork, type RepositorySnapshot } from "../../code/git/op
 import { countChanges, judge, type Judgement } from "./judge.ts";
 
 /**
- * Steps of merging files for a caller who reads a pull request: about 0.4 s of processor time, beside those of its differences.
- * A job has no such bound.
+ * Steps of merging files for a caller who reads a pull request: about 0.4 s of processor time,
+ * beside those of its differences. A job has no such bound.
  */
 const MERGE_STEPS_MAX = 40_000_000;
 
@@ -27,13 +27,14 @@ export interface JudgedPull {
 }
 
 /**
- * Judges an open pull request whose judgement is not about its present head and base, within the budget of the request. Of
- * a closed one that was never judged, as one that came closed from elsewhere, the changes are counted.
+ * Judges an open pull request whose judgement is not about its present head and base, within the
+ * budget of the request. Of a closed one that was never judged, as one that came closed from
+ * elsewhere, the changes are counted.
  *
  * Cost: nothing for a judged one; else as opening the repository. It is stored after the answer.
  *
- * @returns The pull request as judged, or unchanged where the budget does not suffice or a branch is missing: a job
- * judges it then.
+ * @returns The pull request as judged, or unchanged where the budget does not suffice or a branch
+ * is missing: a job judges it then.
  */
 export async function judgePull(ctx: Ctx, pull: PullContext): Promise<PullContext> {
   if (pull.row.isClosed) return countClosed(ctx, pull);
@@ -102,8 +103,8 @@ export async function judgeIn(
 }
 
 /**
- * Whether the base reaches the head of a pull request that had commits of its own, in a repository that takes this for a
- * merge.
+ * Whether the base reaches the head of a pull request that had commits of its own, in a repository
+ * that takes this for a merge.
  */
 export const isSwallowed = ({ pull, headOid, judgement }: JudgedPull): boolean =>
   judgement.mergeState === "ancestor" &&

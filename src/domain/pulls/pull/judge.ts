@@ -64,7 +64,10 @@ export async function judge(
   return { ...counts, ...(await tryMerge(repository, base, head, write, budget)) };
 }
 
-/** What differs between two trees; zeros for more than is compared. @param baseTree Undefined for the empty tree. */
+/**
+ * What differs between two trees; zeros for more than is compared. @param baseTree Undefined for
+ * the empty tree.
+ */
 export async function countChanges(
   repository: OpenRepository,
   baseTree: Oid | undefined,

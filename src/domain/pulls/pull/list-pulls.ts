@@ -46,7 +46,8 @@ interface PullQuery {
 }
 
 /**
- * Lists the pull requests of a repository. Rows read do not grow with the repository, as for `listIssues`.
+ * Lists the pull requests of a repository. Rows read do not grow with the repository, as for
+ * `listIssues`.
  *
  * Cost: one query.
  *

@@ -8,15 +8,18 @@ import { branchRef } from "../../code/branches/find-branch.ts";
 import { findRef, openSnapshot, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
 import type { RefUpdateRequest } from "../../code/git/ref-update-request.ts";
 
-/** A pull request with its repository open for reading. What its head reaches is in the repository of the base. */
+/**
+ * A pull request with its repository open for reading. What its head reaches is in the repository
+ * of the base.
+ */
 export interface OpenPull {
   readonly snapshot: RepositorySnapshot;
   readonly head: Node;
   /** The present value of the base's branch; undefined if it does not exist. */
   readonly base: Node | undefined;
   /**
-   * Where the changes of the head begin: the latest merge base with the base, or for a merged one as it was when it was
-   * merged. Undefined for unrelated histories.
+   * Where the changes of the head begin: the latest merge base with the base, or for a merged one
+   * as it was when it was merged. Undefined for unrelated histories.
    */
   readonly mergeBase: Node | undefined;
 }

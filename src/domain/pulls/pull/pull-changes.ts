@@ -18,8 +18,8 @@ import { type OpenPull, openPull } from "./open-pull.ts";
  * Lists the files that a pull request changes since its merge base, in the order of their paths.
  *
  * @param skipTo The path at which the list begins.
- * @throws Failure `too_large` for more than 3000 files or 64 MB of contents, `invalid` if the file at `skipTo` is not
- * changed.
+ * @throws Failure `too_large` for more than 3000 files or 64 MB of contents, `invalid` if the file
+ * at `skipTo` is not changed.
  */
 export async function listChangedFiles(
   { snapshot: { repository }, head, mergeBase }: OpenPull,
@@ -41,8 +41,8 @@ export async function listChangedFiles(
 }
 
 /**
- * The commits that a pull request brings: those of its head that the base did not have, for a merged one before it was
- * merged.
+ * The commits that a pull request brings: those of its head that the base did not have, for a
+ * merged one before it was merged.
  */
 export function commitRangeOf({ pull }: PullContext, opened: OpenPull): LogRange {
   const { graph } = opened.snapshot.repository;
@@ -59,7 +59,8 @@ export function commitRangeOf({ pull }: PullContext, opened: OpenPull): LogRange
 export type ChangesFormat = "diff" | "patch";
 
 /**
- * What a pull request changes, as `git diff base...head` prints it, or its commits as `git format-patch` does.
+ * What a pull request changes, as `git diff base...head` prints it, or its commits as
+ * `git format-patch` does.
  *
  * @throws Failure as `openPull`; the text, when it is opened, as `streamDiff` and `streamPatches`.
  */

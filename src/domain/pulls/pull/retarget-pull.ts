@@ -34,7 +34,8 @@ export interface Retarget {
  * Judges a pull request for another base.
  *
  * @returns Undefined if it has that base already, or is merged.
- * @throws Failure `invalid` for a closed one and an expression of git, `not_found` for a base that is no branch.
+ * @throws Failure `invalid` for a closed one and an expression of git, `not_found` for a base that
+ *   is no branch.
  */
 export async function openRetarget(
   ctx: Ctx,
@@ -67,8 +68,9 @@ export async function openRetarget(
 }
 
 /**
- * The statements that give an open pull request another base, with the entries of its timeline and the event. What the
- * timeline told of its commits is told anew. The batch fails by a violation of `NOT NULL` of the base if the branches have an open pull request already.
+ * The statements that give an open pull request another base, with the entries of its timeline and
+ * the event. What the timeline told of its commits is told anew. The batch fails by a violation of
+ * `NOT NULL` of the base if the branches have an open pull request already.
  *
  * SECURITY: approvals were given for the former base, which may have other rules.
  */

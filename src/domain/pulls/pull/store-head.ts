@@ -13,15 +13,18 @@ import { toCommand } from "../../code/git/ref-update-request.ts";
 import { headRefOf, headUpdate } from "./open-pull.ts";
 
 /**
- * Stores the head of a pull request as `refs/pull/N/head` in the repository of its base, which shares the packs of a fork.
+ * Stores the head of a pull request as `refs/pull/N/head` in the repository of its base, which
+ * shares the packs of a fork.
  *
- * Idempotent, also concurrently: a pull request that is stored without its ref, because the Worker ended between the two,
- * gets it by another call. Nobody's access is asked.
+ * Idempotent, also concurrently: a pull request that is stored without its ref, because the Worker
+ * ended between the two, gets it by another call. Nobody's access is asked.
  *
- * Cost: one call of each repository's Durable Object unless `opened` is given, and one to write; two more for a fork.
+ * Cost: one call of each repository's Durable Object unless `opened` is given, and one to write;
+ * two more for a fork.
  *
  * @param opened The repositories, if they are open already.
- * @returns False if the head can't be stored: no branch reaches it any more, or the fork or the base's branch is gone.
+ * @returns False if the head can't be stored: no branch reaches it any more, or the fork or the
+ *   base's branch is gone.
  * @throws Failure `conflict` if the repositories change meanwhile; the call may be repeated.
  */
 export async function storeHead(ctx: Ctx, pull: PullContext, opened?: Sides): Promise<boolean> {
@@ -51,7 +54,10 @@ export async function storeHead(ctx: Ctx, pull: PullContext, opened?: Sides): Pr
   throw conflict(`the head of the pull request was not stored: ${result?.reason ?? "no result"}`);
 }
 
-/** Takes what the head needs from a fork; undefined if nothing there reaches it, or the base's branch is gone. */
+/**
+ * Takes what the head needs from a fork; undefined if nothing there reaches it, or the base's
+ * branch is gone.
+ */
 async function adopt(
   ctx: Ctx,
   { repo, pull }: PullContext,

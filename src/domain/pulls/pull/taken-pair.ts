@@ -16,7 +16,10 @@ export interface BranchPair {
   readonly baseBranch: string;
 }
 
-/** The condition for the open pull request of two branches, of which there is one at most when it is opened. */
+/**
+ * The condition for the open pull request of two branches, of which there is one at most when it is
+ * opened.
+ */
 export const isTaken = ({
   repoId,
   headRepoId,

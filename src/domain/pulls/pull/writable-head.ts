@@ -7,8 +7,8 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 
 /**
- * The repository of the head, if the caller may write to the head's branch: writers of the repository, and those whom the
- * poster of an open pull request of the branch lets edit it.
+ * The repository of the head, if the caller may write to the head's branch: writers of the
+ * repository, and those whom the poster of an open pull request of the branch lets edit it.
  *
  * Cost: one query for others than writers.
  *

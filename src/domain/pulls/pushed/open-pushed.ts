@@ -38,8 +38,8 @@ interface NewPushed {
 }
 
 /**
- * Stores a pull request whose head is stored already, under the number that it should get. Where another issue took that
- * number, the head moves to the next one.
+ * Stores a pull request whose head is stored already, under the number that it should get. Where
+ * another issue took that number, the head moves to the next one.
  *
  * @returns Its number.
  * @throws Failure if it can't be opened; its ref is removed then.

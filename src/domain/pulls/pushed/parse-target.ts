@@ -16,7 +16,8 @@ const FOR = "refs/for/";
 export const isForPull = (ref: string): boolean => ref.startsWith(FOR);
 
 /**
- * Parses `refs/for/<base>` and `refs/for/<base>/<topic>`. A base that is the whole name counts first, then the shortest.
+ * Parses `refs/for/<base>` and `refs/for/<base>/<topic>`. A base that is the whole name counts
+ * first, then the shortest.
  *
  * @param isBranch Whether a branch has the short name, in byte text.
  * @returns Undefined if no branch has the name.

@@ -38,8 +38,9 @@ export type PullPush = Omit<RefPush, "cause" | "adopted" | "headMove">;
 export type PushedPull = PushedRef & { readonly number?: number };
 
 /**
- * Opens or updates pull requests by a push to `refs/for/<base>/<topic>`, for whoever may open pull requests here. The head
- * is not a branch: it is kept as `refs/pull/N/head` alone, and a later push of the same topic by the same user moves it.
+ * Opens or updates pull requests by a push to `refs/for/<base>/<topic>`, for whoever may open pull
+ * requests here. The head is not a branch: it is kept as `refs/pull/N/head` alone, and a later push
+ * of the same topic by the same user moves it.
  *
  * The refs are stored before the rows: a pull request that is there has its commits.
  *

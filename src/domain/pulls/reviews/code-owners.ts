@@ -16,9 +16,9 @@ export interface CodeOwnerRule {
 }
 
 /**
- * Parses a file of code owners as Gitea does: a regular expression and owners on each line, `@user` or `@org/team`. `#`
- * begins a comment, and a backslash takes its meaning from it, from a space and from itself. A line without owners says
- * nothing.
+ * Parses a file of code owners as Gitea does: a regular expression and owners on each line, `@user`
+ * or `@org/team`. `#` begins a comment, and a backslash takes its meaning from it, from a space and
+ * from itself. A line without owners says nothing.
  */
 export function parseCodeOwners(text: string): CodeOwnerRule[] {
   const rules: CodeOwnerRule[] = [];

@@ -12,10 +12,11 @@ import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { restoreOfficial } from "./review-states.ts";
 
 /**
- * Deletes a review with its comments. Conversations that others answered in go on with the first answer.
+ * Deletes a review with its comments. Conversations that others answered in go on with the first
+ * answer.
  *
- * @throws Failure `forbidden` for others than its author and administrators of the site; `invalid` for a request, which
- * is taken back; `locked` in an archived repository.
+ * @throws Failure `forbidden` for others than its author and administrators of the site; `invalid`
+ * for a request, which is taken back; `locked` in an archived repository.
  */
 export async function deleteReview(
   ctx: Ctx,

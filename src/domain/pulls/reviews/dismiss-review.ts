@@ -32,8 +32,9 @@ export function requireDismissal(repo: RepositoryContext): void {
 /**
  * Dismisses a review: it counts no more. Dismissing it again changes nothing.
  *
- * @throws Failure `forbidden` for others than administrators of the repository, for reviews that neither approve nor ask
- * for changes, and if the pull request is closed; `locked` in an archived repository.
+ * @throws Failure `forbidden` for others than administrators of the repository, for reviews that
+ * neither approve nor ask for changes, and if the pull request is closed; `locked` in an archived
+ * repository.
  */
 export async function dismissReview(
   ctx: Ctx,

@@ -14,7 +14,9 @@ import type { Listed, Slice } from "../../slice.ts";
 import { idOfPull, reviewedPullOf, type ReviewedPull } from "./find-review.ts";
 import { isReviewVisible } from "./review-states.ts";
 
-/** Selects comments on code with everything that their JSON shows; one query, any number of rows. */
+/**
+ * Selects comments on code with everything that their JSON shows; one query, any number of rows.
+ */
 const selectCodeComments = (db: Database) =>
   db
     .select({
@@ -49,7 +51,8 @@ const toContext = (
 /**
  * Lists a page of the comments on code of a review, in the order in which they were written.
  *
- * @throws Failure `not_found` also for a pending review of another user, and where the caller may not see the unit.
+ * @throws Failure `not_found` also for a pending review of another user, and where the caller may
+ *   not see the unit.
  */
 export const listReviewComments = (
   ctx: Ctx,
@@ -129,7 +132,8 @@ const namesOf = (repo: RepositoryContext, number: number): IssueNames => ({
 /**
  * Finds a comment on code of a pull request.
  *
- * @throws Failure `not_found` also for comments of other pull requests, and of pending reviews of other users.
+ * @throws Failure `not_found` also for comments of other pull requests, and of pending reviews of
+ *   other users.
  */
 export async function findCodeComment(
   ctx: Ctx,

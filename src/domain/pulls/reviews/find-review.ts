@@ -13,7 +13,10 @@ import { isIssueVisible, isNumbered } from "../../issues/issue/find-issue.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { isReviewVisible } from "./review-states.ts";
 
-/** Selects reviews and requests with everything that their JSON shows; one query, any number of rows. */
+/**
+ * Selects reviews and requests with everything that their JSON shows; one query, any number of
+ * rows.
+ */
 const selectReviews = (db: Database) =>
   db
     .select({
@@ -58,7 +61,8 @@ export const posterOfPull = (repo: RepositoryContext, number: number): SQL => sq
 )`;
 
 /**
- * Lists a page of the reviews of a pull request, and of the requests that are not answered, oldest first.
+ * Lists a page of the reviews of a pull request, and of the requests that are not answered, oldest
+ * first.
  *
  * @throws Failure `not_found` also where the caller may not see the unit.
  */
@@ -108,8 +112,8 @@ const NAMES = { number: issues.number, isPull: issues.isPull };
 /**
  * Finds a review of a pull request.
  *
- * @throws Failure `not_found` also for one of another pull request, for a pending one of another user, and where the
- * caller may not see the unit.
+ * @throws Failure `not_found` also for one of another pull request, for a pending one of another
+ * user, and where the caller may not see the unit.
  */
 export async function findReview(
   ctx: Ctx,

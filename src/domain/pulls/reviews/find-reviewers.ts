@@ -16,7 +16,9 @@ import { findOfficialReviewers, type ReviewerIds } from "../../code/protections/
 /** Maximum users, and teams, that one request names. */
 export const REVIEWERS_MAX = 100;
 
-/** The users, by name or email address, and the teams, by name, that a request asks for a review. */
+/**
+ * The users, by name or email address, and the teams, by name, that a request asks for a review.
+ */
 export interface ReviewerNames {
   readonly users?: readonly string[] | undefined;
   readonly teams?: readonly string[] | undefined;
@@ -39,12 +41,14 @@ interface AskedFor {
 }
 
 /**
- * Finds those whom the caller asks to review a pull request, in the given order. Empty names are skipped.
+ * Finds those whom the caller asks to review a pull request, in the given order. Empty names are
+ * skipped.
  *
  * @param loaded What `loadNames` has read of the names.
- * @throws Failure `not_found` for a name that no user or team has which the caller may know; `invalid` for the poster,
- * for users who can't read pull requests of the repository, and for callers who may not choose reviewers; `forbidden`
- * where a block separates a user from the owner, the poster or the caller.
+ * @throws Failure `not_found` for a name that no user or team has which the caller may know;
+ * `invalid` for the poster, for users who can't read pull requests of the repository, and for
+ * callers who may not choose reviewers; `forbidden` where a block separates a user from the owner,
+ * the poster or the caller.
  */
 export async function findReviewers(
   ctx: Ctx,
@@ -74,8 +78,8 @@ export async function findReviewers(
 /**
  * Finds those whom the caller asks no more.
  *
- * @throws Failure `not_found` as `findReviewers`; `invalid` for callers who may not choose reviewers, except that they
- * may name themselves.
+ * @throws Failure `not_found` as `findReviewers`; `invalid` for callers who may not choose
+ * reviewers, except that they may name themselves.
  */
 export async function findAskedReviewers(
   ctx: Ctx,
@@ -106,8 +110,8 @@ export const toIds = (
 });
 
 /**
- * Finds those of some owners of code who can be asked to review a pull request: neither its poster, nor users who can't read
- * it, nor names that nobody has.
+ * Finds those of some owners of code who can be asked to review a pull request: neither its poster,
+ * nor users who can't read it, nor names that nobody has.
  */
 export async function findCodeOwners(
   ctx: Ctx,
@@ -160,7 +164,10 @@ export const loadNames = (
   // SECURITY: teams are known to members of their organization.
   loadNamed(ctx, repo, posterId, names, seesTeamsOf(ctx.actor, repo.row.ownerId));
 
-/** Finds users and teams in the order of their names. @throws Failure `not_found` for a name without one. */
+/**
+ * Finds users and teams in the order of their names. @throws Failure `not_found` for a name without
+ * one.
+ */
 async function findNamed(
   ctx: Ctx,
   { repo, posterId }: AskedFor,
@@ -214,7 +221,8 @@ async function loadNamed(
       .where(
         allOf(
           anyOf(isOneOf(sql`${users.lowerName}`, userNames), isOneOf(email, userNames)),
-          // SECURITY: an account that is hidden from the caller is known by its role in the repository only.
+          // SECURITY: an account that is hidden from the caller is known by its role in the
+          // repository only.
           sql`(${isAccountVisible(principalOf(actor))} or ${userId} in ${eligible})`,
         ),
       ),
@@ -236,7 +244,8 @@ const isOneOf = (text: SQL, names: readonly string[]): SQL =>
 /**
  * The primary address of a row of `users`, in lower case.
  *
- * SECURITY: null for an address that its user hides from the caller: that an address finds an account tells whose it is.
+ * SECURITY: null for an address that its user hides from the caller: that an address finds an
+ * account tells whose it is.
  */
 const emailOf = (callerId: SQL): SQL => sql`(
   select ${emailAddresses.lowerEmail}

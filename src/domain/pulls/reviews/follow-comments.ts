@@ -19,12 +19,15 @@ const FOLLOWED_AT_ONCE = 200;
 const STEPS_MAX = 100_000_000;
 
 /**
- * Takes the comments on code of a pull request along to another head: a comment follows its line, also to another name of
- * its file, and becomes outdated where the line was changed or removed, or where the file is gone. A comment on the old side follows to another merge base.
+ * Takes the comments on code of a pull request along to another head: a comment follows its line,
+ * also to another name of its file, and becomes outdated where the line was changed or removed, or
+ * where the file is gone. A comment on the old side follows to another merge base.
  *
- * Repeated for the same head it changes nothing: each comment knows the commit that its line is counted in.
+ * Repeated for the same head it changes nothing: each comment knows the commit that its line is
+ * counted in.
  *
- * Cost: one query without comments to follow; otherwise also the opening of the repository, and one update.
+ * Cost: one query without comments to follow; otherwise also the opening of the repository, and one
+ * update.
  *
  * @param newHeadOid A commit in the repository of the base.
  * @param newMergeBaseOid That of the new head; "" for none.
@@ -126,7 +129,10 @@ interface Follower {
   readonly find: (line: number) => number | undefined;
 }
 
-/** Opens what finds the lines of a file of one commit in another one, where the file may have another name. */
+/**
+ * Opens what finds the lines of a file of one commit in another one, where the file may have
+ * another name.
+ */
 async function openFollower(
   repository: OpenRepository,
   renames: RenamedFiles,
@@ -156,7 +162,8 @@ class RenamedFiles {
   }
 
   /**
-   * The file of a commit as another one has it; undefined if it was not renamed, and where too much differs to compare.
+   * The file of a commit as another one has it; undefined if it was not renamed, and where too much
+   * differs to compare.
    *
    * @see git-diff(1), `-M`.
    */

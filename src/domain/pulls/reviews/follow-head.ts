@@ -18,13 +18,15 @@ export interface NewHead {
 }
 
 /**
- * The statements that mark the reviews of a pull request for another head, and dismiss approvals where a rule of the base
- * wants that. They belong before the statement that moves the head, in its batch, and write nothing if the head is not the
- * former one any more.
+ * The statements that mark the reviews of a pull request for another head, and dismiss approvals
+ * where a rule of the base wants that. They belong before the statement that moves the head, in its
+ * batch, and write nothing if the head is not the former one any more.
  *
- * SECURITY: an approval that a rule drops with a push is gone in the moment in which the new head shows.
+ * SECURITY: an approval that a rule drops with a push is gone in the moment in which the new head
+ * shows.
  *
- * A head that offers the same change leaves reviews as they are. A review of the very commit is never stale.
+ * A head that offers the same change leaves reviews as they are. A review of the very commit is
+ * never stale.
  *
  * @param rules Of the base's repository.
  */
@@ -69,10 +71,11 @@ export const dismissesStale = (rules: RepositoryRules, { pull }: PullContext): b
   rulesOfBranch(rules, pull.baseBranch).some(({ settings }) => settings.dismissStaleApprovals);
 
 /**
- * The statements that dismiss approvals of a pull request, in the batch of what makes them void: another head, where a
- * rule wants that, or another base.
+ * The statements that dismiss approvals of a pull request, in the batch of what makes them void:
+ * another head, where a rule wants that, or another base.
  *
- * SECURITY: an approval is for the base that it was given for: another one may be under other rules.
+ * SECURITY: an approval is for the base that it was given for: another one may be under other
+ * rules.
  *
  * @param condition Which approvals; all of them without one.
  */

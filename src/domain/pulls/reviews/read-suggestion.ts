@@ -1,7 +1,9 @@
 /**
- * The text that a comment suggests in place of its lines: that of its first fenced block with the word `suggestion`.
+ * The text that a comment suggests in place of its lines: that of its first fenced block with the
+ * word `suggestion`.
  *
- * @returns Lines with a line feed each, "" to remove the lines; undefined for a comment that suggests nothing.
+ * @returns Lines with a line feed each, "" to remove the lines; undefined for a comment that
+ *   suggests nothing.
  */
 export function readSuggestion(body: string): string | undefined {
   const lines = body.replaceAll("\r\n", "\n").split("\n");

@@ -27,18 +27,22 @@ import {
 } from "./find-reviewers.ts";
 import { isRequest, restoreOfficial } from "./review-states.ts";
 
-/** The pull request that reviews are asked for; without id and number, the one that the batch inserts. */
+/**
+ * The pull request that reviews are asked for; without id and number, the one that the batch
+ * inserts.
+ */
 export interface ReviewablePull {
   readonly repo: RepositoryContext;
   readonly row: Pick<Issue, "posterId"> & Partial<Pick<Issue, "id" | "number">>;
 }
 
 /**
- * The statements that ask users and teams to review an open pull request, with a timeline entry and an event for each who
- * was not asked before. They belong into one batch; the second one returns the new requests.
+ * The statements that ask users and teams to review an open pull request, with a timeline entry and
+ * an event for each who was not asked before. They belong into one batch; the second one returns
+ * the new requests.
  *
- * Users who lost access since they were found, and those whom a block separates from the owner, the poster or the caller,
- * are left out.
+ * Users who lost access since they were found, and those whom a block separates from the owner, the
+ * poster or the caller, are left out.
  */
 export function requestStatements(
   ctx: Ctx,
@@ -83,7 +87,8 @@ interface RequestArguments extends IssueArgument {
 }
 
 /**
- * The statements that record an event of each request that `requests` selects: of users, and of teams.
+ * The statements that record an event of each request that `requests` selects: of users, and of
+ * teams.
  *
  * @param computed The fields of the issue that the events lack.
  */
@@ -190,7 +195,8 @@ const storeRequested = prepareAll(
 );
 
 /**
- * Asks users and teams to review a pull request. Nobody is asked twice, and nobody is asked to review a closed one.
+ * Asks users and teams to review a pull request. Nobody is asked twice, and nobody is asked to
+ * review a closed one.
  *
  * @returns The new requests.
  * @throws Failure as `findReviewers`; `locked` in an archived repository.
@@ -226,7 +232,8 @@ export async function storeRequests(
 }
 
 /**
- * Takes back requests for reviews, as far as there are any. The last review of a user who is asked no more counts again.
+ * Takes back requests for reviews, as far as there are any. The last review of a user who is asked
+ * no more counts again.
  *
  * @throws Failure as `findAskedReviewers`; `locked` in an archived repository.
  */
@@ -303,7 +310,10 @@ const removeRequested = prepareAll((db, p: Params<RemovedRequests>) => {
   ] as const;
 });
 
-/** The statements that delete requests for reviews. The timeline goes on telling that there were any. */
+/**
+ * The statements that delete requests for reviews. The timeline goes on telling that there were
+ * any.
+ */
 export const dropRequests = (db: Database, isDropped: SQL | undefined) =>
   [
     db

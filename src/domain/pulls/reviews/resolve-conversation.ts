@@ -12,10 +12,12 @@ import { isIssueWritable } from "../../issues/issue/find-issue.ts";
 import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 
 /**
- * Resolves the conversation that a comment on code is part of, or reopens it. Where it is so already, nothing changes.
+ * Resolves the conversation that a comment on code is part of, or reopens it. Where it is so
+ * already, nothing changes.
  *
- * @throws Failure `forbidden` for others than the poster, the author of the comment and those who may write to pull
- * requests; `invalid` while its review is pending; `locked` in an archived repository.
+ * @throws Failure `forbidden` for others than the poster, the author of the comment and those who
+ * may write to pull requests; `invalid` while its review is pending; `locked` in an archived
+ * repository.
  */
 export async function markConversation(
   ctx: Ctx,

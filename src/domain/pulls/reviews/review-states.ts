@@ -3,9 +3,10 @@ import { and, eq, sql, type SQL } from "drizzle-orm";
 import type { Database } from "../../../db/db.ts";
 import { type Review, reviews } from "../../../db/schema/index.ts";
 
-// The states of reviews, as in Gitea. Each user has at most one request and one pending review of a pull request, and any
-// number of submitted ones. Of those that approve or ask for changes the latest counts, if the user is an official
-// reviewer and it was not dismissed; it dismisses the earlier ones. A request takes that away until it is answered.
+// The states of reviews, as in Gitea. Each user has at most one request and one pending review of a
+// pull request, and any number of submitted ones. Of those that approve or ask for changes the
+// latest counts, if the user is an official reviewer and it was not dismissed; it dismisses the
+// earlier ones. A request takes that away until it is answered.
 
 /** The condition for requests, in the words of the partial indexes. */
 export const isRequest = sql`${reviews.state} = 'request_review'`;
@@ -29,8 +30,8 @@ export const isReviewVisible = (callerId: number | null | SQL): SQL =>
   sql`(${reviews.state} <> 'pending' or ${reviews.reviewerId} = ${callerId})`;
 
 /**
- * The statement that lets the last review of some users which approves or asks for changes count again, where the request
- * or the review that counted instead is taken away.
+ * The statement that lets the last review of some users which approves or asks for changes count
+ * again, where the request or the review that counted instead is taken away.
  *
  * @param userIds Selects the users.
  */

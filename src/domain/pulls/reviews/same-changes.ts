@@ -22,8 +22,8 @@ export interface HeadPair {
 }
 
 /**
- * Whether two heads offer a base the same change. One that does not exist offers none, and what is too large to compare
- * counts as another one.
+ * Whether two heads offer a base the same change. One that does not exist offers none, and what is
+ * too large to compare counts as another one.
  */
 export async function offersSameChange(
   ctx: Ctx,
@@ -44,7 +44,8 @@ export async function offersSameChange(
 }
 
 /**
- * Finds the pull requests to which another head offers the same change, of those whose reviews depend on it.
+ * Finds the pull requests to which another head offers the same change, of those whose reviews
+ * depend on it.
  *
  * Cost: one round trip, and a merge for each that has reviews.
  *

@@ -20,7 +20,8 @@ export interface RenamedBranch {
 }
 
 /**
- * Lets the pull requests that are not merged follow a renamed branch, those that are closed as well. Idempotent.
+ * Lets the pull requests that are not merged follow a renamed branch, those that are closed as
+ * well. Idempotent.
  *
  * Cost: one D1 batch, and one call of the Durable Object.
  */
@@ -74,8 +75,8 @@ async function keepTip(ctx: Ctx, { row }: RepositoryContext, branch: string): Pr
 }
 
 /**
- * Closes a pull request because a branch of it is gone. One that waits for others stays open, and one that is closed
- * stays as it is.
+ * Closes a pull request because a branch of it is gone. One that waits for others stays open, and
+ * one that is closed stays as it is.
  *
  * @param branch The branch that was deleted; undefined if its repository was.
  */
@@ -98,8 +99,8 @@ export async function closeWithBranch(
 }
 
 /**
- * Finds the base to which pull requests move when theirs is deleted: the one into which the deleted branch was merged,
- * with the commit that it had.
+ * Finds the base to which pull requests move when theirs is deleted: the one into which the deleted
+ * branch was merged, with the commit that it had.
  */
 export async function findMergedInto(
   ctx: Ctx,
@@ -130,7 +131,8 @@ export async function findMergedInto(
 /**
  * Moves an open pull request to another base, as its people could.
  *
- * @returns False if it did not move: the base is gone or its own head, or there is an open one of these branches already.
+ * @returns False if it did not move: the base is gone or its own head, or there is an open one of
+ *   these branches already.
  */
 export async function retarget(ctx: Ctx, pull: PullContext, to: string): Promise<boolean> {
   const { headRepoId, headBranch, flow } = pull.pull;

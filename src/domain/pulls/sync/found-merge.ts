@@ -7,8 +7,8 @@ import { mergeStatements } from "../../code/git/record-merge.ts";
 import type { JudgedPull } from "../pull/judge-pull.ts";
 
 /**
- * Finds the commit by which a head came into its base: the first one of the base's own line that reaches it, which is the
- * head itself after a fast-forward.
+ * Finds the commit by which a head came into its base: the first one of the base's own line that
+ * reaches it, which is the head itself after a fast-forward.
  */
 export function findMergeCommit(
   graph: CommitGraph,
@@ -31,8 +31,8 @@ export function findMergeCommit(
 }
 
 /**
- * Stores that a pull request was merged outside of the service, by who pushed. What was known of its changes stays: the
- * base has them all now. Idempotent.
+ * Stores that a pull request was merged outside of the service, by who pushed. What was known of
+ * its changes stays: the base has them all now. Idempotent.
  */
 export async function setFoundMerged(
   ctx: Ctx,

@@ -15,9 +15,9 @@ import { hasTrialMerge, makeTrialMerge, storeMergeRefs, type TrialMerge } from "
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Judges open pull requests of one repository against their present bases, and sets or removes their
- * `refs/pull/N/merge`. Where the repository wants it, those whose base reaches the head by now become merged. Idempotent;
- * what is known already is not worked out again.
+ * Judges open pull requests of one repository against their present bases, and sets or removes
+ * their `refs/pull/N/merge`. Where the repository wants it, those whose base reaches the head by
+ * now become merged. Idempotent; what is known already is not worked out again.
  *
  * Cost: two calls of the Durable Object, one pack and one D1 batch for all together.
  *
@@ -49,11 +49,13 @@ export async function judgePulls(
     if (merge) merges.push(merge);
     else removed.push(pull.row.number);
     if (found) judged.push(found);
-    // Reads that are cached wait for nothing: a page of pull requests would hold up all requests of the isolate.
+    // Reads that are cached wait for nothing: a page of pull requests would hold up all requests of
+    // the isolate.
     await nextTask();
   }
   for (const each of judged.filter(isSwallowed)) {
-    // Otherwise the push is not recorded yet. It may be a merge of the service, which is recorded with it.
+    // Otherwise the push is not recorded yet. It may be a merge of the service, which is recorded
+    // with it.
     const isRecorded = each.pull.baseTip === each.baseOid;
     if (isRecorded) await setFoundMerged(ctx, each, findMergeCommit(graph, each));
   }

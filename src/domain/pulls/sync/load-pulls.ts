@@ -14,7 +14,8 @@ export const PULLS_AT_ONCE = 50;
 /**
  * Loads open or closed pull requests with their repositories, by id.
  *
- * SECURITY: for the service's own work. The repositories are those of their owners, whoever the caller is.
+ * SECURITY: for the service's own work. The repositories are those of their owners, whoever the
+ * caller is.
  *
  * Cost: two round trips.
  */

@@ -81,10 +81,11 @@ export function hasTrialMerge(
 }
 
 /**
- * Points `refs/pull/N/merge` at the commits of `merges`, and deletes those of `removed`. A merge whose base or head has moved
- * since is left to the job that follows from that.
+ * Points `refs/pull/N/merge` at the commits of `merges`, and deletes those of `removed`. A merge
+ * whose base or head has moved since is left to the job that follows from that.
  *
- * Cost: nothing where all have these values; else two calls of the Durable Object, and the writes of one pack.
+ * Cost: nothing where all have these values; else two calls of the Durable Object, and the writes
+ * of one pack.
  *
  * @throws Failure `conflict` if one of the refs changes meanwhile; the call may be repeated.
  */

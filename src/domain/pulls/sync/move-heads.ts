@@ -29,15 +29,15 @@ import { storeRefsOnce } from "./store-refs.ts";
 type Move = Pick<StoredUpdate, "before" | "after">;
 
 /**
- * Moves the heads of pull requests to the present value of their branch, and tells of it. All have their base in `repo`,
- * and the same branch of `headRepo` as head.
+ * Moves the heads of pull requests to the present value of their branch, and tells of it. All have
+ * their base in `repo`, and the same branch of `headRepo` as head.
  *
- * Where one has the value before a push, and the branch moved on after that push, it moves to the push's own value first,
- * so that each push is told as who made it; the event of the later one moves it on. Told twice or out of order, it ends
- * at the branch.
+ * Where one has the value before a push, and the branch moved on after that push, it moves to the
+ * push's own value first, so that each push is told as who made it; the event of the later one
+ * moves it on. Told twice or out of order, it ends at the branch.
  *
- * The ref moves before the row: a call that ends between them is repeated by the next one. Does nothing if the branch does
- * not exist.
+ * The ref moves before the row: a call that ends between them is repeated by the next one. Does
+ * nothing if the branch does not exist.
  *
  * Cost: two calls of each repository's Durable Object, two more for a fork, and three rounds of D1.
  *
@@ -174,7 +174,10 @@ export function findBrought(
   };
 }
 
-/** The statements that give a pull request another head, and tell of it. Repeated, they write nothing. */
+/**
+ * The statements that give a pull request another head, and tell of it. Repeated, they write
+ * nothing.
+ */
 export function moveStatements(
   ctx: Ctx,
   pull: PullContext,

@@ -6,8 +6,8 @@ import { pullRefsOf } from "../../code/git/pull-refs.ts";
 import type { RefUpdateRequest } from "../../code/git/ref-update-request.ts";
 
 /**
- * Stores refs, and takes it for done if they have their values although it was refused: two jobs may do the same work at
- * once.
+ * Stores refs, and takes it for done if they have their values although it was refused: two jobs
+ * may do the same work at once.
  *
  * @throws Failure `conflict` if one of them has another value.
  */

@@ -36,11 +36,12 @@ const START: SyncState = { task: 0, after: 0 };
  *
  * - Their heads follow the branch, also of a fork: `refs/pull/N/head`, entry and event of the push.
  * - Those whose head or base moved are judged again, and get or lose `refs/pull/N/merge`.
- * - They follow a renamed branch, and close with a deleted one, or with the fork. Where the base went after it was merged,
- *   they move to the base that it was merged into.
+ * - They follow a renamed branch, and close with a deleted one, or with the fork. Where the base
+ *   went after it was merged, they move to the base that it was merged into.
  *
- * Everything is decided by what the repositories hold now, and by conditions within the writes, so that an event that is
- * told twice, late or in part does no harm. What a later event of the branch does anyway is left to it.
+ * Everything is decided by what the repositories hold now, and by conditions within the writes, so
+ * that an event that is told twice, late or in part does no harm. What a later event of the branch
+ * does anyway is left to it.
  */
 export const synchronizePulls: Consequence = {
   name: "pull-branches",
@@ -88,7 +89,10 @@ export const synchronizePulls: Consequence = {
   },
 };
 
-/** Brings one pull request in step, whatever happened to it: it may be in another state than its event tells by now. */
+/**
+ * Brings one pull request in step, whatever happened to it: it may be in another state than its
+ * event tells by now.
+ */
 async function settlePull(
   ctx: Ctx,
   issueId: number,
@@ -157,8 +161,8 @@ async function followPush(
 const HEADS = "refs/heads/";
 
 /**
- * What a push asks for, in this order: names first; then bases, so that a pull request is found merged before its branch
- * is found deleted by the same push; then heads.
+ * What a push asks for, in this order: names first; then bases, so that a pull request is found
+ * merged before its branch is found deleted by the same push; then heads.
  */
 function listTasks(updates: readonly StoredUpdate[]): Task[] {
   const branches = updates
@@ -174,7 +178,10 @@ function listTasks(updates: readonly StoredUpdate[]): Task[] {
   ];
 }
 
-/** A push that deletes a single branch of a value, and creates a single other one with it, renames the branch. */
+/**
+ * A push that deletes a single branch of a value, and creates a single other one with it, renames
+ * the branch.
+ */
 function findRenamed(
   branches: readonly { readonly branch: string; readonly update: StoredUpdate }[],
 ): RenamedBranch[] {

@@ -19,8 +19,8 @@ export type CollaboratorPermission = (typeof COLLABORATOR_PERMISSIONS)[number];
 /**
  * Makes a user a collaborator of a repository, or changes a collaborator's permission. Idempotent.
  *
- * @throws Failure `invalid` for an organization and for the owner, who needs no collaboration; `forbidden` where a block
- * separates the user from the owner.
+ * @throws Failure `invalid` for an organization and for the owner, who needs no collaboration;
+ * `forbidden` where a block separates the user from the owner.
  */
 export async function addCollaborator(
   ctx: Ctx,

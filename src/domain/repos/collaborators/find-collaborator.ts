@@ -28,8 +28,8 @@ export interface PossibleCollaborator {
 }
 
 /**
- * Finds an account by its current or a former name: one that the caller may see or, for administrators of the repository,
- * any collaborator; undefined if there is none.
+ * Finds an account by its current or a former name: one that the caller may see or, for
+ * administrators of the repository, any collaborator; undefined if there is none.
  */
 export async function findPossibleCollaborator(
   ctx: Ctx,
@@ -75,8 +75,8 @@ function toFound(
 }
 
 /**
- * Finds an account as `findPossibleCollaborator` does, with its mode in the repository: the highest of the repository's
- * own and of its units.
+ * Finds an account as `findPossibleCollaborator` does, with its mode in the repository: the highest
+ * of the repository's own and of its units.
  *
  * A mode in units counts as `write` at most, since nobody administers a repository by it.
  */

@@ -38,7 +38,10 @@ const eligibleIds = (repo: Params<RepositoryIds>, role: Role): SQL =>
     ? eligibleUserIds(repo, "write", ["issues", "pulls"])
     : eligibleUserIds(repo, "read", ["pulls"]);
 
-/** Lists the users whom issues and pull requests of a repository may be assigned to, by name, the owner last. */
+/**
+ * Lists the users whom issues and pull requests of a repository may be assigned to, by name, the
+ * owner last.
+ */
 export const listAssignees = (
   ctx: Ctx,
   repo: RepositoryContext,
@@ -116,8 +119,8 @@ const eligibleSelf = prepare(
 interface Reader {
   readonly principal: Principal;
   /**
-   * SECURITY: administrators of the repository know everybody with a role there; others see no account that is hidden
-   * from them.
+   * SECURITY: administrators of the repository know everybody with a role there; others see no
+   * account that is hidden from them.
    */
   readonly knowsAll: boolean;
 }

@@ -10,7 +10,8 @@ import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { deleteOutsiderToggles } from "../repository/outsider-toggles.ts";
 
 /**
- * Removes a collaborator from a repository, with their star, watch and assignments if they can't see it any more. Idempotent.
+ * Removes a collaborator from a repository, with their star, watch and assignments if they can't
+ * see it any more. Idempotent.
  */
 export async function removeCollaborator(
   ctx: Ctx,

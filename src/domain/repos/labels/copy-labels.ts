@@ -7,7 +7,10 @@ import { labels } from "../../../db/schema/index.ts";
 /** Labels that a repository takes from its template, at most: as many as a list shows. */
 const LABELS_MAX = 10_000;
 
-/** The statement that gives a new repository the labels of its template, for the batch that inserts it. */
+/**
+ * The statement that gives a new repository the labels of its template, for the batch that inserts
+ * it.
+ */
 export const copyLabels = ({ db, now }: Ctx, templateId: number, repoId: SQL<number>) =>
   insertSelect(
     db,

@@ -5,8 +5,8 @@ import type { Consequence } from "../../../events/consequence.ts";
 import { detachLabels, hasForeignLabels } from "./detach-labels.ts";
 
 /**
- * Takes the labels that are left of a transferred repository's former owner off its issues, step by step: the batch of the
- * transfer takes the first ones off.
+ * Takes the labels that are left of a transferred repository's former owner off its issues, step by
+ * step: the batch of the transfer takes the first ones off.
  */
 export const detachFormerLabels: Consequence = {
   name: "former-labels",

@@ -7,8 +7,8 @@ import { notFound } from "../../../lib/failure.ts";
 import { isLabelOfId, type LabelOwner, type LabelOwnerId, labelOwnerId } from "./label-owner.ts";
 
 /**
- * Finds a label of a repository or organization by its id or its exact name; digits are an id. Of several labels of one
- * name it is the oldest.
+ * Finds a label of a repository or organization by its id or its exact name; digits are an id. Of
+ * several labels of one name it is the oldest.
  *
  * @throws Failure `not_found` also for a label of another owner.
  */

@@ -7,7 +7,10 @@ import { type Params, prepare } from "../../../db/prepared.ts";
 import { labels } from "../../../db/schema/index.ts";
 import { type LabelTemplateName, templateLabels } from "../../code/templates/label-templates.ts";
 
-/** The statement that gives a new repository the labels of a template, for the batch that inserts it. */
+/**
+ * The statement that gives a new repository the labels of a template, for the batch that inserts
+ * it.
+ */
 export const insertTemplateLabels = (
   { db, now }: Ctx,
   repo: NewRepositoryRef,

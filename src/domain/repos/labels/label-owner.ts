@@ -38,11 +38,17 @@ export const labelEventOwner = (owner: LabelOwner) =>
     ? { repoId: owner.repo.row.id, ownerId: owner.repo.row.ownerId }
     : { repoId: null, ownerId: owner.org.id };
 
-/** The caller's mode in the labels of a repository: the higher one of its issues and its pull requests, which share them. */
+/**
+ * The caller's mode in the labels of a repository: the higher one of its issues and its pull
+ * requests, which share them.
+ */
 const labelMode = (repo: RepositoryContext): Access =>
   Math.max(modeOf(repo, "issues"), modeOf(repo, "pulls")) as Access;
 
-/** Whether the caller may see the issues or the pull requests of a repository, and with them its labels. */
+/**
+ * Whether the caller may see the issues or the pull requests of a repository, and with them its
+ * labels.
+ */
 export const isLabelReader = (repo: RepositoryContext): boolean => labelMode(repo) >= ACCESS.read;
 
 /** @throws Failure `not_found` unless the caller may see the labels of a repository. */
@@ -51,8 +57,8 @@ export function requireLabelRead(repo: RepositoryContext): void {
 }
 
 /**
- * @throws Failure `not_found` as `requireLabelRead`, and `forbidden` unless the caller may write to the issues or the
- * pull requests.
+ * @throws Failure `not_found` as `requireLabelRead`, and `forbidden` unless the caller may write to
+ * the issues or the pull requests.
  */
 export function requireLabelWrite(repo: RepositoryContext): void {
   requireLabelRead(repo);

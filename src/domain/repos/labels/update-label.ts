@@ -17,10 +17,11 @@ import {
 } from "./label-owner.ts";
 
 /**
- * Edits a label; fields that are undefined stay as they are. Issues that have it and, by a new name or a new
- * exclusiveness, others of its scope keep them until one of the scope is attached.
+ * Edits a label; fields that are undefined stay as they are. Issues that have it and, by a new name
+ * or a new exclusiveness, others of its scope keep them until one of the scope is attached.
  *
- * @throws Failure `invalid` for a colour that is none, `not_found` also for a label of another owner.
+ * @throws Failure `invalid` for a colour that is none, `not_found` also for a label of another
+ *   owner.
  */
 export async function updateLabel(
   ctx: Ctx,

@@ -30,12 +30,14 @@ import { toTracker } from "./to-tracker.ts";
 const OTHER_REPOSITORIES_MAX = 3;
 
 /**
- * Resolves the references in a text to what is visible to the caller: accounts, teams, issues, pull requests and commits.
+ * Resolves the references in a text to what is visible to the caller: accounts, teams, issues, pull
+ * requests and commits.
  *
- * SECURITY: what the caller may not see stays text, as if it did not exist. Teams are visible to the members of their
- * organization, but not to tokens limited to public resources.
+ * SECURITY: what the caller may not see stays text, as if it did not exist. Teams are visible to
+ * the members of their organization, but not to tokens limited to public resources.
  *
- * Cost: one round trip; for a text with possible ids of commits also one snapshot for each of four repositories at most.
+ * Cost: one round trip; for a text with possible ids of commits also one snapshot for each of four
+ * repositories at most.
  *
  * @param home The repository of the text.
  */
@@ -116,7 +118,10 @@ const repoOf = (
   home: RepoName | undefined,
 ): RepoName | undefined => (owner === undefined || name === undefined ? home : { owner, name });
 
-/** The position of each reference to an issue, with the lower-case names of its repository and its number. */
+/**
+ * The position of each reference to an issue, with the lower-case names of its repository and its
+ * number.
+ */
 const wantedIssues = (home: RepoName | undefined, references: readonly IssueReference[]) =>
   references.flatMap((each, at) => {
     const repo = repoOf(each, home);
@@ -154,7 +159,9 @@ function selectIssuesNamed(
     .where(isVisible);
 }
 
-/** The lower-case names of the text's own repository, for its tracker, and of those of its commits. */
+/**
+ * The lower-case names of the text's own repository, for its tracker, and of those of its commits.
+ */
 function wantedRepositories(
   home: RepoName | undefined,
   references: readonly CommitReference[],

@@ -3,7 +3,9 @@ import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Tracker } from "../../../render/references.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 
-/** The external tracker of a repository; undefined if it has none, or if the caller may not see it. */
+/**
+ * The external tracker of a repository; undefined if it has none, or if the caller may not see it.
+ */
 export function toTracker(repo: RepositoryContext | undefined): Tracker | undefined {
   const external = repo?.row.issueSettings.external;
   if (!repo || !external || external.format === "" || !isUnitOn(repo.row, "ext_issues")) {

@@ -28,14 +28,15 @@ export interface NewRepository extends FirstContent {
 /**
  * Creates a repository for `owner`, watched by its creator: empty, or with a first commit.
  *
- * All input is validated before anything is written. If the first commit can't be stored, the repository is
- * deleted again, so that the name is free for a retry.
+ * All input is validated before anything is written. If the first commit can't be stored, the
+ * repository is deleted again, so that the name is free for a retry.
  *
- * In an organization that the creator does not own, the creator becomes an administrator of the repository.
+ * In an organization that the creator does not own, the creator becomes an administrator of the
+ * repository.
  *
- * @throws Failure `invalid` for an invalid name and, with a first commit, for an unknown template (`malformed`
- * for an unknown readme template), `conflict` for a name that is taken, `forbidden` if the owner has the
- * maximum number of repositories or if the caller's token is too narrow.
+ * @throws Failure `invalid` for an invalid name and, with a first commit, for an unknown template
+ * (`malformed` for an unknown readme template), `conflict` for a name that is taken, `forbidden` if
+ * the owner has the maximum number of repositories or if the caller's token is too narrow.
  */
 export async function createRepository(
   ctx: Ctx,

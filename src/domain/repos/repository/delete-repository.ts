@@ -10,18 +10,19 @@ import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { removalStep, removeRemains } from "./remove-remains.ts";
 
 /**
- * Deletes a repository with all rows that belong to it alone: stars, watches, roles, deploy keys, redirects,
- * and its entries in bound tokens. Forks stay and lose their parent.
+ * Deletes a repository with all rows that belong to it alone: stars, watches, roles, deploy keys,
+ * redirects, and its entries in bound tokens. Forks stay and lose their parent.
  *
- * Foreign keys cascade the deletion, so that no table is missed and a later repository of the same name
- * inherits nothing. Refs and packs are removed by a job. What may be too much for one statement, which are issues and all
- * that belongs to them, goes in steps: the first is part of the batch, some follow the answer, and the schedule continues.
+ * Foreign keys cascade the deletion, so that no table is missed and a later repository of the same
+ * name inherits nothing. Refs and packs are removed by a job. What may be too much for one
+ * statement, which are issues and all that belongs to them, goes in steps: the first is part of the
+ * batch, some follow the answer, and the schedule continues.
  */
 export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promise<void> {
   const { row, owner } = repo;
   const viewer = openReceiver(ctx);
-  // SECURITY: the stored event contains the webhook payload, built with the owner's permission as for every
-  // hook, rather than the row, which has columns that are never sent to anybody.
+  // SECURITY: the stored event contains the webhook payload, built with the owner's permission as
+  // for every hook, rather than the row, which has columns that are never sent to anybody.
   const where: RepositoryContext = { row, owner, permission: OWNER_PERMISSION };
   const results = await ctx.db.batch([
     ctx.db.delete(repositories).where(eq(repositories.id, row.id)),
@@ -40,7 +41,8 @@ export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promi
     }),
     ...removalStep(ctx, row.id),
   ]);
-  // A trigger has recorded the discarded objects; if this message is lost, the schedule sends another.
+  // A trigger has recorded the discarded objects; if this message is lost, the schedule sends
+  // another.
   ctx.defer(ctx.git.maintainLater(row));
   const [lastOfRemains] = results[results.length - 1] as unknown as { repoId: number }[];
   if (!lastOfRemains) ctx.defer(removeRemains(ctx, row.id));

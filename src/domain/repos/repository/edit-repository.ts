@@ -63,15 +63,16 @@ export interface RepositoryEdit extends Columns {
 /**
  * Changes a repository.
  *
- * Each setting is changed individually, so that two concurrent edits both take effect. Settings that already
- * have the wanted value are skipped and produce no event. Making a repository private deletes the stars and
- * watches of users who can no longer see it. Its forks become private or public in the same batch; a fork itself keeps the
- * visibility of its parent, whatever is sent, as in Gitea.
+ * Each setting is changed individually, so that two concurrent edits both take effect. Settings
+ * that already have the wanted value are skipped and produce no event. Making a repository private
+ * deletes the stars and watches of users who can no longer see it. Its forks become private or
+ * public in the same batch; a fork itself keeps the visibility of its parent, whatever is sent, as
+ * in Gitea.
  *
  * @param more Statements that change its mirror, in the same batch.
- * @throws Failure `invalid` for an invalid value, for a name that is taken, for a default branch that does not exist,
- * and when no unit would stay enabled; `forbidden` for making it private with a public-only token; `not_found`
- * if it was deleted meanwhile.
+ * @throws Failure `invalid` for an invalid value, for a name that is taken, for a default branch
+ * that does not exist, and when no unit would stay enabled; `forbidden` for making it private with
+ * a public-only token; `not_found` if it was deleted meanwhile.
  */
 export async function editRepository(
   ctx: Ctx,
@@ -111,7 +112,8 @@ export async function editRepository(
     .where(isThis)
     .returning();
   try {
-    // Before the update, so that the returned row has its changes, and the counters already reduced.
+    // Before the update, so that the returned row has its changes, and the counters already
+    // reduced.
     const before = [...deleteTogglesHidden(ctx, row, edit), ...more] as const;
     const results: unknown[] = await ctx.db.batch([
       ...before,
@@ -253,7 +255,10 @@ function visibilityAndNameEvents(ctx: Ctx, repo: Repository, edit: RepositoryEdi
   return list;
 }
 
-/** Deletes the stars and watches of users who may not see the repository, if the edit makes it private. */
+/**
+ * Deletes the stars and watches of users who may not see the repository, if the edit makes it
+ * private.
+ */
 function deleteTogglesHidden(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
   const hidden: Repository = { ...repo, isPrivate: true, visibility: "private" };
   return deleteOutsiderToggles(ctx, hidden, () => sql`${edit.isPrivate === true}`);

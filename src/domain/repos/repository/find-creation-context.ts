@@ -13,8 +13,8 @@ import type { CreationContext } from "./insert-repository.ts";
 /**
  * Finds the owner of a new repository by name, and whether the caller may create one there.
  *
- * @throws Failure `not_found` if there is no such account for the caller; `forbidden` if it is another user's, or an
- * organization in which the caller may not create repositories.
+ * @throws Failure `not_found` if there is no such account for the caller; `forbidden` if it is
+ * another user's, or an organization in which the caller may not create repositories.
  */
 export async function findCreationContext(
   ctx: Ctx,

@@ -4,7 +4,8 @@ import { findTransfer } from "./find-transfer.ts";
 import { findParent } from "./find-repository.ts";
 
 /**
- * Adds to a repository what its own record shows beside its row: its parent and its pending transfer.
+ * Adds to a repository what its own record shows beside its row: its parent and its pending
+ * transfer.
  *
  * Cost: one round trip for a fork or a repository with a pending transfer, else none.
  */

@@ -32,7 +32,8 @@ export interface RepositoryRow extends AccessFacts {
 }
 
 /**
- * Selects repositories with their owners and the facts for resolving access; one query, any number of rows.
+ * Selects repositories with their owners and the facts for resolving access; one query, any number
+ * of rows.
  */
 export function selectRepositories(db: Database, caller: CallerSql) {
   return db
@@ -48,7 +49,10 @@ const repositoryColumns = (caller: CallerSql) => ({
   ...accessFacts(caller),
 });
 
-/** Resolves the caller's permission; every query for repositories converts its rows by this function. */
+/**
+ * Resolves the caller's permission; every query for repositories converts its rows by this
+ * function.
+ */
 export function toRepositoryContext(actor: Actor, row: RepositoryRow): RepositoryContext {
   const { repo, owner, pendingTransferTo } = row;
   return { row: repo, owner, permission: resolvePermission(actor, repo, row), pendingTransferTo };
@@ -205,8 +209,8 @@ export async function findVisibleRepository(
 }
 
 /**
- * Finds the parent of a fork with the caller's permission in it; undefined for a repository that is not a
- * fork.
+ * Finds the parent of a fork with the caller's permission in it; undefined for a repository that is
+ * not a fork.
  *
  * Cost: one query for a fork.
  */

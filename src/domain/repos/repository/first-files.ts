@@ -17,8 +17,8 @@ export interface FirstContent {
 const GITIGNORES_MAX = 20;
 
 /**
- * Generates the files of a first commit, by name, byte for byte as Gitea does: no line feed ends the readme, and an empty
- * line each gitignore template.
+ * Generates the files of a first commit, by name, byte for byte as Gitea does: no line feed ends
+ * the readme, and an empty line each gitignore template.
  *
  * @throws Failure `malformed` for an unknown readme, `invalid` for any other unknown template.
  */

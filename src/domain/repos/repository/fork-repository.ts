@@ -17,17 +17,18 @@ import { checkRepositoryName } from "./repository-name.ts";
 /**
  * Forks a repository: creates another one with the same refs that shares the existing packs.
  *
- * Only the lists of refs, packs and large files are copied, so the time does not depend on the repository's
- * size. The object of the source notes the fork first, and the fork's row is written last: a visible fork is complete. The
- * fork's own object takes over from it when it is first used; a fork whose row was never written is forgotten.
+ * Only the lists of refs, packs and large files are copied, so the time does not depend on the
+ * repository's size. The object of the source notes the fork first, and the fork's row is written
+ * last: a visible fork is complete. The fork's own object takes over from it when it is first used;
+ * a fork whose row was never written is forgotten.
  *
- * SECURITY: a fork must not be visible to more people than its parent: if its owner is more visible than the
- * parent, the fork is private.
+ * SECURITY: a fork must not be visible to more people than its parent: if its owner is more visible
+ * than the parent, the fork is private.
  *
  * @param source The repository to fork; the caller may read its code.
- * @throws Failure `conflict` if the owner has the source itself, a fork of it, another repository of the name,
- * or the maximum number of repositories; `forbidden` where the source's owner blocks the creator; `not_found` if the
- * source was deleted meanwhile.
+ * @throws Failure `conflict` if the owner has the source itself, a fork of it, another repository
+ * of the name, or the maximum number of repositories; `forbidden` where the source's owner blocks
+ * the creator; `not_found` if the source was deleted meanwhile.
  */
 export async function forkRepository(
   ctx: Ctx,
@@ -84,7 +85,10 @@ interface SharedFiles {
   readonly now: number;
 }
 
-/** Gives a fork the large files of its parent. They are not copied: every repository with a row for a file shares it. */
+/**
+ * Gives a fork the large files of its parent. They are not copied: every repository with a row for
+ * a file shares it.
+ */
 const copyLargeFiles = prepare((db, { fork, parentId, now }: Params<SharedFiles>) =>
   insertSelect(
     db,

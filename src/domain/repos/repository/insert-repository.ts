@@ -39,7 +39,10 @@ export interface CreationContext {
   creator: User;
   /** Whether the creator already owns all of the owner's repositories. */
   ownsOwner: boolean;
-  /** Whether the maximum number of repositories does not apply, as for what an administrator creates for a user. */
+  /**
+   * Whether the maximum number of repositories does not apply, as for what an administrator creates
+   * for a user.
+   */
   isUnlimited?: boolean;
 }
 
@@ -68,7 +71,10 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
     >
   >;
 
-/** The units of a new mirror. As in Gitea, nobody opens pull requests in one: it has those that it keeps in step. */
+/**
+ * The units of a new mirror. As in Gitea, nobody opens pull requests in one: it has those that it
+ * keeps in step.
+ */
 export const unitsOfMirror = (parts: readonly ProjectPart[]) => ({
   hasPullRequests: parts.includes("pulls"),
   hasActions: false,
@@ -85,19 +91,23 @@ export const unitsOfProject = ({
 
 /** What a new repository has besides its columns. */
 interface Beginnings {
-  /** The repository of which it is a fork. Who sees the fork is then read of it, whatever `isPrivate` is. */
+  /**
+   * The repository of which it is a fork. Who sees the fork is then read of it, whatever
+   * `isPrivate` is.
+   */
   readonly parent?: RepositoryContext;
   /** Builds further statements of the batch. */
   readonly toMore?: (repo: NewRepositoryRef) => BatchItem<"sqlite">[];
 }
 
 /**
- * Writes a new repository in one batch: its row, its event, copies of the default hooks, a watch for the
- * creator and, in an organization that the creator does not own, the creator's role as an administrator.
+ * Writes a new repository in one batch: its row, its event, copies of the default hooks, a watch
+ * for the creator and, in an organization that the creator does not own, the creator's role as an
+ * administrator.
  *
  * @param columns The columns that differ between new repositories.
- * @throws Failure `conflict` for a name that is taken, `forbidden` if the owner has the maximum number of
- * repositories.
+ * @throws Failure `conflict` for a name that is taken, `forbidden` if the owner has the maximum
+ * number of repositories.
  */
 export async function insertRepository(
   ctx: Ctx,
@@ -147,7 +157,8 @@ function insertionOf(
   const entry = { kind: "repository.created", ownerId: owner.id, repoId: COMPUTED } as const;
   return insertNew(ctx.db, {
     row: boundRow(repositories, {
-      // As in Gitea, a template's own actions do not run; those of repositories generated from it do.
+      // As in Gitea, a template's own actions do not run; those of repositories generated from it
+      // do.
       hasActions: !(columns.isTemplate ?? false),
       ...columns,
       isFork: parent !== undefined,
@@ -224,7 +235,8 @@ function insertRow(
       ...ofParent,
       isPrivate,
       ownerId: limit ? onlyWhile(isBelowLimit(ownerId, limit), ownerId) : ownerId,
-      // The values that the triggers would set: with them in the insert, the row is indexed only once.
+      // The values that the triggers would set: with them in the insert, the row is indexed only
+      // once.
       ownerLowerName: owner.lowerName,
       visibility: sql`case when ${isPrivate} then 'private' else ${owner.visibility} end`,
       lowerName,

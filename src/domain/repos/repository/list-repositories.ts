@@ -35,7 +35,9 @@ const listOfOwner = prepareAll((db, { id, ...page }: Params<RepositoryPage & { i
   selectListed(db, page, eq(repositories.ownerId, id), [asc(repositories.id)]),
 );
 
-/** Lists the repositories that a user owns, collaborates on or reaches by a team, by owner and name. */
+/**
+ * Lists the repositories that a user owns, collaborates on or reaches by a team, by owner and name.
+ */
 export const listReachableRepositories = async (
   ctx: Ctx,
   { id }: User,
@@ -62,7 +64,10 @@ const listOfTeam = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id
   return selectListed(db, page, isReached, [asc(repositories.lowerName)]);
 });
 
-/** Finds a repository by its names among those that a team reaches and the caller may see; undefined for none. */
+/**
+ * Finds a repository by its names among those that a team reaches and the caller may see; undefined
+ * for none.
+ */
 export async function findTeamRepository(
   ctx: Ctx,
   teamId: number,
@@ -98,7 +103,10 @@ export const toPage = ({ actor }: Ctx, { size, offset }: Slice): RepositoryPage 
   offset,
 });
 
-/** Selects a page of the repositories that match a condition and that the caller may see, and their exact total. */
+/**
+ * Selects a page of the repositories that match a condition and that the caller may see, and their
+ * exact total.
+ */
 export function selectListed(
   db: Database,
   { principal, size, offset }: Params<RepositoryPage>,

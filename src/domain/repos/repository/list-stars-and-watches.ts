@@ -51,10 +51,10 @@ export const listWatchers = (ctx: Ctx, repo: Repository, slice: Slice) =>
 /**
  * Lists the repositories that a user starred or watches and that the caller may see.
  *
- * The total is the stored counter minus the toggles on repositories that the caller may not see. A partial
- * index on toggles of non-public repositories finds these: a page reads only the rows that it returns and
- * skips, however many toggles the user has. For a caller who does not see every public repository, every
- * toggle is checked.
+ * The total is the stored counter minus the toggles on repositories that the caller may not see. A
+ * partial index on toggles of non-public repositories finds these: a page reads only the rows that
+ * it returns and skips, however many toggles the user has. For a caller who does not see every
+ * public repository, every toggle is checked.
  */
 async function listToggled(
   ctx: Ctx,
@@ -87,7 +87,8 @@ const toggledBy = prepareAll(
     const mayBeHidden = seesPublic ? sql`${toggles.visibility} <> 'public'` : undefined;
 
     const isOfUser = eq(toggles.userId, id);
-    // A derived table, so that the page limits the rows read, rather than an index that serves the order.
+    // A derived table, so that the page limits the rows read, rather than an index that serves the
+    // order.
     const page = db
       .select({ id: toggles.repoId, toggledAt: sql<number>`${toggles.createdAt}`.as("marked_at") })
       .from(toggles)

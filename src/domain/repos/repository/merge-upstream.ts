@@ -34,16 +34,17 @@ const POINTERS_MAX = 10_000;
 const CONFLICTS_SHOWN_MAX = 10;
 
 /**
- * Brings a branch of a fork up to date with the repository it was forked from: forward if it has no commits of its own,
- * by a merge commit of the caller's otherwise.
+ * Brings a branch of a fork up to date with the repository it was forked from: forward if it has no
+ * commits of its own, by a merge commit of the caller's otherwise.
  *
- * The packs of the other repository are shared, so no stored byte is copied. Large files come along.
+ * The packs of the other repository are shared, so no stored byte is copied. Large files come
+ * along.
  *
- * @param branch "" for the default branch. The upstream branch is the one of the same name; for the default branch of
- * the fork it is the upstream's default branch where there is none of the name.
- * @throws Failure `malformed` if the repository is no fork, and if a merge is necessary but not allowed; `not_found`
- * without access to the upstream's code, or without the branch; `conflict` for conflicts, and if either repository
- * changed meanwhile; `forbidden` and `locked` as for a push.
+ * @param branch "" for the default branch. The upstream branch is the one of the same name; for the
+ * default branch of the fork it is the upstream's default branch where there is none of the name.
+ * @throws Failure `malformed` if the repository is no fork, and if a merge is necessary but not
+ * allowed; `not_found` without access to the upstream's code, or without the branch; `conflict` for
+ * conflicts, and if either repository changed meanwhile; `forbidden` and `locked` as for a push.
  */
 export async function mergeUpstream(
   ctx: Ctx,

@@ -20,12 +20,13 @@ export interface PushCreation {
 /**
  * Decides whether a push to a repository that does not exist may create it.
  *
- * SECURITY: undefined for a caller who may not create a repository there, exactly as for a hidden repository,
- * so that the two can't be distinguished. Also undefined for public-only and bound tokens.
+ * SECURITY: undefined for a caller who may not create a repository there, exactly as for a hidden
+ * repository, so that the two can't be distinguished. Also undefined for public-only and bound
+ * tokens.
  *
  * @param row The account in which the push would create it.
- * @throws Failure `forbidden` where the caller may create a repository, but not by a push or with this token;
- * `invalid` for an invalid name.
+ * @throws Failure `forbidden` where the caller may create a repository, but not by a push or with
+ * this token; `invalid` for an invalid name.
  */
 export function toPushCreation(
   ctx: Ctx,

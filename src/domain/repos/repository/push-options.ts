@@ -9,8 +9,8 @@ import { editRepository, type RepositoryEdit } from "./edit-repository.ts";
 export type PushOptions = Pick<RepositoryEdit, "isPrivate" | "isTemplate">;
 
 /**
- * Parses the `key=value` options of a push. The last option of a name wins; unknown options and values that
- * are not booleans are ignored, as in Gitea.
+ * Parses the `key=value` options of a push. The last option of a name wins; unknown options and
+ * values that are not booleans are ignored, as in Gitea.
  */
 export function parsePushOptions(lines: readonly string[]): PushOptions {
   const options: PushOptions = {};
@@ -41,8 +41,8 @@ export async function applyPushOptions(
   options: PushOptions,
 ): Promise<string | undefined> {
   if (Object.keys(options).length === 0) return undefined;
-  // SECURITY: write access does not suffice to change settings: this requires the same permission as the API's
-  // edit.
+  // SECURITY: write access does not suffice to change settings: this requires the same permission
+  // as the API's edit.
   if (!isAllowed(repo, { mode: "admin" })) return "only its administrators change the repository";
   try {
     requireAdministrationInReach(ctx.actor);

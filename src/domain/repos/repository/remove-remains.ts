@@ -42,7 +42,9 @@ interface StepSize {
 }
 
 const STEP: StepSize = { issues: 100, rows: 1000 };
-/** Steps that follow a request, steps of one run of the schedule, and repositories that it looks at. */
+/**
+ * Steps that follow a request, steps of one run of the schedule, and repositories that it looks at.
+ */
 const REQUEST_STEPS_MAX = 20;
 const SCHEDULE_STEPS_MAX = 100;
 const SCHEDULE_REPOSITORIES_MAX = 20;
@@ -72,7 +74,10 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
   [issueDependencies, issueDependencies.blockerId],
 ];
 
-/** What belongs to a repository, and can go once no issue refers to it; each when what precedes it is gone. */
+/**
+ * What belongs to a repository, and can go once no issue refers to it; each when what precedes it
+ * is gone.
+ */
 const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
   [notifications, notifications.repoId],
   [branchTips, branchTips.repoId],
@@ -86,8 +91,9 @@ const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
 ];
 
 /**
- * The statements of one step of the removal of what a deleted repository leaves: rows of its first issues, the issues
- * that have none any more, and at the end the rest. Safe to repeat, and in the batch that deletes the repository.
+ * The statements of one step of the removal of what a deleted repository leaves: rows of its first
+ * issues, the issues that have none any more, and at the end the rest. Safe to repeat, and in the
+ * batch that deletes the repository.
  */
 export function removalStep({ db }: Ctx, repoId: number, size: StepSize = STEP) {
   // SECURITY: rows of a repository that exists stay, whoever calls this.

@@ -21,23 +21,27 @@ import { countLanguages } from "../../code/languages/count-languages.ts";
 import { detectLicenses } from "../../code/licenses/detect-licenses.ts";
 
 /**
- * The version of the detection rules. Stored insights of another version are recomputed; raise it with the
- * rules.
+ * The version of the detection rules. Stored insights of another version are recomputed; raise it
+ * with the rules.
  */
 const RULES = "1";
 
-/** Insights into the code of the default branch: languages with their bytes, licenses by SPDX id. */
+/**
+ * Insights into the code of the default branch: languages with their bytes, licenses by SPDX id.
+ */
 export type RepositoryInsights = Pick<RepositoryInsightsRow, "languages" | "licenses">;
 
 const NO_INSIGHTS: RepositoryInsights = { languages: [], licenses: [] };
 
 /**
- * Finds the insights into the code of the default branch; empty for a repository without that branch.
+ * Finds the insights into the code of the default branch; empty for a repository without that
+ * branch.
  *
- * Cost: one call to the repository's Durable Object, concurrent with one to the database. The first request
- * after a push computes the insights within a budget: it reads each tree of the commit once, and some files. The result is
- * stored after the response is sent, along with the language and licenses of the repository's row. Storing it
- * changes nothing that clients observe as a change, so no event is recorded.
+ * Cost: one call to the repository's Durable Object, concurrent with one to the database. The first
+ * request after a push computes the insights within a budget: it reads each tree of the commit
+ * once, and some files. The result is stored after the response is sent, along with the language
+ * and licenses of the repository's row. Storing it changes nothing that clients observe as a
+ * change, so no event is recorded.
  *
  * @throws Failure `not_found` where the code unit is disabled or not granted to the caller.
  */

@@ -6,8 +6,8 @@ import { repositories, type User } from "../../../db/schema/index.ts";
 import { forbidden, type Failure } from "../../../lib/failure.ts";
 
 /**
- * The owner's id if the owner is below the limit of repositories at the time of the write, so that concurrent requests
- * can't exceed it.
+ * The owner's id if the owner is below the limit of repositories at the time of the write, so that
+ * concurrent requests can't exceed it.
  */
 export const withinLimit = (ctx: Ctx, owner: User): SQL<number> =>
   onlyWhile(hasRoom(ctx, owner), owner.id);

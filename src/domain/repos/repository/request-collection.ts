@@ -9,10 +9,11 @@ import { isNamed } from "./find-repository.ts";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Queues a search for objects of a repository that no ref reaches, whatever it gains. For administrators, who see every
- * repository.
+ * Queues a search for objects of a repository that no ref reaches, whatever it gains. For
+ * administrators, who see every repository.
  *
- * @param graceDays For how many days objects stay that a ref reached; the configured number if undefined.
+ * @param graceDays For how many days objects stay that a ref reached; the configured number if
+ *   undefined.
  * @throws Failure `not_found` if there is no repository of the name.
  */
 export async function requestCollection(

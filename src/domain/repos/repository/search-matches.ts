@@ -8,7 +8,10 @@ import type { Params } from "../../../db/prepared.ts";
 import { repositories, repositoryTopics, topics } from "../../../db/schema/index.ts";
 import type { RepositoryQuery } from "./repository-query.ts";
 
-/** Maximum number of matches considered, newest repositories first, which bounds the cost of a common word. */
+/**
+ * Maximum number of matches considered, newest repositories first, which bounds the cost of a
+ * common word.
+ */
 const MATCH_MAX = 1000;
 /** Maximum number of words, or topics, in a query. */
 const TOPICS_MAX = 5;
@@ -29,7 +32,10 @@ interface Word {
   readonly text: string;
   /** What comes before and after its slash. */
   readonly slashed: { readonly owner: string; readonly name: string } | undefined;
-  /** The full-text queries for it, and for it among what the caller sees without a grant, if it is long enough. */
+  /**
+   * The full-text queries for it, and for it among what the caller sees without a grant, if it is
+   * long enough.
+   */
   readonly indexed: { readonly match: string; readonly visible: string } | undefined;
   /** The bounds of names that begin with it, for a word that is too short for the index. */
   readonly beginning: { readonly least: string; readonly end: string } | undefined;
@@ -91,8 +97,8 @@ function indexedText(
 
 /** Narrows a full-text query to what the caller sees without a grant. */
 function withVisibility(match: string, principal: Principal): string {
-  // Three letters distinguish the visibilities and are one trigram; the full word would be several to
-  // intersect.
+  // Three letters distinguish the visibilities and are one trigram; the full word would be several
+  // to intersect.
   const isVisible = visibilitiesWithoutGrant(principal)
     .map((visibility) => `"${visibility.slice(0, INDEXED_MIN)}"`)
     .join(" OR ");
@@ -100,8 +106,8 @@ function withVisibility(match: string, principal: Principal): string {
 }
 
 /**
- * Selects the ids of repositories that match any word of the text, by their name or by a topic: the newest ones that the
- * caller sees without a grant, and all that were granted to the caller.
+ * Selects the ids of repositories that match any word of the text, by their name or by a topic: the
+ * newest ones that the caller sees without a grant, and all that were granted to the caller.
  */
 export function matches(principal: PrincipalSql, text: Params<SearchText>): SQL {
   const visibilities = visibilitiesWithoutGrant(principal);
@@ -142,7 +148,9 @@ function byWord({ indexed, beginning }: Params<Word>, visibilities: readonly str
 
 const NONE = sql`select id from ${repositories} where 0`;
 
-/** Selects the newest repositories of each topic, by an index on topic, visibility and repository. */
+/**
+ * Selects the newest repositories of each topic, by an index on topic, visibility and repository.
+ */
 function byTopic(text: Params<SearchText>, visibilities: readonly string[]): SQL {
   const max = sql.raw(String(MATCH_MAX));
   const ofTopic = (name: SQL): SQL =>
@@ -183,8 +191,8 @@ function byBeginning(
 /**
  * The text of a query as a condition on a row.
  *
- * Descriptions are in any alphabet, and SQLite folds the case of ASCII letters only: the full-text index
- * matches them wherever it can.
+ * Descriptions are in any alphabet, and SQLite folds the case of ASCII letters only: the full-text
+ * index matches them wherever it can.
  */
 export function isMatch({ words, topicNames }: Params<SearchText>): SQL {
   const hasTopic = sql`exists (

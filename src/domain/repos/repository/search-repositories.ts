@@ -50,9 +50,9 @@ const WALK_MAX = 1_000_000;
 /**
  * Searches the repositories that the caller may see.
  *
- * The number of rows read does not grow with the table: a list without a search word walks an index in its
- * order; a word reads a bounded number of its newest matches; a search by owner, team, stargazer or bound
- * token reads only the repositories of that owner, team, stargazer or token.
+ * The number of rows read does not grow with the table: a list without a search word walks an index
+ * in its order; a word reads a bounded number of its newest matches; a search by owner, team,
+ * stargazer or bound token reads only the repositories of that owner, team, stargazer or token.
  */
 export async function searchRepositories(
   ctx: Ctx,
@@ -124,8 +124,8 @@ function filters(query: QuerySql): SQL[] {
 }
 
 /**
- * A condition that bounds the number of rows independently of the table's size; undefined if the query has
- * none.
+ * A condition that bounds the number of rows independently of the table's size; undefined if the
+ * query has none.
  */
 function subsetOf(principal: PrincipalSql, query: QuerySql): SQL | undefined {
   const subsets: (SQL | undefined)[] = [];
@@ -165,8 +165,9 @@ function subsetOf(principal: PrincipalSql, query: QuerySql): SQL | undefined {
 }
 
 /**
- * Lists repositories without a search word: walks the index of each visibility that the caller sees without a
- * grant, as far as the page reaches, and merges the result with the repositories granted to the caller.
+ * Lists repositories without a search word: walks the index of each visibility that the caller sees
+ * without a grant, as far as the page reaches, and merges the result with the repositories granted
+ * to the caller.
  */
 function walk(
   db: Database,

@@ -17,7 +17,8 @@ const INDEXED_MIN = 3;
 /**
  * Searches topics by a part of their names, sorted by number of repositories, most first.
  *
- * SECURITY: only topics of public repositories: a topic's name may reveal what a private repository is about.
+ * SECURITY: only topics of public repositories: a topic's name may reveal what a private repository
+ * is about.
  */
 export async function searchTopics(
   { db }: Ctx,
@@ -35,7 +36,9 @@ export async function searchTopics(
   return { items, total: counted?.total ?? 0 };
 }
 
-/** What topics are searched by: an interval that they are in, or a phrase of the full-text index. */
+/**
+ * What topics are searched by: an interval that they are in, or a phrase of the full-text index.
+ */
 type Search = { readonly from: string; readonly to: string } | { readonly phrase: string };
 
 function toSearch(word: string): Search | undefined {

@@ -26,8 +26,8 @@ export async function setTopics(
 /**
  * Adds a topic to a repository. Idempotent.
  *
- * @throws Failure `invalid` for an invalid name, and for a repository with the maximum number of topics;
- * `not_found` for an empty name.
+ * @throws Failure `invalid` for an invalid name, and for a repository with the maximum number of
+ * topics; `not_found` for an empty name.
  */
 export async function addTopic(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   const [wanted] = readTopicNames([name]);
@@ -42,7 +42,9 @@ export async function removeTopic(ctx: Ctx, repo: RepositoryContext, name: strin
   await change(ctx, repo, [], sql`in ${idsOf([wanted])}`);
 }
 
-/** @param isRemoved The condition on the id of a topic that the repository has and that is removed. */
+/**
+ * @param isRemoved The condition on the id of a topic that the repository has and that is removed.
+ */
 async function change(
   ctx: Ctx,
   { row, owner }: RepositoryContext,
@@ -52,8 +54,8 @@ async function change(
   const { db, now } = ctx;
   const isOfRepository = eq(repositoryTopics.repoId, row.id);
   const names = JSON.stringify(added);
-  // The number of other topics at the time of the write: over the maximum, the inserted topic id is null,
-  // which the column refuses.
+  // The number of other topics at the time of the write: over the maximum, the inserted topic id is
+  // null, which the column refuses.
   const others = sql`(
     select count(*)
     from ${repositoryTopics}

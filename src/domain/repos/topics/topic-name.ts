@@ -6,10 +6,11 @@ export const TOPICS_MAX = 25;
 const NAME = /^[a-z0-9][-.a-z0-9]{0,34}$/;
 
 /**
- * Normalises topic names to their stored form: lower case, sorted, without duplicates and empty names.
- *
- * @throws Failure `invalid` for invalid names, and for more than a repository may have; its details list the
+ * Normalises topic names to their stored form: lower case, sorted, without duplicates and empty
  * names.
+ *
+ * @throws Failure `invalid` for invalid names, and for more than a repository may have; its details
+ * list the names.
  */
 export function readTopicNames(names: readonly string[]): string[] {
   const tidy = names.map((name) => name.trim().toLowerCase()).filter((name) => name !== "");

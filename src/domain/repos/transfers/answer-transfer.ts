@@ -12,8 +12,8 @@ import { moveRepository, notPending } from "./move-repository.ts";
 /**
  * Accepts the pending transfer of a repository: it moves to the recipient.
  *
- * @throws Failure `not_found` if no transfer is pending, `forbidden` if it is offered to others, and as
- * `moveRepository` does.
+ * @throws Failure `not_found` if no transfer is pending, `forbidden` if it is offered to others,
+ * and as `moveRepository` does.
  */
 export async function acceptTransfer(
   ctx: Ctx,
@@ -24,7 +24,8 @@ export async function acceptTransfer(
 }
 
 /**
- * Rejects the pending transfer of a repository. The recipient may not read a private repository any more.
+ * Rejects the pending transfer of a repository. The recipient may not read a private repository any
+ * more.
  *
  * @throws Failure `not_found` if no transfer is pending, `forbidden` if it is offered to others.
  */

@@ -45,25 +45,31 @@ export interface Move {
 }
 
 /**
- * Gives a repository to a new owner, in one batch: its row, the redirect from its old name, teams and collaborators,
- * stars and watches of users who may not see it any more, labels of the organization that it leaves on its issues, and
- * the event. Many such labels go with the consequences of the event.
+ * Gives a repository to a new owner, in one batch: its row, the redirect from its old name, teams
+ * and collaborators, stars and watches of users who may not see it any more, labels of the
+ * organization that it leaves on its issues, and the event. Many such labels go with the
+ * consequences of the event.
  *
- * Where new repositories are watched automatically, who transferred it and the new owner's teams watch it.
+ * Where new repositories are watched automatically, who transferred it and the new owner's teams
+ * watch it.
  *
  * Its forks become private or public with it.
  *
- * Git data, large files, keys and webhooks belong to the repository by its id, and stay where they are.
+ * Git data, large files, keys and webhooks belong to the repository by its id, and stay where they
+ * are.
  *
- * That the repository is still its owner's, that the transfer is still pending or none is, and that the new owner has room
- * for it are conditions of the update itself: of two concurrent moves, one wins.
+ * That the repository is still its owner's, that the transfer is still pending or none is, and that
+ * the new owner has room for it are conditions of the update itself: of two concurrent moves, one
+ * wins.
  *
- * SECURITY: a fork must not become visible to more people than its parent; it becomes private instead.
+ * SECURITY: a fork must not become visible to more people than its parent; it becomes private
+ * instead.
  *
  * @returns The repository as the caller may see it now.
- * @throws Failure `invalid` where the new owner has a repository of that name or a fork of the same parent; `forbidden`
- * where the new owner has the maximum number of repositories; `conflict` where the repository was moved or offered
- * meanwhile, and `not_found` where the accepted transfer or the repository has gone.
+ * @throws Failure `invalid` where the new owner has a repository of that name or a fork of the same
+ * parent; `forbidden` where the new owner has the maximum number of repositories; `conflict` where
+ * the repository was moved or offered meanwhile, and `not_found` where the accepted transfer or the
+ * repository has gone.
  */
 export async function moveRepository(
   ctx: Ctx,
@@ -146,7 +152,10 @@ export async function moveRepository(
   }
 }
 
-/** Whether a repository is private below a new owner: a fork as its parent requires there, others as before. */
+/**
+ * Whether a repository is private below a new owner: a fork as its parent requires there, others as
+ * before.
+ */
 const isPrivateAt = (newOwner: User): SQL<boolean> => sql<boolean>`coalesce(
   (
     select ${isForkPrivate(sql`parent.visibility`, sql`${newOwner.visibility}`)}
@@ -156,11 +165,14 @@ const isPrivateAt = (newOwner: User): SQL<boolean> => sql<boolean>`coalesce(
   ${repositories.isPrivate}
 )`;
 
-/** Deletes stars and watches of users whom the new owner blocks, or who may not see the repository any more. */
+/**
+ * Deletes stars and watches of users whom the new owner blocks, or who may not see the repository
+ * any more.
+ */
 function deleteStrandedToggles(ctx: Ctx, row: Repository, newOwner: User) {
   const isOfBlocked = (userId: AnyColumn) => sql`${userId} in ${blockedUserIds(newOwner.id)}`;
-  // Whether a fork has become private is known only in the batch. Where it is public, restricted users alone may have lost
-  // sight of it, whose stars count nothing that others could not see.
+  // Whether a fork has become private is known only in the batch. Where it is public, restricted
+  // users alone may have lost sight of it, whose stars count nothing that others could not see.
   const visibilities = new Set(["private", newOwner.visibility] as const);
   visibilities.delete("public");
   const outsiders = [...visibilities].flatMap((visibility) => {

@@ -30,16 +30,18 @@ export interface StartedTransfer {
 }
 
 /**
- * Transfers a repository. It moves at once where the caller administers the site, is the new owner, or may create
- * repositories in the new owner's organization; otherwise it is offered, and the recipient may read it until they
- * accept or reject. Offering it to its owner ends a pending transfer.
+ * Transfers a repository. It moves at once where the caller administers the site, is the new owner,
+ * or may create repositories in the new owner's organization; otherwise it is offered, and the
+ * recipient may read it until they accept or reject. Offering it to its owner ends a pending
+ * transfer.
  *
  * @param doer    The caller, who owns the repository or its organization.
  * @param name    The name of the new owner.
  * @param teamIds Teams of the new owner that are to reach it.
- * @throws Failure `not_found` for a new owner that the caller may not see; `invalid` for teams that are not the new
- * owner's and for a name that is taken; `conflict` while another transfer is pending; `forbidden` where the new owner
- * blocks the caller or has the maximum number of repositories, and for tokens that reach less than both sides.
+ * @throws Failure `not_found` for a new owner that the caller may not see; `invalid` for teams that
+ * are not the new owner's and for a name that is taken; `conflict` while another transfer is
+ * pending; `forbidden` where the new owner blocks the caller or has the maximum number of
+ * repositories, and for tokens that reach less than both sides.
  */
 export async function startTransfer(
   ctx: Ctx,

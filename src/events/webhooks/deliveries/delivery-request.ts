@@ -34,7 +34,9 @@ export function toDeliveryContent(text: string): DeliveryContent {
   };
 }
 
-/** The request of a delivery. Header names are spelled as receivers know them from Gitea and GitHub. */
+/**
+ * The request of a delivery. Header names are spelled as receivers know them from Gitea and GitHub.
+ */
 export interface DeliveryRequest {
   readonly method: "POST" | "PUT";
   readonly url: string;
@@ -69,8 +71,8 @@ export const SIGNATURE_HEADERS = [
 ] as const;
 
 /**
- * The headers that identify a delivery and authenticate the sender. The signatures are over the JSON, also
- * for a form.
+ * The headers that identify a delivery and authenticate the sender. The signatures are over the
+ * JSON, also for a form.
  */
 function toHeaders(
   { level, authorizationHeader }: DeliveryTarget,

@@ -17,8 +17,8 @@ interface ContentForm extends Pick<DeliveryTarget, "type"> {
 const NO_SETTINGS: SlackSettings = { channel: "", username: "", iconUrl: "", color: "" };
 
 /**
- * Formats a payload as the content that a hook receives: JSON, indented by two spaces. The content is what
- * is signed, and it stays the same on redelivery.
+ * Formats a payload as the content that a hook receives: JSON, indented by two spaces. The content
+ * is what is signed, and it stays the same on redelivery.
  *
  * @returns Undefined if the hook is a chat and the payload makes no message.
  */

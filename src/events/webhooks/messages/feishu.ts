@@ -3,7 +3,9 @@ import { type Notation, writeDetails, writeTitle } from "./write-pieces.ts";
 
 const TEXT_CHARS_MAX = 12_000;
 
-/** SECURITY: text may contain one tag, `<at>`, which mentions people; a zero-width space breaks it. */
+/**
+ * SECURITY: text may contain one tag, `<at>`, which mentions people; a zero-width space breaks it.
+ */
 const escape = (text: string): string => text.replaceAll("<", "<\u200b");
 
 const TEXT: Notation = { text: escape, link: escape };

@@ -3,7 +3,10 @@ import { type Repository } from "../../../shapes/repos/repository.ts";
 /** Unescaped text, or a link. The notation of each chat escapes it. */
 export type Piece = string | { readonly text: string; readonly url: string };
 
-/** The parts of a message by event. By default the URL is the repository's, and there are no details. */
+/**
+ * The parts of a message by event. By default the URL is the repository's, and there are no
+ * details.
+ */
 export interface ChatParts {
   /** One line, without the sender. */
   readonly title: readonly Piece[];

@@ -49,7 +49,10 @@ const STATE_COLORS: Record<CommitState, number> = {
   error: RED,
 };
 
-/** Converts a payload to a message; undefined for a push without commits, of which chats are not notified. */
+/**
+ * Converts a payload to a message; undefined for a push without commits, of which chats are not
+ * notified.
+ */
 export function toMessage(payload: Payload): Message | undefined {
   const source = sourceOf(payload);
   const news = toParts(payload);
@@ -234,8 +237,8 @@ const refUrl = (repository: Repository, kind: "branch" | "tag", name: string): s
 const URL_CHARS_MAX = 2000;
 
 /**
- * SECURITY: the target URL comes from the client that reported the status, and a link with a different
- * scheme could be a script.
+ * SECURITY: the target URL comes from the client that reported the status, and a link with a
+ * different scheme could be a script.
  */
 function isLink(text: string): boolean {
   const protocol = URL.parse(text)?.protocol;

@@ -15,7 +15,10 @@ const TEXT_CHARS_MAX = 8000;
 const escape = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** SECURITY: an unescaped angle bracket could begin a mention of everyone; a bar in a URL would end it. */
+/**
+ * SECURITY: an unescaped angle bracket could begin a mention of everyone; a bar in a URL would end
+ * it.
+ */
 const NOTATION: Notation = {
   text: escape,
   link: (text, url) => `<${escape(url).replaceAll("|", "%7C")}|${escape(text)}>`,

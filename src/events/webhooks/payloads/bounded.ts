@@ -2,8 +2,8 @@ import { cutForJson } from "../../../lib/json-size.ts";
 import type { Changes } from "../../../shapes/webhooks/issue-payloads.ts";
 
 /**
- * Bytes of one text as JSON, and of the longest list of changed labels: a payload with all of them stays below the 1.5 MB
- * of one stored value.
+ * Bytes of one text as JSON, and of the longest list of changed labels: a payload with all of them
+ * stays below the 1.5 MB of one stored value.
  */
 const TEXT_BYTES_MAX = 300_000;
 const LABELS_MAX = 200;

@@ -49,7 +49,8 @@ export function toPushPayload(
   const isComparable = from !== undefined && after !== null;
   const pusher = toSender(sender, viewer);
   const listed = commits.slice(0, LISTED_COMMITS_MAX);
-  // The head comes first, so that it keeps its files if the limit does not allow those of all commits.
+  // The head comes first, so that it keeps its files if the limit does not allow those of all
+  // commits.
   const payloadCommits = toPushedCommits(repo, head ? [head, ...listed] : listed, viewer);
   const headCommit = head ? payloadCommits.shift() : undefined;
   return {
@@ -69,8 +70,8 @@ export function toPushPayload(
 }
 
 /**
- * The base of the comparison for a ref without known history: the default branch, or nothing for the
- * default branch itself.
+ * The base of the comparison for a ref without known history: the default branch, or nothing for
+ * the default branch itself.
  */
 function findBase(defaultBranch: string, ref: string): string | undefined {
   if (kindOfRef(ref) === "tag") return NULL_OID;

@@ -5,8 +5,8 @@ import type { Viewer } from "../../../shapes/viewer.ts";
 /**
  * The receiver of a hook as a viewer.
  *
- * SECURITY: the readers at the receiver are unknown, so it is shown public data only, and no user's email
- * address.
+ * SECURITY: the readers at the receiver are unknown, so it is shown public data only, and no user's
+ * email address.
  */
 export const toReceiver = ({
   rootUrl,

@@ -5,7 +5,9 @@ import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts
 import type { PayloadContext } from "./payload-context.ts";
 import { toSender } from "./receiver.ts";
 
-/** Bytes of the text as JSON: a payload with all files stays below the 1.5 MB of one stored value. */
+/**
+ * Bytes of the text as JSON: a payload with all files stays below the 1.5 MB of one stored value.
+ */
 const TEXT_BYTES_MAX = 300_000;
 
 export function toReleasePayload(

@@ -75,8 +75,8 @@ export type WebhookEvent =
   | PullWebhookEvent;
 
 /**
- * Lists the webhook events of an event, in order; most events have none. The event's id and the index in
- * this list identify a webhook event permanently.
+ * Lists the webhook events of an event, in order; most events have none. The event's id and the
+ * index in this list identify a webhook event permanently.
  */
 export function listWebhookEvents(event: Event): WebhookEvent[] {
   switch (event.type) {
@@ -187,7 +187,9 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
 export const hasWebhookEvents = (type: Event["type"]): boolean =>
   KINDS_WITH_WEBHOOK_EVENTS.has(type);
 
-/** A deleted branch makes no push event; refs other than branches and tags make no events at all. */
+/**
+ * A deleted branch makes no push event; refs other than branches and tags make no events at all.
+ */
 function listRefEvents(
   repoId: number,
   { ref, before, after, commitCount }: RefChange,

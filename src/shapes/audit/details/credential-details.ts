@@ -2,7 +2,9 @@ import { z } from "@hono/zod-openapi";
 
 import { NoDetails } from "./common-details.ts";
 
-/** Tokens, keys and grants. The target of a key is its fingerprint or id, that of a token its name. */
+/**
+ * Tokens, keys and grants. The target of a key is its fingerprint or id, that of a token its name.
+ */
 export const CREDENTIAL_DETAILS = {
   "access_token.created": z.object({
     tokenId: z.int(),

@@ -16,8 +16,8 @@ const MilestoneChange = OfIssue.extend({ milestone_id: Int64 });
 const OfComment = OfIssue.extend({ comment_id: Int64 });
 
 /**
- * SECURITY: former texts of issues and comments are omitted, and so are the stored payloads for webhooks: authors remove
- * by edits and deletions what others should not read.
+ * SECURITY: former texts of issues and comments are omitted, and so are the stored payloads for
+ * webhooks: authors remove by edits and deletions what others should not read.
  */
 export const ISSUE_PAYLOADS = {
   "issue.opened": OfIssue,

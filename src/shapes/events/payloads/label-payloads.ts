@@ -2,7 +2,10 @@ import { z } from "@hono/zod-openapi";
 
 import { Int64 } from "../../json.ts";
 
-/** SECURITY: no name: events are listed for callers who may see neither the issues nor the pull requests. */
+/**
+ * SECURITY: no name: events are listed for callers who may see neither the issues nor the pull
+ * requests.
+ */
 const OfLabel = z.object({ label_id: Int64 });
 
 export const LABEL_PAYLOADS = {

@@ -20,7 +20,10 @@ const Push = z.object({
 const Offer = z.object({ recipient_id: Int64 });
 const Role = z.object({ user_id: Int64, permission: z.enum(["read", "write", "admin"]) });
 
-/** SECURITY: a fork's parent is omitted, because a caller who may see the fork may not see the parent. */
+/**
+ * SECURITY: a fork's parent is omitted, because a caller who may see the fork may not see the
+ * parent.
+ */
 export const REPOSITORY_PAYLOADS = {
   "repository.created": Named,
   "repository.forked": Nothing,

@@ -31,7 +31,9 @@ async function create(repo: TestRepo, refs: Record<string, string>, pack = makeE
   for (const ref of Object.keys(refs)) expect(body).toContain(`ok ${ref}`);
 }
 
-/** The payloads of the push events of a repository so far, read now, by ref; the latest of each ref. */
+/**
+ * The payloads of the push events of a repository so far, read now, by ref; the latest of each ref.
+ */
 async function payloadsOf(repo: TestRepo): Promise<Record<string, PushPayload>> {
   const rows = await db.select().from(events).where(eq(events.repoId, repo.id)).orderBy(events.id);
   const payloads: Record<string, PushPayload> = {};
@@ -205,7 +207,8 @@ describe("a push that creates a branch", () => {
     expect(payloads["refs/heads/also"]).toMatchObject({ total_commits: 0, commits: [] });
   });
 
-  // The payload is read later than the push is recorded: another branch may have the commits by then.
+  // The payload is read later than the push is recorded: another branch may have the commits by
+  // then.
   it("announces its commits although they were merged before the webhooks are sent", async () => {
     const { repo, history, main } = await makeMain();
     const tip = history.commit({ parents: [main] });

@@ -11,7 +11,9 @@ import { make } from "../../../support/make.ts";
 import { makeRule } from "../../../support/protections.ts";
 import { systemCtx } from "../../../support/system.ts";
 
-/** Moves a rule for `old` to `new`, and lists the rules while the branch is renamed and afterwards. */
+/**
+ * Moves a rule for `old` to `new`, and lists the rules while the branch is renamed and afterwards.
+ */
 async function move(rename: () => Promise<void>, ...others: string[]) {
   const owner = await make.user();
   const { id: repoId, name } = await make.repo(owner);

@@ -10,7 +10,10 @@ import { make, type TestUser } from "../../../support/make.ts";
 import { makeRule, makeRuleset } from "../../../support/protections.ts";
 import { systemCtx } from "../../../support/system.ts";
 
-/** A repository of an organization with a writer, a reader, a member of another team, and a stranger. */
+/**
+ * A repository of an organization with a writer, a reader, a member of another team, and a
+ * stranger.
+ */
 async function makeWorld() {
   const people = {
     owner: await make.user(),

@@ -38,8 +38,8 @@ import { systemCtx } from "../../../support/system.ts";
 const MIRRORS = env.TEST_ALL ? 40 : 8;
 
 /**
- * Makes a pull request of one of the commits, and gives every rule for its base a list of those who merge, who are all that
- * a rule asks of a merge besides what it says of files and signatures.
+ * Makes a pull request of one of the commits, and gives every rule for its base a list of those who
+ * merge, who are all that a rule asks of a merge besides what it says of files and signatures.
  *
  * @param more Further settings of these rules.
  */
@@ -141,7 +141,9 @@ describe("generated rules and a model agree", { timeout: 120_000 }, () => {
   });
 });
 
-/** A remote with branches of another history, so that a mirror that has them moves them by force. */
+/**
+ * A remote with branches of another history, so that a mirror that has them moves them by force.
+ */
 async function makeOther(branches: readonly string[]): Promise<GitRemote> {
   const remote = await makeRemote();
   const stream = branches.map((name) => commitsOn(name, 1)).join("");

@@ -12,8 +12,8 @@ import { signatureHeader } from "../../../support/signed.ts";
 import { systemCtx } from "../../../support/system.ts";
 
 /**
- * Signs a valid commit, stores it as changed by `store`, and returns its verification. A push would refuse
- * some of these commits.
+ * Signs a valid commit, stores it as changed by `store`, and returns its verification. A push would
+ * refuse some of these commits.
  *
  * @param change Changes the plain commit before it is signed.
  */

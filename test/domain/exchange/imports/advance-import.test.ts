@@ -258,7 +258,8 @@ describe("advanceImport", () => {
     expect(await get("/issues/30")).toMatchObject({ title: "Issue 30" });
   });
 
-  // SECURITY: an issue that was opened here keeps its number, and comments from elsewhere stay out of it.
+  // SECURITY: an issue that was opened here keeps its number, and comments from elsewhere stay out
+  // of it.
   it("leaves alone what was made here", async () => {
     const { owner, git, data, reader, importId, path, get } = await makeTakenOver();
     const made = await call("POST", `${path}/issues`, { as: owner, json: { title: "Mine" } });

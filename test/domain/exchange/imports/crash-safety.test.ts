@@ -186,8 +186,8 @@ function failingCtx(fault: Fault) {
 }
 
 describe("an import whose job dies", () => {
-  // The calls to the database, the bucket, the repository's object and other hosts, in four ways: with
-  // EDGEFORGE_TEST_ALL=1 each of them, else a few, of which each way takes others.
+  // The calls to the database, the bucket, the repository's object and other hosts, in four ways:
+  // with EDGEFORGE_TEST_ALL=1 each of them, else a few, of which each way takes others.
   it.each([
     ["of a project elsewhere", makeForgeWay],
     ["of an export", makeExportWay],

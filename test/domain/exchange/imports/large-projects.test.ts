@@ -12,16 +12,23 @@ import { make } from "../../../support/make.ts";
 const ISSUES = env.TEST_ALL ? 20_000 : 2000;
 const COMMENTS_EACH = env.TEST_ALL ? 2 : 1;
 
-/** What the platform grants one invocation: statements of D1. Requests are of 10,000 calls of all kinds. */
+/**
+ * What the platform grants one invocation: statements of D1. Requests are of 10,000 calls of all
+ * kinds.
+ */
 const STATEMENTS_MAX = 1000;
 const REQUESTS_MAX = 2000;
-/** Less than the 15 minutes of a queue's consumer: a message ends after one, and the step that it is at. */
+/**
+ * Less than the 15 minutes of a queue's consumer: a message ends after one, and the step that it is
+ * at.
+ */
 const DURATION_MS_MAX = 120_000;
 
 const most = (used: readonly MessageUsage[], key: keyof MessageUsage): number =>
   Math.max(...used.map((each) => each[key]));
 
-// With EDGEFORGE_TEST_ALL=1 it is a project of 20,000 issues with 40,000 comments, and --silent=false shows what it took.
+// With EDGEFORGE_TEST_ALL=1 it is a project of 20,000 issues with 40,000 comments, and
+// --silent=false shows what it took.
 it(
   `takes a project of ${ISSUES} issues over, each message within what the platform grants`,
   { timeout: 1_800_000 },

@@ -83,7 +83,8 @@ describe("syncParts", () => {
     expect((await get("")).migration).toBeUndefined();
   });
 
-  // SECURITY: who administers a repository could else put words into the mouth of an account that was mapped.
+  // SECURITY: who administers a repository could else put words into the mouth of an account that
+  // was mapped.
   it("gives no account the words of a server to which the mirror was led later", async () => {
     const at = await makeFollowing();
     const other = await makeForeignGit();

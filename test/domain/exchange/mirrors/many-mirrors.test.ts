@@ -20,7 +20,10 @@ const BATCH = 1;
 /** Consumers that work at the same time. */
 const CONSUMERS = 20;
 
-/** A run of the schedule: what it queued, in batches of the platform's size, and the statements that it took. */
+/**
+ * A run of the schedule: what it queued, in batches of the platform's size, and the statements that
+ * it took.
+ */
 async function runSchedule(): Promise<{ batches: RemoteJob[][]; statements: string[] }> {
   const batches: RemoteJob[][] = [];
   const statements: string[] = [];
@@ -36,7 +39,9 @@ async function runSchedule(): Promise<{ batches: RemoteJob[][]; statements: stri
   return { batches, statements };
 }
 
-/** Does the jobs as consumers of the queue do: several batches at a time, the jobs of one together. */
+/**
+ * Does the jobs as consumers of the queue do: several batches at a time, the jobs of one together.
+ */
 async function consume(batches: readonly RemoteJob[][]): Promise<void> {
   const waiting = [...batches];
   const consumer = async (): Promise<void> => {

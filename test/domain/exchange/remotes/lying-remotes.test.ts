@@ -61,7 +61,9 @@ const script = (answers: Script): Script => ({
   ...answers,
 });
 
-/** The beginning of a pack of one blob of 4 GB, and a block of zeros as its content goes on with. */
+/**
+ * The beginning of a pack of one blob of 4 GB, and a block of zeros as its content goes on with.
+ */
 const ENDLESS_START = joinBytes([
   encodeUtf8("PACK"),
   Uint8Array.of(0, 0, 0, 2, 0, 0, 0, 1),

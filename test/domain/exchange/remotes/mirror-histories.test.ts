@@ -10,7 +10,8 @@ const ROUNDS = env.TEST_ALL ? 4 : 2;
 
 const SEEDS = Array.from({ length: env.TEST_ALL ? 200 : 30 }, (_, at) => at + 1);
 
-// The judge is git: its own `clone --mirror`, `remote update --prune` and `push --mirror` of the same repository.
+// The judge is git: its own `clone --mirror`, `remote update --prune` and `push --mirror` of the
+// same repository.
 describe("a mirror in both directions", { timeout: 120_000 }, () => {
   it.each(SEEDS)("has the refs and objects that git's own has, with history %d", async (seed) => {
     const history = new RandomHistory(seed);

@@ -132,7 +132,8 @@ describe("pushRemote", () => {
     await pushTo(repo, remote.url());
     await source.git(["update-ref", "refs/heads/main", "main~2"]);
     await syncFrom(repo, source.url());
-    // A hook that moves the ref between the list and the push would race; an advertisement that is old does not.
+    // A hook that moves the ref between the list and the push would race; an advertisement that is
+    // old does not.
     const old = await remote.refs();
     await remote.git(["update-ref", "refs/heads/main", "topic"]);
     const moved = await remote.refs();

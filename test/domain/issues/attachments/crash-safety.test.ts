@@ -20,7 +20,10 @@ async function storedUuids(): Promise<string[]> {
   return objects.map(({ key }) => key.slice("attachments/".length));
 }
 
-/** An upload to a new issue, and what is left of it once the schedule has removed what nobody refers to. */
+/**
+ * An upload to a new issue, and what is left of it once the schedule has removed what nobody refers
+ * to.
+ */
 async function makeUpload() {
   const owner = await make.user();
   const repo = await make.repo(owner);

@@ -38,7 +38,8 @@ const partOf = (disposition: string, content = "hello") =>
   `--XX\r\nContent-Disposition: ${disposition}\r\n\r\n${content}\r\n`;
 
 describe("openFormFile", () => {
-  // The platform's own writer of forms is the judge. Contents are full of what looks like a boundary.
+  // The platform's own writer of forms is the judge. Contents are full of what looks like a
+  // boundary.
   it("reads what the platform writes, in chunks of any size", async () => {
     let state = 11;
     const draw = (below: number) => {

@@ -49,7 +49,8 @@ async function countersOf(repo: TestRepo) {
 }
 
 describe("counters of issues", () => {
-  // Each round sends requests at once: a counter that a request computes, and does not let the database add up, drifts.
+  // Each round sends requests at once: a counter that a request computes, and does not let the
+  // database add up, drifts.
   it.each([1, 2, 3, 4])("equal a recount after 250 random changes, seed %i", async (seed) => {
     const owner = await make.user();
     const repo = await make.repo(owner);

@@ -168,7 +168,8 @@ describe("who is told of a pull request", () => {
     expect(watcher.id).not.toBe(asked.id);
   });
 
-  // SECURITY: who lost access, or never had it, is told of nothing, however they came among those concerned.
+  // SECURITY: who lost access, or never had it, is told of nothing, however they came among those
+  // concerned.
   it("are not users who may not read pull requests", async () => {
     const { owner, poster, repo, pull } = await makeScene();
     const [reviewer, asked] = [await make.user(), await make.user()];

@@ -33,7 +33,8 @@ async function makeScene() {
 }
 
 describe("a release", { timeout: 240_000 }, () => {
-  // A tag without its release may be left, and a repeated request makes the release of it: never a release without a tag.
+  // A tag without its release may be left, and a repeated request makes the release of it: never a
+  // release without a tag.
   it("is stored with its tag and event or not at all, whichever call fails", async () => {
     const outcomes = new Set<string>();
     const calls = await failEveryCall(async (fault) => {

@@ -204,12 +204,11 @@ fpr:::::::::98C765CF7F151E841BB071883DD00BB1481F5436:
 `,
 } satisfies GpgFixture;
 
-// gpg --quick-generate-key 'Grace Hopper (navy) <grace@example.org>' rsa2048 sign,cert 20450101T000000
-// gpg --quick-add-key GRACE rsa2048 sign 20440101T000000
-// gpg --quick-add-key GRACE rsa2048 encr never
-// gpg --quick-add-uid GRACE 'Grace Hopper <Grace@work.example>', 'Old Name <old@example.org>',
-//   'Grace again <GRACE@example.org>' and 'no address at all'
-// gpg --quick-revoke-uid GRACE 'Old Name <old@example.org>'
+// gpg --quick-generate-key 'Grace Hopper (navy) <grace@example.org>' rsa2048 sign,cert
+// 20450101T000000 gpg --quick-add-key GRACE rsa2048 sign 20440101T000000 gpg --quick-add-key GRACE
+// rsa2048 encr never gpg --quick-add-uid GRACE 'Grace Hopper <Grace@work.example>', 'Old Name
+// <old@example.org>', 'Grace again <GRACE@example.org>' and 'no address at all' gpg
+// --quick-revoke-uid GRACE 'Old Name <old@example.org>'
 export const GRACE = {
   armored: `-----BEGIN PGP PUBLIC KEY BLOCK-----
 
@@ -691,7 +690,8 @@ fpr:::::::::3FFB3187F9123DE08F8A432B8A64485B082811AD:
 `,
 } satisfies GpgFixture;
 
-// Built with openpgp: binds VICTIM's subkey to another key, without the subkey's cross-certification.
+// Built with openpgp: binds VICTIM's subkey to another key, without the subkey's
+// cross-certification.
 export const THIEF = `-----BEGIN PGP PUBLIC KEY BLOCK-----
 
 xjMEZoKaQBYJKwYBBAHaRw8BAQdASzq4VvDEQzHfqpDpH0xM9kJ2l884OnHV

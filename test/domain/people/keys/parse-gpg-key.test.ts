@@ -44,7 +44,8 @@ describe("parseGpgKeys", () => {
     const { publicKeyBase64, subkeys } = only(await parseGpgKeys(known.ADA.armored, NOW));
     const exported = Buffer.from(known.ADA.armored.split("\n").slice(2, -3).join(""), "base64");
 
-    // Tag 6 and the length in the new format; gpg exports the same packet with a header in the old format.
+    // Tag 6 and the length in the new format; gpg exports the same packet with a header in the old
+    // format.
     const packet = Buffer.from(publicKeyBase64, "base64");
     expect(packet.toString("hex", 0, 2)).toBe("c633");
     expect(packet.subarray(2)).toEqual(exported.subarray(2, 2 + 0x33));
@@ -81,7 +82,8 @@ describe("parseGpgKeys", () => {
     expect(emails).toEqual(["noflags@example.org"]);
   });
 
-  // gpg lists such a subkey as signing and refuses its signatures later; here the stored flag is used later.
+  // gpg lists such a subkey as signing and refuses its signatures later; here the stored flag is
+  // used later.
   it("allows no signatures by a subkey that did not cross-certify the key", async () => {
     for (const armored of [known.THIEF, known.THIEF_WITH_COPIED_CONSENT]) {
       const { subkeys } = only(await parseGpgKeys(armored, NOW));
@@ -218,7 +220,10 @@ function brief(key: Omit<ParsedGpgKey, "armored" | "subkeys">): Brief & { made: 
   };
 }
 
-/** Parses gpg's colon listing into the same form. @see DETAILS of GnuPG, "Format of the colon listings" */
+/**
+ * Parses gpg's colon listing into the same form. @see DETAILS of GnuPG, "Format of the colon
+ * listings"
+ */
 function parseListing(printed: string): Brief[] {
   const keys: (Brief & { made: string })[] = [];
   for (const line of printed.trim().split("\n")) {

@@ -84,8 +84,9 @@ describe(
         const next = await push();
         const faults = failing(fault);
         await drawTwice([synchronizePulls, followHeads], faults.bindings, async () => {
-          // SECURITY: no moment shows the new head with an approval that the rule drops. One statement reads both, since a
-          // job that other tests have started may handle the push meanwhile.
+          // SECURITY: no moment shows the new head with an approval that the rule drops. One
+          // statement reads both, since a job that other tests have started may handle the push
+          // meanwhile.
           const [row] = await db
             .select({ headOid: pulls.headOid, isDismissed: reviews.isDismissed })
             .from(pulls)

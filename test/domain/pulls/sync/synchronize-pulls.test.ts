@@ -24,7 +24,10 @@ import { type Command, refsOf } from "../../../support/push.ts";
 const MAIN = "refs/heads/main";
 const TOPIC = "refs/heads/topic";
 
-/** The commits of the stories: `base` on main, `one` and then `two` on the topic, `other` instead, `next` on main. */
+/**
+ * The commits of the stories: `base` on main, `one` and then `two` on the topic, `other` instead,
+ * `next` on main.
+ */
 function makeHistory() {
   const history = new History();
   const files = { file: "base\n" };

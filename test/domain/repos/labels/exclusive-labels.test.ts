@@ -105,7 +105,10 @@ function expectedAfter({ kind, named }: Act, held: readonly Label[]): Set<number
 const isBefore = (label: Label, other: Label): boolean =>
   label.name === other.name ? label.id < other.id : label.name < other.name;
 
-/** The exclusive scope of a label, by the rule in words: what precedes the last slash, which neither begins nor ends it. */
+/**
+ * The exclusive scope of a label, by the rule in words: what precedes the last slash, which neither
+ * begins nor ends it.
+ */
 function scopeOf({ name, isExclusive }: Label): string | undefined {
   const at = name.lastIndexOf("/");
   return isExclusive && at > 0 && at < name.length - 1 ? name.slice(0, at) : undefined;

@@ -18,7 +18,10 @@ import { reserveIds, settleItems } from "../write/page.ts";
 
 const MIB = 1024 * 1024;
 
-/** Attempts after which a file that does not come is left out: it may be on another host, which is gone for good. */
+/**
+ * Attempts after which a file that does not come is left out: it may be on another host, which is
+ * gone for good.
+ */
 const ATTEMPTS_MAX = 3;
 
 /** Takes the files of the next page of releases, each in a step of its own. */

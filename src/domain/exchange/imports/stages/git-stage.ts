@@ -10,10 +10,11 @@ const PULL_HEAD = /^refs\/pull\/[1-9][0-9]{0,9}\/head$/;
 const SKIPPED_NOTES_MAX = 20;
 
 /**
- * Takes branches, tags and other refs over. The project is read first: credentials that it does not take would otherwise
- * show only after the whole pack has come.
+ * Takes branches, tags and other refs over. The project is read first: credentials that it does not
+ * take would otherwise show only after the whole pack has come.
  *
- * An import that was continued takes refs that the repository lacks, and moves none: people here may have pushed.
+ * An import that was continued takes refs that the repository lacks, and moves none: people here
+ * may have pushed.
  */
 export async function importGit(job: ImportJob): Promise<void> {
   const { ctx, repo, source } = job;

@@ -24,7 +24,10 @@ import type { ImportJob } from "../import-job.ts";
 
 type Statements = BatchItem<"sqlite">[];
 
-/** How the items of a kind are taken: the statements for a page, in the order in which they are written. */
+/**
+ * How the items of a kind are taken: the statements for a page, in the order in which they are
+ * written.
+ */
 type Take<K extends ForeignKind> = (
   job: ImportJob,
   items: readonly ForeignItems[K][],

@@ -25,15 +25,19 @@ const POINTER_BYTES_MIN = 120;
 const BLOBS_AT_ONCE = 1000;
 const FILES_AT_ONCE = 50;
 
-/** Attempts after which a file that does not come is left out: it may be on another host, which is gone for good. */
+/**
+ * Attempts after which a file that does not come is left out: it may be on another host, which is
+ * gone for good.
+ */
 const ATTEMPTS_MAX = 3;
 
 /**
- * Takes the large files that the history names: of the next blobs, in the order of their ids, so that the place in this
- * order is where the next step goes on, however packs are repacked meanwhile.
+ * Takes the large files that the history names: of the next blobs, in the order of their ids, so
+ * that the place in this order is where the next step goes on, however packs are repacked
+ * meanwhile.
  *
- * A mirror that goes on looks through packs only that it has not looked through before. Merges of packs bring all of a
- * merged one again, which is as seldom as merges are.
+ * A mirror that goes on looks through packs only that it has not looked through before. Merges of
+ * packs bring all of a merged one again, which is as seldom as merges are.
  */
 export async function importLargeFiles(job: ImportJob): Promise<void> {
   const { ctx, repo, row } = job;
@@ -77,7 +81,10 @@ export const hasUnreadPacks = (
   { largeFilePacks }: ImportJob["row"]["wishes"],
 ): boolean => packs.some(({ name }) => largeFilePacks?.done.includes(name) !== true);
 
-/** The positions of packs to look through. An import that people continue looks through all: they miss something. */
+/**
+ * The positions of packs to look through. An import that people continue looks through all: they
+ * miss something.
+ */
 function packsToRead({ packs }: Snapshot, { row: { wishes } }: ImportJob): number[] {
   const done = new Set(wishes.since === undefined ? [] : wishes.largeFilePacks?.done);
   return packs.flatMap(({ name }, at) => (done.has(name) ? [] : [at]));
@@ -135,7 +142,9 @@ class Taking {
   leftOutCount = 0;
   /** Whether a file was left out that may come another time. */
   mayComeLater = false;
-  /** For which the step is to be repeated: the first of a file, which keeps no other from coming. */
+  /**
+   * For which the step is to be repeated: the first of a file, which keeps no other from coming.
+   */
   failure: RemoteFailure | undefined;
   readonly #job: ImportJob;
 
@@ -143,7 +152,10 @@ class Taking {
     this.#job = job;
   }
 
-  /** Asks for files, and stores those that the other side has. @returns False if the message's time is up before. */
+  /**
+   * Asks for files, and stores those that the other side has. @returns False if the message's time
+   * is up before.
+   */
   async takeAll(pointers: readonly LfsPointer[]): Promise<boolean> {
     const { ctx, row, source } = this.#job;
     const wanted = new Map<string, LfsPointer>();

@@ -13,8 +13,8 @@ import { takePulls, toPullColumns, toPullRow } from "../write/pulls.ts";
 import { pullUpdates } from "../write/update-items.ts";
 
 /**
- * Takes the next page of pull requests. Their heads come first: a pull request is never visible without the commits that
- * the other side still has.
+ * Takes the next page of pull requests. Their heads come first: a pull request is never visible
+ * without the commits that the other side still has.
  */
 export async function importPulls(job: ImportJob): Promise<void> {
   const { reader } = job.source;

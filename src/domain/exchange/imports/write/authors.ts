@@ -15,7 +15,8 @@ export function accountOf({ row }: ImportJob, user: ForeignUser): number | undef
 /**
  * Who wrote something.
  *
- * SECURITY: a name elsewhere is not the account of that name here. Only an administrator of the service says which is.
+ * SECURITY: a name elsewhere is not the account of that name here. Only an administrator of the
+ * service says which is.
  */
 export function toAuthor(job: ImportJob, user: ForeignUser): MappedAuthor {
   const posterId = accountOf(job, user);
@@ -29,7 +30,9 @@ export const accountIdsOf = (job: ImportJob, users: readonly ForeignUser[]): num
   ...new Set(users.flatMap((user) => accountOf(job, user) ?? [])),
 ];
 
-/** Reactions of users with accounts here: others can't be stored, since a reaction is an account's. */
+/**
+ * Reactions of users with accounts here: others can't be stored, since a reaction is an account's.
+ */
 export const reactionsOf = (job: ImportJob, reactions: readonly ForeignReaction[]) =>
   reactions
     .flatMap(({ user, content }) => {

@@ -19,7 +19,8 @@ import {
 /**
  * The id of the issue of an item's number; null if it did not come from there.
  *
- * SECURITY: an issue that somebody opened here may have the number by now. Nobody elsewhere writes to it.
+ * SECURITY: an issue that somebody opened here may have the number by now. Nobody elsewhere writes
+ * to it.
  */
 export const importedIssue = ({ repoId }: ImportJob): SQL => sql`(
   select i.id
@@ -44,7 +45,10 @@ export const toCommentRow = (job: ImportJob, item: ForeignComment) => ({
 });
 export type CommentRow = ReturnType<typeof toCommentRow>;
 
-/** The statements that take comments which were not taken before, of issues and pull requests that were. */
+/**
+ * The statements that take comments which were not taken before, of issues and pull requests that
+ * were.
+ */
 export function commentStatements(
   job: ImportJob,
   items: readonly CommentRow[],

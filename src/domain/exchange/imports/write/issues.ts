@@ -50,7 +50,10 @@ export function toIssueRow(job: ImportJob, item: ForeignIssue | ForeignPull) {
 }
 export type IssueRow = ReturnType<typeof toIssueRow>;
 
-/** The number that an issue of the repository has already, which did not come from there: it keeps the number. */
+/**
+ * The number that an issue of the repository has already, which did not come from there: it keeps
+ * the number.
+ */
 const isNumberFree = (repoId: number): SQL => sql`not exists (
   select 1 from issues i where i.repo_id = ${repoId} and i.number = ${field("number")}
 )`;
@@ -62,7 +65,10 @@ const milestoneOf = (job: ImportJob): SQL => sql`(
   where m.id = ${localIdOf(job, "milestone", field("milestoneId"))} and m.repo_id = ${job.repoId}
 )`;
 
-/** The position of an item of a page among the pinned ones of its kind, if it has one that is free; otherwise 0. */
+/**
+ * The position of an item of a page among the pinned ones of its kind, if it has one that is free;
+ * otherwise 0.
+ */
 const freePin = ({ repoId }: ImportJob): SQL => sql`iif(
   ${field("pinOrder")} between 1 and ${PINS_MAX} and not exists (
     select 1 from issues i
@@ -73,8 +79,8 @@ const freePin = ({ repoId }: ImportJob): SQL => sql`iif(
 )`;
 
 /**
- * The statements that take the rows of issues or pull requests which were not taken before, with their labels, assignees
- * and reactions. `settleItems` must follow.
+ * The statements that take the rows of issues or pull requests which were not taken before, with
+ * their labels, assignees and reactions. `settleItems` must follow.
  */
 export function issueStatements(job: ImportJob, rows: readonly IssueRow[]): BatchItem<"sqlite">[] {
   if (rows.length === 0) return [];

@@ -17,7 +17,10 @@ import {
 const NAME_LENGTH_MAX = 50;
 const TITLE_LENGTH_MAX = 255;
 
-/** A label as it goes into statements. Forges don't say when one was changed: what it says stands for it. */
+/**
+ * A label as it goes into statements. Forges don't say when one was changed: what it says stands
+ * for it.
+ */
 export const toLabelRow = (job: ImportJob, item: ForeignLabel) => {
   const fields = {
     name: item.name.slice(0, NAME_LENGTH_MAX).toWellFormed() || "label",
@@ -63,7 +66,10 @@ export function takeLabels(job: ImportJob, items: readonly LabelRow[]) {
   ];
 }
 
-/** A milestone as it goes into statements. Its times are no part of its revision, since Gogs tells none. */
+/**
+ * A milestone as it goes into statements. Its times are no part of its revision, since Gogs tells
+ * none.
+ */
 export const toMilestoneRow = (job: ImportJob, item: ForeignMilestone) => {
   const { title, description, isClosed, closedAt, deadlineAt } = item;
   return {

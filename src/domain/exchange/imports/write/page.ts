@@ -39,14 +39,19 @@ export function inParts<T extends object>(rows: readonly T[]): T[][] {
   return parts;
 }
 
-/** A short digest of what an item says, by which its changes are noticed; no protection against anybody. */
+/**
+ * A short digest of what an item says, by which its changes are noticed; no protection against
+ * anybody.
+ */
 export function digestOf(text: string): string {
   let hash = 0;
   for (const char of text) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) | 0;
   return String(hash >>> 0);
 }
 
-/** Characters of a text that is taken: with what goes with it, it must fit into a bound value of D1. */
+/**
+ * Characters of a text that is taken: with what goes with it, it must fit into a bound value of D1.
+ */
 const TEXT_LENGTH_MAX = 200_000;
 
 /** A text as it is stored: without lone surrogates and NUL, and cut where it is too long. */
@@ -58,12 +63,13 @@ export function toStoredText(job: ImportJob, text: string, name: string): string
 }
 
 /**
- * Reserves ids for the items of a page that were not taken before. Their rows are found as `freshItems` until
- * `settleItems`.
+ * Reserves ids for the items of a page that were not taken before. Their rows are found as
+ * `freshItems` until `settleItems`.
  *
  * @param table   The SQL name of the table that they go into.
  * @param isTaken Further condition over `item`.
- * @param present SQL for the id of a row that is there already, and is taken for the item; null for none.
+ * @param present SQL for the id of a row that is there already, and is taken for the item; null for
+ *   none.
  */
 export function reserveIds(
   { ctx: { db }, repoId }: ImportJob,
@@ -94,7 +100,10 @@ export function reserveIds(
   ).onConflictDoNothing();
 }
 
-/** The clauses `from … join …` over the items of a page that the batch reserves, as `item` and `fresh`. */
+/**
+ * The clauses `from … join …` over the items of a page that the batch reserves, as `item` and
+ * `fresh`.
+ */
 export const freshItems = (
   { repoId }: ImportJob,
   kind: ForeignItem["kind"],

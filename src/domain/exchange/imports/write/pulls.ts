@@ -38,9 +38,10 @@ const toOid = (text: string): string => (OID.test(text) ? text : "");
 /**
  * What is stored of a pull request's commits and branches, by what the repository has.
  *
- * A head from another repository is no branch here: it is called `owner:branch`, which no branch can be, so that no push
- * to a branch of the same name moves it. The repository of the base is the project itself: its address does not tell the
- * name where the forge is below a path of its host, or the project was renamed.
+ * A head from another repository is no branch here: it is called `owner:branch`, which no branch
+ * can be, so that no push to a branch of the same name moves it. The repository of the base is the
+ * project itself: its address does not tell the name where the forge is below a path of its host,
+ * or the project was renamed.
  */
 export function toPullColumns(
   job: ImportJob,
@@ -136,7 +137,10 @@ export function takePulls(job: ImportJob, rows: readonly PullRow[]): BatchItem<"
   ];
 }
 
-/** The statements that store the values of the branches of pull requests: pushes keep them in step from then on. */
+/**
+ * The statements that store the values of the branches of pull requests: pushes keep them in step
+ * from then on.
+ */
 const tipStatements = (job: ImportJob, rows: readonly PullRow[]) => {
   const tips = rows.flatMap((row) => [
     [row.baseBranch, row.baseTip],

@@ -43,7 +43,10 @@ const toReviewRow = (job: ImportJob, item: ForeignReview) => {
 };
 export type ReviewRow = ReturnType<typeof toReviewRow>;
 
-/** The reviews of a page, as they go into statements. A request is of an account: others can't be asked here. */
+/**
+ * The reviews of a page, as they go into statements. A request is of an account: others can't be
+ * asked here.
+ */
 export const toReviewRows = (job: ImportJob, items: readonly ForeignReview[]): ReviewRow[] =>
   withoutRepeats(items)
     .filter(
@@ -51,7 +54,9 @@ export const toReviewRows = (job: ImportJob, items: readonly ForeignReview[]): R
     )
     .map((item) => toReviewRow(job, item));
 
-/** The comments on code of a page, as they go into statements, each after the one that it answers. */
+/**
+ * The comments on code of a page, as they go into statements, each after the one that it answers.
+ */
 export function toCodeRows(job: ImportJob, items: readonly ForeignReview[]) {
   const all = items.flatMap((review) => review.comments.map((comment) => ({ comment, review })));
   const byId = new Map(all.map(({ comment }) => [comment.foreignId, comment]));
@@ -138,8 +143,8 @@ export function reviewStatements(
         reviewerId: presentUserId(field("reviewerId")),
         originalAuthor: field("originalAuthor"),
         originalAuthorId: field("originalAuthorId"),
-        // SECURITY: whether a review counts here is for the rules here, and none stands for an account's vote unless
-        // an administrator of the service says whose it is.
+        // SECURITY: whether a review counts here is for the rules here, and none stands for an
+        // account's vote unless an administrator of the service says whose it is.
         isOfficial: sql`(${field("isOfficial")} and ${field("reviewerId")} is not null)`,
         isStale: sql`(
           ${field("commitOid")} <> '' and ${field("commitOid")} <> (
@@ -224,7 +229,8 @@ export function codeCommentStatements(
         entryId: sql`fresh.local_id`,
         reviewId: sql`r.id`,
         issueId: sql`r.issue_id`,
-        // The first one of its conversation, also where that answers another one of an earlier page.
+        // The first one of its conversation, also where that answers another one of an earlier
+        // page.
         rootId: sql`coalesce(
           (select earlier.root_id from code_comments earlier where earlier.entry_id = ${first}),
           (select e.id from timeline_entries e where e.id = ${first})

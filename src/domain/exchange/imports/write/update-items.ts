@@ -24,12 +24,16 @@ import type { ReleaseRow } from "./releases.ts";
 type Statements = BatchItem<"sqlite">[];
 
 /**
- * Whether items that were taken before are brought in step: only where they are read-only here, as in a mirror. An import
- * that is repeated takes what is new, and leaves alone what people here may have changed.
+ * Whether items that were taken before are brought in step: only where they are read-only here, as
+ * in a mirror. An import that is repeated takes what is new, and leaves alone what people here may
+ * have changed.
  */
 const isInStep = ({ row }: ImportJob): boolean => row.wishes.since !== undefined;
 
-/** The clauses over the items of a page that were taken before and have changed there since, as `item` and `fresh`. */
+/**
+ * The clauses over the items of a page that were taken before and have changed there since, as
+ * `item` and `fresh`.
+ */
 const changedItems = (
   { repoId }: ImportJob,
   kind: ForeignItem["kind"],
@@ -85,7 +89,10 @@ export function milestoneUpdates(job: ImportJob, rows: readonly MilestoneRow[]):
   ];
 }
 
-/** The statements that bring issues, and pull requests as issues, in step. They precede those that take the page. */
+/**
+ * The statements that bring issues, and pull requests as issues, in step. They precede those that
+ * take the page.
+ */
 export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Statements {
   if (!isInStep(job) || rows.length === 0) return [];
   const { ctx, repoId } = job;

@@ -22,13 +22,13 @@ export interface MirrorEdit {
 }
 
 /**
- * The statements that change the mirror that a repository is. For a repository that is none there are none: as in Gitea,
- * the settings of mirrors are ignored.
+ * The statements that change the mirror that a repository is. For a repository that is none there
+ * are none: as in Gitea, the settings of mirrors are ignored.
  *
  * Who changes its remote answers for it from now on.
  *
- * @throws Failure `invalid` for an interval or address that can't be used, and for a repository that is to become a mirror;
- * `forbidden` for a narrowed token.
+ * @throws Failure `invalid` for an interval or address that can't be used, and for a repository
+ * that is to become a mirror; `forbidden` for a narrowed token.
  */
 export async function mirrorEditStatements(
   ctx: Ctx,

@@ -13,7 +13,8 @@ import { requireMirrors } from "../require-mirrors.ts";
  *
  * A paused mirror goes on with it; an administrator also confirms it by that.
  *
- * @throws Failure `malformed` where mirrors are switched off, and for a repository that is none; `locked` if it is archived.
+ * @throws Failure `malformed` where mirrors are switched off, and for a repository that is none;
+ *   `locked` if it is archived.
  */
 export async function requestSync(ctx: Ctx, repo: RepositoryContext): Promise<void> {
   requireMirrors(ctx);

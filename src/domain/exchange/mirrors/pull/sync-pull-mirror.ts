@@ -47,7 +47,10 @@ const PULL_MIRRORS: MirrorKind<PullMirror> = {
   toJob: (repoId) => ({ kind: "pull-mirror", repoId }),
 };
 
-/** Brings the git data of a repository that is a mirror in step with its remote. @returns The mirror if it is in step now. */
+/**
+ * Brings the git data of a repository that is a mirror in step with its remote. @returns The mirror
+ * if it is in step now.
+ */
 export const syncPullMirror = (
   ctx: Ctx,
   repoId: number,

@@ -27,13 +27,15 @@ export interface NewPushMirror {
 const MIRRORS_MAX = 100;
 
 /**
- * Adds a remote that follows a repository. Its first synchronization begins at once if it has an interval.
+ * Adds a remote that follows a repository. Its first synchronization begins at once if it has an
+ * interval.
  *
  * Cost: one batch, after the check of its address.
  *
- * @throws Failure `malformed` for an interval or address that is none, and where mirrors are switched off; `forbidden` where
- * no more may be added, for a narrowed token, and for credentials where the service can't seal them; `invalid` for a host
- * that may not be asked, and above the limit; `locked` in an archived repository.
+ * @throws Failure `malformed` for an interval or address that is none, and where mirrors are
+ * switched off; `forbidden` where no more may be added, for a narrowed token, and for credentials
+ * where the service can't seal them; `invalid` for a host that may not be asked, and above the
+ * limit; `locked` in an archived repository.
  */
 export async function addPushMirror(
   ctx: Ctx,

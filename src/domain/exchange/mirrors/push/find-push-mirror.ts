@@ -7,7 +7,9 @@ import { notFound } from "../../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../../../slice.ts";
 
-/** Finds a push mirror of a repository by its name. @throws Failure `not_found` if there is none. */
+/**
+ * Finds a push mirror of a repository by its name. @throws Failure `not_found` if there is none.
+ */
 export async function findPushMirror(
   { db }: Ctx,
   { row }: RepositoryContext,

@@ -12,8 +12,8 @@ import { requireMirrors } from "../require-mirrors.ts";
 /**
  * Removes a push mirror. What was pushed stays on the remote.
  *
- * @throws Failure `not_found` if the repository has none of this name; `malformed` where mirrors are switched off; `locked`
- * in an archived repository.
+ * @throws Failure `not_found` if the repository has none of this name; `malformed` where mirrors
+ * are switched off; `locked` in an archived repository.
  */
 export async function removePushMirror(
   ctx: Ctx,

@@ -13,8 +13,8 @@ import { requireMirrorApprover, requireMirrors } from "../require-mirrors.ts";
  *
  * Paused ones go on with it, and the caller answers for all of them from now on.
  *
- * @throws Failure `malformed` where mirrors are switched off, `locked` in an archived repository, `forbidden` for a
- * narrowed token.
+ * @throws Failure `malformed` where mirrors are switched off, `locked` in an archived repository,
+ * `forbidden` for a narrowed token.
  */
 export async function requestPushes(ctx: Ctx, repo: RepositoryContext): Promise<void> {
   requireMirrors(ctx);

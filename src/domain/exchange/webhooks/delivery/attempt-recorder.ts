@@ -25,8 +25,8 @@ interface Waiter {
 }
 
 /**
- * Stores the results of a run's attempts: those of all hooks that end within a short time in one batch. Nothing waits
- * once all hooks do.
+ * Stores the results of a run's attempts: those of all hooks that end within a short time in one
+ * batch. Nothing waits once all hooks do.
  */
 export class AttemptRecorder {
   readonly #run: DeliveryRun;
@@ -147,7 +147,10 @@ export class AttemptRecorder {
     return { ...work, lease, due: [], nextAt: null };
   }
 
-  /** If the batch fails, its halves are stored apart: the failure of one hook must not affect the others. */
+  /**
+   * If the batch fails, its halves are stored apart: the failure of one hook must not affect the
+   * others.
+   */
   async #store(works: readonly FlushedWork[]): Promise<void> {
     if (works.length === 0) return;
     const { ctx, clock, contents } = this.#run;
@@ -187,9 +190,9 @@ export class AttemptRecorder {
   }
 
   /**
-   * Queues messages for the next due deliveries of released hooks. If nothing was retried, no message is needed: one
-   * was queued when the delivery was created. The exception is a delivery due within a second, since the clocks of
-   * machines differ.
+   * Queues messages for the next due deliveries of released hooks. If nothing was retried, no
+   * message is needed: one was queued when the delivery was created. The exception is a delivery
+   * due within a second, since the clocks of machines differ.
    */
   async #requeue(works: readonly FlushedWork[]): Promise<void> {
     const { ctx, clock, isStalled } = this.#run;
@@ -199,7 +202,8 @@ export class AttemptRecorder {
       if (delaySeconds > 1 && !lease.hasRetries) return [];
       return [{ hookId, delaySeconds: Math.min(delaySeconds, DELAY_SECONDS_MAX) }];
     });
-    // Hooks that were left because of others whose receivers hang are each left to a message of its own.
+    // Hooks that were left because of others whose receivers hang are each left to a message of its
+    // own.
     await ctx.eventQueues.deliverAt(requeued, { isApart: isStalled });
   }
 }

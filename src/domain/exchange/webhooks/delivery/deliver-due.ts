@@ -11,17 +11,20 @@ import { openDelivery } from "./open-delivery.ts";
 
 /** Concurrent requests to one hook, once an attempt has succeeded. */
 const AT_ONCE_MAX = 4;
-/** Attempts of one hook that may be made before their results are stored: as many are repeated after a crash. */
+/**
+ * Attempts of one hook that may be made before their results are stored: as many are repeated after
+ * a crash.
+ */
 const UNSTORED_MAX = 8;
 const REDIRECTS_MAX = 3;
 
 /**
- * Sends the due deliveries of these hooks, skipping hooks that another run has leased. Within a hook,
- * deliveries of one repository are first attempted in the order of their events. Work that does not fit
- * into this run is left to another queue message.
+ * Sends the due deliveries of these hooks, skipping hooks that another run has leased. Within a
+ * hook, deliveries of one repository are first attempted in the order of their events. Work that
+ * does not fit into this run is left to another queue message.
  *
- * Cost: one round trip to acquire the leases. The results of the attempts, and the leases of hooks that are done, are
- * stored together: all that end within a moment in one round trip.
+ * Cost: one round trip to acquire the leases. The results of the attempts, and the leases of hooks
+ * that are done, are stored together: all that end within a moment in one round trip.
  *
  * @param hookIds At most a few hundred.
  */
@@ -42,8 +45,8 @@ export async function deliverDue(
       try {
         await recorder.follow(() => deliverHook({ run, recorder, lease }, due));
       } catch (error) {
-        // The failure of one hook must not affect the others. The lease expires, and the schedule requeues
-        // the hook.
+        // The failure of one hook must not affect the others. The lease expires, and the schedule
+        // requeues the hook.
         logBug(`hook ${lease.hook.id}`, error);
       }
     }),
@@ -78,8 +81,8 @@ const isStoringFirst = ({ isProven, unstored }: HookLease): boolean =>
   unstored.some(({ result }) => result !== "succeeded");
 
 /**
- * Sends the deliveries of a list that may be sent now. Deliveries of one repository are sent one after the
- * other; several repositories are sent concurrently once an attempt has succeeded.
+ * Sends the deliveries of a list that may be sent now. Deliveries of one repository are sent one
+ * after the other; several repositories are sent concurrently once an attempt has succeeded.
  */
 async function sendAll(hookRun: HookRun, due: readonly DueDelivery[]): Promise<void> {
   const { recorder, lease } = hookRun;

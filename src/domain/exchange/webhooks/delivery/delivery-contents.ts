@@ -19,7 +19,9 @@ export interface PayloadRow {
   readonly size: number;
 }
 
-/** Bytes of the payloads and contents that a run holds, roughly. Beyond that, they are read again. */
+/**
+ * Bytes of the payloads and contents that a run holds, roughly. Beyond that, they are read again.
+ */
 const HELD_BYTES_MAX = 24 * 1024 * 1024;
 /** Bytes that a payload and its contents take, for each character of its JSON. */
 const BYTES_PER_CHARACTER = 5;
@@ -27,8 +29,8 @@ const BYTES_PER_CHARACTER = 5;
 type Contents = Map<string, DeliveryContent | undefined>;
 
 /**
- * The contents of webhook events in the forms of their hooks: each is formatted and encoded once in a run, however many
- * hooks receive it.
+ * The contents of webhook events in the forms of their hooks: each is formatted and encoded once in
+ * a run, however many hooks receive it.
  */
 export class DeliveryContents {
   readonly #ctx: Ctx;

@@ -11,14 +11,19 @@ export interface Clock {
 
 export const SYSTEM_CLOCK: Clock = { now: () => Date.now(), random: () => Math.random() };
 
-/** How long a run starts attempts. The platform allows 30 s of work after the message was handled. */
+/**
+ * How long a run starts attempts. The platform allows 30 s of work after the message was handled.
+ */
 const WORK_MS = 20_000;
 const LIFE_MS = 26_000;
 /** The platform limits the subrequests of one invocation. */
 const ATTEMPTS_MAX = 100;
 /** The platform's limit of simultaneously open connections. */
 const REQUESTS_OPEN_MAX = 6;
-/** Without a response for this time, a run whose connections are all in use leaves the other hooks to other runs. */
+/**
+ * Without a response for this time, a run whose connections are all in use leaves the other hooks
+ * to other runs.
+ */
 const STALL_MS = 500;
 
 /** State shared by all hooks of one delivery run. */
@@ -27,7 +32,9 @@ export class DeliveryRun {
   readonly clock: Clock;
   /** The contents of the webhook events that are delivered. */
   readonly contents: DeliveryContents;
-  /** Whether receivers that send no response take all connections: then no further attempt starts. */
+  /**
+   * Whether receivers that send no response take all connections: then no further attempt starts.
+   */
   isStalled = false;
   readonly #endsAt: number;
   #attemptsLeft = ATTEMPTS_MAX;

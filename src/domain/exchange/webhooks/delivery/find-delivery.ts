@@ -32,8 +32,8 @@ export interface FoundDelivery {
 /**
  * Finds a delivery of a hook.
  *
- * @throws Failure `not_found` also for a delivery of a different hook, and for a hook that does not belong
- * to this owner.
+ * @throws Failure `not_found` also for a delivery of a different hook, and for a hook that does not
+ * belong to this owner.
  */
 export async function findDelivery(
   { db }: Ctx,

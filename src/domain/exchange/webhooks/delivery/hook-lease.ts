@@ -17,14 +17,14 @@ import {
 } from "./due-delivery.ts";
 
 /**
- * Longer than the longest time between two writes under a lease: waiting for a connection, the request, and
- * the write of its result together with others.
+ * Longer than the longest time between two writes under a lease: waiting for a connection, the
+ * request, and the write of its result together with others.
  */
 export const LEASE_MS = 60_000;
 
 /**
- * The exclusive right to deliver to a hook, which keeps its deliveries in order. It expires, so a run that
- * is interrupted loses it.
+ * The exclusive right to deliver to a hook, which keeps its deliveries in order. It expires, so a
+ * run that is interrupted loses it.
  */
 export interface HookLease {
   /** The hook's row as it was last read. */
@@ -32,15 +32,15 @@ export interface HookLease {
   /** The same after the attempts that are not stored yet. */
   hook: Hook;
   /**
-   * The time at which the lease expires, which also identifies its holder. Undefined once the lease is
-   * lost.
+   * The time at which the lease expires, which also identifies its holder. Undefined once the lease
+   * is lost.
    */
   token: number | undefined;
   /** Attempts that are not stored yet, in order. */
   unstored: AttemptRecord[];
   /**
-   * Whether a success under this lease is stored: then several requests are sent concurrently, and some before the
-   * results of others are stored.
+   * Whether a success under this lease is stored: then several requests are sent concurrently, and
+   * some before the results of others are stored.
    */
   isProven: boolean;
   /** Whether a delivery was retried, or is to be: then a message is queued for its next attempt. */
@@ -69,8 +69,8 @@ interface LeasedHooks {
 }
 
 /**
- * The statement that gives up pending deliveries of hooks that are inactive, paused or not approved, except
- * for tests and redeliveries.
+ * The statement that gives up pending deliveries of hooks that are inactive, paused or not
+ * approved, except for tests and redeliveries.
  */
 export function giveUpUnsendable(db: Database, { hookIds, token, now }: Params<LeasedHooks>) {
   const reason = sql`(

@@ -118,6 +118,8 @@ const deliveryCount = prepare((db, p: Params<Wanted>) =>
     .where(isListed(p)),
 );
 
-/** Ids of webhook events and of their deliveries rise together; each of the two orders has an index. */
+/**
+ * Ids of webhook events and of their deliveries rise together; each of the two orders has an index.
+ */
 const newestFirst = ({ status, event }: Params<Wanted>): SQL =>
   desc(status || event ? hookDeliveries.id : hookDeliveries.webhookEventId);

@@ -35,8 +35,8 @@ export async function openDelivery(
       : unseal(config.sealingKeys, sealed, purpose);
   const secret = await open(row.secret, SEALED_FOR.secret);
   const authorization = await open(row.authorization, SEALED_FOR.authorization);
-  // SECURITY: a delivery that cannot be signed is not sent, so receivers never have to accept unsigned
-  // ones.
+  // SECURITY: a delivery that cannot be signed is not sent, so receivers never have to accept
+  // unsigned ones.
   if (secret.kind !== "open") return unsendable("secret", secret.kind);
   if (authorization.kind !== "open") return unsendable("authorization header", authorization.kind);
 

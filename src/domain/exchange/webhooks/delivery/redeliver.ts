@@ -14,8 +14,9 @@ const REQUEUED_AT_ONCE = 500;
 const REDELIVERED_MAX = 10_000;
 
 /**
- * Redelivers a delivery under the same id and with its original payload, even if the hook is inactive. A
- * pending delivery is sent now instead of at its next attempt, and its attempt count restarts.
+ * Redelivers a delivery under the same id and with its original payload, even if the hook is
+ * inactive. A pending delivery is sent now instead of at its next attempt, and its attempt count
+ * restarts.
  *
  * @throws Failure `not_found` if the delivery does not exist, `conflict` if it is due already.
  */
@@ -122,7 +123,9 @@ const isBackingOff = ({ db, now }: Ctx, hookId: number): SQL =>
     .from(hooks)
     .where(and(eq(hooks.id, hookId), gt(hooks.backoffUntil, now)))}`;
 
-/** The statements that follow an update of deliveries: they have an effect only if it changed a row. */
+/**
+ * The statements that follow an update of deliveries: they have an effect only if it changed a row.
+ */
 const recordRedelivery = (ctx: Ctx, hookOwner: HookOwner, hookId: number) =>
   [
     recordIfChanged(ctx, { type: "hook.redelivered", ...eventOwner(hookOwner), hookId }),

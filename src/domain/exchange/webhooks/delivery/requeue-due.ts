@@ -7,8 +7,8 @@ import { events, hookDeliveries, hooks } from "../../../../db/schema/index.ts";
 const HOOKS_MAX = 1000;
 
 /**
- * Queues messages again for events, their consequences and deliveries that are overdue, because their first messages were lost
- * or their consumer was interrupted.
+ * Queues messages again for events, their consequences and deliveries that are overdue, because
+ * their first messages were lost or their consumer was interrupted.
  */
 export async function requeueDue({ db, now, config, eventQueues }: Ctx): Promise<void> {
   const [undispatched, pending, due] = await db.batch([

@@ -17,8 +17,8 @@ const HOOK_BACKOFF_MS_MAX = 10 * MINUTE_MS;
 const RETRY_AFTER_MS_MAX = 12 * HOUR_MS;
 
 /**
- * The delay until the next attempt of a delivery: random below a bound that doubles, so that deliveries
- * that failed together are not retried together.
+ * The delay until the next attempt of a delivery: random below a bound that doubles, so that
+ * deliveries that failed together are not retried together.
  *
  * @param attemptCount Attempts made so far, from 1.
  * @param chance       From 0 to below 1.
@@ -29,8 +29,8 @@ export function backoffMs(attemptCount: number, chance: number): number {
 }
 
 /**
- * The backoff of a hook whose receiver sent no response: an unreachable receiver costs one attempt in that
- * time, however many deliveries are pending.
+ * The backoff of a hook whose receiver sent no response: an unreachable receiver costs one attempt
+ * in that time, however many deliveries are pending.
  *
  * @param failureCount Consecutive failed attempts, from 1.
  */

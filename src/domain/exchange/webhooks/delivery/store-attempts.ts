@@ -65,8 +65,9 @@ export interface Stored {
 }
 
 /**
- * Stores the results of attempts, renews the leases, and releases those that are to be released. The check for due
- * deliveries and the release are one statement, so a delivery that is added concurrently is not missed.
+ * Stores the results of attempts, renews the leases, and releases those that are to be released.
+ * The check for due deliveries and the release are one statement, so a delivery that is added
+ * concurrently is not missed.
  *
  * Cost: one round trip, whatever the number of hooks and attempts.
  *
@@ -94,7 +95,8 @@ export async function storeAttempts(
   const range = { hookIds: releasingIds, token, now, ofHookMax, knownIds };
 
   const results = await db.batch([
-    // Renews the leases first: the other statements have an effect only on hooks with the new token.
+    // Renews the leases first: the other statements have an effect only on hooks with the new
+    // token.
     updateHooks(db, { rows: formatChanges(works), token }),
     ...chunksOf(works.flatMap(({ records }) => records.map((each) => each.deliveryJson))).map(
       (rows) => updateDeliveries(db, { rows: `[${rows.join(",")}]`, token }),
@@ -211,7 +213,9 @@ function chunksOf(texts: readonly string[]): string[][] {
   return chunks;
 }
 
-/** Whether the failures of a hook reach the limit at which it is paused, as of its last read row. */
+/**
+ * Whether the failures of a hook reach the limit at which it is paused, as of its last read row.
+ */
 function reachesPauseLimit({ config }: Ctx, { before, records }: HookWork, now: number): boolean {
   const { isReset, failureCount } = toHookChange(records);
   return (

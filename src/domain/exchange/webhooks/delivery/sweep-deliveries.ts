@@ -12,8 +12,8 @@ const DELIVERIES_AT_ONCE = 5000;
 const ROUNDS_MAX = 10;
 
 /**
- * Deletes webhook events and deliveries past the configured retention, including requested redeliveries
- * that were not sent yet. Safe to repeat and to run concurrently.
+ * Deletes webhook events and deliveries past the configured retention, including requested
+ * redeliveries that were not sent yet. Safe to repeat and to run concurrently.
  */
 export async function sweepDeliveries({ db, now, config }: Ctx): Promise<void> {
   // Ids rise with time, so the oldest rows come first by id and no index by time is needed.

@@ -45,7 +45,10 @@ export async function toCommentDeletion(
   return toCommentPayload(context, "deleted", issue, comment, { pull });
 }
 
-/** SECURITY: a payload is built with the owner's permission, for every hook, and shows what anybody may see. */
+/**
+ * SECURITY: a payload is built with the owner's permission, for every hook, and shows what anybody
+ * may see.
+ */
 const toContext = (ctx: Ctx, { repo: { row, owner } }: IssueContext): PayloadContext => ({
   repo: { row, owner, permission: OWNER_PERMISSION },
   sender: ctx.actor.user,

@@ -1,11 +1,14 @@
 import type { EventQueues } from "../../../../storage/event-queues.ts";
 
-/** How long hooks wait for those of the next events, in milliseconds: the consumer then leases them all at once. */
+/**
+ * How long hooks wait for those of the next events, in milliseconds: the consumer then leases them
+ * all at once.
+ */
 const WAIT_MS = 100;
 
 /**
- * Queues messages for the hooks of dispatched events: at once for the first ones, and then for those that were added
- * within a tenth of a second.
+ * Queues messages for the hooks of dispatched events: at once for the first ones, and then for
+ * those that were added within a tenth of a second.
  */
 export class DeliveryStarter {
   readonly #queues: EventQueues;
@@ -23,7 +26,9 @@ export class DeliveryStarter {
     if (this.#timer === undefined) this.#send();
   }
 
-  /** Sends what is left. Never rejects: the schedule starts deliveries whose message was refused. */
+  /**
+   * Sends what is left. Never rejects: the schedule starts deliveries whose message was refused.
+   */
   async finish(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

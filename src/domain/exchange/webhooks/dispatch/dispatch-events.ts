@@ -28,14 +28,17 @@ import { DeliveryStarter } from "./delivery-starter.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
 /**
- * Duration of an event's first lease, in milliseconds; a dispatcher starts no event after 20 s. The lease
- * grows with each attempt, so that a temporary fault does not use up all attempts.
+ * Duration of an event's first lease, in milliseconds; a dispatcher starts no event after 20 s. The
+ * lease grows with each attempt, so that a temporary fault does not use up all attempts.
  */
 export const DISPATCH_LEASE_MS = 120 * 1000;
 /** Repositories read concurrently: each may take much memory. */
 const REPOSITORIES_AT_ONCE = 4;
 
-/** Work budget of one call: after this many milliseconds or statements, the rest is left to another call. */
+/**
+ * Work budget of one call: after this many milliseconds or statements, the rest is left to another
+ * call.
+ */
 const WORK_MS = 20 * 1000;
 const STATEMENTS_MAX = 500;
 
@@ -59,12 +62,14 @@ const FALLBACK_PUBLIC_URL = "http://localhost";
 /**
  * Dispatches recorded events: creates webhook events, and a delivery for each subscribed hook.
  *
- * Events of one repository are dispatched in order, across concurrent calls. An event that fails blocks
- * only its own repository, for some hours at most. Safe to call at any time and concurrently: a lease gives
- * each event to one call at a time, and rows that were written are not written again.
+ * Events of one repository are dispatched in order, across concurrent calls. An event that fails
+ * blocks only its own repository, for some hours at most. Safe to call at any time and
+ * concurrently: a lease gives each event to one call at a time, and rows that were written are not
+ * written again.
  *
- * Cost: one round trip if nothing is pending, and for up to fifty events without hooks; three for up to fifty events
- * without subscribers. An event with subscribers takes two more, and one for each push or status in it.
+ * Cost: one round trip if nothing is pending, and for up to fifty events without hooks; three for
+ * up to fifty events without subscribers. An event with subscribers takes two more, and one for
+ * each push or status in it.
  */
 export async function dispatchEvents(ctx: Ctx): Promise<void> {
   const budget = new WorkBudget(ctx.now, { ms: WORK_MS, statements: STATEMENTS_MAX });
@@ -92,8 +97,9 @@ interface DispatchWork {
 }
 
 /**
- * Takes due events, but none behind an event of its repository that is not due yet: leases those that may have hooks, and
- * marks the others as dispatched, which is all that there is to do for most events.
+ * Takes due events, but none behind an event of its repository that is not due yet: leases those
+ * that may have hooks, and marks the others as dispatched, which is all that there is to do for
+ * most events.
  */
 function acquireLease({ db, config }: Ctx, budget: WorkBudget) {
   const { now } = budget;
@@ -160,9 +166,9 @@ async function dispatchLeased(work: DispatchWork, rows: readonly EventRow[]): Pr
 }
 
 /**
- * Matches events with the hooks that receive them. An event that was attempted too often is given up:
- * only the first of its repository, since those behind it were leased along with it and may never have
- * been attempted.
+ * Matches events with the hooks that receive them. An event that was attempted too often is given
+ * up: only the first of its repository, since those behind it were leased along with it and may
+ * never have been attempted.
  */
 async function findDispatches(
   ctx: Ctx,
@@ -305,8 +311,8 @@ function findRecipients(candidates: readonly FoundHook[], payload: Payload): rea
 }
 
 /**
- * The statements that insert webhook events and their deliveries. They insert nothing that an earlier
- * attempt inserted, and nothing at all if the lease of the event was lost.
+ * The statements that insert webhook events and their deliveries. They insert nothing that an
+ * earlier attempt inserted, and nothing at all if the lease of the event was lost.
  *
  * @param texts JSON of the part, event, repository and payload of each webhook event.
  */
@@ -360,7 +366,10 @@ function insertDeliveries(
   ] as const;
 }
 
-/** The payload of an event that is dispatched unless `isPending`: without what was deleted, which no one may read then. */
+/**
+ * The payload of an event that is dispatched unless `isPending`: without what was deleted, which no
+ * one may read then.
+ */
 const payloadUnless = (isPending: SQL): SQL => sql`case
   when ${events.type} in (
     'repository.deleted', 'issue.deleted', 'comment.deleted', 'release.deleted'
@@ -391,7 +400,9 @@ const releaseLeased = prepare((db, p: Params<{ leased: string; now: number }>) =
     .where(areStillLeased(p.leased)),
 );
 
-/** Postpones an event that failed, and with it the later events of its repository, or gives it up. */
+/**
+ * Postpones an event that failed, and with it the later events of its repository, or gives it up.
+ */
 async function postpone(ctx: Ctx, budget: WorkBudget, row: EventRow): Promise<void> {
   budget.consume(1);
   if (row.dispatchAttempts >= DISPATCH_ATTEMPTS_MAX) {

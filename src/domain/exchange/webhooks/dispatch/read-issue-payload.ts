@@ -24,7 +24,10 @@ import { selectIssues, toIssueContext } from "../../../issues/issue/find-issue.t
 /** The rows that the payload of a change of an issue or comment is built from. */
 export type IssueSubject = Awaited<ReturnType<typeof readIssueSubject>>;
 
-/** Reads the issue of a webhook event, and its comment or the labels that it names, in one round trip. */
+/**
+ * Reads the issue of a webhook event, and its comment or the labels that it names, in one round
+ * trip.
+ */
 export async function readIssueSubject(db: Database, change: IssueChange | CommentChange) {
   const { repoId, issueId } = change;
   const [[issue], [comment], named] = await db.batch([

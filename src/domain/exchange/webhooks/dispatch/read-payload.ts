@@ -76,7 +76,8 @@ export interface PayloadSource {
 /**
  * Opens the data for the webhook events of one event, in its current state.
  *
- * SECURITY: everything is read as an anonymous caller, since the readers at the receiver are unknown.
+ * SECURITY: everything is read as an anonymous caller, since the readers at the receiver are
+ * unknown.
  *
  * Cost: one round trip.
  *
@@ -263,8 +264,8 @@ function unitOf({ event }: WebhookEvent): Unit | undefined {
 const VISIBILITIES: readonly Visibility[] = ["public", "limited", "private"];
 
 /**
- * SECURITY: receivers that may see a repository need not see a fork with narrower visibility. A private
- * fork is shown to its owner only.
+ * SECURITY: receivers that may see a repository need not see a fork with narrower visibility. A
+ * private fork is shown to its owner only.
  */
 const isVisibleToReceivers = (fork: RepositoryContext, source: RepositoryContext): boolean =>
   fork.row.visibility !== "private" &&

@@ -17,10 +17,11 @@ import type { RepositorySnapshot } from "../../../code/git/open-snapshot.ts";
 export const PUSHED_PARTS = { hasStat: false, hasFiles: true, hasVerification: false };
 
 /**
- * Reads the commits that a push added to one ref: as many as were counted for a new branch, and otherwise those since
- * its old value. Commits that are no longer stored are left out.
+ * Reads the commits that a push added to one ref: as many as were counted for a new branch, and
+ * otherwise those since its old value. Commits that are no longer stored are left out.
  *
- * Cost: a walk over the pushed commits, which are counted; reads five of them with their changed trees.
+ * Cost: a walk over the pushed commits, which are counted; reads five of them with their changed
+ * trees.
  */
 export async function readPushed(
   ctx: Ctx,

@@ -23,12 +23,14 @@ import { type HookOwner, belongsTo } from "../hooks/hook-owner.ts";
 import { PUSHED_PARTS } from "./read-pushed.ts";
 
 /**
- * Sends a sample push event, without changes, to one hook. Sends nothing to a hook that is not subscribed
- * to pushes.
+ * Sends a sample push event, without changes, to one hook. Sends nothing to a hook that is not
+ * subscribed to pushes.
  *
- * @param repo     The repository of the sample push: the hook's repository, or one of the hook's owner.
+ * @param repo     The repository of the sample push: the hook's repository, or one of the hook's
+ *   owner.
  * @param revision The revision of the sample push; "" for the default branch.
- * @throws Failure `not_found` if the hook or the revision does not exist, or if the repository is empty.
+ * @throws Failure `not_found` if the hook or the revision does not exist, or if the repository is
+ *   empty.
  */
 export async function testHook(
   ctx: Ctx,
@@ -68,7 +70,8 @@ export async function testHook(
   const isRequestedHook = and(eq(hooks.id, hookId), belongsTo(hookOwner));
   const [[hook], reset] = await db.batch([
     db.select({ id: hooks.id }).from(hooks).where(isRequestedHook),
-    // A requested test does not wait for the backoff. The statements that follow depend on this update.
+    // A requested test does not wait for the backoff. The statements that follow depend on this
+    // update.
     db
       .update(hooks)
       .set({ backoffUntil: null })

@@ -37,9 +37,9 @@ const TOO_MANY = (limit: number): string => `no more than ${limit} webhooks may 
 /**
  * Creates a hook. By default it receives pushes, and it is inactive until it is activated.
  *
- * @throws Failure `invalid` or `malformed` for invalid options, `invalid` when the owner already has as
- * many hooks as the configuration allows, `forbidden` if the caller's credential cannot read everything
- * that the hook would deliver.
+ * @throws Failure `invalid` or `malformed` for invalid options, `invalid` when the owner already
+ * has as many hooks as the configuration allows, `forbidden` if the caller's credential cannot read
+ * everything that the hook would deliver.
  */
 export async function createHook(ctx: Ctx, hookOwner: HookOwner, wanted: NewHook): Promise<Hook> {
   const approver = requireApprover(ctx.actor, hookOwner);

@@ -18,8 +18,8 @@ const ROUNDS_MAX = 20;
 const CLOSED_MS = 10 * 60 * 1000;
 
 /**
- * Deletes a hook with its deliveries. A hook with very many deliveries is deactivated first; its deliveries
- * are then deleted in batches, and the last batch deletes the hook.
+ * Deletes a hook with its deliveries. A hook with very many deliveries is deactivated first; its
+ * deliveries are then deleted in batches, and the last batch deletes the hook.
  *
  * Cost: one round trip for up to 5,000 deliveries, and one for each 5,000 more.
  *
@@ -55,8 +55,8 @@ export async function deleteHook(
         ...eventOwner(hookOwner),
         target: String(id),
       }),
-      // The remaining statements have an effect only if the hook still exists, because it has too many
-      // deliveries. A run that is delivering to it loses its lease.
+      // The remaining statements have an effect only if the hook still exists, because it has too
+      // many deliveries. A run that is delivering to it loses its lease.
       db
         .update(hooks)
         .set({ isActive: false, leasedUntil: now + CLOSED_MS, updatedAt: now })

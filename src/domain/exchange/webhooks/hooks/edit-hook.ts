@@ -12,10 +12,11 @@ import { toColumns, type HookOptions } from "./hook-options.ts";
 import { requireApprover } from "./require-approver.ts";
 
 /**
- * Changes the given options of a hook. The caller becomes its approver; activating the hook also ends a
- * pause.
+ * Changes the given options of a hook. The caller becomes its approver; activating the hook also
+ * ends a pause.
  *
- * @throws Failure `not_found` for a hook that does not belong to this owner, otherwise as `createHook`.
+ * @throws Failure `not_found` for a hook that does not belong to this owner, otherwise as
+ *   `createHook`.
  */
 export async function editHook(
   ctx: Ctx,
@@ -29,8 +30,8 @@ export async function editHook(
   const isElsewhere =
     columns.url !== undefined && new URL(columns.url).origin !== new URL(hook.url).origin;
   const wanted = {
-    // SECURITY: a new origin must not receive the authorization header that was stored for the old one. No
-    // response contains the stored header.
+    // SECURITY: a new origin must not receive the authorization header that was stored for the old
+    // one. No response contains the stored header.
     ...(isElsewhere && { authorization: null }),
     ...columns,
     ...(columns.isActive && { pausedAt: null, failingSince: null, failureCount: 0 }),
@@ -45,7 +46,8 @@ export async function editHook(
     ctx.db
       .update(hooks)
       .set({ ...wanted, updatedAt: ctx.now })
-      // The update applies only to the URL that was validated: a concurrent edit may have changed it.
+      // The update applies only to the URL that was validated: a concurrent edit may have changed
+      // it.
       .where(and(eq(hooks.id, id), belongsTo(hookOwner), eq(hooks.url, hook.url)))
       .returning(),
     recordIfChanged(ctx, { type: "hook.edited", ...eventOwner(hookOwner), hookId: id }),

@@ -12,8 +12,8 @@ import { isApproved } from "./is-approved.ts";
 export interface HookTrigger {
   event: HookEvent;
   /**
-   * The owner of the repository, or the account that the event is about. By default the repository's
-   * current owner.
+   * The owner of the repository, or the account that the event is about. By default the
+   * repository's current owner.
    */
   ownerId?: number | undefined;
   repoId?: number | undefined;
@@ -30,10 +30,11 @@ export type FoundHook = Pick<
 >;
 
 /**
- * Finds the hooks that match the given triggers: none while webhooks are disabled in the configuration.
+ * Finds the hooks that match the given triggers: none while webhooks are disabled in the
+ * configuration.
  *
- * SECURITY: skips hooks whose approver lost admin rights on the owner, since they would keep receiving
- * private payloads. An administrator re-enables such a hook by editing it.
+ * SECURITY: skips hooks whose approver lost admin rights on the owner, since they would keep
+ * receiving private payloads. An administrator re-enables such a hook by editing it.
  *
  * Cost: one round trip for all triggers.
  *
@@ -113,8 +114,8 @@ const hooksAndOwners = prepareAll((db, p: Params<Triggered>) => {
 });
 
 /**
- * The condition, over `events`, that `findHooks` may find a hook for what an event triggers. False only where there is none:
- * neither of its repository, nor of its owner, nor of the service.
+ * The condition, over `events`, that `findHooks` may find a hook for what an event triggers. False
+ * only where there is none: neither of its repository, nor of its owner, nor of the service.
  *
  * A fork also triggers the hooks of its source, and of the source's owner.
  */
@@ -155,7 +156,10 @@ function globOf(filter: string): Glob | undefined {
   return globs.get(filter);
 }
 
-/** Whether a branch filter matches a ref: a branch by its short or full name, a tag by its full name. */
+/**
+ * Whether a branch filter matches a ref: a branch by its short or full name, a tag by its full
+ * name.
+ */
 export function matchesBranchFilter(branchFilter: string, ref: string): boolean {
   if (branchFilter === "") return true;
   const glob = globOf(branchFilter);

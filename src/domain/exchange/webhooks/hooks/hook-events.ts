@@ -1,7 +1,10 @@
 import { HOOK_EVENTS, type HookEvent } from "../../../../events/webhooks/payloads/hook-event.ts";
 import { invalid } from "../../../../lib/failure.ts";
 
-/** Aliases: the name of a group selects all its events, and `…_only` selects the one event of that name. */
+/**
+ * Aliases: the name of a group selects all its events, and `…_only` selects the one event of that
+ * name.
+ */
 const ALIASES: Readonly<Record<string, readonly HookEvent[]>> = {
   issues: HOOK_EVENTS.filter((name) => name.startsWith("issue")),
   issues_only: ["issues"],
@@ -13,8 +16,8 @@ const isEvent = (name: string): name is HookEvent =>
   (HOOK_EVENTS as readonly string[]).includes(name);
 
 /**
- * Resolves a list of event names and aliases, case-insensitively, to sorted events without duplicates. An
- * empty list means pushes.
+ * Resolves a list of event names and aliases, case-insensitively, to sorted events without
+ * duplicates. An empty list means pushes.
  *
  * @throws Failure `invalid` for an unknown name.
  */

@@ -38,7 +38,10 @@ type Columns = Pick<
   | "chat"
 >;
 
-/** The purposes that the sealed columns are bound to: a sealed text is unsealed for the same purpose only. */
+/**
+ * The purposes that the sealed columns are bound to: a sealed text is unsealed for the same purpose
+ * only.
+ */
 export const SEALED_FOR = { secret: "hook.secret", authorization: "hook.authorization" } as const;
 
 /** The chat settings that each hook type supports. */
@@ -51,8 +54,8 @@ const CHAT_FIELDS: Partial<Record<HookType, readonly (keyof ChatSettings)[]>> = 
  * Validates hook options and converts them to columns.
  *
  * @param chat The stored chat settings of an existing hook.
- * @throws Failure `invalid` for an option that breaks a rule, `malformed` for an invalid Slack channel,
- * `forbidden` for a secret if the service has no sealing key.
+ * @throws Failure `invalid` for an option that breaks a rule, `malformed` for an invalid Slack
+ * channel, `forbidden` for a secret if the service has no sealing key.
  */
 export async function toColumns(
   ctx: Ctx,
@@ -68,7 +71,8 @@ export async function toColumns(
   if (filter !== undefined && (filter.includes("\0") || !parseBranchGlob(filter))) {
     throw invalidField("branch_filter", "must be a glob pattern");
   }
-  // SECURITY: refuses line breaks, which would inject a header, and characters that no header may contain.
+  // SECURITY: refuses line breaks, which would inject a header, and characters that no header may
+  // contain.
   if (
     options.authorization !== undefined &&
     !/^[\t\x20-\x7e\x80-\xff]*$/.test(options.authorization)
@@ -119,16 +123,17 @@ const LOOKUP_MS_MAX = 2000;
 
 /**
  * Refuses a URL that the service must not deliver to: a scheme other than http and https, no host,
- * credentials or characters that disguise the host, and addresses that egress rules block. A host name that
- * does not resolve yet is accepted.
+ * credentials or characters that disguise the host, and addresses that egress rules block. A host
+ * name that does not resolve yet is accepted.
  *
- * Runs for the URL of every hook that is created or edited; the resolved address is checked again on each
- * delivery.
+ * Runs for the URL of every hook that is created or edited; the resolved address is checked again
+ * on each delivery.
  *
  * @throws Failure `invalid`.
  */
 async function validateHookUrl({ outgoing }: Ctx, url: string): Promise<void> {
-  // SECURITY: the URL parser silently removes line breaks and tabs, and treats backslashes as slashes.
+  // SECURITY: the URL parser silently removes line breaks and tabs, and treats backslashes as
+  // slashes.
   // oxlint-disable-next-line no-control-regex -- control characters are what the pattern refuses
   const isPlain =
     /^https?:\/\/[^/?#@\\]+(?:[/?#][^\\]*)?$/i.test(url) && !/[\0-\x20\x7f]/.test(url);

@@ -7,7 +7,10 @@ import { hooks, type HookLevel, type Repository, type User } from "../../../../d
 export type HookOwner =
   | { readonly level: "repository"; readonly repo: Repository }
   | { readonly level: "organization" | "user"; readonly owner: User }
-  /** The service: its hooks receive the events of all repositories, or are copied to new repositories. */
+  /**
+   * The service: its hooks receive the events of all repositories, or are copied to new
+   * repositories.
+   */
   | { readonly level: "site" };
 
 export const SITE_LEVELS = ["system", "default"] as const satisfies HookLevel[];

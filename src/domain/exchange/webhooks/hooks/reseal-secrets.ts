@@ -16,9 +16,9 @@ const ROUNDS_MAX = 50;
 const LOGGED_MAX = 100;
 
 /**
- * Seals secrets that were sealed with an older key again with the first key, so that the older key can be
- * removed. A secret that no key unseals stays unchanged, and the log lists its hook. Safe to repeat and to
- * run concurrently.
+ * Seals secrets that were sealed with an older key again with the first key, so that the older key
+ * can be removed. A secret that no key unseals stays unchanged, and the log lists its hook. Safe to
+ * repeat and to run concurrently.
  */
 export async function resealSecrets({ db, config }: Ctx): Promise<void> {
   const { sealingKeys: keys } = config;

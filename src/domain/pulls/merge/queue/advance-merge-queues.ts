@@ -15,12 +15,16 @@ import { advanceQueue } from "./advance-queue.ts";
 import { leaveStatements } from "./leave-queue.ts";
 import { findDeparture } from "./open-entry.ts";
 
-/** The queue that the next step looks at, whatever state it is in by then; or the one behind which it looks for another. */
+/**
+ * The queue that the next step looks at, whatever state it is in by then; or the one behind which
+ * it looks for another.
+ */
 type AdvanceState = { readonly queueId: number } | { readonly after: number };
 
 /**
- * Continues merge queues after what they wait for: a pull request that is queued or leaves, a status of a result, a push to a
- * base. A pull request that is no longer what was queued leaves its queue.
+ * Continues merge queues after what they wait for: a pull request that is queued or leaves, a
+ * status of a result, a push to a base. A pull request that is no longer what was queued leaves its
+ * queue.
  */
 export const advanceMergeQueues: Consequence = {
   name: "merge-queues",

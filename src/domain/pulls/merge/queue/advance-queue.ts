@@ -15,8 +15,9 @@ import { testBatch } from "./test-batch.ts";
 /**
  * Does the next step of a merge queue.
  *
- * Everything is decided by what the database and the repository hold now, and each change of state is conditional on the
- * state and the batch that were read: a step may be repeated, run twice at once, and end anywhere.
+ * Everything is decided by what the database and the repository hold now, and each change of state
+ * is conditional on the state and the batch that were read: a step may be repeated, run twice at
+ * once, and end anywhere.
  *
  * Cost: a few round trips; about four for each pull request of the batch before it lands.
  */

@@ -20,15 +20,18 @@ import { openEntry } from "./open-entry.ts";
 import type { Progress } from "./progress.ts";
 import { batchOf, type OpenQueue, type QueuedPull, RETRY_MS } from "./queued-pull.ts";
 
-/** How often the schedule looks at a batch whose checks run, in milliseconds: nothing tells of a changed rule. */
+/**
+ * How often the schedule looks at a batch whose checks run, in milliseconds: nothing tells of a
+ * changed rule.
+ */
 const LOOK_MS = 10 * 60 * 1000;
 
 /**
- * Merges the next pull request of a batch into the result of those before it; behind the last one the result gets its
- * branch.
+ * Merges the next pull request of a batch into the result of those before it; behind the last one
+ * the result gets its branch.
  *
- * Each result is kept by `refs/pull/N/queue`, and used again as long as the commit below it stays the same: the first half
- * of a batch that failed is built already.
+ * Each result is kept by `refs/pull/N/queue`, and used again as long as the commit below it stays
+ * the same: the first half of a batch that failed is built already.
  */
 export async function buildBatch(
   ctx: Ctx,

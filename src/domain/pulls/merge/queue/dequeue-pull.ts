@@ -11,8 +11,9 @@ import { leaveStatements } from "./leave-queue.ts";
 /**
  * Takes a pull request out of its merge queue.
  *
- * @throws Failure `not_found` if it is in none; `forbidden` for callers who neither queued it nor administer the repository;
- * `conflict` if it is just being merged; `locked` in an archived repository.
+ * @throws Failure `not_found` if it is in none; `forbidden` for callers who neither queued it nor
+ * administer the repository; `conflict` if it is just being merged; `locked` in an archived
+ * repository.
  */
 export async function dequeuePull(ctx: Ctx, pull: PullContext, user: User): Promise<void> {
   const { repo, row } = pull;

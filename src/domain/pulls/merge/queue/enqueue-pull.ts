@@ -43,13 +43,15 @@ export interface QueueOptions {
 }
 
 /**
- * Puts a pull request at the end of the merge queue of its base. The event's consequence goes on from there.
+ * Puts a pull request at the end of the merge queue of its base. The event's consequence goes on
+ * from there.
  *
- * It needs what a merge needs but the checks, which the result of the queue has. A merge that is scheduled ends with it.
+ * It needs what a merge needs but the checks, which the result of the queue has. A merge that is
+ * scheduled ends with it.
  *
- * @throws Failure `not_applicable` if the base has no merge queue, for another style than the queue's, and as `mergePull`
- * for what no check changes; `conflict` for another head than the caller's, for one that is queued already, and if the queue
- * is full.
+ * @throws Failure `not_applicable` if the base has no merge queue, for another style than the
+ * queue's, and as `mergePull` for what no check changes; `conflict` for another head than the
+ * caller's, for one that is queued already, and if the queue is full.
  */
 export async function enqueuePull(
   ctx: Ctx,

@@ -30,11 +30,12 @@ import { repositories } from "../../../../db/schema/index.ts";
 const OPEN_AT_ONCE = 5;
 
 /**
- * Moves the base to the result of a batch, by one push that merges all its pull requests; or takes those out that may not be
- * merged any more.
+ * Moves the base to the result of a batch, by one push that merges all its pull requests; or takes
+ * those out that may not be merged any more.
  *
- * What lands is the commit that was tested: the base moves from the value on which it was built, or not at all. The push
- * carries the merges, so that they are recorded with it, also if the Worker ends before.
+ * What lands is the commit that was tested: the base moves from the value on which it was built, or
+ * not at all. The push carries the merges, so that they are recorded with it, also if the Worker
+ * ends before.
  */
 export async function landBatch(ctx: Ctx, open: OpenQueue, tipOid: string): Promise<Progress> {
   const { queue, repo, state } = open;
@@ -107,7 +108,10 @@ const toMerge = ({ entry, doer, number }: QueuedPull): PushedMerge => ({
   mergerId: doer.id,
 });
 
-/** Takes the merged pull requests of a batch that has landed out of the queue, and deletes the branches of their heads. */
+/**
+ * Takes the merged pull requests of a batch that has landed out of the queue, and deletes the
+ * branches of their heads.
+ */
 async function settleBatch(ctx: Ctx, open: OpenQueue): Promise<Progress> {
   const { queue, repo } = open;
   const batch = batchOf(open);

@@ -29,8 +29,8 @@ export interface Departure {
 }
 
 /**
- * The statements that take a pull request out of its queue, with the entry of its timeline and the event. If it was in the
- * batch, the batch ends. Repeated, they write nothing.
+ * The statements that take a pull request out of its queue, with the entry of its timeline and the
+ * event. If it was in the batch, the batch ends. Repeated, they write nothing.
  *
  * @param condition What must hold besides.
  */
@@ -75,7 +75,10 @@ export function leaveStatements(
   ] as const;
 }
 
-/** The statement that ends a batch as long as it is in this state. Its branch is deleted by the next step. */
+/**
+ * The statement that ends a batch as long as it is in this state. Its branch is deleted by the next
+ * step.
+ */
 export const endStatement = ({ db, now }: Ctx, { id, state, batchNumber }: MergeQueue) =>
   db
     .update(mergeQueues)

@@ -23,7 +23,10 @@ import { mergeQueueOf } from "../../../code/protections/merge-queue-rule.ts";
 import { loadRules } from "../../../code/protections/select-rules.ts";
 import type { Listed, Slice } from "../../../slice.ts";
 
-/** Selects pull requests in queues, with their position from 1. Those that are merged are about to go. */
+/**
+ * Selects pull requests in queues, with their position from 1. Those that are merged are about to
+ * go.
+ */
 const selectEntries = (db: Database, isWanted: SQL) =>
   db
     .select({

@@ -28,7 +28,10 @@ interface OpenEntry {
   readonly as: Ctx;
   readonly pull: PullContext;
   readonly head: Node;
-  /** The latest merge base of the head and the commit that it is merged into; undefined for unrelated histories. */
+  /**
+   * The latest merge base of the head and the commit that it is merged into; undefined for
+   * unrelated histories.
+   */
   readonly mergeBase: Node | undefined;
 }
 
@@ -44,8 +47,8 @@ const unfit = (reason: Departure["reason"], detail = ""): UnfitEntry => ({
 });
 
 /**
- * Opens a pull request of a queue as who queued it, with their present rights: asks again whatever a merge by the queue needs
- * but the checks.
+ * Opens a pull request of a queue as who queued it, with their present rights: asks again whatever
+ * a merge by the queue needs but the checks.
  *
  * Cost: four round trips to the database.
  *

@@ -31,7 +31,10 @@ import {
 /** Maximum pull requests in a batch, and of those that one step looks at. */
 const BATCH_MAX = 20;
 
-/** How long the schedule waits before it continues the work of a job that ended early, in milliseconds. */
+/**
+ * How long the schedule waits before it continues the work of a job that ended early, in
+ * milliseconds.
+ */
 export const RETRY_MS = 2 * 60 * 1000;
 
 /** A pull request in a merge queue. */

@@ -13,8 +13,9 @@ import type { OpenQueue } from "./queued-pull.ts";
 const PULL_REF = /^refs\/pull\/(\d+)\/queue$/;
 
 /**
- * Deletes the branches with results of a queue, and the refs of pull requests that are in no queue of the repository any
- * more. Finds them by their names, so that nothing is left of a job that ended early.
+ * Deletes the branches with results of a queue, and the refs of pull requests that are in no queue
+ * of the repository any more. Finds them by their names, so that nothing is left of a job that
+ * ended early.
  *
  * Cost: one query if there are such refs, and two calls of the Durable Object.
  */

@@ -14,8 +14,8 @@ const WORK_MS = 20 * 1000;
 const STATEMENTS_MAX = 500;
 
 /**
- * Continues merge queues that no event continues: where checks are overdue, where a job ended early, and where a rule was
- * changed.
+ * Continues merge queues that no event continues: where checks are overdue, where a job ended
+ * early, and where a rule was changed.
  *
  * A queue that fails does not stop the others, and is not due again at once.
  */

@@ -45,8 +45,8 @@ export async function startBatch(
 }
 
 /**
- * The pull requests of the next batch: the first ones, as many as the rule says. Of those in a batch that failed the first
- * half, so that halves find the one that is the cause.
+ * The pull requests of the next batch: the first ones, as many as the rule says. Of those in a
+ * batch that failed the first half, so that halves find the one that is the cause.
  */
 function chooseBatch(
   entries: readonly QueuedPull[],

@@ -52,8 +52,8 @@ async function passBatch(ctx: Ctx, { queue }: OpenQueue): Promise<Progress> {
 }
 
 /**
- * Ends a batch whose result is not good. A pull request that is alone in it leaves the queue; several of them become
- * suspects, which are tested in halves.
+ * Ends a batch whose result is not good. A pull request that is alone in it leaves the queue;
+ * several of them become suspects, which are tested in halves.
  */
 export async function failBatch(
   ctx: Ctx,

@@ -23,7 +23,9 @@ const MIRROR = {
 
 const seconds = (at: number): string => new Date(at).toISOString().replace(/\.\d+/, "");
 let changeCount = 0;
-/** Something as it is after a change, each in a second of its own: forges keep times to the second. */
+/**
+ * Something as it is after a change, each in a second of its own: forges keep times to the second.
+ */
 const changed = (item: Json | undefined, more: Json): Json => ({
   ...item,
   updated_at: seconds(Date.now() + ++changeCount * 1000),
@@ -62,7 +64,8 @@ it.each(FORGES)(
     expect(idle.length).toBeLessThanOrEqual(idleMax);
     expect(await list("/issues?state=all&type=all")).toEqual(before);
 
-    // An issue is added, another one edited, closed and relabelled, a comment is edited, a release added, a label renamed.
+    // An issue is added, another one edited, closed and relabelled, a comment is edited, a release
+    // added, a label renamed.
     const comment = changed(sample.comments[0], { body: "Edited there" });
     const edited = changed(first, {
       title: "Renamed there",
@@ -115,7 +118,8 @@ it.each(FORGES)(
     expect((await get("/issues/901")).title).toBe("Added there");
     expect((await list("/labels")).map(({ name }) => name)).toContain("renamed");
 
-    // Nothing is announced as if people here had done it, and the record does not call it a migration.
+    // Nothing is announced as if people here had done it, and the record does not call it a
+    // migration.
     expect((await get("")).migration).toBeUndefined();
     expect([forge, (await get("/migration")).state]).toEqual([forge, "done"]);
   },

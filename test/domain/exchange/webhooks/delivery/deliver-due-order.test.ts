@@ -129,7 +129,8 @@ describe("several hooks", () => {
     const ids = [...hanging, ...good].map(({ hook }) => hook.id).toSorted((a, b) => a - b);
     const settings = { DELIVER_TIMEOUT: "4" };
     const work = deliver(ids, undefined, settings, { DELIVERY_JOBS: queue });
-    // Six hooks hang; the seventh waits with the others, and none waits until the first ones time out.
+    // Six hooks hang; the seventh waits with the others, and none waits until the first ones time
+    // out.
     await expect.poll(() => sent).toHaveLength(3);
     for (const { hook } of hanging) expect((await deliveryOf(hook)).attemptCount).toBe(0);
     const left = sent.map(({ hookIds }) => hookIds);
@@ -202,7 +203,8 @@ describe("a delivery run that is interrupted", () => {
   it("leaves the work that it does not finish to another message", async () => {
     const { hook, received } = await makeReceivedHook("200");
     for (const _ of [1, 2, 3]) await makeDelivery(hook);
-    // Each reading of the clock advances it by three seconds, of the twenty that a run starts attempts.
+    // Each reading of the clock advances it by three seconds, of the twenty that a run starts
+    // attempts.
     let now = NOW;
     const clock: Clock = { now: () => (now += 3000), random: () => 0 };
     const sent = await deliver([hook.id], clock, IMPATIENT);

@@ -47,7 +47,8 @@ describe("database calls of a delivery", () => {
   it("are few if one event has many hooks", async () => {
     const { hookIds, webhookEventId, received } = await makeBurst(200);
     const { bindings, counted } = countingDatabase();
-    // As the queue batches them. A run whose receiver is slow, as on a busy machine, leaves hooks to further messages.
+    // As the queue batches them. A run whose receiver is slow, as on a busy machine, leaves hooks
+    // to further messages.
     let left: readonly number[] = hookIds;
     while (left.length > 0) {
       const sent = await deliver(left.slice(0, 100), clockAt(NOW), {}, bindings);

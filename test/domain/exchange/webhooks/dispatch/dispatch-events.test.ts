@@ -30,7 +30,10 @@ import { systemCtx } from "../../../../support/system.ts";
 const LATE = Date.UTC(2100, 0, 1);
 const MINUTE_MS = 60_000;
 
-/** Dispatches pending events. Returns the hooks that would be delivered to, without sending messages. */
+/**
+ * Dispatches pending events. Returns the hooks that would be delivered to, without sending
+ * messages.
+ */
 async function dispatchAt(now: number, bindings: Partial<Env> = {}): Promise<number[]> {
   const queued: number[] = [];
   const queue = {

@@ -14,7 +14,9 @@ import { systemCtx } from "../../../../support/system.ts";
 const NOW = Date.now();
 const FAR = NOW + 3_600_000;
 
-/** Makes a repository's hook with the given number of failed deliveries; nothing is sent meanwhile. */
+/**
+ * Makes a repository's hook with the given number of failed deliveries; nothing is sent meanwhile.
+ */
 async function makeHookWith(count: number) {
   const user = await make.user();
   const { id: repoId } = await make.repo(user);

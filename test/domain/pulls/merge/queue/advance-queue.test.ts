@@ -346,7 +346,8 @@ describe(
 
     it("if it is merged by force", async () => {
       const reason = await leave(async (queued) => {
-        // In the second of the queue's own merge, which was drawn a second ahead, it would be the same commit, on which the others are built.
+        // In the second of the queue's own merge, which was drawn a second ahead, it would be the
+        // same commit, on which the others are built.
         await new Promise((resolve) => setTimeout(resolve, 2100));
         const json = { Do: "merge", force_merge: true };
         const answer = await quietly("POST", `${pathOf(queued)}/merge`, { as: queued.owner, json });

@@ -15,9 +15,9 @@ import {
   report,
 } from "../../../../support/merge-queues.ts";
 
-// Queues with generated failures and disturbances. What must hold is told without the service's own words: a pull request
-// is merged unless it is bad or somebody took it away, in the order in which they were queued, and the base is only ever
-// moved to a commit whose check succeeded.
+// Queues with generated failures and disturbances. What must hold is told without the service's own
+// words: a pull request is merged unless it is bad or somebody took it away, in the order in which
+// they were queued, and the base is only ever moved to a commit whose check succeeded.
 
 const CASES = env.TEST_ALL ? 30 : 4;
 
@@ -30,7 +30,10 @@ function randomOf(seed: number) {
   };
 }
 
-/** What may happen between two checks; returns the indexes of the pull requests that are not merged because of it. */
+/**
+ * What may happen between two checks; returns the indexes of the pull requests that are not merged
+ * because of it.
+ */
 type Disturbance = (queued: QueuedRepo, at: number) => Promise<number[]>;
 
 const pathOf = ({ own, pulls }: QueuedRepo, at: number): string =>

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { longLinesOf } from "../../../scripts/check/sql-lines.ts";
+import { longLinesOf } from "../../../scripts/check/line-lengths.ts";
 
 const long = "a = 1 and ".repeat(12);
 
@@ -18,7 +18,18 @@ it.each([
   expect(longLinesOf(source)).toEqual(lines);
 });
 
-it("ignores long lines that are not SQL", () => {
-  const source = `const q = sql\`select 1\`;\nconst text = \`${long}\`;\n// sql ${long}\n`;
+it.each([
+  ["behind slashes", `const a = 1;\n  // ${long}`, [2]],
+  ["in a block", `/**\n * ${long}\n */`, [2]],
+  ["on one line", `/** ${long} */`, [1]],
+])("finds a long comment %s", (_, source, lines) => {
+  expect(longLinesOf(source)).toEqual(lines);
+});
+
+it.each([
+  ["code and text", `const q = sql\`select 1\`;\nconst text = \`${long}\`;\n`],
+  ["a directive to the linter", `// oxlint-disable-next-line no-empty -- ${long}`],
+  ["a link", `/**\n *   https://example.com/${"a".repeat(100)}\n */`],
+])("ignores long lines of %s", (_, source) => {
   expect(longLinesOf(source)).toEqual([]);
 });
