@@ -2,6 +2,7 @@ import { eq, type SQL, sql } from "drizzle-orm";
 
 import { asBlocked, isBlockedBy, unlessBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { issueDependencies, issues } from "../../../db/schema/index.ts";
@@ -46,17 +47,17 @@ export async function addDependency(
   if (blocked.row.id === blocker.row.id) throw invalid("an issue can't depend on itself");
   const { db } = ctx;
   try {
-    const results = await db.batch([
-      insertDependency(ctx, dependency),
-      record(ctx, {
+    const { found } = await batch(db, {
+      dependency: insertDependency(ctx, dependency),
+      event: record(ctx, {
         type: "issue.dependency_added",
         ...eventSubject(blocked),
         blockerId: blocker.row.id,
       }),
-      selectIssues(db).where(eq(issues.id, answered.row.id)),
-      ...dependencyEntries(ctx, "add_dependency", dependency),
-    ]);
-    const [row] = results[2];
+      found: selectIssues(db).where(eq(issues.id, answered.row.id)),
+      entries: dependencyEntries(ctx, "add_dependency", dependency),
+    });
+    const [row] = found;
     if (!row) throw notFound("issue does not exist");
     return toIssueContext(answered.repo, row);
   } catch (error) {

@@ -1,0 +1,42 @@
+import type { BatchItem, BatchResponse } from "drizzle-orm/batch";
+
+import type { Database } from "./db.ts";
+
+type Statement = BatchItem<"sqlite">;
+
+/** Statements by name; a list of them stands under one name. */
+type Statements = Readonly<Record<string, Statement | readonly Statement[]>>;
+
+/** The result of each statement under its name, or the list of results of a list. */
+type Results<T extends Statements> = {
+  [Name in keyof T]: T[Name] extends Statement
+    ? T[Name]["_"]["result"]
+    : T[Name] extends readonly Statement[]
+      ? BatchResponse<T[Name]>
+      : never;
+};
+
+/**
+ * Runs statements as one D1 batch, in the order of their names: all are applied, or none.
+ *
+ * @example
+ * const { comment, found } = await batch(db, {
+ *   comment: db.insert(comments).values(row).returning(),
+ *   event: record(ctx, event),
+ *   found: selectIssues(db).where(eq(issues.id, id)),
+ * });
+ */
+export async function batch<const T extends Statements>(
+  db: Database,
+  statements: T,
+): Promise<Results<T>> {
+  const entries = Object.entries(statements);
+  const [first, ...others] = entries.flatMap(([, each]) => each);
+  const results: unknown[] = first ? await db.batch([first, ...others]) : [];
+  const byName = entries.map(([name, each]) => [
+    name,
+    Array.isArray(each) ? results.splice(0, each.length) : results.shift(),
+  ]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- results have the statements' order.
+  return Object.fromEntries(byName) as Results<T>;
+}
