@@ -3,11 +3,12 @@
  * each change its effect on bindings, schema and interface. `npm run check` fails if one is out of
  * date.
  */
+import { TYPES_COMMAND } from "./check/worker-types.ts";
 import { Refusal, runScript } from "./refusal.ts";
 import { show } from "./tools/run.ts";
 
 await runScript(async () => {
-  await generate("wrangler", ["types", "--include-runtime=false"]);
+  await generate("wrangler", TYPES_COMMAND);
   await generate("drizzle-kit", ["generate"]);
   await generate("node", ["scripts/openapi.ts"]);
 });

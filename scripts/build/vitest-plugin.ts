@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import type * as plugin from "@cloudflare/vitest-plugin";
 
 import { inProject } from "../project.ts";
+import "../tools/quiet.ts";
 import { PATCHES } from "./plugin-patches.ts";
 import { whenChanged } from "./when-changed.ts";
 

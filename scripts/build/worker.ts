@@ -21,8 +21,8 @@ const sources = [
 ];
 
 /**
- * Bundles the Worker as a deployment does. The assets must be built first, because wrangler reads
- * them.
+ * Bundles the Worker as a deployment does. The assets must be built first, since they are among the
+ * sources.
  *
  * @returns Whether the Worker was built.
  */

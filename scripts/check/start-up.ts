@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-import { buildAssets } from "../build/assets.ts";
 import { inProject } from "../project.ts";
 import { Refusal } from "../refusal.ts";
 import { run } from "../tools/run.ts";
@@ -40,7 +39,6 @@ export const startUp: Check = {
 async function profile(directory: string): Promise<number[]> {
   const bundle = join(directory, "worker.bundle");
   const outfile = join(directory, "start.cpuprofile");
-  await buildAssets();
   await wrangler(["deploy", "--dry-run", "--minify", "--outfile", bundle]);
 
   const times: number[] = [];

@@ -8,8 +8,13 @@ import { type Check, toResult } from "./check.ts";
 
 const file = "worker-configuration.d.ts";
 
-/** The files and folders that the generator reads. */
-const sources = ["wrangler.toml", "package.json", "tsconfig.json", "src"];
+/**
+ * The generator, without the settings of a developer (.dev.vars, .env.local), which it would add.
+ */
+export const TYPES_COMMAND = ["types", "--include-runtime=false", "--env-file=/dev/null"];
+
+/** The files and folders that the generator and the build step of wrangler.toml read. */
+const sources = ["wrangler.toml", "package.json", "tsconfig.json", "scripts", "src"];
 
 /**
  * worker-configuration.d.ts matches the generator's output. The generator's own `--check` only
@@ -24,8 +29,7 @@ export const workerTypes: Check = {
     const directory = await mkdtemp(join(parent, "worker-types-"));
     try {
       for (const source of sources) await symlink(inProject(source), join(directory, source));
-      const args = ["types", "--include-runtime=false"];
-      const { code, output } = await run("wrangler", args, { cwd: directory });
+      const { code, output } = await run("wrangler", TYPES_COMMAND, { cwd: directory });
       if (code !== 0) throw new Refusal(output.trim());
       const [generated, stored] = await Promise.all(
         [join(directory, file), inProject(file)].map((path) => readFile(path, "utf8")),

@@ -27,6 +27,10 @@ const SECRETS = [
 
 export const STORED_SECRETS: readonly string[] = SECRETS.map(({ name }) => name);
 
+/** New secrets by name. */
+export const makeSecrets = (): Record<string, string> =>
+  Object.fromEntries(SECRETS.map(({ name, make }) => [name, make().trim()]));
+
 /**
  * The Worker's settings with the secrets that it needs: each is the operator's, otherwise the one
  * that an earlier start made, or a new one.

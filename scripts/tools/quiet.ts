@@ -4,6 +4,10 @@ import { inProject } from "../project.ts";
 
 const bin = inProject("node_modules/.bin");
 
+// The settings in .env.local are those of `wrangler dev` alone (scripts/dev/settings.ts). Set for
+// this process, since Wrangler reads them as a library, too.
+process.env["CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV"] = "false";
+
 /**
  * The environment for the tools that the scripts start. It disables prompts, telemetry and
  * downloads: the tools must work without a terminal and without a network.

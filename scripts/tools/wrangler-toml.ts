@@ -2,6 +2,7 @@ import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangle
 import { z } from "zod";
 
 import { inProject } from "../project.ts";
+import "./quiet.ts";
 
 const Queues = z.object({
   producers: z.array(z.object({ binding: z.string(), queue: z.string() })).default([]),

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
-import { buildAssets } from "../../../scripts/build/assets.ts";
 import { run } from "../../../scripts/tools/run.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
@@ -14,7 +13,6 @@ const Metafile = z.object({
 
 /** For a module of the Worker's build, the modules that import it. */
 async function readImporters(): Promise<(file: string) => string[]> {
-  await buildAssets();
   const directory = makeDirectory();
   const args = ["deploy", "--dry-run", "--metafile", "--outdir", directory];
   const { code, output } = await run("wrangler", args);
