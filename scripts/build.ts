@@ -5,11 +5,13 @@
  * settings. Its argument is the process id of wrangler.
  */
 import { buildAssets } from "./build/assets.ts";
+import { IS_BUILT } from "./build/worker.ts";
 import { provideSettings } from "./dev/settings.ts";
 import { migrateState } from "./dev/state.ts";
 import { runScript } from "./refusal.ts";
 
 await runScript(async () => {
+  if (process.env[IS_BUILT]) return;
   await buildAssets();
   if (process.env["WRANGLER_COMMAND"] !== "dev") return;
 

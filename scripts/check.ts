@@ -15,7 +15,6 @@ import { format } from "./check/format.ts";
 import { lint } from "./check/lint.ts";
 import { lineLengths } from "./check/line-lengths.ts";
 import { migrations } from "./check/migrations.ts";
-import { openapi } from "./check/openapi.ts";
 import { startUp } from "./check/start-up.ts";
 import { types } from "./check/types.ts";
 import { unused } from "./check/unused.ts";
@@ -35,7 +34,6 @@ const checks = [
   unused,
   migrations,
   documents,
-  openapi,
   bundleSize,
   startUp,
 ];

@@ -1,7 +1,6 @@
 /**
  * `npm run generate`: regenerates all generated files that are in the repository, which show in
- * each change its effect on bindings, schema and interface. `npm run check` fails if one is out of
- * date.
+ * each change its effect on bindings and schema. `npm run check` fails if one is out of date.
  */
 import { TYPES_COMMAND } from "./check/worker-types.ts";
 import { Refusal, runScript } from "./refusal.ts";
@@ -10,7 +9,6 @@ import { show } from "./tools/run.ts";
 await runScript(async () => {
   await generate("wrangler", TYPES_COMMAND);
   await generate("drizzle-kit", ["generate"]);
-  await generate("node", ["scripts/openapi.ts"]);
 });
 
 async function generate(tool: string, args: string[]): Promise<void> {

@@ -1,17 +1,15 @@
-// Writes openapi.json from the routes in src/api; with --check, fails if the file differs.
-import { readFile, writeFile } from "node:fs/promises";
+/**
+ * `node scripts/openapi.ts <directory>`: writes the interface description from the routes in
+ * src/api, as openapi.json and, for older generators, as swagger.v1.json.
+ */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 
 import { describeApi } from "../src/api/document.ts";
+import { toSwagger } from "./build/swagger.ts";
 
-const FILE = new URL("../openapi.json", import.meta.url);
-const fresh = `${JSON.stringify(describeApi(), null, 2)}\n`;
-
-if (process.argv.includes("--check")) {
-  const stored = await readFile(FILE, "utf8").catch(() => "");
-  if (stored !== fresh) {
-    console.error("openapi.json is out of date: run npm run generate");
-    process.exitCode = 1;
-  }
-} else {
-  await writeFile(FILE, fresh);
-}
+const [, , directory = "."] = process.argv;
+const document = JSON.stringify(describeApi());
+await writeFile(join(directory, "openapi.json"), document);
+const swagger = toSwagger(JSON.parse(document));
+await writeFile(join(directory, "swagger.v1.json"), JSON.stringify(swagger));

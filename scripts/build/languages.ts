@@ -1,8 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { parse } from "yaml";
-
 import { inProject } from "../project.ts";
 import { whenChanged } from "./when-changed.ts";
 
@@ -32,6 +30,8 @@ export async function buildLanguages(): Promise<void> {
 }
 
 async function read<T>(name: string): Promise<T> {
+  // Loaded only for a build.
+  const { parse } = await import("yaml");
   return parse(await readFile(inProject(`${rules}/${name}`), "utf8")) as T;
 }
 

@@ -1,5 +1,5 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 
 import { inProject } from "../project.ts";
 import { workerDirectory } from "./worker.ts";
@@ -23,8 +23,24 @@ export async function moduleNames(directory = inProject(workerDirectory)): Promi
   return names.filter((name) => !name.endsWith(".map"));
 }
 
+/** The built modules in the format of workerd's configuration, in the same order. */
+export async function configuredModules() {
+  const { modules, modulesRoot } = await builtModules();
+  return Promise.all(
+    modules.map(async ({ type, path }) => {
+      const bytes = await readFile(path);
+      const isText = type === "ESModule" || type === "Text";
+      const content = isText ? bytes.toString() : new Uint8Array(bytes);
+      return { name: relative(modulesRoot, path), [CONTENT_FIELDS[type]]: content };
+    }),
+  );
+}
+
+/** The field of workerd's configuration for each type. */
+const CONTENT_FIELDS = { ESModule: "esModule", CompiledWasm: "wasm", Data: "data", Text: "text" };
+
 /** Module types by file name, as in wrangler's rules for bundling. */
-function typeOf(name: string) {
+function typeOf(name: string): keyof typeof CONTENT_FIELDS {
   if (name.endsWith(".js")) return "ESModule";
   if (name.endsWith(".wasm")) return "CompiledWasm";
   return name.endsWith(".bin") ? "Data" : "Text";

@@ -1,8 +1,7 @@
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { kVoid, Miniflare, serializeConfig } from "miniflare";
-
+import { inProject } from "../project.ts";
 import { localDatabases } from "../serve/database/bindings.ts";
 import {
   CONTROL_SOCKET,
@@ -13,13 +12,11 @@ import {
 } from "../serve/runtime-files.ts";
 import type { WorkerDescription } from "../serve/worker.ts";
 import { buildLocalBindings, readLocalModule } from "./local-bindings.ts";
-import { miniflareOptions } from "./miniflare.ts";
-import { builtModules } from "./modules.ts";
+import { configuredModules } from "./modules.ts";
 import { whenChanged } from "./when-changed.ts";
 
 /** What decides about the configuration besides the description, which names the directory. */
 const SOURCES = [
-  "dist/worker.sources",
   "dist/assets.sources",
   "dist/local-bindings.sources",
   "scripts/build",
@@ -51,28 +48,52 @@ const V8_FLAGS = [
 /** A part of workerd's configuration, as Miniflare writes it. */
 type Json = { [name: string]: unknown };
 type Service = Json & { name: string };
+type ConfiguredWorker = Json & { bindings: Json[]; modules: Json[] };
 type Config = Json & { services: Service[]; extensions: Json[] };
+
+/** The configuration with which workerd runs a Worker, and where its state is. */
+type Configuration = { config: Config; directories: Record<string, string> };
 
 /**
  * Builds the configuration with which workerd runs the Worker, so that a start needs neither
- * Wrangler nor Miniflare.
- *
- * Miniflare makes it, and it is reduced to what serves: Miniflare's own Workers for development
- * go, variables come from the environment of workerd, and the state is where the command line
- * says. The Worker must be built.
+ * Wrangler nor Miniflare. The Worker must be built.
  */
 export async function buildRuntime(worker: WorkerDescription): Promise<void> {
-  await buildLocalBindings();
-  await whenChanged(runtimeDirectory(worker), SOURCES, async (directory) => {
-    const state = join(directory, "state");
-    const made = await configOf(worker, directory, state);
-    const { config, directories } = reduce(made, worker, state);
+  await buildConfiguration(worker);
+  const base = configurationDirectory(worker);
+  const sources = ["dist/worker.sources", `${base}.sources`];
+  await whenChanged(runtimeDirectory(worker), sources, async (directory) => {
+    const { serializeConfig } = await import("miniflare");
+    const { config, directories } = await readConfiguration(inProject(`${base}/${FILE}`));
+    workerOf(config, worker.name)["modules"] = await configuredModules();
     await writeFile(join(directory, "config.bin"), serializeConfig(config));
     const files: RuntimeFiles = { directories };
     await writeFile(join(directory, "files.json"), JSON.stringify(files));
+  });
+}
+
+/**
+ * Builds the same configuration without the Worker's modules, for which the Worker need not be
+ * built yet.
+ *
+ * Miniflare makes it, and it is reduced to what serves: Miniflare's own Workers for development
+ * go, variables come from the environment of workerd, and the state is where the command line
+ * says.
+ */
+export async function buildConfiguration(worker: WorkerDescription): Promise<void> {
+  await buildLocalBindings();
+  await whenChanged(configurationDirectory(worker), SOURCES, async (directory) => {
+    const state = join(directory, "state");
+    const made = await configOf(worker, directory, state);
+    await writeFile(join(directory, FILE), JSON.stringify(reduce(made, worker, state)));
     await rm(state, { recursive: true, force: true });
   });
 }
+
+const FILE = "configuration.json";
+
+const configurationDirectory = (worker: WorkerDescription): string =>
+  `${runtimeDirectory(worker)}.configuration`;
 
 /**
  * The configuration that Miniflare makes. It starts a program that ends at once in place of
@@ -83,6 +104,8 @@ async function configOf(
   directory: string,
   state: string,
 ): Promise<Config> {
+  const { Miniflare } = await import("miniflare");
+  const { miniflareOptions } = await import("./miniflare.ts");
   const { name, variables, options } = worker;
   const program = join(directory, "workerd");
   const path = join(directory, "config.json");
@@ -94,7 +117,8 @@ async function configOf(
   try {
     const service = {
       ...options,
-      ...(await builtModules()),
+      modules: true,
+      script: "",
       name,
       bindings: Object.fromEntries(variables.map((variable) => [variable, variable])),
       serviceBindings: { MAIL_FILES: { external: { address: "unix:mail", http: {} } } },
@@ -116,14 +140,21 @@ async function configOf(
     delete process.env["MINIFLARE_WORKERD_CONFIG_DEBUG"];
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is missing fails below, or in workerd.
-  const config = JSON.parse(await readFile(path, "utf8"), revive) as Config;
+  const config = JSON.parse(await readFile(path, "utf8")) as Config;
   await rm(path);
   await rm(program);
   return config;
 }
 
+async function readConfiguration(path: string): Promise<Configuration> {
+  const { kVoid } = await import("miniflare");
+  const text = await readFile(path, "utf8");
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is missing fails in workerd.
+  return JSON.parse(text, (key, value) => revive(key, value, kVoid)) as Configuration;
+}
+
 /** JSON has no bytes, which it shows by their places, and no symbols, which it leaves out. */
-function revive(key: string, value: unknown): unknown {
+function revive(key: string, value: unknown, kVoid: symbol): unknown {
   if (key === "wasm" || key === "data") return Uint8Array.from(Object.values(value as object));
   if (key !== "durableObjectStorage") return value;
   return Object.keys(value as object).length === 0 ? { inMemory: kVoid } : value;
@@ -147,7 +178,7 @@ function reduce(
   { services, extensions, autogates }: Config,
   { name, variables }: WorkerDescription,
   state: string,
-): { config: Config; directories: Record<string, string> } {
+): Configuration {
   const byName = new Map(services.map((service) => [service.name, service]));
   const [service, control] = [`core:user:${name}`, "core:user:control"];
   const mail = services.find((each) => each.name.endsWith("MAIL_FILES"));
@@ -175,7 +206,7 @@ function reduce(
     if (path?.startsWith(state)) directories[disk] = path.slice(state.length + 1);
   }
   const names = new Set(variables);
-  const worker = byName.get(service)?.["worker"] as { bindings: Json[] };
+  const worker = workerOf({ services }, name);
   worker.bindings = worker.bindings.map((binding) =>
     names.has(String(binding["name"]))
       ? { name: binding["name"], fromEnvironment: binding["name"] }
@@ -190,6 +221,12 @@ function reduce(
     config: renameService(config, mail.name, MAIL_SERVICE),
     directories,
   };
+}
+
+/** The Worker with this name of a configuration. */
+function workerOf({ services }: Pick<Config, "services">, name: string): ConfiguredWorker {
+  const service = services.find((each) => each.name === `core:user:${name}`);
+  return service?.["worker"] as ConfiguredWorker;
 }
 
 /** The same configuration, with another name for a service. */

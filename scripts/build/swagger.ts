@@ -1,5 +1,7 @@
 import { createRequire } from "node:module";
 
+import { type Paths, sharePaths } from "../../src/api/shared-components.ts";
+
 /** A value of a JSON document. */
 type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 type JsonObject = { readonly [name: string]: Json };
@@ -24,7 +26,8 @@ const Converter = createRequire(import.meta.url)(
 export function toSwagger(document: JsonObject): JsonObject {
   const spec = lower(document) as JsonObject;
   const { "x-components": _, webhooks: __, ...swagger } = new Converter({ spec }).convert();
-  return swagger;
+  // The converter replaces references to responses and parameters by what they refer to.
+  return { ...swagger, ...sharePaths(swagger["paths"] as Paths, "#/") };
 }
 
 /**

@@ -2,8 +2,6 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import licenseList from "spdx-license-list/full.js";
-
 import { whenChanged } from "./when-changed.ts";
 
 /** The offered licenses by SPDX id: the full list would be larger than the rest of the Worker. */
@@ -33,7 +31,7 @@ export async function buildTemplates(): Promise<void> {
     "dist/templates",
     ["package-lock.json", "scripts/build/templates.ts"],
     async (directory) => {
-      const files = { licenses: makeLicenses(), gitignores: await readGitignores() };
+      const files = { licenses: await makeLicenses(), gitignores: await readGitignores() };
       for (const [name, content] of Object.entries(files)) {
         await writeFile(join(directory, `${name}.json`), JSON.stringify(content));
       }
@@ -45,7 +43,9 @@ export async function buildTemplates(): Promise<void> {
  * The texts, and the index of the text for each id. The "only" and "or later" variants share a
  * text.
  */
-function makeLicenses() {
+async function makeLicenses() {
+  // Loaded only for a build: all texts together are large.
+  const { default: licenseList } = await import("spdx-license-list/full.js");
   const texts: string[] = [];
   const ids: Record<string, number> = {};
   for (const id of LICENSES.trim().split(/\s+/)) {

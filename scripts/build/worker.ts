@@ -5,6 +5,9 @@ import { Refusal } from "../refusal.ts";
 import { run } from "../tools/run.ts";
 import { whenChanged } from "./when-changed.ts";
 
+/** Set for Wrangler where its build step has nothing to do. */
+export const IS_BUILT = "EDGEFORGE_IS_BUILT";
+
 /** The directory into which {@link buildWorker} writes the Worker's modules. */
 export const workerDirectory = "dist/worker";
 
@@ -21,15 +24,18 @@ const sources = [
 ];
 
 /**
- * Bundles the Worker as a deployment does. The assets must be built first, since they are among the
- * sources.
+ * Bundles the Worker as a deployment does. Its sources must be built first (`buildSources`).
  *
  * @returns Whether the Worker was built.
  */
 export function buildWorker(): Promise<boolean> {
   return whenChanged(workerDirectory, sources, async (directory) => {
-    const args = ["deploy", "--dry-run", "--minify", "--outdir", directory];
-    const { code, output } = await run("wrangler", args);
+    // Wrangler reads a directory of assets, which is built at the same time as the Worker.
+    const assets = ["--assets", "scripts/assets"];
+    const args = ["deploy", "--dry-run", "--minify", ...assets, "--outdir", directory];
+    // Its build step would build the sources again.
+    const env = { [IS_BUILT]: "1" };
+    const { code, output } = await run("wrangler", args, { env });
     if (code !== 0) throw new Refusal(`the Worker does not build:\n${output.trim()}`);
     await rm(join(directory, "README.md"), { force: true });
   });

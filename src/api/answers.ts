@@ -88,7 +88,7 @@ export const numberedPage = <T extends z.ZodType>(schema: T, description: string
 const refusal = (description: string) => json(ApiError, description);
 
 /** Error responses of the OpenAPI document by status. */
-const REFUSALS = {
+export const REFUSALS = {
   400: refusal("The request is malformed"),
   401: refusal("Authentication is required, or the credential is invalid"),
   403: { ...refusal("The caller lacks permission"), headers: HEADERS.binding },
@@ -106,6 +106,9 @@ const REFUSALS = {
   },
   500: refusal("A fault of the service; the message has the request's id"),
 } as const;
+
+/** The description of each 304. */
+export const NOT_MODIFIED = "Not modified";
 
 /** The error responses of a route. */
 export function refusals<Status extends keyof typeof REFUSALS>(

@@ -1,6 +1,6 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 
-import { HEADERS, refusals } from "./answers.ts";
+import { HEADERS, NOT_MODIFIED, refusals } from "./answers.ts";
 
 type Responses = RouteConfig["responses"];
 type HeadersObject = Readonly<Record<string, object>>;
@@ -49,7 +49,7 @@ export function describeResponses(route: RouteConfig): Responses {
   return {
     ...responses,
     200: { ...found, headers },
-    304: { description: "Not modified", headers },
+    304: { description: NOT_MODIFIED, headers },
   };
 }
 

@@ -1,6 +1,7 @@
 import { EDGEFORGE_VERSION } from "../domain/version.ts";
 import { api } from "./index.ts";
 import { refineNullableReferences } from "./nullable-references.ts";
+import { shareComponents } from "./shared-components.ts";
 
 /** The interface description in OpenAPI 3.1, built from the routes themselves. */
 export function describeApi() {
@@ -29,5 +30,5 @@ export function describeApi() {
     },
     servers: [{ url: "/api/v1" }],
   });
-  return refineNullableReferences(document);
+  return shareComponents(refineNullableReferences(document));
 }

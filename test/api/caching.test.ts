@@ -6,19 +6,13 @@ import { call, type Sending } from "../support/call.ts";
 import { History } from "../support/commits.ts";
 import { db } from "../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
-import { description } from "../support/operations.ts";
 import { makeEmptyPack, pushCommands } from "../support/push.ts";
 import { byId, sampled } from "../support/samples/gather.ts";
 import { requestMaker } from "../support/samples/request.ts";
 
-interface Described {
-  get?: { responses: Record<string, { content?: Record<string, unknown> }> };
-}
-
 /** The reads of a repository that return a complete JSON or text response, not a stream. */
-const reads = sampled.filter(({ method, path, sample }) => {
-  const { get } = (description.paths?.[path] ?? {}) as Described;
-  const types = Object.keys(get?.responses["200"]?.content ?? {});
+const reads = sampled.filter(({ method, path, responses, sample }) => {
+  const types = Object.keys(responses["200"]?.content ?? {});
   const isComplete = types.some((type) => /^(?:application\/json|text\/plain)$/.test(type));
   const isSupported = sample.refusal === undefined;
   return method === "GET" && path.startsWith("/repos/{owner}/{repo}/") && isComplete && isSupported;

@@ -59,9 +59,14 @@ interface Described {
   operationId: string;
   "x-scopes"?: string[];
   security?: object[];
-  parameters?: Parameter[];
+  parameters?: (Parameter | Reference)[];
   requestBody?: { content: Record<string, { schema: Schema }> };
-  responses: Record<string, DescribedResponse>;
+  responses: Record<string, DescribedResponse | Reference>;
+}
+
+/** A reference to a component, as `#/components/responses/NotFound`. */
+interface Reference {
+  $ref: string;
 }
 
 /** The interface description as it is published. */
@@ -77,16 +82,31 @@ export const operations: readonly Operation[] = Object.entries(description.paths
       scopes: described["x-scopes"],
       allowsAnonymous:
         described.security?.some((requirement) => Object.keys(requirement).length === 0) ?? false,
-      parameters: described.parameters ?? [],
+      parameters: (described.parameters ?? []).map(resolveComponent),
       body: bodyOf(described) && (bodyOf(described)?.properties ?? {}),
       bodySchema: bodyOf(described),
-      responses: described.responses,
+      responses: Object.fromEntries(
+        Object.entries(described.responses).map(([status, each]) => [
+          status,
+          resolveComponent(each),
+        ]),
+      ),
     })),
 );
 
 function bodyOf({ requestBody }: Described): Schema | undefined {
   const schema = requestBody?.content["application/json"]?.schema;
   return schema && resolveSchema(schema);
+}
+
+/** The component that a reference refers to; a component that is no reference, itself. */
+function resolveComponent<Component extends object>(component: Component | Reference): Component {
+  if (!("$ref" in component)) return component;
+  const [, , kind = "", name = ""] = component.$ref.split("/");
+  const components = description.components as Record<string, Record<string, Component>>;
+  const found = components[kind]?.[name];
+  if (!found) throw new Error(`${component.$ref} is not described`);
+  return found;
 }
 
 /** The schema that a reference refers to; a schema that is no reference, itself. */

@@ -9,6 +9,7 @@ import { userForAdmin } from "../guards/account.ts";
 import { requireUser } from "../guards/guard.ts";
 import { siteAdmin } from "../guards/people.ts";
 import { CreateRepository } from "../repos/create-repository-body.ts";
+import { RepoPath } from "../repos/paths.ts";
 import { UserPath } from "../users/paths.ts";
 
 export const adminRepositories = endpoints();
@@ -63,7 +64,7 @@ adminRepositories.openapi(
       "An extension. The search runs in the background. What it removes is deleted a day later, when nobody reads it any more.",
     middleware: [siteAdmin("write:admin")] as const,
     request: {
-      params: z.object({ owner: z.string().max(100), repo: z.string().max(200) }),
+      params: RepoPath,
       body: json(CollectObjects, "What is to stay"),
     },
     responses: { 202: empty("The search is queued"), ...refusals(400, 401, 403, 404, 422) },

@@ -5,6 +5,7 @@ import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { siteAdmin } from "../guards/people.ts";
 import { Paging, pageOf } from "../paging.ts";
+import { RepoPath } from "../repos/paths.ts";
 
 /**
  * Repositories whose files lie in the storage without a record of them. Gitea finds them as
@@ -12,8 +13,6 @@ import { Paging, pageOf } from "../paging.ts";
  * repository's record is written with its object. So there are none, whatever the name.
  */
 export const unadopted = endpoints();
-
-const RepositoryPath = z.object({ owner: z.string().max(100), repo: z.string().max(200) });
 
 unadopted.openapi(
   createRoute({
@@ -45,7 +44,7 @@ unadopted.openapi(
     summary: "Adopt an unadopted repository",
     description: "Always 404: there are no unadopted repositories.",
     middleware: [siteAdmin("write:admin")] as const,
-    request: { params: RepositoryPath },
+    request: { params: RepoPath },
     responses: { 204: empty("The repository was adopted"), ...refusals(401, 403, 404) },
   }),
   () => {
@@ -62,7 +61,7 @@ unadopted.openapi(
     summary: "Delete an unadopted repository",
     description: "Always 404: there are no unadopted repositories.",
     middleware: [siteAdmin("write:admin")] as const,
-    request: { params: RepositoryPath },
+    request: { params: RepoPath },
     responses: { 204: empty("The repository was deleted"), ...refusals(401, 403, 404) },
   }),
   () => {

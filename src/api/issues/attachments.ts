@@ -134,7 +134,10 @@ attachments.openapi(
       params: IssueAttachmentPath,
       body: { required: true, ...json(EditAttachmentOptions, "The new name") },
     },
-    responses: { 201: json(Attachment, "The file"), ...refusals(401, 403, 404, 413, 422, 423) },
+    responses: {
+      201: json(Attachment, "The edited file"),
+      ...refusals(401, 403, 404, 413, 422, 423),
+    },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
@@ -238,7 +241,10 @@ attachments.openapi(
       params: CommentAttachmentPath,
       body: { required: true, ...json(EditAttachmentOptions, "The new name") },
     },
-    responses: { 201: json(Attachment, "The file"), ...refusals(401, 403, 404, 413, 422, 423) },
+    responses: {
+      201: json(Attachment, "The edited file"),
+      ...refusals(401, 403, 404, 413, 422, 423),
+    },
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;

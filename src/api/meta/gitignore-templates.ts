@@ -36,7 +36,9 @@ gitignoreTemplates.openapi(
     tags: ["miscellaneous"],
     summary: "Get a gitignore template",
     middleware: [anyone()] as const,
-    request: { params: z.object({ name: z.string() }) },
+    request: {
+      params: z.object({ name: z.string().openapi({ description: "The name of the template" }) }),
+    },
     responses: { 200: json(GitignoreTemplateInfo, "The template"), ...refusals(404) },
   }),
   async (c) => {

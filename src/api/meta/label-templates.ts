@@ -40,7 +40,11 @@ labelTemplates.openapi(
     tags: ["miscellaneous"],
     summary: "List the labels of a label template",
     middleware: [anyone()] as const,
-    request: { params: z.object({ name: z.string() }) },
+    request: {
+      params: z.object({
+        name: z.string().openapi({ description: "The name of the set of labels" }),
+      }),
+    },
     responses: { 200: json(z.array(LabelTemplate), "The labels"), ...refusals(404) },
   }),
   (c) => {

@@ -59,7 +59,9 @@ licenses.openapi(
     tags: ["miscellaneous"],
     summary: "Get a license template",
     middleware: [anyone()] as const,
-    request: { params: z.object({ name: z.string() }) },
+    request: {
+      params: z.object({ name: z.string().openapi({ description: "The name of the license" }) }),
+    },
     responses: { 200: json(LicenseTemplateInfo, "The license"), ...refusals(404) },
   }),
   async (c) => {

@@ -15,7 +15,8 @@ const publicKey = (description: string) => ({
   200: { description, content: { "text/plain": { schema: z.string() } } },
 });
 const OPENPGP = publicKey("The public key, armored");
-const SSH = publicKey("The public key, as one line in OpenSSH format");
+/** The description of an SSH key's response. */
+const SSH = "public key, as one line in OpenSSH format";
 
 /**
  * The public key of the service's signing key.
@@ -67,7 +68,7 @@ for (const [suffix, name] of [
       tags: ["miscellaneous"],
       summary: "Get the service's SSH signing key",
       middleware: [anyone()] as const,
-      responses: { ...SSH, ...refusals(404) },
+      responses: { ...publicKey(`The ${SSH}`), ...refusals(404) },
     }),
     async (c) => c.text(await readKey(c.var.ctx, "ssh"), 200),
   );
@@ -81,7 +82,7 @@ for (const [suffix, name] of [
       summary: "Get a repository's SSH signing key",
       middleware: [inRepo("read:repository")] as const,
       request: { params: RepoPath },
-      responses: { ...SSH, ...refusals(401, 403, 404) },
+      responses: { ...publicKey(`The repository's ${SSH}`), ...refusals(401, 403, 404) },
     }),
     async (c) => c.text(await readKey(c.var.ctx, "ssh"), 200),
   );

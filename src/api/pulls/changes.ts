@@ -13,7 +13,7 @@ import { log } from "../../lib/log.ts";
 import { answerText } from "../../lib/streamed-text.ts";
 import { ChangedFile, toChangedFile } from "../../shapes/git/changed-file.ts";
 import { PullRequestCommit, toPullRequestCommit } from "../../shapes/pulls/pull-commit.ts";
-import { HEADERS, numberedPage, refusals } from "../answers.ts";
+import { HEADERS, NOT_MODIFIED, numberedPage, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inPull } from "../guards/pull.ts";
 import { IssuePath } from "../issues/paths.ts";
@@ -152,7 +152,7 @@ pullChanges.openapi(
         content: { "text/plain": { schema: z.string() } },
         headers,
       },
-      304: { description: "Not modified", headers },
+      304: { description: NOT_MODIFIED, headers },
       ...refusals(401, 403, 404, 409, 413, 422),
     },
   }),

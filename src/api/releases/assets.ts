@@ -131,7 +131,7 @@ releaseAssets.openapi(
       body: { required: false, ...json(EditAsset, "The new name") },
     },
     responses: {
-      201: json(Attachment, "The file"),
+      201: json(Attachment, "The edited file"),
       ...refusals(400, 401, 403, 404, 413, 422, 423),
     },
   }),

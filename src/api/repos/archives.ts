@@ -10,7 +10,7 @@ import { findArchive } from "../../domain/code/archives/find-archive.ts";
 import { answerDownload } from "../../lib/download.ts";
 import { log } from "../../lib/log.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { header, HEADERS, refusals } from "../answers.ts";
+import { header, HEADERS, NOT_MODIFIED, refusals } from "../answers.ts";
 import { endpoints, type ApiEnv } from "../endpoints.ts";
 import type { GuardVariables } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
@@ -35,7 +35,7 @@ const fileOf = (...formats: ArchiveFormat[]) => ({
     ),
     headers,
   },
-  304: { description: "Not modified", headers },
+  304: { description: NOT_MODIFIED, headers },
   ...refusals(401, 403, 404, 413, 422),
 });
 

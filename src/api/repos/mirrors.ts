@@ -19,7 +19,9 @@ import { RepoPath } from "./paths.ts";
 
 export const mirrors = endpoints();
 
-const MirrorPath = RepoPath.extend({ name: z.string() });
+const MirrorPath = RepoPath.extend({
+  name: z.string().openapi({ description: "The name of the push mirror" }),
+});
 
 const CreatePushMirror = body({
   remote_address: optionalText(4096).openapi({

@@ -17,6 +17,7 @@ import { signedIn } from "../guards/people.ts";
 import { body, requiredText, optionalText } from "../json-body.ts";
 import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
+import { UserPath } from "../users/paths.ts";
 
 export const gpgKeys = endpoints();
 
@@ -36,7 +37,7 @@ gpgKeys.openapi(
     middleware: [signedIn("read:user")] as const,
     request: { query: Paging },
     responses: {
-      200: page(z.array(GPGKey), "The keys, oldest first"),
+      200: page(z.array(GPGKey), "The GPG keys, oldest first"),
       ...refusals(401, 403),
     },
   }),
@@ -189,9 +190,9 @@ gpgKeys.openapi(
     tags: ["user"],
     summary: "List a user's GPG keys",
     middleware: [atAccount("read:user", { allowsAnonymous: false })] as const,
-    request: { params: z.object({ username: z.string() }), query: Paging },
+    request: { params: UserPath, query: Paging },
     responses: {
-      200: page(z.array(GPGKey), "The keys, oldest first"),
+      200: page(z.array(GPGKey), "The GPG keys, oldest first"),
       ...refusals(401, 403, 404),
     },
   }),

@@ -10,6 +10,7 @@ import { signedIn } from "../guards/people.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
 import { Paging, pageOf, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
+import { UserPath } from "../users/paths.ts";
 
 export const publicKeys = endpoints();
 
@@ -39,7 +40,7 @@ publicKeys.openapi(
     middleware: [signedIn("read:user")] as const,
     request: { query: KeyQuery },
     responses: {
-      200: page(z.array(PublicKey), "The keys, oldest first"),
+      200: page(z.array(PublicKey), "The SSH keys, oldest first"),
       ...refusals(401, 403),
     },
   }),
@@ -131,9 +132,9 @@ publicKeys.openapi(
     tags: ["user"],
     summary: "List a user's SSH keys",
     middleware: [atAccount("read:user", { allowsAnonymous: false })] as const,
-    request: { params: z.object({ username: z.string() }), query: KeyQuery },
+    request: { params: UserPath, query: KeyQuery },
     responses: {
-      200: page(z.array(PublicKey), "The keys, oldest first"),
+      200: page(z.array(PublicKey), "The SSH keys, oldest first"),
       ...refusals(401, 403, 404),
     },
   }),

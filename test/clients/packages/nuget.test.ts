@@ -8,7 +8,7 @@ import { makeDirectory } from "../support/git.ts";
 import { readCommands } from "../support/read-commands.ts";
 import { hasProgram, runProgram, tryProgram } from "../support/run-program.ts";
 
-const NUGET = resolve("node_modules/nuget-exe/nuget-5.8.0.exe");
+const NUGET = resolve("node_modules/.cache/npm-clients/node_modules/nuget-exe/nuget-5.8.0.exe");
 
 /** A user of packages: an empty folder with NuGet's client, and the configuration of one source. */
 class Workspace {

@@ -83,7 +83,7 @@ interface Operation {
 /** The operations of the interface description; paths with fewer parameters first. */
 const operations: readonly Operation[] = Object.entries(
   (
-    JSON.parse(readFileSync(inProject("openapi.json"), "utf8")) as {
+    JSON.parse(readFileSync(inProject("dist/assets/openapi.json"), "utf8")) as {
       paths: Record<string, Record<string, unknown>>;
     }
   ).paths,

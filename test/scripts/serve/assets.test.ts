@@ -24,7 +24,7 @@ const viewer = "node_modules/swagger-ui-dist";
 
 /** URL path, content type, and the file of this repository that is sent. */
 const assets: [string, string, string][] = [
-  ["/openapi.json", "application/json", "openapi.json"],
+  ["/openapi.json", "application/json", "dist/assets/openapi.json"],
   ["/swagger.v1.json", "application/json", "dist/assets/swagger.v1.json"],
   ["/api/swagger", "text/html; charset=utf-8", "scripts/assets/index.html"],
   ["/-/swagger/", "text/html; charset=utf-8", "scripts/assets/index.html"],

@@ -9,7 +9,6 @@ const parts = [
   "package-lock.json",
   "wrangler.toml",
   "tsconfig.json",
-  "openapi.json",
   "migrations",
   "scripts",
   "src",
