@@ -6,7 +6,7 @@ import { buildLocalBindings } from "./scripts/build/local-bindings.ts";
 import { openVitestPlugin } from "./scripts/build/vitest-plugin.ts";
 import { localBuckets } from "./scripts/serve/bucket/bindings.ts";
 import { localDatabases } from "./scripts/serve/database/bindings.ts";
-import { BalancedSequencer } from "./scripts/test/balanced-sequencer.ts";
+import { SizeSequencer } from "./scripts/test/size-sequencer.ts";
 
 const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
 await buildLocalBindings();
@@ -15,7 +15,7 @@ await buildLocalBindings();
  * The tests of the Worker run on Miniflare's simulator of D1, or on the local database of
  * `npm start`.
  */
-const ON_LOCAL_DATABASE = process.env["EDGEFORGE_TEST_DATABASE"] === "local";
+const ON_LOCAL_DATABASE = process.env["EDGEFORGE_TEST_DATABASE"] !== "d1";
 
 /** Separate databases for the few tests about all rows of a table, or about none. */
 const OTHER_DATABASES = ["SETUP_DB", "ADMINISTRATORS_DB", "FORWARDING_DB", "BARE_DB"];
@@ -68,7 +68,7 @@ export default defineConfig({
       !message?.includes('Closing rpc while "onUserConsoleLog" was pending'),
     // Logs of the service are shown for failed tests only.
     silent: "passed-only",
-    sequence: { sequencer: BalancedSequencer },
+    sequence: { sequencer: SizeSequencer },
     projects: [
       {
         // Folders without dependencies on the platform, in plain Node.
@@ -115,7 +115,9 @@ export default defineConfig({
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
                 TEST_RECORD: process.env["EDGEFORGE_TEST_RECORD"] === "1",
-                TEST_ALL: process.env["EDGEFORGE_TEST_ALL"] === "1",
+                // Test files read these in Node as well.
+                EDGEFORGE_TEST_ALL: process.env["EDGEFORGE_TEST_ALL"] ?? "",
+                EDGEFORGE_TEST_SEED: process.env["EDGEFORGE_TEST_SEED"] ?? "",
                 // Webhook receivers run on this machine, and names are not resolved.
                 ALLOWED_HOST_LIST: "external, loopback, *.example",
                 DNS_RESOLVER_URL: "",
@@ -158,9 +160,7 @@ export default defineConfig({
             "test/support/forges/start-github.ts",
             "test/support/forges/start-gitlab.ts",
           ],
-          // In this order: the ledger counts no calls of the migrations.
-          setupFiles: ["test/support/apply-migrations.ts", "test/support/count-d1-calls.ts"],
-          sequence: { setupFiles: "list" },
+          setupFiles: ["test/support/apply-migrations.ts", "test/support/keep-logs.ts"],
           // One isolate for all files: each test creates rows with unique names.
           isolate: false,
           // A busy machine is slow; tests of a time limit set their own timeout.

@@ -1,11 +1,17 @@
 /**
  * `npm test`: runs the tests in Node and in workerd, in two processes of one worker each, since two
- * workers of one process share no loaded modules. Arguments are passed to vitest, which then runs
- * in one process; `--project` selects the projects. `--watch` reruns changed tests until it is
- * stopped, `--record` writes the costs of the files into test/ledger.json, and the work of requests
- * into test/work.json.
+ * workers of one process share no loaded modules. Other arguments than these are passed to vitest,
+ * which then runs in one process and shows its progress:
  *
- * The last line contains the counts, for people and for scripts: `12 passed, 0 failed`.
+ * - `--project` selects other projects than these two.
+ * - `--watch` reruns changed tests until it is stopped.
+ * - `--record` writes the work of requests into test/work.json.
+ * - `--slowest` prints the slowest files, by processor time.
+ * - `--deep` (`npm run test:deep`) runs the files that else take a sample of their cases, with all
+ *   cases and on the simulator of D1.
+ *
+ * A run that passes prints its last line only: the counts, for people and for scripts, and before
+ * it the seed of the samples, which EDGEFORGE_TEST_SEED repeats.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,77 +21,62 @@ import { buildAssets } from "./build/assets.ts";
 import { buildVitestPlugin } from "./build/vitest-plugin.ts";
 import { inProject } from "./project.ts";
 import { runScript } from "./refusal.ts";
+import { sampledFiles } from "./test/sampled-files.ts";
 import {
-  type Costs,
-  findOverruns,
-  findUnknown,
-  LEDGER,
-  type Overrun,
-  readLedger,
-  recordedCosts,
-  writeLedger,
-} from "./test/ledger.ts";
-import { slowestFiles } from "./test/slowest-files.ts";
-import { closingLine, parseReport, mergeReports, type RunReport } from "./test/tally.ts";
+  closingLine,
+  mergeReports,
+  parseReport,
+  type RunReport,
+  slowestFiles,
+} from "./test/tally.ts";
 import { readWorks, recordedWorks, writeWorks } from "./test/work.ts";
-import { show } from "./tools/run.ts";
+import { run, show } from "./tools/run.ts";
 
 /** The report of a process that ended without one: a failure, regardless of its exit code. */
 const missingReport: RunReport = {
   tally: { passed: 0, failed: 1, skipped: 0 },
-  costs: {},
+  cpuMs: {},
   failedFiles: [],
   works: {},
 };
 
 const PROCESSES = 2;
 
+const OWN_ARGS = ["--record", "--slowest", "--deep"];
+
 await runScript(async () => {
   await buildAssets();
   await buildVitestPlugin();
 
   const args = process.argv.slice(2);
-  const isRecording = args.includes("--record");
-  const vitestArgs = args.filter((arg) => arg !== "--record");
+  const [isRecording, isSlowest, isDeep] = OWN_ARGS.map((name) => args.includes(name));
+  const vitestArgs = args.filter((arg) => !OWN_ARGS.includes(arg));
   if (vitestArgs.includes("--watch")) {
-    const command = [
-      "watch",
-      ...projectsOf(vitestArgs),
-      ...vitestArgs.filter((arg) => arg !== "--watch"),
-    ];
-    process.exitCode = await show("vitest", command);
+    const rest = vitestArgs.filter((arg) => arg !== "--watch");
+    process.exitCode = await show("vitest", ["watch", ...projectsOf(rest), ...rest]);
     return;
   }
 
-  const isFullRun = vitestArgs.length === 0;
+  const seed = process.env["EDGEFORGE_TEST_SEED"] ?? String(Math.floor(Math.random() * 1e6));
+  const env = {
+    EDGEFORGE_TEST_SEED: seed,
+    ...(isRecording && { EDGEFORGE_TEST_RECORD: "1" }),
+    ...(isDeep && { EDGEFORGE_TEST_ALL: "1", EDGEFORGE_TEST_DATABASE: "d1" }),
+  };
   const reports = await Promise.all(
-    isFullRun
-      ? Array.from({ length: PROCESSES }, (_, at) =>
-          runVitest(["--reporter", "minimal", "--shard", `${at + 1}/${PROCESSES}`], isRecording),
-        )
-      : [runVitest(["--reporter", "default", ...vitestArgs], isRecording)],
+    vitestArgs.length === 0
+      ? Array.from({ length: PROCESSES }, (_, at) => {
+          const shard = ["--reporter", "minimal", "--shard", `${at + 1}/${PROCESSES}`];
+          return runVitest([...shard, ...(isDeep ? sampledFiles() : [])], env, runQuietly);
+        })
+      : [runVitest(["--reporter", "default", ...vitestArgs], env)],
   );
-  const run = mergeReports(reports);
-  const { tally, costs } = run;
-  if (isFullRun) console.log(slowestFiles(costs));
-
-  const ledger = await readLedger();
-  if (isRecording) {
-    await writeLedger(recordedCosts(ledger, run, isFullRun));
-    await writeWorks(recordedWorks(await readWorks(), run));
-  }
-  // With all values instead of rotating ones, tests make more calls than the ledger knows.
-  const hasOtherCosts = isRecording || process.env["EDGEFORGE_TEST_ALL"] === "1";
-  const overruns = hasOtherCosts ? [] : await confirmOverruns(ledger, findOverruns(ledger, costs));
-  for (const { message } of overruns) console.log(message);
-  const unknown = isRecording ? [] : findUnknown(ledger, costs);
-  for (const file of unknown) console.log(`${file} is not in ${LEDGER}`);
-  if (overruns.length + unknown.length > 0) {
-    console.log(`\`npm test -- --record <file>…\` writes their costs into ${LEDGER}.`);
-  }
-  const failed = tally.failed + overruns.length;
-  console.log(closingLine({ ...tally, failed }));
-  if (failed > 0) process.exitCode = 1;
+  const report = mergeReports(reports);
+  if (isRecording) await writeWorks(recordedWorks(await readWorks(), report));
+  if (isSlowest) console.log(slowestFiles(report));
+  console.log(`seed ${seed}`);
+  console.log(closingLine(report.tally));
+  if (report.tally.failed > 0) process.exitCode = 1;
 });
 
 /** The default projects, unless the arguments select some. */
@@ -104,34 +95,23 @@ function workersOf(args: readonly string[]): number {
   return projects.length > 0 && projects.every((name) => name === "scripts") ? 2 : 1;
 }
 
-/**
- * Runs the files once more and returns the overruns that repeat, also where a file runs alone: in a
- * run of many files, calls by background jobs of one file may count for the next.
- */
-async function confirmOverruns(ledger: Costs, overruns: readonly Overrun[]): Promise<Overrun[]> {
-  const confirmed: Overrun[] = [];
-  let files = filesOf(overruns);
-  if (files.length > 1) {
-    // Together first: most don't repeat, and each start of the Worker takes as long as several
-    // files.
-    const { tally, costs } = await runVitest(["--reporter", "minimal", ...files]);
-    if (tally.failed === 0) files = filesOf(findOverruns(ledger, costs));
-  }
-  for (const file of files) {
-    const { tally, costs } = await runVitest(["--reporter", "minimal", file]);
-    const message = `${file} failed when its D1 calls were counted again`;
-    if (tally.failed > 0) confirmed.push({ file, message });
-    confirmed.push(...findOverruns(ledger, costs));
-  }
-  return confirmed;
+type Env = Record<string, string>;
+
+/** Runs one vitest, and prints its output only if it fails. */
+async function runQuietly(args: string[], env: Env): Promise<number> {
+  const { code, output } = await run("vitest", args, { env });
+  if (code !== 0) console.log(output);
+  return code;
 }
 
-function filesOf(overruns: readonly Overrun[]): string[] {
-  return [...new Set(overruns.map(({ file }) => file))];
-}
+const showProgress = (args: string[], env: Env): Promise<number> => show("vitest", args, { env });
 
 /** Runs one vitest to its end. */
-async function runVitest(args: readonly string[], isRecording = false): Promise<RunReport> {
+async function runVitest(
+  args: readonly string[],
+  env: Env,
+  start = showProgress,
+): Promise<RunReport> {
   const reporter = ["--reporter", inProject("scripts/test/tally-reporter.ts")];
   // Through a file, because vitest may still print after its reporters.
   const directory = await mkdtemp(join(tmpdir(), "edgeforge-test-"));
@@ -139,8 +119,7 @@ async function runVitest(args: readonly string[], isRecording = false): Promise<
   try {
     const workers = `--maxWorkers=${workersOf(args)}`;
     const command = ["run", ...projectsOf(args), workers, ...reporter, ...args];
-    const env = { EDGEFORGE_TALLY: file, ...(isRecording && { EDGEFORGE_TEST_RECORD: "1" }) };
-    const code = await show("vitest", command, { env });
+    const code = await start(command, { ...env, EDGEFORGE_TALLY: file });
     const report = parseReport(await readFile(file, "utf8").catch(() => "")) ?? missingReport;
     // vitest also fails for other reasons than a test: an unhandled error, a hook, a threshold.
     const isUncounted = code !== 0 && report.tally.failed === 0;

@@ -17,10 +17,10 @@ export async function builtModules(modulesRoot = inProject(workerDirectory)) {
   return { modulesRoot, modules };
 }
 
-/** The files that a deployment uploads: all except source maps. */
+/** The files that a deployment uploads: all except source maps and the metafile. */
 export async function moduleNames(directory = inProject(workerDirectory)): Promise<string[]> {
   const names = await readdir(directory);
-  return names.filter((name) => !name.endsWith(".map"));
+  return names.filter((name) => !/\.(?:map|json)$/.test(name));
 }
 
 /** The built modules in the format of workerd's configuration, in the same order. */

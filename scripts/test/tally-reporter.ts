@@ -3,32 +3,28 @@ import { writeFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 
 import { cpuTimeMs } from "./cpu-time.ts";
-import type { Cost, Costs } from "./ledger.ts";
-import type { Tally } from "./tally.ts";
+import type { RunReport } from "./tally.ts";
 import type { Works } from "./work.ts";
 
-/**
- * Writes the counts of a vitest run and the costs of its files into the file EDGEFORGE_TALLY
- * (scripts/test.ts).
- */
+/** Writes the report of a vitest run into the file EDGEFORGE_TALLY (scripts/test.ts). */
 export default class TallyReporter implements Reporter {
-  readonly #costs: Costs = {};
+  readonly #cpuMs: Record<string, number> = {};
   /**
    * CPU time at the end of the last file. Files run sequentially, so the difference is the cost of
    * one file.
    */
-  #cpuMs = cpuTimeMs();
+  #lastMs = cpuTimeMs();
 
   onTestModuleEnd(module: TestModule): void {
-    const before = this.#cpuMs;
-    this.#cpuMs = cpuTimeMs();
-    const spentMs = (this.#cpuMs ?? 0) - (before ?? 0);
-    const cpuMs = before === undefined ? Math.round(module.diagnostic().duration) : spentMs;
-    this.#costs[module.relativeModuleId] = { cpuMs, ...callsOf(module) };
+    const before = this.#lastMs;
+    this.#lastMs = cpuTimeMs();
+    const spentMs = (this.#lastMs ?? 0) - (before ?? 0);
+    const durationMs = Math.round(module.diagnostic().duration);
+    this.#cpuMs[module.relativeModuleId] = before === undefined ? durationMs : spentMs;
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
-    const tally: Tally = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    const tally = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
     const failedFiles: string[] = [];
     const works: Works = {};
     for (const module of modules) {
@@ -45,26 +41,15 @@ export default class TallyReporter implements Reporter {
       // A file that cannot be loaded, or whose hooks fail, has no failed test.
       if (!hasFailure && !module.ok()) tally.failed++;
     }
+    const report: RunReport = { tally, cpuMs: this.#cpuMs, failedFiles, works };
     const file = process.env["EDGEFORGE_TALLY"];
-    if (file)
-      writeFileSync(file, JSON.stringify({ tally, costs: this.#costs, failedFiles, works }));
+    if (file) writeFileSync(file, JSON.stringify(report));
   }
 }
 
-/**
- * The metadata that test/support/count-d1-calls.ts sets on tests and files, and
- * test/support/expect-recorded.ts on tests.
- */
+/** The metadata that test/support/expect-recorded.ts sets on tests. */
 interface Counted {
-  d1Calls?: number;
   works?: Works[string];
-}
-
-function callsOf(module: TestModule): Pick<Cost, "d1Calls" | "d1CallsOfTest"> {
-  const { d1Calls } = module.meta() as Counted;
-  if (d1Calls === undefined) return {};
-  const ofTests = [...module.children.allTests()].map((test) => test.meta() as Counted);
-  return { d1Calls, d1CallsOfTest: Math.max(0, ...ofTests.map((each) => each.d1Calls ?? 0)) };
 }
 
 /**

@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-import { Costs } from "./ledger.ts";
 import { Works } from "./work.ts";
 
 const Tally = z.object({ passed: z.number(), failed: z.number(), skipped: z.number() });
@@ -10,13 +9,14 @@ export type Tally = z.infer<typeof Tally>;
 
 const RunReport = z.object({
   tally: Tally,
-  costs: Costs,
-  /** The files that did not pass, whose costs are those of a part. */
+  /** Processor time of each file, in milliseconds. */
+  cpuMs: z.record(z.string(), z.number()),
+  /** The files that did not pass, which have counted a part of their work. */
   failedFiles: z.array(z.string()),
   works: Works,
 });
 
-/** The counts and costs of one process of a run. */
+/** What one process of a run reports. */
 export type RunReport = z.infer<typeof RunReport>;
 
 /** The last line of a run: `12 passed, 0 failed`, and `, 3 skipped` if any were. */
@@ -40,8 +40,21 @@ export function mergeReports(reports: readonly RunReport[]): RunReport {
     reports.reduce((sum, { tally }) => sum + tally[key], 0);
   return {
     tally: { passed: total("passed"), failed: total("failed"), skipped: total("skipped") },
-    costs: Object.assign({}, ...reports.map(({ costs }) => costs)),
+    cpuMs: Object.assign({}, ...reports.map(({ cpuMs }) => cpuMs)),
     failedFiles: reports.flatMap(({ failedFiles }) => failedFiles),
     works: Object.assign({}, ...reports.map(({ works }) => works)),
   };
+}
+
+const SLOWEST_MAX = 20;
+
+/** A table of the slowest files, for `npm test -- --slowest`. */
+export function slowestFiles({ cpuMs }: RunReport): string {
+  const all = Object.entries(cpuMs).toSorted(([, one], [, other]) => other - one);
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(1).padStart(7)} s`;
+  const total = all.reduce((sum, [, ms]) => sum + ms, 0);
+  return [
+    ...all.slice(0, SLOWEST_MAX).map(([file, ms]) => `${seconds(ms)}  ${file}`),
+    `${seconds(total)}  all ${all.length} files, without what starts and loads them`,
+  ].join("\n");
 }

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { accessTokens } from "../../src/db/schema/index.ts";
@@ -16,6 +15,7 @@ import { byId, isRead, sampled, type SampledOperation } from "../support/samples
 import { requestIn } from "../support/samples/request.ts";
 import { World } from "../support/samples/world.ts";
 import { traced } from "../support/trace.ts";
+import { TAKES_ALL } from "../support/sample.ts";
 
 // SECURITY: what a caller may not see is the same as what does not exist: by status, headers, body,
 // and by the work that the service does, which the time of an answer shows.
@@ -241,7 +241,7 @@ describe("the name of an account that the caller may not see", () => {
     const turn = naming.findIndex((each) => each.id === id);
     for (const [at, { name, ask }] of fieldsOf(operation).entries()) {
       for (const [index, { what, hidden, absent }] of accounts.entries()) {
-        if (!env.TEST_ALL && index !== (turn + at) % accounts.length) continue;
+        if (!TAKES_ALL && index !== (turn + at) % accounts.length) continue;
         const trace = (account: string) => traced(() => ask(request, account), [account]);
         expect(await trace(hidden), `${name}: ${what}`).toEqual(await trace(absent));
       }

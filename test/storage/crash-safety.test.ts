@@ -12,7 +12,7 @@ import { call } from "../support/call.ts";
 import { History } from "../support/commits.ts";
 import { db } from "../support/db.ts";
 import { eventsOf } from "../support/events.ts";
-import { failEveryCall, failing, serveFailing } from "../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../support/faults.ts";
 import { git, placeOf, readAllObjects } from "../support/git.ts";
 import {
   fetchObject,
@@ -103,7 +103,7 @@ describe(
   { timeout: 180_000 },
   () => {
     it("a fork that takes packs of its parent, which is deleted then, loses none of them", async () => {
-      const most = await failEveryCall(async (fault) => {
+      const most = await failCalls(async (fault) => {
         const [owner, forker] = [await make.user(), await make.user()];
         const repo = await make.repo(owner);
         const history = new History();
@@ -135,7 +135,7 @@ describe(
     });
 
     it("a push is applied with one event or not at all, and leaves no stray files", async () => {
-      const most = await failEveryCall(async (fault) => {
+      const most = await failCalls(async (fault) => {
         const { owner, repo } = await makePushed(1);
         const before = await refsOf(repo);
         const { oid, pack } = makeCommit(freshName("text"));
@@ -186,7 +186,7 @@ describe(
     });
 
     it("a fork is complete or does not exist, and its parent is unchanged", async () => {
-      const most = await failEveryCall(async (fault) => {
+      const most = await failCalls(async (fault) => {
         const { repo } = await makePushed(2);
         const forker = await make.user();
         const refs = await refsOf(repo);
@@ -219,7 +219,7 @@ describe(
     });
 
     it("the deletion of a repository leaves a fork that nobody has used complete, and nothing of its own", async () => {
-      const most = await failEveryCall(async (fault) => {
+      const most = await failCalls(async (fault) => {
         const { owner, repo } = await makePushed(2);
         const refs = await refsOf(repo);
         const fork = await forkOf(repo);
@@ -239,7 +239,7 @@ describe(
     });
 
     it("a fork that nobody has used, and that is deleted, leaves nothing", async () => {
-      const most = await failEveryCall(async (fault) => {
+      const most = await failCalls(async (fault) => {
         const { repo } = await makePushed(1);
         const as = await make.user();
         const path = `/repos/${repo.owner}/${repo.name}/forks`;
@@ -258,7 +258,7 @@ describe(
     });
 
     it("a large file is complete or does not exist, and leaves no stray files", async () => {
-      const most = await failEveryCall(async (fault) => {
+      const most = await failCalls(async (fault) => {
         const { owner, repo } = await makePushed(1);
         const file = makeLargeFile(freshName("large"));
         const faults = failing(fault);
@@ -292,7 +292,7 @@ describe(
     });
 
     it("a join of packs loses no object, and leaves no duplicate", async () => {
-      const most = await failEveryCall(async (fault) => {
+      const most = await failCalls(async (fault) => {
         const { repo } = await makePushed(3);
         const refs = await refsOf(repo);
         const { packs } = await git.repository(repo).snapshot();
@@ -319,7 +319,7 @@ describe(
     });
 
     it("a merge of packs loses no object, and leaves no duplicate", async () => {
-      const most = await failEveryCall(async (fault) => {
+      const most = await failCalls(async (fault) => {
         const { repo } = await makePushed(3);
         const refs = await refsOf(repo);
         const faults = failing(fault);
@@ -337,7 +337,7 @@ describe(
     });
 
     it("a deletion removes all of a repository or nothing, and nothing of its fork", async () => {
-      const most = await failEveryCall(async (fault) => {
+      const most = await failCalls(async (fault) => {
         const { owner, repo } = await makePushed(1);
         const [sharedFile, ownFile] = [makeLargeFile(repo.name), makeLargeFile(owner.name)];
         await upload(owner, repo, sharedFile);

@@ -58,6 +58,15 @@ export const KINDS = [
   "queueCalls",
 ] as const satisfies readonly (keyof Work)[];
 
+/** The kinds that test/work.json bounds: round trips, and SQL that is not prepared. */
+export const BOUNDED = [
+  "sqlBuilds",
+  "d1Calls",
+  "r2Calls",
+  "objectCalls",
+  "queueCalls",
+] as const satisfies readonly (keyof Work)[];
+
 /** What is counted of a request or job. */
 interface Counted {
   readonly work: Work;

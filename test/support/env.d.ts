@@ -11,8 +11,6 @@ declare global {
     /** Bindings that vitest.config.ts adds for tests. */
     interface Env {
       TEST_MIGRATIONS: D1Migration[];
-      /** Matrices send every value for every field, not only once per class of fields. */
-      TEST_ALL: boolean;
       /** Whether the work of requests and jobs is recorded, and bounded by nothing. */
       TEST_RECORD: boolean;
       ALLOWED_HOST_LIST: string;

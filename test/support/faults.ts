@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { isNotNull, or } from "drizzle-orm";
+import { expect } from "vitest";
 
 import { events } from "../../src/db/schema/index.ts";
 import { db } from "./db.ts";
@@ -7,6 +8,7 @@ import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
 import type { Outgoing } from "../../src/outgoing/outgoing.ts";
 import { withoutQueueConsumer } from "./queue-consumer.ts";
+import { sampleOf, TAKES_ALL } from "./sample.ts";
 
 /** How a call fails: which call, whether it takes effect, and whether the Worker survives it. */
 export interface Fault {
@@ -148,34 +150,59 @@ export async function serveFailing(
   return body && new Response(body.byteLength > 0 ? body : null, response);
 }
 
-const MODES = [
+/** A call may have no effect or lose its answer, and the Worker survives it or dies. */
+const MODES: readonly Omit<Fault, "at">[] = [
   { isDone: false, isDeath: false },
   { isDone: false, isDeath: true },
   { isDone: true, isDeath: false },
   { isDone: true, isDeath: true },
-] as const;
+];
+
+/** No call fails. */
+const NONE: Fault = { at: Number.POSITIVE_INFINITY, isDone: false, isDeath: false };
+
+/** How many faults a usual run takes of a story, besides that of its first call. */
+const FAULTS = 3;
+
+/** Calls that fail in a usual run: the first without effect, and a sample, each in another way. */
+const sampleFaults = (count: number): Fault[] =>
+  sampleOf(
+    Array.from({ length: count - 1 }, (_, at) => at + 1),
+    FAULTS,
+    expect.getState().currentTestName ?? "",
+  ).reduce<Fault[]>(
+    (faults, at) => [...faults, { at, ...(MODES[faults.length % MODES.length] ?? NONE) }],
+    [{ ...NONE, at: 0 }],
+  );
 
 /**
- * Runs `story` once for each of its calls and each failure mode. Returns the highest number of
- * calls.
+ * Runs `story` without a fault, and then with faults: a call fails in one of four ways. A usual run
+ * takes a sample of calls; `npm run test:deep` takes each call in each way.
  *
  * The queue consumer is paused: a message of another test would have it do what the story lets
  * fail.
+ *
+ * @param isLong The story makes hundreds of calls: each of them fails in one way only.
+ * @returns The number of calls without a fault.
  */
-export const failEveryCall = (story: (fault: Fault) => Promise<{ hasFailed(): boolean }>) =>
+export const failCalls = (
+  story: (fault: Fault) => Promise<{ readonly calls: readonly string[] }>,
+  { isLong = false } = {},
+): Promise<number> =>
   withoutQueueConsumer(async () => {
-    let most = 0;
-    for (const mode of MODES) {
-      for (let at = 0; ; at++) {
-        const faults = await story({ at, ...mode });
-        if (!faults.hasFailed()) break;
-        most = Math.max(most, at + 1);
+    const { length: count } = (await story(NONE)).calls;
+    if (TAKES_ALL) {
+      for (const mode of MODES) {
+        // After a failure, a story may make more calls than without one.
+        for (let at = 0; (await story({ at, ...mode })).calls.length > at;) at++;
       }
+    } else {
+      for (const fault of sampleFaults(count)) await story(fault);
     }
     // What the stories leave, tests that draw the consequences of all events would wait for.
     await db
       .update(events)
       .set({ dispatchAt: null, consequencesAt: null })
       .where(or(isNotNull(events.dispatchAt), isNotNull(events.consequencesAt)));
-    return most;
+    return count;
   });

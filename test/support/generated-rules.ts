@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { type BranchProtection, type ProtectionSettings } from "../../src/db/schema/index.ts";
 import { expect } from "vitest";
 
@@ -6,6 +5,7 @@ import { History } from "./commits.ts";
 import { make, type TestRepo, type TestUser } from "./make.ts";
 import { makeRule, makeRuleset } from "./protections.ts";
 import { makeEmptyPack, pushCommands, refsOf, storeRefs } from "./push.ts";
+import { caseCount } from "./sample.ts";
 
 // Generated rules, judged through each way in and by a model that shares no code with the service:
 // patterns as regular expressions, and the rules as sentences of the documentation.
@@ -248,7 +248,7 @@ export type WayIn = (seed: number) => Promise<string | undefined>;
 
 export const pickMove = (random: Random) => random.pick(commits.moves);
 
-const CASES = env.TEST_ALL ? 60 : 10;
+const CASES = caseCount(8, 20);
 
 /** The results of a way in for many seeds. */
 export async function runSeeds(name: string, way: WayIn): Promise<(string | undefined)[]> {

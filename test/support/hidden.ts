@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { inArray } from "drizzle-orm";
 
 import {
@@ -10,6 +9,7 @@ import {
 import type { Sending } from "./call.ts";
 import { db } from "./db.ts";
 import { make, type TestUser } from "./make.ts";
+import { TAKES_ALL } from "./sample.ts";
 
 /** The names of a repository. */
 export interface Names {
@@ -159,7 +159,7 @@ export interface HiddenCase<Name> {
 
 /**
  * The first thing with the callers that have no narrow token and another one, and one more thing
- * with one caller: others at each turn. With `EDGEFORGE_TEST_ALL`, each thing with each caller.
+ * with one caller: others at each turn. With `npm run test:deep`, each thing with each caller.
  */
 export function casesOf<Name>(
   callers: Readonly<Record<string, Sending>>,
@@ -172,7 +172,7 @@ export function casesOf<Name>(
     Object.entries(callers)
       .filter(
         ([caller], index) =>
-          env.TEST_ALL ||
+          TAKES_ALL ||
           (at === 0 && ["anonymous", "a stranger"].includes(caller)) ||
           ((at === 0 || at === other) && index === (turn + at * 3) % names.length),
       )

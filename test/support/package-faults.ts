@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { packageBlobs, packageFiles, packageVersions } from "../../src/db/schema/index.ts";
 import { removeLooseBlobs } from "../../src/domain/packages/package/remove-loose-blobs.ts";
 import { db } from "./db.ts";
-import { failEveryCall, failing, serveFailing } from "./faults.ts";
+import { failCalls, failing, serveFailing } from "./faults.ts";
 import { make, type TestUser } from "./make.ts";
 import { systemCtx } from "./system.ts";
 
@@ -47,7 +47,7 @@ export async function listWholeOrNothing(
   files: number,
 ): Promise<number[]> {
   const outcomes = new Set<number>();
-  const calls = await failEveryCall(async (fault) => {
+  const calls = await failCalls(async (fault) => {
     const owner = await make.user();
     const before = await countObjects();
     const faults = failing(fault);

@@ -21,7 +21,7 @@ import { auditKindsOf } from "../../support/audit.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsIn } from "../../support/events.ts";
-import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../../support/faults.ts";
 import { makeHook } from "../../support/hooks.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { makePackage, versionsOf } from "../../support/packages.ts";
@@ -302,7 +302,7 @@ describe("a deletion that takes more than one request", () => {
 describe("a purge that dies", () => {
   it("at any step is continued, and leaves nothing behind", { timeout: 600_000 }, async () => {
     const admin = await make.admin();
-    const calls = await failEveryCall(async (fault) => {
+    const calls = await failCalls(async (fault) => {
       const rooted = await makeRooted();
       const faults = failing(fault);
       const request = new Request(

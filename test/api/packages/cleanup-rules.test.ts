@@ -12,7 +12,7 @@ import { cleanUpPackages } from "../../../src/domain/packages/cleanup/run-cleanu
 import { call } from "../../support/call.ts";
 import { digestOf, indexOf, TestImage } from "../../support/container-images.ts";
 import { db } from "../../support/db.ts";
-import { failEveryCall, failing } from "../../support/faults.ts";
+import { failCalls, failing } from "../../support/faults.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { makeCleanupRule, makePackage, versionsOf } from "../../support/packages.ts";
 import { systemCtx } from "../../support/system.ts";
@@ -231,7 +231,7 @@ describe("a cleanup rule", () => {
 
   // A Worker may die after any call; the next run of the schedule goes on.
   it("loses nothing when a call of D1 fails", async () => {
-    const calls = await failEveryCall(async (fault) => {
+    const calls = await failCalls(async (fault) => {
       const user = await make.user();
       const pkg = await makePackage(user, { versions: ["v1", "v2", "1"] });
       const rule = await makeCleanupRule(user, { removePattern: "v.*" });

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
@@ -10,9 +9,10 @@ import { eventsOf } from "../../support/events.ts";
 import { make } from "../../support/make.ts";
 import { listHistory } from "../../support/merges.ts";
 import { storeRefs } from "../../support/push.ts";
+import { caseCount } from "../../support/sample.ts";
 
 /** Pull requests that are opened, reviewed and merged at once. */
-const COUNT = env.TEST_ALL ? 100 : 30;
+const COUNT = caseCount(10, 30);
 
 const numbers = Array.from({ length: COUNT }, (_, at) => at);
 

@@ -19,6 +19,7 @@ import {
   visit,
   type World,
 } from "../../support/credentials.ts";
+import { sampleOf } from "../../support/sample.ts";
 
 const ownChange = async (world: World) => {
   const { user } = world;
@@ -116,22 +117,21 @@ const ACCOUNT_TABLE: Partial<Record<Kind, readonly Outcome[]>> = {
   "registry token, by a token": [S, S, S, R, R, R, S, S, S, S, S, E],
 };
 
+/** Each credential with a sample of the changes. */
 const cells = Object.entries(ACCOUNT_TABLE).flatMap(([kind, outcomes]) =>
-  Object.entries<Change>(ACCOUNT_CHANGES).map(([change, by], column): Cell => ({
-    kind: kind as Kind,
-    change,
-    outcome: outcomes[column] ?? "",
-    by,
-  })),
+  sampleOf(
+    Object.entries<Change>(ACCOUNT_CHANGES)
+      .map(([change, by], column) => ({ change, by, outcome: outcomes[column] ?? "" }))
+      .filter(({ outcome }) => outcome !== ""),
+    5,
+    kind,
+  ).map((cell): Cell => ({ ...cell, kind: kind as Kind })),
 );
 
 describe.each(Object.keys(ACCOUNT_CHANGES))("an account: %s", (name) => {
-  it.for(cells.filter(({ change, outcome }) => change === name && outcome !== ""))(
-    "$kind $outcome",
-    async (cell) => {
-      expect(await findOutcome(cell)).toBe(cell.outcome);
-    },
-  );
+  it.for(cells.filter(({ change }) => change === name))("$kind $outcome", async (cell) => {
+    expect(await findOutcome(cell)).toBe(cell.outcome);
+  });
 });
 
 it("docs/sign-in.md has the same table", () => {

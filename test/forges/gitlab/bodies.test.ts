@@ -46,10 +46,9 @@ describe("toBody", () => {
     expect(toBody(text, CONTEXT)).toBe("");
   });
 
-  it("takes time in proportion to the text", { timeout: 10_000 }, () => {
+  // In quadratic time, this takes half an hour.
+  it("takes time in proportion to the text", () => {
     const text = "group/sub.group/pro-ject!".repeat(40_000) + "!".repeat(100_000);
-    const start = Date.now();
     expect(toBody(text, CONTEXT)).toBe(text);
-    expect(Date.now() - start).toBeLessThan(5000);
   });
 });

@@ -104,16 +104,13 @@ it("patterns match the same paths as in git", () => {
   expect(matchCount).toBeGreaterThan(800);
 });
 
-// SECURITY: users control both the patterns and the paths, so matching must not take exponential
-// time.
-it("a pattern with very many possible matches is matched quickly", () => {
+// SECURITY: users control both the patterns and the paths: in exponential time, this does not end.
+it("a pattern with very many possible matches is matched", () => {
   const pattern = `${"*a".repeat(500)}b`;
   const path = "a".repeat(4000) as ByteText;
   const stack = AttributeStack.root(`${pattern} x\n${"**/".repeat(300)}b x\n` as ByteText, ["x"]);
-  const start = performance.now();
   expect(stack.find(path).get("x")).toBe(undefined);
   expect(stack.find("a/".repeat(2000) as ByteText).get("x")).toBe(undefined);
-  expect(performance.now() - start).toBeLessThan(2000);
 });
 
 it("lines are parsed as by git", () => {

@@ -14,9 +14,10 @@ import { codec } from "../support/codec.ts";
 import { git } from "../support/git.ts";
 import { makeRandom, type Random } from "../support/random.ts";
 import { HistoryWriter, type MadeTree } from "./histories.ts";
+import { caseCount } from "../../support/sample.ts";
 
 /** 500 pairs of branches take some minutes, most of them git's. */
-const PAIRS = process.env["EDGEFORGE_TEST_ALL"] === "1" ? 500 : 30;
+const PAIRS = caseCount(10, 100);
 
 const STYLES: readonly BuildStyle[] = [
   "merge",

@@ -14,7 +14,7 @@ import { removeLooseBlobs } from "../../../src/domain/packages/package/remove-lo
 import { sweepImages } from "../../../src/domain/packages/images/sweep-images.ts";
 import { digestOf, TestImage } from "../../support/container-images.ts";
 import { db } from "../../support/db.ts";
-import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../../support/faults.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { doorsWith } from "../../support/service.ts";
 import { listStored } from "../../support/package-faults.ts";
@@ -354,9 +354,9 @@ describe("storage that fails", () => {
 
   it("leaves a whole blob or none, whichever call of its upload fails", async () => {
     let rounds = 0;
-    const most = await failEveryCall(async (fault) => {
+    const most = await failCalls(async (fault) => {
       const image = makeImage();
-      const { bindings, hasFailed } = failing(fault);
+      const { bindings, calls } = failing(fault);
       const content = makeBytes(9 * MIB, ++rounds + 100);
       const digest = digestOf(content);
       const begun = await request(image, bindings, "blobs/uploads/", { method: "POST" });
@@ -374,16 +374,16 @@ describe("storage that fails", () => {
       const end = `blobs/uploads/?digest=${digest}`;
       const again = await image.request("POST", end, { body: content });
       expect(again.status).toBe(201);
-      return { hasFailed };
+      return { calls };
     });
     expect(most).toBeGreaterThan(6);
     expect(await looseAfterAll()).toEqual([]);
   }, 180_000);
 
   it("leaves a whole image or none, whichever call of its manifest fails", async () => {
-    const most = await failEveryCall(async (fault) => {
+    const most = await failCalls(async (fault) => {
       const image = makeImage();
-      const { bindings, hasFailed } = failing(fault);
+      const { bindings, calls } = failing(fault);
       const layer = freshName("layer");
       await image.upload("{}");
       await image.upload(layer);
@@ -414,7 +414,7 @@ describe("storage that fails", () => {
       expect([versions.length, isThere ? read.body : ""]).toEqual(
         isThere ? [3, manifest] : [0, ""],
       );
-      return { hasFailed };
+      return { calls };
     });
     expect(most).toBeGreaterThan(2);
     expect(await looseAfterAll()).toEqual([]);

@@ -11,7 +11,7 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { removeLooseBlobs } from "../../../src/domain/packages/package/remove-loose-blobs.ts";
 import { db } from "../../support/db.ts";
-import { failEveryCall, failing, serveFailing } from "../../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../../support/faults.ts";
 import { freshName, make } from "../../support/make.ts";
 import { systemCtx } from "../../support/system.ts";
 import { listStored } from "../../support/package-faults.ts";
@@ -63,7 +63,7 @@ async function makeUpload() {
 describe("a publication", { timeout: 180_000 }, () => {
   it("is there whole or not at all, whichever call fails, and if the Worker dies at it", async () => {
     const outcomes = new Set<number>();
-    const calls = await failEveryCall(async (fault) => {
+    const calls = await failCalls(async (fault) => {
       const { request, settle } = await makeUpload();
       const faults = failing(fault);
       const answer = await serveFailing(request(), faults.bindings);

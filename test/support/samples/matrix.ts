@@ -1,9 +1,5 @@
-import { env } from "cloudflare:workers";
-
 import type { Parameter, Schema } from "../operations.ts";
-
-/** Whether every value is sent for every field (`EDGEFORGE_TEST_ALL=1`). */
-const SENDS_ALL = env.TEST_ALL;
+import { sampleOf, TAKES_ALL } from "../sample.ts";
 
 /** The properties of a field or parameter that decide which values are sent. */
 export interface MatrixField {
@@ -13,18 +9,22 @@ export interface MatrixField {
   schema: Schema;
 }
 
+/** Values that a usual run sends for the first field of a class. */
+const VALUES = 4;
+
 /**
- * Chooses the values to send for each field: all of them for the first field of a class, that is,
- * of one name and schema, and a single value, in rotation, for each further field of the class.
+ * Chooses the values to send for each field: a sample for the first field of a class, that is, of
+ * one name and schema, and a single value, in rotation, for each further field of the class. All of
+ * them in `npm run test:deep`.
  */
 export function matrixOf<Value>(values: readonly Value[]) {
   const classes = new Set<string>();
   let turn = 0;
   return ({ name, in: where, schema }: MatrixField): readonly Value[] => {
     const key = JSON.stringify([name, where, { ...schema, description: undefined }]);
-    if (SENDS_ALL || !classes.has(key)) {
+    if (TAKES_ALL || !classes.has(key)) {
       classes.add(key);
-      return values;
+      return sampleOf(values, VALUES, key);
     }
     const at = turn++ % values.length;
     return values.slice(at, at + 1);

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
@@ -34,8 +33,9 @@ import { makePull } from "../../../support/pulls.ts";
 import { pushCommands, refsOf, storeRefs } from "../../../support/push.ts";
 import { commitsOn, type GitRemote, makeRemote } from "../../../support/remotes.ts";
 import { systemCtx } from "../../../support/system.ts";
+import { caseCount } from "../../../support/sample.ts";
 
-const MIRRORS = env.TEST_ALL ? 40 : 8;
+const MIRRORS = caseCount(4, 8);
 
 /**
  * Makes a pull request of one of the commits, and gives every rule for its base a list of those who

@@ -25,7 +25,7 @@ import { formatBase64 } from "../../../../src/lib/base64.ts";
 import { RemoteFailure } from "../../../../src/outgoing/remote-failure.ts";
 import { db } from "../../../support/db.ts";
 import { exportBytes } from "../../../support/exports.ts";
-import { failEveryCall, failing, type Fault } from "../../../support/faults.ts";
+import { failCalls, failing, type Fault } from "../../../support/faults.ts";
 import {
   advance,
   DataReader,
@@ -186,8 +186,7 @@ function failingCtx(fault: Fault) {
 }
 
 describe("an import whose job dies", () => {
-  // The calls to the database, the bucket, the repository's object and other hosts, in four ways:
-  // with EDGEFORGE_TEST_ALL=1 each of them, else a few, of which each way takes others.
+  // The calls to the database, the bucket, the repository's object and other hosts.
   it.each([
     ["of a project elsewhere", makeForgeWay],
     ["of an export", makeExportWay],
@@ -209,23 +208,7 @@ describe("an import whose job dies", () => {
         expect(await contentOf(repo.id), JSON.stringify(fault)).toEqual(wanted);
         return faults;
       };
-      const never: Fault = { at: Number.POSITIVE_INFINITY, isDone: false, isDeath: false };
-      const callCount = (await run(never)).calls.length;
-      // In all cases some twenty runs, however many calls there are.
-      const stride = env.TEST_ALL ? 1 : Math.ceil(callCount / 5);
-      let runs = 0;
-      const most = await failEveryCall(async (fault: Fault) => {
-        const turn = (fault.isDone ? 1 : 0) + (fault.isDeath ? 2 : 0);
-        const isSkipped =
-          fault.at > 0 && (fault.at + Math.floor((turn * stride) / 4)) % stride !== 0;
-        if (isSkipped && fault.at < callCount) return { hasFailed: () => true };
-        runs++;
-        return run(fault);
-      });
-
-      expect(most).toBeGreaterThanOrEqual(callCount - 1);
-      expect(callCount).toBeGreaterThan(40);
-      expect(runs).toBeGreaterThan(8);
+      expect(await failCalls(run, { isLong: true })).toBeGreaterThan(40);
     },
   );
 

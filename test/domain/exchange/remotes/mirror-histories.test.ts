@@ -1,14 +1,14 @@
-import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { makeMirror, namedRefs, pushTo, syncFrom } from "../../../support/mirrors.ts";
 import { RandomHistory } from "../../../support/random-history.ts";
 import { GitRemote, makeRemote } from "../../../support/remotes.ts";
+import { seedsOf } from "../../../support/sample.ts";
 
 /** Rounds of each history: it grows, and loses something, between two syncs. */
-const ROUNDS = env.TEST_ALL ? 4 : 2;
+const ROUNDS = 2;
 
-const SEEDS = Array.from({ length: env.TEST_ALL ? 200 : 30 }, (_, at) => at + 1);
+const SEEDS = seedsOf(4, 30, "mirror histories");
 
 // The judge is git: its own `clone --mirror`, `remote update --prune` and `push --mirror` of the
 // same repository.

@@ -6,7 +6,7 @@ import { attachmentLooseFiles, attachments } from "../../../../src/db/schema/ind
 import { removeLooseAttachments } from "../../../../src/domain/issues/attachments/remove-loose-attachments.ts";
 import { db } from "../../../support/db.ts";
 import { eventsOf } from "../../../support/events.ts";
-import { failEveryCall, failing, serveFailing } from "../../../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../../../support/faults.ts";
 import { makeIssue } from "../../../support/issues.ts";
 import { make } from "../../../support/make.ts";
 import { systemCtx } from "../../../support/system.ts";
@@ -57,7 +57,7 @@ const formOf = (content: string): FormData => {
 describe("an upload", { timeout: 120_000 }, () => {
   it("is stored with its file or leaves nothing, whichever call fails, and if the Worker dies at it", async () => {
     const outcomes = new Set<number>();
-    const calls = await failEveryCall(async (fault) => {
+    const calls = await failCalls(async (fault) => {
       const { request, settle } = await makeUpload();
       const faults = failing(fault);
       const answer = await serveFailing(request(formOf(CONTENT)), faults.bindings);

@@ -15,8 +15,9 @@ import {
 import { only } from "../../../../src/lib/only.ts";
 import { History } from "../../../support/commits.ts";
 import { drawConsequences, pushQuietly } from "../../../support/consequences.ts";
+import { countJob } from "../../../support/count-work.ts";
 import { db } from "../../../support/db.ts";
-import { failEveryCall, failing } from "../../../support/faults.ts";
+import { failCalls, failing } from "../../../support/faults.ts";
 import { makeIssue } from "../../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
 import { makeEmptyPack } from "../../../support/push.ts";
@@ -86,11 +87,10 @@ describe("commits on the default branch", () => {
     const plain = Array.from({ length: 40 }, (_, at) => ({ ref: `refs/heads/b${at}`, new: base }));
     const commands = [...plain, { ref: "refs/heads/last", new: tip }];
     await pushQuietly(owner, repo, commands, history.build());
-    const before = globalThis.d1Calls ?? 0;
-    await drawConsequences();
+    const { d1Calls } = await countJob(() => drawConsequences());
 
     expect(await entriesOf(issue)).toEqual([["commit_ref", tip]]);
-    expect((globalThis.d1Calls ?? 0) - before).toBeLessThan(20);
+    expect(d1Calls).toBeLessThan(20);
   });
 
   // SECURITY: the event is handled with the rights of the account, which are wider.
@@ -365,7 +365,7 @@ describe("a push that refers to issues", () => {
       timeout: 240_000,
     },
     async () => {
-      const callCount = await failEveryCall(async (fault) => {
+      const callCount = await failCalls(async (fault) => {
         const { owner, repo, issue, base } = await makeWorld();
         await drawConsequences();
         const other = await makeIssue(repo);

@@ -17,7 +17,7 @@ import { only } from "../../../../src/lib/only.ts";
 import { ANONYMOUS } from "../../../../src/auth/actor.ts";
 import { drawConsequences, silentBindings } from "../../../support/consequences.ts";
 import { db } from "../../../support/db.ts";
-import { failEveryCall, failing } from "../../../support/faults.ts";
+import { failCalls, failing } from "../../../support/faults.ts";
 import { makeComment, makeIssue } from "../../../support/issues.ts";
 import { make, type TestUser } from "../../../support/make.ts";
 import { makeCodeComment, makePull, makeReview } from "../../../support/pulls.ts";
@@ -301,7 +301,7 @@ describe("a mention", () => {
 
 describe("a text that refers and mentions", { timeout: 180_000 }, () => {
   it("does each once if any call fails, or the Worker dies at it", async () => {
-    const callCount = await failEveryCall(async (fault) => {
+    const callCount = await failCalls(async (fault) => {
       const { owner, repo, target, other } = await makeWorld();
       const source = await makeIssue(repo, { body: `#${other.number}` });
       await tell(owner, source, "issue.opened");

@@ -6,7 +6,7 @@ import { attachments, releases } from "../../../../src/db/schema/index.ts";
 import { removeLooseAttachments } from "../../../../src/domain/issues/attachments/remove-loose-attachments.ts";
 import { db } from "../../../support/db.ts";
 import { eventsOf, typesOf } from "../../../support/events.ts";
-import { failEveryCall, failing, serveFailing } from "../../../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../../../support/faults.ts";
 import { make } from "../../../support/make.ts";
 import { makeCommit, refsOf, storePush } from "../../../support/push.ts";
 import { makeRelease } from "../../../support/releases.ts";
@@ -37,7 +37,7 @@ describe("a release", { timeout: 240_000 }, () => {
   // release without a tag.
   it("is stored with its tag and event or not at all, whichever call fails", async () => {
     const outcomes = new Set<string>();
-    const calls = await failEveryCall(async (fault) => {
+    const calls = await failCalls(async (fault) => {
       const { send, read } = await makeScene();
       const faults = failing(fault);
       const json = JSON.stringify({ tag_name: "v1" });
@@ -65,7 +65,7 @@ describe("a release", { timeout: 240_000 }, () => {
 
   it("gets a file whole or none, whichever call fails", async () => {
     const outcomes = new Set<number>();
-    const calls = await failEveryCall(async (fault) => {
+    const calls = await failCalls(async (fault) => {
       const { repo, send } = await makeScene();
       const release = await makeRelease(repo);
       // What other tests have left goes now, and not between the two counts.

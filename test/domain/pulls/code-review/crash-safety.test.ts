@@ -13,7 +13,7 @@ import { History } from "../../../support/commits.ts";
 import { drawConsequences, pushQuietly, silentBindings } from "../../../support/consequences.ts";
 import { db } from "../../../support/db.ts";
 import { eventsOf } from "../../../support/events.ts";
-import { failEveryCall, failing } from "../../../support/faults.ts";
+import { failCalls, failing } from "../../../support/faults.ts";
 import { make } from "../../../support/make.ts";
 import { makeRule } from "../../../support/protections.ts";
 import { makeCodeComment, makePull, makeReview, type TestPull } from "../../../support/pulls.ts";
@@ -77,7 +77,7 @@ describe(
   { timeout: 600_000 },
   () => {
     it("of a push: it is marked, dismissed and told once, and comments move once", async () => {
-      const calls = await failEveryCall(async (fault) => {
+      const calls = await failCalls(async (fault) => {
         const { repo, pull, push } = await makeReviewed();
         const review = await makeReview(pull);
         await makeCodeComment(pull, review, { path: "f", line: 2, startLine: 2 });
@@ -111,7 +111,7 @@ describe(
     });
 
     it("of a new pull request: each owner of the code is asked once", async () => {
-      const calls = await failEveryCall(async (fault) => {
+      const calls = await failCalls(async (fault) => {
         const { owner, codeOwner, repo, pull } = await makeReviewed();
         const ctx = systemCtx(silentBindings(), Date.now(), SETTINGS);
         const { id: issueId, repoId, number } = pull;

@@ -6,7 +6,7 @@ import { maintainRepository } from "../../../../src/domain/code/git/maintain-rep
 import { call } from "../../../support/call.ts";
 import { db } from "../../../support/db.ts";
 import { eventsOf } from "../../../support/events.ts";
-import { failEveryCall, failing, serveFailing } from "../../../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../../../support/faults.ts";
 import { git } from "../../../support/git.ts";
 import { makeReadyPull, type ReadyPull } from "../../../support/merges.ts";
 import { systemCtx } from "../../../support/system.ts";
@@ -45,7 +45,7 @@ describe("a merge", { timeout: 180_000 }, () => {
     "by %s is made or not, never half, whichever call fails, and if the Worker dies at it",
     async (style) => {
       const outcomes = new Set<boolean>();
-      const calls = await failEveryCall(async (fault) => {
+      const calls = await failCalls(async (fault) => {
         const ready = await makeReadyPull();
         const faults = failing(fault);
         const answer = await serveFailing(requestOf(ready, style), faults.bindings);
@@ -72,7 +72,7 @@ describe("a merge", { timeout: 180_000 }, () => {
     const ready = await makeReadyPull({}, {});
     const { owner, repo, path, pull } = ready;
     let firstTip: string | undefined;
-    const most = await failEveryCall(async (fault) => {
+    const most = await failCalls(async (fault) => {
       const faults = failing(fault);
       if (firstTip === undefined) {
         await serveFailing(requestOf(ready, "squash"), faults.bindings);

@@ -10,7 +10,7 @@ import { ANONYMOUS } from "../../../../src/auth/actor.ts";
 import { drawConsequences, silentBindings } from "../../../support/consequences.ts";
 import { db } from "../../../support/db.ts";
 import { eventsOf } from "../../../support/events.ts";
-import { failEveryCall, failing, serveFailing } from "../../../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../../../support/faults.ts";
 import { git } from "../../../support/git.ts";
 import { makeReadyPull, type ReadyPull } from "../../../support/merges.ts";
 import { systemCtx } from "../../../support/system.ts";
@@ -48,7 +48,7 @@ const DONE = { isMoved: true, isMerged: true, hasBranch: false, merges: 1, told:
 
 describe("a merge, if any call fails or the Worker dies at it", { timeout: 600_000 }, () => {
   it("that was scheduled is made once, and its branch is deleted", async () => {
-    const calls = await failEveryCall(async (fault) => {
+    const calls = await failCalls(async (fault) => {
       const ready = await makeReadyPull();
       const { id: issueId, repoId, number } = ready.pull;
       const { owner } = ready;

@@ -15,7 +15,7 @@ import { call } from "../../../support/call.ts";
 import { History } from "../../../support/commits.ts";
 import { drawConsequences, pushQuietly } from "../../../support/consequences.ts";
 import { db } from "../../../support/db.ts";
-import { failEveryCall, failing } from "../../../support/faults.ts";
+import { failCalls, failing } from "../../../support/faults.ts";
 import { git, readAllObjects } from "../../../support/git.ts";
 import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
 import { makePull } from "../../../support/pulls.ts";
@@ -539,7 +539,7 @@ describe("a Worker that ends between two calls", () => {
     const { owner, repo, number } = await makeWorld();
     let [from, to] = [one, two];
     let stories = 0;
-    const calls = await failEveryCall(async (fault) => {
+    const calls = await failCalls(async (fault) => {
       await move(owner, repo, [{ ref: TOPIC, old: from, new: to }]);
       const faults = failing(fault);
       await drawConsequences(faults.bindings).catch(() => undefined);

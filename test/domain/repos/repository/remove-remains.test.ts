@@ -23,7 +23,7 @@ import {
 import { call } from "../../../support/call.ts";
 import { systemCtx } from "../../../support/system.ts";
 import { db } from "../../../support/db.ts";
-import { failEveryCall, failing, serveFailing } from "../../../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../../../support/faults.ts";
 import { makeComment, makeIssue, makeLabel, makeMilestone } from "../../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
 
@@ -144,7 +144,7 @@ describe("removal of what a deleted repository leaves", () => {
     { timeout: 120_000 },
     async () => {
       const owner = await make.user();
-      const calls = await failEveryCall(async (fault) => {
+      const calls = await failCalls(async (fault) => {
         const repo = await make.repo(owner);
         await makeComment(await makeIssue(repo));
         await makeLabel({ repo });

@@ -22,6 +22,7 @@ import {
 } from "../../../../support/imports.ts";
 import { make } from "../../../../support/make.ts";
 import { systemCtx } from "../../../../support/system.ts";
+import { sampleOf } from "../../../../support/sample.ts";
 
 const LIMITED = "Remote visit addressed rate limitation.";
 
@@ -35,13 +36,15 @@ const gogs: TakeOver = (perWindow) =>
   importGitea({ isGogs: true, ...(perWindow && { perWindow }) });
 
 // Steps make up to some 30 requests.
-it.each<[string, number, number, TakeOver]>([
+const LIMITS: [string, number, number, TakeOver][] = [
   ["GitHub", 5, 5, github],
   ["GitLab", 5, 46, gitlab],
   ["Gitea", 5, 2, gitea],
   ["Gogs", 5, 1, gogs],
   ["GitHub", 1, 5, github],
-])(
+];
+
+it.each(sampleOf(LIMITS, 2, "rate limits"))(
   "takes the same from %s where it allows %d requests at a time",
   async (_, perWindow, pull, takeOver) => {
     const slow = await takeOver(perWindow);

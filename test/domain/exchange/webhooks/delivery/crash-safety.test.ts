@@ -20,7 +20,7 @@ import {
   SETTINGS,
 } from "../../../../support/deliveries.ts";
 import { eventsOf, typesOf } from "../../../../support/events.ts";
-import { failEveryCall, failing, serveFailing } from "../../../../support/faults.ts";
+import { failCalls, failing, serveFailing } from "../../../../support/faults.ts";
 import { makeHook } from "../../../../support/hooks.ts";
 import { freshName, make } from "../../../../support/make.ts";
 import { makeCommit, pushRequest, refsOf } from "../../../../support/push.ts";
@@ -61,7 +61,7 @@ const undispatchedOf = (repoId: number) =>
 
 describe("if any call fails, or the Worker dies at it", { timeout: 180_000 }, () => {
   it("an event is dispatched if and only if the change was stored", async () => {
-    const callCount = await failEveryCall(async (fault) => {
+    const callCount = await failCalls(async (fault) => {
       const owner = await make.user();
       const receiver = openReceiver("200");
       const fields = { level: "user", approverId: owner.id, ownerId: owner.id } as const;
@@ -94,7 +94,7 @@ describe("if any call fails, or the Worker dies at it", { timeout: 180_000 }, ()
   });
 
   it("a push is dispatched once, under one id, if its ref was updated", async () => {
-    const callCount = await failEveryCall(async (fault) => {
+    const callCount = await failCalls(async (fault) => {
       const { hook, repo, owner, received } = await makeReceivedHook("200");
       const { oid, pack } = makeCommit(freshName("text"));
       const faults = failing(fault);
@@ -116,7 +116,7 @@ describe("if any call fails, or the Worker dies at it", { timeout: 180_000 }, ()
   });
 
   it("an event is dispatched and makes one delivery", async () => {
-    const callCount = await failEveryCall(async (fault) => {
+    const callCount = await failCalls(async (fault) => {
       const { hook, repo, owner, received } = await makeReceivedHook("200");
       const { oid, pack } = makeCommit(freshName("text"));
       // No queue message starts the dispatch.
@@ -137,7 +137,7 @@ describe("if any call fails, or the Worker dies at it", { timeout: 180_000 }, ()
   });
 
   it("a delivery arrives, under the same id on each attempt", async () => {
-    const callCount = await failEveryCall(async (fault) => {
+    const callCount = await failCalls(async (fault) => {
       const { hook, repo, owner, received } = await makeReceivedHook("200");
       const { oid, pack } = makeCommit(freshName("text"));
       const request = pushRequest(owner, repo, oid, pack, "refs/heads/main");
@@ -166,7 +166,7 @@ describe("if any call of a run with several hooks fails, or the Worker dies at i
     "all deliveries arrive, first in order, and few of them twice",
     { timeout: 180_000 },
     async () => {
-      const callCount = await failEveryCall(async (fault) => {
+      const callCount = await failCalls(async (fault) => {
         const hooks = await Promise.all([1, 2].map(() => makeReceivedHook("200")));
         const made = new Map<Hook, string[]>();
         for (const { hook } of hooks) {

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
@@ -34,6 +33,7 @@ import {
 import { makeReview } from "../../../../support/pulls.ts";
 import { refsOf } from "../../../../support/push.ts";
 import { systemCtx } from "../../../../support/system.ts";
+import { caseCount } from "../../../../support/sample.ts";
 
 /** A queue with everything in one batch, whose result waits for its check. */
 async function makeTesting(count: number, settings: Partial<ProtectionSettings> = {}) {
@@ -119,7 +119,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     expect(first && (await rowOf(first)).mergedAt).not.toBeNull();
   });
 
-  const COUNT = env.TEST_ALL ? 50 : 20;
+  const COUNT = caseCount(10, 20);
 
   it(`merges ${COUNT - 1} of ${COUNT} pull requests in order where one is bad`, async () => {
     const bad = Math.floor(COUNT * 0.3);

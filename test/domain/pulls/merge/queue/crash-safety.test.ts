@@ -1,11 +1,10 @@
-import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { maintainRepository } from "../../../../../src/domain/code/git/maintain-repository.ts";
 import { runDueQueues } from "../../../../../src/domain/pulls/merge/queue/run-due-queues.ts";
 import { drawConsequences, silentBindings } from "../../../../support/consequences.ts";
 import { eventsOf } from "../../../../support/events.ts";
-import { failing, type Fault } from "../../../../support/faults.ts";
+import { failCalls, failing } from "../../../../support/faults.ts";
 import { readBranch } from "../../../../support/git.ts";
 import {
   enqueueAll,
@@ -20,17 +19,6 @@ import { systemCtx } from "../../../../support/system.ts";
 
 const MINUTES = 60_000;
 const SETTINGS = { ROOT_URL: "https://forge.example" };
-
-/** How a call fails: it has no effect or loses its answer, and the Worker lives on or dies. */
-const MODES: readonly Omit<Fault, "at">[] = [
-  { isDone: false, isDeath: false },
-  { isDone: false, isDeath: true },
-  { isDone: true, isDeath: false },
-  { isDone: true, isDeath: true },
-];
-
-/** Of all calls each fails, or every eighth; each in one of the modes. */
-const STEP = env.TEST_ALL ? 1 : 8;
 
 /** Runs the jobs until nothing is left to do, as the schedule and the repository's alarm do. */
 async function settle(queued: QueuedRepo): Promise<void> {
@@ -48,17 +36,14 @@ async function settle(queued: QueuedRepo): Promise<void> {
 
 describe("a merge queue", { timeout: 600_000 }, () => {
   it("merges each pull request once, whichever call fails, and if the Worker dies at it", async () => {
-    let calls = 0;
-    for (const [offset, mode] of MODES.entries()) {
-      for (let at = offset * STEP; ; at += MODES.length * STEP) {
+    const calls = await failCalls(
+      async (fault) => {
         const queued = await makeQueuedRepo(2, { isStatusCheckEnabled: false });
         await enqueueAll(queued);
-        const faults = failing({ at, ...mode });
+        const faults = failing(fault);
         await drawConsequences(faults.bindings).catch(() => undefined);
-        if (!faults.hasFailed()) break;
-        calls = Math.max(calls, at + 1);
         await settle(queued);
-        const where = `${faults.calls[at]} (${at}), ${JSON.stringify(mode)}`;
+        const where = `${faults.calls[fault.at]}, ${JSON.stringify(fault)}`;
         expect(await isEmpty(queued), where).toBe(true);
         const rows = await Promise.all(queued.pulls.map(rowOf));
         const timelines = await Promise.all(queued.pulls.map(timelineOf));
@@ -74,8 +59,10 @@ describe("a merge queue", { timeout: 600_000 }, () => {
           names.filter((name) => name.includes("queue")),
           where,
         ).toEqual([]);
-      }
-    }
+        return faults;
+      },
+      { isLong: true },
+    );
     expect(calls).toBeGreaterThan(20);
   });
 });

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { History } from "../../../../support/commits.ts";
@@ -14,12 +13,11 @@ import {
   type QueuedRepo,
   report,
 } from "../../../../support/merge-queues.ts";
+import { seedsOf } from "../../../../support/sample.ts";
 
 // Queues with generated failures and disturbances. What must hold is told without the service's own
 // words: a pull request is merged unless it is bad or somebody took it away, in the order in which
 // they were queued, and the base is only ever moved to a commit whose check succeeded.
-
-const CASES = env.TEST_ALL ? 30 : 4;
 
 /** Numbers that repeat for a seed. */
 function randomOf(seed: number) {
@@ -98,7 +96,7 @@ async function play(seed: number) {
 }
 
 describe("a merge queue with generated checks and disturbances", { timeout: 600_000 }, () => {
-  const seeds = Array.from({ length: CASES }, (_, at) => at + 1);
+  const seeds = seedsOf(2, 8, "merge queues");
 
   it.each(seeds)("merges what is good and still queued, in order: seed %i", async (seed) => {
     const { queued, bad, gone, count } = await play(seed);
