@@ -98,7 +98,7 @@ const insertComment = prepareAll((db, p: Params<NewComment>) => {
 
 /** The id of the entry that this batch has just added to the timeline of an issue. */
 const newestEntryId = (issueId: SQL): SQL => sql`(
-  select max(id)
+  select max(${timelineEntries.id})
   from ${timelineEntries}
-  where issue_id = ${issueId}
+  where ${timelineEntries.issueId} = ${issueId}
 )`;

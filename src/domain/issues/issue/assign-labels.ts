@@ -2,6 +2,7 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { COMPUTED } from "../../../db/json-of.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
@@ -14,7 +15,7 @@ import {
 } from "../../../db/schema/index.ts";
 import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../../events/record.ts";
 import { invalid } from "../../../lib/failure.ts";
-import { exclusiveScopeSql } from "./exclusive-scope.ts";
+import { exclusiveScope } from "./exclusive-scope.ts";
 import { entryArgument, type EntryArgument } from "./insert-entry.ts";
 import { type IssueArgument, issueSql } from "./new-issue-id.ts";
 
@@ -90,6 +91,11 @@ interface LabelArguments extends IssueArgument {
   readonly labelId?: number;
 }
 
+/** Labels that a change adds or removes. */
+const changed = derivedTable("changed", "id", "name");
+/** Labels that an issue has after a change. */
+const kept = derivedTable("kept", "id", "name", "scope");
+
 const changeLabelsOf = prepareAll(
   (db, p: Params<LabelArguments>, { kind }: Pick<LabelChange, "kind">) => {
     const { repoId, entry } = p;
@@ -97,14 +103,14 @@ const changeLabelsOf = prepareAll(
     const { added, removed } = changedLabels({ repoId, issueId }, kind, p);
     const idsOf = (rows: SQL): SQL => sql`json((
       select json_group_array(id)
-      from (select id from ${rows} order by name, id)
+      from (select ${changed.id} from ${rows} ${changed} order by ${changed.name}, ${changed.id})
     ))`;
     const insertLabelEntries = (rows: SQL, body: string) =>
       insertSelect(
         db,
         timelineEntries,
-        { repoId, issueId, kind: "label", ...entry, body, labelId: sql`changed.id` },
-        sql`from ${rows} changed order by changed.name, changed.id`,
+        { repoId, issueId, kind: "label", ...entry, body, labelId: changed.id },
+        sql`from ${rows} ${changed} order by ${changed.name}, ${changed.id}`,
       );
     const isThis = sql`${issueLabels.issueId} = ${issueId}`;
     const hasRoom = sql`(
@@ -126,18 +132,20 @@ const changeLabelsOf = prepareAll(
       recordBy(db, p.event, { ...computed, ...changes }, IF_CHANGED),
       insertLabelEntries(removed, ""),
       insertLabelEntries(added, "1"),
-      db.delete(issueLabels).where(and(isThis, sql`label_id in (select id from ${removed})`)),
+      db
+        .delete(issueLabels)
+        .where(and(isThis, sql`${issueLabels.labelId} in (select id from ${removed})`)),
       insertSelect(
         db,
         issueLabels,
         {
           issueId: issues.id,
-          labelId: onlyWhile(hasRoom, sql`added.id`),
+          labelId: onlyWhile(hasRoom, sql`${changed.id}`),
           repoId: issues.repoId,
           isPull: issues.isPull,
           isClosed: issues.isClosed,
         },
-        sql`from ${issues} join ${added} added where ${eq(issues.id, sql`${issueId}`)}`,
+        sql`from ${issues} join ${added} ${changed} where ${eq(issues.id, sql`${issueId}`)}`,
       ),
     ] as const;
   },
@@ -160,28 +168,32 @@ function changedLabels(
   { labelId, wanted }: Pick<Params<LabelArguments>, "labelId" | "wanted">,
 ): { added: SQL; removed: SQL } {
   const held = (isRemoved: SQL): SQL => sql`(
-    select l.id, l.name
-    from ${issueLabels} il
-    join ${labels} l on l.id = il.label_id
-    where il.issue_id = ${issueId} and ${isRemoved}
+    select ${labels.id}, ${labels.name}
+    from ${issueLabels}
+    join ${labels} on ${labels.id} = ${issueLabels.labelId}
+    where ${issueLabels.issueId} = ${issueId} and ${isRemoved}
   )`;
   const nothing = sql`(select 0 as id, '' as name where 0)`;
   switch (kind) {
     case "clear":
       return { added: nothing, removed: held(sql`true`) };
     case "remove":
-      return { added: nothing, removed: held(sql`l.id = ${labelId}`) };
+      return { added: nothing, removed: held(sql`${labels.id} = ${labelId}`) };
     case "add":
     case "replace": {
       if (!wanted) throw new Error("no labels are wanted");
-      const kept = keptLabels(repoId, wanted);
-      const isOther = sql`l.id not in (select id from ${kept})`;
-      const isEvicted = sql`${exclusiveScopeSql("l")} in (select scope from ${kept})`;
+      const rows = sql`${keptLabels(repoId, wanted)} ${kept}`;
+      const isOther = sql`${labels.id} not in (select ${kept.id} from ${rows})`;
+      const isEvicted = sql`${exclusiveScope} in (select ${kept.scope} from ${rows})`;
       return {
         added: sql`(
-          select id, name
-          from ${kept}
-          where id not in (select label_id from ${issueLabels} where issue_id = ${issueId})
+          select ${kept.id}, ${kept.name}
+          from ${rows}
+          where ${kept.id} not in (
+            select ${issueLabels.labelId}
+            from ${issueLabels}
+            where ${issueLabels.issueId} = ${issueId}
+          )
         )`,
         removed: held(kind === "replace" ? isOther : sql`${isOther} and ${isEvicted}`),
       };
@@ -196,8 +208,11 @@ function changedLabels(
  * name.
  */
 function keptLabels(repoId: SQL, wanted: Params<WantedLabels>): SQL {
-  const ownerId = sql`(select owner_id from ${repositories} where id = ${repoId})`;
-  const isWanted = "ids" in wanted ? sql`l.id in ${wanted.ids}` : sql`l.name in ${wanted.names}`;
+  const ownerId = sql`(
+    select ${repositories.ownerId} from ${repositories} where ${repositories.id} = ${repoId}
+  )`;
+  const isWanted =
+    "ids" in wanted ? sql`${labels.id} in ${wanted.ids}` : sql`${labels.name} in ${wanted.names}`;
   return sql`(
     select id, name, scope
     from (
@@ -206,10 +221,10 @@ function keptLabels(repoId: SQL, wanted: Params<WantedLabels>): SQL {
         order by name desc, id desc
       ) as place
       from (
-        select l.id, l.name, ${exclusiveScopeSql("l")} as scope
-        from ${labels} l
-        where (l.repo_id = ${repoId} and ${isWanted})
-          or (l.org_id = ${ownerId} and ${isWanted})
+        select ${labels.id}, ${labels.name}, ${exclusiveScope} as scope
+        from ${labels}
+        where (${labels.repoId} = ${repoId} and ${isWanted})
+          or (${labels.orgId} = ${ownerId} and ${isWanted})
       )
     )
     where place = 1

@@ -52,7 +52,9 @@ const setMilestone = prepareAll((db, p: Params<NewMilestone>) => {
     // First, since the entry refers to the milestone.
     db
       .update(issues)
-      .set({ createdAt: onlyWhile(sql`(${milestoneId} is null or ${isOpen})`, sql`created_at`) })
+      .set({
+        createdAt: onlyWhile(sql`(${milestoneId} is null or ${isOpen})`, sql`${issues.createdAt}`),
+      })
       .where(isChanged),
     p.isRemoved
       ? recordBy(db, p.event, { milestoneId: sql`${issues.milestoneId}` }, from)

@@ -239,8 +239,9 @@ const updateTexts = prepare((db, p: Params<NewTexts>) => {
     // The version is compared also where nothing changes.
     contentVersion && ne(issues.contentVersion, contentVersion),
   ];
-  const version = sql<number>`content_version + ${isOtherBody ? sql`(${isOtherBody})` : sql`0`}`;
-  const isCurrent = sql`content_version = ${contentVersion}`;
+  const increment = isOtherBody ? sql`(${isOtherBody})` : sql`0`;
+  const version = sql<number>`${issues.contentVersion} + ${increment}`;
+  const isCurrent = sql`${issues.contentVersion} = ${contentVersion}`;
   return db
     .update(issues)
     .set({

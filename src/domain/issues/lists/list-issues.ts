@@ -8,7 +8,14 @@ import type { Ctx } from "../../../context.ts";
 import { allOf, type Database } from "../../../db/db.ts";
 import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
-import { ACCESS, type Issue, issues, type Repository, users } from "../../../db/schema/index.ts";
+import {
+  ACCESS,
+  type Issue,
+  issues,
+  milestones,
+  type Repository,
+  users,
+} from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -17,7 +24,13 @@ import { selectIssues, toIssueContext, unitOf } from "../issue/find-issue.ts";
 import { type ListFilter, type ListParams, bindListFilter } from "./bound-filter.ts";
 import { isUpdatedIn, keyOf } from "./conditions.ts";
 import type { IssueFilter, IssueSort, PersonFilter } from "./issue-query.ts";
-import { conditionsOf, milestoneTableOf, namedTables } from "./named-filters.ts";
+import {
+  conditionsOf,
+  milestoneTableOf,
+  namedLabels,
+  namedMilestones,
+  namedTables,
+} from "./named-filters.ts";
 import { type ListOrder, orderOf, termsOf } from "./orders.ts";
 import {
   choiceTable,
@@ -27,7 +40,7 @@ import {
   pageIds,
   sourcesOf,
 } from "./sources.ts";
-import { matchingIssueIds, scopeOf } from "./text-match.ts";
+import { matching, matchingIssueIds, scopeOf } from "./text-match.ts";
 
 /** Issues beyond the page that a total counts at most, where no counter is stored. */
 const TOTAL_MAX = 10_000;
@@ -153,7 +166,7 @@ export function listStatements(
   return { ...statements, terms: termsOf(order) };
 }
 
-const NOTHING = { ids: sql`select id from ${issues} where 0`, total: sql`0` };
+const NOTHING = { ids: sql`select ${issues.id} from ${issues} where 0`, total: sql`0` };
 
 /**
  * The filter without the kinds whose unit is off or not the caller's; undefined if nothing is left.
@@ -213,20 +226,21 @@ function countersOf(storedTotal: SQL, filter: ListParams): SQL[] {
   const list: SQL[] = [];
   if (isOnly && filter.names?.isOne && (key === keyOf.labels || key === keyOf.requiredLabels)) {
     // An organization's label counts the issues of all repositories.
-    const count = sumOf(filter, sql`open_count`, sql`closed_count`);
     list.push(sql`(
-      select max(${count}) from wanted having count(*) = 1 and max(repo_id) is not null
+      select max(${counterOf(namedLabels, filter)}) from ${namedLabels}
+      having count(*) = 1 and max(${namedLabels.repoId}) is not null
     )`);
   }
-  if (isOnly && (key === keyOf.milestones || key === keyOf.requiredMilestone)) {
-    const count = sumOf(filter, sql`open_issue_count`, sql`closed_issue_count`);
+  const milestoneTable = milestoneTableOf(filter);
+  if (isOnly && milestoneTable && (key === keyOf.milestones || key === keyOf.requiredMilestone)) {
     list.push(sql`(
-      select sum(${count}) from milestones where id in (select id from ${milestoneTableOf(filter)})
+      select sum(${counterOf(milestones, filter)}) from ${milestones}
+      where ${milestones.id} in (select ${milestoneTable.id} from ${milestoneTable})
     )`);
   }
   const isAll: Readonly<Record<string, SQL>> = {
-    [keyOf.labels]: sql`not exists (select 1 from wanted)`,
-    [keyOf.milestones]: sql`not exists (select 1 from wanted_milestones)`,
+    [keyOf.labels]: sql`not exists (select 1 from ${namedLabels})`,
+    [keyOf.milestones]: sql`not exists (select 1 from ${namedMilestones})`,
   };
   if (keys.every((each) => each in isAll)) {
     const isUnfiltered = allOf(...keys.map((each) => isAll[each]));
@@ -235,10 +249,14 @@ function countersOf(storedTotal: SQL, filter: ListParams): SQL[] {
   return list;
 }
 
-const sumOf = ({ isClosed }: ListParams, open: SQL, closed: SQL): SQL => {
-  if (isClosed === undefined) return sql`${open} + ${closed}`;
-  return isClosed ? closed : open;
-};
+/** The issues of the filter's states that a label or milestone counts. */
+function counterOf(
+  { openIssueCount, closedIssueCount }: typeof namedLabels | typeof milestones,
+  { isClosed }: ListParams,
+): SQL {
+  if (isClosed === undefined) return sql`${openIssueCount} + ${closedIssueCount}`;
+  return sql`${isClosed ? closedIssueCount : openIssueCount}`;
+}
 
 /** The number of issues and pull requests of a repository, by its counters. */
 function totalOf(row: Repository, { isPull, isClosed }: Partial<KindsAndStates>): number {
@@ -265,7 +283,7 @@ function textStatements(
   order: ListOrder,
   tables: readonly SQL[],
 ): Statements {
-  const matching = matchingIssueIds(text, {
+  const matchingIds = matchingIssueIds(text, {
     scope: scopeOf(repoId),
     isOldest: order.isByAge && !order.isDescending,
   });
@@ -273,8 +291,8 @@ function textStatements(
   // The documents come in the order of issues, and the outer loop keeps it.
   const found = sql`
     select ${issues.id}
-    from (${matching}) matching
-    cross join ${issues} on ${issues.id} = matching.id
+    from (${matchingIds}) ${matching}
+    cross join ${issues} on ${issues.id} = ${matching.id}
     where ${allOf(
       sql`${issues.repoId} = ${repoId}`,
       kindsAndStates(columns, filter),

@@ -115,7 +115,7 @@ const foundIssues = prepareAll((db, asked: Params<Asked>, { sort }: { sort: Issu
         where ${issues.id} in (${found})
         order by ${sql.join(terms, sql`, `)}
         limit ${reach.size} offset ${reach.offset}`
-    : sql`select id from ${issues} where 0`;
+    : sql`select ${issues.id} from ${issues} where 0`;
   const total = statements?.count({ all: reach.countedMax, byWords: sql`${FOUND_MAX}` });
   const { owner, team } = scope;
   const column = <T>(value: SQL | undefined, name: string) =>
@@ -125,7 +125,9 @@ const foundIssues = prepareAll((db, asked: Params<Asked>, { sort }: { sort: Issu
       .where(sql`${issues.id} in (${ids})`)
       .orderBy(...terms),
     selectRepositories(db, toCallerSql(principal)).where(
-      sql`${repositories.id} in (select repo_id from ${issues} where id in (${ids}))`,
+      sql`${repositories.id} in (
+        select ${issues.repoId} from ${issues} where ${issues.id} in (${ids})
+      )`,
     ),
     db
       .select({

@@ -1,9 +1,16 @@
 import { sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
 import type { PrincipalSql } from "../../../auth/principal.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import type { Params } from "../../../db/prepared.ts";
-import { issues, repositories } from "../../../db/schema/index.ts";
+import {
+  issues,
+  labels as labelTable,
+  milestones as milestoneTable,
+  repositories,
+} from "../../../db/schema/index.ts";
 import type { SearchParams } from "./bound-filter.ts";
 import { bit, commonConditions, hasLabelOf } from "./conditions.ts";
 import { PERSON_ROLES } from "./issue-query.ts";
@@ -19,7 +26,10 @@ import {
   seenOf,
 } from "./search-candidates.ts";
 import {
-  columnsOfPart,
+  counterOfPart,
+  isSeenIn,
+  pairs,
+  searched,
   type Searched,
   searchedOf,
   type SearchScope,
@@ -35,6 +45,13 @@ export const FOUND_MAX = 1000;
 
 /** Labels, or milestones, of a name that are looked at to tell whether the caller sees any. */
 const NAMED_MAX = 5000;
+
+/** Whether the caller sees a label of one of the names; of milestones likewise. */
+const knownLabels = derivedTable("known_labels", "isKnown");
+const knownMilestones = derivedTable("known_milestones", "isKnown");
+
+const areLabelsKnown = sql`(select ${knownLabels.isKnown} from ${knownLabels})`;
+const areMilestonesKnown = sql`(select ${knownMilestones.isKnown} from ${knownMilestones})`;
 
 /** The statements of a search for a caller. */
 export interface SearchStatements {
@@ -68,27 +85,28 @@ export function searchStatements(
   principal: PrincipalSql,
   { filter, isOldest, scope, priorityRepoId }: WantedIssues,
 ): SearchStatements {
-  const searched = searchedOf(principal, scope);
+  const among = searchedOf(principal, scope);
   const common = [...commonConditions(filter).values()];
-  const known = knownTables(principal, filter, searched);
+  const known = knownTables(principal, filter, among);
   const { isPull, isClosed, text, labels, milestones, people } = filter;
   const search: Candidates = {
     principal,
     filter,
     conditions: [
       ...common,
-      ...(labels ? [sql`(not (select is_known from known_labels) or ${hasLabelOf(labels)})`] : []),
+      ...(labels ? [sql`(not ${areLabelsKnown} or ${hasLabelOf(labels)})`] : []),
       ...(milestones
         ? [
-            sql`(not (select is_known from known_milestones) or exists (
-              select 1 from milestones m
-              where m.id = ${issues.milestoneId} and m.title in ${milestones}
+            sql`(not ${areMilestonesKnown} or exists (
+              select 1 from ${milestoneTable}
+              where ${milestoneTable.id} = ${issues.milestoneId}
+                and ${milestoneTable.title} in ${milestones}
             ))`,
           ]
         : []),
       ...(isPull === undefined ? [] : [sql`${issues.isPull} = ${bit(isPull)}`]),
       ...(isClosed === undefined ? [] : [sql`${issues.isClosed} = ${bit(isClosed)}`]),
-      ...(searched.isScoped ? [sql`${issues.repoId} in (select id from searched)`] : []),
+      ...(among.isScoped ? [sql`${issues.repoId} in (${searchedIds})`] : []),
     ],
     isOldest,
   };
@@ -96,7 +114,7 @@ export function searchStatements(
   // Whether it is a list of all issues of its repositories, apart from labels and the like.
   const isListed = text === undefined && PERSON_ROLES.every((role) => !people[role]);
   const found = (max: SearchMax) => {
-    const parts = [...mainIds(search, searched, max)];
+    const parts = [...mainIds(search, among, max)];
     if (priorityRepoId !== undefined && isListed) {
       parts.push(prioritized(search, priorityRepoId, max.all));
     }
@@ -106,43 +124,45 @@ export function searchStatements(
     );
   };
   const statement = (select: SQL): SQL => {
-    const tables = [...(searched.table ? [searched.table] : []), ...known];
+    const tables = [...(among.table ? [among.table] : []), ...known];
     return tables.length > 0 ? sql`with ${sql.join(tables, sql`, `)} ${select}` : select;
   };
   return {
     find: (max) => statement(found(max)),
     count: (max) => {
-      if (isPlain && searched.isScoped) return sql`(${statement(countersOf(filter))})`;
+      if (isPlain && among.isScoped) return sql`(${statement(countersOf(filter))})`;
       const select = sql`select count(*) from (${found(max)})`;
       return sql`(${statement(select)})`;
     },
   };
 }
 
+const searchedIds = sql`select ${searched.id} from ${searched}`;
+
 /** The selects of the issues that a search finds; D1 allows five. */
 function* mainIds(
   search: Candidates,
-  searched: Searched,
+  among: Searched,
   { all: max, byWords }: SearchMax,
 ): Generator<SQL> {
   const { principal, filter, isOldest } = search;
   const { text, people, labels } = filter;
   const role = PERSON_ROLES.find((each) => people[each]);
   const named = role && people[role];
-  const isEverywhere = !searched.isScoped && seesSome(principal);
+  const isEverywhere = !among.isScoped && seesSome(principal);
   if (text !== undefined) {
     const matching = (scope: SQL | undefined) =>
       seenOf(search, matchingIssueIds(text, { scope, isOldest }), byWords);
     if (isEverywhere) yield matching(undefined);
-    if (searched.table) yield matching(scopeOfSome(sql`select id from searched`));
+    if (among.table) yield matching(scopeOfSome(searchedIds));
   } else if (role && named) {
     yield seenOf(search, issuesOfPerson(search, role, named.first), max);
-  } else if (isEverywhere || !searched.isScoped) {
+  } else if (isEverywhere || !among.isScoped) {
     if (isEverywhere) yield seenOf(search, everyIssue(search), max);
-    if (searched.table) yield firstOfEach(search, max);
+    if (among.table) yield firstOfEach(search, max);
   } else if (labels) {
     yield firstOfLabels(search, max);
-    yield firstOfEach(search, max, sql`not (select is_known from known_labels)`);
+    yield firstOfEach(search, max, sql`not ${areLabelsKnown}`);
   } else {
     yield firstOfEach(search, max);
   }
@@ -152,8 +172,8 @@ function* mainIds(
 const prioritized = (search: Candidates, repoId: SQL, max: SQL): SQL => {
   const direction = sql.raw(search.isOldest ? "asc" : "desc");
   const ids = sql`
-    select id from ${issues} where repo_id = ${repoId}
-    order by number ${direction}
+    select ${issues.id} from ${issues} where ${issues.repoId} = ${repoId}
+    order by ${issues.number} ${direction}
     limit ${EXAMINED_MAX}`;
   return seenOf(search, ids, max);
 };
@@ -167,30 +187,34 @@ function knownTables(
   { isScoped }: Searched,
 ): SQL[] {
   const tables: SQL[] = [];
-  const seen = (table: SQL, isNamed: SQL, hasOwner: SQL) => sql`exists (
+  const seen = (rows: SQL, isOfRepository: SQL) => sql`exists (
     select 1
-    from (select * from ${table} where ${isNamed} limit ${NAMED_MAX}) named
-    join ${repositories} on ${repositories.id} = named.repo_id ${hasOwner}
+    from (select * from ${rows} limit ${NAMED_MAX}) named
+    join ${repositories} on ${isOfRepository}
     where ${isRepositoryVisible(principal)}
   )`;
   if (labels) {
     if (isScoped) tables.push(labelPairs(labels));
-    const isNamed = sql`name in ${labels}`;
-    const hasOwner = sql`or ${repositories.ownerId} = named.org_id`;
+    const named = alias(labelTable, "named");
     const isKnown = isScoped
-      ? sql`exists (select 1 from pairs)`
-      : seen(sql.raw("labels"), isNamed, hasOwner);
-    tables.push(sql`known_labels as materialized (select ${isKnown} as is_known)`);
+      ? sql`exists (select 1 from ${pairs})`
+      : seen(
+          sql`${labelTable} where ${labelTable.name} in ${labels}`,
+          sql`${repositories.id} = ${named.repoId} or ${repositories.ownerId} = ${named.orgId}`,
+        );
+    tables.push(sql`${knownLabels} as materialized (select ${isKnown} as is_known)`);
   }
   if (milestones) {
-    const isTitled = sql`title in ${milestones}`;
+    const named = alias(milestoneTable, "named");
+    const isTitled = sql`${milestoneTable.title} in ${milestones}`;
     const isKnown = isScoped
       ? sql`exists (
-          select 1 from searched join milestones on milestones.repo_id = searched.id
+          select 1
+          from ${searched} join ${milestoneTable} on ${milestoneTable.repoId} = ${searched.id}
           where ${isTitled}
         )`
-      : seen(sql.raw("milestones"), isTitled, sql``);
-    tables.push(sql`known_milestones as materialized (select ${isKnown} as is_known)`);
+      : seen(sql`${milestoneTable} where ${isTitled}`, sql`${repositories.id} = ${named.repoId}`);
+    tables.push(sql`${knownMilestones} as materialized (select ${isKnown} as is_known)`);
   }
   return tables;
 }
@@ -198,8 +222,8 @@ function knownTables(
 /** Sums the counters of the repositories `searched`. */
 function countersOf(filter: SearchParams): SQL {
   const sums = partsOf(filter).map(({ isPull, isClosed }) => {
-    const { count, isSeen } = columnsOfPart(isPull, isClosed);
-    return sql`iif(${isSeen}, ${count}, 0)`;
+    const count = counterOfPart(isPull, isClosed);
+    return sql`iif(${isSeenIn(searched, isPull)}, ${count}, 0)`;
   });
-  return sql`select coalesce(sum(${sql.join(sums, sql` + `)}), 0) from searched`;
+  return sql`select coalesce(sum(${sql.join(sums, sql` + `)}), 0) from ${searched}`;
 }

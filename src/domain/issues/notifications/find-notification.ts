@@ -31,7 +31,7 @@ export async function findNotification(ctx: Ctx, id: number): Promise<Notificati
 const notificationById = prepareAll(
   (db, { principal, id }: Params<{ principal: Principal; id: number }>) => {
     const one = sql`(
-      select ${notifications.id} as id, ${notifications.repoId} as repo_id
+      select ${notifications.id}, ${notifications.repoId}
       from ${notifications}
       where ${notifications.id} = ${id}
     )`;

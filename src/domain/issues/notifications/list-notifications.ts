@@ -3,6 +3,7 @@ import { sql, type SQL } from "drizzle-orm";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import { allOf, type Database } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { notifications } from "../../../db/schema/index.ts";
 import type { NotificationContext } from "../../../shapes/issues/notification-thread.ts";
@@ -16,7 +17,7 @@ import {
   type NotificationRange,
 } from "./notification-filter.ts";
 import { selectNotifications, toNotificationContexts } from "./select-notifications.ts";
-import { selectPage } from "./select-page.ts";
+import { selectPage, visible } from "./select-page.ts";
 
 /**
  * Lists the notifications of a user that the caller may see, last updated first.
@@ -63,17 +64,19 @@ const notificationCount = prepare((db, p: Params<Asked>, kinds: NotificationKind
 
 function selectTotal(db: Database, { principal, range }: Params<Asked>, kinds: NotificationKinds) {
   const isTimed = range.since !== undefined || range.before !== undefined;
-  const visible = visibleCounts(principal, range, kinds);
-  const counts = isTimed ? countBetween(range, kinds, visible) : visible;
+  const all = visibleCounts(principal, range, kinds);
+  const counts = isTimed ? countBetween(range, kinds, all) : all;
   return db
-    .select({ total: sql<number>`coalesce(sum(counts.count), 0)`.as("total") })
-    .from(sql`(${counts}) counts`);
+    .select({ total: sql<number>`coalesce(sum(count), 0)`.as("total") })
+    .from(sql`(${counts})`);
 }
+
+const found = derivedTable("found", "repoId", "subject", "count");
 
 function countBetween(
   { userId, repoId, since, before }: Params<NotificationRange>,
   { statuses, subjects }: NotificationKinds,
-  visible: SQL,
+  counts: SQL,
 ): SQL {
   const isAsked = allOf(
     sql`${notifications.userId} = ${userId}`,
@@ -84,14 +87,13 @@ function countBetween(
     before === undefined ? undefined : sql`${notifications.updatedAt} < ${before}`,
   );
   return sql`
-    select found.count as count
+    select ${found.count} as count
     from (
-      select ${notifications.repoId} as repo_id, ${notifications.subject} as subject,
-        count(*) as count
+      select ${notifications.repoId}, ${notifications.subject}, count(*) as count
       from ${notifications}
       where ${isAsked}
       group by ${notifications.repoId}, ${notifications.subject}
-    ) found
-    join (${visible}) visible
-      on visible.repo_id = found.repo_id and visible.subject = found.subject`;
+    ) ${found}
+    join (${counts}) ${visible}
+      on ${visible.repoId} = ${found.repoId} and ${visible.subject} = ${found.subject}`;
 }

@@ -89,7 +89,7 @@ export function visibleCounts(
     sql`case ${notificationCounts.subject} ${sql.join(cases, sql` `)} end`,
   );
   return sql`
-    select ${notificationCounts.repoId} as repo_id, ${notificationCounts.subject} as subject,
+    select ${notificationCounts.repoId}, ${notificationCounts.subject},
       sum(${notificationCounts.count}) as count
     from ${notificationCounts}
     join ${repositories} on ${repositories.id} = ${notificationCounts.repoId}

@@ -6,6 +6,7 @@ import { ANONYMOUS, type Actor } from "../../../auth/actor.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import { ALL_SCOPES } from "../../../auth/scope.ts";
 import type { Ctx } from "../../../context.ts";
+import { qualified } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
   emailAddresses,
@@ -253,11 +254,12 @@ const toldTo = prepareAll((db, { userId, issueId, eventId }: Params<ToldIds>) =>
     }),
     db
       .select({
-        isSubscribed: sql<number | null>`(
-          select is_subscribed
+        isSubscribed: qualified<number | null>(sql`(
+          select ${issueSubscriptions.isSubscribed}
           from ${issueSubscriptions}
-          where user_id = ${userId} and issue_id = ${issueId}
-        )`.as("is_subscribed"),
+          where ${issueSubscriptions.userId} = ${userId}
+            and ${issueSubscriptions.issueId} = ${issueId}
+        )`).as("is_subscribed"),
         isBlocking: sql<number>`${isBlockedBy(doerId, userId)}`.as("is_blocking"),
       })
       .from(sql`(select 1)`),

@@ -1,13 +1,16 @@
-import { eq, sql } from "drizzle-orm";
+import { eq, isNotNull, sql } from "drizzle-orm";
 
 import { isBlockedBy } from "../../../auth/access/blocks.ts";
 import { reaches } from "../../../auth/access/people.ts";
 import { allOf } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { notifications, releases, repositories, users, watches } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { REQUIREMENT_OF } from "./notification-filter.ts";
 import { isLaterEvent, TOLD_AGAIN } from "./told-again.ts";
+
+const watching = derivedTable("watching", "userId");
 
 /** Watchers whom one step tells. */
 const TOLD_AT_ONCE = 500;
@@ -30,13 +33,13 @@ export const notifyRelease: Consequence = {
     if (!repo) return undefined;
     const afterId = typeof state === "number" ? state : 0;
     const part = sql`(
-      select ${watches.userId} as user_id
+      select ${watches.userId}
       from ${watches}
       where ${watches.repoId} = ${repo.id} and ${watches.userId} > ${afterId}
       order by ${watches.userId}
       limit ${TOLD_AT_ONCE}
-    ) watching`;
-    const userId = sql`watching.user_id`;
+    ) ${watching}`;
+    const userId = sql`${watching.userId}`;
     const isTold = allOf(
       sql`${userId} <> ${doerId}`,
       sql`exists (
@@ -66,7 +69,7 @@ export const notifyRelease: Consequence = {
         where not ${releases.isDraft} and ${isTold}`,
     ).onConflictDoUpdate({
       target: [notifications.userId, notifications.releaseId],
-      targetWhere: sql`release_id is not null`,
+      targetWhere: isNotNull(notifications.releaseId),
       set: TOLD_AGAIN,
       setWhere: isLaterEvent,
     });

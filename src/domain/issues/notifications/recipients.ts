@@ -4,6 +4,7 @@ import { isBlockedBy } from "../../../auth/access/blocks.ts";
 import { mentionedUserIds } from "../../../auth/access/mentioned-users.ts";
 import { type Reach, reachesBy } from "../../../auth/access/people.ts";
 import { teamMemberIds } from "../../../auth/access/teams.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import type { Params } from "../../../db/prepared.ts";
 import {
   issueAssignees,
@@ -44,6 +45,9 @@ export interface AudiencePart {
 
 /** Why a user is told, as numbers of which the highest counts. */
 export const REASON = { subscribed: 0, assign: 1, reviewRequest: 2, mention: 3 } as const;
+
+/** The users whom `selectConcerned` selects. */
+export const concerned = derivedTable("concerned", "userId", "reason");
 
 /**
  * Selects a part of those whom an event concerns, each once, whether or not they may be told:
@@ -125,6 +129,8 @@ export function selectConcerned(
     limit ${size}`;
 }
 
+const commenters = derivedTable("commenters", "userId");
+
 /** Skips from one commenter to the next one in the index, past all their comments. */
 function selectCommenters(issueId: SQL, afterId: SQL, size: SQL): SQL {
   const nextAfter = (id: SQL): SQL => sql`(
@@ -135,17 +141,17 @@ function selectCommenters(issueId: SQL, afterId: SQL, size: SQL): SQL {
       and ${timelineEntries.posterId} > ${id}
   )`;
   return sql`
-    with recursive commenters (user_id) as (
+    with recursive ${commenters}(user_id) as (
       select ${nextAfter(afterId)}
       union all
-      select ${nextAfter(sql`commenters.user_id`)}
-      from commenters
-      where commenters.user_id is not null
+      select ${nextAfter(sql`${commenters.userId}`)}
+      from ${commenters}
+      where ${commenters.userId} is not null
       limit ${size} + 1
     )
-    select user_id, ${REASON.subscribed} as reason
-    from commenters
-    where user_id is not null`;
+    select ${commenters.userId}, ${REASON.subscribed} as reason
+    from ${commenters}
+    where ${commenters.userId} is not null`;
 }
 
 /**
@@ -159,7 +165,7 @@ function selectCommenters(issueId: SQL, afterId: SQL, size: SQL): SQL {
  * @param reach Of those who may read the issue.
  */
 export function isTold({ repo, issueId, doerId }: Params<Audience>, reach: Reach): SQL {
-  const userId = sql`concerned.user_id`;
+  const userId = sql`${concerned.userId}`;
   return sql`exists (
       select 1
       from ${users}
@@ -168,7 +174,7 @@ export function isTold({ repo, issueId, doerId }: Params<Audience>, reach: Reach
         and ${users.isActive}
         and not ${users.isLoginProhibited}
     )
-    and (concerned.reason > ${REASON.subscribed} or not exists (
+    and (${concerned.reason} > ${REASON.subscribed} or not exists (
       select 1
       from ${issueSubscriptions}
       where ${issueSubscriptions.issueId} = ${issueId}

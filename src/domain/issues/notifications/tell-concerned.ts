@@ -1,10 +1,17 @@
-import { sql } from "drizzle-orm";
+import { isNotNull, sql } from "drizzle-orm";
 
 import type { Reach } from "../../../auth/access/people.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { mails, notifications, users } from "../../../db/schema/index.ts";
-import { type Audience, type AudiencePart, isTold, REASON, selectConcerned } from "./recipients.ts";
+import {
+  type Audience,
+  type AudiencePart,
+  concerned,
+  isTold,
+  REASON,
+  selectConcerned,
+} from "./recipients.ts";
 import { isLaterEvent, TOLD_AGAIN } from "./told-again.ts";
 
 /** An event that users are told of. */
@@ -29,18 +36,18 @@ interface Told {
 export const tellConcerned = prepareAll((db, told: Params<Told>, { reach }: { reach: Reach }) => {
   const { audience, part, isPull, eventId, entryId, isMailed, now } = told;
   const { repo, issueId, doerId } = audience;
-  const concerned = selectConcerned(audience, part);
+  const rows = sql`(${selectConcerned(audience, part)}) ${concerned}`;
   const isToldNow = isTold(audience, reach);
   const queueMails = insertSelect(
     db,
     mails,
     {
-      userId: sql`concerned.user_id`,
+      userId: concerned.userId,
       address: "",
       sealedContent: "",
       issueId,
       eventId,
-      reason: sql`case concerned.reason
+      reason: sql`case ${concerned.reason}
         when ${REASON.mention} then 'mention'
         when ${REASON.reviewRequest} then 'review_request'
         when ${REASON.assign} then 'assign'
@@ -50,16 +57,17 @@ export const tellConcerned = prepareAll((db, told: Params<Told>, { reach }: { re
       createdAt: now,
     },
     sql`
-      from (${concerned}) concerned
-      join ${users} on ${users.id} = concerned.user_id
+      from ${rows}
+      join ${users} on ${users.id} = ${concerned.userId}
       where ${isToldNow}
         and (${users.emailNotifications} in ('enabled', 'andyourown')
-          or ${users.emailNotifications} = 'onmention' and concerned.reason > ${REASON.subscribed})
+          or ${users.emailNotifications} = 'onmention'
+            and ${concerned.reason} > ${REASON.subscribed})
         and (${users.id} <> ${doerId} or ${users.emailNotifications} = 'andyourown')
         and not exists (
           select 1
           from ${notifications}
-          where ${notifications.userId} = concerned.user_id
+          where ${notifications.userId} = ${concerned.userId}
             and ${notifications.issueId} = ${issueId}
             and ${notifications.eventId} >= ${eventId}
         )`,
@@ -68,7 +76,7 @@ export const tellConcerned = prepareAll((db, told: Params<Told>, { reach }: { re
     db,
     notifications,
     {
-      userId: sql`concerned.user_id`,
+      userId: concerned.userId,
       repoId: repo.id,
       subject: isPull ? "pull" : "issue",
       issueId,
@@ -79,11 +87,11 @@ export const tellConcerned = prepareAll((db, told: Params<Told>, { reach }: { re
       updatedAt: now,
     },
     sql`
-      from (${concerned}) concerned
-      where concerned.user_id <> ${doerId} and ${isToldNow}`,
+      from ${rows}
+      where ${concerned.userId} <> ${doerId} and ${isToldNow}`,
   ).onConflictDoUpdate({
     target: [notifications.userId, notifications.issueId],
-    targetWhere: sql`issue_id is not null`,
+    targetWhere: isNotNull(notifications.issueId),
     set: {
       ...TOLD_AGAIN,
       entryId: sql`coalesce(excluded.entry_id, ${notifications.entryId})`,
@@ -92,9 +100,9 @@ export const tellConcerned = prepareAll((db, told: Params<Told>, { reach }: { re
   });
   const counted = db
     .select({
-      lastId: sql<number | null>`max(concerned.user_id)`.as("last_id"),
+      lastId: sql<number | null>`max(${concerned.userId})`.as("last_id"),
       size: sql<number>`count(*)`.as("size"),
     })
-    .from(sql`(${concerned}) concerned`);
+    .from(rows);
   return isMailed ? [counted, queueMails, upsert] : [counted, upsert];
 });

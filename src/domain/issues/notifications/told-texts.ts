@@ -1,4 +1,5 @@
 import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Database } from "../../../db/db.ts";
 import { timelineEntries } from "../../../db/schema/index.ts";
@@ -6,6 +7,8 @@ import { isEntrySubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts"
 
 /** Texts of one review that are read: more than one request brings. */
 const TEXTS_MAX = 200;
+
+const written = alias(timelineEntries, "written");
 
 /**
  * Selects the texts that an event tells of, the first one first: a comment, or what a review says,
@@ -30,9 +33,9 @@ export const selectToldTexts = (
         sql`${timelineEntries.id} in (
           select ${commentId}
           union all
-          select written.id
-          from ${timelineEntries} written
-          where written.review_id = ${reviewId}
+          select ${written.id}
+          from ${timelineEntries} ${written}
+          where ${written.reviewId} = ${reviewId}
         )`,
         inArray(timelineEntries.kind, WRITTEN_KINDS),
         isEntrySubmitted,

@@ -3,7 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
-import { events, repositories, timelineEntries } from "../../../db/schema/index.ts";
+import { events, issues, repositories, timelineEntries } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import type { StoredUpdate } from "../../../shapes/events/activity.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -180,7 +180,7 @@ async function insertReferences(
     // Some issues may have been deleted meanwhile.
     sql`
       from json_each(${JSON.stringify(rows)})
-      where exists (select 1 from issues where id = value ->> 'issueId')
+      where exists (select 1 from ${issues} where ${issues.id} = value ->> 'issueId')
       order by key`,
   ).onConflictDoNothing();
 }

@@ -174,8 +174,8 @@ function insertEntries(
     // Any of them may have been deleted meanwhile.
     sql`
       from json_each(${JSON.stringify(wanted)}) wanted
-      join issues target on target.id = wanted.value ->> 'issueId'
-      where target.id not in ${told} and ${isThere}
+      join ${issues} on ${issues.id} = wanted.value ->> 'issueId'
+      where ${issues.id} not in ${told} and ${isThere}
       order by wanted.key`,
   );
 }

@@ -179,7 +179,7 @@ const timesOfRepository = prepareAll((db, p: Params<RepositoryTimes>) => {
     shown && allOf(eq(issues.isPull, isPull), shown.isOwnOnly ? isOwn : undefined);
   const isAmong = p.number
     ? sql`${trackedTimes.issueId} = (
-        select id from issues where ${isNumbered(p.repoId, p.number)}
+        select ${issues.id} from ${issues} where ${isNumbered(p.repoId, p.number)}
       )`
     : eq(trackedTimes.repoId, p.repoId);
   const isOfUser =

@@ -27,7 +27,7 @@ export async function deleteLabel(ctx: Ctx, owner: LabelOwner, labelId: number):
   const some = (table: typeof issueLabels | typeof timelineEntries, size: number) => sql`
     select rowid
     from ${table}
-    where label_id = ${labelId}
+    where ${table.labelId} = ${labelId}
     limit ${size}`;
   const isFew = (table: typeof issueLabels | typeof timelineEntries) => sql`(
     select count(*) from (${some(table, ROWS_AT_ONCE + 1)})

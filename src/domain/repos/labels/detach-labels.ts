@@ -30,10 +30,12 @@ const foreignRows = (
   repoId: number,
   formerOwnerId: number,
 ): SQL => sql`
-  select x.rowid
-  from ${labels} l
-  join ${table} x on x.label_id = l.id and x.repo_id = ${repoId}
-  where l.org_id = ${formerOwnerId}
+  select ${table}.rowid
+  from ${labels}
+  join ${table} on ${table.labelId} = ${labels.id} and ${table.repoId} = ${repoId}
+  where ${labels.orgId} = ${formerOwnerId}
     and not exists (
-      select 1 from ${repositories} r where r.id = ${repoId} and r.owner_id = l.org_id
+      select 1
+      from ${repositories}
+      where ${repositories.id} = ${repoId} and ${repositories.ownerId} = ${labels.orgId}
     )`;
