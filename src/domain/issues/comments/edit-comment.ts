@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 
 import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { timelineEntries } from "../../../db/schema/index.ts";
 import { conflict, forbidden, notFound } from "../../../lib/failure.ts";
@@ -74,20 +75,22 @@ export async function editComment(
     participation: participationArgument(ctx, issue),
     edit: editArgument(ctx, body),
   };
-  const [, updated, , , [edited]] = await db
-    .batch([
-      ...updateComment(db, edit),
-      recordOfComment(ctx, row, {
-        type: "comment.edited",
-        ...eventSubject(issue),
-        commentId: id,
-        from: row.body,
-      }),
-      oneComment(db, wanted),
-    ])
-    .catch((error: unknown) => {
-      throw asBlocked(error, "timeline_entries.body");
-    });
+  const [original, update, version] = updateComment(db, edit);
+  const { updated, found } = await batch(db, {
+    original,
+    updated: update,
+    version,
+    event: recordOfComment(ctx, row, {
+      type: "comment.edited",
+      ...eventSubject(issue),
+      commentId: id,
+      from: row.body,
+    }),
+    found: oneComment(db, wanted),
+  }).catch((error: unknown) => {
+    throw asBlocked(error, "timeline_entries.body");
+  });
+  const [edited] = found;
   if (!edited) throw notFound("comment does not exist");
   if (!updated[0]) throw conflict("the comment was changed meanwhile: try again");
   return toCommentContext(issue.repo, edited);

@@ -1,6 +1,7 @@
 import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { hasOpenBlockers } from "../../../db/open-blockers.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
@@ -10,7 +11,7 @@ import type { Oid } from "../../../git/oid.ts";
 import { notFound, precondition } from "../../../lib/failure.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import { eventSubject } from "./event-subject.ts";
-import { issueById, type IssueQueryRow, toIssueContext } from "./find-issue.ts";
+import { issueById, toIssueContext } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
 import { isIssueOpen, stopStatements } from "./stop-stopwatch.ts";
 import { unscheduleStatements } from "./unschedule-merge.ts";
@@ -35,11 +36,11 @@ export async function changeState(
   cause: StateCause = {},
 ): Promise<IssueContext> {
   try {
-    const results = await ctx.db.batch([
-      ...stateStatements(ctx, issue, isClosed, cause),
-      issueById(ctx.db, { id: issue.row.id }),
-    ]);
-    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+    const { found } = await batch(ctx.db, {
+      change: stateStatements(ctx, issue, isClosed, cause),
+      found: issueById(ctx.db, { id: issue.row.id }),
+    });
+    const [row] = found;
     if (!row) throw notFound("issue does not exist");
     return toIssueContext(issue.repo, row);
   } catch (error) {

@@ -4,6 +4,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import { asBlocked, isBlockedBy, unlessBlocked } from "../../../auth/access/blocks.ts";
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { COMPUTED } from "../../../db/json-of.ts";
@@ -22,7 +23,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { findPossibleAssignees, toAssignees } from "./find-assignees.ts";
-import { type IssueQueryRow, isNumbered, selectIssues, toIssueContext } from "./find-issue.ts";
+import { isNumbered, selectIssues, toIssueContext } from "./find-issue.ts";
 import { entryArgument, type EntryArgument, insertEntryOnNew } from "./insert-entry.ts";
 import { issueSql, newNumberIn } from "./new-issue-id.ts";
 import { toIssueTitle } from "./issue-title.ts";
@@ -65,11 +66,11 @@ export async function createIssue(
   const honoured = mayWriteIssues(repo) ? wanted : pickForAll(wanted);
   const assignees = await findNewAssignees(ctx, repo, "issues", honoured.assignees ?? []);
   try {
-    const results = await ctx.db.batch([
-      ...openingStatements(ctx, repo, { ...honoured, isPull: false }, assignees),
-      selectNewIssue(ctx.db, { repoId: repo.row.id }),
-    ]);
-    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+    const { found } = await batch(ctx.db, {
+      opening: openingStatements(ctx, repo, { ...honoured, isPull: false }, assignees),
+      found: selectNewIssue(ctx.db, { repoId: repo.row.id }),
+    });
+    const [row] = found;
     if (!row) throw notFound();
     return toIssueContext(repo, row);
   } catch (error) {

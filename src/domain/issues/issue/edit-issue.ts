@@ -3,6 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import { isBlockedBy, unlessBlocked, asBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
@@ -25,13 +26,7 @@ import { asOpenBlockers, stateStatements } from "./change-state.ts";
 import { hasDraftTitle } from "./draft-title.ts";
 import { eventSubject } from "./event-subject.ts";
 import { findPossibleAssignees, type PossibleAssignee, toAssignees } from "./find-assignees.ts";
-import {
-  findIssue,
-  isIssueWritable,
-  issueById,
-  type IssueQueryRow,
-  toIssueContext,
-} from "./find-issue.ts";
+import { findIssue, isIssueWritable, issueById, toIssueContext } from "./find-issue.ts";
 import { entryArgument, type EntryArgument } from "./insert-entry.ts";
 import {
   editArgument,
@@ -84,8 +79,8 @@ export async function editIssue(
   ]);
   const statements = editStatements(ctx, issue, wanted, possible);
   try {
-    const results = await ctx.db.batch([...statements, issueById(ctx.db, { id: issue.row.id })]);
-    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+    const found = issueById(ctx.db, { id: issue.row.id });
+    const [row] = (await batch(ctx.db, { edit: statements, found })).found;
     if (!row) throw notFound("issue does not exist");
     return toIssueContext(issue.repo, row);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { and, eq, ne } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { issues } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -24,21 +25,21 @@ export async function lockIssue(
   reason = "",
 ): Promise<void> {
   const { id: issueId, repoId } = issue.row;
-  const [, , , [found]] = await ctx.db.batch([
-    updateLock(ctx.db, { issueId, isLocked, now: ctx.now }),
-    insertEntryIfChanged(ctx, {
+  const { found } = await batch(ctx.db, {
+    updated: updateLock(ctx.db, { issueId, isLocked, now: ctx.now }),
+    entry: insertEntryIfChanged(ctx, {
       kind: isLocked ? "lock" : "unlock",
       repoId,
       issueId,
       body: isLocked ? reason : "",
     }),
-    recordIfChanged(ctx, {
+    event: recordIfChanged(ctx, {
       type: isLocked ? "issue.locked" : "issue.unlocked",
       ...eventSubject(issue),
     }),
-    issueIdById(ctx.db, { id: issueId }),
-  ]);
-  if (!found) throw notFound("issue does not exist");
+    found: issueIdById(ctx.db, { id: issueId }),
+  });
+  if (found.length === 0) throw notFound("issue does not exist");
 }
 
 const updateLock = prepare(

@@ -5,6 +5,7 @@ import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import { isAccountVisible } from "../../../auth/access/accounts.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, type Database } from "../../../db/db.ts";
 import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
@@ -72,10 +73,11 @@ export async function listIssues(
 ): Promise<Listed<IssueContext>> {
   const people = [...(filter?.people ?? []), ...requiredPeople];
   const names = [...new Set(requiredPeople.map(({ name }) => name.toLowerCase()))];
-  const [rows, [counted], known] = await ctx.db.batch([
-    ...selectList(ctx.db, repo, filter && { ...filter, people }, slice),
-    knownUsers(ctx.db, { principal: principalOf(ctx.actor), names }),
-  ]);
+  const { list, known } = await batch(ctx.db, {
+    list: selectList(ctx.db, repo, filter && { ...filter, people }, slice),
+    known: knownUsers(ctx.db, { principal: principalOf(ctx.actor), names }),
+  });
+  const [rows, [counted]] = list;
   const missing = names.find((name) => !known.some((each) => each.name === name));
   if (missing !== undefined) throw notFound("user does not exist");
   return {

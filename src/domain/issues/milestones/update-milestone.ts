@@ -1,6 +1,7 @@
 import { eq, ne, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf } from "../../../db/db.ts";
 import { milestones, type Milestone } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -31,22 +32,23 @@ export async function updateMilestone(
   );
   const isMoved = isClosed === undefined ? sql`0` : ne(milestones.isClosed, isClosed);
   const subject = { repoId: row.id, ownerId: row.ownerId, milestoneId };
-  const [, , , , [milestone]] = await db.batch([
-    db
+  const { found } = await batch(db, {
+    edited: db
       .update(milestones)
       .set({ title, description, deadlineAt, updatedAt: now })
       .where(allOf(isThis, isEdited)),
-    recordIfChanged(ctx, { type: "milestone.edited", ...subject }),
-    db
+    editEvent: recordIfChanged(ctx, { type: "milestone.edited", ...subject }),
+    moved: db
       .update(milestones)
       .set({ isClosed, closedAt: isClosed ? now : null, updatedAt: now })
       .where(allOf(isThis, isMoved)),
-    recordIfChanged(ctx, {
+    moveEvent: recordIfChanged(ctx, {
       type: isClosed ? "milestone.closed" : "milestone.reopened",
       ...subject,
     }),
-    db.select().from(milestones).where(eq(milestones.id, milestoneId)),
-  ]);
+    found: db.select().from(milestones).where(eq(milestones.id, milestoneId)),
+  });
+  const [milestone] = found;
   if (!milestone) throw notFound("milestone does not exist");
   return milestone;
 }
