@@ -21,9 +21,9 @@ import {
 import { typeFailure } from "./attachment-type.ts";
 import { dropNote, isNoted, isStored, type ReceivedFile, receiveFile } from "./receive-file.ts";
 
-/** What a caller says of a file that they attach. */
+/** The options for a file that a caller attaches. */
 interface AttachmentOptions {
-  /** In place of the name that the form has. */
+  /** Replaces the name in the form. */
   readonly name?: string | undefined;
   /** In milliseconds; the time of the request if undefined. */
   readonly createdAt?: number | undefined;

@@ -28,7 +28,7 @@ const LOCKED = "You cannot comment on a locked issue.";
 /**
  * Adds a comment by the caller to an issue or pull request.
  *
- * Cost: one batch. The lock and blocks are judged when it runs.
+ * Cost: one batch. The lock and blocks are checked when it runs.
  *
  * @throws Failure `forbidden` if the issue is locked and the caller may only read it, if its unit
  * is disabled, and where a block separates the caller from its poster or from the owner of the

@@ -17,12 +17,7 @@ import {
   insertVersion,
 } from "../issue/insert-version.ts";
 import { requireNotArchived } from "../issue/require-issue-access.ts";
-import {
-  isWantedComment,
-  oneComment,
-  toWantedComment,
-  type WantedComment,
-} from "./find-comment.ts";
+import { isCommentWithKey, oneComment, toCommentKey, type CommentKey } from "./find-comment.ts";
 import {
   isKeptOut,
   participationArgument,
@@ -66,9 +61,9 @@ export async function editComment(
   if (row.body === body) return comment;
   const { db } = ctx;
   const { id, contentVersion } = row;
-  const wanted = toWantedComment(ctx, issue.repo, id);
+  const key = toCommentKey(ctx, issue.repo, id);
   const edit = {
-    comment: wanted,
+    comment: key,
     contentVersion,
     nextVersion: contentVersion + 1,
     issueId: row.issueId,
@@ -86,7 +81,7 @@ export async function editComment(
       commentId: id,
       from: row.body,
     }),
-    found: oneComment(db, wanted),
+    found: oneComment(db, key),
   }).catch((error: unknown) => {
     throw asBlocked(error, "timeline_entries.body");
   });
@@ -97,7 +92,7 @@ export async function editComment(
 }
 
 interface EditedComment {
-  readonly comment: WantedComment;
+  readonly comment: CommentKey;
   readonly contentVersion: number;
   readonly nextVersion: number;
   readonly issueId: number;
@@ -109,7 +104,7 @@ const updateComment = prepareAll((db, p: Params<EditedComment>) => {
   const { comment, issueId, edit } = p;
   const text = { issueId, entryId: comment.id };
   const isUnchanged = and(
-    isWantedComment(comment),
+    isCommentWithKey(comment),
     eq(timelineEntries.contentVersion, p.contentVersion),
   );
   return [

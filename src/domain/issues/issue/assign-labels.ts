@@ -38,13 +38,11 @@ export interface LabeledIssue {
 }
 
 /** Labels by their ids, or by their names, which several labels may share. */
-export type WantedLabels =
-  | { readonly ids: readonly number[] }
-  | { readonly names: readonly string[] };
+export type LabelKeys = { readonly ids: readonly number[] } | { readonly names: readonly string[] };
 
-/** What happens to the labels of an issue. */
+/** A change of the labels of an issue. */
 export type LabelChange =
-  | { readonly kind: "add" | "replace"; readonly wanted: WantedLabels }
+  | { readonly kind: "add" | "replace"; readonly labels: LabelKeys }
   | { readonly kind: "remove"; readonly labelId: number }
   | { readonly kind: "clear" };
 
@@ -55,7 +53,7 @@ export type LabelChange =
  *
  * Which labels come and go is decided by the rows at the time of the write, so that of any number
  * of concurrent requests each leaves at most one label of an exclusive scope: a label takes the
- * others of its scope off, and among wanted labels of one scope the last one by name stays.
+ * others of its scope off, and among new labels of one scope the last one by name stays.
  *
  * SECURITY: labels that belong neither to the repository nor to its present owner are ignored.
  *
@@ -78,7 +76,7 @@ export function labelStatements(ctx: Ctx, issue: LabeledIssue, change: LabelChan
     ...(issueId !== undefined && { issueId }),
     event,
     entry: entryArgument(ctx),
-    ...("wanted" in change && { wanted: change.wanted }),
+    ...("labels" in change && { keys: change.labels }),
     ...(change.kind === "remove" && { labelId: change.labelId }),
   };
   return changeLabelsOf(ctx.db, args, { kind: change.kind });
@@ -87,7 +85,7 @@ export function labelStatements(ctx: Ctx, issue: LabeledIssue, change: LabelChan
 interface LabelArguments extends IssueArgument {
   readonly event: EventArgument;
   readonly entry: EntryArgument;
-  readonly wanted?: WantedLabels;
+  readonly keys?: LabelKeys;
   readonly labelId?: number;
 }
 
@@ -165,9 +163,9 @@ export const tooManyLabels = () => invalid(`an issue can have ${ISSUE_LABELS_MAX
 function changedLabels(
   { repoId, issueId }: { repoId: SQL; issueId: SQL },
   kind: LabelChange["kind"],
-  { labelId, wanted }: Pick<Params<LabelArguments>, "labelId" | "wanted">,
+  { labelId, keys }: Pick<Params<LabelArguments>, "labelId" | "keys">,
 ): { added: SQL; removed: SQL } {
-  const held = (isRemoved: SQL): SQL => sql`(
+  const attached = (isRemoved: SQL): SQL => sql`(
     select ${labels.id}, ${labels.name}
     from ${issueLabels}
     join ${labels} on ${labels.id} = ${issueLabels.labelId}
@@ -176,13 +174,13 @@ function changedLabels(
   const nothing = sql`(select 0 as id, '' as name where 0)`;
   switch (kind) {
     case "clear":
-      return { added: nothing, removed: held(sql`true`) };
+      return { added: nothing, removed: attached(sql`true`) };
     case "remove":
-      return { added: nothing, removed: held(sql`${labels.id} = ${labelId}`) };
+      return { added: nothing, removed: attached(sql`${labels.id} = ${labelId}`) };
     case "add":
     case "replace": {
-      if (!wanted) throw new Error("no labels are wanted");
-      const rows = sql`${keptLabels(repoId, wanted)} ${kept}`;
+      if (!keys) throw new Error("no labels are given");
+      const rows = sql`${keptLabels(repoId, keys)} ${kept}`;
       const isOther = sql`${labels.id} not in (select ${kept.id} from ${rows})`;
       const isEvicted = sql`${exclusiveScope} in (select ${kept.scope} from ${rows})`;
       return {
@@ -195,7 +193,7 @@ function changedLabels(
             where ${issueLabels.issueId} = ${issueId}
           )
         )`,
-        removed: held(kind === "replace" ? isOther : sql`${isOther} and ${isEvicted}`),
+        removed: attached(kind === "replace" ? isOther : sql`${isOther} and ${isEvicted}`),
       };
     }
     default:
@@ -204,29 +202,29 @@ function changedLabels(
 }
 
 /**
- * A subquery of the wanted labels that the issue can have, of each exclusive scope the last one by
- * name.
+ * A subquery of the requested labels that the issue can have, of each exclusive scope the last one
+ * by name.
  */
-function keptLabels(repoId: SQL, wanted: Params<WantedLabels>): SQL {
+function keptLabels(repoId: SQL, keys: Params<LabelKeys>): SQL {
   const ownerId = sql`(
     select ${repositories.ownerId} from ${repositories} where ${repositories.id} = ${repoId}
   )`;
-  const isWanted =
-    "ids" in wanted ? sql`${labels.id} in ${wanted.ids}` : sql`${labels.name} in ${wanted.names}`;
+  const isRequested =
+    "ids" in keys ? sql`${labels.id} in ${keys.ids}` : sql`${labels.name} in ${keys.names}`;
   return sql`(
     select id, name, scope
     from (
       select id, name, scope, row_number() over (
         partition by scope, iif(scope is null, id, 0)
         order by name desc, id desc
-      ) as place
+      ) as position
       from (
         select ${labels.id}, ${labels.name}, ${exclusiveScope} as scope
         from ${labels}
-        where (${labels.repoId} = ${repoId} and ${isWanted})
-          or (${labels.orgId} = ${ownerId} and ${isWanted})
+        where (${labels.repoId} = ${repoId} and ${isRequested})
+          or (${labels.orgId} = ${ownerId} and ${isRequested})
       )
     )
-    where place = 1
+    where position = 1
   )`;
 }

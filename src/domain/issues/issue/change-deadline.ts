@@ -64,7 +64,7 @@ const insertDeadlineEntry = prepare((db, p: Params<NewDeadline>) => {
   const dayOf = (time: AnyColumn | SQL): SQL => sql`date(${time} / 1000, 'unixepoch')`;
   const isAdded = sql`${issues.deadlineAt} is null`;
   const former = dayOf(issues.deadlineAt);
-  const told = p.isRemoved
+  const change = p.isRemoved
     ? { kind: "removed_deadline" as const, body: former }
     : {
         kind: sql`iif(${isAdded}, 'added_deadline', 'modified_deadline')`,
@@ -73,7 +73,7 @@ const insertDeadlineEntry = prepare((db, p: Params<NewDeadline>) => {
   return insertSelect(
     db,
     timelineEntries,
-    { repoId, issueId, ...entry, ...told },
+    { repoId, issueId, ...entry, ...change },
     sql`from ${issues} where ${isChangedBy(p)}`,
   );
 });

@@ -59,15 +59,15 @@ export interface NewIssue {
 export async function createIssue(
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: NewIssue,
+  input: NewIssue,
 ): Promise<IssueContext> {
   requireNotArchived(repo);
   if (!isUnitOn(repo.row, "issues")) throw forbidden("the repository's issues unit is disabled");
-  const honoured = mayWriteIssues(repo) ? wanted : pickForAll(wanted);
-  const assignees = await findNewAssignees(ctx, repo, "issues", honoured.assignees ?? []);
+  const accepted = mayWriteIssues(repo) ? input : pickForAll(input);
+  const assignees = await findNewAssignees(ctx, repo, "issues", accepted.assignees ?? []);
   try {
     const { found } = await batch(ctx.db, {
-      opening: openingStatements(ctx, repo, { ...honoured, isPull: false }, assignees),
+      opening: openingStatements(ctx, repo, { ...accepted, isPull: false }, assignees),
       found: selectNewIssue(ctx.db, { repoId: repo.row.id }),
     });
     const [row] = found;
@@ -78,27 +78,27 @@ export async function createIssue(
   }
 }
 
-/** A new issue, or what a new pull request has as an issue. */
+/** The input for a new issue, or for the issue of a new pull request. */
 type Opening = NewIssue & { readonly isPull: boolean };
 
 /**
- * The statements that open an issue or pull request, with its entries and events. A failed batch is
- * judged by `asOpeningRefusal`.
+ * The statements that open an issue or pull request, with its entries and events.
+ * `asOpeningRefusal` translates the error of a failed batch.
  *
- * @param more Statements that follow the insert, before anything is told of it.
+ * @param more Statements that follow the insert, before its entries and events.
  */
 export const openingStatements = (
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: Opening,
+  opening: Opening,
   assignees: readonly User[],
   more: readonly BatchItem<"sqlite">[] = [],
 ) =>
   [
     takeNumber(ctx.db, { repoId: repo.row.id }),
-    insertIssue(ctx, repo, wanted),
+    insertIssue(ctx, repo, opening),
     ...more,
-    ...toldStatements(ctx, repo, wanted, assignees),
+    ...entryStatements(ctx, repo, opening, assignees),
   ] as const;
 
 const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
@@ -133,21 +133,21 @@ const selectNewIssue = prepare((db, { repoId }: Params<{ repoId: number }>) =>
   selectIssues(db).where(isNumbered(repoId, newNumberIn(repoId))),
 );
 
-function insertIssue({ db, actor, now }: Ctx, { row }: RepositoryContext, wanted: Opening) {
-  const { isPull, isClosed = false, milestoneId = 0, body = "", ref = "" } = wanted;
+function insertIssue({ db, actor, now }: Ctx, { row }: RepositoryContext, opening: Opening) {
+  const { isPull, isClosed = false, milestoneId = 0, body = "", ref = "" } = opening;
   return insertOpened(db, {
     repoId: row.id,
     ownerId: row.ownerId,
     actorId: actor.user?.id ?? 0,
     posterId: actor.user?.id ?? null,
     isPull,
-    title: toIssueTitle(wanted.title),
+    title: toIssueTitle(opening.title),
     body,
     ref,
     isClosed,
     closedAt: isClosed ? now : null,
     milestoneId,
-    deadlineAt: wanted.deadlineAt ?? null,
+    deadlineAt: opening.deadlineAt ?? null,
     now,
   });
 }
@@ -202,17 +202,17 @@ const recordOnNew = prepare((db, p: Params<{ repoId: number; event: EventArgumen
   recordBy(db, p.event, issueSql({ repoId: p.repoId }).computed),
 );
 
-/** The statements that tell of a new issue, and those that give it assignees and labels. */
-function toldStatements(
+/** The entries and events of a new issue, with the statements for its assignees and labels. */
+function entryStatements(
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: Opening,
+  opening: Opening,
   assignees: readonly User[],
 ): BatchItem<"sqlite">[] {
   const { id: repoId, ownerId } = repo.row;
-  const { isPull } = wanted;
+  const { isPull } = opening;
   const subject = { repoId, ownerId, issueId: COMPUTED, number: COMPUTED, isPull };
-  const { labelIds = [], milestoneId = 0, isClosed = false } = wanted;
+  const { labelIds = [], milestoneId = 0, isClosed = false } = opening;
   const opened = eventArgument(ctx, { type: "issue.opened", ...subject });
   const statements: BatchItem<"sqlite">[] = [recordOnNew(ctx.db, { repoId, event: opened })];
   if (assignees.length > 0) {
@@ -220,7 +220,7 @@ function toldStatements(
     statements.push(...assigneeStatements(ctx, { repo, row: { isPull, posterId } }, assignees));
   }
   if (labelIds.length > 0) {
-    const change = { kind: "add", wanted: { ids: labelIds } } as const;
+    const change = { kind: "add", labels: { ids: labelIds } } as const;
     statements.push(...labelStatements(ctx, { repoId, ownerId, isPull }, change));
   }
   if (milestoneId > 0) {
@@ -229,7 +229,7 @@ function toldStatements(
       ...subject,
       milestoneId: COMPUTED,
     });
-    statements.push(...tellMilestone(ctx.db, { repoId, entry: entryArgument(ctx), event }));
+    statements.push(...milestoneEntry(ctx.db, { repoId, entry: entryArgument(ctx), event }));
   }
   if (isClosed) {
     const closed = eventArgument(ctx, { type: "issue.closed", ...subject, commitOid: "" });
@@ -241,7 +241,7 @@ function toldStatements(
   return statements;
 }
 
-const tellMilestone = prepareAll(
+const milestoneEntry = prepareAll(
   (db, p: Params<{ repoId: number; entry: EntryArgument; event: EventArgument }>) => {
     const { repoId } = p;
     const { issueId, computed } = issueSql({ repoId });
@@ -260,7 +260,7 @@ const tellMilestone = prepareAll(
   },
 );
 
-/** What a failed batch with `openingStatements` means for the caller. */
+/** Translates the error of a failed batch with `openingStatements`. */
 export function asOpeningRefusal(error: unknown): unknown {
   // The repository, or the caller's account, was deleted meanwhile.
   if (isViolation(error, "FOREIGN KEY")) return notFound();

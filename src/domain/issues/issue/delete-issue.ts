@@ -16,7 +16,7 @@ import { closePinGap } from "./pin-issue.ts";
  *
  * A trigger makes the files of its attachments due for removal.
  *
- * @param lastPayload What hooks receive, since nobody can read it any more.
+ * @param lastPayload The payload for hooks, since the issue can't be read any more.
  * @throws Failure `not_found` if another request has deleted it.
  */
 export async function deleteIssue(

@@ -15,7 +15,7 @@ import { insertEntryIfChanged } from "./insert-entry.ts";
  * Locks or unlocks the conversation of an issue or pull request: only those who may write to its
  * unit comment and react in a locked one. Idempotent.
  *
- * @param reason Told in the timeline, for a lock.
+ * @param reason The reason of a lock, for the timeline.
  * @throws Failure `not_found` if it was deleted meanwhile.
  */
 export async function lockIssue(

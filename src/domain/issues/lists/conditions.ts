@@ -64,7 +64,7 @@ const hasPerson = (role: PersonRole, userId: SQL): SQL =>
     review_requested: sql`(
       exists (
         select 1 from ${reviews}
-        where ${reviews.issueId} = ${issues.id} and ${isAsked(userId)}
+        where ${reviews.issueId} = ${issues.id} and ${isRequestedOf(userId)}
       )
       or ${isTeamAsked(sql`${issues.id}`, userId)}
     )`,
@@ -77,10 +77,10 @@ const hasPerson = (role: PersonRole, userId: SQL): SQL =>
 const later = alias(reviews, "later");
 
 /**
- * The condition, on the `reviews` rows of a query, that a user is asked, and did not approve or
- * reject since.
+ * The condition, on the `reviews` rows of a query, that a review of a user is requested, and that
+ * they did not approve or reject since.
  */
-const isAsked = (userId: SQL): SQL => sql`(
+const isRequestedOf = (userId: SQL): SQL => sql`(
   ${reviews.reviewerId} = ${userId}
   and ${reviews.state} = 'request_review'
   and not exists (
@@ -100,12 +100,12 @@ const isSubmittedBy = (userId: SQL): SQL => sql`(
 /** The pull requests that `reviewedBy` selects. */
 export const reviewed = derivedTable("reviewed", "issueId");
 
-/** Selects the ids of the pull requests that a user reviewed, or was asked to, as `issue_id`. */
+/** Selects the pull requests that a user reviewed, or was requested to review, as `issue_id`. */
 export const reviewedBy = (role: "review_requested" | "reviewed", userId: SQL): SQL =>
   role === "reviewed"
     ? sql`select distinct ${reviews.issueId} from ${reviews} where ${isSubmittedBy(userId)}`
     : sql`
-        select ${reviews.issueId} from ${reviews} where ${isAsked(userId)}
+        select ${reviews.issueId} from ${reviews} where ${isRequestedOf(userId)}
         union
         ${pullsAskingTeamsOf(userId)}`;
 
@@ -154,7 +154,7 @@ export const isUpdatedIn = ({ since, before }: Pick<FilterParams, "since" | "bef
 ];
 
 /**
- * Conditions of a filter by what they ask for, so that an index that implies one can do without it.
+ * Conditions of a filter by key, so that the query of an index that implies one leaves it out.
  */
 export type Conditions = ReadonlyMap<string, SQL>;
 

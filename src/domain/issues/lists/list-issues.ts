@@ -48,11 +48,11 @@ const TOTAL_MAX = 10_000;
 /** Issues that a search by words finds at most. */
 const FOUND_MAX = 1000;
 
-/** What a list is filtered by, with the users that must exist. */
+/** The filter of a list, and the users that must exist. */
 interface ListQuery {
   /** Undefined if nothing can match. */
   readonly filter: IssueFilter | undefined;
-  /** Users of whom one that is not visible to the caller fails the list. */
+  /** The list fails if one of these users is not visible to the caller. */
   readonly requiredPeople: readonly PersonFilter[];
 }
 
@@ -103,11 +103,11 @@ function selectList(
 ) {
   const visible = filter && visibleOf(repo, filter);
   const scope = listScopeOf(repo, visible ?? {}, slice);
-  const asked = { scope, filter: visible && bindListFilter(visible) };
-  return issuePage(db, asked, { sort: visible?.sort ?? "newest" });
+  const args = { scope, filter: visible && bindListFilter(visible) };
+  return issuePage(db, args, { sort: visible?.sort ?? "newest" });
 }
 
-/** What the statements of a list take of a repository and of the page. */
+/** The repository and the page of a list, as arguments of its statements. */
 export interface ListScope {
   readonly repoId: number;
   readonly ownerId: number;
@@ -134,14 +134,14 @@ export const listScopeOf = (
 
 type KindsAndStates = Pick<IssueFilter, "isPull" | "isClosed">;
 
-interface Asked {
+interface ListArguments {
   readonly scope: ListScope;
   /** Undefined if nothing can match. */
   readonly filter: ListFilter | undefined;
 }
 
 const issuePage = prepareAll(
-  (db, { scope, filter }: Params<Asked>, { sort }: { sort: IssueSort }) => {
+  (db, { scope, filter }: Params<ListArguments>, { sort }: { sort: IssueSort }) => {
     const { ids, total, terms } = listStatements(scope, filter, sort);
     return [
       selectIssues(db)
@@ -153,8 +153,8 @@ const issuePage = prepareAll(
 );
 
 /**
- * The parts of the statements of a list: what selects the ids of its page, its total, and its order
- * for rows of `issues`.
+ * The parts of the statements of a list: the query for the ids of its page, its total, and its
+ * order for rows of `issues`.
  *
  * @param filter Undefined if nothing can match.
  */

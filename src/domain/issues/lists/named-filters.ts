@@ -35,7 +35,7 @@ type NamedFilter = Pick<
   "names" | "requiredLabels" | "milestones" | "requiredMilestone"
 >;
 
-/** Where names are looked up: a repository, with the organization whose labels it has. */
+/** The repository in which names are looked up, and the organization whose labels it has. */
 interface NameScope {
   readonly repoId: SQL;
   readonly ownerId: SQL;
@@ -148,7 +148,7 @@ const hasKnownMilestone: SQL = sql`(
   or ${issues.milestoneId} in (select ${namedMilestones.id} from ${namedMilestones})
 )`;
 
-/** Zero if a required label or milestone does not exist, so that nothing has it; null otherwise. */
+/** Zero if a required label or milestone does not exist, so that no issue matches; else null. */
 export function impossibleSize({ requiredLabels, requiredMilestone }: NamedFilter): SQL {
   const conditions = [
     ...(requiredLabels

@@ -20,13 +20,13 @@ import { counterOfPart, isIssueSeen, isSeenIn, pairs, searched } from "./search-
 import { flags, unionAll } from "./sources.ts";
 
 /**
- * Issues that are looked at in the order of an index, whether or not they match and the caller sees
- * them.
+ * Maximum issues that are read in the order of an index, whether or not they match and the caller
+ * sees them.
  */
 export const EXAMINED_MAX = 20_000;
 
-/** What the candidates of a search have in common. */
-export interface Candidates {
+/** The options of all queries of a search. */
+export interface CandidateOptions {
   readonly principal: PrincipalSql;
   readonly filter: SearchParams;
   /** Conditions on the `issues` rows of a query. */
@@ -34,7 +34,7 @@ export interface Candidates {
   readonly isOldest: boolean;
 }
 
-const directionOf = ({ isOldest }: Candidates): SQL => sql.raw(isOldest ? "asc" : "desc");
+const directionOf = ({ isOldest }: CandidateOptions): SQL => sql.raw(isOldest ? "asc" : "desc");
 
 /** The kinds and states of a filter, each with its own part of an index. */
 export const partsOf = ({ isPull, isClosed }: SearchParams) =>
@@ -49,22 +49,23 @@ const isInPart = (
   { isPull, isClosed }: Part,
 ): SQL => sql`${table.isPull} = ${bit(isPull)} and ${table.isClosed} = ${bit(isClosed)}`;
 
-/** The issues that a query selects as `id`. */
-const candidates = derivedTable("candidates", "id");
+/** The issues of a query, in its order. */
+const ordered = derivedTable("ordered", "id");
 
 /**
- * Selects the ids of the first issues, of those that a query selects in the order of ids, which
- * match and which the caller sees.
+ * Selects the ids of the first issues that match and that the caller sees.
+ *
+ * @param ids Selects issues in the order of ids.
  */
-export const seenOf = (search: Candidates, ids: SQL, max: SQL): SQL => sql`
+export const seenOf = (search: CandidateOptions, ids: SQL, max: SQL): SQL => sql`
   select ${issues.id} as id
-  from (${ids}) ${candidates}
-  cross join ${issues} on ${issues.id} = ${candidates.id}
+  from (${ids}) ${ordered}
+  cross join ${issues} on ${issues.id} = ${ordered.id}
   cross join ${repositories} on ${repositories.id} = ${issues.repoId}
   where ${allOf(...search.conditions, isIssueSeen(search.principal, search.filter))}
   limit ${max}`;
 
-const examined = (search: Candidates, arms: readonly SQL[]): SQL => sql`
+const examined = (search: CandidateOptions, arms: readonly SQL[]): SQL => sql`
   select id from (
     ${unionAll(arms)}
     order by id ${directionOf(search)}
@@ -72,7 +73,7 @@ const examined = (search: Candidates, arms: readonly SQL[]): SQL => sql`
   )`;
 
 /** Selects the ids of all issues, newest or oldest first. */
-export const everyIssue = (search: Candidates): SQL =>
+export const everyIssue = (search: CandidateOptions): SQL =>
   examined(
     search,
     partsOf(search.filter).map(
@@ -81,7 +82,7 @@ export const everyIssue = (search: Candidates): SQL =>
   );
 
 /** Selects the ids of the issues that a user, whose name is given, has to do with. */
-export function issuesOfPerson(search: Candidates, role: PersonRole, name: SQL): SQL {
+export function issuesOfPerson(search: CandidateOptions, role: PersonRole, name: SQL): SQL {
   const userId = userIdOf(name);
   if (role === "review_requested" || role === "reviewed") {
     const ids = reviewedBy(role, userId);
@@ -117,7 +118,7 @@ const listed = alias(issues, "listed");
  *
  * @param isSearched A condition without which there are none.
  */
-export const firstOfEach = (search: Candidates, max: SQL, isSearched: SQL = sql`1`): SQL =>
+export const firstOfEach = (search: CandidateOptions, max: SQL, isSearched: SQL = sql`1`): SQL =>
   unionAll(
     partsOf(search.filter).map((part) => {
       const count = counterOfPart(part.isPull, part.isClosed);
@@ -134,10 +135,10 @@ export const firstOfEach = (search: Candidates, max: SQL, isSearched: SQL = sql`
     }),
   );
 
-const firstOf = (search: Candidates, ids: SQL, max: SQL): SQL => sql`
+const firstOf = (search: CandidateOptions, ids: SQL, max: SQL): SQL => sql`
   select ${issues.id}
-  from (${ids}) ${candidates}
-  cross join ${issues} on ${issues.id} = ${candidates.id}
+  from (${ids}) ${ordered}
+  cross join ${issues} on ${issues.id} = ${ordered.id}
   where ${allOf(...search.conditions)}
   limit ${max}`;
 
@@ -154,7 +155,7 @@ export const labelPairs = (names: SQL): SQL => sql`
   )`;
 
 /** Selects the ids of the first matching issues with each of the labels of `pairs`. */
-export const firstOfLabels = (search: Candidates, max: SQL): SQL =>
+export const firstOfLabels = (search: CandidateOptions, max: SQL): SQL =>
   unionAll(
     partsOf(search.filter).map((part) => {
       const labelled = sql`

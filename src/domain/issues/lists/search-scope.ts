@@ -19,10 +19,10 @@ import { accessTokenRepositories, issues, repositories, users } from "../../../d
 import { unitOf } from "../issue/find-issue.ts";
 import type { IssueFilter } from "./issue-query.ts";
 
-// Whose issues a search over several repositories looks at. Each statement begins with what the
-// caller may see.
+// The repositories of a search over several ones. Each statement begins with those that the caller
+// may see.
 
-/** What narrows a search to some repositories: names in lower case. */
+/** The names, in lower case, that narrow a search to some repositories. */
 export interface SearchScope {
   readonly owner: string | undefined;
   /** A team of the owner. */
@@ -30,7 +30,7 @@ export interface SearchScope {
 }
 type ScopeParams = Params<SearchScope>;
 
-/** Repositories that a search looks into one by one: those that changed last. */
+/** Maximum repositories that a search reads one by one: those that changed last. */
 const REPOSITORIES_MAX = 1000;
 
 /** Selects the id of the owner, if the caller may see the account. */
@@ -62,7 +62,7 @@ function scopeIds(principal: PrincipalSql, { owner, team }: ScopeParams): SQL | 
     where ${accessTokenRepositories.tokenId} = ${tokenId}`;
 }
 
-/** Selects the ids of repositories that a search of all might miss behind those of others. */
+/** Selects the ids of repositories whose issues a bounded search of all ones might miss. */
 const grantedIds = (principal: PrincipalSql): SQL | undefined =>
   principal.userId !== undefined && !principal.isSiteAdmin
     ? grantedRepositoryIds(principal)
@@ -127,8 +127,8 @@ export function counterOfPart(isPull: boolean, isClosed: boolean): Column {
 }
 
 /** The repositories that a search looks into one by one. */
-export interface Searched {
-  /** What defines `searched`; undefined where there are none. */
+export interface SearchTargets {
+  /** The definition of `searched`; undefined where there are none. */
   readonly table: SQL | undefined;
   /** Whether the search is narrowed to them. */
   readonly isScoped: boolean;
@@ -141,12 +141,12 @@ const scoped = derivedTable("scoped", "id");
  * Defines `searched`: the repositories of the scope, or of the caller's grants, whose issues or
  * pull requests the caller sees.
  */
-export function searchedOf(principal: PrincipalSql, scope: ScopeParams): Searched {
+export function searchTargetsOf(principal: PrincipalSql, scope: ScopeParams): SearchTargets {
   const ofScope = scopeIds(principal, scope);
   const ids = ofScope ?? grantedIds(principal);
   if (!ids) return { table: undefined, isScoped: false };
-  // Without an index of what everybody sees: the repositories are few of those. As a join: SQLite
-  // takes 100 levels of expressions, and those that find a team are in no condition this way.
+  // Without the index of public repositories, which are many more. As a join: SQLite takes 100
+  // levels of expressions, and a condition would add the levels of the subquery for a team.
   const table = sql`${searched} as materialized (
     select * from (
       select ${repositories.id}, ${repositories.ownerId}, ${repositories.updatedAt},

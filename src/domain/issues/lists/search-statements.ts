@@ -15,7 +15,7 @@ import type { SearchParams } from "./bound-filter.ts";
 import { bit, commonConditions, hasLabelOf } from "./conditions.ts";
 import { PERSON_ROLES } from "./issue-query.ts";
 import {
-  type Candidates,
+  type CandidateOptions,
   EXAMINED_MAX,
   everyIssue,
   firstOfEach,
@@ -30,8 +30,8 @@ import {
   isSeenIn,
   pairs,
   searched,
-  type Searched,
-  searchedOf,
+  type SearchTargets,
+  searchTargetsOf,
   type SearchScope,
   seesSome,
 } from "./search-scope.ts";
@@ -43,7 +43,7 @@ import { matchingIssueIds, scopeOfSome } from "./text-match.ts";
  */
 export const FOUND_MAX = 1000;
 
-/** Labels, or milestones, of a name that are looked at to tell whether the caller sees any. */
+/** Labels, or milestones, of a name that are examined to find whether the caller sees any. */
 const NAMED_MAX = 5000;
 
 /** Whether the caller sees a label of one of the names; of milestones likewise. */
@@ -67,12 +67,12 @@ export interface SearchStatements {
 /** How many issues a statement finds at most. */
 interface SearchMax {
   readonly all: SQL;
-  /** Of those that are found by words; no more than `FOUND_MAX`. */
+  /** The same for issues that are found by words; no more than `FOUND_MAX`. */
   readonly byWords: SQL;
 }
 
-/** What a search looks for and where. */
-export interface WantedIssues {
+/** The filter and the scope of a search. */
+export interface SearchOptions {
   readonly filter: SearchParams;
   /** Whether the oldest issues are found first, rather than the newest. */
   readonly isOldest: boolean;
@@ -83,13 +83,13 @@ export interface WantedIssues {
 
 export function searchStatements(
   principal: PrincipalSql,
-  { filter, isOldest, scope, priorityRepoId }: WantedIssues,
+  { filter, isOldest, scope, priorityRepoId }: SearchOptions,
 ): SearchStatements {
-  const among = searchedOf(principal, scope);
+  const targets = searchTargetsOf(principal, scope);
   const common = [...commonConditions(filter).values()];
-  const known = knownTables(principal, filter, among);
+  const known = knownTables(principal, filter, targets);
   const { isPull, isClosed, text, labels, milestones, people } = filter;
-  const search: Candidates = {
+  const search: CandidateOptions = {
     principal,
     filter,
     conditions: [
@@ -106,7 +106,7 @@ export function searchStatements(
         : []),
       ...(isPull === undefined ? [] : [sql`${issues.isPull} = ${bit(isPull)}`]),
       ...(isClosed === undefined ? [] : [sql`${issues.isClosed} = ${bit(isClosed)}`]),
-      ...(among.isScoped ? [sql`${issues.repoId} in (${searchedIds})`] : []),
+      ...(targets.isScoped ? [sql`${issues.repoId} in (${searchedIds})`] : []),
     ],
     isOldest,
   };
@@ -114,7 +114,7 @@ export function searchStatements(
   // Whether it is a list of all issues of its repositories, apart from labels and the like.
   const isListed = text === undefined && PERSON_ROLES.every((role) => !people[role]);
   const found = (max: SearchMax) => {
-    const parts = [...mainIds(search, among, max)];
+    const parts = [...mainIds(search, targets, max)];
     if (priorityRepoId !== undefined && isListed) {
       parts.push(prioritized(search, priorityRepoId, max.all));
     }
@@ -124,13 +124,13 @@ export function searchStatements(
     );
   };
   const statement = (select: SQL): SQL => {
-    const tables = [...(among.table ? [among.table] : []), ...known];
+    const tables = [...(targets.table ? [targets.table] : []), ...known];
     return tables.length > 0 ? sql`with ${sql.join(tables, sql`, `)} ${select}` : select;
   };
   return {
     find: (max) => statement(found(max)),
     count: (max) => {
-      if (isPlain && among.isScoped) return sql`(${statement(countersOf(filter))})`;
+      if (isPlain && targets.isScoped) return sql`(${statement(countersOf(filter))})`;
       const select = sql`select count(*) from (${found(max)})`;
       return sql`(${statement(select)})`;
     },
@@ -141,25 +141,25 @@ const searchedIds = sql`select ${searched.id} from ${searched}`;
 
 /** The selects of the issues that a search finds; D1 allows five. */
 function* mainIds(
-  search: Candidates,
-  among: Searched,
+  search: CandidateOptions,
+  targets: SearchTargets,
   { all: max, byWords }: SearchMax,
 ): Generator<SQL> {
   const { principal, filter, isOldest } = search;
   const { text, people, labels } = filter;
   const role = PERSON_ROLES.find((each) => people[each]);
   const named = role && people[role];
-  const isEverywhere = !among.isScoped && seesSome(principal);
+  const isEverywhere = !targets.isScoped && seesSome(principal);
   if (text !== undefined) {
     const matching = (scope: SQL | undefined) =>
       seenOf(search, matchingIssueIds(text, { scope, isOldest }), byWords);
     if (isEverywhere) yield matching(undefined);
-    if (among.table) yield matching(scopeOfSome(searchedIds));
+    if (targets.table) yield matching(scopeOfSome(searchedIds));
   } else if (role && named) {
     yield seenOf(search, issuesOfPerson(search, role, named.first), max);
-  } else if (isEverywhere || !among.isScoped) {
+  } else if (isEverywhere || !targets.isScoped) {
     if (isEverywhere) yield seenOf(search, everyIssue(search), max);
-    if (among.table) yield firstOfEach(search, max);
+    if (targets.table) yield firstOfEach(search, max);
   } else if (labels) {
     yield firstOfLabels(search, max);
     yield firstOfEach(search, max, sql`not ${areLabelsKnown}`);
@@ -169,7 +169,7 @@ function* mainIds(
 }
 
 /** Selects the ids of the first matching issues of one repository. */
-const prioritized = (search: Candidates, repoId: SQL, max: SQL): SQL => {
+const prioritized = (search: CandidateOptions, repoId: SQL, max: SQL): SQL => {
   const direction = sql.raw(search.isOldest ? "asc" : "desc");
   const ids = sql`
     select ${issues.id} from ${issues} where ${issues.repoId} = ${repoId}
@@ -184,7 +184,7 @@ const prioritized = (search: Candidates, repoId: SQL, max: SQL): SQL => {
 function knownTables(
   principal: PrincipalSql,
   { labels, milestones }: SearchParams,
-  { isScoped }: Searched,
+  { isScoped }: SearchTargets,
 ): SQL[] {
   const tables: SQL[] = [];
   const seen = (rows: SQL, isOfRepository: SQL) => sql`exists (

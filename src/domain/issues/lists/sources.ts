@@ -34,28 +34,29 @@ import type { ListOrder } from "./orders.ts";
 /** Issues of a filter beyond which a list walks the index of its order rather than sort them. */
 const SORTED_MAX = 2000;
 
-/** What a source counts as that is taken where no other one is small enough. */
+/** The size of a source that is chosen where no other one is small enough. */
 const WALK_SIZE = 1_000_000_000_000_000;
 
 /**
- * Where a list of a repository gets its issues from: an index of a label, of a user, or of the
- * order itself. One of several is chosen by the statement, from the sizes; the others find nothing,
- * since their index is asked for null.
+ * A source of the issues of a list: an index of a label, of a user, or of the order itself. The
+ * statement chooses one of several by their sizes; the others find nothing, since they look up null
+ * in their index.
  */
 interface Source {
   readonly name: string;
-  /** How many issues it has, as far as that is known, or null if it can't be chosen. */
+  /** The number of its issues, possibly bounded, or null if it can't be chosen. */
   readonly size: SQL;
   /** Whether the index gives the order of the list. */
   readonly isOrdered: boolean;
   /** The tables, without `issues` if nothing of it is needed. */
   readonly from: SQL;
   /**
-   * The equality that the index is asked for, for a value that is null unless the source is chosen.
+   * The equality that is looked up in the index, with a value that is null unless the source is
+   * chosen.
    */
   readonly seek: (ifChosen: (value: SQL) => SQL) => SQL;
   readonly columns: { readonly [K in "id" | "age" | "isPull" | "isClosed"]: SQL };
-  /** What the index does not decide. */
+  /** The conditions that the index does not imply. */
   readonly conditions: readonly SQL[];
 }
 
@@ -339,11 +340,11 @@ const withIssues = (table: SQL, id: SQL, order: ListOrder, conditions: readonly 
 type States = Pick<ListParams, "isPull" | "isClosed">;
 
 /** The values of a column that a filter lets pass. */
-export const flags = (wanted: boolean | undefined): readonly boolean[] =>
-  wanted === undefined ? [false, true] : [wanted];
+export const flags = (value: boolean | undefined): readonly boolean[] =>
+  value === undefined ? [false, true] : [value];
 
-const bits = (wanted: boolean | undefined): SQL =>
-  sql.raw(`(${flags(wanted).map(Number).join(", ")})`);
+const bits = (value: boolean | undefined): SQL =>
+  sql.raw(`(${flags(value).map(Number).join(", ")})`);
 
 export const kindsAndStates = (
   columns: Pick<Source["columns"], "isPull" | "isClosed">,

@@ -13,13 +13,14 @@ const issuesSearch = derivedTable("issues_search", "rowid");
 const COMMENT_BITS = 32;
 
 /**
- * Documents that are looked at, the newest or the oldest, which bounds the cost of a common word.
+ * Maximum documents that are read, the newest or the oldest, which bounds the cost of a common
+ * word.
  */
 const DOCUMENTS_MAX = 10_000;
 
 export const hasText = ({ words }: TextFilter): boolean => words.length > 0;
 
-/** Where and how the index is read. */
+/** The part of the index that is read, and its order. */
 interface Matching {
   /**
    * The condition on the words of the scope, in the syntax of the index, as a text in SQL;

@@ -16,7 +16,7 @@ const ROWS_AT_ONCE = 1000;
 const STEPS_MAX = 200;
 
 /**
- * Deletes a milestone. Its issues and pull requests lose it, which their timelines do not tell, as
+ * Deletes a milestone. Its issues and pull requests lose it without an entry in their timelines, as
  * in Gitea; earlier entries stay and name it no more. Idempotent.
  *
  * One step deletes it if few issues have it. Otherwise each step takes it from some of them, so

@@ -11,8 +11,8 @@ import type { MilestoneFields } from "./create-milestone.ts";
 import { isMilestoneWithId } from "./find-milestone.ts";
 
 /**
- * Edits a milestone; fields that are undefined stay as they are. What does not change anything
- * tells nothing.
+ * Edits a milestone; fields that are undefined stay as they are. An edit that changes nothing has
+ * no event.
  *
  * @throws Failure `not_found` if it was deleted meanwhile.
  */
@@ -20,10 +20,10 @@ export async function updateMilestone(
   ctx: Ctx,
   { row }: RepositoryContext,
   { id: milestoneId }: Milestone,
-  wanted: { readonly [K in keyof MilestoneFields]: MilestoneFields[K] | undefined },
+  edit: { readonly [K in keyof MilestoneFields]: MilestoneFields[K] | undefined },
 ): Promise<Milestone> {
   const { db, now } = ctx;
-  const { title, description, deadlineAt, isClosed } = wanted;
+  const { title, description, deadlineAt, isClosed } = edit;
   const isThis = isMilestoneWithId(row, milestoneId);
   const isEdited = anyOf(
     title === undefined ? undefined : ne(milestones.title, title),

@@ -32,8 +32,8 @@ export async function listNotifications(
 ): Promise<Listed<NotificationContext>> {
   const { range, kinds } = splitFilter(filter);
   const { size, offset } = slice;
-  const asked = { principal: principalOf(ctx.actor), range, size, offset };
-  const [rows, repos, [counted]] = await ctx.db.batch(notificationPage(ctx.db, asked, kinds));
+  const args = { principal: principalOf(ctx.actor), range, size, offset };
+  const [rows, repos, [counted]] = await ctx.db.batch(notificationPage(ctx.db, args, kinds));
   return {
     items: toNotificationContexts(ctx, [rows, repos]),
     total: counted?.total ?? 0,
@@ -43,26 +43,32 @@ export async function listNotifications(
 /** Counts the notifications of a user that the caller may see. */
 export async function countNotifications(ctx: Ctx, filter: NotificationFilter): Promise<number> {
   const { range, kinds } = splitFilter(filter);
-  const asked = { principal: principalOf(ctx.actor), range };
-  const [counted] = await notificationCount(ctx.db, asked, kinds);
+  const args = { principal: principalOf(ctx.actor), range };
+  const [counted] = await notificationCount(ctx.db, args, kinds);
   return counted?.total ?? 0;
 }
 
-interface Asked {
+interface ListArguments {
   readonly principal: Principal;
   readonly range: NotificationRange;
 }
 
-const notificationPage = prepareAll((db, p: Params<Asked & Slice>, kinds: NotificationKinds) => {
-  const page = selectPage(p.principal, p.range, kinds, p);
-  return [...selectNotifications(db, p.principal, page), selectTotal(db, p, kinds)] as const;
-});
+const notificationPage = prepareAll(
+  (db, p: Params<ListArguments & Slice>, kinds: NotificationKinds) => {
+    const page = selectPage(p.principal, p.range, kinds, p);
+    return [...selectNotifications(db, p.principal, page), selectTotal(db, p, kinds)] as const;
+  },
+);
 
-const notificationCount = prepare((db, p: Params<Asked>, kinds: NotificationKinds) =>
+const notificationCount = prepare((db, p: Params<ListArguments>, kinds: NotificationKinds) =>
   selectTotal(db, p, kinds),
 );
 
-function selectTotal(db: Database, { principal, range }: Params<Asked>, kinds: NotificationKinds) {
+function selectTotal(
+  db: Database,
+  { principal, range }: Params<ListArguments>,
+  kinds: NotificationKinds,
+) {
   const isTimed = range.since !== undefined || range.before !== undefined;
   const all = visibleCounts(principal, range, kinds);
   const counts = isTimed ? countBetween(range, kinds, all) : all;
@@ -78,7 +84,7 @@ function countBetween(
   { statuses, subjects }: NotificationKinds,
   counts: SQL,
 ): SQL {
-  const isAsked = allOf(
+  const isListed = allOf(
     sql`${notifications.userId} = ${userId}`,
     repoId === undefined ? undefined : sql`${notifications.repoId} = ${repoId}`,
     sql`${notifications.status} in ${names(statuses)}`,
@@ -91,7 +97,7 @@ function countBetween(
     from (
       select ${notifications.repoId}, ${notifications.subject}, count(*) as count
       from ${notifications}
-      where ${isAsked}
+      where ${isListed}
       group by ${notifications.repoId}, ${notifications.subject}
     ) ${found}
     join (${counts}) ${visible}

@@ -13,7 +13,7 @@ import { isIssueVisible } from "../issue/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 import type { ReferredIssue } from "./find-references.ts";
 
-/** What a reference names, without what is said about it. */
+/** The name of an issue in a reference. */
 type Named = Pick<ReferredIssue, "repo" | "number">;
 
 /** An issue or pull request to which somebody may refer. */
@@ -29,14 +29,14 @@ const named = alias(issues, "named");
  * Finds the issues and pull requests to which the caller may refer: those that the caller may see,
  * in repositories that are not archived and whose owner does not block the caller.
  *
- * SECURITY: an entry in a timeline tells readers of that issue where it was referred to, so nobody
+ * SECURITY: an entry in a timeline shows readers of that issue where it was referred to, so nobody
  * may leave one where they may not comment; and nobody learns of an issue that they may not see.
  *
  * Cost: two queries.
  *
  * @param repo The repository of the text.
  * @param all  At most some thousands.
- * @returns A function that gives what a reference leads to, or undefined.
+ * @returns A function that returns the issue of a reference, or undefined.
  */
 export async function findReferred(
   ctx: Ctx,

@@ -13,7 +13,7 @@ import { isSubmittedOrBy } from "../comments/written-entries.ts";
 /** The units that decide which entries of timelines are visible. */
 type TimelineUnit = "issues" | "pulls" | "code";
 
-/** Whose timeline it is and who reads it, as an argument of a query. */
+/** The repository of a timeline and its reader, as an argument of a query. */
 export interface TimelineReader {
   readonly repoId: number;
   readonly principal: Principal;
@@ -38,8 +38,8 @@ const otherEntry = alias(timelineEntries, "other_entry");
  * The condition that the caller may see everything that an entry of a timeline refers to.
  *
  * SECURITY: entries that refer to an issue or a repository that the caller may not see are left out
- * entirely, also out of totals: that there is a reference tells of the other side, as much as its
- * title and its number. So are those of pending reviews by others.
+ * entirely, also out of totals: the mere existence of a reference reveals the other side, as much
+ * as its title and its number. Entries of pending reviews by others are left out, too.
  */
 export const isEntryVisible = ({ repoId, principal, reads }: Params<TimelineReader>): SQL => {
   const here = (unit: TimelineUnit) => sql`${reads[unit]}`;

@@ -94,7 +94,7 @@ export async function resetTimes(
     ) ${own}
     where ${own.seconds} is not null`;
   const body = durationSql(sql`${own.seconds}`);
-  const [told] = await db.batch([
+  const [entries] = await db.batch([
     insertEntries(ctx, { kind: "delete_time_manual", repoId, issueId, body }, all).returning(),
     recordIfChanged(ctx, {
       type: "issue.times_reset",
@@ -103,5 +103,5 @@ export async function resetTimes(
     }),
     db.delete(trackedTimes).where(isOwn),
   ]);
-  if (told.length === 0) throw notFound("tracked time does not exist");
+  if (entries.length === 0) throw notFound("tracked time does not exist");
 }

@@ -14,8 +14,8 @@ const ROWS_AT_ONCE = 1000;
 const STEPS_MAX = 200;
 
 /**
- * Deletes a label, its place on issues, and what their timelines tell of it. Idempotent: a label
- * that does not exist, or that another owner has, is left alone.
+ * Deletes a label, takes it off its issues, and deletes its entries in their timelines. Idempotent:
+ * a label that does not exist, or that another owner has, is left alone.
  *
  * One step deletes it if few issues have had it. Otherwise each step takes it off some of them, so
  * that a request that dies leaves the label with the rest, and a repeated one continues.

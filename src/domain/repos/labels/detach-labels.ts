@@ -7,8 +7,8 @@ import { issueLabels, labels, repositories, timelineEntries } from "../../../db/
 const ROWS_AT_ONCE = 1000;
 
 /**
- * The statements that take labels of a former owner off issues of a repository, and what timelines
- * tell of them: some of each. They do nothing while the repository is that owner's.
+ * The statements that take labels of a former owner off issues of a repository, and delete their
+ * entries in timelines: some of each. They do nothing while the repository is that owner's.
  */
 export function detachLabels({ db }: Ctx, repoId: number, formerOwnerId: number) {
   const some = (table: typeof issueLabels | typeof timelineEntries) =>
