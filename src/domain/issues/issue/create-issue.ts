@@ -96,7 +96,11 @@ export const openingStatements = (
 ) =>
   [
     takeNumber(ctx.db, { repoId: repo.row.id }),
-    insertIssue(ctx, repo, opening),
+    insertIssue(ctx.db, {
+      row: toRow(ctx, repo, opening),
+      actorId: ctx.actor.user?.id ?? 0,
+      ownerId: repo.row.ownerId,
+    }),
     ...more,
     ...entryStatements(ctx, repo, opening, assignees),
   ] as const;
@@ -133,66 +137,47 @@ const selectNewIssue = prepare((db, { repoId }: Params<{ repoId: number }>) =>
   selectIssues(db).where(isNumbered(repoId, newNumberIn(repoId))),
 );
 
-function insertIssue({ db, actor, now }: Ctx, { row }: RepositoryContext, opening: Opening) {
-  const { isPull, isClosed = false, milestoneId = 0, body = "", ref = "" } = opening;
-  return insertOpened(db, {
+/** The columns of a new issue that are known before its batch. */
+function toRow({ actor, now }: Ctx, { row }: RepositoryContext, opening: Opening) {
+  const { isPull, isClosed = false, body = "", ref = "" } = opening;
+  const { milestoneId = 0, deadlineAt = null } = opening;
+  return {
     repoId: row.id,
-    ownerId: row.ownerId,
-    actorId: actor.user?.id ?? 0,
-    posterId: actor.user?.id ?? null,
     isPull,
+    posterId: actor.user?.id ?? null,
     title: toIssueTitle(opening.title),
     body,
     ref,
     isClosed,
     closedAt: isClosed ? now : null,
     milestoneId,
-    deadlineAt: opening.deadlineAt ?? null,
-    now,
-  });
+    deadlineAt,
+    createdAt: now,
+    updatedAt: now,
+  };
 }
 
-interface OpenedIssue {
-  readonly repoId: number;
-  readonly ownerId: number;
+interface InsertedIssue {
+  readonly row: ReturnType<typeof toRow>;
   /** 0 for nobody. */
   readonly actorId: number;
-  readonly posterId: number | null;
-  readonly isPull: boolean;
-  readonly title: string;
-  readonly body: string;
-  readonly ref: string;
-  readonly isClosed: boolean;
-  readonly closedAt: number | null;
-  /** 0 for none. */
-  readonly milestoneId: number;
-  readonly deadlineAt: number | null;
-  readonly now: number;
+  readonly ownerId: number;
 }
 
-const insertOpened = prepare((db, p: Params<OpenedIssue>) => {
-  const { repoId, now } = p;
+const insertIssue = prepare((db, { row, actorId, ownerId }: Params<InsertedIssue>) => {
   const ofRepository = sql`
     from ${milestones}
-    where ${milestones.id} = ${p.milestoneId} and ${milestones.repoId} = ${repoId}`;
+    where ${milestones.id} = ${row.milestoneId} and ${milestones.repoId} = ${row.repoId}`;
   const isMilestoneOpen = sql`not exists (select 1 ${ofRepository} and ${milestones.isClosed})`;
   return insertSelect(
     db,
     issues,
     {
-      repoId,
-      number: newNumberIn(repoId),
-      isPull: p.isPull,
-      posterId: p.posterId,
-      title: unlessBlocked(isBlockedBy(p.actorId, p.ownerId), p.title),
-      body: onlyWhile(isMilestoneOpen, p.body),
-      ref: p.ref,
-      isClosed: p.isClosed,
-      closedAt: p.closedAt,
+      ...row,
+      number: newNumberIn(row.repoId),
+      title: unlessBlocked(isBlockedBy(actorId, ownerId), row.title),
+      body: onlyWhile(isMilestoneOpen, row.body),
       milestoneId: sql`(select ${milestones.id} ${ofRepository})`,
-      deadlineAt: p.deadlineAt,
-      createdAt: now,
-      updatedAt: now,
     },
     sql`where true`,
   );
